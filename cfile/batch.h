@@ -1,0 +1,108 @@
+// What a scan yields: some consecutive rows of a column.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace cfile {
+
+// Rows first_ordinal .. first_ordinal + size() - 1. A view: the memory is the cursor's, the mapped file's or the dictionary's; who
+// hands it out says how long it stays.
+template <typename T>
+struct Batch {
+  // One per row. A null's slot holds T{}.
+  std::span<const T> values = {};
+
+  // Arrow's validity bitmap: bit i % 8 of byte i / 8 is 1 if row i holds a value. nullptr: all do.
+  const uint8_t* validity = nullptr;
+
+  // Rows that are null.
+  uint64_t null_count = 0;
+
+  uint64_t first_ordinal = 0;
+
+  size_t size() const { return values.size(); }
+  bool empty() const { return values.empty(); }
+  // Precondition: i < size().
+  bool IsValid(size_t i) const { return validity == nullptr || (validity[i / 8] >> (i % 8) & 1) != 0; }
+};
+
+// A value that owns its bytes: std::string for std::string_view, else T itself.
+template <typename T>
+using Owned = std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>;
+
+// Rows that own their memory: what Take fills. Reusable: it keeps its memory from call to call. Movable, thread-compatible.
+template <typename T>
+class OwnedBatch {
+ public:
+  size_t size() const { return size_; }
+
+  // The rows, valid until the next change of this object. Its first_ordinal means nothing.
+  Batch<T> batch() const {
+    return {.values = {values_.get(), size_},
+            .validity = null_count_ == 0 ? nullptr : validity_.data(),
+            .null_count = null_count_};
+  }
+
+  // `size` rows of T{}, none of them null.
+  void Reset(size_t size) {
+    if (size > capacity_) {
+      values_ = std::make_unique<T[]>(size);
+      capacity_ = size;
+    } else {
+      std::fill_n(values_.get(), size, T{});
+    }
+    size_ = size;
+    validity_.assign((size + 7) / 8, 0xff);
+    null_count_ = 0;
+    chunks_.clear();
+    chunk_free_ = {};
+  }
+
+  // Puts a copy of `value`, bytes included, into row i. Precondition: i < size(), not set before.
+  void Set(size_t i, const T& value) {
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      values_[i] = Copy(value);
+    } else {
+      values_[i] = value;
+    }
+  }
+  void SetNull(size_t i) {
+    validity_[i / 8] = static_cast<uint8_t>(validity_[i / 8] & ~(1 << (i % 8)));
+    ++null_count_;
+  }
+
+ private:
+  static constexpr size_t kChunkBytes = 64 * 1024;
+
+  std::string_view Copy(std::string_view value) {
+    if (value.empty()) return {};
+    if (value.size() > chunk_free_.size()) {
+      const size_t chunk_bytes = std::max(value.size(), kChunkBytes);
+      chunks_.push_back(std::make_unique_for_overwrite<char[]>(chunk_bytes));
+      chunk_free_ = {chunks_.back().get(), chunk_bytes};
+    }
+    char* copy = chunk_free_.data();
+    std::memcpy(copy, value.data(), value.size());
+    chunk_free_ = chunk_free_.subspan(value.size());
+    return {copy, value.size()};
+  }
+
+  std::unique_ptr<T[]> values_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+  std::vector<uint8_t> validity_;
+  uint64_t null_count_ = 0;
+  std::vector<std::unique_ptr<char[]>> chunks_;  // bytes of the values
+  std::span<char> chunk_free_;                   // what is left of the last chunk
+};
+
+}  // namespace cfile

@@ -1,0 +1,100 @@
+#include "cfile/inspect.h"
+
+#include <memory>
+#include <string>
+
+#include "cfile/internal/block_cursor.h"
+#include "cfile/internal/data_block.h"
+#include "cfile/internal/file_reader.h"
+#include "cfile/internal/index_tree.h"
+#include "cfile/internal/reader_access.h"
+#include "cfile/reader.h"
+#include "encodings/status.h"
+
+namespace cfile {
+namespace {
+
+using internal::FileReader;
+using internal::IndexNode;
+using internal::IndexPath;
+
+template <typename T>
+absl::Status VisitBlocksOf(FileReader& file, IndexKind kind, const std::function<bool(const BlockInfo&)>& visit) {
+  const FileInfo& info = file.info();
+  internal::BlockBuffer buffer;
+  internal::BlockCursor<T> cursor(info.type);
+  IndexPath path(&file, kind);
+  CFILE_RETURN_IF_ERROR(path.SeekToOrdinal(0));
+  for (uint64_t index = 0; path.valid(); ++index) {
+    CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched,
+                           file.FetchDataBlock(path.leaf(), path.entry(), buffer));
+    BlockInfo block{.index = index,
+                    .pointer = path.pointer(),
+                    .stored_size_bytes = fetched.stored_size_bytes,
+                    .encoded_size_bytes = fetched.bytes.size(),
+                    .compressed = fetched.compressed};
+    absl::Status status = [&] {
+      CFILE_ASSIGN_OR_RETURN(
+          const internal::DataBlock parts,
+          internal::ParseDataBlock(fetched.bytes, info.nullable, info.has_extended_blocks(), info.encoding));
+      CFILE_RETURN_IF_ERROR(cursor.Open(parts, std::nullopt));
+      block.encoding = parts.encoding;
+      block.first_ordinal = cursor.first_ordinal();
+      block.num_values = cursor.num_rows();
+      block.null_count = cursor.num_rows() - cursor.num_present();
+      return absl::OkStatus();
+    }();
+    if (!status.ok()) return internal::InBlock(status, file.source().name(), path.pointer());
+    if (!visit(block)) return absl::OkStatus();
+    CFILE_RETURN_IF_ERROR(path.Next());
+  }
+  return absl::OkStatus();
+}
+
+// False: `visit` has had enough.
+absl::StatusOr<bool> VisitNode(FileReader& file, IndexKind kind, const IndexNode& node, uint32_t depth,
+                               const std::function<bool(const IndexNodeInfo&)>& visit) {
+  if (depth >= internal::kMaxIndexDepth) {
+    return encodings::DataLoss(file.source().name(), ": the index is deeper than ", internal::kMaxIndexDepth,
+                               " levels");
+  }
+  IndexNodeInfo info{.pointer = node.pointer(), .depth = depth, .leaf = node.leaf()};
+  info.entries.reserve(node.num_entries());
+  for (uint32_t i = 0; i < node.num_entries(); ++i) {
+    IndexEntryInfo& entry = info.entries.emplace_back();
+    entry.pointer = node.entry_pointer(i);
+    if (kind == IndexKind::kPositional) {
+      entry.ordinal = node.ordinal(i);
+    } else {
+      entry.key = node.key(i);
+    }
+  }
+  if (!visit(info)) return false;
+  for (uint32_t i = 0; !node.leaf() && i < node.num_entries(); ++i) {
+    CFILE_ASSIGN_OR_RETURN(const IndexNode* child, file.IndexChild(kind, node, i));
+    CFILE_ASSIGN_OR_RETURN(const bool go_on, VisitNode(file, kind, *child, depth + 1, visit));
+    if (!go_on) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit) {
+  FileReader& file = *internal::ReaderAccess::File(reader);
+  const IndexKind kind = file.info().positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
+  return encodings::VisitPhysicalType(file.info().type.physical(), [&](auto type) {
+    return VisitBlocksOf<typename decltype(type)::type>(file, kind, visit);
+  });
+}
+
+absl::Status VisitIndex(const Reader& reader, IndexKind kind,
+                        const std::function<bool(const IndexNodeInfo&)>& visit) {
+  FileReader& file = *internal::ReaderAccess::File(reader);
+  const FileInfo& info = file.info();
+  if (!(kind == IndexKind::kPositional ? info.positional_index_root : info.value_index_root)) return absl::OkStatus();
+  CFILE_ASSIGN_OR_RETURN(const IndexNode* root, file.IndexRoot(kind));
+  return VisitNode(file, kind, *root, 0, visit).status();
+}
+
+}  // namespace cfile

@@ -1,0 +1,127 @@
+// What a file consists of: for tools that show, check and explain files. Nothing here is needed to read values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/options.h"
+#include "cfile/types.h"
+
+namespace cfile {
+
+class Reader;
+
+// A stored block: bytes [offset, offset + size) of the file, the checksum included.
+struct BlockPointer {
+  uint64_t offset = 0;  // bytes
+  uint32_t size = 0;    // bytes
+  uint64_t end() const { return offset + size; }
+  friend bool operator==(const BlockPointer&, const BlockPointer&) = default;
+};
+
+// Feature bits of the footer (cfile/FORMAT.md, File).
+inline constexpr uint32_t kFeatureChecksums = 1u << 0;
+inline constexpr uint32_t kFeatureArrayBlocks = 1u << 1;
+inline constexpr uint32_t kFeatureNestedBlocks = 1u << 29;
+inline constexpr uint32_t kFeatureExtendedBlocks = 1u << 30;
+
+// What header and footer say.
+struct FileInfo {
+  FormatVersion version = FormatVersion::kV2;
+  uint64_t file_size_bytes = 0;
+  uint64_t header_size_bytes = 0;  // from the file's start, the magic included
+  uint64_t footer_size_bytes = 0;  // to the file's end, the magic included
+  ColumnType type;
+  Encoding encoding = Encoding::kPlain;
+  Compression compression = Compression::kNone;
+  bool nullable = false;
+  uint64_t num_values = 0;  // nulls included
+  std::optional<BlockPointer> positional_index_root;
+  std::optional<BlockPointer> value_index_root;
+  std::optional<BlockPointer> dictionary;
+  uint32_t incompatible_features = 0;
+  uint32_t compatible_features = 0;
+  std::vector<std::pair<std::string, std::string>> header_metadata;
+  std::vector<std::pair<std::string, std::string>> footer_metadata;
+  std::string created_by;
+  // The messages of header and footer as they are stored: what DescribeMetadata shows.
+  std::string header_message;
+  std::string footer_message;
+
+  bool has_checksums() const { return (incompatible_features & kFeatureChecksums) != 0; }
+  bool has_extended_blocks() const { return (incompatible_features & kFeatureExtendedBlocks) != 0; }
+};
+
+// Header and footer messages in protobuf's text and JSON form.
+struct MetadataText {
+  std::string header_text, header_json;
+  std::string footer_text, footer_json;
+};
+MetadataText DescribeMetadata(const FileInfo& info);
+
+// One data block.
+struct BlockInfo {
+  uint64_t index = 0;  // 0, 1, ... in ordinal order
+  BlockPointer pointer;
+  uint64_t first_ordinal = 0;
+  uint64_t num_values = 0;  // rows, nulls included
+  uint64_t null_count = 0;
+  Encoding encoding = Encoding::kPlain;
+  uint64_t stored_size_bytes = 0;   // in the file, without the checksum
+  uint64_t encoded_size_bytes = 0;  // before compression
+  bool compressed = false;
+};
+
+enum class IndexKind : uint8_t { kPositional, kValue };
+
+// One entry of an index node.
+struct IndexEntryInfo {
+  uint64_t ordinal = 0;  // kPositional: the key
+  std::string key;       // kValue: the key, in memcmp form, shortened
+  BlockPointer pointer;
+};
+
+struct IndexNodeInfo {
+  BlockPointer pointer;
+  uint32_t depth = 0;  // 0 = root
+  bool leaf = true;    // entries point to data blocks
+  std::vector<IndexEntryInfo> entries;
+};
+
+// Something wrong in a file.
+struct Damage {
+  absl::Status status;
+  std::optional<BlockPointer> block;          // where, if a block is concerned
+  std::optional<uint64_t> first_ordinal;      // rows that are affected, if known
+  std::optional<uint64_t> last_ordinal;
+};
+
+// What Verify looked at and found.
+struct VerifyReport {
+  uint64_t data_blocks = 0;
+  uint64_t index_nodes = 0;
+  uint64_t values = 0;
+  uint64_t bytes_checked = 0;  // of the file, covered by checksums or otherwise accounted for
+  std::vector<Damage> damages;
+  bool ok() const { return damages.empty(); }
+};
+
+// Visits each data block in ordinal order; stops early, with OK, when `visit` returns false. Reads each block. A block that cannot be
+// read gives its error after the ones before it were visited.
+absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit);
+
+// Visits each node of an index, a parent before its children, in key order. OK and no visit if the file has no such index.
+absl::Status VisitIndex(const Reader& reader, IndexKind kind,
+                        const std::function<bool(const IndexNodeInfo&)>& visit);
+
+// Reads everything: all checksums, all structures, all values; that blocks, index keys and the footer agree, and that bytes no
+// pointer covers are zero. Goes on after damage where it can. An error only if the file cannot be opened at all.
+VerifyReport Verify(const Reader& reader);
+
+}  // namespace cfile

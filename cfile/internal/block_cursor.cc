@@ -1,0 +1,159 @@
+#include "cfile/internal/block_cursor.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "encodings/registry.h"
+#include "encodings/status.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::BlockDecoder;
+using encodings::DataLoss;
+using encodings::kMaxBatchValues;
+
+// The position of the bit that has `rank` ones before it and is 1 itself. Precondition: there are more than `rank` ones.
+size_t PositionOfOne(const uint8_t* bits, size_t rank) {
+  size_t byte = 0;
+  for (;; ++byte) {
+    const auto ones = static_cast<size_t>(std::popcount(bits[byte]));
+    if (rank < ones) break;
+    rank -= ones;
+  }
+  unsigned rest = bits[byte];
+  for (; rank > 0; --rank) rest &= rest - 1;
+  return 8 * byte + static_cast<size_t>(std::countr_zero(rest));
+}
+
+}  // namespace
+
+template <typename T>
+absl::StatusOr<BlockDecoder<T>*> BlockCursor<T>::DecoderOf(Encoding encoding) {
+  for (auto& [known, decoder] : decoders_) {
+    if (known == encoding) return decoder.get();
+  }
+  CFILE_ASSIGN_OR_RETURN(auto decoder, encodings::MakeDecoder<T>(encoding, type_.physical(), type_.type_length));
+  decoders_.emplace_back(encoding, std::move(decoder));
+  return decoders_.back().second.get();
+}
+
+template <typename T>
+absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t> first_ordinal) {
+  num_rows_ = row_ = 0;
+  CFILE_ASSIGN_OR_RETURN(decoder_, DecoderOf(block.encoding));
+  CFILE_RETURN_IF_ERROR(decoder_->Open(block.values));
+  if (block.present_count && *block.present_count != decoder_->count()) {
+    return DataLoss("the extended block says ", *block.present_count, " values, its body ", decoder_->count());
+  }
+  if (block.first_ordinal && *block.first_ordinal != decoder_->first_ordinal()) {
+    return DataLoss("the extended block says first ordinal ", *block.first_ordinal, ", its body ",
+                    decoder_->first_ordinal());
+  }
+  if (first_ordinal && static_cast<uint32_t>(*first_ordinal) != decoder_->first_ordinal()) {
+    return DataLoss("expected the block of ordinal ", *first_ordinal, ", found that of ordinal ",
+                    decoder_->first_ordinal());
+  }
+  nullable_ = block.num_rows.has_value();
+  if (!nullable_) {
+    num_rows_ = decoder_->count();
+    return absl::OkStatus();
+  }
+  if (*block.num_rows < decoder_->count()) {
+    return DataLoss("the block has ", *block.num_rows, " rows, but ", decoder_->count(), " values");
+  }
+  CFILE_RETURN_IF_ERROR(validity_.Open(block.validity, *block.num_rows));
+  num_rows_ = *block.num_rows;
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status BlockCursor<T>::SeekToRow(uint32_t row) {
+  assert(row <= num_rows_);
+  if (row == row_) return absl::OkStatus();
+  uint32_t position = row;
+  if (nullable_) {
+    CFILE_ASSIGN_OR_RETURN(position, validity_.SeekTo(row));
+    if (position > decoder_->count()) {
+      return DataLoss("the null bitmap has ", position, " values before row ", row, ", the block ", decoder_->count());
+    }
+  }
+  CFILE_RETURN_IF_ERROR(decoder_->SeekTo(position));
+  row_ = row;
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::StatusOr<encodings::LowerBound> BlockCursor<T>::SeekToKey(const T& key) {
+  if (nullable_ && num_rows_ != decoder_->count()) {
+    return DataLoss("a block of a column with a value index has ", num_rows_ - decoder_->count(), " nulls");
+  }
+  CFILE_ASSIGN_OR_RETURN(const encodings::LowerBound bound, decoder_->SeekToKey(key));
+  if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(bound.position).status());
+  row_ = bound.position;
+  return bound;
+}
+
+template <typename T>
+absl::StatusOr<Batch<T>> BlockCursor<T>::Next(size_t max_rows) {
+  const size_t count = std::min<size_t>({max_rows, num_rows_ - row_, kMaxBatchValues});
+  if (count == 0) return Batch<T>{};
+  if (nullable_) return NextNullable(count);
+  CFILE_ASSIGN_OR_RETURN(const std::span<const T> values, NextPresent(count));
+  row_ += static_cast<uint32_t>(values.size());
+  return Batch<T>{.values = values};
+}
+
+// Between 1 and `count` present values. Precondition: count > 0.
+template <typename T>
+absl::StatusOr<std::span<const T>> BlockCursor<T>::NextPresent(size_t count) {
+  if (const auto borrowed = decoder_->Borrow(count); !borrowed.empty()) return borrowed;
+  T* values = Reserve(count, values_, values_capacity_);
+  CFILE_ASSIGN_OR_RETURN(const size_t read, decoder_->Read({values, count}));
+  if (read == 0) return DataLoss("the block's values end before its rows, at value ", decoder_->position());
+  return std::span<const T>(values, read);
+}
+
+template <typename T>
+absl::StatusOr<Batch<T>> BlockCursor<T>::NextNullable(size_t count) {
+  validity_bits_.resize(std::max(validity_bits_.size(), (count + 7) / 8));
+  CFILE_ASSIGN_OR_RETURN(size_t present, validity_.Read(static_cast<uint32_t>(count), validity_bits_.data()));
+  const uint32_t left = decoder_->count() - decoder_->position();
+  const bool at_end = row_ + count == num_rows_;
+  if (at_end ? present != left : present > left) {
+    return DataLoss("the null bitmap and the block's ", decoder_->count(), " values do not fit: rows ", row_, " to ",
+                    row_ + count, " have ", present, " values, there are ", left);
+  }
+  std::span<const T> values;
+  if (present > 0) {
+    CFILE_ASSIGN_OR_RETURN(values, NextPresent(present));
+    if (values.size() < present) {
+      // The values' bytes outgrew the decoder's buffer: end before the first row that is left without its value.
+      present = values.size();
+      count = PositionOfOne(validity_bits_.data(), present);
+      CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_ + static_cast<uint32_t>(count)).status());
+    }
+  }
+  row_ += static_cast<uint32_t>(count);
+  if (present == count) return Batch<T>{.values = values};
+  T* spread = Reserve(count, spread_, spread_capacity_);
+  encodings::SpreadValues(values.data(), validity_bits_.data(), count, spread);
+  return Batch<T>{.values = {spread, count}, .validity = validity_bits_.data(), .null_count = count - present};
+}
+
+template <typename T>
+T* BlockCursor<T>::Reserve(size_t count, std::unique_ptr<T[]>& buffer, size_t& capacity) {
+  if (count > capacity) {
+    // Grows in a few steps to what the caller's batches ask for.
+    capacity = std::min(kMaxBatchValues, std::bit_ceil(count));
+    buffer = std::make_unique_for_overwrite<T[]>(capacity);
+  }
+  return buffer.get();
+}
+
+#define CFILE_INSTANTIATE(T) template class BlockCursor<T>;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::internal

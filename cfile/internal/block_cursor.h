@@ -1,0 +1,70 @@
+// A position inside one data block: present values and nulls brought together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/batch.h"
+#include "cfile/internal/data_block.h"
+#include "cfile/types.h"
+#include "encodings/block_codec.h"
+#include "encodings/validity.h"
+
+namespace cfile::internal {
+
+// Reads the rows of one block after the other. Thread-compatible. Errors say what is wrong inside the block, not which block.
+template <typename T>
+class BlockCursor {
+ public:
+  explicit BlockCursor(const ColumnType& type) : type_(type) {}
+
+  // Opens on a block of `type`, at its first row. The spans of `block` must stay valid. `first_ordinal`: of the block, if the caller
+  // knows it; it is compared with what the block says.
+  absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal);
+
+  uint32_t num_rows() const { return num_rows_; }
+  uint32_t row() const { return row_; }
+  // As the block says: the low 32 bits.
+  uint32_t first_ordinal() const { return decoder_->first_ordinal(); }
+  uint32_t num_present() const { return decoder_->count(); }
+
+  // Precondition: row <= num_rows().
+  absl::Status SeekToRow(uint32_t row);
+
+  // Goes to the first row whose value is >= `key`. Precondition: the block has no nulls.
+  absl::StatusOr<encodings::LowerBound> SeekToKey(const T& key);
+
+  // The next rows, at least 1 unless at the end, at most `max_rows` and kMaxBatchValues. Valid until the next call. first_ordinal
+  // of the batch is left to the caller.
+  absl::StatusOr<Batch<T>> Next(size_t max_rows);
+
+  size_t memory_usage_bytes() const {
+    return (values_capacity_ + spread_capacity_) * sizeof(T) + validity_bits_.capacity();
+  }
+
+ private:
+  absl::StatusOr<encodings::BlockDecoder<T>*> DecoderOf(Encoding encoding);
+  absl::StatusOr<std::span<const T>> NextPresent(size_t count);
+  absl::StatusOr<Batch<T>> NextNullable(size_t count);
+  static T* Reserve(size_t count, std::unique_ptr<T[]>& buffer, size_t& capacity);
+
+  ColumnType type_;
+  // One per encoding met: blocks of a file may differ. Kept, so that opening a block allocates nothing.
+  std::vector<std::pair<Encoding, std::unique_ptr<encodings::BlockDecoder<T>>>> decoders_;
+  encodings::BlockDecoder<T>* decoder_ = nullptr;
+  encodings::ValidityDecoder validity_;
+  bool nullable_ = false;
+  uint32_t num_rows_ = 0;
+  uint32_t row_ = 0;
+
+  std::unique_ptr<T[]> values_;  // present values, where they cannot be pointed at
+  size_t values_capacity_ = 0;
+  std::unique_ptr<T[]> spread_;  // values at their rows
+  size_t spread_capacity_ = 0;
+  std::vector<uint8_t> validity_bits_;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,23 @@
+// Compression of whole blocks. The names and numbers of cfile/types.h are implemented here too.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "absl/status/status.h"
+#include "cfile/types.h"
+#include "encodings/bytes.h"
+
+namespace cfile::internal {
+
+// Appends `in`, compressed, to `out`. Thread-safe: the codecs' working memory belongs to the
+// thread. kUnimplemented: see CheckCompressionBuiltIn. Precondition: in.size() < 2^31.
+absl::Status Compress(Compression compression, std::span<const uint8_t> in,
+                      encodings::ByteWriter& out);
+
+// Fills `out` with what `in` decompresses to. Thread-safe. kDataLoss if `in` is damaged or does not
+// make exactly out.size() bytes; `out` then holds anything.
+absl::Status Uncompress(Compression compression, std::span<const uint8_t> in,
+                        std::span<uint8_t> out);
+
+}  // namespace cfile::internal

@@ -1,0 +1,16 @@
+// CRC32C (Castagnoli), unmasked: the checksum of everything in a CFile.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace cfile::internal {
+
+// The checksum of what `crc` was the checksum of, followed by `bytes`.
+uint32_t ExtendCrc32c(uint32_t crc, std::span<const uint8_t> bytes);
+
+inline uint32_t Crc32c(std::span<const uint8_t> bytes) { return ExtendCrc32c(0, bytes); }
+
+inline constexpr size_t kChecksumBytes = 4;
+
+}  // namespace cfile::internal

@@ -1,0 +1,377 @@
+#include "cfile/internal/file_metadata.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/column_message.h"
+#include "cfile/internal/crc32c.h"
+#include "encodings/status.h"
+#include "google/protobuf/text_format.h"
+#include "google/protobuf/util/json_util.h"
+#include "proto/cfile.pb.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::AsBytes;
+using encodings::AsString;
+using encodings::ByteWriter;
+using encodings::DataLoss;
+using encodings::StrCat;
+
+constexpr std::string_view kMagicV1 = "kuducfil";
+constexpr std::string_view kMagicV2 = "kuducfl2";
+constexpr size_t kMagicBytes = 8;
+constexpr size_t kLengthBytes = 4;
+constexpr std::string_view kCreatedBy = "cfile " CFILE_VERSION;
+
+struct FeatureName {
+  uint32_t bit;
+  std::string_view name;
+};
+constexpr FeatureName kKnownFeatures[] = {
+    {kFeatureChecksums, "checksums"},
+    {kFeatureArrayBlocks, "array data blocks"},
+    {kFeatureNestedBlocks, "nested blocks"},
+    {kFeatureExtendedBlocks, "extended blocks"},
+    {1u << 27, "encryption"},
+};
+constexpr uint32_t kSupportedFeatures = kFeatureChecksums | kFeatureExtendedBlocks;
+
+std::string_view Magic(FormatVersion version) { return version == FormatVersion::kV1 ? kMagicV1 : kMagicV2; }
+
+// The number for Kudu's field; where it is none of Kudu's, `extension` is set to it.
+template <typename Enum, typename SetExtension>
+int32_t KuduNumber(Enum value, SetExtension set_extension) {
+  const auto number = static_cast<int32_t>(value);
+  if (!NeedsExtension(static_cast<uint32_t>(number))) return number;
+  set_extension(number);
+  return kNumberInExtensions;
+}
+
+// Fills the fields that the header's ColumnPB and the footer share.
+template <typename Message>
+void DescribeColumn(const FileInfo& info, Message& message, ExtensionsPB& extensions) {
+  const int32_t data_type = DescribeType(info.type, extensions);
+  if constexpr (std::is_same_v<Message, ColumnPB>) {
+    message.set_type(data_type);
+    message.set_nullable(info.nullable);
+  } else {
+    message.set_data_type(data_type);
+    message.set_is_type_nullable(info.nullable);
+  }
+  message.set_encoding(KuduNumber(info.encoding, [&](int32_t n) { extensions.set_encoding(n); }));
+  message.set_compression(KuduNumber(info.compression, [&](int32_t n) { extensions.set_compression(n); }));
+}
+
+void AddPairs(const std::vector<std::pair<std::string, std::string>>& pairs,
+              google::protobuf::RepeatedPtrField<FileMetadataPairPB>& out) {
+  for (const auto& [key, value] : pairs) {
+    FileMetadataPairPB& pair = *out.Add();
+    pair.set_key(key);
+    pair.set_value(value);
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> ToPairs(
+    const google::protobuf::RepeatedPtrField<FileMetadataPairPB>& pairs) {
+  std::vector<std::pair<std::string, std::string>> result;
+  result.reserve(static_cast<size_t>(pairs.size()));
+  for (const FileMetadataPairPB& pair : pairs) result.emplace_back(pair.key(), pair.value());
+  return result;
+}
+
+void SetPointer(const std::optional<BlockPointer>& pointer, BlockPointerPB* message) {
+  message->set_offset(static_cast<int64_t>(pointer->offset));
+  message->set_size(static_cast<int32_t>(pointer->size));
+}
+
+// The bytes of the file that header and footer are read from.
+class MetadataReader {
+ public:
+  MetadataReader(const Source& source, const ReaderOptions& options) : source_(source), options_(options) {}
+
+  absl::StatusOr<FileInfo> Read() {
+    if (source_.size() < 2 * (kMagicBytes + kLengthBytes)) {
+      return Error("expected a CFile, found a file of ", source_.size(), " bytes, shorter than any");
+    }
+    info_.file_size_bytes = source_.size();
+    CFILE_RETURN_IF_ERROR(ReadFooter());
+    CFILE_RETURN_IF_ERROR(ReadHeader());
+    CFILE_RETURN_IF_ERROR(InterpretFooter());
+    return std::move(info_);
+  }
+
+ private:
+  template <typename... Parts>
+  absl::Status Error(const Parts&... parts) const {
+    return DataLoss(source_.name(), ": ", parts...);
+  }
+
+  absl::StatusOr<std::string> ReadBytes(uint64_t offset, size_t size) const {
+    std::string bytes(size, '\0');
+    CFILE_RETURN_IF_ERROR(source_.ReadAt(offset, {reinterpret_cast<uint8_t*>(bytes.data()), size}));
+    return bytes;
+  }
+
+  absl::StatusOr<FormatVersion> ParseMagic(std::string_view magic, std::string_view where) const {
+    if (magic == kMagicV2) return FormatVersion::kV2;
+    if (magic == kMagicV1) return FormatVersion::kV1;
+    return Error("this is no CFile or a damaged one: expected the magic ", kMagicV2, " or ", kMagicV1, " at the ", where,
+                 ", found other bytes");
+  }
+
+  absl::Status CheckLength(std::string_view what, uint32_t length, uint64_t fixed_bytes) const {
+    if (length > source_.size() - fixed_bytes) {
+      return Error("the ", what, " claims ", length, " bytes, the file has ", source_.size());
+    }
+    if (length > options_.max_metadata_size_bytes) {
+      return Error("the ", what, " of ", length, " bytes is above the limit of ", options_.max_metadata_size_bytes,
+                   " (max_metadata_size_bytes)");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckCrc(std::string_view what, uint32_t expected, std::string_view bytes) const {
+    const uint32_t found = Crc32c(AsBytes(bytes));
+    if (expected == found) return absl::OkStatus();
+    return Error("the ", what, " is damaged: checksum mismatch: expected 0x", absl::Hex(expected, absl::kZeroPad8),
+                 ", found 0x", absl::Hex(found, absl::kZeroPad8));
+  }
+
+  absl::Status ReadFooter() {
+    constexpr size_t kTailBytes = kMagicBytes + kLengthBytes;
+    const uint64_t size = source_.size();
+    CFILE_ASSIGN_OR_RETURN(const std::string tail, ReadBytes(size - kTailBytes, kTailBytes));
+    CFILE_ASSIGN_OR_RETURN(info_.version, ParseMagic(std::string_view(tail).substr(0, kMagicBytes), "end"));
+    const auto length = encodings::LoadLittleEndian<uint32_t>(AsBytes(tail).data() + kMagicBytes);
+    CFILE_RETURN_IF_ERROR(CheckLength("footer", length, 2 * kTailBytes));
+    CFILE_ASSIGN_OR_RETURN(std::string message, ReadBytes(size - kTailBytes - length, length));
+    info_.footer_message = message;
+    if (!footer_.ParseFromString(message)) return Error("the footer is damaged: its message does not parse");
+    info_.incompatible_features = footer_.incompatible_features();
+    info_.compatible_features = footer_.compatible_features();
+    info_.footer_size_bytes = kTailBytes + length;
+    if (!info_.has_checksums()) return absl::OkStatus();
+    if (info_.version == FormatVersion::kV1) {
+      return Error("the footer is damaged: a version-1 file claims to have checksums");
+    }
+    info_.footer_size_bytes += kChecksumBytes;
+    if (info_.footer_size_bytes > size - kTailBytes) {
+      return Error("the footer claims ", length, " bytes, the file has ", size);
+    }
+    CFILE_ASSIGN_OR_RETURN(const std::string crc, ReadBytes(size - info_.footer_size_bytes, kChecksumBytes));
+    return CheckCrc("footer", encodings::LoadLittleEndian<uint32_t>(AsBytes(crc).data()), info_.footer_message + tail);
+  }
+
+  absl::Status ReadHeader() {
+    const uint64_t available = source_.size() - info_.footer_size_bytes;
+    constexpr size_t kFrontBytes = kMagicBytes + kLengthBytes;
+    if (available < kFrontBytes) return Error("header and footer overlap");
+    CFILE_ASSIGN_OR_RETURN(const std::string front, ReadBytes(0, kFrontBytes));
+    CFILE_ASSIGN_OR_RETURN(const FormatVersion version, ParseMagic(std::string_view(front).substr(0, kMagicBytes), "start"));
+    if (version != info_.version) return Error("header and footer have different magics");
+    const auto length = encodings::LoadLittleEndian<uint32_t>(AsBytes(front).data() + kMagicBytes);
+    CFILE_RETURN_IF_ERROR(CheckLength("header", length, info_.footer_size_bytes + kFrontBytes));
+    CFILE_ASSIGN_OR_RETURN(const std::string message, ReadBytes(kFrontBytes, length));
+    info_.header_size_bytes = kFrontBytes + length;
+    if (version == FormatVersion::kV2) {
+      // The bit that says whether there are checksums is in the footer; a file without them has no valid one here by chance, so the
+      // footer cannot lose the bit unnoticed.
+      std::optional<uint32_t> crc;
+      if (available - info_.header_size_bytes >= kChecksumBytes) {
+        CFILE_ASSIGN_OR_RETURN(const std::string bytes, ReadBytes(info_.header_size_bytes, kChecksumBytes));
+        crc = encodings::LoadLittleEndian<uint32_t>(AsBytes(bytes).data());
+      }
+      if (info_.has_checksums()) {
+        if (!crc) return Error("header and footer overlap");
+        CFILE_RETURN_IF_ERROR(CheckCrc("header", *crc, front + message));
+        info_.header_size_bytes += kChecksumBytes;
+      } else if (crc && *crc == Crc32c(AsBytes(front + message))) {
+        return Error("the footer is damaged: it denies checksums, the header has one");
+      }
+    }
+    CFileHeaderPB header;
+    if (!header.ParseFromString(message)) return Error("the header is damaged: its message does not parse");
+    info_.header_metadata = ToPairs(header.metadata());
+    info_.header_message = message;
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckFeatures() const {
+    uint32_t unknown = info_.incompatible_features & ~kSupportedFeatures;
+    if (unknown == 0) return absl::OkStatus();
+    std::string names;
+    for (; unknown != 0; unknown &= unknown - 1) {
+      const int bit = std::countr_zero(unknown);
+      const auto* known = std::find_if(std::begin(kKnownFeatures), std::end(kKnownFeatures),
+                                       [&](const FeatureName& feature) { return feature.bit == 1u << bit; });
+      absl::StrAppend(&names, names.empty() ? "" : ", ", "bit ", bit,
+                      known == std::end(kKnownFeatures) ? "" : StrCat(" (", known->name, ")"));
+    }
+    return absl::UnimplementedError(
+        StrCat(source_.name(), ": the file needs features that this library does not have: ", names));
+  }
+
+  // A number of type, encoding or compression: Kudu's field, or the extension where that says so.
+  uint32_t Number(int32_t kudu, int32_t extension) const {
+    return static_cast<uint32_t>(kudu == kNumberInExtensions ? extension : kudu);
+  }
+
+  absl::StatusOr<BlockPointer> ReadPointer(std::string_view what, const BlockPointerPB& message) const {
+    // Compared as unsigned: a negative number is a large one.
+    const auto offset = static_cast<uint64_t>(message.offset());
+    const auto block_size = static_cast<uint32_t>(message.size());
+    const uint64_t end = source_.size() - info_.footer_size_bytes;
+    if (offset < info_.header_size_bytes || offset > end || block_size > end - offset) {
+      return Error("the footer is damaged: the ", what, " at offset ", message.offset(), ", ", message.size(),
+                   " bytes, lies outside of bytes ", info_.header_size_bytes, " to ", end);
+    }
+    return BlockPointer{.offset = offset, .size = block_size};
+  }
+
+  absl::Status InterpretFooter() {
+    const ExtensionsPB& extensions = footer_.extensions();
+    info_.encoding = static_cast<Encoding>(Number(footer_.encoding(), extensions.encoding()));
+    info_.compression = static_cast<Compression>(Number(footer_.compression(), extensions.compression()));
+    if (info_.compression == Compression::kDefault) info_.compression = Compression::kNone;
+    info_.nullable = footer_.is_type_nullable();
+    info_.created_by = extensions.created_by();
+    info_.footer_metadata = ToPairs(footer_.metadata());
+
+    CFILE_RETURN_IF_ERROR(CheckFeatures());
+    if (footer_.is_type_array()) return Error("the footer is damaged: an array column without the feature bit for arrays");
+    auto type = InterpretType(footer_.data_type(), extensions);
+    if (!type.ok()) {
+      return absl::Status(type.status().code(), StrCat(source_.name(), ": the footer's type: ", type.status().message()));
+    }
+    info_.type = *type;
+    const bool extended = NeedsExtension(static_cast<uint32_t>(info_.type.data_type)) ||
+                          NeedsExtension(static_cast<uint32_t>(info_.encoding)) ||
+                          NeedsExtension(static_cast<uint32_t>(info_.compression));
+    if (extended && !info_.has_extended_blocks()) {
+      return Error("the footer is damaged: type, encoding or compression need extended blocks, the feature bit is not set");
+    }
+    if (footer_.num_values() < 0 || footer_.num_values() > std::numeric_limits<uint32_t>::max()) {
+      return Error("the footer is damaged: ", footer_.num_values(), " values, expected 0 to 2^32 - 1");
+    }
+    info_.num_values = static_cast<uint64_t>(footer_.num_values());
+    if (footer_.has_posidx_info()) {
+      CFILE_ASSIGN_OR_RETURN(info_.positional_index_root,
+                             ReadPointer("positional index", footer_.posidx_info().root_block()));
+    }
+    if (footer_.has_validx_info()) {
+      CFILE_ASSIGN_OR_RETURN(info_.value_index_root, ReadPointer("value index", footer_.validx_info().root_block()));
+    }
+    if (footer_.has_dict_block_ptr()) {
+      CFILE_ASSIGN_OR_RETURN(info_.dictionary, ReadPointer("dictionary", footer_.dict_block_ptr()));
+    }
+    return absl::OkStatus();
+  }
+
+  const Source& source_;
+  const ReaderOptions& options_;
+  CFileFooterPB footer_;
+  FileInfo info_;
+};
+
+}  // namespace
+
+absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions& options) {
+  return MetadataReader(source, options).Read();
+}
+
+bool NeedsExtension(const ColumnType& type) {
+  return NeedsExtension(static_cast<uint32_t>(type.data_type)) || type.logical != LogicalType::kNone ||
+         type.time_unit != TimeUnit::kNone || !type.time_zone.empty() || type.type_length > 0;
+}
+
+uint32_t IncompatibleFeatures(FormatVersion version, const ColumnType& type, Encoding encoding,
+                              Compression compression) {
+  if (version == FormatVersion::kV1) return 0;
+  const bool extended = NeedsExtension(static_cast<uint32_t>(type.data_type)) ||
+                        NeedsExtension(static_cast<uint32_t>(encoding)) ||
+                        NeedsExtension(static_cast<uint32_t>(compression));
+  return kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0);
+}
+
+void AppendHeader(const FileInfo& info, Compatibility compatibility, ByteWriter& out) {
+  CFileHeaderPB header;
+  if (info.version == FormatVersion::kV1) {
+    header.set_major_version(1);
+    header.set_minor_version(0);
+  }
+  AddPairs(info.header_metadata, *header.mutable_metadata());
+  if (compatibility != Compatibility::kKudu && info.version != FormatVersion::kV1) {
+    ColumnPB column;
+    ExtensionsPB extensions;
+    DescribeColumn(info, column, extensions);
+    if (extensions.ByteSizeLong() > 0) *column.mutable_extensions() = extensions;
+    FileMetadataPairPB& pair = *header.add_metadata();
+    pair.set_key(std::string(kColumnKey));
+    pair.set_value(column.SerializeAsString());
+  }
+  const std::string message = header.SerializeAsString();
+  const size_t begin = out.size();
+  out.PutBytes(Magic(info.version));
+  out.PutFixed(static_cast<uint32_t>(message.size()));
+  out.PutBytes(std::string_view(message));
+  if (info.has_checksums()) out.PutFixed(Crc32c(out.span().subspan(begin)));
+}
+
+void AppendFooter(const FileInfo& info, Compatibility compatibility, ByteWriter& out) {
+  CFileFooterPB footer;
+  ExtensionsPB extensions;
+  DescribeColumn(info, footer, extensions);
+  footer.set_num_values(static_cast<int64_t>(info.num_values));
+  if (info.positional_index_root) {
+    SetPointer(info.positional_index_root, footer.mutable_posidx_info()->mutable_root_block());
+  }
+  if (info.value_index_root) SetPointer(info.value_index_root, footer.mutable_validx_info()->mutable_root_block());
+  if (info.dictionary) SetPointer(info.dictionary, footer.mutable_dict_block_ptr());
+  AddPairs(info.footer_metadata, *footer.mutable_metadata());
+  footer.set_incompatible_features(info.incompatible_features);
+  if (info.compatible_features != 0) footer.set_compatible_features(info.compatible_features);
+  if (compatibility != Compatibility::kKudu && info.version != FormatVersion::kV1) {
+    extensions.set_created_by(std::string(kCreatedBy));
+    *footer.mutable_extensions() = extensions;
+  }
+  const std::string message = footer.SerializeAsString();
+  ByteWriter tail;
+  tail.PutBytes(std::string_view(message));
+  tail.PutBytes(Magic(info.version));
+  tail.PutFixed(static_cast<uint32_t>(message.size()));
+  if (info.has_checksums()) out.PutFixed(Crc32c(tail.span()));
+  out.PutBytes(tail.span());
+}
+
+}  // namespace cfile::internal
+
+namespace cfile {
+namespace {
+
+// `message` is one that was parsed when the file was opened.
+template <typename Message>
+void Describe(const std::string& serialized, std::string& text, std::string& json) {
+  Message message;
+  message.ParsePartialFromString(serialized);
+  google::protobuf::TextFormat::PrintToString(message, &text);
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  (void)google::protobuf::util::MessageToJsonString(message, &json, options);
+}
+
+}  // namespace
+
+MetadataText DescribeMetadata(const FileInfo& info) {
+  MetadataText text;
+  Describe<CFileHeaderPB>(info.header_message, text.header_text, text.header_json);
+  Describe<CFileFooterPB>(info.footer_message, text.footer_text, text.footer_json);
+  return text;
+}
+
+}  // namespace cfile

@@ -1,0 +1,41 @@
+// Header and footer of a file, written and read (cfile/FORMAT.md, File and Messages).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/inspect.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
+#include "encodings/bytes.h"
+
+namespace cfile::internal {
+
+// Pairs of the header that are the library's begin with this; the one it writes is kColumnKey, a serialized ColumnPB.
+inline constexpr std::string_view kReservedKeyPrefix = "cfile.";
+inline constexpr std::string_view kColumnKey = "cfile.column";
+
+// Appends the header of a file with `info`'s version and header_metadata; unless compatible with Kudu byte for byte, with the column's
+// description too.
+void AppendHeader(const FileInfo& info, Compatibility compatibility, encodings::ByteWriter& out);
+
+// Appends the footer of a file with all that `info` says.
+void AppendFooter(const FileInfo& info, Compatibility compatibility, encodings::ByteWriter& out);
+
+// What the number of type, encoding or compression asks of a file.
+constexpr bool NeedsExtension(uint32_t number) { return number >= encodings::kFirstExtendedNumber; }
+
+// True if the footer must have ExtensionsPB to say what `type` is.
+bool NeedsExtension(const ColumnType& type);
+
+// The footer's incompatible_features of a file that is written with these.
+uint32_t IncompatibleFeatures(FormatVersion version, const ColumnType& type, Encoding encoding, Compression compression);
+
+// Reads header and footer and checks all that they say against each other and the file's size. Errors as Reader::Open.
+absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions& options);
+
+}  // namespace cfile::internal

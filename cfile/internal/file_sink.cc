@@ -1,0 +1,116 @@
+// Files that are written: under a temporary name until they are whole.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/file_system.h"
+#include "cfile/io.h"
+#include "encodings/status.h"
+
+namespace cfile {
+namespace {
+
+using internal::FileDescriptor;
+using internal::SystemError;
+
+constexpr std::string_view kTemporarySuffix = ".cfile-tmp";
+constexpr size_t kBufferBytes = 64 * 1024;
+
+class FileSink final : public Sink {
+ public:
+  FileSink(std::string path, std::string temporary_path, FileDescriptor descriptor)
+      : path_(std::move(path)),
+        temporary_path_(std::move(temporary_path)),
+        descriptor_(std::move(descriptor)),
+        buffer_(std::make_unique_for_overwrite<uint8_t[]>(kBufferBytes)) {}
+
+  ~FileSink() override {
+    if (!renamed_) unlink(temporary_path_.c_str());
+  }
+
+  const std::string& name() const override { return path_; }
+
+  absl::Status Append(std::span<const uint8_t> bytes) override {
+    if (bytes.size() > kBufferBytes - buffered_) {
+      CFILE_RETURN_IF_ERROR(Flush());
+      if (bytes.size() >= kBufferBytes) return Write(bytes);
+    }
+    if (!bytes.empty()) std::memcpy(buffer_.get() + buffered_, bytes.data(), bytes.size());
+    buffered_ += bytes.size();
+    return absl::OkStatus();
+  }
+
+  absl::Status Finish() override {
+    CFILE_RETURN_IF_ERROR(Flush());
+    if (fsync(descriptor_.get()) != 0) return SystemError("fsync", temporary_path_, errno);
+    // Not tried again after EINTR: Linux has closed the descriptor then too.
+    if (close(descriptor_.release()) != 0 && errno != EINTR) {
+      return SystemError("close", temporary_path_, errno);
+    }
+    if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
+      return SystemError("rename to", path_, errno);
+    }
+    renamed_ = true;
+    return internal::SyncFolder(internal::FolderOf(path_));
+  }
+
+ private:
+  absl::Status Flush() { return Write({buffer_.get(), std::exchange(buffered_, 0)}); }
+
+  absl::Status Write(std::span<const uint8_t> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count = write(descriptor_.get(), bytes.data(), bytes.size());
+      if (count >= 0) {
+        bytes = bytes.subspan(static_cast<size_t>(count));
+      } else if (errno != EINTR) {
+        return SystemError("write", temporary_path_, errno);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const std::string path_;
+  const std::string temporary_path_;
+  FileDescriptor descriptor_;
+  const std::unique_ptr<uint8_t[]> buffer_;
+  size_t buffered_ = 0;
+  bool renamed_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path) {
+  static std::atomic<uint64_t> counter = 0;
+  const std::string file_name = path.substr(path.rfind('/') + 1);
+  if (file_name.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" names no file"));
+  }
+  // The name is cut so that the temporary one does not outgrow the file system's limit of 255
+  // bytes.
+  const std::string prefix =
+      absl::StrCat(internal::FolderOf(path), "/.", file_name.substr(0, 200), ".", getpid(), "-");
+  while (true) {
+    std::string temporary_path =
+        absl::StrCat(prefix, counter.fetch_add(1), std::string(kTemporarySuffix));
+    auto descriptor = FileDescriptor::Open(temporary_path, O_WRONLY | O_CREAT | O_EXCL);
+    if (descriptor.ok()) {
+      return std::make_unique<FileSink>(path, std::move(temporary_path), *std::move(descriptor));
+    }
+    // Left behind by a killed process that had our number: the next name.
+    if (!absl::IsAlreadyExists(descriptor.status())) return descriptor.status();
+  }
+}
+
+bool IsTemporaryFileName(const std::string& name) {
+  return name.size() > kTemporarySuffix.size() && name.front() == '.' &&
+         name.ends_with(kTemporarySuffix);
+}
+
+}  // namespace cfile

@@ -1,0 +1,51 @@
+// The few calls of the operating system that Sources, Sinks and tables share.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace cfile::internal {
+
+// "CALL PATH: what the system says", with a code that fits `error` (a value of errno): kNotFound,
+// kPermissionDenied, kResourceExhausted, ...; kUnavailable where none does. Never kDataLoss.
+absl::Status SystemError(std::string_view call, const std::string& path, int error);
+
+// Owns an open file descriptor. Movable.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  FileDescriptor(FileDescriptor&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~FileDescriptor();
+
+  // open(2), tried again when a signal interrupts it; close-on-exec is added to `flags`.
+  static absl::StatusOr<FileDescriptor> Open(const std::string& path, int flags);
+
+  int get() const { return descriptor_; }
+  int release() { return std::exchange(descriptor_, -1); }
+
+ private:
+  int descriptor_ = -1;
+};
+
+// The folder that `path` lies in: "." if it names none.
+std::string FolderOf(const std::string& path);
+
+// Makes the entries of `folder` durable: files created, renamed and removed in it.
+absl::Status SyncFolder(const std::string& folder);
+
+// Waits until no other holder, in any process, has `folder` locked, and locks it until the
+// descriptor is closed; the system does that for a process that dies. Some network file systems
+// cannot lock a folder: there this does nothing.
+absl::StatusOr<FileDescriptor> LockFolder(const std::string& folder);
+
+}  // namespace cfile::internal

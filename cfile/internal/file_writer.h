@@ -1,0 +1,63 @@
+// The part of writing a file that does not depend on the type of its values: header, blocks, indexes, footer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/inspect.h"
+#include "cfile/internal/index_tree.h"
+#include "cfile/internal/stored_block.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
+#include "encodings/block_codec.h"
+
+namespace cfile::internal {
+
+// What kAuto becomes until a sample of the values is asked: RLE for bool, PREFIX for sorted bytes, PLAIN for all else.
+Encoding ResolveEncoding(const ColumnType& type, const WriterOptions& options);
+
+// kInvalidArgument or kUnimplemented if a file of `type` cannot be written with `options`, whose encoding is resolved.
+absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options);
+
+// Writes a file's parts in their order: Begin, AppendBlock for each block, Finish. Thread-compatible.
+class FileWriter {
+ public:
+  // Precondition: CheckWriterOptions is OK.
+  FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options);
+
+  absl::Status Begin();
+
+  // One data block: `prefix` (null bitmap, extended header) before the encoded values; its first row is `first_ordinal`.
+  // `value_key`: its key in the value index, already cut; ignored without one.
+  absl::Status AppendBlock(std::span<const uint8_t> prefix, const encodings::EncodedBlock& block, uint64_t first_ordinal,
+                           std::string_view value_key);
+
+  void AddFooterMetadata(std::string_view key, std::string_view value) {
+    info_.footer_metadata.emplace_back(key, value);
+  }
+
+  // Writes the indexes and the footer of a file of `num_values` rows and makes the file visible.
+  absl::Status Finish(uint64_t num_values);
+
+  const std::string& name() const { return sink_->name(); }
+  const FileInfo& info() const { return info_; }
+  bool extended_blocks() const { return info_.has_extended_blocks(); }
+  uint64_t bytes_written() const { return appender_ ? appender_->offset() + footer_bytes_ : 0; }
+  size_t memory_usage_bytes() const;
+
+ private:
+  std::unique_ptr<Sink> sink_;
+  WriterOptions options_;
+  FileInfo info_;
+  std::optional<BlockAppender> appender_;
+  std::optional<IndexTreeWriter> positional_;
+  std::optional<IndexTreeWriter> value_;
+  uint64_t footer_bytes_ = 0;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,221 @@
+#include "cfile/internal/index_node.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+#include "encodings/status.h"
+#include "proto/cfile.pb.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::AsBytes;
+using encodings::AsString;
+using encodings::ByteReader;
+using encodings::ByteWriter;
+using encodings::DataLoss;
+
+constexpr size_t kOrdinalKeyBytes = 4;
+
+uint64_t OrdinalOf(std::string_view key) {
+  uint64_t ordinal = 0;
+  for (const char byte : key) ordinal = ordinal << 8 | static_cast<uint8_t>(byte);
+  return ordinal;
+}
+
+// The first 8 bytes of `key`, zeros where it is shorter, in an order-preserving number.
+uint64_t Head(std::string_view key) {
+  uint8_t bytes[8] = {};
+  std::copy_n(key.begin(), std::min(key.size(), sizeof(bytes)), bytes);
+  return __builtin_bswap64(encodings::LoadLittleEndian<uint64_t>(bytes));
+}
+
+// How many of the ascending `values` are less than `value`. Branch-free: the compiler makes conditional moves of it.
+uint32_t CountLess(std::span<const uint64_t> values, uint64_t value) {
+  const uint64_t* base = values.data();
+  size_t length = values.size();
+  while (length > 1) {
+    const size_t half = length / 2;
+    base += base[half - 1] < value ? half : 0;
+    length -= half;
+  }
+  return static_cast<uint32_t>(base - values.data()) + (length == 1 && *base < value ? 1 : 0);
+}
+
+}  // namespace
+
+std::string OrdinalKey(uint64_t ordinal) {
+  std::string key(kOrdinalKeyBytes, '\0');
+  for (size_t i = 0; i < kOrdinalKeyBytes; ++i) key[i] = static_cast<char>(static_cast<uint8_t>(ordinal >> (24 - 8 * i)));
+  return key;
+}
+
+void IndexNodeBuilder::Add(std::string_view key, const BlockPointer& pointer) {
+  if (offsets_.empty()) first_key_ = key;
+  offsets_.push_back(static_cast<uint32_t>(entries_.size()));
+  if (form_ == IndexKeyForm::kVint64Ordinal) {
+    entries_.PutVint(OrdinalOf(key));
+  } else {
+    entries_.PutLengthPrefixed(AsBytes(key));
+  }
+  entries_.PutVint(pointer.offset);
+  entries_.PutVint(pointer.size);
+}
+
+void IndexNodeBuilder::Finish(bool leaf, ByteWriter& out) {
+  out.PutBytes(entries_.span());
+  for (const uint32_t offset : offsets_) out.PutFixed(offset);
+  IndexBlockTrailerPB trailer;
+  trailer.set_num_entries(static_cast<int32_t>(offsets_.size()));
+  trailer.set_type(leaf ? IndexBlockTrailerPB::LEAF : IndexBlockTrailerPB::INTERNAL);
+  const std::string message = trailer.SerializeAsString();
+  out.PutBytes(std::string_view(message));
+  out.PutFixed(static_cast<uint32_t>(message.size()));
+  entries_.Clear();
+  offsets_.clear();
+  first_key_.clear();
+}
+
+absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint8_t> bytes, IndexKind kind,
+                                                            std::optional<IndexKeyForm> form, const BlockPointer& pointer,
+                                                            uint64_t first_block_offset) {
+  constexpr size_t kLengthBytes = 4;
+  if (bytes.size() < kLengthBytes) return DataLoss("expected an index node, found ", bytes.size(), " bytes");
+  const auto trailer_size = encodings::LoadLittleEndian<uint32_t>(bytes.data() + bytes.size() - kLengthBytes);
+  bytes = bytes.first(bytes.size() - kLengthBytes);
+  if (trailer_size > bytes.size()) {
+    return DataLoss("the index node's trailer claims ", trailer_size, " bytes, there are ", bytes.size());
+  }
+  IndexBlockTrailerPB trailer;
+  const auto message = bytes.last(trailer_size);
+  if (!trailer.ParseFromArray(message.data(), static_cast<int>(message.size()))) {
+    return DataLoss("the index node's trailer does not parse");
+  }
+  bytes = bytes.first(bytes.size() - trailer_size);
+  constexpr size_t kOffsetBytes = 4;
+  if (trailer.num_entries() < 0 || static_cast<uint64_t>(trailer.num_entries()) > bytes.size() / kOffsetBytes) {
+    return DataLoss("the index node claims ", trailer.num_entries(), " entries in ", bytes.size(), " bytes");
+  }
+  const auto num_entries = static_cast<uint32_t>(trailer.num_entries());
+  const auto offsets = bytes.last(kOffsetBytes * num_entries);
+  bytes = bytes.first(bytes.size() - offsets.size());
+
+  // make_unique cannot reach the private constructor.
+  std::unique_ptr<IndexNode> node(new IndexNode);
+  node->pointer_ = pointer;
+  node->leaf_ = trailer.type() == IndexBlockTrailerPB::LEAF;
+  node->pointers_.reserve(num_entries);
+  if (kind == IndexKind::kValue) node->key_offsets_.push_back(0);
+  for (uint32_t i = 0; i < num_entries; ++i) {
+    const auto offset = encodings::LoadLittleEndian<uint32_t>(offsets.data() + kOffsetBytes * i);
+    if (offset >= bytes.size()) {
+      return DataLoss("index entry ", i, " claims to begin at byte ", offset, " of ", bytes.size());
+    }
+    ByteReader reader(bytes.subspan(offset));
+    std::span<const uint8_t> key;
+    uint64_t ordinal = 0;
+    if (!form) form = bytes[offset] == 0 ? IndexKeyForm::kVint64Ordinal : IndexKeyForm::kBytes;
+    const bool vint_keys = *form == IndexKeyForm::kVint64Ordinal;
+    if (vint_keys ? !reader.ReadVint64(ordinal) : !reader.ReadLengthPrefixed(key)) {
+      return DataLoss("the key of index entry ", i, " at byte ", offset, " runs past the entries' end");
+    }
+    BlockPointer target;
+    if (!reader.ReadVint64(target.offset) || !reader.ReadVint32(target.size)) {
+      return DataLoss("the pointer of index entry ", i, " runs past the entries' end");
+    }
+    if (target.offset < first_block_offset || target.offset > pointer.offset ||
+        target.size > pointer.offset - target.offset) {
+      return DataLoss("index entry ", i, " points to offset ", target.offset, ", ", target.size,
+                      " bytes, outside of bytes ", first_block_offset, " to ", pointer.offset);
+    }
+    node->pointers_.push_back(target);
+    if (kind == IndexKind::kPositional) {
+      if (!vint_keys && key.size() != kOrdinalKeyBytes) {
+        return DataLoss("the ordinal of index entry ", i, " has ", key.size(), " bytes, expected 4");
+      }
+      node->ordinals_.push_back(vint_keys ? ordinal : OrdinalOf(AsString(key)));
+    } else {
+      // Overlapping entries must not add up to more key bytes than the node has.
+      if (key.size() > bytes.size() - node->key_bytes_.size()) {
+        return DataLoss("the keys of index entries 0 to ", i, " overlap");
+      }
+      node->key_bytes_.append(AsString(key));
+      node->key_offsets_.push_back(static_cast<uint32_t>(node->key_bytes_.size()));
+    }
+  }
+  node->key_form_ = form.value_or(IndexKeyForm::kBytes);
+  CFILE_RETURN_IF_ERROR(node->CheckOrder(kind));
+  if (kind == IndexKind::kValue) node->BuildKeyHeads();
+  if (node->leaf_) {
+    node->verified_ = std::make_unique<std::atomic<bool>[]>(num_entries);
+  } else {
+    if (num_entries == 0) return DataLoss("an inner index node of no entries");
+    node->children_ = std::make_unique<std::atomic<const IndexNode*>[]>(num_entries);
+  }
+  return node;
+}
+
+IndexNode::~IndexNode() {
+  if (children_ == nullptr) return;
+  for (uint32_t i = 0; i < num_entries(); ++i) delete children_[i].load();
+}
+
+absl::Status IndexNode::CheckOrder(IndexKind kind) const {
+  for (uint32_t i = 1; i < num_entries(); ++i) {
+    if (kind == IndexKind::kPositional ? ordinals_[i - 1] >= ordinals_[i] : key(i - 1) > key(i)) {
+      return DataLoss("index entries ", i - 1, " and ", i, " are out of order");
+    }
+  }
+  return absl::OkStatus();
+}
+
+void IndexNode::BuildKeyHeads() {
+  if (pointers_.empty()) return;
+  const std::string_view first = key(0);
+  const std::string_view last = key(num_entries() - 1);
+  const size_t shorter = std::min(first.size(), last.size());
+  while (common_key_bytes_ < shorter && first[common_key_bytes_] == last[common_key_bytes_]) ++common_key_bytes_;
+  key_heads_.reserve(num_entries());
+  for (uint32_t i = 0; i < num_entries(); ++i) key_heads_.push_back(Head(key(i).substr(common_key_bytes_)));
+}
+
+uint32_t IndexNode::FindOrdinal(uint64_t ordinal) const {
+  assert(num_entries() > 0);
+  const uint32_t not_after = CountLess(ordinals_, ordinal + 1);
+  return not_after == 0 ? 0 : not_after - 1;
+}
+
+uint32_t IndexNode::FindKey(std::string_view wanted) const {
+  assert(num_entries() > 0);
+  const std::string_view common = key(0).substr(0, common_key_bytes_);
+  const int order = wanted.substr(0, common_key_bytes_).compare(common);
+  if (order != 0) return order < 0 ? 0 : num_entries() - 1;
+  const uint64_t head = Head(wanted.substr(common_key_bytes_));
+  uint32_t less = CountLess(key_heads_, head);
+  // Where heads are equal the keys themselves decide.
+  if (less < num_entries() && key_heads_[less] == head) {
+    uint32_t end = head == std::numeric_limits<uint64_t>::max() ? num_entries() : CountLess(key_heads_, head + 1);
+    while (less < end) {
+      const uint32_t middle = less + (end - less) / 2;
+      if (key(middle) < wanted) {
+        less = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+  }
+  return less == 0 ? 0 : less - 1;
+}
+
+const IndexNode* IndexNode::SetChild(uint32_t i, std::unique_ptr<IndexNode> child) const {
+  const IndexNode* kept = nullptr;
+  const IndexNode* offered = child.get();
+  if (children_[i].compare_exchange_strong(kept, offered, std::memory_order_acq_rel)) {
+    (void)child.release();
+    return offered;
+  }
+  return kept;
+}
+
+}  // namespace cfile::internal

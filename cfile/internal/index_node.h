@@ -1,0 +1,107 @@
+// One node of an index tree, built and parsed (cfile/FORMAT.md, Index nodes).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/inspect.h"
+#include "cfile/options.h"
+#include "encodings/bytes.h"
+
+namespace cfile::internal {
+
+// How the keys of a tree's nodes are stored.
+enum class IndexKeyForm : uint8_t {
+  kBytes,         // behind a vint length: value keys, and ordinals as 4 bytes big-endian
+  kVint64Ordinal  // positional keys of a version-1 file
+};
+
+// Collects the entries of one node. Thread-compatible.
+class IndexNodeBuilder {
+ public:
+  explicit IndexNodeBuilder(IndexKeyForm form) : form_(form) {}
+
+  // `key`: the stored form: bytes, or for kVint64Ordinal the 4 bytes big-endian that it is made of.
+  void Add(std::string_view key, const BlockPointer& pointer);
+
+  size_t num_entries() const { return offsets_.size(); }
+  // What Kudu's writer compares with the block size.
+  size_t estimated_size_bytes() const { return entries_.size() + 4 * offsets_.size() + 16; }
+  size_t memory_usage_bytes() const { return entries_.capacity() + 4 * offsets_.capacity(); }
+  const std::string& first_key() const { return first_key_; }
+
+  // Appends the node to `out` and begins anew.
+  void Finish(bool leaf, encodings::ByteWriter& out);
+
+ private:
+  IndexKeyForm form_;
+  encodings::ByteWriter entries_;
+  std::vector<uint32_t> offsets_;
+  std::string first_key_;
+};
+
+// The 4 bytes big-endian of an ordinal.
+std::string OrdinalKey(uint64_t ordinal);
+
+// A parsed node, checked so that searches need no further checks. Shared by cursors; immutable but for what is filled in once: its
+// children and which blocks' checksums were verified.
+class IndexNode {
+ public:
+  // Parses the node at `pointer`, whose bytes are `bytes`. No `form`: this is the root of a version-1 positional index, whose first
+  // ordinal, always 0, tells it. kDataLoss: malformed, its entries are out of order, or one points to somewhere else than between
+  // `first_block_offset` and the node itself.
+  static absl::StatusOr<std::unique_ptr<IndexNode>> Parse(std::span<const uint8_t> bytes, IndexKind kind,
+                                                          std::optional<IndexKeyForm> form, const BlockPointer& pointer,
+                                                          uint64_t first_block_offset);
+  ~IndexNode();
+
+  const BlockPointer& pointer() const { return pointer_; }
+  IndexKeyForm key_form() const { return key_form_; }
+  bool leaf() const { return leaf_; }
+  uint32_t num_entries() const { return static_cast<uint32_t>(pointers_.size()); }
+  const BlockPointer& entry_pointer(uint32_t i) const { return pointers_[i]; }
+  uint64_t ordinal(uint32_t i) const { return ordinals_[i]; }  // positional
+  std::string_view key(uint32_t i) const {                     // value
+    return std::string_view(key_bytes_).substr(key_offsets_[i], key_offsets_[i + 1] - key_offsets_[i]);
+  }
+
+  // The last entry whose ordinal is <= `ordinal`, or whose key is < `key`; 0 if there is none. Precondition: num_entries() > 0.
+  uint32_t FindOrdinal(uint64_t ordinal) const;
+  uint32_t FindKey(std::string_view key) const;
+
+  // The child that was handed to SetChild for entry i, or nullptr. Thread-safe.
+  const IndexNode* child(uint32_t i) const { return children_[i].load(std::memory_order_acquire); }
+  // Keeps `child` for entry i, unless another thread was first; returns the one that is kept. Thread-safe.
+  const IndexNode* SetChild(uint32_t i, std::unique_ptr<IndexNode> child) const;
+
+  // Whether the checksum of entry i's block was found right before. Thread-safe.
+  bool verified(uint32_t i) const { return verified_[i].load(std::memory_order_relaxed); }
+  void SetVerified(uint32_t i) const { verified_[i].store(true, std::memory_order_relaxed); }
+
+ private:
+  IndexNode() = default;
+  void BuildKeyHeads();
+  absl::Status CheckOrder(IndexKind kind) const;
+
+  BlockPointer pointer_;
+  IndexKeyForm key_form_ = IndexKeyForm::kBytes;
+  bool leaf_ = true;
+  std::vector<BlockPointer> pointers_;
+  std::vector<uint64_t> ordinals_;  // positional
+  // Value keys: back to back with their offsets, and the 8 bytes of each that follow what all have in common, big-endian.
+  std::string key_bytes_;
+  std::vector<uint32_t> key_offsets_;
+  size_t common_key_bytes_ = 0;
+  std::vector<uint64_t> key_heads_;
+  mutable std::unique_ptr<std::atomic<const IndexNode*>[]> children_;
+  mutable std::unique_ptr<std::atomic<bool>[]> verified_;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,88 @@
+#include "cfile/internal/index_tree.h"
+
+#include <string>
+
+#include "encodings/status.h"
+
+namespace cfile::internal {
+
+absl::Status IndexTreeWriter::AddAt(size_t level, std::string_view key, const BlockPointer& pointer,
+                                    BlockAppender& appender) {
+  if (level == levels_.size()) levels_.emplace_back(form_);
+  IndexNodeBuilder& node = levels_[level];
+  node.Add(key, pointer);
+  if (node.estimated_size_bytes() <= block_size_bytes_ || node.num_entries() < 2) return absl::OkStatus();
+  const std::string first_key = node.first_key();
+  CFILE_ASSIGN_OR_RETURN(const BlockPointer written, WriteNode(level, appender));
+  return AddAt(level + 1, first_key, written, appender);
+}
+
+absl::StatusOr<BlockPointer> IndexTreeWriter::WriteNode(size_t level, BlockAppender& appender) {
+  node_.Clear();
+  levels_[level].Finish(/*leaf=*/level == 0, node_);
+  return appender.Append({}, node_.span());
+}
+
+absl::StatusOr<BlockPointer> IndexTreeWriter::Finish(BlockAppender& appender) {
+  if (levels_.empty()) levels_.emplace_back(form_);
+  // A spill may add a level, so the end is looked at anew each time.
+  for (size_t level = 0; level + 1 < levels_.size(); ++level) {
+    if (levels_[level].num_entries() == 0) continue;
+    const std::string first_key = levels_[level].first_key();
+    CFILE_ASSIGN_OR_RETURN(const BlockPointer written, WriteNode(level, appender));
+    CFILE_RETURN_IF_ERROR(AddAt(level + 1, first_key, written, appender));
+  }
+  return WriteNode(levels_.size() - 1, appender);
+}
+
+size_t IndexTreeWriter::memory_usage_bytes() const {
+  size_t bytes = node_.capacity();
+  for (const IndexNodeBuilder& level : levels_) bytes += level.memory_usage_bytes();
+  return bytes;
+}
+
+template <typename Find>
+absl::Status IndexPath::Descend(const Find& find) {
+  while (!steps_.back().node->leaf()) {
+    if (steps_.size() >= kMaxIndexDepth) {
+      return encodings::DataLoss(file_->source().name(), ": the index is deeper than ", kMaxIndexDepth, " levels");
+    }
+    const Step& parent = steps_.back();
+    CFILE_ASSIGN_OR_RETURN(const IndexNode* child, file_->IndexChild(kind_, *parent.node, parent.entry));
+    if (child->num_entries() == 0) {
+      return InBlock(encodings::DataLoss("an index node of no entries below the root"), file_->source().name(),
+                     child->pointer());
+    }
+    steps_.push_back({child, find(*child)});
+  }
+  return absl::OkStatus();
+}
+
+template <typename Find>
+absl::Status IndexPath::Seek(const Find& find) {
+  steps_.clear();
+  CFILE_ASSIGN_OR_RETURN(const IndexNode* root, file_->IndexRoot(kind_));
+  if (root->num_entries() == 0) return absl::OkStatus();
+  steps_.push_back({root, find(*root)});
+  absl::Status status = Descend(find);
+  if (!status.ok()) steps_.clear();
+  return status;
+}
+
+absl::Status IndexPath::SeekToOrdinal(uint64_t ordinal) {
+  return Seek([ordinal](const IndexNode& node) { return node.FindOrdinal(ordinal); });
+}
+
+absl::Status IndexPath::SeekToKey(std::string_view key) {
+  return Seek([key](const IndexNode& node) { return node.FindKey(key); });
+}
+
+absl::Status IndexPath::Next() {
+  while (!steps_.empty() && ++steps_.back().entry == steps_.back().node->num_entries()) steps_.pop_back();
+  if (steps_.empty()) return absl::OkStatus();
+  absl::Status status = Descend([](const IndexNode&) { return uint32_t{0}; });
+  if (!status.ok()) steps_.clear();
+  return status;
+}
+
+}  // namespace cfile::internal

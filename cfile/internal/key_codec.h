@@ -1,0 +1,40 @@
+// Keys in memcmp form: bytes whose unsigned order is the order of the values (cfile/FORMAT.md, Index nodes).
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "encodings/key_order.h"
+#include "encodings/physical_type.h"
+
+namespace cfile::internal {
+
+// Appends the memcmp form of `value`: integers big-endian, signed ones with the sign bit flipped; floats likewise, negative ones
+// with all bits flipped; bool one byte; strings and bytes as they are.
+template <typename T>
+void AppendKey(const T& value, std::string& out) {
+  if constexpr (encodings::kIsBytes<T>) {
+    out.append(value);
+  } else if constexpr (encodings::kIsFloat<T>) {
+    AppendKey(encodings::OrderedBits(value), out);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    out.push_back(value ? '\1' : '\0');
+  } else {
+    using Bits = std::conditional_t<sizeof(T) == 16, encodings::uint128_t, uint64_t>;
+    Bits bits = static_cast<Bits>(value);
+    // T(-1) < T(0), not std::is_signed, which is false for __int128 in strict mode.
+    if constexpr (static_cast<T>(-1) < static_cast<T>(0)) bits ^= Bits{1} << (8 * sizeof(T) - 1);
+    for (int shift = 8 * (static_cast<int>(sizeof(T)) - 1); shift >= 0; shift -= 8) {
+      out.push_back(static_cast<char>(static_cast<uint8_t>(bits >> shift)));
+    }
+  }
+}
+
+// How much of `first`, the first key of a block, the index keeps: enough to be greater than `previous_last`, the last key of the block
+// before it, or all of it if the two are equal. Precondition: previous_last <= first.
+size_t SeparatingLength(std::string_view previous_last, std::string_view first);
+
+}  // namespace cfile::internal

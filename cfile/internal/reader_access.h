@@ -1,0 +1,16 @@
+// The library's own way from a Reader to the open file behind it.
+#pragma once
+
+#include <memory>
+
+#include "cfile/internal/file_reader.h"
+#include "cfile/reader.h"
+
+namespace cfile::internal {
+
+class ReaderAccess {
+ public:
+  static const std::shared_ptr<FileReader>& File(const Reader& reader) { return reader.file_; }
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,153 @@
+#include "cfile/internal/stored_block.h"
+
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/compression.h"
+#include "cfile/internal/crc32c.h"
+#include "encodings/status.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::ByteReader;
+using encodings::DataLoss;
+
+constexpr size_t kAlignment = 64;
+constexpr uint8_t kZeros[kAlignment] = {};
+
+// Version 2 keeps a block as it is where compression saves less than a tenth.
+bool WorthCompressing(size_t compressed, size_t uncompressed) {
+  return compressed < uncompressed && uint64_t{compressed} * 10 <= uint64_t{uncompressed} * 9;
+}
+
+}  // namespace
+
+absl::Status BlockAppender::Write(std::span<const uint8_t> bytes) {
+  CFILE_RETURN_IF_ERROR(sink_->Append(bytes));
+  offset_ += bytes.size();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> prefix, std::span<const uint8_t> body,
+                                                   size_t align_at) {
+  const size_t uncompressed_size = prefix.size() + body.size();
+  if (uncompressed_size > max_block_size_bytes_) {
+    return absl::OutOfRangeError(absl::StrCat(sink_->name(), ": a block of ", uncompressed_size,
+                                              " bytes is above the limit of ", max_block_size_bytes_,
+                                              " (max_block_size_bytes)"));
+  }
+  // What goes into the file: up to three pieces, and the checksum over them.
+  ByteWriter sizes;
+  std::span<const uint8_t> pieces[3] = {{}, prefix, body};
+  if (compression_ != Compression::kNone) {
+    joined_.Clear();
+    joined_.PutBytes(prefix);
+    joined_.PutBytes(body);
+    compressed_.Clear();
+    CFILE_RETURN_IF_ERROR(Compress(compression_, joined_.span(), compressed_));
+    if (version_ == FormatVersion::kV1) sizes.PutFixed(static_cast<uint32_t>(compressed_.size()));
+    sizes.PutFixed(static_cast<uint32_t>(uncompressed_size));
+    pieces[0] = sizes.span();
+    if (version_ == FormatVersion::kV1 || WorthCompressing(compressed_.size(), uncompressed_size)) {
+      pieces[1] = compressed_.span();
+      pieces[2] = {};
+    }
+  } else if (align_at > 0) {
+    const size_t misaligned = static_cast<size_t>((offset_ + align_at) % kAlignment);
+    if (misaligned != 0) CFILE_RETURN_IF_ERROR(Write({kZeros, kAlignment - misaligned}));
+  }
+  const uint64_t begin = offset_;
+  uint32_t crc = 0;
+  for (const auto piece : pieces) {
+    if (piece.empty()) continue;
+    CFILE_RETURN_IF_ERROR(Write(piece));
+    if (version_ != FormatVersion::kV1) crc = ExtendCrc32c(crc, piece);
+  }
+  if (version_ != FormatVersion::kV1) {
+    uint8_t stored_crc[kChecksumBytes];
+    encodings::StoreLittleEndian(crc, stored_crc);
+    CFILE_RETURN_IF_ERROR(Write(stored_crc));
+  }
+  const uint64_t size = offset_ - begin;
+  if (size > std::numeric_limits<int32_t>::max()) {
+    return absl::OutOfRangeError(absl::StrCat(sink_->name(), ": a stored block of ", size, " bytes"));
+  }
+  return BlockPointer{.offset = begin, .size = static_cast<uint32_t>(size)};
+}
+
+absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format, const BlockPointer& pointer,
+                                        bool verify, size_t max_block_size_bytes, BlockBuffer& buffer) {
+  // A block that never could be legal is not read at all: the sizes before it, and what a codec may add to incompressible data.
+  if (pointer.size / 2 > max_block_size_bytes) {
+    return DataLoss("the block's ", pointer.size, " stored bytes are far above the limit of ", max_block_size_bytes,
+                    " (max_block_size_bytes)");
+  }
+  std::span<const uint8_t> stored;
+  if (const auto memory = source.InMemory(); !memory.empty()) {
+    stored = memory.subspan(pointer.offset, pointer.size);
+  } else {
+    buffer.stored.Clear();
+    uint8_t* bytes = buffer.stored.Extend(pointer.size);
+    CFILE_RETURN_IF_ERROR(source.ReadAt(pointer.offset, {bytes, pointer.size}));
+    stored = buffer.stored.span();
+  }
+  if (format.checksums) {
+    if (stored.size() < kChecksumBytes) {
+      return DataLoss("expected at least the ", kChecksumBytes, " bytes of a checksum, found a block of ", stored.size());
+    }
+    const auto checksum = stored.last(kChecksumBytes);
+    stored = stored.first(stored.size() - kChecksumBytes);
+    if (verify) {
+      const auto expected = encodings::LoadLittleEndian<uint32_t>(checksum.data());
+      const uint32_t found = Crc32c(stored);
+      if (expected != found) {
+        return DataLoss("checksum mismatch: expected 0x", absl::Hex(expected, absl::kZeroPad8), ", found 0x",
+                        absl::Hex(found, absl::kZeroPad8));
+      }
+    }
+  }
+  FetchedBlock block{.bytes = stored, .stored_size_bytes = static_cast<uint32_t>(stored.size())};
+  if (format.compression == Compression::kNone) {
+    if (stored.size() > max_block_size_bytes) {
+      return DataLoss("the block's ", stored.size(), " bytes are above the limit of ", max_block_size_bytes,
+                      " (max_block_size_bytes)");
+    }
+    return block;
+  }
+
+  ByteReader reader(stored);
+  uint32_t compressed_size = 0;
+  uint32_t uncompressed_size = 0;
+  if (format.version == FormatVersion::kV1 && !reader.ReadFixed(compressed_size)) {
+    return DataLoss("expected a compressed block's sizes, found ", stored.size(), " bytes");
+  }
+  if (!reader.ReadFixed(uncompressed_size)) {
+    return DataLoss("expected a compressed block's uncompressed size, found ", stored.size(), " bytes");
+  }
+  const auto rest = reader.rest();
+  if (format.version == FormatVersion::kV1 && compressed_size != rest.size()) {
+    return DataLoss("expected ", compressed_size, " compressed bytes, found ", rest.size());
+  }
+  if (uncompressed_size > max_block_size_bytes) {
+    return DataLoss("the block's ", uncompressed_size, " uncompressed bytes are above the limit of ",
+                    max_block_size_bytes, " (max_block_size_bytes)");
+  }
+  if (format.version != FormatVersion::kV1 && uncompressed_size == rest.size()) {
+    block.bytes = rest;
+    return block;
+  }
+  buffer.uncompressed.Clear();
+  uint8_t* out = buffer.uncompressed.Extend(uncompressed_size);
+  CFILE_RETURN_IF_ERROR(Uncompress(format.compression, rest, {out, uncompressed_size}));
+  block.bytes = buffer.uncompressed.span();
+  block.compressed = true;
+  return block;
+}
+
+absl::Status InBlock(const absl::Status& status, const std::string& file, const BlockPointer& pointer) {
+  return absl::Status(status.code(), absl::StrCat(file, ": block at offset ", pointer.offset, ", ", pointer.size,
+                                                  " bytes: ", status.message()));
+}
+
+}  // namespace cfile::internal

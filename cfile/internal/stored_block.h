@@ -1,0 +1,81 @@
+// How any block but header and footer lies in a file: compressed or not, behind it its checksum (cfile/FORMAT.md, File).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/inspect.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
+#include "encodings/bytes.h"
+
+namespace cfile::internal {
+
+using encodings::ByteWriter;
+
+// Appends blocks to a sink. The only one who knows offsets. Thread-compatible.
+class BlockAppender {
+ public:
+  // `sink` must outlive the appender and have received `offset` bytes.
+  BlockAppender(Sink* sink, uint64_t offset, FormatVersion version, Compression compression, size_t max_block_size_bytes)
+      : sink_(sink),
+        offset_(offset),
+        version_(version),
+        compression_(compression),
+        max_block_size_bytes_(max_block_size_bytes) {}
+
+  // Stores `prefix` and `body`, one behind the other, as one block. align_at > 0: zeros are put before the block so that its byte
+  // `align_at` lies at a multiple of 64 in the file, unless it is compressed. kOutOfRange: the block is larger than the limit.
+  absl::StatusOr<BlockPointer> Append(std::span<const uint8_t> prefix, std::span<const uint8_t> body,
+                                      size_t align_at = 0);
+
+  // Bytes of the file so far.
+  uint64_t offset() const { return offset_; }
+  // Bytes of its own buffers.
+  size_t memory_usage_bytes() const { return joined_.capacity() + compressed_.capacity(); }
+
+ private:
+  absl::Status Write(std::span<const uint8_t> bytes);
+
+  Sink* sink_;
+  uint64_t offset_;
+  FormatVersion version_;
+  Compression compression_;
+  size_t max_block_size_bytes_;
+  ByteWriter joined_;
+  ByteWriter compressed_;
+};
+
+// Memory for blocks that have to be read or decompressed; kept from block to block.
+struct BlockBuffer {
+  ByteWriter stored;
+  ByteWriter uncompressed;
+  size_t memory_usage_bytes() const { return stored.capacity() + uncompressed.capacity(); }
+};
+
+// A block as it was before compression. Valid as long as the source and the buffer it was fetched into are not changed.
+struct FetchedBlock {
+  std::span<const uint8_t> bytes;
+  bool compressed = false;
+  uint32_t stored_size_bytes = 0;  // in the file, without the checksum
+};
+
+// What of a file decides how its blocks are stored.
+struct BlockFormat {
+  FormatVersion version = FormatVersion::kV2;
+  Compression compression = Compression::kNone;
+  bool checksums = true;
+};
+
+// Reads the block at `pointer`, which must lie inside the source (checked when it was parsed). Verifies its checksum if the file has
+// checksums and `verify` is set. kDataLoss names offset, what was expected and what was found.
+absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format, const BlockPointer& pointer,
+                                        bool verify, size_t max_block_size_bytes, BlockBuffer& buffer);
+
+// `status` with the file and the block it is about put before its message.
+absl::Status InBlock(const absl::Status& status, const std::string& file, const BlockPointer& pointer);
+
+}  // namespace cfile::internal

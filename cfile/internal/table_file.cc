@@ -1,0 +1,233 @@
+#include "cfile/internal/table_file.h"
+
+#include <cassert>
+#include <limits>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/column_message.h"
+#include "cfile/internal/crc32c.h"
+#include "cfile/io.h"
+#include "encodings/bytes.h"
+#include "encodings/status.h"
+#include "proto/table.pb.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::AsBytes;
+using encodings::AsString;
+using encodings::DataLoss;
+
+constexpr std::string_view kMagic = "cfiletb1";
+
+// One step inside the folder it is looked up in.
+bool IsPlainName(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+}
+
+absl::StatusOr<ColumnSchema> ParseColumn(const SchemaNodePB& node) {
+  if (node.children_size() > 0 || node.repetition() == SchemaNodePB::REPEATED) {
+    return absl::UnimplementedError(absl::StrCat(
+        "column ", node.name(), " is nested, which this library does not read from a table"));
+  }
+  auto type = InterpretType(node.column().type(), node.column().extensions());
+  if (!type.ok()) {
+    return absl::Status(type.status().code(),
+                        absl::StrCat("column ", node.name(), ": ", type.status().message()));
+  }
+  return ColumnSchema{.name = node.name(),
+                      .type = *std::move(type),
+                      .nullable = node.repetition() == SchemaNodePB::OPTIONAL};
+}
+
+absl::StatusOr<TablePartColumn> ParsePartColumn(const PartColumnPB& message, const PartPB& part,
+                                                const ColumnSchema& column) {
+  const auto error = [&](const auto&... pieces) {
+    return DataLoss("part ", part.directory(), ", column ", column.name, ": ", pieces...);
+  };
+  TablePartColumn result{.file_name = message.file_name(),
+                         .size_bytes = message.size_bytes(),
+                         .num_values = message.num_values(),
+                         .null_count = message.null_count()};
+  if (!IsPlainName(result.file_name)) {
+    return error("a file name expected, found \"", result.file_name, "\"");
+  }
+  if (result.num_values != part.num_rows()) {
+    return error(part.num_rows(), " values expected as the part has rows, found ",
+                 result.num_values);
+  }
+  if (result.null_count > (column.nullable ? result.num_values : 0)) {
+    return error(result.null_count, " nulls found in ", result.num_values,
+                 column.nullable ? " values" : " values that may not be null");
+  }
+  if (message.has_min_key() != message.has_max_key()) {
+    return error("minimum and maximum expected, found only one of them");
+  }
+  if (message.has_min_key()) {
+    if (message.min_key() > message.max_key()) return error("the minimum is above the maximum");
+    result.min_key = message.min_key();
+    result.max_key = message.max_key();
+  }
+  return result;
+}
+
+absl::StatusOr<TablePart> ParsePart(const PartPB& message, const Schema& schema) {
+  TablePart part{.directory = message.directory(), .num_rows = message.num_rows()};
+  if (!IsPlainName(part.directory)) {
+    return DataLoss("a part's directory expected, found \"", part.directory, "\"");
+  }
+  // The limit of a file. It also keeps the sum over all parts far from overflow.
+  if (part.num_rows > std::numeric_limits<uint32_t>::max()) {
+    return DataLoss("part ", part.directory, ": at most 2^32 - 1 rows expected, found ",
+                    part.num_rows);
+  }
+  if (static_cast<size_t>(message.columns_size()) != schema.columns.size()) {
+    return DataLoss("part ", part.directory, ": ", schema.columns.size(),
+                    " columns expected as in the schema, found ", message.columns_size());
+  }
+  for (const PartColumnPB& column : message.columns()) {
+    CFILE_ASSIGN_OR_RETURN(part.columns.emplace_back(),
+                           ParsePartColumn(column, message, schema.columns[part.columns.size()]));
+  }
+  return part;
+}
+
+absl::StatusOr<TableContents> ParseMessage(std::span<const uint8_t> bytes) {
+  auto message = std::make_unique<TablePB>();
+  if (bytes.size() > std::numeric_limits<int>::max() ||
+      !message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return DataLoss("its message does not parse");
+  }
+  TableContents contents;
+  for (const SchemaNodePB& node : message->schema().children()) {
+    CFILE_ASSIGN_OR_RETURN(contents.schema.columns.emplace_back(), ParseColumn(node));
+  }
+  if (const absl::Status status = ValidateSchema(contents.schema); !status.ok()) {
+    return absl::DataLossError(status.message());
+  }
+  for (const PartPB& part : message->parts()) {
+    CFILE_ASSIGN_OR_RETURN(contents.parts.emplace_back(), ParsePart(part, contents.schema));
+  }
+  return contents;
+}
+
+}  // namespace
+
+std::string TableFilePath(const std::string& directory) {
+  return absl::StrCat(directory, "/table.cft");
+}
+
+std::string ColumnFilePath(const std::string& directory, const TablePart& part, size_t column) {
+  return absl::StrCat(directory, "/", part.directory, "/", part.columns[column].file_name);
+}
+
+std::string ColumnFileName(size_t column, std::string_view name) {
+  constexpr size_t kMaxNameBytes = 64;
+  std::string file_name = absl::StrCat(absl::Dec(column, absl::kZeroPad4), "-");
+  for (const char c : name.substr(0, kMaxNameBytes)) {
+    const bool kept = ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') ||
+                      c == '-' || c == '_';
+    file_name.push_back(kept ? c : '_');
+  }
+  return file_name + ".cfile";
+}
+
+absl::Status ValidateSchema(const Schema& schema) {
+  if (schema.columns.empty()) {
+    return absl::InvalidArgumentError("a schema of one column or more expected, found none");
+  }
+  std::set<std::string_view> names;
+  for (const ColumnSchema& column : schema.columns) {
+    if (column.name.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("column ", names.size(), " of the schema has no name"));
+    }
+    if (!names.insert(column.name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("two columns of the schema have the name ", column.name));
+    }
+    if (const absl::Status status = Validate(column.type); !status.ok()) {
+      return absl::Status(status.code(),
+                          absl::StrCat("column ", column.name, ": ", status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string SerializeTable(const TableContents& contents) {
+  TablePB table;
+  table.set_created_by("cfile " CFILE_VERSION);
+  for (const ColumnSchema& column : contents.schema.columns) {
+    SchemaNodePB& node = *table.mutable_schema()->add_children();
+    node.set_name(column.name);
+    node.set_repetition(column.nullable ? SchemaNodePB::OPTIONAL : SchemaNodePB::REQUIRED);
+    ExtensionsPB extensions;
+    node.mutable_column()->set_type(DescribeType(column.type, extensions));
+    if (extensions.ByteSizeLong() > 0) *node.mutable_column()->mutable_extensions() = extensions;
+  }
+  for (const TablePart& part : contents.parts) {
+    PartPB& part_message = *table.add_parts();
+    part_message.set_directory(part.directory);
+    part_message.set_num_rows(part.num_rows);
+    for (const TablePartColumn& column : part.columns) {
+      PartColumnPB& message = *part_message.add_columns();
+      message.set_file_name(column.file_name);
+      message.set_size_bytes(column.size_bytes);
+      message.set_num_values(column.num_values);
+      message.set_null_count(column.null_count);
+      if (column.min_key.has_value()) message.set_min_key(*column.min_key);
+      if (column.max_key.has_value()) message.set_max_key(*column.max_key);
+    }
+  }
+  const std::string message = table.SerializeAsString();
+  encodings::ByteWriter bytes;
+  bytes.PutBytes(kMagic);
+  bytes.PutFixed(static_cast<uint32_t>(message.size()));
+  bytes.PutBytes(std::string_view(message));
+  // Over all that precedes it: magic, length and message.
+  bytes.PutFixed(Crc32c(bytes.span()));
+  return std::string(bytes.view());
+}
+
+absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes) {
+  // Not mapped: an appender may be just about to replace it.
+  CFILE_ASSIGN_OR_RETURN(const std::shared_ptr<const Source> source, OpenPreadSource(path));
+  if (source->size() > max_size_bytes) {
+    return DataLoss(path, ": at most ", max_size_bytes,
+                    " bytes expected (max_metadata_size_bytes), found ", source->size());
+  }
+  std::string bytes(source->size(), '\0');
+  CFILE_RETURN_IF_ERROR(
+      source->ReadAt(0, {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()}));
+  return bytes;
+}
+
+absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path) {
+  encodings::ByteReader reader(AsBytes(bytes));
+  std::span<const uint8_t> magic, message;
+  uint32_t length, crc;
+  if (!reader.ReadBytes(kMagic.size(), magic) || AsString(magic) != kMagic) {
+    return DataLoss(path, ": not the file of a table: magic ", std::string(kMagic), " expected");
+  }
+  if (!reader.ReadFixed(length) || !reader.ReadBytes(length, message) || !reader.ReadFixed(crc) ||
+      !reader.empty()) {
+    return DataLoss(path, ": ", bytes.size(), " bytes found, which is not what the length says");
+  }
+  const uint32_t expected_crc = Crc32c(AsBytes(bytes.substr(0, bytes.size() - kChecksumBytes)));
+  if (crc != expected_crc) {
+    return DataLoss(path, ": CRC32C ", absl::Hex(expected_crc, absl::kZeroPad8),
+                    " expected, found ", absl::Hex(crc, absl::kZeroPad8));
+  }
+  auto contents = ParseMessage(message);
+  if (!contents.ok()) {
+    return absl::Status(contents.status().code(),
+                        absl::StrCat(path, ": ", contents.status().message()));
+  }
+  return contents;
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,60 @@
+// table.cft, the file that makes a directory a table, written and read (cfile/FORMAT.md, Table).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/table.h"
+
+namespace cfile::internal {
+
+// What it says of one column's file in one part.
+struct TablePartColumn {
+  std::string file_name;  // inside the part's directory
+  uint64_t size_bytes = 0;
+  uint64_t num_values = 0;
+  uint64_t null_count = 0;
+  // Least and greatest value of a column with a value index, in memcmp form. Both or neither.
+  std::optional<std::string> min_key = {};
+  std::optional<std::string> max_key = {};
+};
+
+struct TablePart {
+  std::string directory;  // inside the table's
+  uint64_t num_rows = 0;
+  std::vector<TablePartColumn> columns = {};  // as many as the schema has
+};
+
+struct TableContents {
+  Schema schema;
+  std::vector<TablePart> parts;
+};
+
+// Bytes of table.cft that Append reads and that a writer does not exceed; the default of
+// ReaderOptions.max_metadata_size_bytes.
+inline constexpr size_t kMaxTableFileBytes = 16 * 1024 * 1024;
+
+// The path of table.cft in `directory`, of a part's column in it, and the name of such a file.
+std::string TableFilePath(const std::string& directory);
+std::string ColumnFilePath(const std::string& directory, const TablePart& part, size_t column);
+std::string ColumnFileName(size_t column, std::string_view name);
+
+// kInvalidArgument: there are no columns, a name is empty or not unique, or a type is not valid.
+absl::Status ValidateSchema(const Schema& schema);
+
+// The bytes of table.cft. Precondition: ValidateSchema(contents.schema).ok().
+std::string SerializeTable(const TableContents& contents);
+
+// The bytes of the file at `path`. kDataLoss if there are more than `max_size_bytes`.
+absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes);
+
+// What SerializeTable was given. `path` is for messages. kDataLoss: the bytes are damaged;
+// kUnimplemented: a nested schema or a type that is not known.
+absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path);
+
+}  // namespace cfile::internal

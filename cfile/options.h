@@ -1,0 +1,71 @@
+// What a user may choose when a column is written and when it is read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cfile/types.h"
+
+namespace cfile {
+
+enum class FormatVersion : uint8_t {
+  kV1 = 1,  // magic kuducfil: no checksums, no extensions
+  kV2 = 2,  // magic kuducfl2
+};
+
+enum class Compatibility : uint8_t {
+  kNone = 0,
+  // Exactly the bytes that Apache Kudu's writer would make: no alignment, no extensions, no extended blocks, Kudu's block boundaries
+  // and runs. Types, encodings and codecs that Kudu does not know are refused.
+  kKudu = 1,
+};
+
+struct WriterOptions {
+  // kAuto: the writer chooses by type and index; the file holds the choice.
+  Encoding encoding = Encoding::kAuto;
+  Compression compression = Compression::kNone;
+
+  // Values may be null (Append with validity).
+  bool nullable = false;
+
+  // An index by ordinal: seeks by ordinal and scans need it.
+  bool positional_index = true;
+  // An index by value. The values must then ascend (equal ones may follow each other), without nulls and NaN.
+  bool value_index = false;
+
+  // A data block ends when about so many bytes are encoded or so many rows (nulls included) are in it, whichever is first. With
+  // Compatibility::kKudu the number of rows is not limited.
+  size_t block_size_bytes = 256 * 1024;
+  uint32_t max_values_per_block = 1 << 20;
+  // An index node ends above this size.
+  size_t index_block_size_bytes = 32 * 1024;
+  // The most bytes of one block before compression, and so about the longest value. Up to 2^31 - 1; readers have the same limit and
+  // the same default.
+  size_t max_block_size_bytes = 16 * 1024 * 1024;
+
+  // PREFIX encoding: values between two restart points. More: smaller and slower to seek in.
+  uint32_t restart_interval = 16;
+
+  FormatVersion version = FormatVersion::kV2;
+  Compatibility compatibility = Compatibility::kNone;
+
+  // Pairs (key, value) for the header. Keys that begin with "cfile." are the library's.
+  std::vector<std::pair<std::string, std::string>> metadata;
+};
+
+struct ReaderOptions {
+  // How Open(path) reads the file. See OpenMappedSource for what a mapping asks of its surroundings.
+  enum class Access : uint8_t { kMap, kPread } access = Access::kMap;
+
+  // Checks each block's checksum when it is first read.
+  bool verify_checksums = true;
+
+  // A file that claims more is refused as damaged (the error names the limit).
+  size_t max_block_size_bytes = 16 * 1024 * 1024;
+  size_t max_metadata_size_bytes = 16 * 1024 * 1024;
+};
+
+}  // namespace cfile

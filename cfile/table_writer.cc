@@ -1,0 +1,300 @@
+#include <cassert>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/file_system.h"
+#include "cfile/internal/table_file.h"
+#include "cfile/io.h"
+#include "cfile/table.h"
+#include "cfile/writer.h"
+#include "encodings/bytes.h"
+#include "encodings/status.h"
+
+namespace cfile {
+namespace {
+
+namespace fs = std::filesystem;
+using internal::TableContents;
+using internal::TablePart;
+using internal::TablePartColumn;
+
+// A Writer of whatever type.
+class ColumnWriter {
+ public:
+  virtual ~ColumnWriter() = default;
+  // Completes the file and says what table.cft holds of it.
+  virtual absl::StatusOr<TablePartColumn> Finish() = 0;
+  virtual uint64_t num_values() const = 0;
+  virtual uint64_t bytes_written() const = 0;
+  virtual size_t memory_usage_bytes() const = 0;
+  virtual Encoding encoding() const = 0;
+};
+
+template <typename T>
+class TypedColumnWriter final : public ColumnWriter {
+ public:
+  TypedColumnWriter(std::unique_ptr<Writer<T>> writer, std::string file_name, bool value_index)
+      : writer_(std::move(writer)), file_name_(std::move(file_name)), value_index_(value_index) {}
+
+  Writer<T>& writer() { return *writer_; }
+
+  absl::StatusOr<TablePartColumn> Finish() override {
+    CFILE_RETURN_IF_ERROR(writer_->Finish());
+    TablePartColumn column{.file_name = file_name_,
+                           .size_bytes = writer_->bytes_written(),
+                           .num_values = writer_->num_values(),
+                           .null_count = writer_->null_count()};
+    if (value_index_ && column.num_values > 0) {
+      column.min_key = writer_->min_key();
+      column.max_key = writer_->max_key();
+    }
+    return column;
+  }
+
+  uint64_t num_values() const override { return writer_->num_values(); }
+  uint64_t bytes_written() const override { return writer_->bytes_written(); }
+  size_t memory_usage_bytes() const override { return writer_->memory_usage_bytes(); }
+  Encoding encoding() const override { return writer_->encoding(); }
+
+ private:
+  const std::unique_ptr<Writer<T>> writer_;
+  const std::string file_name_;
+  const bool value_index_;
+};
+
+absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(const std::string& directory,
+                                                              size_t index,
+                                                              const ColumnSchema& column,
+                                                              WriterOptions options) {
+  options.nullable = column.nullable;
+  std::string file_name = internal::ColumnFileName(index, column.name);
+  return encodings::VisitPhysicalType(
+      column.type.physical(),
+      [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<ColumnWriter>> {
+        auto writer =
+            Writer<T>::Create(absl::StrCat(directory, "/", file_name), column.type, options);
+        if (!writer.ok()) {
+          return absl::Status(writer.status().code(), absl::StrCat("column ", column.name, ": ",
+                                                                   writer.status().message()));
+        }
+        return std::make_unique<TypedColumnWriter<T>>(*std::move(writer), std::move(file_name),
+                                                      options.value_index);
+      });
+}
+
+// Makes a directory. False: something of that name is there.
+absl::StatusOr<bool> MakeDirectory(const std::string& path) {
+  std::error_code error;
+  if (fs::create_directory(path, error)) return true;
+  if (!error || error == std::errc::file_exists) return false;
+  return internal::SystemError("mkdir", path, error.value());
+}
+
+}  // namespace
+
+class TableWriter::Impl {
+ public:
+  explicit Impl(std::string directory) : directory_(std::move(directory)) {}
+
+  ~Impl() {
+    columns_.clear();  // removes their temporary files
+    std::error_code ignored;
+    if (!part_.directory.empty() && !published_) fs::remove_all(part_path(), ignored);
+    // Not if someone else has put something into it meanwhile: remove takes empty directories only.
+    if (made_directory_ && !published_) fs::remove(directory_, ignored);
+  }
+
+  absl::Status Create(const Schema& schema, std::span<const WriterOptions> options) {
+    CFILE_RETURN_IF_ERROR(internal::ValidateSchema(schema));
+    CFILE_ASSIGN_OR_RETURN(made_directory_, MakeDirectory(directory_));
+    if (!made_directory_) {
+      std::error_code error;
+      const bool is_empty = fs::is_directory(directory_, error) && fs::is_empty(directory_, error);
+      if (error) return internal::SystemError("read directory", directory_, error.value());
+      if (!is_empty) {
+        return absl::AlreadyExistsError(
+            absl::StrCat(directory_, ": nothing or an empty directory expected"));
+      }
+    }
+    contents_.schema = schema;
+    return BeginPart(options);
+  }
+
+  absl::Status Append(std::span<const WriterOptions> options) {
+    const std::string path = internal::TableFilePath(directory_);
+    CFILE_ASSIGN_OR_RETURN(previous_, internal::ReadTableFile(path, internal::kMaxTableFileBytes));
+    CFILE_ASSIGN_OR_RETURN(contents_, internal::ParseTable(*previous_, path));
+    return BeginPart(options);
+  }
+
+  absl::Status Finish() {
+    for (size_t i = 1; i < columns_.size(); ++i) {
+      if (columns_[i]->num_values() != columns_[0]->num_values()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(directory_, ": columns of one length expected, found ",
+                         columns_[0]->num_values(), " rows in ", schema().columns[0].name, " and ",
+                         columns_[i]->num_values(), " in ", schema().columns[i].name));
+      }
+    }
+    part_.num_rows = columns_[0]->num_values();
+    for (const std::unique_ptr<ColumnWriter>& column : columns_) {
+      CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), column->Finish());
+    }
+    contents_.parts.push_back(part_);
+    return Publish();
+  }
+
+  const Schema& schema() const { return contents_.schema; }
+  const ColumnWriter& column(size_t i) const {
+    assert(i < columns_.size());
+    return *columns_[i];
+  }
+  const std::vector<std::unique_ptr<ColumnWriter>>& columns() const { return columns_; }
+
+  // The writer of a column that holds T.
+  template <typename T>
+  absl::StatusOr<Writer<T>*> WriterOf(size_t i) {
+    assert(i < columns_.size());
+    const ColumnSchema& column = schema().columns[i];
+    if (!HoldsType<T>(column.type)) {
+      return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", column.name,
+                                                     " holds ", column.type.ToString(),
+                                                     ", which is not appended as this C++ type"));
+    }
+    return &static_cast<TypedColumnWriter<T>&>(*columns_[i]).writer();
+  }
+
+ private:
+  std::string part_path() const { return absl::StrCat(directory_, "/", part_.directory); }
+
+  absl::Status BeginPart(std::span<const WriterOptions> options) {
+    const size_t num_columns = schema().columns.size();
+    if (options.size() > 1 && options.size() != num_columns) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(directory_, ": options for none, all or each of ", num_columns,
+                       " columns expected, found ", options.size()));
+    }
+    // The first free number: a directory that a killed writer left behind is passed over.
+    for (uint64_t number = 0; part_.directory.empty(); ++number) {
+      const std::string name = absl::StrCat("part-", absl::Dec(number, absl::kZeroPad6));
+      CFILE_ASSIGN_OR_RETURN(const bool made, MakeDirectory(absl::StrCat(directory_, "/", name)));
+      if (made) part_.directory = name;
+    }
+    for (size_t i = 0; i < num_columns; ++i) {
+      const WriterOptions& column_options = options.empty()       ? WriterOptions{}
+                                            : options.size() == 1 ? options[0]
+                                                                  : options[i];
+      CFILE_ASSIGN_OR_RETURN(columns_.emplace_back(),
+                             NewColumnWriter(part_path(), i, schema().columns[i], column_options));
+    }
+    return absl::OkStatus();
+  }
+
+  // table.cft as it is now; nullopt if there is none.
+  absl::StatusOr<std::optional<std::string>> CurrentTableFile() const {
+    auto bytes =
+        internal::ReadTableFile(internal::TableFilePath(directory_), internal::kMaxTableFileBytes);
+    if (bytes.ok()) return *std::move(bytes);
+    if (absl::IsNotFound(bytes.status())) return std::nullopt;
+    return bytes.status();
+  }
+
+  absl::Status Publish() {
+    const std::string table_file = internal::SerializeTable(contents_);
+    if (table_file.size() > internal::kMaxTableFileBytes) {
+      return absl::OutOfRangeError(absl::StrCat(
+          internal::TableFilePath(directory_), ": at most ", internal::kMaxTableFileBytes,
+          " bytes expected, found ", table_file.size(), ": too many parts or too long keys"));
+    }
+    // What table.cft names must be durable before it is.
+    CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory_));
+    if (made_directory_) {
+      CFILE_RETURN_IF_ERROR(internal::SyncFolder(internal::FolderOf(directory_)));
+    }
+    // From the comparison to the renaming no other appender may come between.
+    CFILE_ASSIGN_OR_RETURN(const internal::FileDescriptor lock, internal::LockFolder(directory_));
+    CFILE_ASSIGN_OR_RETURN(const std::optional<std::string> current, CurrentTableFile());
+    if (current != previous_) {
+      return absl::AbortedError(absl::StrCat(internal::TableFilePath(directory_),
+                                             ": changed by another writer since this one began"));
+    }
+    const absl::Status status = Replace(table_file);
+    // After an error too table.cft may be the new one, when all but the last sync succeeded.
+    const auto now = CurrentTableFile();
+    published_ = status.ok() || !now.ok() || *now != previous_;
+    return status;
+  }
+
+  absl::Status Replace(const std::string& table_file) const {
+    CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink,
+                           NewFileSink(internal::TableFilePath(directory_)));
+    CFILE_RETURN_IF_ERROR(sink->Append(encodings::AsBytes(table_file)));
+    return sink->Finish();
+  }
+
+  const std::string directory_;
+  bool made_directory_ = false;
+  bool published_ = false;
+  std::optional<std::string> previous_;  // table.cft when this writer began
+  TableContents contents_;
+  TablePart part_;
+  std::vector<std::unique_ptr<ColumnWriter>> columns_;
+};
+
+TableWriter::TableWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TableWriter::~TableWriter() = default;
+
+absl::StatusOr<std::unique_ptr<TableWriter>> TableWriter::Create(
+    const std::string& directory, const Schema& schema, std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<Impl>(directory);
+  CFILE_RETURN_IF_ERROR(impl->Create(schema, options));
+  return std::unique_ptr<TableWriter>(new TableWriter(std::move(impl)));
+}
+
+absl::StatusOr<std::unique_ptr<TableWriter>> TableWriter::Append(
+    const std::string& directory, std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<Impl>(directory);
+  CFILE_RETURN_IF_ERROR(impl->Append(options));
+  return std::unique_ptr<TableWriter>(new TableWriter(std::move(impl)));
+}
+
+const Schema& TableWriter::schema() const { return impl_->schema(); }
+
+template <typename T>
+absl::Status TableWriter::Append(size_t column, std::span<const T> values) {
+  CFILE_ASSIGN_OR_RETURN(Writer<T>* const writer, impl_->WriterOf<T>(column));
+  return writer->Append(values);
+}
+
+template <typename T>
+absl::Status TableWriter::Append(size_t column, std::span<const T> values,
+                                 std::span<const uint8_t> validity) {
+  CFILE_ASSIGN_OR_RETURN(Writer<T>* const writer, impl_->WriterOf<T>(column));
+  return writer->Append(values, validity);
+}
+
+absl::Status TableWriter::Finish() { return impl_->Finish(); }
+
+uint64_t TableWriter::num_values(size_t column) const { return impl_->column(column).num_values(); }
+uint64_t TableWriter::bytes_written(size_t column) const {
+  return impl_->column(column).bytes_written();
+}
+Encoding TableWriter::encoding(size_t column) const { return impl_->column(column).encoding(); }
+
+size_t TableWriter::memory_usage_bytes() const {
+  size_t bytes = 0;
+  for (const auto& column : impl_->columns()) bytes += column->memory_usage_bytes();
+  return bytes;
+}
+
+#define CFILE_INSTANTIATE(T)                                                \
+  template absl::Status TableWriter::Append<T>(size_t, std::span<const T>); \
+  template absl::Status TableWriter::Append<T>(size_t, std::span<const T>,  \
+                                               std::span<const uint8_t>);
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile

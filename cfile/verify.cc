@@ -1,0 +1,217 @@
+// Verify: everything in a file read and compared with everything else.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/inspect.h"
+#include "cfile/internal/block_cursor.h"
+#include "cfile/internal/data_block.h"
+#include "cfile/internal/file_reader.h"
+#include "cfile/internal/key_codec.h"
+#include "cfile/internal/reader_access.h"
+#include "cfile/reader.h"
+#include "encodings/key_order.h"
+#include "encodings/status.h"
+
+namespace cfile {
+namespace {
+
+using encodings::DataLoss;
+using internal::FileReader;
+
+// Looks at one file and collects what is wrong. An entry of a leaf and the block that it points to are known by the pointer.
+class Verifier {
+ public:
+  explicit Verifier(const Reader& reader) : reader_(reader), file_(*internal::ReaderAccess::File(reader)) {}
+
+  VerifyReport Run() {
+    const FileInfo& info = file_.info();
+    Cover(BlockPointer{0, static_cast<uint32_t>(info.header_size_bytes)});
+    Cover(BlockPointer{info.file_size_bytes - info.footer_size_bytes, static_cast<uint32_t>(info.footer_size_bytes)});
+    if (info.dictionary) Cover(*info.dictionary);
+    WalkIndex(IndexKind::kPositional);
+    WalkIndex(IndexKind::kValue);
+    encodings::VisitPhysicalType(info.type.physical(),
+                                 [&](auto type) { ReadBlocks<typename decltype(type)::type>(); });
+    if (info.positional_index_root && info.value_index_root) CompareIndexes();
+    CheckCoverage();
+    return std::move(report_);
+  }
+
+ private:
+  struct Entry {
+    uint64_t ordinal;
+    std::string key;
+    BlockPointer pointer;
+  };
+
+  const std::string& name() const { return file_.source().name(); }
+
+  void Report(absl::Status status, std::optional<BlockPointer> block = std::nullopt,
+              std::optional<uint64_t> first = std::nullopt, std::optional<uint64_t> last = std::nullopt) {
+    report_.damages.push_back(
+        {.status = std::move(status), .block = block, .first_ordinal = first, .last_ordinal = last});
+  }
+
+  void Cover(const BlockPointer& pointer) { covered_.push_back(pointer); }
+
+  std::vector<Entry>& entries(IndexKind kind) { return entries_[static_cast<size_t>(kind)]; }
+
+  void WalkIndex(IndexKind kind) {
+    absl::Status status = VisitIndex(reader_, kind, [&](const IndexNodeInfo& node) {
+      Cover(node.pointer);
+      ++report_.index_nodes;
+      if (node.leaf) {
+        for (const IndexEntryInfo& entry : node.entries) {
+          entries(kind).push_back({entry.ordinal, entry.key, entry.pointer});
+        }
+      }
+      return true;
+    });
+    if (!status.ok()) Report(std::move(status));
+  }
+
+  // Both trees have one entry per block, in the same order.
+  void CompareIndexes() {
+    const auto& by_ordinal = entries(IndexKind::kPositional);
+    const auto& by_key = entries(IndexKind::kValue);
+    if (by_ordinal.size() != by_key.size()) {
+      Report(DataLoss(name(), ": the positional index has ", by_ordinal.size(), " blocks, the value index ",
+                      by_key.size()));
+      return;
+    }
+    for (size_t i = 0; i < by_ordinal.size(); ++i) {
+      if (by_ordinal[i].pointer == by_key[i].pointer) continue;
+      Report(DataLoss(name(), ": block ", i, " lies at offset ", by_ordinal[i].pointer.offset,
+                      " for the positional index, at offset ", by_key[i].pointer.offset, " for the value index"));
+      return;
+    }
+  }
+
+  template <typename T>
+  void ReadBlocks() {
+    const bool positional = file_.info().positional_index_root.has_value();
+    const auto& blocks = entries(positional ? IndexKind::kPositional : IndexKind::kValue);
+    const bool keyed = file_.info().value_index_root.has_value() && entries(IndexKind::kValue).size() == blocks.size();
+    uint64_t ordinal = 0;
+    std::optional<Owned<T>> previous;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const BlockPointer& pointer = blocks[i].pointer;
+      Cover(pointer);
+      ++report_.data_blocks;
+      const uint64_t first = positional ? blocks[i].ordinal : ordinal;
+      const std::string* key = keyed ? &entries(IndexKind::kValue)[i].key : nullptr;
+      uint64_t num_rows = 0;
+      absl::Status status = ReadBlock<T>(pointer, first, key, previous, num_rows);
+      if (status.ok() && first != ordinal) {
+        status = DataLoss("expected the block of ordinal ", ordinal, ", found that of ordinal ", first);
+      }
+      // Where a block cannot be read, its rows are those up to the next one.
+      uint64_t end = first + num_rows;
+      if (!status.ok() && positional) end = i + 1 < blocks.size() ? blocks[i + 1].ordinal : file_.info().num_values;
+      if (!status.ok()) {
+        Report(internal::InBlock(status, name(), pointer), pointer, first, end > first ? end - 1 : first);
+      }
+      report_.values += num_rows;
+      ordinal = end;
+    }
+    if (ordinal != file_.info().num_values && report_.ok()) {
+      Report(DataLoss(name(), ": the blocks have ", ordinal, " values, the footer says ", file_.info().num_values));
+    }
+  }
+
+  // Decodes all of a block. `key`: what the value index says of it. `previous`: the last value before it, kept up for sorted columns.
+  template <typename T>
+  absl::Status ReadBlock(const BlockPointer& pointer, uint64_t first_ordinal, const std::string* key,
+                         std::optional<Owned<T>>& previous, uint64_t& num_rows) {
+    const FileInfo& info = file_.info();
+    const internal::BlockFormat format{info.version, info.compression, info.has_checksums()};
+    CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched,
+                           internal::FetchBlock(file_.source(), format, pointer, /*verify=*/true,
+                                                file_.options().max_block_size_bytes, buffer_));
+    CFILE_ASSIGN_OR_RETURN(
+        const internal::DataBlock parts,
+        internal::ParseDataBlock(fetched.bytes, info.nullable, info.has_extended_blocks(), info.encoding));
+    internal::BlockCursor<T> cursor(info.type);
+    CFILE_RETURN_IF_ERROR(cursor.Open(parts, first_ordinal));
+    while (cursor.row() < cursor.num_rows()) {
+      const uint32_t row = cursor.row();
+      CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(encodings::kMaxBatchValues));
+      if (!info.value_index_root) continue;
+      if (row == 0 && key != nullptr) CFILE_RETURN_IF_ERROR(CheckKey<T>(*key, batch.values[0], previous));
+      for (size_t i = 0; i < batch.size(); ++i) {
+        if (!batch.IsValid(i) || !encodings::IsKey(batch.values[i])) {
+          return DataLoss("row ", row + i, " of a column with a value index is null or NaN");
+        }
+        if (i > 0 ? encodings::KeyLess<T>(batch.values[i], batch.values[i - 1])
+                  : previous && encodings::KeyLess<T>(batch.values[i], T(*previous))) {
+          return DataLoss("row ", row + i, " is less than the one before it, in a column with a value index");
+        }
+      }
+      previous = Owned<T>(batch.values.back());
+    }
+    num_rows = cursor.num_rows();
+    return absl::OkStatus();
+  }
+
+  // A block's key in the value index separates its first value from the last one before it.
+  template <typename T>
+  static absl::Status CheckKey(const std::string& key, const T& first, const std::optional<Owned<T>>& previous) {
+    std::string first_key, previous_key;
+    internal::AppendKey(first, first_key);
+    if (previous) internal::AppendKey<T>(*previous, previous_key);
+    if (key <= first_key && (!previous || previous_key < key || previous_key == first_key)) return absl::OkStatus();
+    return DataLoss("its key in the value index does not separate it from the block before it");
+  }
+
+  // Each byte belongs to one part of the file or is a zero of alignment.
+  void CheckCoverage() {
+    std::sort(covered_.begin(), covered_.end(),
+              [](const BlockPointer& a, const BlockPointer& b) { return a.offset < b.offset; });
+    uint64_t end = 0;
+    for (const BlockPointer& part : covered_) {
+      if (part.offset < end) {
+        Report(DataLoss(name(), ": the block at offset ", part.offset, ", ", part.size,
+                        " bytes, overlaps the one that ends at ", end),
+               part);
+      } else {
+        CheckZeros(end, part.offset);
+      }
+      end = std::max(end, part.end());
+    }
+    report_.bytes_checked = end;
+  }
+
+  void CheckZeros(uint64_t begin, uint64_t end) {
+    std::vector<uint8_t> bytes;
+    for (uint64_t offset = begin; offset < end; offset += bytes.size()) {
+      bytes.resize(static_cast<size_t>(std::min<uint64_t>(end - offset, 64 * 1024)));
+      if (absl::Status status = file_.source().ReadAt(offset, bytes); !status.ok()) {
+        Report(std::move(status));
+        return;
+      }
+      const auto found = std::find_if(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte != 0; });
+      if (found == bytes.end()) continue;
+      Report(DataLoss(name(), ": bytes ", begin, " to ", end,
+                      " belong to no block and must be zero; that at offset ", offset + (found - bytes.begin()),
+                      " is not"));
+      return;
+    }
+  }
+
+  const Reader& reader_;
+  FileReader& file_;
+  internal::BlockBuffer buffer_;
+  std::vector<Entry> entries_[2];  // by IndexKind
+  std::vector<BlockPointer> covered_;
+  VerifyReport report_;
+};
+
+}  // namespace
+
+VerifyReport Verify(const Reader& reader) { return Verifier(reader).Run(); }
+
+}  // namespace cfile

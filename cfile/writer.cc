@@ -1,0 +1,346 @@
+#include "cfile/writer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/data_block.h"
+#include "cfile/internal/file_writer.h"
+#include "cfile/internal/key_codec.h"
+#include "encodings/key_order.h"
+#include "encodings/registry.h"
+#include "encodings/status.h"
+#include "encodings/validity.h"
+
+namespace cfile {
+namespace {
+
+using encodings::BlockEncoder;
+using encodings::EncodedBlock;
+using encodings::EncoderOptions;
+using encodings::ValidityEncoder;
+
+// A file's ordinals are 32 bits wide.
+constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
+// Kudu appends so many rows at a time, and some of its encodings look at the block's size only then.
+constexpr uint64_t kKuduBatchRows = 100;
+
+// How many of the `count` bits from bit `begin` on are equal to the first of them. Precondition: count > 0.
+size_t RunLength(std::span<const uint8_t> bits, size_t begin, size_t count) {
+  const bool first = (bits[begin / 8] >> (begin % 8) & 1) != 0;
+  const uint8_t flip = first ? 0xff : 0;
+  size_t i = begin;
+  while (i < begin + count) {
+    // Ones where the bits of this byte, from i on, differ from the first.
+    const unsigned differ = static_cast<uint8_t>(bits[i / 8] ^ flip) >> (i % 8);
+    if (differ != 0) {
+      i += static_cast<size_t>(std::countr_zero(differ));
+      break;
+    }
+    i += 8 - i % 8;
+  }
+  return std::min(i - begin, count);
+}
+
+}  // namespace
+
+template <typename T>
+class Writer<T>::Impl {
+ public:
+  Impl(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options,
+       std::unique_ptr<BlockEncoder<T>> encoder)
+      : options_(options),
+        type_(type),
+        file_(std::move(sink), type, options),
+        encoder_(std::move(encoder)),
+        validity_(kudu()) {
+    if (kudu()) options_.max_values_per_block = std::numeric_limits<uint32_t>::max();
+  }
+
+  absl::Status Begin() { return status_ = file_.Begin(); }
+
+  absl::Status Append(std::span<const T> values) {
+    if (!status_.ok()) return status_;
+    return status_ = AppendPresent(values);
+  }
+
+  absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity) {
+    assert(validity.size() >= (values.size() + 7) / 8);
+    if (!status_.ok()) return status_;
+    for (size_t i = 0; i < values.size();) {
+      // Kudu sees one batch at a time, so a run of it ends there.
+      const uint64_t left = kudu() ? kKuduBatchRows - num_values_ % kKuduBatchRows : kMaxValues;
+      const size_t run = RunLength(validity, i, static_cast<size_t>(std::min<uint64_t>(values.size() - i, left)));
+      const bool valid = (validity[i / 8] >> (i % 8) & 1) != 0;
+      status_ = valid ? AppendPresent(values.subspan(i, run)) : AppendNulls(run);
+      if (!status_.ok()) return status_;
+      i += run;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AppendNull() {
+    if (!status_.ok()) return status_;
+    return status_ = AppendNulls(1);
+  }
+
+  absl::Status AddMetadata(std::string_view key, std::string_view value) {
+    if (!status_.ok()) return status_;
+    file_.AddFooterMetadata(key, value);
+    return absl::OkStatus();
+  }
+
+  absl::Status Finish() {
+    if (!status_.ok()) return status_;
+    if (block_rows_ > 0) status_ = FinishBlock();
+    if (!status_.ok()) return status_;
+    status_ = file_.Finish(num_values_);
+    if (!status_.ok()) return status_;
+    status_ = absl::FailedPreconditionError(absl::StrCat(file_.name(), ": the writer is finished"));
+    return absl::OkStatus();
+  }
+
+  uint64_t num_values() const { return num_values_; }
+  uint64_t null_count() const { return null_count_; }
+  const internal::FileWriter& file() const { return file_; }
+  const std::string& min_key() const { return min_key_; }
+  std::string max_key() const {
+    std::string key;
+    if (options_.value_index && num_values_ > 0) internal::AppendKey<T>(last_value_, key);
+    return key;
+  }
+  size_t memory_usage_bytes() const {
+    return file_.memory_usage_bytes() + encoder_->size_bytes() + block_.bytes.capacity() + prefix_.capacity();
+  }
+
+ private:
+  bool kudu() const { return options_.compatibility == Compatibility::kKudu; }
+
+  absl::Status CheckRoom(uint64_t rows) const {
+    if (rows <= kMaxValues - num_values_) return absl::OkStatus();
+    return absl::OutOfRangeError(
+        absl::StrCat(file_.name(), ": a file holds at most ", kMaxValues, " values: begin a further part"));
+  }
+
+  // Values that the value index relies on to ascend. Names the first that does not.
+  absl::Status CheckOrder(std::span<const T> values) const {
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!encodings::IsKey(values[i])) {
+        return absl::InvalidArgumentError(absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i,
+                                                       " is NaN, which a column with a value index cannot hold"));
+      }
+      const bool first = num_values_ + i == 0;
+      if (!first && encodings::KeyLess<T>(values[i], i == 0 ? T(last_value_) : values[i - 1])) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i,
+                         " is less than the one before it: a column with a value index must ascend"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckLengths(std::span<const T> values) const {
+    if constexpr (encodings::kIsBytes<T>) {
+      const bool fixed = type_.physical() == PhysicalType::kFixedBytes;
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (fixed && values[i].size() != type_.type_length) {
+          return absl::InvalidArgumentError(absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i,
+                                                         " has ", values[i].size(), " bytes, the type ",
+                                                         type_.type_length));
+        }
+        if (values[i].size() > options_.max_block_size_bytes) {
+          return absl::OutOfRangeError(absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i, " has ",
+                                                    values[i].size(), " bytes, above the limit of ",
+                                                    options_.max_block_size_bytes, " (max_block_size_bytes)"));
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AppendPresent(std::span<const T> values) {
+    if (values.empty()) return absl::OkStatus();
+    CFILE_RETURN_IF_ERROR(CheckRoom(values.size()));
+    CFILE_RETURN_IF_ERROR(CheckLengths(values));
+    if (options_.value_index) CFILE_RETURN_IF_ERROR(CheckOrder(values));
+    while (!values.empty()) {
+      size_t room = std::min<size_t>(values.size(), options_.max_values_per_block - block_rows_);
+      if (kudu()) room = std::min<size_t>(room, kKuduBatchRows - num_values_ % kKuduBatchRows);
+      const size_t taken = encoder_->Append(values.first(room));
+      assert(taken > 0 || encoder_->full());
+      if (taken > 0) {
+        if (options_.value_index) {
+          if (block_rows_ == 0) BeginKey(values[0]);
+          last_value_ = values[taken - 1];
+        }
+        if (options_.nullable) validity_.AddRun(true, taken);
+        num_values_ += taken;
+        block_rows_ += static_cast<uint32_t>(taken);
+        values = values.subspan(taken);
+      }
+      if (encoder_->full() || block_rows_ == options_.max_values_per_block) CFILE_RETURN_IF_ERROR(FinishBlock());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AppendNulls(uint64_t count) {
+    CFILE_RETURN_IF_ERROR(CheckRoom(count));
+    if (!options_.nullable) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(file_.name(), ": the value at ordinal ", num_values_, " is null, but the column is not nullable",
+                       options_.value_index ? " (it has a value index)" : ""));
+    }
+    while (count > 0) {
+      const auto run =
+          static_cast<uint32_t>(std::min<uint64_t>(count, options_.max_values_per_block - block_rows_));
+      validity_.AddRun(false, run);
+      num_values_ += run;
+      null_count_ += run;
+      block_rows_ += run;
+      count -= run;
+      if (block_rows_ == options_.max_values_per_block) CFILE_RETURN_IF_ERROR(FinishBlock());
+    }
+    return absl::OkStatus();
+  }
+
+  // The value index's key of the block that begins with `first`.
+  void BeginKey(const T& first) {
+    std::string first_key;
+    internal::AppendKey(first, first_key);
+    std::string previous_last;
+    if (num_values_ > 0) {
+      internal::AppendKey<T>(last_value_, previous_last);
+    } else {
+      min_key_ = first_key;
+    }
+    block_key_ = first_key.substr(0, internal::SeparatingLength(previous_last, first_key));
+  }
+
+  absl::Status FinishBlock() {
+    const uint64_t first_ordinal = num_values_ - block_rows_;
+    encoder_->Finish(first_ordinal, block_);
+    prefix_.Clear();
+    if (options_.nullable) internal::AppendValidity(validity_, prefix_);
+    if (file_.extended_blocks()) {
+      internal::AppendExtendedHeader(options_.encoding, block_.count, first_ordinal, {}, prefix_);
+    }
+    block_rows_ = 0;
+    return file_.AppendBlock(prefix_.span(), block_, first_ordinal, block_key_);
+  }
+
+  WriterOptions options_;
+  ColumnType type_;
+  internal::FileWriter file_;
+  std::unique_ptr<BlockEncoder<T>> encoder_;
+  ValidityEncoder validity_;
+  absl::Status status_;
+
+  EncodedBlock block_;
+  encodings::ByteWriter prefix_;
+  uint32_t block_rows_ = 0;
+  uint64_t num_values_ = 0;
+  uint64_t null_count_ = 0;
+
+  // Of a column with a value index.
+  Owned<T> last_value_{};
+  std::string block_key_;
+  std::string min_key_;
+};
+
+template <typename T>
+Writer<T>::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+template <typename T>
+Writer<T>::~Writer() = default;
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<Writer<T>>> Writer<T>::Create(const std::string& path, const ColumnType& type,
+                                                             const WriterOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, NewFileSink(path));
+  return Create(std::move(sink), type, options);
+}
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<Writer<T>>> Writer<T>::Create(std::unique_ptr<Sink> sink, const ColumnType& type,
+                                                             const WriterOptions& user_options) {
+  WriterOptions options = user_options;
+  if (options.compression == Compression::kDefault) options.compression = Compression::kNone;
+  CFILE_RETURN_IF_ERROR(Validate(type));
+  options.encoding = internal::ResolveEncoding(type, options);
+  const auto in_file = [&](const absl::Status& status) {
+    return absl::Status(status.code(), absl::StrCat(sink->name(), ": ", status.message()));
+  };
+  if (!HoldsType<T>(type)) {
+    return in_file(absl::InvalidArgumentError(
+        absl::StrCat("a column of type ", type.ToString(), " does not take values of this C++ type")));
+  }
+  if (absl::Status status = internal::CheckWriterOptions(type, options); !status.ok()) return in_file(status);
+  const EncoderOptions encoder_options{.block_size_bytes = options.block_size_bytes,
+                                       .restart_interval = options.restart_interval,
+                                       .type_length = type.type_length,
+                                       .kudu_exact = options.compatibility == Compatibility::kKudu};
+  auto encoder = encodings::MakeEncoder<T>(options.encoding, type.physical(), encoder_options);
+  if (!encoder.ok()) return in_file(encoder.status());
+  auto impl = std::make_unique<Impl>(std::move(sink), type, options, *std::move(encoder));
+  CFILE_RETURN_IF_ERROR(impl->Begin());
+  return std::unique_ptr<Writer>(new Writer(std::move(impl)));
+}
+
+template <typename T>
+absl::Status Writer<T>::Append(std::span<const T> values) {
+  return impl_->Append(values);
+}
+template <typename T>
+absl::Status Writer<T>::Append(std::span<const T> values, std::span<const uint8_t> validity) {
+  return impl_->Append(values, validity);
+}
+template <typename T>
+absl::Status Writer<T>::AppendNull() {
+  return impl_->AppendNull();
+}
+template <typename T>
+absl::Status Writer<T>::AddMetadata(std::string_view key, std::string_view value) {
+  return impl_->AddMetadata(key, value);
+}
+template <typename T>
+absl::Status Writer<T>::Finish() {
+  return impl_->Finish();
+}
+template <typename T>
+uint64_t Writer<T>::num_values() const {
+  return impl_->num_values();
+}
+template <typename T>
+uint64_t Writer<T>::null_count() const {
+  return impl_->null_count();
+}
+template <typename T>
+uint64_t Writer<T>::bytes_written() const {
+  return impl_->file().bytes_written();
+}
+template <typename T>
+size_t Writer<T>::memory_usage_bytes() const {
+  return impl_->memory_usage_bytes();
+}
+template <typename T>
+Encoding Writer<T>::encoding() const {
+  return impl_->file().info().encoding;
+}
+template <typename T>
+std::string Writer<T>::min_key() const {
+  return impl_->min_key();
+}
+template <typename T>
+std::string Writer<T>::max_key() const {
+  return impl_->max_key();
+}
+
+#define CFILE_INSTANTIATE(T) template class Writer<T>;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile

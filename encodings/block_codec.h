@@ -1,0 +1,108 @@
+// What every encoding of data blocks implements: an encoder that fills one block after another and a decoder that opens one.
+//
+// Neither knows files, nulls or compression. One virtual call serves a batch, never a value. All of it is thread-compatible: an object
+// may be used by one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "encodings/bytes.h"
+#include "encodings/physical_type.h"
+#include "encodings/status.h"
+
+namespace cfile::encodings {
+
+struct EncoderOptions {
+  // An encoder says that its block is full when about this many bytes are encoded.
+  size_t block_size_bytes = 256 * 1024;
+  // PREFIX: values between two restart points, at least 1.
+  uint32_t restart_interval = 16;
+  // Bytes of one value of kFixedBytes; 0 for other types.
+  uint32_t type_length = 0;
+  // Ends blocks and runs exactly where Apache Kudu's writer ends them (cfile/FORMAT.md, Kudu's own writer), for byte-identical files.
+  bool kudu_exact = false;
+};
+
+// A finished block: a value that the encoder hands on and keeps nothing of.
+struct EncodedBlock {
+  ByteWriter bytes;
+  uint32_t count = 0;
+  // Where fixed-width values lie back to back, so that a file may align them and a reader point at them: bytes from the block's
+  // start. 0: nothing to align.
+  uint32_t aligned_values_offset = 0;
+};
+
+// Encodes values of type T into blocks.
+template <typename T>
+class BlockEncoder {
+ public:
+  virtual ~BlockEncoder() = default;
+
+  // Takes values from the front of `values` until the block is full or none is left; returns how many it took. Takes at least one
+  // unless the block is full or `values` is empty. Copies what it takes. Precondition for kFixedBytes: each is of type_length bytes.
+  virtual size_t Append(std::span<const T> values) = 0;
+
+  // No further value goes into this block: Finish it. (A non-empty block only.)
+  virtual bool full() const = 0;
+
+  // Values in the block so far, and about how many bytes Finish would make of them.
+  virtual uint32_t count() const = 0;
+  virtual size_t size_bytes() const = 0;
+
+  // Completes the block, whose first value has this ordinal in its file (cut to 32 bits, as the format stores it), and moves it
+  // into `block`, whose memory is reused. The encoder is then empty. A block of no values is valid.
+  virtual void Finish(uint64_t first_ordinal, EncodedBlock& block) = 0;
+};
+
+// Where the first value not less than a key stands.
+struct LowerBound {
+  uint32_t position = 0;  // count() if all values are less
+  bool exact = false;     // the value there equals the key
+};
+
+// Decodes one block at a time. Open, then read forwards or seek; open again for the next block (buffers are kept).
+//
+// Memory: a decoder's own buffers are bounded by a small multiple of the block's bytes plus 64 KiB values of one batch, never by a
+// count the bytes do not earn. Nothing outside the block's bytes is read.
+template <typename T>
+class BlockDecoder {
+ public:
+  virtual ~BlockDecoder() = default;
+
+  // Opens on `block`, which must stay valid and unchanged until the next Open or the end. Checks in time independent of the number
+  // of values where the layout allows it; the rest is checked as it is read. kDataLoss: the block is damaged.
+  virtual absl::Status Open(std::span<const uint8_t> block) = 0;
+
+  // Values in the block; the ordinal of its first one as the block says (its low 32 bits); the position that Read continues at.
+  uint32_t count() const { return count_; }
+  uint32_t first_ordinal() const { return first_ordinal_; }
+  uint32_t position() const { return position_; }
+
+  // Goes to `position`. Precondition: position <= count().
+  virtual absl::Status SeekTo(uint32_t position) = 0;
+
+  // Decodes the next values into the front of `out` and returns how many: at least 1 unless `out` is empty or the block is at its
+  // end, at most out.size(); fewer than both allow only where the values' bytes would outgrow the decoder's buffer. Views handed out
+  // are valid until the next call on this decoder, and no longer than the block's bytes. Precondition: out.size() <= 65,536.
+  virtual absl::StatusOr<size_t> Read(std::span<T> out) = 0;
+
+  // Up to `max` next values where they lie in the block ready for use, moving past them; empty if they do not (then Read). Valid as
+  // long as the block's bytes or until the next call on this decoder, whichever is shorter.
+  virtual std::span<const T> Borrow(size_t /*max*/) { return {}; }
+
+  // Finds the first value >= `key` and goes there. Precondition: the block is in ascending KeyLess order (in a block that is not,
+  // the answer is some position, and safe).
+  virtual absl::StatusOr<LowerBound> SeekToKey(const T& key) = 0;
+
+ protected:
+  uint32_t count_ = 0;
+  uint32_t first_ordinal_ = 0;
+  uint32_t position_ = 0;
+};
+
+// The most values one Read yields.
+inline constexpr size_t kMaxBatchValues = 65536;
+
+}  // namespace cfile::encodings

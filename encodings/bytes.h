@@ -1,0 +1,207 @@
+// The one way to read and to write untrusted bytes: a cursor that cannot overrun, and a growing buffer.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+static_assert(std::endian::native == std::endian::little, "cfile is written for little-endian machines");
+
+namespace cfile::encodings {
+
+inline std::string_view AsString(std::span<const uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+inline std::span<const uint8_t> AsBytes(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+// Loads and stores of little-endian values at any alignment.
+template <typename T>
+T LoadLittleEndian(const uint8_t* p) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T value;
+  std::memcpy(&value, p, sizeof(T));
+  return value;
+}
+template <typename T>
+void StoreLittleEndian(T value, uint8_t* p) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::memcpy(p, &value, sizeof(T));
+}
+
+// The longest LEB128 forms (vint) of 32 and 64 bits, in bytes.
+inline constexpr size_t kMaxVint32Bytes = 5;
+inline constexpr size_t kMaxVint64Bytes = 10;
+
+// Zigzag: 0, -1, 1, -2, ... become 0, 1, 2, 3, ... so that small magnitudes make short vints.
+constexpr uint64_t ZigZagEncode(int64_t value) {
+  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
+}
+constexpr int64_t ZigZagDecode(uint64_t value) {
+  return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1));
+}
+
+// Reads forwards through bytes it does not own. Each Read returns false, and consumes nothing, if the bytes left do not hold a
+// whole value; the caller says what was missing. Copyable, thread-compatible.
+class ByteReader {
+ public:
+  ByteReader() = default;
+  explicit ByteReader(std::span<const uint8_t> bytes)
+      : begin_(bytes.data()), position_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+
+  // Bytes not read yet, and bytes read so far.
+  size_t remaining() const { return static_cast<size_t>(end_ - position_); }
+  size_t offset() const { return static_cast<size_t>(position_ - begin_); }
+  bool empty() const { return position_ == end_; }
+  std::span<const uint8_t> rest() const { return {position_, remaining()}; }
+
+  // One value of T, little-endian.
+  template <typename T>
+  [[nodiscard]] bool ReadFixed(T& value) {
+    if (remaining() < sizeof(T)) return false;
+    value = LoadLittleEndian<T>(position_);
+    position_ += sizeof(T);
+    return true;
+  }
+
+  // LEB128. False too where the value does not fit (more than 5 or 10 bytes, or bits beyond the 32nd or 64th).
+  [[nodiscard]] bool ReadVint32(uint32_t& value) { return ReadVint(value); }
+  [[nodiscard]] bool ReadVint64(uint64_t& value) { return ReadVint(value); }
+
+  // The next `size` bytes, not copied.
+  [[nodiscard]] bool ReadBytes(uint64_t size, std::span<const uint8_t>& bytes) {
+    if (size > remaining()) return false;
+    bytes = {position_, static_cast<size_t>(size)};
+    position_ += size;
+    return true;
+  }
+
+  // A vint length and that many bytes.
+  [[nodiscard]] bool ReadLengthPrefixed(std::span<const uint8_t>& bytes) {
+    ByteReader ahead = *this;
+    uint64_t size;
+    if (!ahead.ReadVint64(size) || !ahead.ReadBytes(size, bytes)) return false;
+    *this = ahead;
+    return true;
+  }
+
+  [[nodiscard]] bool Skip(uint64_t size) {
+    std::span<const uint8_t> skipped;
+    return ReadBytes(size, skipped);
+  }
+
+ private:
+  template <typename U>
+  bool ReadVint(U& value) {
+    constexpr int kBits = 8 * sizeof(U);
+    U result = 0;
+    const uint8_t* p = position_;
+    for (int shift = 0; shift < kBits && p != end_; shift += 7) {
+      const uint8_t byte = *p++;
+      const U bits = byte & 0x7f;
+      if (shift + 7 > kBits && (bits >> (kBits - shift)) != 0) return false;
+      result |= static_cast<U>(bits << shift);
+      if (byte < 0x80) {
+        position_ = p;
+        value = result;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const uint8_t* begin_ = nullptr;
+  const uint8_t* position_ = nullptr;
+  const uint8_t* end_ = nullptr;
+};
+
+// A buffer of bytes that grows; what is appended is never touched twice (no zero-filling). Movable, not copyable, thread-compatible.
+// Pointers into it are valid until the next call that may grow it.
+class ByteWriter {
+ public:
+  ByteWriter() = default;
+  ByteWriter(ByteWriter&& other) noexcept { Swap(other); }
+  ByteWriter& operator=(ByteWriter&& other) noexcept {
+    Swap(other);
+    return *this;
+  }
+
+  size_t size() const { return size_; }
+  size_t capacity() const { return capacity_; }
+  bool empty() const { return size_ == 0; }
+  uint8_t* data() { return data_.get(); }
+  const uint8_t* data() const { return data_.get(); }
+  std::span<const uint8_t> span() const { return {data_.get(), size_}; }
+  std::string_view view() const { return AsString(span()); }
+
+  // Forgets the contents and keeps the memory.
+  void Clear() { size_ = 0; }
+  // Drops all bytes behind the first `size`. Precondition: size <= this->size().
+  void Truncate(size_t size) {
+    assert(size <= size_);
+    size_ = size;
+  }
+  void Reserve(size_t capacity) {
+    if (capacity > capacity_) Grow(capacity);
+  }
+
+  // Appends `count` bytes of unspecified contents and returns where they begin; the caller fills them.
+  uint8_t* Extend(size_t count) {
+    if (count > capacity_ - size_) Grow(size_ + count);
+    uint8_t* begin = data_.get() + size_;
+    size_ += count;
+    return begin;
+  }
+
+  template <typename T>
+  void PutFixed(T value) {
+    StoreLittleEndian(value, Extend(sizeof(T)));
+  }
+  // LEB128; serves 32-bit values too.
+  void PutVint(uint64_t value) {
+    if (kMaxVint64Bytes > capacity_ - size_) Grow(size_ + kMaxVint64Bytes);
+    uint8_t* p = data_.get() + size_;
+    for (; value >= 0x80; value >>= 7) *p++ = static_cast<uint8_t>(value | 0x80);
+    *p++ = static_cast<uint8_t>(value);
+    size_ = static_cast<size_t>(p - data_.get());
+  }
+  void PutBytes(std::span<const uint8_t> bytes) {
+    if (!bytes.empty()) std::memcpy(Extend(bytes.size()), bytes.data(), bytes.size());
+  }
+  void PutBytes(std::string_view text) { PutBytes(AsBytes(text)); }
+  void PutZeros(size_t count) {
+    if (count > 0) std::memset(Extend(count), 0, count);
+  }
+  void PutLengthPrefixed(std::span<const uint8_t> bytes) {
+    PutVint(bytes.size());
+    PutBytes(bytes);
+  }
+
+  void Swap(ByteWriter& other) noexcept {
+    data_.swap(other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+ private:
+  void Grow(size_t needed) {
+    const size_t capacity = std::max({needed, 2 * capacity_, size_t{64}});
+    auto data = std::make_unique_for_overwrite<uint8_t[]>(capacity);
+    if (size_ > 0) std::memcpy(data.get(), data_.get(), size_);
+    data_ = std::move(data);
+    capacity_ = capacity;
+  }
+
+  std::unique_ptr<uint8_t[]> data_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+}  // namespace cfile::encodings

@@ -1,0 +1,44 @@
+// Comparing byte strings eight bytes at a time, without a call. Reads nothing behind either.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "encodings/bytes.h"
+
+namespace cfile::encodings {
+
+// The number of leading bytes that `a` and `b` share.
+inline size_t CommonPrefix(std::string_view a, std::string_view b) {
+  const uint8_t* x = AsBytes(a).data();
+  const uint8_t* y = AsBytes(b).data();
+  const size_t size = std::min(a.size(), b.size());
+  const auto difference_at = [&](size_t i) {
+    return LoadLittleEndian<uint64_t>(x + i) ^ LoadLittleEndian<uint64_t>(y + i);
+  };
+  const auto equal_bytes = [](uint64_t difference) {
+    return static_cast<size_t>(std::countr_zero(difference)) / 8;
+  };
+  size_t i = 0;
+  for (; size - i >= 8; i += 8) {
+    if (const uint64_t difference = difference_at(i)) return i + equal_bytes(difference);
+  }
+  if (size >= 8) {  // the rest, together with bytes before it that are known to be equal
+    const uint64_t difference = difference_at(size - 8);
+    return difference == 0 ? size : size - 8 + equal_bytes(difference);
+  }
+  while (i < size && x[i] == y[i]) ++i;
+  return i;
+}
+
+// a before b as unsigned bytes; a prefix comes first.
+inline bool BytesLess(std::string_view a, std::string_view b) {
+  const size_t common = CommonPrefix(a, b);
+  if (common == std::min(a.size(), b.size())) return a.size() < b.size();
+  return AsBytes(a)[common] < AsBytes(b)[common];
+}
+
+}  // namespace cfile::encodings

@@ -1,0 +1,90 @@
+// The C++ types that encodings work on. Logical types (dates, decimals, timestamps, ...) live in cfile/types.h and map onto these.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <type_traits>
+
+namespace cfile::encodings {
+
+__extension__ typedef __int128 int128_t;
+__extension__ typedef unsigned __int128 uint128_t;
+
+// What a block holds. Fixed-length bytes are handled as std::string_view, each of the column's type length.
+enum class PhysicalType : uint8_t {
+  kBool,
+  kInt8,
+  kUint8,
+  kInt16,
+  kUint16,
+  kInt32,
+  kUint32,
+  kInt64,
+  kUint64,
+  kInt128,
+  kFloat,
+  kDouble,
+  kBytes,       // std::string_view, any length
+  kFixedBytes,  // std::string_view, all of type_length bytes
+};
+inline constexpr int kNumPhysicalTypes = 14;
+
+// The one list of C++ value types. Everything that is instantiated per type is instantiated from here: F(T) for each.
+#define CFILE_FOR_EACH_VALUE_TYPE(F) \
+  F(bool)                            \
+  F(int8_t)                          \
+  F(uint8_t)                         \
+  F(int16_t)                         \
+  F(uint16_t)                        \
+  F(int32_t)                         \
+  F(uint32_t)                        \
+  F(int64_t)                         \
+  F(uint64_t)                        \
+  F(::cfile::encodings::int128_t)    \
+  F(float)                           \
+  F(double)                          \
+  F(std::string_view)
+
+// Calls visit(std::type_identity<T>{}) with the C++ type of `type` and returns what it returns.
+template <typename Visitor>
+decltype(auto) VisitPhysicalType(PhysicalType type, Visitor&& visit) {
+  switch (type) {
+    case PhysicalType::kBool: return visit(std::type_identity<bool>{});
+    case PhysicalType::kInt8: return visit(std::type_identity<int8_t>{});
+    case PhysicalType::kUint8: return visit(std::type_identity<uint8_t>{});
+    case PhysicalType::kInt16: return visit(std::type_identity<int16_t>{});
+    case PhysicalType::kUint16: return visit(std::type_identity<uint16_t>{});
+    case PhysicalType::kInt32: return visit(std::type_identity<int32_t>{});
+    case PhysicalType::kUint32: return visit(std::type_identity<uint32_t>{});
+    case PhysicalType::kInt64: return visit(std::type_identity<int64_t>{});
+    case PhysicalType::kUint64: return visit(std::type_identity<uint64_t>{});
+    case PhysicalType::kInt128: return visit(std::type_identity<int128_t>{});
+    case PhysicalType::kFloat: return visit(std::type_identity<float>{});
+    case PhysicalType::kDouble: return visit(std::type_identity<double>{});
+    case PhysicalType::kBytes:
+    case PhysicalType::kFixedBytes: return visit(std::type_identity<std::string_view>{});
+  }
+  assert(false && "unknown PhysicalType");
+  std::abort();
+}
+
+// True if a block of `type` is handled as values of T.
+template <typename T>
+bool HoldsType(PhysicalType type) {
+  return VisitPhysicalType(type, [](auto t) { return std::is_same_v<typename decltype(t)::type, T>; });
+}
+
+template <typename T>
+inline constexpr bool kIsBytes = std::is_same_v<T, std::string_view>;
+
+template <typename T>
+inline constexpr bool kIsFloat = std::is_floating_point_v<T>;
+
+// std::is_integral is false for __int128 in strict mode, hence our own. Bool does not count.
+template <typename T>
+inline constexpr bool kIsInteger =
+    std::is_same_v<T, int128_t> || (std::is_integral_v<T> && !std::is_same_v<T, bool>);
+
+}  // namespace cfile::encodings

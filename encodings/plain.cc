@@ -1,0 +1,188 @@
+#include "encodings/plain.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "encodings/key_order.h"
+#include "encodings/lower_bound.h"
+#include "encodings/plain_binary.h"
+#include "encodings/plain_bool.h"
+
+namespace cfile::encodings {
+namespace {
+
+constexpr size_t kHeaderBytes = 8;
+
+// Numbers, and views of `width` bytes each.
+template <typename T>
+class FixedWidthEncoder final : public BlockEncoder<T> {
+ public:
+  explicit FixedWidthEncoder(const EncoderOptions& options)
+      : width_(kIsBytes<T> ? options.type_length : sizeof(T)),
+        block_size_bytes_(options.block_size_bytes),
+        kudu_exact_(options.kudu_exact) {
+    assert(width_ > 0);
+    const size_t values_bytes = std::max(block_size_bytes_, kHeaderBytes) - kHeaderBytes;
+    capacity_ = std::max<size_t>(values_bytes / width_ + (values_bytes % width_ != 0), 1);
+  }
+
+  size_t Append(std::span<const T> values) override {
+    if (full() || values.empty()) return 0;
+    const size_t taken = kudu_exact_ ? values.size() : std::min(values.size(), capacity_ - count_);
+    if (count_ == 0) bytes_.Extend(kHeaderBytes);
+    uint8_t* out = bytes_.Extend(taken * width_);
+    if constexpr (kIsBytes<T>) {
+      for (size_t i = 0; i < taken; ++i, out += width_) {
+        assert(values[i].size() == width_);
+        std::memcpy(out, values[i].data(), width_);
+      }
+    } else {
+      std::memcpy(out, values.data(), taken * width_);
+    }
+    count_ += static_cast<uint32_t>(taken);
+    return taken;
+  }
+
+  // Kudu looks only when a batch is in, and is content with a block that is just as large as
+  // wanted.
+  bool full() const override {
+    return kudu_exact_ ? size_bytes() > block_size_bytes_ && count_ > 0 : count_ >= capacity_;
+  }
+  uint32_t count() const override { return count_; }
+  size_t size_bytes() const override { return kHeaderBytes + count_ * width_; }
+
+  void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
+    if (count_ == 0) bytes_.Extend(kHeaderBytes);
+    StoreLittleEndian(count_, bytes_.data());
+    StoreLittleEndian(static_cast<uint32_t>(first_ordinal), bytes_.data() + 4);
+    block.bytes.Swap(bytes_);
+    block.count = count_;
+    block.aligned_values_offset = kIsBytes<T> ? 0 : kHeaderBytes;
+    bytes_.Clear();
+    count_ = 0;
+  }
+
+ private:
+  const size_t width_;
+  const size_t block_size_bytes_;
+  const bool kudu_exact_;
+  size_t capacity_;  // values of a block
+  ByteWriter bytes_;
+  uint32_t count_ = 0;
+};
+
+template <typename T>
+class FixedWidthDecoder final : public BlockDecoder<T> {
+ public:
+  explicit FixedWidthDecoder(uint32_t type_length)
+      : width_(kIsBytes<T> ? type_length : uint32_t{sizeof(T)}) {
+    assert(width_ > 0);
+  }
+
+  absl::Status Open(std::span<const uint8_t> block) override {
+    this->count_ = this->position_ = 0;
+    ByteReader reader(block);
+    uint32_t count;
+    if (!reader.ReadFixed(count) || !reader.ReadFixed(this->first_ordinal_)) {
+      return DataLoss("plain: a block of ", block.size(), " bytes has no room for its header of ",
+                      kHeaderBytes);
+    }
+    if (reader.remaining() != uint64_t{count} * width_) {
+      return DataLoss("plain: ", count, " values of ", width_, " bytes expected at byte ",
+                      kHeaderBytes, ", found ", reader.remaining(), " bytes");
+    }
+    values_ = reader.rest().data();
+    this->count_ = count;
+    return absl::OkStatus();
+  }
+
+  absl::Status SeekTo(uint32_t position) override {
+    assert(position <= this->count_);
+    this->position_ = position;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(std::span<T> out) override {
+    const size_t n = std::min<size_t>(out.size(), this->count_ - this->position_);
+    if (n == 0) return size_t{0};
+    if constexpr (kIsBytes<T>) {
+      for (size_t i = 0; i < n; ++i) out[i] = ValueAt(this->position_ + static_cast<uint32_t>(i));
+    } else {
+      std::memcpy(out.data(), AddressOf(this->position_), n * sizeof(T));
+    }
+    this->position_ += static_cast<uint32_t>(n);
+    return n;
+  }
+
+  std::span<const T> Borrow(size_t max) override {
+    if constexpr (kIsBytes<T>) {
+      return {};
+    } else {
+      // Widths are multiples of the alignment: one value is aligned if all are.
+      if (reinterpret_cast<uintptr_t>(values_) % alignof(T) != 0) return {};
+      const size_t n = std::min<size_t>(max, this->count_ - this->position_);
+      const T* begin = reinterpret_cast<const T*>(values_) + this->position_;
+      this->position_ += static_cast<uint32_t>(n);
+      return {begin, n};
+    }
+  }
+
+  absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
+    this->position_ = FindLowerBound(
+        this->count_, [&](uint32_t position) { return KeyLess(ValueAt(position), key); });
+    return LowerBound{this->position_,
+                      this->position_ < this->count_ && KeyEqual(ValueAt(this->position_), key)};
+  }
+
+ private:
+  const uint8_t* AddressOf(uint32_t position) const {
+    return values_ + size_t{position} * (kIsBytes<T> ? width_ : sizeof(T));
+  }
+  T ValueAt(uint32_t position) const {
+    if constexpr (kIsBytes<T>) {
+      return AsString({AddressOf(position), width_});
+    } else {
+      return LoadLittleEndian<T>(AddressOf(position));
+    }
+  }
+
+  const uint32_t width_;
+  const uint8_t* values_ = nullptr;
+};
+
+}  // namespace
+
+template <typename T>
+std::unique_ptr<BlockEncoder<T>> PlainCodec::MakeEncoder(PhysicalType type,
+                                                         const EncoderOptions& options) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return MakePlainBoolEncoder(options);
+  } else {
+    if constexpr (kIsBytes<T>) {
+      if (type == PhysicalType::kBytes) return MakePlainBinaryEncoder(options);
+    }
+    return std::make_unique<FixedWidthEncoder<T>>(options);
+  }
+}
+
+template <typename T>
+std::unique_ptr<BlockDecoder<T>> PlainCodec::MakeDecoder(PhysicalType type, uint32_t type_length) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return MakePlainBoolDecoder();
+  } else {
+    if constexpr (kIsBytes<T>) {
+      if (type == PhysicalType::kBytes) return MakePlainBinaryDecoder();
+    }
+    return std::make_unique<FixedWidthDecoder<T>>(type_length);
+  }
+}
+
+#define CFILE_INSTANTIATE(T)                                                                   \
+  template std::unique_ptr<BlockEncoder<T>> PlainCodec::MakeEncoder<T>(PhysicalType,           \
+                                                                       const EncoderOptions&); \
+  template std::unique_ptr<BlockDecoder<T>> PlainCodec::MakeDecoder<T>(PhysicalType, uint32_t);
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::encodings

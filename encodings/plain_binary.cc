@@ -1,0 +1,178 @@
+#include "encodings/plain_binary.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <vector>
+
+#include "encodings/bytes.h"
+#include "encodings/compare_bytes.h"
+#include "encodings/group_varint.h"
+#include "encodings/lower_bound.h"
+
+namespace cfile::encodings {
+namespace {
+
+constexpr uint32_t kHeaderBytes = 12;
+
+class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
+ public:
+  explicit PlainBinaryEncoder(const EncoderOptions& options)
+      : block_size_bytes_(options.block_size_bytes) {
+    Begin();
+  }
+
+  size_t Append(std::span<const std::string_view> values) override {
+    size_t taken = 0;
+    for (; taken < values.size() && !full(); ++taken) {
+      const auto offset = static_cast<uint32_t>(bytes_.size());
+      if (offsets_.size() % 4 == 0) ++offsets_bytes_;
+      offsets_bytes_ += static_cast<size_t>(std::bit_width(offset) + 7) / 8;
+      offsets_.push_back(offset);
+      bytes_.PutBytes(values[taken]);
+    }
+    return taken;
+  }
+
+  // As Kudu has it: looked at before each value.
+  bool full() const override { return size_bytes() > block_size_bytes_ && !offsets_.empty(); }
+  uint32_t count() const override { return static_cast<uint32_t>(offsets_.size()); }
+  size_t size_bytes() const override { return bytes_.size() + offsets_bytes_; }
+
+  void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
+    block.count = count();
+    block.aligned_values_offset = 0;
+    StoreLittleEndian(static_cast<uint32_t>(first_ordinal), bytes_.data());
+    StoreLittleEndian(block.count, bytes_.data() + 4);
+    StoreLittleEndian(static_cast<uint32_t>(bytes_.size()), bytes_.data() + 8);
+    PutGroupVarint32(offsets_, bytes_);
+    block.bytes.Swap(bytes_);
+    Begin();
+  }
+
+ private:
+  void Begin() {
+    bytes_.Clear();
+    bytes_.Extend(kHeaderBytes);
+    offsets_.clear();
+    offsets_bytes_ = 0;
+  }
+
+  const size_t block_size_bytes_;
+  ByteWriter bytes_;
+  std::vector<uint32_t> offsets_;
+  size_t offsets_bytes_ = 0;  // encoded, without padding
+};
+
+class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
+ public:
+  absl::Status Open(std::span<const uint8_t> block) override {
+    count_ = position_ = 0;
+    have_offsets_ = false;
+    block_ = block;
+    ByteReader reader(block);
+    uint32_t count;
+    if (!reader.ReadFixed(first_ordinal_) || !reader.ReadFixed(count) ||
+        !reader.ReadFixed(offsets_position_)) {
+      return DataLoss("plain binary: a block of ", block.size(),
+                      " bytes has no room for its header of ", kHeaderBytes);
+    }
+    if (offsets_position_ < kHeaderBytes || offsets_position_ > block.size()) {
+      return DataLoss("plain binary: offsets at byte ", offsets_position_, " of a block of ",
+                      block.size());
+    }
+    // Four offsets take five bytes at least: from here on the count is earned.
+    const size_t groups = count / 4 + (count % 4 != 0);
+    const size_t offsets_bytes = block.size() - offsets_position_;
+    if (groups > offsets_bytes / 5) {
+      return DataLoss("plain binary: the offsets of ", count, " values do not fit into the ",
+                      offsets_bytes, " bytes from ", offsets_position_, " on");
+    }
+    if (count == 0 && block.size() != kHeaderBytes) {
+      return DataLoss("plain binary: ", block.size() - kHeaderBytes,
+                      " bytes behind the header of a block without values");
+    }
+    count_ = count;
+    return absl::OkStatus();
+  }
+
+  absl::Status SeekTo(uint32_t position) override {
+    assert(position <= count_);
+    position_ = position;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
+    const size_t n = std::min<size_t>(out.size(), count_ - position_);
+    if (n == 0) return size_t{0};
+    CFILE_RETURN_IF_ERROR(DecodeOffsets());
+    for (size_t i = 0; i < n; ++i) out[i] = ValueAt(position_ + i);
+    position_ += static_cast<uint32_t>(n);
+    return n;
+  }
+
+  absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override {
+    position_ = 0;
+    CFILE_RETURN_IF_ERROR(DecodeOffsets());
+    position_ = FindLowerBound(count_, [&](uint32_t i) { return BytesLess(ValueAt(i), key); });
+    return LowerBound{position_, position_ < count_ && ValueAt(position_) == key};
+  }
+
+ private:
+  // Decodes the offsets if they are not yet, and checks that the values lie between header and
+  // offsets, in order.
+  absl::Status DecodeOffsets() {
+    if (have_offsets_ || count_ == 0) return absl::OkStatus();
+    const size_t groups = (size_t{count_} + 3) / 4;
+    if (offsets_.size() <= 4 * groups) offsets_.resize(4 * groups + 1);
+    ByteReader reader(block_.subspan(offsets_position_));
+    if (!ReadGroupVarint32(reader, groups, offsets_.data())) {
+      return DataLoss("plain binary: the block of ", block_.size(), " bytes ends within the ",
+                      count_, " offsets from byte ", offsets_position_, " on");
+    }
+    if (!reader.empty()) {
+      return DataLoss("plain binary: ", reader.remaining(), " bytes behind the ", count_,
+                      " offsets");
+    }
+    offsets_[count_] = offsets_position_;
+    bool ordered = offsets_[0] == kHeaderBytes;
+    for (size_t i = 0; i < count_; ++i) ordered &= offsets_[i] <= offsets_[i + 1];
+    if (!ordered) return MisplacedValue();
+    have_offsets_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status MisplacedValue() const {
+    if (offsets_[0] != kHeaderBytes) {
+      return DataLoss("plain binary: the first value at byte ", offsets_[0], ", expected ",
+                      kHeaderBytes);
+    }
+    size_t i = 0;
+    while (offsets_[i] <= offsets_[i + 1]) ++i;
+    return DataLoss("plain binary: value ", i, " begins at byte ", offsets_[i], " and ends at ",
+                    offsets_[i + 1]);
+  }
+
+  std::string_view ValueAt(size_t position) const {
+    const uint32_t begin = offsets_[position];
+    return AsString({block_.data() + begin, offsets_[position + 1] - begin});
+  }
+
+  std::span<const uint8_t> block_;
+  uint32_t offsets_position_ = 0;
+  bool have_offsets_ = false;
+  std::vector<uint32_t> offsets_;  // of each value and, if have_offsets_, the end of the last
+};
+
+}  // namespace
+
+std::unique_ptr<BlockEncoder<std::string_view>> MakePlainBinaryEncoder(
+    const EncoderOptions& options) {
+  return std::make_unique<PlainBinaryEncoder>(options);
+}
+
+std::unique_ptr<BlockDecoder<std::string_view>> MakePlainBinaryDecoder() {
+  return std::make_unique<PlainBinaryDecoder>();
+}
+
+}  // namespace cfile::encodings

@@ -1,0 +1,51 @@
+// PREFIX: each value as what it shares with the one before it, and the rest (cfile/FORMAT.md,
+// Kudu's data blocks).
+//
+//   group varint 32 (count, first ordinal, restart interval, 0)
+//   per value: shared vint32 · unshared vint32 · unshared bytes
+//   restart offsets fixed32 each, from the block's start · restart count fixed32
+//
+// Every restart-interval-th value is a restart: it shares nothing, so that reading may begin there.
+// The first one's offset is not stored.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+
+#include "encodings/block_codec.h"
+#include "encodings/encoding.h"
+#include "encodings/physical_type.h"
+
+namespace cfile::encodings {
+
+// PREFIX of bytes. A decoder keeps about 1 MiB for the values of one Read; a Read whose values
+// would take more yields fewer. (A small block may stand for many long values.)
+struct PrefixCodec {
+  static constexpr Encoding kEncoding = Encoding::kPrefix;
+  static constexpr std::string_view kName = "prefix";
+  // Two vints and a restart a value; header and restart count.
+  static constexpr uint32_t kWorstExtraBytesPerValue = 2 * 5 + 4;
+  static constexpr uint32_t kWorstExtraBytesPerBlock = 17 + 4;
+  static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
+
+  // For T = std::string_view only.
+  template <typename T>
+  requires kIsBytes<T>
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
+    return MakeBytesEncoder(options);
+  }
+  template <typename T>
+  requires kIsBytes<T>
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType, uint32_t /*type_length*/) {
+    return MakeBytesDecoder();
+  }
+
+ private:
+  static std::unique_ptr<BlockEncoder<std::string_view>> MakeBytesEncoder(
+      const EncoderOptions& options);
+  static std::unique_ptr<BlockDecoder<std::string_view>> MakeBytesDecoder();
+};
+
+}  // namespace cfile::encodings

@@ -1,0 +1,158 @@
+// Keys of up to 64 bytes stay in vector registers from entry to entry. Loading the key before from
+// where it was just stored would stall: it was written in two parts. Instead the bytes of the block
+// are loaded so far before the suffix that it falls into its place in the key, and replace what was
+// there.
+#include <algorithm>
+
+#include "encodings/prefix_walk.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "encodings/prefix_short_keys.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cfile::encodings {
+namespace HWY_NAMESPACE {
+
+#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
+// No vectors, or such as cannot be members: the general way takes all keys.
+bool ReadShort(const PrefixLayout&, size_t, const uint8_t*, PrefixWalk&,
+               std::span<std::string_view>, size_t& done) {
+  done = 0;
+  return true;
+}
+#else
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// A window of it that begins s bytes before the middle has s bytes of ones, then zeros.
+struct KeepMask {
+  uint8_t bytes[2 * kMaxShortKeyBytes];
+  constexpr KeepMask() : bytes() {
+    for (size_t i = 0; i < kMaxShortKeyBytes; ++i) bytes[i] = 0xff;
+  }
+};
+constexpr KeepMask kKeepMask;
+
+// A key of at most 16 * kVectors bytes. What lies behind the key's end is unspecified.
+template <size_t kVectors>
+class ShortKey {
+ public:
+  static constexpr size_t kBytes = 16 * kVectors;
+
+  // Reads kBytes bytes.
+  explicit ShortKey(const uint8_t* from) {
+    for (size_t i = 0; i < kVectors; ++i) lanes_[i] = hn::LoadU(Tag(), from + 16 * i);
+  }
+
+  // Keeps the first `shared` bytes, takes the others from `suffix`. Reads kBytes bytes at suffix -
+  // shared.
+  HWY_INLINE void Replace(size_t shared, const uint8_t* suffix) {
+    const uint8_t* keep = kKeepMask.bytes + kMaxShortKeyBytes - shared;
+    for (size_t i = 0; i < kVectors; ++i) {
+      lanes_[i] = hn::IfVecThenElse(hn::LoadU(Tag(), keep + 16 * i), lanes_[i],
+                                    hn::LoadU(Tag(), suffix - shared + 16 * i));
+    }
+  }
+
+  // Writes kBytes bytes.
+  HWY_INLINE void Store(uint8_t* to) const {
+    for (size_t i = 0; i < kVectors; ++i) hn::StoreU(lanes_[i], Tag(), to + 16 * i);
+  }
+
+ private:
+  using Tag = hn::FixedTag<uint8_t, 16>;
+  hn::Vec<Tag> lanes_[kVectors];
+};
+
+template <size_t kVectors>
+bool ReadKeys(const PrefixLayout& layout, const uint8_t* arena_end, PrefixWalk& walk,
+              std::span<std::string_view> out, size_t& done) {
+  using Key = ShortKey<kVectors>;
+  done = 0;
+  uint8_t* to = walk.key + walk.key_size;
+  // So many keys are stored that no check of the arena is needed.
+  const size_t wanted = std::min(out.size(), static_cast<size_t>(arena_end - to) / Key::kBytes);
+  const auto entries_bytes = static_cast<size_t>(layout.entries_end - layout.entries);
+  if (wanted == 0 || walk.key_size > Key::kBytes || entries_bytes < 2 + Key::kBytes) return true;
+  // An entry from `first` to `last` has the bytes of a whole key before its suffix and behind it.
+  const auto header_bytes = static_cast<size_t>(layout.entries - layout.block.data());
+  const uint8_t* const first = layout.block.data() + std::max(Key::kBytes - 2, header_bytes);
+  const uint8_t* const last = layout.entries_end - 2 - Key::kBytes;
+
+  const uint8_t* next = walk.next;
+  size_t key_size = walk.key_size;
+  uint32_t restart = walk.restart;
+  uint64_t until_restart = walk.restart_position - walk.position;
+  Key key(walk.key);
+  size_t i = 0;
+  uintptr_t mismatch = 0;
+  while (i < wanted) {
+    if (until_restart == 0) {
+      // Going on from the stored address, not from the end of the last entry, lets the machine work
+      // on two intervals at a time. Whether the two agree is not branched on, or that would be
+      // lost.
+      const uint8_t* at = layout.RestartAddress(restart);
+      if (at == nullptr) break;
+      mismatch |= reinterpret_cast<uintptr_t>(at) ^ reinterpret_cast<uintptr_t>(next);
+      next = at;
+      key_size = 0;
+      ++restart;
+      until_restart = layout.restart_interval;
+    }
+    if (next < first) break;
+    const size_t begin = i;
+    const size_t end = i + static_cast<size_t>(std::min<uint64_t>(wanted - i, until_restart));
+    for (; i < end && next <= last; ++i) {
+      const uint32_t lengths = LoadLittleEndian<uint16_t>(next);
+      const size_t shared = lengths & 0xff;
+      const size_t unshared = lengths >> 8;
+      const size_t size = shared + unshared;
+      // The first byte of a longer length is above 127: too large.
+      if (size > Key::kBytes || shared > key_size) break;
+      key.Replace(shared, next + 2);
+      key.Store(to);
+      out[i] = AsString({to, size});
+      to += size;
+      key_size = size;
+      next += 2 + unshared;
+    }
+    until_restart -= i - begin;
+    if (i < end) break;
+  }
+  if (mismatch != 0) return false;
+  done = i;
+  walk.next = next;
+  walk.position += static_cast<uint32_t>(i);
+  walk.restart = restart;
+  walk.restart_position = walk.position + until_restart;
+  walk.key = to - key_size;
+  walk.key_size = key_size;
+  return true;
+}
+
+bool ReadShort(const PrefixLayout& layout, size_t limit, const uint8_t* arena_end, PrefixWalk& walk,
+               std::span<std::string_view> out, size_t& done) {
+  if (limit == 16) return ReadKeys<1>(layout, arena_end, walk, out, done);
+  if (limit == 32) return ReadKeys<2>(layout, arena_end, walk, out, done);
+  return ReadKeys<4>(layout, arena_end, walk, out, done);
+}
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cfile::encodings
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cfile::encodings {
+
+HWY_EXPORT(ReadShort);
+
+bool ReadShortKeys(const PrefixLayout& layout, size_t limit, const uint8_t* arena_end,
+                   PrefixWalk& walk, std::span<std::string_view> out, size_t& done) {
+  return HWY_DYNAMIC_DISPATCH(ReadShort)(layout, limit, arena_end, walk, out, done);
+}
+
+}  // namespace cfile::encodings
+#endif  // HWY_ONCE

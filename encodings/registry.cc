@@ -1,0 +1,178 @@
+#include "encodings/registry.h"
+
+#include <array>
+#include <cassert>
+#include <cstdlib>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "encodings/frame_of_reference.h"
+#include "encodings/plain.h"
+#include "encodings/prefix.h"
+#include "encodings/rle.h"
+#include "encodings/status.h"
+
+namespace cfile::encodings {
+namespace {
+
+// The list. In the order of their numbers.
+template <typename... Codec>
+struct CodecList {};
+using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec>;
+
+template <typename Codec>
+constexpr EncodingRow RowOf() {
+  uint32_t types = 0;
+  for (uint32_t type = 0; type < kNumPhysicalTypes; ++type) {
+    if (Codec::Supports(static_cast<PhysicalType>(type))) types |= uint32_t{1} << type;
+  }
+  return {Codec::kEncoding, Codec::kName, types, Codec::kWorstExtraBytesPerValue,
+          Codec::kWorstExtraBytesPerBlock};
+}
+
+template <typename... Codec>
+constexpr std::array<EncodingRow, sizeof...(Codec)> RowsOf(CodecList<Codec...>) {
+  return {RowOf<Codec>()...};
+}
+constexpr auto kRows = RowsOf(Codecs());
+
+static_assert(
+    [] {
+      for (size_t i = 0; i < kRows.size(); ++i) {
+        for (size_t j = 0; j < i; ++j) {
+          if (kRows[j].encoding >= kRows[i].encoding || kRows[j].name == kRows[i].name) {
+            return false;
+          }
+        }
+      }
+      return true;
+    }(),
+    "numbers ascend, names differ");
+
+// The C++ type of each PhysicalType, in its order.
+#define CFILE_IDENTITY(T) std::type_identity<T>,
+using ValueTypes =
+    std::tuple<CFILE_FOR_EACH_VALUE_TYPE(CFILE_IDENTITY) std::type_identity<std::string_view>>;
+#undef CFILE_IDENTITY
+static_assert(std::tuple_size_v<ValueTypes> == kNumPhysicalTypes);
+
+// Whether the codec takes any type that is handled as T.
+template <typename Codec, typename T, size_t... kType>
+constexpr bool Takes(std::index_sequence<kType...>) {
+  return ((std::is_same_v<std::tuple_element_t<kType, ValueTypes>, std::type_identity<T>> &&
+           Codec::Supports(static_cast<PhysicalType>(kType))) ||
+          ...);
+}
+
+// What make(codec) returns for the codec of this encoding and type; nullptr if there is none. T:
+// the values' C++ type.
+template <typename T, typename Result, typename Make, typename... Codec>
+Result MakeWith(CodecList<Codec...>, Encoding encoding, PhysicalType type, Make make) {
+  Result result;
+  const auto try_codec = [&]<typename C>(std::type_identity<C> codec) {
+    if constexpr (Takes<C, T>(std::make_index_sequence<kNumPhysicalTypes>())) {
+      if (C::kEncoding == encoding && C::Supports(type)) result = make(codec);
+    }
+  };
+  (try_codec(std::type_identity<Codec>()), ...);
+  return result;
+}
+
+absl::Status NoSuchPair(Encoding encoding, PhysicalType type) {
+  return absl::UnimplementedError(absl::StrCat("no encoding ", EncodingName(encoding), " of ",
+                                               std::string(PhysicalTypeName(type)),
+                                               " in this build"));
+}
+
+}  // namespace
+
+std::span<const EncodingRow> Encodings() { return kRows; }
+
+const EncodingRow* FindEncoding(Encoding encoding) {
+  for (const EncodingRow& row : kRows) {
+    if (row.encoding == encoding) return &row;
+  }
+  return nullptr;
+}
+
+const EncodingRow* FindEncoding(std::string_view name) {
+  for (const EncodingRow& row : kRows) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+std::string EncodingName(Encoding encoding) {
+  if (const EncodingRow* row = FindEncoding(encoding)) return std::string(row->name);
+  return absl::StrCat("encoding ", static_cast<uint32_t>(encoding));
+}
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(Encoding encoding, PhysicalType type,
+                                                             const EncoderOptions& options) {
+  assert(HoldsType<T>(type));
+  auto encoder = MakeWith<T, std::unique_ptr<BlockEncoder<T>>>(
+      Codecs(), encoding, type,
+      [&]<typename C>(std::type_identity<C>) { return C::template MakeEncoder<T>(type, options); });
+  if (encoder == nullptr) return NoSuchPair(encoding, type);
+  return encoder;
+}
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, PhysicalType type,
+                                                             uint32_t type_length) {
+  assert(HoldsType<T>(type));
+  auto decoder = MakeWith<T, std::unique_ptr<BlockDecoder<T>>>(
+      Codecs(), encoding, type, [&]<typename C>(std::type_identity<C>) {
+        return C::template MakeDecoder<T>(type, type_length);
+      });
+  if (decoder == nullptr) return NoSuchPair(encoding, type);
+  return decoder;
+}
+
+#define CFILE_INSTANTIATE(T)                                                                       \
+  template absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder<T>(Encoding, PhysicalType, \
+                                                                           const EncoderOptions&); \
+  template absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder<T>(Encoding, PhysicalType, \
+                                                                           uint32_t);
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+std::string_view PhysicalTypeName(PhysicalType type) {
+  switch (type) {
+    case PhysicalType::kBool:
+      return "bool";
+    case PhysicalType::kInt8:
+      return "int8";
+    case PhysicalType::kUint8:
+      return "uint8";
+    case PhysicalType::kInt16:
+      return "int16";
+    case PhysicalType::kUint16:
+      return "uint16";
+    case PhysicalType::kInt32:
+      return "int32";
+    case PhysicalType::kUint32:
+      return "uint32";
+    case PhysicalType::kInt64:
+      return "int64";
+    case PhysicalType::kUint64:
+      return "uint64";
+    case PhysicalType::kInt128:
+      return "int128";
+    case PhysicalType::kFloat:
+      return "float";
+    case PhysicalType::kDouble:
+      return "double";
+    case PhysicalType::kBytes:
+      return "bytes";
+    case PhysicalType::kFixedBytes:
+      return "fixed bytes";
+  }
+  assert(false && "unknown PhysicalType");
+  std::abort();
+}
+
+}  // namespace cfile::encodings

@@ -1,0 +1,152 @@
+#include "encodings/rle.h"
+
+#include <algorithm>
+#include <cassert>
+#include <type_traits>
+
+#include "encodings/key_order.h"
+#include "encodings/rle_hybrid.h"
+
+namespace cfile::encodings {
+namespace {
+
+constexpr size_t kHeaderBytes = 8;
+// A block that repeats one value never fills by its bytes; this many values end it.
+constexpr uint32_t kMaxValues = (uint32_t{1} << 31) - 1;
+// Values between two looks at the block's size.
+constexpr size_t kChunkValues = 1024;
+
+// The unsigned number that stands for a T in the hybrid, and its bits.
+template <typename T>
+struct Hybrid {
+  using Number = std::make_unsigned_t<T>;
+  static constexpr int kWidth = 8 * sizeof(T);
+};
+template <>
+struct Hybrid<bool> {
+  using Number = uint8_t;
+  static constexpr int kWidth = 1;
+};
+
+template <typename T>
+class RleEncoder final : public BlockEncoder<T> {
+ public:
+  explicit RleEncoder(const EncoderOptions& options)
+      : options_(options), encoder_(Hybrid<T>::kWidth, options.kudu_exact) {}
+
+  // Kudu takes the whole batch and looks at the size afterwards.
+  size_t Append(std::span<const T> values) override {
+    size_t taken = 0;
+    while (taken < values.size() && !full()) {
+      const size_t wanted = options_.kudu_exact ? values.size() : std::min(values.size() - taken, kChunkValues);
+      const size_t chunk = std::min<size_t>(wanted, kMaxValues - count_);
+      using Number = typename Hybrid<T>::Number;
+      encoder_.PutValues(std::span(reinterpret_cast<const Number*>(values.data() + taken), chunk));
+      count_ += static_cast<uint32_t>(chunk);
+      taken += chunk;
+    }
+    return taken;
+  }
+
+  bool full() const override { return count_ == kMaxValues || size_bytes() > options_.block_size_bytes; }
+  uint32_t count() const override { return count_; }
+  size_t size_bytes() const override { return kHeaderBytes + encoder_.size_bytes(); }
+
+  void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
+    block.bytes.Clear();
+    block.bytes.PutFixed(count_);
+    block.bytes.PutFixed(static_cast<uint32_t>(first_ordinal));
+    encoder_.Finish(block.bytes, LastGroup::kTruncated);
+    block.count = count_;
+    block.aligned_values_offset = 0;
+    count_ = 0;
+  }
+
+ private:
+  const EncoderOptions options_;
+  RleHybridEncoder encoder_;
+  uint32_t count_ = 0;
+};
+
+template <typename T>
+class RleDecoder final : public BlockDecoder<T> {
+ public:
+  absl::Status Open(std::span<const uint8_t> block) override {
+    ByteReader reader(block);
+    uint32_t count;
+    uint32_t first_ordinal;
+    if (!reader.ReadFixed(count) || !reader.ReadFixed(first_ordinal)) {
+      return DataLoss("rle block: header takes ", kHeaderBytes, " bytes, found ", block.size());
+    }
+    if (count > 0 && reader.empty()) return DataLoss("rle block of ", count, " values has no runs");
+    runs_.Open(reader.rest(), Hybrid<T>::kWidth);
+    this->count_ = count;
+    this->first_ordinal_ = first_ordinal;
+    this->position_ = 0;
+    return absl::OkStatus();
+  }
+
+  absl::Status SeekTo(uint32_t position) override {
+    assert(position <= this->count_);
+    // Behind the last value nothing is read, so the runs need not be walked.
+    if (position < this->count_) CFILE_RETURN_IF_ERROR(runs_.SeekTo(position).status());
+    this->position_ = position;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(std::span<T> out) override {
+    const size_t taken = std::min<size_t>(out.size(), this->count_ - this->position_);
+    CFILE_RETURN_IF_ERROR(runs_.Read(reinterpret_cast<typename Hybrid<T>::Number*>(out.data()), taken));
+    this->position_ += static_cast<uint32_t>(taken);
+    return taken;
+  }
+
+  absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
+    // The sign bit is flipped, so that unsigned order is the order of keys.
+    constexpr uint64_t kFlip = std::is_signed_v<T> ? uint64_t{1} << (Hybrid<T>::kWidth - 1) : 0;
+    const uint64_t number = static_cast<typename Hybrid<T>::Number>(key);
+    CFILE_ASSIGN_OR_RETURN(const uint64_t position, runs_.SeekToLowerBound(number ^ kFlip, kFlip, this->count_));
+    this->position_ = static_cast<uint32_t>(position);
+    LowerBound bound{.position = this->position_, .exact = false};
+    if (position < this->count_) {
+      CFILE_ASSIGN_OR_RETURN(const uint64_t found, runs_.Peek());
+      bound.exact = found == number;
+    }
+    return bound;
+  }
+
+ private:
+  RleHybridReader runs_;
+};
+
+}  // namespace
+
+template <typename T>
+std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder(PhysicalType type, const EncoderOptions& options) {
+  assert(HoldsType<T>(type));
+  static_cast<void>(type);
+  return std::make_unique<RleEncoder<T>>(options);
+}
+
+template <typename T>
+std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder(PhysicalType type, uint32_t /*type_length*/) {
+  assert(HoldsType<T>(type));
+  static_cast<void>(type);
+  return std::make_unique<RleDecoder<T>>();
+}
+
+#define CFILE_INSTANTIATE(T)                                                                                   \
+  template std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder<T>(PhysicalType, const EncoderOptions&); \
+  template std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder<T>(PhysicalType, uint32_t);
+CFILE_INSTANTIATE(bool)
+CFILE_INSTANTIATE(int8_t)
+CFILE_INSTANTIATE(uint8_t)
+CFILE_INSTANTIATE(int16_t)
+CFILE_INSTANTIATE(uint16_t)
+CFILE_INSTANTIATE(int32_t)
+CFILE_INSTANTIATE(uint32_t)
+CFILE_INSTANTIATE(int64_t)
+CFILE_INSTANTIATE(uint64_t)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::encodings

@@ -1,0 +1,244 @@
+#include "encodings/rle_hybrid.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "encodings/bit_packing.h"
+
+namespace cfile::encodings {
+namespace {
+
+// Kudu's literal runs have a header of one byte.
+constexpr uint64_t kKuduMaxLiterals = 8 * 63;
+// The longest run whose header fits 32 bits: values if repeated, groups if literal.
+constexpr uint64_t kMaxRunLength = (uint64_t{1} << 31) - 1;
+// Literal runs that took in repeated ones take no more from this length on, so that their header stays at 2 bytes (or grows only where
+// Kudu needs further headers too).
+constexpr uint64_t kMaxJoinedLiterals = 8 * 8000;
+constexpr int kJoinedHeaderBytes = 2;
+
+int VintBytes(uint64_t value) { return (static_cast<int>(std::bit_width(value | 1)) + 6) / 7; }
+int RepeatedBytes(uint64_t count, int width) { return VintBytes(count << 1) + (width + 7) / 8; }
+
+// Values that complete the last group of a literal run.
+uint64_t Fill(uint64_t literal_count) { return -literal_count & 7; }
+
+// Kudu's policy: how many of `count` equal values join a literal run of `literal_count`; the others are repeated.
+uint64_t KuduLiterals(uint64_t literal_count, uint64_t max_literals, uint64_t count, bool last) {
+  const uint64_t fill = Fill(literal_count);
+  if (count >= fill + 8) return fill;
+  if (last && count > fill && (literal_count + fill) % max_literals == 0) return fill;
+  return count;
+}
+
+template <typename T>
+bool AllEqual(const T* group) {
+  T difference = 0;
+  for (int i = 1; i < 8; ++i) difference = static_cast<T>(difference | (group[i] ^ group[0]));
+  return difference == 0;
+}
+
+// Where the first value that is not `value` stands in `values`, from `begin` on.
+template <typename T>
+size_t EndOfRun(std::span<const T> values, size_t begin, T value) {
+  while (values.size() - begin >= 8 && values[begin] == value && AllEqual(&values[begin])) begin += 8;
+  while (begin < values.size() && values[begin] == value) ++begin;
+  return begin;
+}
+
+}  // namespace
+
+RleHybridEncoder::RleHybridEncoder(int width, bool kudu_exact)
+    : width_(width),
+      kudu_exact_(kudu_exact),
+      max_literals_(kudu_exact ? kKuduMaxLiterals : 8 * kMaxRunLength),
+      min_repeated_(width == 0 ? 8 : std::max(8, 64 / width)) {
+  assert(0 <= width && width <= kMaxHybridWidth);
+}
+
+void RleHybridEncoder::PutRun(uint64_t value, uint64_t count) {
+  assert(value <= LowBits(width_));
+  if (count == 0) return;
+  if (value != pending_value_) {
+    Settle(false);
+    pending_value_ = value;
+  }
+  pending_count_ += count;
+}
+
+template <typename T>
+void RleHybridEncoder::PutValues(std::span<const T> values) {
+  for (size_t i = 0; i < values.size();) {
+    if (values[i] != pending_value_ || pending_count_ == 0) {
+      Settle(false);
+      // Without a ledger a run can begin at group boundaries only, so what fills a group is literal, as are groups of different values.
+      if (!has_ledger() && literal_count_ % 8 != 0) {
+        const size_t fill = std::min<size_t>(Fill(literal_count_), values.size() - i);
+        for (size_t k = 0; k < fill; ++k) AppendLiterals(values[i + k], 1);
+        i += fill;
+      }
+      if (!has_ledger() && literal_count_ % 8 == 0) {
+        const size_t begin = i;
+        while (values.size() - i >= 8 && !AllEqual(&values[i])) i += 8;
+        AppendGroups(values.subspan(begin, i - begin));
+      }
+      if (i == values.size()) return;
+      pending_value_ = values[i];
+    }
+    const size_t end = EndOfRun(values, i, static_cast<T>(pending_value_));
+    pending_count_ += end - i;
+    i = end;
+  }
+}
+
+size_t RleHybridEncoder::size_bytes() const {
+  const uint64_t pending = KuduLiterals(literal_count_, max_literals_, pending_count_, false);
+  const uint64_t groups = (literal_count_ + pending) / 8;
+  const size_t closed = literal_count_ > 0 ? literal_begin_ : out_.size();
+  if (groups == 0) return closed;
+  const uint64_t headers = kudu_exact_ ? (groups + 62) / 63 : static_cast<uint64_t>(VintBytes(groups << 1));
+  return closed + static_cast<size_t>(headers + groups * static_cast<uint64_t>(width_));
+}
+
+void RleHybridEncoder::Finish(ByteWriter& out, LastGroup last_group) {
+  Settle(true);
+  CloseLiteralRun(last_group);
+  out.PutBytes(out_.span());
+  out_.Clear();
+  ledger_ = {};
+}
+
+uint64_t RleHybridEncoder::ChooseLiterals(bool last) {
+  if (!has_ledger()) return KuduLiterals(literal_count_, max_literals_, pending_count_, last);
+  const uint64_t fill = Fill(literal_count_);
+  Ledger& ledger = ledger_;
+
+  const uint64_t kudu_literals = KuduLiterals(ledger.open_values, kKuduMaxLiterals, pending_count_, last);
+  const uint64_t kudu_open = ledger.open_values + kudu_literals;
+  ledger.saved_bytes += static_cast<int64_t>((kudu_open + kKuduMaxLiterals - 1) / kKuduMaxLiterals) - (ledger.open_values > 0);
+  ledger.open_values = kudu_open % kKuduMaxLiterals;
+
+  uint64_t literals = pending_count_;
+  int header = literal_count_ > 0 ? ledger.charged_bytes : 1;
+  if (kudu_literals < pending_count_) {  // Kudu repeats
+    ledger.saved_bytes += RepeatedBytes(pending_count_ - kudu_literals, width_);
+    ledger.open_values = 0;
+    // Whatever values follow, the two forms' literal groups will differ by ahead / 8, rounded up, at most.
+    const int64_t ahead = ledger.ahead_values + static_cast<int64_t>(pending_count_ - kudu_literals);
+    const int64_t cost = kJoinedHeaderBytes - ledger.charged_bytes + width_ * ((ahead + 7) >> 3);
+    if (pending_count_ > fill && (pending_count_ - fill >= min_repeated_ || literal_count_ >= kMaxJoinedLiterals ||
+                                  cost > ledger.saved_bytes)) {
+      literals = fill;
+    } else {
+      header = kJoinedHeaderBytes;
+    }
+  }
+  if (literals > 0) {
+    ledger.saved_bytes -= header - ledger.charged_bytes;
+    ledger.charged_bytes = header;
+  }
+  if (literals < pending_count_) ledger.saved_bytes -= RepeatedBytes(pending_count_ - literals, width_);
+  ledger.ahead_values += static_cast<int64_t>(literals) - static_cast<int64_t>(kudu_literals);
+  return literals;
+}
+
+void RleHybridEncoder::Settle(bool last) {
+  if (pending_count_ == 0) return;
+  const uint64_t literals = ChooseLiterals(last);
+  AppendLiterals(pending_value_, literals);
+  AppendRepeated(pending_value_, pending_count_ - literals);
+  pending_count_ = 0;
+}
+
+void RleHybridEncoder::AppendBits(uint64_t bits, int count) {
+  if (count == 0) return;
+  bits_ |= bits << num_bits_;
+  num_bits_ += count;
+  if (num_bits_ < 64) return;
+  out_.PutFixed(bits_);
+  num_bits_ -= 64;
+  bits_ = num_bits_ > 0 ? bits >> (count - num_bits_) : 0;
+}
+
+void RleHybridEncoder::FlushBits() {
+  const size_t bytes = static_cast<size_t>((num_bits_ + 7) / 8);
+  out_.PutBytes({reinterpret_cast<const uint8_t*>(&bits_), bytes});
+  bits_ = 0;
+  num_bits_ = 0;
+}
+
+uint64_t RleHybridEncoder::BeginLiterals(uint64_t count) {
+  if (literal_count_ == 0) {
+    literal_begin_ = out_.size();
+    out_.PutFixed(uint8_t{0});
+  }
+  return std::min(count, max_literals_ - literal_count_);
+}
+
+void RleHybridEncoder::EndLiterals(uint64_t count) {
+  literal_count_ += count;
+  if (literal_count_ == max_literals_) CloseLiteralRun(LastGroup::kTruncated);
+}
+
+void RleHybridEncoder::AppendLiterals(uint64_t value, uint64_t count) {
+  while (count > 0) {
+    const uint64_t taken = BeginLiterals(width_ == 1 ? std::min<uint64_t>(count, 64) : count);
+    if (width_ == 1) {
+      AppendBits(value != 0 ? LowBits(static_cast<int>(taken)) : 0, static_cast<int>(taken));
+    } else {
+      for (uint64_t i = 0; i < taken; ++i) AppendBits(value, width_);
+    }
+    EndLiterals(taken);
+    count -= taken;
+  }
+}
+
+template <typename T>
+void RleHybridEncoder::AppendGroups(std::span<const T> values) {
+  while (!values.empty()) {
+    const size_t taken = static_cast<size_t>(BeginLiterals(values.size()));
+    FlushBits();  // whole bytes: the last group is complete
+    PackBits(values.first(taken), width_, out_);
+    EndLiterals(taken);
+    values = values.subspan(taken);
+  }
+}
+
+void RleHybridEncoder::AppendRepeated(uint64_t value, uint64_t count) {
+  if (count == 0) return;
+  CloseLiteralRun(LastGroup::kTruncated);
+  while (count > 0) {
+    const uint64_t taken = std::min(count, kMaxRunLength);
+    out_.PutVint(taken << 1);
+    out_.PutBytes({reinterpret_cast<const uint8_t*>(&value), static_cast<size_t>((width_ + 7) / 8)});
+    count -= taken;
+  }
+}
+
+void RleHybridEncoder::CloseLiteralRun(LastGroup last_group) {
+  if (literal_count_ == 0) return;
+  FlushBits();
+  const uint64_t groups = (literal_count_ + 7) / 8;
+  const size_t size = out_.size() - literal_begin_ - 1;
+  if (last_group == LastGroup::kWhole) out_.PutZeros(static_cast<size_t>(PackedBytes(8 * groups, width_)) - size);
+
+  // A header of several bytes pushes the values back.
+  const int header_bytes = VintBytes(groups << 1);
+  out_.Extend(static_cast<size_t>(header_bytes - 1));
+  uint8_t* const run = out_.data() + literal_begin_;
+  if (header_bytes > 1) std::memmove(run + header_bytes, run + 1, out_.size() - literal_begin_ - static_cast<size_t>(header_bytes));
+  uint64_t header = groups << 1 | 1;
+  for (int i = 0; i < header_bytes; ++i, header >>= 7) {
+    run[i] = static_cast<uint8_t>((header & 0x7f) | (i + 1 < header_bytes ? 0x80 : 0));
+  }
+  literal_count_ = 0;
+  ledger_.saved_bytes += ledger_.charged_bytes - header_bytes;
+  ledger_.charged_bytes = 0;
+}
+
+template void RleHybridEncoder::PutValues<uint8_t>(std::span<const uint8_t>);
+template void RleHybridEncoder::PutValues<uint16_t>(std::span<const uint16_t>);
+template void RleHybridEncoder::PutValues<uint32_t>(std::span<const uint32_t>);
+template void RleHybridEncoder::PutValues<uint64_t>(std::span<const uint64_t>);
+
+}  // namespace cfile::encodings

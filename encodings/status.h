@@ -1,0 +1,46 @@
+// How encodings report: absl::Status, kDataLoss for bytes that are not what they should be.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+namespace cfile::encodings {
+
+// This Abseil's string_view is a type of its own, so absl::StrCat does not take std::string_view; this one takes all.
+template <typename Part>
+const Part& StrCatPart(const Part& part) {
+  return part;
+}
+inline absl::string_view StrCatPart(std::string_view part) { return {part.data(), part.size()}; }
+template <typename... Parts>
+std::string StrCat(const Parts&... parts) {
+  return absl::StrCat(StrCatPart(parts)...);
+}
+
+// kDataLoss with the concatenation of `parts`. Says what was found where in the block and what was expected; the caller that knows
+// the file adds its name and the block's offset.
+template <typename... Parts>
+absl::Status DataLoss(const Parts&... parts) {
+  return absl::DataLossError(StrCat(parts...));
+}
+
+}  // namespace cfile::encodings
+
+// This Abseil (20220623) has no status_macros.h yet.
+#define CFILE_CONCAT_INNER(a, b) a##b
+#define CFILE_CONCAT(a, b) CFILE_CONCAT_INNER(a, b)
+#define CFILE_RETURN_IF_ERROR(expression)                   \
+  do {                                                      \
+    if (absl::Status cfile_status_ = (expression); !cfile_status_.ok()) return cfile_status_; \
+  } while (false)
+#define CFILE_ASSIGN_OR_RETURN(declaration, expression) \
+  CFILE_ASSIGN_OR_RETURN_INNER(CFILE_CONCAT(cfile_status_or_, __LINE__), declaration, expression)
+#define CFILE_ASSIGN_OR_RETURN_INNER(status_or, declaration, expression) \
+  auto status_or = (expression);                                         \
+  if (!status_or.ok()) return std::move(status_or).status();             \
+  declaration = *std::move(status_or)

@@ -1,0 +1,322 @@
+#include "cfile/io.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "encodings/bytes.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cfile/temporary_directory.h"
+
+namespace cfile {
+namespace {
+
+using encodings::AsBytes;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void WriteFile(const std::string& path, const std::string& contents) {
+  std::ofstream(path, std::ios::binary) << contents;
+}
+
+std::string Pattern(size_t size) {
+  std::string bytes(size, '\0');
+  for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 7 + i / 251);
+  return bytes;
+}
+
+// Both ways to open a file.
+using OpenFunction = absl::StatusOr<std::shared_ptr<const Source>> (*)(const std::string&);
+class FileSourceTest : public testing::TestWithParam<OpenFunction> {
+ protected:
+  TemporaryDirectory directory_;
+};
+INSTANTIATE_TEST_SUITE_P(Open, FileSourceTest,
+                         testing::Values(&OpenMappedSource, &OpenPreadSource));
+
+TEST_P(FileSourceTest, ReadsAnyRange) {
+  const std::string path = directory_.path("file");
+  const std::string contents = Pattern(100'000);
+  WriteFile(path, contents);
+  const auto source = GetParam()(path);
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_EQ((*source)->name(), path);
+  ASSERT_EQ((*source)->size(), contents.size());
+  for (const size_t offset : {0u, 1u, 4095u, 99'999u, 100'000u}) {
+    for (const size_t size : {0u, 1u, 5000u, 100'000u}) {
+      if (size > contents.size() - offset) continue;
+      std::vector<uint8_t> out(size);
+      ASSERT_TRUE((*source)->ReadAt(offset, out).ok());
+      EXPECT_EQ(encodings::AsString(out), contents.substr(offset, size));
+    }
+  }
+}
+
+TEST_P(FileSourceTest, SurvivesRemovalAndReplacement) {
+  const std::string path = directory_.path("file");
+  WriteFile(path, "before");
+  const auto source = GetParam()(path);
+  ASSERT_TRUE(source.ok());
+  std::filesystem::remove(path);
+  WriteFile(path, "after!");
+  std::vector<uint8_t> out(6);
+  ASSERT_TRUE((*source)->ReadAt(0, out).ok());
+  EXPECT_EQ(encodings::AsString(out), "before");
+}
+
+TEST_P(FileSourceTest, EmptyFileIsAnEmptySource) {
+  const std::string path = directory_.path("empty");
+  WriteFile(path, "");
+  const auto source = GetParam()(path);
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_EQ((*source)->size(), 0);
+  EXPECT_TRUE((*source)->ReadAt(0, {}).ok());
+}
+
+TEST_P(FileSourceTest, RefusesWhatIsNoFile) {
+  const auto missing = GetParam()(directory_.path("missing"));
+  EXPECT_EQ(missing.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(missing.status().message(), HasSubstr("open " + directory_.path("missing") + ": "));
+
+  const auto folder = GetParam()(directory_.path());
+  EXPECT_EQ(folder.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(folder.status().message(), HasSubstr(directory_.path() + ": "));
+  EXPECT_THAT(folder.status().message(), HasSubstr("a directory"));
+
+  // Must not wait for a writer.
+  ASSERT_EQ(mkfifo(directory_.path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(GetParam()(directory_.path("pipe")).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_P(FileSourceTest, NamesAForbiddenFile) {
+  if (geteuid() == 0) GTEST_SKIP() << "nothing is forbidden to root";
+  WriteFile(directory_.path("secret"), "x");
+  ASSERT_EQ(chmod(directory_.path("secret").c_str(), 0), 0);
+  EXPECT_EQ(GetParam()(directory_.path("secret")).status().code(),
+            absl::StatusCode::kPermissionDenied);
+}
+
+TEST(PreadSourceTest, TruncatedFileGivesAStatus) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("file");
+  WriteFile(path, Pattern(1000));
+  const auto source = OpenPreadSource(path);
+  ASSERT_TRUE(source.ok());
+  std::filesystem::resize_file(path, 500);
+  std::vector<uint8_t> out(100);
+  EXPECT_TRUE((*source)->ReadAt(400, out).ok());
+  const absl::Status status = (*source)->ReadAt(450, out);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(status.message(), HasSubstr(path + ": had 1000 bytes"));
+}
+
+TEST(MappedSourceTest, GivesItsMemory) {
+  const TemporaryDirectory directory;
+  WriteFile(directory.path("file"), "abc");
+  const auto source = OpenMappedSource(directory.path("file"));
+  ASSERT_TRUE(source.ok());
+  EXPECT_EQ(encodings::AsString((*source)->InMemory()), "abc");
+  EXPECT_TRUE((*OpenPreadSource(directory.path("file")))->InMemory().empty());
+}
+
+TEST(MemorySourceTest, OwnsOrViews) {
+  const std::vector<uint8_t> bytes = {1, 2, 3, 4};
+  const auto owner = NewMemorySource(bytes);
+  EXPECT_EQ(owner->name(), "memory");
+  EXPECT_NE(owner->InMemory().data(), bytes.data());
+  const auto view = NewMemoryViewSource(bytes, "here");
+  EXPECT_EQ(view->name(), "here");
+  EXPECT_EQ(view->InMemory().data(), bytes.data());
+  for (const auto& source : {owner, view}) {
+    ASSERT_EQ(source->size(), 4);
+    std::vector<uint8_t> out(2);
+    ASSERT_TRUE(source->ReadAt(1, out).ok());
+    EXPECT_THAT(out, ElementsAre(2, 3));
+  }
+}
+
+TEST(MemorySinkTest, KeepsOnlyWhatIsFinished) {
+  std::vector<uint8_t> bytes = {9};
+  ASSERT_TRUE(NewMemorySink(&bytes)->Append(AsBytes("dropped")).ok());
+  EXPECT_THAT(bytes, ElementsAre(9));
+  const auto sink = NewMemorySink(&bytes, "there");
+  EXPECT_EQ(sink->name(), "there");
+  ASSERT_TRUE(sink->Append(AsBytes("\1\2")).ok());
+  ASSERT_TRUE(sink->Append(AsBytes("\3")).ok());
+  ASSERT_TRUE(sink->Finish().ok());
+  EXPECT_THAT(bytes, ElementsAre(9, 1, 2, 3));
+}
+
+TEST(FileSinkTest, WritesPiecesOfAnySize) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("file");
+  std::string expected;
+  auto sink = NewFileSink(path);
+  ASSERT_TRUE(sink.ok()) << sink.status();
+  EXPECT_EQ((*sink)->name(), path);
+  // Around the buffer's size, one behind the other, so that it is met filled to every degree.
+  for (const size_t size : {0, 1, 65'535, 1, 65'536, 65'537, 300'000, 17, 40'000, 40'000, 3}) {
+    const std::string piece = Pattern(size);
+    ASSERT_TRUE((*sink)->Append(AsBytes(piece)).ok());
+    expected += piece;
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  ASSERT_TRUE((*sink)->Finish().ok());
+  EXPECT_EQ(ReadFile(path), expected);
+  EXPECT_THAT(directory.Entries(), ElementsAre("file"));
+  sink->reset();
+  EXPECT_THAT(directory.Entries(), ElementsAre("file"));
+}
+
+TEST(FileSinkTest, IsATemporaryFileUntilItIsFinished) {
+  const TemporaryDirectory directory;
+  {
+    const auto sink = NewFileSink(directory.path("file"));
+    ASSERT_TRUE(sink.ok());
+    const std::vector<std::string> entries = directory.Entries();
+    ASSERT_EQ(entries.size(), 1);
+    EXPECT_TRUE(IsTemporaryFileName(entries[0])) << entries[0];
+    ASSERT_TRUE((*sink)->Append(AsBytes(Pattern(100'000))).ok());
+  }
+  EXPECT_THAT(directory.Entries(), IsEmpty());
+}
+
+TEST(FileSinkTest, ReplacesOnlyOnFinish) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("file");
+  WriteFile(path, "old");
+  {
+    const auto dropped = NewFileSink(path);
+    ASSERT_TRUE((*dropped)->Append(AsBytes("new")).ok());
+  }
+  EXPECT_EQ(ReadFile(path), "old");
+  const auto sink = NewFileSink(path);
+  ASSERT_TRUE((*sink)->Append(AsBytes("new")).ok());
+  ASSERT_TRUE((*sink)->Finish().ok());
+  EXPECT_EQ(ReadFile(path), "new");
+  EXPECT_THAT(directory.Entries(), ElementsAre("file"));
+}
+
+TEST(FileSinkTest, SinksOfOnePathDoNotMeet) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("file");
+  const auto first = NewFileSink(path);
+  const auto second = NewFileSink(path);
+  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_TRUE((*first)->Append(AsBytes("first")).ok());
+  ASSERT_TRUE((*second)->Append(AsBytes("second")).ok());
+  ASSERT_TRUE((*second)->Finish().ok());
+  EXPECT_EQ(ReadFile(path), "second");
+  ASSERT_TRUE((*first)->Finish().ok());
+  EXPECT_EQ(ReadFile(path), "first");
+}
+
+TEST(FileSinkTest, PassesOverALeftTemporaryFile) {
+  const TemporaryDirectory directory;
+  std::string name;
+  {
+    const auto sink = NewFileSink(directory.path("file"));
+    name = directory.Entries().at(0);
+  }
+  // The next names this process would take, as left by one that was killed.
+  const size_t dash = name.rfind('-', name.rfind(".cfile-tmp") - 1);
+  const int number = std::stoi(name.substr(dash + 1));
+  for (int i = 1; i <= 3; ++i) {
+    WriteFile(directory.path(name.substr(0, dash + 1) + std::to_string(number + i) + ".cfile-tmp"),
+              "left");
+  }
+  const auto sink = NewFileSink(directory.path("file"));
+  ASSERT_TRUE(sink.ok()) << sink.status();
+  ASSERT_TRUE((*sink)->Finish().ok());
+  EXPECT_EQ(directory.Entries().size(), 4);
+}
+
+TEST(FileSinkTest, TakesTheLongestName) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path(std::string(255, 'n'));
+  const auto sink = NewFileSink(path);
+  ASSERT_TRUE(sink.ok()) << sink.status();
+  ASSERT_TRUE((*sink)->Finish().ok());
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(FileSinkTest, TakesARelativePath) {
+  const TemporaryDirectory directory;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(directory.path());
+  const auto sink = NewFileSink("file");
+  ASSERT_TRUE(sink.ok()) << sink.status();
+  EXPECT_TRUE((*sink)->Finish().ok());
+  std::filesystem::current_path(before);
+  EXPECT_THAT(directory.Entries(), ElementsAre("file"));
+}
+
+TEST(FileSinkTest, SaysWhatFails) {
+  const TemporaryDirectory directory;
+  const auto no_folder = NewFileSink(directory.path("missing/file"));
+  EXPECT_EQ(no_folder.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(no_folder.status().message(), HasSubstr("open " + directory.path("missing/")));
+  EXPECT_EQ(NewFileSink("").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(NewFileSink(directory.path("")).status().code(), absl::StatusCode::kInvalidArgument);
+
+  std::filesystem::create_directory(directory.path("folder"));
+  {
+    const auto sink = NewFileSink(directory.path("folder"));
+    ASSERT_TRUE(sink.ok());
+    const absl::Status status = (*sink)->Finish();
+    EXPECT_FALSE(status.ok());
+    EXPECT_NE(status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(status.message(), HasSubstr("rename to " + directory.path("folder") + ": "));
+  }
+  EXPECT_THAT(directory.Entries(), ElementsAre("folder"));
+}
+
+TEST(FileSinkTest, FullDiskIsResourceExhausted) {
+  // /dev/full refuses each write. The sink only ever creates files, so it is brought there by a
+  // descriptor's number.
+  const TemporaryDirectory directory;
+  const auto sink = NewFileSink(directory.path("file"));
+  ASSERT_TRUE(sink.ok());
+  const std::string temporary = directory.path(directory.Entries().at(0));
+  int descriptor = -1;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    if (std::filesystem::read_symlink(entry, ignored) == temporary) {
+      descriptor = std::stoi(entry.path().filename());
+    }
+  }
+  ASSERT_GE(descriptor, 0);
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(full, 0);
+  ASSERT_EQ(dup2(full, descriptor), descriptor);
+  close(full);
+  const absl::Status status = (*sink)->Append(AsBytes(Pattern(70'000)));
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(status.message(), HasSubstr("write " + temporary + ": "));
+}
+
+TEST(IsTemporaryFileNameTest, TellsOnlyOurs) {
+  EXPECT_TRUE(IsTemporaryFileName(".column.cfile.123-4.cfile-tmp"));
+  EXPECT_FALSE(IsTemporaryFileName("column.cfile"));
+  EXPECT_FALSE(IsTemporaryFileName(".hidden"));
+  EXPECT_FALSE(IsTemporaryFileName("mine.cfile-tmp"));
+  EXPECT_FALSE(IsTemporaryFileName(".cfile-tmp"));
+  EXPECT_FALSE(IsTemporaryFileName(""));
+}
+
+}  // namespace
+}  // namespace cfile

@@ -1,0 +1,238 @@
+// Files of real Kudu, and minted ones of our own, read back exactly: by scan, by ordinal, by key. CFILE_GOLDEN_DIRS adds folders.
+#include <zlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cfile/inspect.h"
+#include "cfile/reader.h"
+#include "encodings/key_order.h"
+#include "encodings/registry.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace cfile {
+namespace {
+
+using nlohmann::json;
+
+std::vector<json> ReadValues(const std::string& path) {
+  std::vector<json> values;
+  gzFile file = gzopen(path.c_str(), "rb");
+  EXPECT_NE(file, nullptr) << path;
+  std::string text;
+  char buffer[1 << 16];
+  for (int n; (n = gzread(file, buffer, sizeof(buffer))) > 0;) text.append(buffer, static_cast<size_t>(n));
+  gzclose(file);
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    values.push_back(json::parse(text.substr(begin, end - begin)));
+    begin = end == std::string::npos ? text.size() : end + 1;
+  }
+  return values;
+}
+
+std::string FromHex(const std::string& hex) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+    bytes.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  }
+  return bytes;
+}
+
+int128_t ParseInt128(const std::string& text) {
+  int128_t value = 0;
+  for (const char c : text) {
+    if (c != '-') value = value * 10 - (c - '0');  // negative, so that the least value fits
+  }
+  return text[0] == '-' ? value : -value;
+}
+
+template <typename T>
+Owned<T> FromJson(const json& value, bool hex) {
+  if constexpr (encodings::kIsBytes<T>) {
+    return hex ? FromHex(value.get<std::string>()) : value.get<std::string>();
+  } else if constexpr (encodings::kIsFloat<T>) {
+    if (value == "NaN") return std::numeric_limits<T>::quiet_NaN();
+    if (value == "Infinity") return std::numeric_limits<T>::infinity();
+    if (value == "-Infinity") return -std::numeric_limits<T>::infinity();
+    // 9 digits are read as float32, not as a double that is rounded again.
+    if constexpr (std::is_same_v<T, float>) return std::strtof(value.dump().c_str(), nullptr);
+    return value.get<T>();
+  } else if constexpr (std::is_same_v<T, int128_t>) {
+    return value.is_string() ? ParseInt128(value.get<std::string>()) : static_cast<int128_t>(value.get<int64_t>());
+  } else {
+    return value.get<T>();
+  }
+}
+
+template <typename T>
+bool Same(const T& a, const T& b) {
+  if constexpr (encodings::kIsFloat<T>) {
+    return encodings::OrderedBits(a) == encodings::OrderedBits(b);
+  } else {
+    return a == b;
+  }
+}
+
+template <typename T>
+using Column = std::vector<std::optional<Owned<T>>>;
+
+template <typename T>
+void ExpectRow(const Batch<T>& batch, size_t i, const Column<T>& expected) {
+  const uint64_t ordinal = batch.first_ordinal + i;
+  ASSERT_LT(ordinal, expected.size());
+  ASSERT_EQ(batch.IsValid(i), expected[ordinal].has_value()) << "ordinal " << ordinal;
+  if (expected[ordinal]) {
+    ASSERT_TRUE(Same<T>(batch.values[i], T(*expected[ordinal]))) << "ordinal " << ordinal;
+  } else {
+    ASSERT_TRUE(Same<T>(batch.values[i], T{})) << "a null shows bytes, ordinal " << ordinal;
+  }
+}
+
+template <typename T>
+void CheckScan(const Reader& reader, const Column<T>& expected, size_t max_rows) {
+  auto cursor = reader.NewCursor<T>();
+  ASSERT_TRUE(cursor.ok()) << cursor.status();
+  uint64_t ordinal = 0;
+  while (true) {
+    const auto batch = cursor->Next(max_rows);
+    ASSERT_TRUE(batch.ok()) << batch.status();
+    if (batch->empty()) break;
+    ASSERT_EQ(batch->first_ordinal, ordinal);
+    for (size_t i = 0; i < batch->size(); ++i) {
+      ExpectRow(*batch, i, expected);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    ordinal += batch->size();
+  }
+  EXPECT_EQ(ordinal, expected.size());
+}
+
+template <typename T>
+void CheckSeeks(const Reader& reader, const Column<T>& expected, std::mt19937_64& random) {
+  auto cursor = reader.NewCursor<T>();
+  ASSERT_TRUE(cursor.ok()) << cursor.status();
+  for (int i = 0; i < 300; ++i) {
+    const uint64_t ordinal = random() % (expected.size() + 1);
+    ASSERT_TRUE(cursor->SeekToOrdinal(ordinal).ok());
+    EXPECT_EQ(cursor->ordinal(), ordinal);
+    const auto batch = cursor->Next(1 + random() % 20);
+    ASSERT_TRUE(batch.ok()) << batch.status();
+    ASSERT_EQ(batch->empty(), ordinal == expected.size());
+    for (size_t row = 0; row < batch->size(); ++row) {
+      ExpectRow(*batch, row, expected);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+  EXPECT_TRUE(absl::IsOutOfRange(cursor->SeekToOrdinal(expected.size() + 1)));
+}
+
+// Keys that are there, and ones right beside them.
+template <typename T>
+void CheckKeys(const Reader& reader, const Column<T>& expected, std::mt19937_64& random) {
+  auto cursor = reader.NewCursor<T>();
+  ASSERT_TRUE(cursor.ok()) << cursor.status();
+  const auto check = [&](const Owned<T>& key) {
+    const auto at = std::lower_bound(expected.begin(), expected.end(), key, [](const auto& value, const auto& wanted) {
+      return encodings::KeyLess<T>(T(*value), T(wanted));
+    });
+    const auto found = cursor->SeekToKey(T(key));
+    ASSERT_TRUE(found.ok()) << found.status();
+    ASSERT_EQ(found->ordinal, static_cast<uint64_t>(at - expected.begin()));
+    ASSERT_EQ(found->exact, at != expected.end() && **at == key);
+    const auto batch = cursor->Next(3);
+    ASSERT_TRUE(batch.ok()) << batch.status();
+    ASSERT_EQ(batch->empty(), at == expected.end());
+    for (size_t row = 0; row < batch->size(); ++row) ExpectRow(*batch, row, expected);
+  };
+  for (int i = 0; i < 300; ++i) {
+    Owned<T> key = *expected[random() % expected.size()];
+    check(key);
+    if constexpr (encodings::kIsBytes<T>) {
+      check(key + std::string(1, '\0'));
+      if (!key.empty()) {
+        key.back() = static_cast<char>(key.back() - 1);
+        check(key);
+        key.pop_back();
+        check(key);
+      }
+    } else if constexpr (encodings::kIsInteger<T>) {
+      if (key < std::numeric_limits<T>::max()) check(static_cast<T>(key + 1));
+      if (key > std::numeric_limits<T>::min()) check(static_cast<T>(key - 1));
+    }
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+void CheckFile(const std::filesystem::path& path, int* read) {
+  const std::filesystem::path base = path.parent_path() / path.stem();
+  const json description = json::parse(std::ifstream(base.string() + ".json"));
+  for (const auto access : {ReaderOptions::Access::kMap, ReaderOptions::Access::kPread}) {
+    const auto reader = Reader::Open(path.string(), {.access = access});
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    const FileInfo& info = reader->info();
+    EXPECT_EQ(info.num_values, description["num_values"].get<uint64_t>());
+    EXPECT_EQ(info.nullable, description["nullable"].get<bool>());
+    EXPECT_EQ(info.value_index_root.has_value(), description["has_validx"].get<bool>());
+    const encodings::EncodingRow* row = encodings::FindEncoding(info.encoding);
+    const bool built_in = row != nullptr && row->Supports(info.type.physical()) && CheckCompressionBuiltIn(info.compression).ok();
+    encodings::VisitPhysicalType(info.type.physical(), [&](auto type) {
+      using T = typename decltype(type)::type;
+      if (!built_in) {
+        EXPECT_EQ(reader->NewCursor<T>().status().code(), absl::StatusCode::kUnimplemented);
+        return;
+      }
+      const bool hex = description.value("hex", false);
+      Column<T> expected;
+      for (const json& value : ReadValues(base.string() + ".values.gz")) {
+        expected.push_back(value.is_null() ? std::nullopt : std::optional<Owned<T>>(FromJson<T>(value, hex)));
+      }
+      ASSERT_EQ(expected.size(), info.num_values);
+      for (const size_t max_rows : {65536, 1000, 7}) CheckScan<T>(*reader, expected, max_rows);
+      std::mt19937_64 random(expected.size());
+      CheckSeeks<T>(*reader, expected, random);
+      if (info.value_index_root && !expected.empty()) CheckKeys<T>(*reader, expected, random);
+      const VerifyReport report = Verify(*reader);
+      EXPECT_TRUE(report.ok()) << report.damages[0].status;
+      EXPECT_EQ(report.values, info.num_values);
+      ++*read;
+    });
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(KuduGolden, ReadsBackExactly) {
+  std::vector<std::string> folders = {CFILE_SOURCE_DIR "/tests/golden/kudu", CFILE_SOURCE_DIR "/tests/golden/cfile"};
+  if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
+    std::istringstream list(more);
+    for (std::string folder; std::getline(list, folder, ':');) {
+      if (!folder.empty()) folders.push_back(folder);
+    }
+  }
+  int files = 0;
+  int read = 0;
+  for (const std::string& folder : folders) {
+    if (!std::filesystem::is_directory(folder)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() != ".cfile") continue;
+      SCOPED_TRACE(entry.path().string());
+      ++files;
+      CheckFile(entry.path(), &read);
+    }
+  }
+  EXPECT_GE(files, 154);
+  EXPECT_GE(read, 2 * 154);
+  std::printf("%d files, %d readings\n", files, read);
+}
+
+}  // namespace
+}  // namespace cfile

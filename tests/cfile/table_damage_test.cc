@@ -1,0 +1,179 @@
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cfile/internal/table_file.h"
+#include "cfile/table.h"
+#include "cfile/writer.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cfile/table_fixture.h"
+
+namespace cfile {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+using TableDamageTest = TableTestBase;
+
+TEST_F(TableDamageTest, TornTableFile) {
+  WritePart(0, 10, {.columns = {{.name = "a", .type = ColumnType::String()}}});
+  const std::string whole = ReadFile(table_file_);
+  ASSERT_THAT(whole, StartsWith("cfiletb1"));
+  const auto expect_damage = [&] {
+    for (const absl::Status& status :
+         {TableReader::Open(path_).status(), TableWriter::Append(path_).status()}) {
+      ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+      ASSERT_THAT(status.message(), HasSubstr(table_file_));
+    }
+  };
+  for (size_t size = 0; size < whole.size(); ++size) {
+    WriteFile(table_file_, whole.substr(0, size));
+    expect_damage();
+  }
+  WriteFile(table_file_, whole + '\0');
+  expect_damage();
+  for (size_t i = 0; i < whole.size(); ++i) {
+    for (const int bits : {0x01, 0x80, 0xff}) {
+      std::string damaged = whole;
+      damaged[i] = static_cast<char>(damaged[i] ^ bits);
+      WriteFile(table_file_, damaged);
+      expect_damage();
+    }
+  }
+  WriteFile(table_file_, whole);
+  ExpectTable(OpenTable(), 10);
+}
+
+TEST_F(TableDamageTest, TableFileAboveTheLimit) {
+  WritePart(0, 10);
+  const absl::Status status = TableReader::Open(path_, {.max_metadata_size_bytes = 20}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(status.message(), HasSubstr("max_metadata_size_bytes"));
+}
+
+// Whole by its checksum, and wrong.
+TEST_F(TableDamageTest, TableFileThatContradictsItself) {
+  using internal::TableContents;
+  using internal::TablePart;
+  const TableContents good{
+      .schema = {.columns = {{.name = "a", .type = ColumnType::Int8(), .nullable = true},
+                             {.name = "b", .type = ColumnType::Int8()}}},
+      .parts = {{.directory = "part-000000",
+                 .num_rows = 3,
+                 .columns = {
+                     {.file_name = "0.cfile", .num_values = 3, .null_count = 3},
+                     {.file_name = "1.cfile", .num_values = 3, .min_key = "a", .max_key = "a"}}}}};
+  const auto parse = [](const TableContents& contents) {
+    return internal::ParseTable(internal::SerializeTable(contents), "table.cft").status();
+  };
+  ASSERT_TRUE(parse(good).ok()) << parse(good);
+  const auto expect_damage = [&](const char* what, const auto& change) {
+    TableContents contents = good;
+    change(contents, contents.parts[0]);
+    const absl::Status status = parse(contents);
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << what;
+    EXPECT_THAT(status.message(), HasSubstr(what));
+    EXPECT_THAT(std::string(status.message()), StartsWith("table.cft: "));
+  };
+  for (const char* name : {"", ".", "..", "/etc", "a/b", "../a"}) {
+    expect_damage("a part's directory expected",
+                  [&](TableContents&, TablePart& part) { part.directory = name; });
+    expect_damage("a file name expected",
+                  [&](TableContents&, TablePart& part) { part.columns[0].file_name = name; });
+  }
+  expect_damage("a file name expected", [](TableContents&, TablePart& part) {
+    part.columns[1].file_name = std::string("a\0b", 3);
+  });
+  expect_damage("3 values expected",
+                [](TableContents&, TablePart& part) { part.columns[1].num_values = 2; });
+  expect_damage("4 nulls", [](TableContents&, TablePart& part) { part.columns[0].null_count = 4; });
+  expect_damage("may not be null",
+                [](TableContents&, TablePart& part) { part.columns[1].null_count = 1; });
+  expect_damage("2 columns expected",
+                [](TableContents&, TablePart& part) { part.columns.pop_back(); });
+  expect_damage("2^32 - 1 rows",
+                [](TableContents&, TablePart& part) { part.num_rows = 1ull << 32; });
+  expect_damage("only one of them",
+                [](TableContents&, TablePart& part) { part.columns[1].min_key.reset(); });
+  expect_damage("minimum is above",
+                [](TableContents&, TablePart& part) { part.columns[1].min_key = "b"; });
+  expect_damage("have the name a",
+                [](TableContents& table, TablePart&) { table.schema.columns[1].name = "a"; });
+  expect_damage("has no name",
+                [](TableContents& table, TablePart&) { table.schema.columns[1].name = ""; });
+  expect_damage("one column or more", [](TableContents& table, TablePart&) { table = {}; });
+  expect_damage("column a: column type", [](TableContents& table, TablePart&) {
+    table.schema.columns[0].type.decimal_precision = 4;
+  });
+  TableContents unknown = good;
+  unknown.schema.columns[0].type.data_type = static_cast<DataType>(103);
+  EXPECT_EQ(parse(unknown).code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST_F(TableDamageTest, ColumnFileThatIsMissing) {
+  WritePart(0, 10);
+  const TableReader table = OpenTable();
+  const std::string file = path_ + "/" + table.part_file(0, 3);
+  fs::remove(file);
+  for (const absl::Status& status :
+       {table.OpenColumn(0, 3).status(), table.NewCursor<int32_t>(3).status()}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+    EXPECT_THAT(status.message(), HasSubstr(file));
+  }
+  EXPECT_TRUE(table.OpenColumn(0, 2).ok());
+}
+
+TEST_F(TableDamageTest, ColumnFileThatIsAnother) {
+  const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int32()},
+                                  {.name = "b", .type = ColumnType::Uint32()},
+                                  {.name = "c", .type = ColumnType::Int32()}}};
+  {
+    auto writer = TableWriter::Create(path_, schema);
+    ASSERT_TRUE((*writer)->Append<int32_t>(0, std::vector<int32_t>(100)).ok());
+    ASSERT_TRUE((*writer)->Append<uint32_t>(1, std::vector<uint32_t>(100)).ok());
+    ASSERT_TRUE((*writer)->Append<int32_t>(2, std::vector<int32_t>(100)).ok());
+    ASSERT_TRUE((*writer)->Finish().ok());
+  }
+  const std::string a = path_ + "/" + OpenTable().part_file(0, 0);
+  const std::string b = path_ + "/" + OpenTable().part_file(0, 1);
+  const auto expect_damage = [&](const char* what) {
+    const absl::Status status = OpenTable().NewCursor<int32_t>(0).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+    EXPECT_THAT(status.message(), HasSubstr(a));
+    EXPECT_THAT(status.message(), HasSubstr(what));
+  };
+  const auto write_instead = [&](int count, const WriterOptions& options) {
+    auto writer = Writer<int32_t>::Create(a, ColumnType::Int32(), options);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE((*writer)->Append(std::vector<int32_t>(count)).ok());
+    ASSERT_TRUE((*writer)->Finish().ok());
+  };
+  const std::string kept = ReadFile(a);
+  WriteFile(a, ReadFile(b));
+  expect_damage("int32 expected by table.cft, found uint32");
+  write_instead(5000, {.encoding = Encoding::kPlain});
+  expect_damage("bytes expected by table.cft");
+  WriteFile(a, kept.substr(0, kept.size() - 1));
+  expect_damage("");
+  WriteFile(a, kept);
+  EXPECT_TRUE(OpenTable().NewCursor<int32_t>(0).ok());
+}
+
+TEST_F(TableDamageTest, TableFileIsNotOutgrown) {
+  const WriterOptions options{.value_index = true, .max_block_size_bytes = 64u << 20};
+  auto writer = TableWriter::Create(
+      path_, {.columns = {{.name = "key", .type = ColumnType::String()}}}, {&options, 1});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  const std::string huge(9 << 20, 'k');
+  ASSERT_TRUE((*writer)->Append<std::string_view>(0, std::vector<std::string_view>{huge}).ok());
+  EXPECT_EQ((*writer)->Finish().code(), absl::StatusCode::kOutOfRange);
+  writer->reset();
+  EXPECT_THAT(directory_.Entries(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace cfile

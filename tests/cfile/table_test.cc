@@ -1,0 +1,141 @@
+#include "cfile/table.h"
+
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cfile/table_fixture.h"
+
+namespace cfile {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+using TableTest = TableTestBase;
+
+TEST_F(TableTest, OnePart) {
+  WritePart(0, 1000);
+  const TableReader table = OpenTable();
+  EXPECT_EQ(table.schema(), ManyTypes());
+  EXPECT_EQ(table.num_parts(), 1);
+  ExpectTable(table, 1000);
+}
+
+TEST_F(TableTest, SeveralParts) {
+  WritePart(0, 1000);
+  WritePart(1000, 1);
+  WritePart(1001, 0);
+  WritePart(1001, 0);
+  WritePart(1001, 2500);
+  WritePart(3501, 0);
+  const TableReader table = OpenTable();
+  ASSERT_EQ(table.num_parts(), 6);
+  EXPECT_EQ(table.part_num_rows(4), 2500);
+  EXPECT_EQ(table.part_first_ordinal(4), 1001);
+  EXPECT_EQ(table.part_file(4, 6), "part-000004/0006-name.cfile");
+  ExpectTable(table, 3501);
+}
+
+TEST_F(TableTest, EveryVersionAndCodec) {
+  for (const Compression compression :
+       {Compression::kNone, Compression::kSnappy, Compression::kZstd}) {
+    if (!CheckCompressionBuiltIn(compression).ok()) continue;
+    fs::remove_all(path_);
+    WritePart(0, 700, ManyTypes(), {.compression = compression, .block_size_bytes = 512});
+    WritePart(700, 300, ManyTypes(), {.compression = compression, .block_size_bytes = 512});
+    ExpectTable(OpenTable(), 1000);
+  }
+}
+
+TEST_F(TableTest, NoRows) {
+  WritePart(0, 0);
+  ExpectTable(OpenTable(), 0);
+}
+
+TEST_F(TableTest, ReadsWithPread) {
+  WritePart(0, 500);
+  WritePart(500, 500);
+  const auto table = TableReader::Open(path_, {.access = ReaderOptions::Access::kPread});
+  ASSERT_TRUE(table.ok()) << table.status();
+  ExpectTable(*table, 1000);
+}
+
+TEST_F(TableTest, ManyThreadsReadOneTable) {
+  WritePart(0, 500);
+  WritePart(500, 500);
+  const TableReader table = OpenTable();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([&] { ExpectTable(table, 1000); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(TableTest, CursorOutlivesReader) {
+  WritePart(0, 100);
+  auto cursor = OpenTable().NewCursor<int64_t>(0);
+  ASSERT_TRUE(cursor.ok());
+  ASSERT_TRUE(cursor->SeekToOrdinal(50).ok());
+  EXPECT_EQ(cursor->Next(1)->values[0], 50 * 31);
+}
+
+TEST_F(TableTest, LaysOutFiles) {
+  const Schema schema{.columns = {{.name = "plain-Name_9", .type = ColumnType::Int8()},
+                                  {.name = "a/b ..\xc3\xa4", .type = ColumnType::Int8()},
+                                  {.name = std::string(80, 'x'), .type = ColumnType::Int8()}}};
+  WritePart(0, 1, schema);
+  EXPECT_THAT(directory_.Entries(),
+              UnorderedElementsAre("table", "table/table.cft", "table/part-000000",
+                                   "table/part-000000/0000-plain-Name_9.cfile",
+                                   "table/part-000000/0001-a_b_____.cfile",
+                                   "table/part-000000/0002-" + std::string(64, 'x') + ".cfile"));
+  EXPECT_EQ(OpenTable().schema(), schema);
+}
+
+TEST_F(TableTest, WriterSaysWhatItHolds) {
+  auto writer = TableWriter::Create(path_, ManyTypes());
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(AppendRows(**writer, 0, 10).ok());
+  EXPECT_EQ((*writer)->num_values(3), 10);
+  EXPECT_NE((*writer)->encoding(3), Encoding::kAuto);
+  EXPECT_GT((*writer)->memory_usage_bytes(), 0);
+  ASSERT_TRUE((*writer)->Finish().ok());
+  const TableReader table = OpenTable();
+  EXPECT_EQ((*writer)->bytes_written(3), fs::file_size(path_ + "/" + table.part_file(0, 3)));
+}
+
+TEST_F(TableTest, OptionsForNoneAllOrEachColumn) {
+  const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int32()},
+                                  {.name = "b", .type = ColumnType::Int32(), .nullable = true}}};
+  const WriterOptions one{.value_index = true};
+  const WriterOptions each[] = {{.value_index = true}, {}};
+  const WriterOptions three[3] = {};
+  EXPECT_EQ(TableWriter::Create(path_, schema, three).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  // A nullable column has no value index.
+  const auto refused = TableWriter::Create(path_, schema, {&one, 1});
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.status().message(), HasSubstr("column b"));
+  EXPECT_THAT(directory_.Entries(), IsEmpty());
+
+  auto writer = TableWriter::Create(path_, schema, each);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE((*writer)->Append<int32_t>(0, std::vector<int32_t>{1, 2}).ok());
+  ASSERT_TRUE((*writer)->Append<int32_t>(1, std::vector<int32_t>{2, 1}).ok());
+  ASSERT_TRUE((*writer)->Finish().ok());
+  const TableReader table = OpenTable();
+  EXPECT_TRUE(table.OpenColumn(0, 0)->info().value_index_root.has_value());
+  EXPECT_FALSE(table.OpenColumn(0, 1)->info().value_index_root.has_value());
+}
+
+TEST_F(TableTest, SchemaFinds) {
+  EXPECT_EQ(ManyTypes().Find("day"), 3);
+  EXPECT_EQ(ManyTypes().Find("Day"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace cfile

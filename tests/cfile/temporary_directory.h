@@ -1,0 +1,44 @@
+// A directory of its own for one test.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace cfile {
+
+// Made empty, and removed with all that is in it.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    static std::atomic<int> counter = 0;
+    path_ = testing::TempDir() + "cfile-test-" + std::to_string(getpid()) + "-" +
+            std::to_string(counter++);
+    std::filesystem::create_directories(path_);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+
+  const std::string& path() const { return path_; }
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+
+  // All that is in it, folders too, by their paths inside it.
+  std::vector<std::string> Entries() const {
+    std::vector<std::string> entries;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
+      entries.push_back(std::filesystem::relative(entry.path(), path_).string());
+    }
+    return entries;
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace cfile

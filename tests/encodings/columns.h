@@ -1,0 +1,228 @@
+// Columns to try encodings on, and encoding and decoding them through the registry.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <list>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "encodings/key_order.h"
+#include "encodings/registry.h"
+#include "gtest/gtest.h"
+
+namespace cfile::encodings {
+
+// A row of the registry with a type that it takes: what most tests are run for.
+struct Pair {
+  Encoding encoding;
+  PhysicalType type;
+  const EncodingRow& row() const { return *FindEncoding(encoding); }
+};
+
+inline std::vector<Pair> AllPairs() {
+  std::vector<Pair> pairs;
+  for (const EncodingRow& row : Encodings()) {
+    for (int type = 0; type < kNumPhysicalTypes; ++type) {
+      const auto physical = static_cast<PhysicalType>(type);
+      if (row.Supports(physical)) pairs.push_back({row.encoding, physical});
+    }
+  }
+  return pairs;
+}
+
+// "rle_int8", as googletest wants names.
+inline std::string PairName(const testing::TestParamInfo<Pair>& info) {
+  std::string name =
+      std::string(info.param.row().name) + "_" + std::string(PhysicalTypeName(info.param.type));
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+enum class Shape { kConstant, kSorted, kRandom, kSmallRange, kRuns, kExtremes, kLong };
+inline constexpr Shape kShapes[] = {Shape::kConstant, Shape::kSorted,   Shape::kRandom, Shape::kSmallRange,
+                                    Shape::kRuns,     Shape::kExtremes, Shape::kLong};
+
+// Values with the bytes they may point at. (std::vector<bool> has no span.)
+template <typename T>
+struct Column {
+  std::unique_ptr<T[]> values;
+  size_t size = 0;
+  std::list<std::string> texts;
+
+  std::span<T> span() const { return {values.get(), size}; }
+};
+
+namespace internal {
+
+template <typename T>
+T NumberOf(uint64_t number) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return number % 2 != 0;
+  } else {
+    return static_cast<T>(number);
+  }
+}
+
+template <typename T>
+T RandomBits(std::mt19937_64& random) {
+  if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<float>(static_cast<uint32_t>(random()));
+  } else if constexpr (std::is_same_v<T, double>) {
+    return std::bit_cast<double>(random());
+  } else if constexpr (std::is_same_v<T, int128_t>) {
+    return static_cast<int128_t>(uint128_t{random()} << 64 | random());
+  } else {
+    return NumberOf<T>(random());
+  }
+}
+
+template <typename T>
+T Extreme(uint64_t i) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (kIsFloat<T>) {
+    const T values[] = {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), T{-0.0}, T{0.0},
+                        Limits::max(),       Limits::lowest(),   Limits::denorm_min()};
+    return values[i % std::size(values)];
+  } else if constexpr (std::is_same_v<T, int128_t>) {
+    const auto top = static_cast<int128_t>(uint128_t{1} << 127);
+    const T values[] = {top, ~top, 0, -1, 1};
+    return values[i % std::size(values)];
+  } else {
+    const T values[] = {Limits::min(), Limits::max(), T{0}, T{1}, static_cast<T>(~uint64_t{0})};
+    return values[i % std::size(values)];
+  }
+}
+
+inline std::string Text(Shape shape, uint64_t i, std::mt19937_64& random) {
+  const auto random_bytes = [&](size_t size) {
+    std::string bytes(size, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random() % 3 == 0 ? 0 : random());
+    return bytes;
+  };
+  const std::string number = std::to_string(1'000'000'000'000 + i);
+  switch (shape) {
+    case Shape::kConstant: return "one and the same";
+    case Shape::kSorted: return "key-" + number.substr(1);
+    case Shape::kRandom: return random_bytes(random() % 24);
+    case Shape::kSmallRange: return std::string(random() % 4, 'x');
+    case Shape::kRuns: return std::string(i / 50 % 90, 'r') + number.substr(6);
+    case Shape::kExtremes: return i % 3 == 0 ? "" : std::string(i % 200, i % 2 == 0 ? '\xff' : '\0');
+    case Shape::kLong: return std::string(i % 97 == 5 ? 70'000 : i % 150, 'l') + random_bytes(i % 5);
+  }
+  return "";
+}
+
+}  // namespace internal
+
+template <typename T>
+Column<T> MakeColumn(Shape shape, size_t size, uint32_t type_length, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Column<T> column{std::make_unique<T[]>(size), size, {}};
+  for (size_t i = 0; i < size; ++i) {
+    T& value = column.values[i];
+    if constexpr (kIsBytes<T>) {
+      std::string text = internal::Text(shape, i, random);
+      if (type_length > 0) text.insert(0, type_length, '.').erase(0, text.size() - type_length);
+      value = column.texts.emplace_back(std::move(text));
+    } else {
+      switch (shape) {
+        case Shape::kConstant: value = internal::NumberOf<T>(37); break;
+        case Shape::kSorted: value = internal::NumberOf<T>(std::is_same_v<T, bool> ? 2 * i / (size + 1) : i / 2 * 3); break;
+        case Shape::kRandom: value = internal::RandomBits<T>(random); break;
+        case Shape::kSmallRange: value = internal::NumberOf<T>(100 + random() % 5); break;
+        case Shape::kRuns: value = internal::NumberOf<T>((i >> (4 + i / 256 % 4)) * 7); break;
+        case Shape::kExtremes: value = internal::Extreme<T>(random()); break;
+        case Shape::kLong: value = internal::NumberOf<T>(i < size / 2 ? 0 : random() % 300); break;
+      }
+    }
+  }
+  return column;
+}
+
+// The column's values that may be keys, in the order of keys.
+template <typename T>
+void SortKeys(Column<T>& column) {
+  T* end = std::remove_if(column.values.get(), column.values.get() + column.size,
+                          [](const T& value) { return !IsKey(value); });
+  column.size = static_cast<size_t>(end - column.values.get());
+  std::sort(column.values.get(), end, KeyLess<T>);
+}
+
+// A block in memory of exactly its size, so that AddressSanitizer sees what is read beyond it.
+struct Block {
+  std::vector<uint8_t> bytes;
+  uint32_t count = 0;
+  uint32_t aligned_values_offset = 0;
+  bool operator==(const Block&) const = default;
+};
+
+// Bytes of the values themselves.
+template <typename T>
+size_t OwnBytes(std::span<const T> values) {
+  if constexpr (kIsBytes<T>) {
+    size_t bytes = 0;
+    for (const T& value : values) bytes += value.size();
+    return bytes;
+  } else {
+    return values.size_bytes();
+  }
+}
+
+// Encodes all values in blocks; appends at most next_batch() at a time.
+template <typename T, typename NextBatch>
+std::vector<Block> Encode(const Pair& pair, std::span<const T> values, const EncoderOptions& options,
+                          NextBatch next_batch) {
+  auto encoder = MakeEncoder<T>(pair.encoding, pair.type, options).value();
+  std::vector<Block> blocks;
+  EncodedBlock block;
+  size_t begin = 0;  // of the block
+  size_t next = 0;
+  do {
+    const size_t batch = std::min<size_t>(next_batch(), values.size() - next);
+    const size_t taken = encoder->Append(values.subspan(next, batch));
+    EXPECT_LE(taken, batch);
+    EXPECT_TRUE(taken > 0 || batch == 0);
+    next += taken;
+    EXPECT_EQ(encoder->count(), next - begin);
+    EXPECT_TRUE(taken == batch || encoder->full());
+    if (!encoder->full() && next < values.size()) continue;
+    encoder->Finish(begin, block);
+    EXPECT_EQ(block.count, next - begin);
+    EXPECT_EQ(encoder->count(), 0u);
+    EXPECT_FALSE(encoder->full());
+    EXPECT_LE(block.bytes.size(), OwnBytes(values.subspan(begin, block.count)) +
+                                      uint64_t{block.count} * pair.row().worst_extra_bytes_per_value +
+                                      pair.row().worst_extra_bytes_per_block);
+    const auto bytes = block.bytes.span();
+    blocks.push_back({{bytes.begin(), bytes.end()}, block.count, block.aligned_values_offset});
+    begin = next;
+  } while (next < values.size());
+  return blocks;
+}
+
+template <typename T>
+std::vector<Block> Encode(const Pair& pair, std::span<const T> values, const EncoderOptions& options) {
+  return Encode<T>(pair, values, options, [&] { return values.size(); });
+}
+
+// NaNs are equal if their bits are.
+template <typename T>
+testing::AssertionResult SameValues(std::span<const T> found, std::span<const T> expected) {
+  if (found.size() != expected.size()) {
+    return testing::AssertionFailure() << found.size() << " values, expected " << expected.size();
+  }
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!KeyEqual(found[i], expected[i])) return testing::AssertionFailure() << "value " << i << " differs";
+  }
+  return testing::AssertionSuccess();
+}
+
+}  // namespace cfile::encodings

@@ -1,0 +1,259 @@
+// Everything that holds for every encoding, tried on every row of the registry and every type that it takes.
+#include "encodings/registry.h"
+
+#include <gmock/gmock.h>
+
+#include "columns.h"
+
+namespace cfile::encodings {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr size_t kSizes[] = {0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 5000};
+
+class EveryEncoding : public testing::TestWithParam<Pair> {
+ protected:
+  // Calls check(type identity, options) with T and some options of all kinds.
+  template <typename Check>
+  void ForOptions(Check check) {
+    const Pair pair = GetParam();
+    VisitPhysicalType(pair.type, [&](auto type) {
+      const uint32_t lengths[] = {16, 1, 33, 3};
+      size_t i = 0;
+      for (const size_t block_size : {size_t{64}, size_t{3000}, size_t{256 * 1024}}) {
+        for (const uint32_t restart_interval : {16u, 1u, 3u, 1000u}) {
+          EncoderOptions options{.block_size_bytes = block_size, .restart_interval = restart_interval};
+          options.kudu_exact = ++i % 2 == 0;
+          if (pair.type == PhysicalType::kFixedBytes) options.type_length = lengths[i % std::size(lengths)];
+          SCOPED_TRACE(testing::Message() << "block size " << block_size << ", restart interval " << restart_interval
+                                          << ", exact " << options.kudu_exact << ", length " << options.type_length);
+          check(type, options);
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      }
+    });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryEncoding, testing::ValuesIn(AllPairs()), PairName);
+
+// Reads the decoder's block from where it stands in batches of random sizes, borrowing where it can.
+template <typename T>
+void ExpectRest(BlockDecoder<T>& decoder, std::span<const T> expected, std::mt19937_64& random) {
+  auto out = std::make_unique<T[]>(2000);
+  uint32_t position = decoder.position();
+  while (position < decoder.count()) {
+    const size_t batch = 1 + random() % (random() % 3 == 0 ? 2000 : 20);
+    std::span<const T> values = random() % 2 == 0 ? decoder.Borrow(batch) : std::span<const T>();
+    if (values.empty()) {
+      const auto n = decoder.Read({out.get(), batch});
+      ASSERT_TRUE(n.ok()) << n.status();
+      ASSERT_GT(*n, 0u);
+      values = {out.get(), *n};
+    }
+    ASSERT_LE(values.size(), batch);
+    ASSERT_LE(values.size(), expected.size() - position);
+    ASSERT_TRUE(SameValues(values, expected.subspan(position, values.size()))) << "from position " << position;
+    position += static_cast<uint32_t>(values.size());
+    ASSERT_EQ(decoder.position(), position);
+  }
+  ASSERT_EQ(decoder.Read({out.get(), 10}).value(), 0u);
+  ASSERT_TRUE(decoder.Borrow(10).empty());
+}
+
+TEST_P(EveryEncoding, ReadsBackWhatWasWritten) {
+  ForOptions([&]<typename T>(std::type_identity<T>, const EncoderOptions& options) {
+    auto decoder = MakeDecoder<T>(GetParam().encoding, GetParam().type, options.type_length).value();
+    std::mt19937_64 random(1);
+    for (const Shape shape : kShapes) {
+      for (const size_t size : kSizes) {
+        SCOPED_TRACE(testing::Message() << size << " values of shape " << static_cast<int>(shape));
+        const auto column = MakeColumn<T>(shape, size, options.type_length, size);
+        const std::span<const T> values = column.span();
+        size_t begin = 0;
+        for (const Block& block : Encode<T>(GetParam(), values, options)) {
+          ASSERT_TRUE(decoder->Open(block.bytes).ok());
+          ASSERT_EQ(decoder->count(), block.count);
+          ASSERT_EQ(decoder->first_ordinal(), begin);
+          ASSERT_EQ(decoder->position(), 0u);
+          ASSERT_NO_FATAL_FAILURE(ExpectRest(*decoder, values.subspan(begin, block.count), random));
+          begin += block.count;
+        }
+        ASSERT_EQ(begin, size);
+      }
+    }
+  });
+}
+
+TEST_P(EveryEncoding, ReadsFullBlocks) {
+  const Pair pair = GetParam();
+  VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {
+    const uint32_t length = pair.type == PhysicalType::kFixedBytes ? 12 : 0;
+    const size_t size = std::is_same_v<T, bool> ? 4'500'000 : sizeof(T) <= 2 ? 600'000 : 150'000;
+    const auto column = MakeColumn<T>(Shape::kRandom, size, length, 5);
+    const std::span<const T> values = column.span();
+    const auto blocks = Encode<T>(pair, values, {.type_length = length});
+    EXPECT_GT(blocks.size(), 1u);
+    auto decoder = MakeDecoder<T>(pair.encoding, pair.type, length).value();
+    auto out = std::make_unique<T[]>(kMaxBatchValues);
+    size_t begin = 0;
+    for (const Block& block : blocks) {
+      // "About" the block size: not less than half of it, nor much more.
+      EXPECT_LE(block.bytes.size(), 300u * 1024);
+      if (begin + block.count < size) EXPECT_GE(block.bytes.size(), 128u * 1024);
+      ASSERT_TRUE(decoder->Open(block.bytes).ok());
+      for (size_t done = 0; done < block.count;) {
+        const size_t n = decoder->Read({out.get(), kMaxBatchValues}).value();
+        ASSERT_GT(n, 0u);
+        ASSERT_TRUE(SameValues<T>({out.get(), n}, values.subspan(begin + done, n)));
+        done += n;
+      }
+      begin += block.count;
+    }
+  });
+}
+
+TEST_P(EveryEncoding, BatchesDoNotShowInTheBytes) {
+  ForOptions([&]<typename T>(std::type_identity<T>, EncoderOptions options) {
+    options.kudu_exact = false;
+    std::mt19937_64 random(2);
+    for (const Shape shape : kShapes) {
+      const auto column = MakeColumn<T>(shape, 3000, options.type_length, 7);
+      const auto whole = Encode<T>(GetParam(), column.span(), options);
+      const auto split = Encode<T>(GetParam(), column.span(), options, [&] { return 1 + random() % 300; });
+      ASSERT_TRUE(whole == split) << "shape " << static_cast<int>(shape);
+    }
+  });
+}
+
+TEST_P(EveryEncoding, SeeksWhereScansArrive) {
+  ForOptions([&]<typename T>(std::type_identity<T>, const EncoderOptions& options) {
+    auto decoder = MakeDecoder<T>(GetParam().encoding, GetParam().type, options.type_length).value();
+    std::mt19937_64 random(3);
+    for (const Shape shape : kShapes) {
+      const auto column = MakeColumn<T>(shape, 700, options.type_length, 9);
+      std::span<const T> values = column.span();
+      for (const Block& block : Encode<T>(GetParam(), values, options)) {
+        const auto expected = values.subspan(0, block.count);
+        values = values.subspan(block.count);
+        ASSERT_TRUE(decoder->Open(block.bytes).ok());
+        for (uint32_t i = 0; i <= block.count; i += block.count > 129 ? 1 + random() % 20 : 1) {
+          const auto position = random() % 2 == 0 ? i : static_cast<uint32_t>(random() % (block.count + 1));
+          ASSERT_TRUE(decoder->SeekTo(position).ok());
+          ASSERT_EQ(decoder->position(), position);
+          auto out = std::make_unique<T[]>(40);
+          const size_t wanted = std::min<size_t>(1 + random() % 40, block.count - position);
+          for (size_t done = 0; done < wanted;) {
+            const auto n = decoder->Read({out.get(), wanted - done});
+            ASSERT_TRUE(n.ok() && *n > 0) << n.status();
+            ASSERT_TRUE(SameValues<T>({out.get(), *n}, expected.subspan(position + done, *n)));
+            done += *n;
+          }
+        }
+      }
+    }
+  });
+}
+
+// Keys around the values of a column: present, absent, below and above all.
+template <typename T>
+Column<T> KeysNear(std::span<const T> values, uint32_t type_length, std::mt19937_64& random) {
+  Column<T> keys{std::make_unique<T[]>(200), 0, {}};
+  const auto add = [&](const T& key) {
+    if (IsKey(key)) keys.values[keys.size++] = key;
+  };
+  const auto others = MakeColumn<T>(Shape::kRandom, 20, type_length, random());
+  for (const T& key : others.span()) add(key);
+  const auto extremes = MakeColumn<T>(Shape::kExtremes, 20, type_length, random());
+  for (const T& key : extremes.span()) add(key);
+  for (int i = 0; i < 50 && !values.empty(); ++i) {
+    const T& value = i == 0 ? values.front() : i == 1 ? values.back() : values[random() % values.size()];
+    add(value);
+    if constexpr (kIsBytes<T>) {
+      std::string text(value);
+      if (!text.empty()) text.back() = static_cast<char>(text.back() + (i % 2 == 0 ? 1 : -1));
+      if (type_length == 0 && i % 3 == 0) text.resize(random() % (text.size() + 1));
+      if (type_length == 0 && i % 3 == 1) text.push_back('\0');
+      add(keys.texts.emplace_back(std::move(text)));
+    } else if constexpr (kIsInteger<T>) {
+      add(static_cast<T>(value + (i % 2 == 0 ? uint128_t{1} : ~uint128_t{0})));
+    }
+  }
+  for (T& key : keys.span()) {  // those of the other columns go out of sight with them
+    if constexpr (kIsBytes<T>) key = keys.texts.emplace_back(key);
+  }
+  return keys;
+}
+
+TEST_P(EveryEncoding, FindsTheLowerBoundOfAKey) {
+  ForOptions([&]<typename T>(std::type_identity<T>, const EncoderOptions& options) {
+    auto decoder = MakeDecoder<T>(GetParam().encoding, GetParam().type, options.type_length).value();
+    std::mt19937_64 random(4);
+    for (const Shape shape : kShapes) {
+      for (const size_t size : {0, 1, 2, 17, 129, 700}) {
+        auto column = MakeColumn<T>(shape, size, options.type_length, size);
+        SortKeys(column);
+        std::span<const T> values = column.span();
+        for (const Block& block : Encode<T>(GetParam(), values, options)) {
+          const auto expected = values.subspan(0, block.count);
+          values = values.subspan(block.count);
+          ASSERT_TRUE(decoder->Open(block.bytes).ok());
+          const auto keys = KeysNear<T>(expected, options.type_length, random);
+          for (const T& key : keys.span()) {
+            const auto at = std::lower_bound(expected.begin(), expected.end(), key, KeyLess<T>);
+            const auto position = static_cast<uint32_t>(at - expected.begin());
+            const auto found = decoder->SeekToKey(key);
+            ASSERT_TRUE(found.ok()) << found.status();
+            ASSERT_EQ(found->position, position) << "of " << block.count << ", shape " << static_cast<int>(shape);
+            ASSERT_EQ(found->exact, at != expected.end() && KeyEqual(*at, key));
+            ASSERT_EQ(decoder->position(), position);
+            if (random() % 4 != 0) continue;
+            ASSERT_NO_FATAL_FAILURE(ExpectRest(*decoder, expected, random));
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(Registry, FindsRowsByNumberAndName) {
+  for (const EncodingRow& row : Encodings()) {
+    EXPECT_EQ(FindEncoding(row.encoding), &row);
+    EXPECT_EQ(FindEncoding(row.name), &row);
+    EXPECT_EQ(EncodingName(row.encoding), row.name);
+    EXPECT_NE(row.types, 0u);
+  }
+  EXPECT_EQ(FindEncoding(Encoding::kAuto), nullptr);
+  EXPECT_EQ(FindEncoding("no such"), nullptr);
+  EXPECT_EQ(EncodingName(static_cast<Encoding>(999)), "encoding 999");
+}
+
+TEST(Registry, NamesThePairItHasNot) {
+  size_t refused = 0;
+  for (uint32_t number = 0; number < 120; ++number) {
+    for (int i = 0; i < kNumPhysicalTypes; ++i) {
+      const auto encoding = static_cast<Encoding>(number);
+      const auto type = static_cast<PhysicalType>(i);
+      const EncodingRow* row = FindEncoding(encoding);
+      VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
+        const bool supported = row != nullptr && row->Supports(type);
+        const auto encoder = MakeEncoder<T>(encoding, type, {.type_length = 4});
+        const auto decoder = MakeDecoder<T>(encoding, type, 4);
+        ASSERT_EQ(encoder.ok(), supported) << number << " of " << PhysicalTypeName(type);
+        ASSERT_EQ(decoder.ok(), supported) << number << " of " << PhysicalTypeName(type);
+        if (supported) return;
+        ++refused;
+        for (const absl::Status& status : {encoder.status(), decoder.status()}) {
+          EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+          EXPECT_THAT(status.ToString(), HasSubstr(EncodingName(encoding)));
+          EXPECT_THAT(status.ToString(), HasSubstr(std::string(PhysicalTypeName(type))));
+        }
+      });
+    }
+  }
+  EXPECT_GT(refused, 0u);
+}
+
+}  // namespace
+}  // namespace cfile::encodings

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Runs what a document shows and compares what it prints.
+
+run_blocks.py DOCUMENT cpp PROGRAM    runs PROGRAM, which was built from the first ```cpp block
+run_blocks.py DOCUMENT sh DIRECTORY   runs each block that begins with ```sh run, with DIRECTORY first in PATH
+
+All run in one empty directory, one after the other; each must succeed. If the next block after it begins with ```text, that is what
+must appear on its standard output, where ... at the end of a line stands for any rest of that line.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def blocks(document):
+    """(info string, contents, line number) of each fenced block."""
+    with open(document, encoding="utf-8") as lines:
+        text = lines.read()
+    for match in re.finditer(r"^```(\S.*)\n((?:.*\n)*?)```$", text, re.MULTILINE):
+        yield match[1].strip(), match[2], text.count("\n", 0, match.start()) + 1
+
+
+def matches(expected, printed):
+    """True if the line that was printed is the line that is shown."""
+    if expected.endswith("..."):
+        return printed.startswith(expected[:-3])
+    return expected == printed
+
+
+def check(where, command, expected, environment, directory):
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=environment,
+                            cwd=directory, check=False)
+    if result.returncode != 0:
+        sys.exit(f"{where}: ends with {result.returncode}; it printed:\n{result.stdout}")
+    if expected is None:
+        return
+    shown, printed = expected.splitlines(), result.stdout.splitlines()
+    if len(shown) != len(printed) or not all(map(matches, shown, printed)):
+        sys.exit(f"{where}: shows\n{expected}but prints\n{result.stdout}")
+
+
+def main():
+    document, language, tools = sys.argv[1:]
+    environment = dict(os.environ, LC_ALL="C.UTF-8")
+    if language == "sh":
+        environment["PATH"] = tools + os.pathsep + environment["PATH"]
+    shown = list(blocks(document)) + [("", "", 0)]
+    num_run = 0
+    with tempfile.TemporaryDirectory() as directory:
+        for (info, contents, line), (next_info, next_contents, _) in zip(shown, shown[1:]):
+            if language == "cpp" and info == "cpp":
+                command = [tools]
+            elif language == "sh" and info == "sh run":
+                command = ["bash", "-euo", "pipefail", "-c", contents]
+            else:
+                continue
+            check(f"{document}:{line}", command, next_contents if next_info == "text" else None, environment, directory)
+            num_run += 1
+            if language == "cpp":
+                break  # only the first one was built
+    if num_run == 0:
+        sys.exit(f"{document}: no block to run")
+    print(f"{num_run} blocks of {document} do what they show")
+
+
+if __name__ == "__main__":
+    main()

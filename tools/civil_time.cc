@@ -1,0 +1,256 @@
+#include "tools/civil_time.h"
+
+#include <charconv>
+#include <chrono>
+#include <optional>
+
+namespace cfile::tools {
+namespace {
+
+constexpr int64_t kSecondsPerDay = 86400;
+
+// Days of 0001-01-01 and 9999-12-31.
+constexpr int64_t kFirstDay =
+    std::chrono::sys_days(std::chrono::year(1) / 1 / 1).time_since_epoch().count();
+constexpr int64_t kLastDay =
+    std::chrono::sys_days(std::chrono::year(9999) / 12 / 31).time_since_epoch().count();
+
+int FractionDigits(TimeUnit unit) {
+  switch (unit) {
+    case TimeUnit::kMillis:
+      return 3;
+    case TimeUnit::kMicros:
+      return 6;
+    case TimeUnit::kNanos:
+      return 9;
+    default:
+      return 0;
+  }
+}
+
+// Takes text from the front of a view.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : rest_(text) {}
+
+  bool done() const { return rest_.empty(); }
+  bool Take(char c) {
+    if (rest_.empty() || rest_.front() != c) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  // A number of exactly `digits` digits from `low` to `high`.
+  bool TakeNumber(size_t digits, int low, int high, int& value) {
+    if (rest_.size() < digits) return false;
+    value = 0;
+    for (const char c : rest_.substr(0, digits)) {
+      if (c < '0' || c > '9') return false;
+      value = value * 10 + (c - '0');
+    }
+    rest_.remove_prefix(digits);
+    return value >= low && value <= high;
+  }
+  std::string_view TakeDigits() {
+    size_t length = 0;
+    while (length < rest_.size() && rest_[length] >= '0' && rest_[length] <= '9') ++length;
+    const std::string_view digits = rest_.substr(0, length);
+    rest_.remove_prefix(length);
+    return digits;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+// "@COUNT"; nullopt if `text` is nothing like it.
+std::optional<absl::StatusOr<int64_t>> ParseCount(std::string_view text) {
+  if (text.empty() || text.front() != '@') return std::nullopt;
+  int64_t count = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + 1, end, count);
+  if (error != std::errc() || stop != end) {
+    return absl::InvalidArgumentError("expected an integer of 64 bits after @");
+  }
+  return count;
+}
+
+bool TakeDate(Scanner& scanner, int64_t& days) {
+  int year = 0, month = 0, day = 0;
+  if (!scanner.TakeNumber(4, 1, 9999, year) || !scanner.Take('-') ||
+      !scanner.TakeNumber(2, 1, 12, month) || !scanner.Take('-') ||
+      !scanner.TakeNumber(2, 1, 31, day)) {
+    return false;
+  }
+  const std::chrono::year_month_day date(std::chrono::year{year},
+                                         std::chrono::month{static_cast<unsigned>(month)},
+                                         std::chrono::day{static_cast<unsigned>(day)});
+  if (!date.ok()) return false;
+  days = std::chrono::sys_days(date).time_since_epoch().count();
+  return true;
+}
+
+struct TimeOfDay {
+  int64_t seconds = 0;
+  int64_t fraction = 0;  // units
+};
+
+// False: there is no time. A fraction that the unit cannot hold sets `too_fine`.
+bool TakeTime(Scanner& scanner, TimeUnit unit, TimeOfDay& time, bool& too_fine) {
+  int hour = 0, minute = 0, second = 0;
+  if (!scanner.TakeNumber(2, 0, 23, hour) || !scanner.Take(':') ||
+      !scanner.TakeNumber(2, 0, 59, minute)) {
+    return false;
+  }
+  if (scanner.Take(':')) {
+    if (!scanner.TakeNumber(2, 0, 59, second)) return false;
+    if (scanner.Take('.')) {
+      const std::string_view digits = scanner.TakeDigits();
+      if (digits.empty()) return false;
+      const size_t held = static_cast<size_t>(FractionDigits(unit));
+      for (size_t i = 0; i < held; ++i) {
+        time.fraction = time.fraction * 10 + (i < digits.size() ? digits[i] - '0' : 0);
+      }
+      too_fine = digits.find_first_not_of('0', held) != std::string_view::npos;
+    }
+  }
+  time.seconds = (hour * 60 + minute) * 60 + second;
+  return true;
+}
+
+// Z, +02:00, +0200 or +02, as seconds east of UTC.
+bool TakeOffset(Scanner& scanner, int64_t& seconds) {
+  if (scanner.Take('Z')) return true;
+  const bool west = scanner.Take('-');
+  if (!west && !scanner.Take('+')) return false;
+  int hours = 0, minutes = 0;
+  if (!scanner.TakeNumber(2, 0, 23, hours)) return false;
+  if (scanner.Take(':') || !scanner.done()) {
+    if (!scanner.TakeNumber(2, 0, 59, minutes)) return false;
+  }
+  seconds = (hours * 60 + minutes) * 60 * (west ? -1 : 1);
+  return true;
+}
+
+absl::Status TooFine(TimeUnit unit) {
+  return absl::InvalidArgumentError("it has more than the " + std::to_string(FractionDigits(unit)) +
+                                    " digits after the point that the type holds");
+}
+
+void AppendCount(int64_t count, std::string& out) { out += '@' + std::to_string(count); }
+
+// `value` with leading zeros. Precondition: value >= 0.
+void AppendPadded(int64_t value, int digits, std::string& out) {
+  out.append(static_cast<size_t>(digits), '0');
+  for (auto digit = out.rbegin(); value != 0; ++digit, value /= 10) {
+    *digit = static_cast<char>('0' + value % 10);
+  }
+}
+
+void AppendTimeOfDay(int64_t count, TimeUnit unit, std::string& out) {
+  const int64_t per_second = UnitsPerSecond(unit);
+  const int64_t seconds = count / per_second;
+  AppendPadded(seconds / 3600, 2, out);
+  out += ':';
+  AppendPadded(seconds / 60 % 60, 2, out);
+  out += ':';
+  AppendPadded(seconds % 60, 2, out);
+  if (const int64_t fraction = count % per_second; fraction != 0) {
+    out += '.';
+    AppendPadded(fraction, FractionDigits(unit), out);
+  }
+}
+
+}  // namespace
+
+int64_t UnitsPerSecond(TimeUnit unit) {
+  switch (unit) {
+    case TimeUnit::kMillis:
+      return 1'000;
+    case TimeUnit::kMicros:
+      return 1'000'000;
+    case TimeUnit::kNanos:
+      return 1'000'000'000;
+    default:
+      return 1;
+  }
+}
+
+void AppendDate(int64_t days, std::string& out) {
+  if (days < kFirstDay || days > kLastDay) return AppendCount(days, out);
+  const std::chrono::year_month_day date{
+      std::chrono::sys_days(std::chrono::days(static_cast<int>(days)))};
+  AppendPadded(static_cast<int>(date.year()), 4, out);
+  out += '-';
+  AppendPadded(static_cast<unsigned>(date.month()), 2, out);
+  out += '-';
+  AppendPadded(static_cast<unsigned>(date.day()), 2, out);
+}
+
+void AppendTime(int64_t count, TimeUnit unit, std::string& out) {
+  if (count < 0 || count >= kSecondsPerDay * UnitsPerSecond(unit)) return AppendCount(count, out);
+  AppendTimeOfDay(count, unit, out);
+}
+
+void AppendTimestamp(int64_t count, TimeUnit unit, bool zoned, std::string& out) {
+  const int64_t per_day = kSecondsPerDay * UnitsPerSecond(unit);
+  const int64_t days = count / per_day - (count % per_day < 0 ? 1 : 0);
+  if (days < kFirstDay || days > kLastDay) return AppendCount(count, out);
+  AppendDate(days, out);
+  out += 'T';
+  const int64_t rest = count % per_day;
+  AppendTimeOfDay(rest < 0 ? rest + per_day : rest, unit, out);
+  if (zoned) out += 'Z';
+}
+
+absl::StatusOr<int64_t> ParseDate(std::string_view text) {
+  if (auto count = ParseCount(text)) return *std::move(count);
+  Scanner scanner(text);
+  int64_t days = 0;
+  if (!TakeDate(scanner, days) || !scanner.done()) {
+    return absl::InvalidArgumentError("expected a date such as 2013-01-31");
+  }
+  return days;
+}
+
+absl::StatusOr<int64_t> ParseTime(std::string_view text, TimeUnit unit) {
+  if (auto count = ParseCount(text)) return *std::move(count);
+  Scanner scanner(text);
+  TimeOfDay time;
+  bool too_fine = false;
+  if (!TakeTime(scanner, unit, time, too_fine) || !scanner.done()) {
+    return absl::InvalidArgumentError("expected a time such as 10:00:00");
+  }
+  if (too_fine) return TooFine(unit);
+  return time.seconds * UnitsPerSecond(unit) + time.fraction;
+}
+
+absl::StatusOr<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit, bool zoned) {
+  if (auto count = ParseCount(text)) return *std::move(count);
+  const auto unexpected = [zoned] {
+    return absl::InvalidArgumentError(
+        zoned ? "expected a date and time such as 2013-01-31T10:00:00Z"
+              : "expected a date and time without a zone, such as 2013-01-31T10:00:00");
+  };
+  Scanner scanner(text);
+  int64_t days = 0, offset = 0;
+  TimeOfDay time;
+  bool too_fine = false;
+  if (!TakeDate(scanner, days)) return unexpected();
+  if (!scanner.done()) {
+    if (!scanner.Take('T') && !scanner.Take(' ')) return unexpected();
+    if (!TakeTime(scanner, unit, time, too_fine)) return unexpected();
+    if (zoned && !scanner.done() && !TakeOffset(scanner, offset)) return unexpected();
+    if (!scanner.done()) return unexpected();
+  }
+  if (too_fine) return TooFine(unit);
+  // Wider than the result: the first second of the nanoseconds' range begins before the range does.
+  const encodings::int128_t count =
+      encodings::int128_t{days * kSecondsPerDay + time.seconds - offset} * UnitsPerSecond(unit) +
+      time.fraction;
+  if (count != static_cast<int64_t>(count)) {
+    return absl::InvalidArgumentError("it is outside the years 1677 to 2262 that the type holds");
+  }
+  return static_cast<int64_t>(count);
+}
+
+}  // namespace cfile::tools

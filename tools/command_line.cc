@@ -1,0 +1,45 @@
+#include "tools/command_line.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+namespace cfile::tools {
+
+ExitCode ExitCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return kFine;
+    case absl::StatusCode::kDataLoss:
+      return kDamaged;
+    case absl::StatusCode::kUnimplemented:
+      return kUnsupported;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kFailedPrecondition:
+      return kUsage;
+    default:
+      return kIoError;
+  }
+}
+
+ExitCode Report(std::string_view tool, const absl::Status& status) {
+  // A status without a message still has a code that says something.
+  const std::string message = status.message().empty()
+                                  ? status.ToString()
+                                  : std::string(status.message().data(), status.message().size());
+  std::fflush(stdout);  // what was printed before the error comes first
+  std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(tool.size()), tool.data(), message.c_str());
+  return ExitCodeOf(status);
+}
+
+void EndQuietlyOnClosedPipe() {
+  // A handler and not SIG_IGN: no caller then has to look at the result of each write.
+  struct sigaction action = {};
+  action.sa_handler = [](int) { _exit(kFine); };
+  sigaction(SIGPIPE, &action, nullptr);
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,251 @@
+#include "tools/dump/dump.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace cfile::tools {
+namespace {
+
+// Length of the well-formed UTF-8 character that `text` begins with; 0 if there is none.
+size_t CharacterLength(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t first = byte(0);
+  if (first < 0x80) return 1;
+  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
+  if (first == 0xe0 && byte(1) < 0xa0) return 0;
+  if (first == 0xed && byte(1) > 0x9f) return 0;
+  if (first == 0xf0 && byte(1) < 0x90) return 0;
+  if (first == 0xf4 && byte(1) > 0x8f) return 0;
+  return length;
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = CharacterLength(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+void AppendHexByte(char byte, std::string& out) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  out += kDigits[static_cast<uint8_t>(byte) >> 4];
+  out += kDigits[static_cast<uint8_t>(byte) & 15];
+}
+
+// The letter that C and JSON write after a backslash for `byte`, 0 if it has none.
+char EscapeLetter(char byte) {
+  switch (byte) {
+    case '\n':
+      return 'n';
+    case '\t':
+      return 't';
+    case '\r':
+      return 'r';
+    case '\\':
+      return '\\';
+    default:
+      return 0;
+  }
+}
+
+ReaderOptions OptionsOf(const CommonOptions& common) {
+  ReaderOptions options;
+  // A file that shrinks under our eyes must give an error, not a signal.
+  options.access = ReaderOptions::Access::kPread;
+  options.verify_checksums = !common.ignore_checksums;
+  // A tool for all files takes all sizes that the format allows.
+  options.max_block_size_bytes = std::numeric_limits<int32_t>::max();
+  return options;
+}
+
+bool IsDirectory(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+}  // namespace
+
+void Output::Flush() {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  text.clear();
+}
+
+ExitCode Output::Fail(const absl::Status& status) {
+  Flush();
+  std::fflush(stdout);
+  return Report(kToolName, status);
+}
+
+ExitCode Output::Finish(ExitCode code) {
+  Flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  return Report(kToolName, absl::UnavailableError("standard output could not be written"));
+}
+
+CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& name,
+                     const std::string& description, const std::string& help) {
+  CLI::App* command = app.add_subcommand(name, description);
+  command->add_option("FILE", common.path, "A .cfile, or the directory of a table")->required();
+  AddJsonOption(*command, common);
+  command->footer(help);
+  return command;
+}
+
+void AddJsonOption(CLI::App& command, CommonOptions& common) {
+  command.add_flag("--json", common.json,
+                   "Print JSON. Integers beyond 2^53 are strings, binary values are hexadecimal");
+}
+
+void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common) {
+  command.add_flag("--ignore-checksums", common.ignore_checksums,
+                   "Read blocks whose checksum is wrong, too: what is printed may be wrong");
+}
+
+absl::StatusOr<Input> OpenInput(const CommonOptions& common) {
+  Input input;
+  if (IsDirectory(common.path)) {
+    auto table = TableReader::Open(common.path, OptionsOf(common));
+    if (!table.ok()) return table.status();
+    input.table = *std::move(table);
+  } else {
+    auto file = Reader::Open(common.path, OptionsOf(common));
+    if (!file.ok()) return file.status();
+    input.file = *std::move(file);
+  }
+  return input;
+}
+
+absl::StatusOr<Reader> OpenFile(const CommonOptions& common) {
+  auto input = OpenInput(common);
+  if (!input.ok()) return input.status();
+  if (input->file) return *std::move(input->file);
+  std::string hint;
+  if (input->table->num_parts() > 0 && !input->table->schema().columns.empty()) {
+    hint =
+        absl::StrCat(", such as ",
+                     (std::filesystem::path(common.path) / input->table->part_file(0, 0)).string());
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(common.path, " is a table: give one of its files", hint));
+}
+
+Json JsonDocument(const std::string& path) {
+  return {{"schema_version", 1}, {"path", JsonBytes(path)}};
+}
+
+Json JsonInteger(uint64_t value) {
+  if (value > uint64_t{1} << 53) return std::to_string(value);
+  return value;
+}
+
+Json JsonBytes(std::string_view bytes) {
+  if (IsUtf8(bytes)) return std::string(bytes);
+  return {{"hex", Hex(bytes)}};
+}
+
+Json JsonPointer(const BlockPointer& pointer) {
+  return {{"offset", JsonInteger(pointer.offset)}, {"size", pointer.size}};
+}
+
+Json JsonError(const absl::Status& status) {
+  return JsonBytes({status.message().data(), status.message().size()});
+}
+
+JsonList::JsonList(const std::string& path, std::string_view name, Output& output)
+    : output_(output) {
+  output_.text += JsonDocument(path).dump();
+  output_.text.back() = ',';
+  AppendJsonBytes(name, output_.text);
+  output_.text += ":[";
+}
+
+void JsonList::Add(const Json& item) {
+  absl::StrAppend(&output_.text, separator_, item.dump());
+  separator_ = ",\n";
+}
+
+void JsonList::Finish(const absl::Status& status) {
+  output_.text += "]";
+  if (!status.ok()) absl::StrAppend(&output_.text, ",\"error\":", JsonError(status).dump());
+  output_.text += "}\n";
+}
+
+void AppendJsonBytes(std::string_view text, std::string& out) {
+  if (!IsUtf8(text)) {
+    out += "{\"hex\":\"";
+    for (const char byte : text) AppendHexByte(byte, out);
+    out += "\"}";
+    return;
+  }
+  out += '"';
+  for (const char byte : text) {
+    const char letter = byte == '"' ? '"' : EscapeLetter(byte);
+    if (letter != 0) {
+      out += '\\';
+      out += letter;
+    } else if (static_cast<uint8_t>(byte) < 0x20) {
+      out += "\\u00";
+      AppendHexByte(byte, out);
+    } else {
+      out += byte;
+    }
+  }
+  out += '"';
+}
+
+void AppendPrintable(std::string_view text, std::string& out) {
+  const bool quoted = text.empty() || text == "null" || text[0] == '"';
+  if (quoted) out += '"';
+  while (!text.empty()) {
+    const size_t length = CharacterLength(text);
+    const auto first = static_cast<uint8_t>(text[0]);
+    // U+0080 to U+009F are control characters too, and steer terminals.
+    const bool control = first < 0x20 || first == 0x7f ||
+                         (length == 2 && first == 0xc2 && static_cast<uint8_t>(text[1]) < 0xa0);
+    const std::string_view character = text.substr(0, length == 0 ? 1 : length);
+    if (const char letter = EscapeLetter(text[0]); letter != 0) {
+      out += '\\';
+      out += letter;
+    } else if (length == 0 || control) {
+      for (const char byte : character) {
+        out += "\\x";
+        AppendHexByte(byte, out);
+      }
+    } else if (quoted && first == '"') {
+      out += "\\\"";
+    } else {
+      out += character;
+    }
+    text.remove_prefix(character.size());
+  }
+  if (quoted) out += '"';
+}
+
+std::string Hex(std::string_view bytes) {
+  std::string hex;
+  for (const char byte : bytes) AppendHexByte(byte, hex);
+  return hex;
+}
+
+std::string Plural(uint64_t count, std::string_view noun) {
+  return absl::StrCat(count, " ", std::string(noun), count == 1 ? "" : "s");
+}
+
+double Ratio(uint64_t encoded_bytes, uint64_t stored_bytes) {
+  return stored_bytes == 0 ? 1
+                           : static_cast<double>(encoded_bytes) / static_cast<double>(stored_bytes);
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,124 @@
+// What the subcommands of cfile-dump share: their place on the command line, opening, output.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/inspect.h"
+#include "cfile/reader.h"
+#include "cfile/table.h"
+#include "nlohmann/json.hpp"
+#include "tools/command_line.h"
+
+namespace cfile::tools {
+
+inline constexpr std::string_view kToolName = "cfile-dump";
+
+// What every subcommand understands.
+struct CommonOptions {
+  std::string path;
+  bool json = false;
+  bool ignore_checksums = false;
+};
+
+// Standard output, written 64 KiB at a time.
+class Output {
+ public:
+  // Append what is to be printed here, then call Drain.
+  std::string text;
+
+  // Writes the text if enough of it is there.
+  void Drain() {
+    if (text.size() >= kFlushBytes) Flush();
+  }
+  void Flush();
+
+  // Prints what is pending, then the error to stderr. Returns its exit code.
+  ExitCode Fail(const absl::Status& status);
+  // Prints what is pending. Fails if any of the output could not be written.
+  ExitCode Finish(ExitCode code);
+
+ private:
+  static constexpr size_t kFlushBytes = 64 * 1024;
+};
+
+// What main runs after the command line was understood.
+using Action = std::function<ExitCode(const CommonOptions&, Output&)>;
+
+// Each adds its subcommand; if the user calls it, `action` is set to it.
+void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action);
+
+// No subcommand: a screen about a file or a table.
+ExitCode PrintSummary(const CommonOptions& common, Output& output);
+
+// A subcommand with its FILE; `help` stands below the list of options.
+CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& name,
+                     const std::string& description, const std::string& help);
+void AddJsonOption(CLI::App& command, CommonOptions& common);
+void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common);
+
+// What a path names: exactly one of the two.
+struct Input {
+  std::optional<Reader> file;
+  std::optional<TableReader> table;
+};
+absl::StatusOr<Input> OpenInput(const CommonOptions& common);
+// For what only a single file can answer: a table gives an error that names one of its files.
+absl::StatusOr<Reader> OpenFile(const CommonOptions& common);
+
+// Keys stay in the order in which they were set.
+using Json = nlohmann::ordered_json;
+
+// {"schema_version": 1, "path": ...}: how every object we print begins.
+Json JsonDocument(const std::string& path);
+// JavaScript and many other readers of JSON are exact up to 2^53 only: what is above becomes a
+// string.
+Json JsonInteger(uint64_t value);
+// Bytes that are UTF-8 are a string, all others {"hex": "..."}.
+Json JsonBytes(std::string_view bytes);
+Json JsonPointer(const BlockPointer& pointer);
+Json JsonError(const absl::Status& status);
+
+// {"schema_version": 1, "path": ..., NAME: [ITEM, ...], "error": ...}, printed item by item: there
+// may be millions.
+class JsonList {
+ public:
+  JsonList(const std::string& path, std::string_view name, Output& output);
+  void Add(const Json& item);
+  void Finish(const absl::Status& status);
+
+ private:
+  Output& output_;
+  const char* separator_ = "\n";
+};
+
+// Appends `text` as a JSON string, or {"hex": "..."} if it is not UTF-8.
+void AppendJsonBytes(std::string_view text, std::string& out);
+
+// Appends `text` so that it stays on its line and cannot be mistaken: control characters, the
+// backslash and what is not UTF-8 are escaped as in C. In double quotes (and then with \") if it is
+// empty, is the word null or begins with a quote.
+void AppendPrintable(std::string_view text, std::string& out);
+
+std::string Hex(std::string_view bytes);
+
+// "1 block", "2 blocks".
+std::string Plural(uint64_t count, std::string_view noun);
+
+// Encoded over stored, 1 for nothing.
+double Ratio(uint64_t encoded_bytes, uint64_t stored_bytes);
+
+}  // namespace cfile::tools

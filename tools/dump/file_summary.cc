@@ -1,0 +1,141 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "tools/dump/summary.h"
+
+namespace cfile::tools {
+namespace {
+
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+
+// The summary in both forms: each fact is a line of text and a member of the JSON object, under the
+// same name.
+class Facts {
+ public:
+  explicit Facts(const std::string& path) : json_(JsonDocument(path)) { AddLine("file", path); }
+
+  void Add(const std::string& name, const std::string& value) {
+    Add(name, JsonBytes(value), value);
+  }
+  void Add(const std::string& name, uint64_t value) {
+    Add(name, JsonInteger(value), std::to_string(value));
+  }
+  void AddFlag(const std::string& name, bool value) { Add(name, value, value ? "yes" : "no"); }
+  void AddRatio(const std::string& name, double value) {
+    Add(name, Rounded(value), absl::StrFormat("%.2f", value));
+  }
+  void Add(const std::string& name, const Json& json, const std::string& text) {
+    json_[name] = json;
+    AddLine(name, text);
+  }
+  void AddMetadata(const std::string& name, const Metadata& metadata) {
+    Json& list = json_[name] = Json::array();
+    for (const auto& [key, value] : metadata) {
+      list.push_back({{"key", JsonBytes(key)}, {"value", JsonBytes(value)}});
+      std::string text;
+      AppendPrintable(key, text);
+      text += " = ";
+      AppendPrintable(value, text);
+      AddLine(name, text);
+    }
+  }
+  void AddError(const absl::Status& status) { json_["error"] = JsonError(status); }
+
+  const Json& json() const { return json_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  void AddLine(std::string name, const std::string& text) {
+    for (char& letter : name) letter = letter == '_' ? ' ' : letter;
+    absl::StrAppendFormat(&text_, "%-17s %s\n", name, text);
+  }
+
+  Json json_;
+  std::string text_;
+};
+
+void AddTree(const std::string& name, const TreeTotals& tree, Facts& facts) {
+  if (tree.nodes == 0) return facts.Add(name, nullptr, "none");
+  facts.Add(name,
+            {{"levels", tree.levels},
+             {"nodes", JsonInteger(tree.nodes)},
+             {"bytes", JsonInteger(tree.bytes)}},
+            absl::StrCat(Plural(tree.levels, "level"), ", ", Plural(tree.nodes, "node"), ", ",
+                         Plural(tree.bytes, "byte")));
+}
+
+std::vector<std::string> FeatureNames(const FileInfo& info) {
+  std::vector<std::string> names;
+  for (uint32_t bit = 0; bit < 32; ++bit) {
+    const uint32_t mask = 1u << bit;
+    if ((info.incompatible_features & mask) == 0) continue;
+    names.push_back(mask == kFeatureChecksums        ? "checksums"
+                    : mask == kFeatureArrayBlocks    ? "array blocks"
+                    : mask == kFeatureNestedBlocks   ? "nested blocks"
+                    : mask == kFeatureExtendedBlocks ? "extended blocks"
+                                                     : absl::StrCat("incompatible bit ", bit));
+  }
+  for (uint32_t bit = 0; bit < 32; ++bit) {
+    if ((info.compatible_features >> bit & 1) == 0) continue;
+    names.push_back(bit == 0 ? "statistics" : absl::StrCat("compatible bit ", bit));
+  }
+  return names;
+}
+
+}  // namespace
+
+ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output& output) {
+  const FileInfo& info = reader.info();
+  BlockTotals blocks;
+  blocks.Add(reader);
+  const TreeTotals positional = MeasureTree(reader, IndexKind::kPositional);
+  const TreeTotals value = MeasureTree(reader, IndexKind::kValue);
+  absl::Status status = blocks.status;
+  status.Update(positional.status);
+  status.Update(value.status);
+
+  // Sums that damage cut short say so.
+  const auto sum = [&](uint64_t total) {
+    return absl::StrCat(total, blocks.status.ok() ? "" : " before the damage");
+  };
+  const std::vector<std::string> features = FeatureNames(info);
+  Facts facts(common.path);
+  facts.Add("size", info.file_size_bytes);
+  facts.Add("version", static_cast<uint64_t>(info.version));
+  facts.Add("created_by", info.created_by.empty() ? Json(nullptr) : JsonBytes(info.created_by),
+            info.created_by.empty() ? "not recorded" : info.created_by);
+  facts.Add("type", info.type.ToString());
+  facts.AddFlag("nullable", info.nullable);
+  facts.Add("rows", info.num_values);
+  facts.Add("nulls", JsonInteger(blocks.nulls), sum(blocks.nulls));
+  facts.Add("encoding", EncodingName(info.encoding));
+  facts.Add("block_encodings", blocks.encodings, absl::StrJoin(blocks.encodings, ", "));
+  facts.Add("compression", CompressionName(info.compression));
+  facts.Add("blocks", JsonInteger(blocks.blocks), sum(blocks.blocks));
+  facts.Add("stored", JsonInteger(blocks.stored_bytes), sum(blocks.stored_bytes));
+  facts.Add("encoded", JsonInteger(blocks.encoded_bytes), sum(blocks.encoded_bytes));
+  facts.AddRatio("ratio", Ratio(blocks.encoded_bytes, blocks.stored_bytes));
+  facts.AddRatio("bits_per_value", BitsPerValue(blocks.stored_bytes, info.num_values));
+  if (info.dictionary) {
+    facts.Add("dictionary", JsonPointer(*info.dictionary),
+              absl::StrCat(Plural(info.dictionary->size, "byte"), " at ", info.dictionary->offset));
+  } else {
+    facts.Add("dictionary", nullptr, "none");
+  }
+  AddTree("positional_index", positional, facts);
+  AddTree("value_index", value, facts);
+  facts.AddFlag("checksums", info.has_checksums());
+  facts.Add("features", features, features.empty() ? "none" : absl::StrJoin(features, ", "));
+  facts.AddMetadata("header_metadata", info.header_metadata);
+  facts.AddMetadata("footer_metadata", info.footer_metadata);
+  if (!status.ok()) facts.AddError(status);
+
+  output.text = common.json ? facts.json().dump(2) + "\n" : facts.text();
+  return status.ok() ? output.Finish(kFine) : output.Fail(status);
+}
+
+}  // namespace cfile::tools

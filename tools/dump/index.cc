@@ -1,0 +1,148 @@
+// cfile-dump index: the nodes of the two B-trees.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "encodings/physical_type.h"
+#include "tools/dump/dump.h"
+#include "tools/value_text.h"
+
+namespace cfile::tools {
+namespace {
+
+struct IndexOptions {
+  bool positional = false;
+  bool value = false;
+};
+
+const char* NameOf(IndexKind kind) {
+  return kind == IndexKind::kPositional ? "positional" : "value";
+}
+
+// Keys of integers that were not cut short, as the value they stand for: big-endian, the sign bit
+// flipped.
+template <typename T>
+void AppendIntegerKey(const ColumnType& type, std::string_view key, std::string& out) {
+  if constexpr (encodings::kIsInteger<T>) {
+    if (key.size() != sizeof(T)) return;
+    encodings::uint128_t bits = 0;
+    for (const char byte : key) bits = bits << 8 | static_cast<uint8_t>(byte);
+    constexpr bool kSigned = static_cast<T>(-1) < T{0};
+    if (kSigned) bits ^= encodings::uint128_t{1} << (8 * sizeof(T) - 1);
+    out += " (";
+    AppendText<T>(type, static_cast<T>(bits), out);
+    out += ")";
+  }
+}
+
+bool HoldsText(const ColumnType& type) {
+  return type.data_type == DataType::kString || type.data_type == DataType::kVarchar;
+}
+
+void AppendKey(const ColumnType& type, const IndexEntryInfo& entry, IndexKind kind,
+               std::string& out) {
+  if (kind == IndexKind::kPositional) {
+    absl::StrAppend(&out, entry.ordinal);
+  } else if (HoldsText(type)) {
+    AppendPrintable(entry.key, out);
+  } else {
+    absl::StrAppend(&out, "0x", Hex(entry.key));
+    encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+      AppendIntegerKey<typename decltype(t)::type>(type, entry.key, out);
+    });
+  }
+}
+
+void AppendNode(const ColumnType& type, const IndexNodeInfo& node, IndexKind kind,
+                std::string& out) {
+  const std::string indentation(2 * node.depth, ' ');
+  absl::StrAppend(&out, indentation, node.leaf ? "leaf" : "node", " at ", node.pointer.offset, ", ",
+                  Plural(node.pointer.size, "byte"), ", ", node.entries.size(),
+                  node.entries.size() == 1 ? " entry\n" : " entries\n");
+  for (const IndexEntryInfo& entry : node.entries) {
+    absl::StrAppend(&out, indentation, "  ");
+    AppendKey(type, entry, kind, out);
+    absl::StrAppend(&out, " -> ", node.leaf ? "block" : "node", " at ", entry.pointer.offset, ", ",
+                    Plural(entry.pointer.size, "byte"), "\n");
+  }
+}
+
+Json ToJson(const ColumnType& type, const IndexNodeInfo& node, IndexKind kind) {
+  Json json = {{"index", NameOf(kind)}, {"depth", node.depth}, {"leaf", node.leaf}};
+  json.update(JsonPointer(node.pointer));
+  Json& entries = json["entries"] = Json::array();
+  for (const IndexEntryInfo& entry : node.entries) {
+    Json item;
+    if (kind == IndexKind::kPositional) {
+      item["ordinal"] = JsonInteger(entry.ordinal);
+    } else if (HoldsText(type)) {
+      item["key"] = JsonBytes(entry.key);
+    } else {
+      item["key"] = {{"hex", Hex(entry.key)}};
+    }
+    item.update(JsonPointer(entry.pointer));
+    entries.push_back(std::move(item));
+  }
+  return json;
+}
+
+// Appends the nodes of one index to `list` if there is one, else to `output`.
+absl::Status PrintTree(const Reader& reader, IndexKind kind, std::optional<JsonList>& list,
+                       Output& output) {
+  const FileInfo& info = reader.info();
+  const auto& root =
+      kind == IndexKind::kPositional ? info.positional_index_root : info.value_index_root;
+  if (!list) absl::StrAppend(&output.text, root ? "" : "no ", NameOf(kind), " index\n");
+  return VisitIndex(reader, kind, [&](const IndexNodeInfo& node) {
+    if (list) {
+      list->Add(ToJson(info.type, node, kind));
+    } else {
+      AppendNode(info.type, node, kind, output.text);
+    }
+    output.Drain();
+    return true;
+  });
+}
+
+ExitCode PrintIndex(const IndexOptions& options, const CommonOptions& common, Output& output) {
+  const auto reader = OpenFile(common);
+  if (!reader.ok()) return output.Fail(reader.status());
+  std::optional<JsonList> list;
+  if (common.json) list.emplace(common.path, "nodes", output);
+
+  // One option excludes the other index; neither means both. Damage in one tree leaves the other
+  // worth showing.
+  absl::Status status;
+  if (options.positional || !options.value)
+    status.Update(PrintTree(*reader, IndexKind::kPositional, list, output));
+  if (options.value || !options.positional)
+    status.Update(PrintTree(*reader, IndexKind::kValue, list, output));
+  if (list) list->Finish(status);
+  return status.ok() ? output.Finish(kFine) : output.Fail(status);
+}
+
+}  // namespace
+
+void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommand(
+      app, common, "index", "Print the nodes of the positional and the value index",
+      "A node stands before its children, which are indented. Keys of the positional index are the "
+      "first\n"
+      "ordinals of the blocks. Keys of the value index are cut to what tells the blocks apart: "
+      "text for strings,\n"
+      "else the ordered form in hexadecimal, with the value behind it where it is whole.\n\n"
+      "Example:\n  cfile-dump index --value keys.cfile");
+  AddIgnoreChecksumsOption(*command, common);
+  auto options = std::make_shared<IndexOptions>();
+  command->add_flag("--positional", options->positional, "Only the index by ordinal");
+  command->add_flag("--value", options->value, "Only the index by value");
+  command->callback([&action, options] {
+    action = [options](const CommonOptions& chosen, Output& output) {
+      return PrintIndex(*options, chosen, output);
+    };
+  });
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,101 @@
+// cfile-dump: shows what is in a CFile or a table, and whether it is in order.
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tools/dump/dump.h"
+
+namespace cfile::tools {
+namespace {
+
+constexpr char kHelp[] =
+    "Without a subcommand a summary is printed. `cfile-dump SUBCOMMAND --help` says more about "
+    "each.\n"
+    "A file with the name of a subcommand is opened by a path: cfile-dump ./values\n\n"
+    "Exit codes: 0 fine, 1 wrong use, 2 damaged, 3 could not be read, 4 needs what this build does "
+    "not have.\n"
+    "Of a damaged file what can be read is printed before the error.\n\n"
+    "Examples:\n"
+    "  cfile-dump keys.cfile\n"
+    "  cfile-dump values --ordinal 1000 --count 10 keys.cfile\n"
+    "  cfile-dump find keys.cfile apple\n"
+    "  cfile-dump verify flights";
+
+ExitCode Misuse(const std::string& message) {
+  std::fprintf(stderr, "cfile-dump: %s\nSee cfile-dump --help\n", message.c_str());
+  return kUsage;
+}
+
+bool Exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+}
+
+// What is wrong with a command line that names no subcommand, or one behind the file; empty if it
+// is fine.
+std::string WrongArguments(const CLI::App& app, const std::vector<std::string>& files) {
+  const auto chosen = app.get_subcommands();
+  if (files.empty()) return chosen.empty() ? "a FILE or a subcommand is missing" : "";
+  if (!chosen.empty()) {
+    const std::string& name = chosen[0]->get_name();
+    return absl::StrCat("the subcommand stands before the file: cfile-dump ", name, " ", files[0],
+                        " (a file named '", name, "' is written ./", name, ")");
+  }
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands(nullptr))
+    absl::StrAppend(&names, " ", command->get_name());
+  if (!Exists(files[0]) &&
+      (files.size() > 1 || files[0].find_first_of("./") == std::string::npos)) {
+    return absl::StrCat("'", files[0], "' is neither a file nor a subcommand; the subcommands are",
+                        names);
+  }
+  return files.size() > 1 ? absl::StrCat("one file at a time: '", files[1], "' is too much") : "";
+}
+
+int Run(int argc, char** argv) {
+  CommonOptions common;
+  Action action = PrintSummary;
+  std::vector<std::string> files;
+
+  CLI::App app("Shows what is in a CFile, or in a table of CFiles, and whether it is in order.",
+               std::string(kToolName));
+  CLI::Option* file_option = app.add_option("FILE", files, "A .cfile, or the directory of a table");
+  AddJsonOption(app, common);
+  AddIgnoreChecksumsOption(app, common);
+  app.set_version_flag("--version", absl::StrCat("cfile-dump ", CFILE_VERSION));
+  app.require_subcommand(0, 1);
+  app.footer(kHelp);
+  AddHeaderCommand(app, common, action);
+  AddFooterCommand(app, common, action);
+  AddBlocksCommand(app, common, action);
+  AddIndexCommand(app, common, action);
+  AddValuesCommand(app, common, action);
+  AddAtCommand(app, common, action);
+  AddFindCommand(app, common, action);
+  AddVerifyCommand(app, common, action);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    app.exit(help);
+    return kFine;
+  } catch (const CLI::ParseError& error) {
+    const std::string wrong =
+        file_option->count() > 0 ? WrongArguments(app, file_option->results()) : "";
+    return Misuse(wrong.empty() ? error.what() : wrong);
+  }
+  if (const std::string wrong = WrongArguments(app, files); !wrong.empty()) return Misuse(wrong);
+  if (!files.empty()) common.path = files[0];
+  Output output;
+  return action(common, output);
+}
+
+}  // namespace
+}  // namespace cfile::tools
+
+int main(int argc, char** argv) {
+  cfile::tools::EndQuietlyOnClosedPipe();
+  return cfile::tools::Run(argc, argv);
+}

@@ -1,0 +1,60 @@
+// cfile-dump header, cfile-dump footer: the messages at a file's two ends.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tools/dump/dump.h"
+
+namespace cfile::tools {
+namespace {
+
+enum class Part { kHeader, kFooter };
+
+ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
+  const auto reader = OpenFile(common);
+  if (!reader.ok()) return output.Fail(reader.status());
+  const FileInfo& info = reader->info();
+  const bool header = part == Part::kHeader;
+  const uint64_t size = header ? info.header_size_bytes : info.footer_size_bytes;
+  const uint64_t offset = header ? 0 : info.file_size_bytes - size;
+  const MetadataText described = DescribeMetadata(info);
+  if (common.json) {
+    Json document = JsonDocument(common.path);
+    document["offset"] = JsonInteger(offset);
+    document["size"] = JsonInteger(size);
+    const std::string& message = header ? described.header_json : described.footer_json;
+    // Made by protobuf; parsed without exceptions all the same.
+    document[header ? "header" : "footer"] = Json::parse(message, nullptr, false);
+    absl::StrAppend(&output.text, document.dump(2), "\n");
+  } else {
+    // A comment in protobuf's text form, so that the whole can be parsed.
+    absl::StrAppend(&output.text, "# ", header ? "header" : "footer", ": offset ", offset, ", ",
+                    size, " bytes\n", header ? described.header_text : described.footer_text);
+  }
+  return output.Finish(kFine);
+}
+
+}  // namespace
+
+void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  AddCommand(app, common, "header", "Print the header as text protobuf",
+             "With --json the message stands in protobuf's own JSON form: bytes are base64.\n\n"
+             "Example:\n  cfile-dump header keys.cfile")
+      ->callback([&action] {
+        action = [](const CommonOptions& options, Output& output) {
+          return PrintPart(Part::kHeader, options, output);
+        };
+      });
+}
+
+void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  AddCommand(app, common, "footer", "Print the footer as text protobuf",
+             "With --json the message stands in protobuf's own JSON form: bytes are base64.\n\n"
+             "Example:\n  cfile-dump footer --json keys.cfile | jq .footer.numValues")
+      ->callback([&action] {
+        action = [](const CommonOptions& options, Output& output) {
+          return PrintPart(Part::kFooter, options, output);
+        };
+      });
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,128 @@
+#include "tools/dump/rows.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "tools/dump/column_text.h"
+
+namespace cfile::tools {
+namespace {
+
+struct Column {
+  std::string name;
+  std::unique_ptr<ColumnText> text;
+};
+
+absl::StatusOr<std::vector<Column>> OpenColumns(const Input& input,
+                                                const std::vector<std::string>& names) {
+  std::vector<Column> columns;
+  if (input.file) {
+    if (!names.empty())
+      return absl::InvalidArgumentError("--columns is for tables, and this is a single column");
+    auto text = NewColumnText(*input.file);
+    if (!text.ok()) return text.status();
+    columns.push_back({"value", *std::move(text)});
+    return columns;
+  }
+  std::vector<size_t> chosen;
+  for (const std::string& name : names) {
+    const auto column = FindColumn(*input.table, name);
+    if (!column.ok()) return column.status();
+    chosen.push_back(*column);
+  }
+  if (names.empty()) {
+    for (size_t i = 0; i < input.table->schema().columns.size(); ++i) chosen.push_back(i);
+  }
+  for (const size_t column : chosen) {
+    auto text = NewColumnText(*input.table, column);
+    if (!text.ok()) return text.status();
+    columns.push_back({input.table->schema().columns[column].name, *std::move(text)});
+  }
+  return columns;
+}
+
+// One line, or nothing after an error.
+absl::Status AppendTextRow(const std::vector<Column>& columns, std::string& out) {
+  const size_t start = out.size();
+  for (const Column& column : columns) {
+    if (&column != columns.data()) out += '\t';
+    if (absl::Status status = column.text->AppendNext(Form::kText, out); !status.ok()) {
+      out.resize(start);
+      return status;
+    }
+  }
+  out += '\n';
+  return absl::OkStatus();
+}
+
+absl::Status AppendJsonRow(const std::vector<Column>& columns, bool table, uint64_t ordinal,
+                           std::string& out) {
+  const size_t start = out.size();
+  absl::StrAppend(&out, "{\"schema_version\":1,\"ordinal\":", JsonInteger(ordinal).dump(),
+                  table ? ",\"values\":{" : ",");
+  for (const Column& column : columns) {
+    if (&column != columns.data()) out += ',';
+    AppendJsonBytes(column.name, out);
+    out += ':';
+    if (absl::Status status = column.text->AppendNext(Form::kJson, out); !status.ok()) {
+      out.resize(start);
+      return status;
+    }
+  }
+  out += table ? "}}\n" : "}\n";
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+ExitCode PrintRows(const Input& input, const CommonOptions& common,
+                   const std::vector<std::string>& columns, uint64_t ordinal, uint64_t count,
+                   Output& output) {
+  const auto opened = OpenColumns(input, columns);
+  if (!opened.ok()) return output.Fail(opened.status());
+  const uint64_t num_rows = NumRows(input);
+  if (ordinal > num_rows) {
+    return output.Fail(
+        absl::OutOfRangeError(absl::StrCat("ordinal ", ordinal, " is beyond the end: ", common.path,
+                                           " has ", Plural(num_rows, "row"))));
+  }
+  if (input.table && !common.json) {
+    for (const Column& column : *opened) {
+      if (&column != opened->data()) output.text += '\t';
+      AppendPrintable(column.name, output.text);
+    }
+    output.text += '\n';
+  }
+  const uint64_t end = ordinal + std::min(count, num_rows - ordinal);
+  if (ordinal < end) {
+    for (const Column& column : *opened) {
+      if (absl::Status status = column.text->Seek(ordinal); !status.ok())
+        return output.Fail(status);
+    }
+  }
+  for (; ordinal < end; ++ordinal) {
+    const absl::Status status =
+        common.json ? AppendJsonRow(*opened, input.table.has_value(), ordinal, output.text)
+                    : AppendTextRow(*opened, output.text);
+    if (!status.ok()) return output.Fail(status);
+    output.Drain();
+  }
+  return output.Finish(kFine);
+}
+
+uint64_t NumRows(const Input& input) {
+  return input.file ? input.file->num_values() : input.table->num_rows();
+}
+
+absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name) {
+  if (const auto column = table.schema().Find(name)) return *column;
+  std::string known;
+  for (const ColumnSchema& column : table.schema().columns) {
+    absl::StrAppend(&known, known.empty() ? "" : ", ", column.name);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("the table has no column '", name, "'; it has ", known));
+}
+
+}  // namespace cfile::tools

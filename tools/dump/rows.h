@@ -1,0 +1,24 @@
+// Rows of a file or a table, as `values`, `at` and `find` print them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/dump/dump.h"
+
+namespace cfile::tools {
+
+// Rows [ordinal, ordinal + count), as far as there are any. A file: a value a line. A table: the
+// names of the columns, then a line of tab-separated values a row. With --json an object a line.
+// `columns`: those of a table, empty = all.
+ExitCode PrintRows(const Input& input, const CommonOptions& common,
+                   const std::vector<std::string>& columns, uint64_t ordinal, uint64_t count,
+                   Output& output);
+
+uint64_t NumRows(const Input& input);
+
+// The column of that name; kInvalidArgument, naming those that there are.
+absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name);
+
+}  // namespace cfile::tools

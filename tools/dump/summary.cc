@@ -1,0 +1,76 @@
+// cfile-dump without a subcommand: what a file or a table is, on one screen.
+#include "tools/dump/summary.h"
+
+#include <algorithm>
+
+namespace cfile::tools {
+namespace {
+
+constexpr uint64_t kChecksumBytes = 4;
+
+// True if the index knows all that the totals ask for, so that no data block need be read, however
+// large the file.
+bool IndexKnowsAll(const FileInfo& info) {
+  return info.positional_index_root && !info.nullable && info.compression == Compression::kNone &&
+         !info.has_extended_blocks();
+}
+
+}  // namespace
+
+void BlockTotals::Add(const Reader& reader) {
+  const FileInfo& info = reader.info();
+  if (!IndexKnowsAll(info)) {
+    status.Update(VisitBlocks(reader, [&](const BlockInfo& block) {
+      AddName(EncodingName(block.encoding), encodings);
+      ++blocks;
+      nulls += block.null_count;
+      stored_bytes += block.stored_size_bytes;
+      encoded_bytes += block.encoded_size_bytes;
+      return true;
+    }));
+    return;
+  }
+  AddName(EncodingName(info.encoding), encodings);
+  status.Update(VisitIndex(reader, IndexKind::kPositional, [&](const IndexNodeInfo& node) {
+    if (!node.leaf) return true;
+    for (const IndexEntryInfo& entry : node.entries) {
+      const uint64_t bytes = entry.pointer.size - (info.has_checksums() ? kChecksumBytes : 0);
+      ++blocks;
+      stored_bytes += bytes;
+      encoded_bytes += bytes;
+    }
+    return true;
+  }));
+}
+
+TreeTotals MeasureTree(const Reader& reader, IndexKind kind) {
+  TreeTotals totals;
+  totals.status = VisitIndex(reader, kind, [&](const IndexNodeInfo& node) {
+    totals.levels = std::max<uint64_t>(totals.levels, node.depth + 1);
+    ++totals.nodes;
+    totals.bytes += node.pointer.size;
+    return true;
+  });
+  return totals;
+}
+
+void AddName(const std::string& name, std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+double BitsPerValue(uint64_t bytes, uint64_t values) {
+  return values == 0 ? 0 : 8.0 * static_cast<double>(bytes) / static_cast<double>(values);
+}
+
+double Rounded(double value) {
+  return static_cast<double>(static_cast<int64_t>(value * 100 + 0.5)) / 100;
+}
+
+ExitCode PrintSummary(const CommonOptions& common, Output& output) {
+  const auto input = OpenInput(common);
+  if (!input.ok()) return output.Fail(input.status());
+  return input->file ? SummarizeFile(common, *input->file, output)
+                     : SummarizeTable(common, *input->table, output);
+}
+
+}  // namespace cfile::tools

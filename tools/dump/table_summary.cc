@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "tools/dump/summary.h"
+
+namespace cfile::tools {
+namespace {
+
+// One column over all parts.
+struct ColumnTotals {
+  BlockTotals blocks;
+  uint64_t file_bytes = 0;
+  std::vector<std::string> compressions;  // each once
+};
+
+ColumnTotals Measure(const TableReader& table, size_t column) {
+  ColumnTotals totals;
+  for (size_t part = 0; part < table.num_parts(); ++part) {
+    const auto reader = table.OpenColumn(part, column);
+    if (!reader.ok()) {
+      totals.blocks.status.Update(reader.status());
+      continue;
+    }
+    totals.blocks.Add(*reader);
+    totals.file_bytes += reader->info().file_size_bytes;
+    AddName(CompressionName(reader->info().compression), totals.compressions);
+  }
+  return totals;
+}
+
+Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals) {
+  Json json = {{"name", JsonBytes(schema.name)},
+               {"type", schema.type.ToString()},
+               {"nullable", schema.nullable},
+               {"encodings", totals.blocks.encodings},
+               {"compressions", totals.compressions},
+               {"blocks", JsonInteger(totals.blocks.blocks)},
+               {"size", JsonInteger(totals.file_bytes)},
+               {"stored", JsonInteger(totals.blocks.stored_bytes)},
+               {"encoded", JsonInteger(totals.blocks.encoded_bytes)},
+               {"nulls", JsonInteger(totals.blocks.nulls)}};
+  if (!totals.blocks.status.ok()) json["error"] = JsonError(totals.blocks.status);
+  return json;
+}
+
+// Lines whose cells stand below each other; those from `first_right` on hold numbers.
+std::string Align(const std::vector<std::vector<std::string>>& lines, size_t first_right) {
+  std::vector<size_t> widths(lines[0].size());
+  for (const auto& line : lines) {
+    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string text;
+  for (const auto& line : lines) {
+    for (size_t i = 0; i < line.size(); ++i) {
+      const std::string padding(widths[i] - line[i].size(), ' ');
+      absl::StrAppend(&text, i == 0 ? "" : "  ",
+                      i < first_right ? line[i] + padding : padding + line[i]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, Output& output) {
+  Json columns = Json::array();
+  std::vector<std::vector<std::string>> lines = {{"column", "type", "nullable", "encoding",
+                                                  "compression", "blocks", "bytes", "bits/value",
+                                                  "nulls"}};
+  absl::Status status;
+  uint64_t blocks = 0, bytes = 0, nulls = 0;
+  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
+    const ColumnSchema& schema = table.schema().columns[column];
+    const ColumnTotals totals = Measure(table, column);
+    status.Update(totals.blocks.status);
+    blocks += totals.blocks.blocks;
+    bytes += totals.file_bytes;
+    nulls += totals.blocks.nulls;
+    columns.push_back(ToJson(schema, totals));
+    std::string name;
+    AppendPrintable(schema.name, name);
+    const auto list = [](const std::vector<std::string>& names) {
+      return names.empty() ? "-" : absl::StrJoin(names, ",");
+    };
+    lines.push_back({name, schema.type.ToString(), schema.nullable ? "yes" : "no",
+                     list(totals.blocks.encodings), list(totals.compressions),
+                     std::to_string(totals.blocks.blocks), std::to_string(totals.file_bytes),
+                     absl::StrFormat("%.2f", BitsPerValue(totals.file_bytes, table.num_rows())),
+                     std::to_string(totals.blocks.nulls)});
+    // Sums that damage cut short say so.
+    if (!totals.blocks.status.ok()) lines.back().back() += " (damaged)";
+  }
+  lines.push_back({"total", "", "", "", "", std::to_string(blocks), std::to_string(bytes),
+                   absl::StrFormat("%.2f", BitsPerValue(bytes, table.num_rows())),
+                   std::to_string(nulls)});
+
+  if (common.json) {
+    Json json = JsonDocument(common.path);
+    json["rows"] = JsonInteger(table.num_rows());
+    Json& parts = json["parts"] = Json::array();
+    for (size_t part = 0; part < table.num_parts(); ++part) {
+      parts.push_back({{"first_ordinal", JsonInteger(table.part_first_ordinal(part))},
+                       {"rows", JsonInteger(table.part_num_rows(part))}});
+    }
+    json["size"] = JsonInteger(bytes);
+    json["nulls"] = JsonInteger(nulls);
+    json["columns"] = std::move(columns);
+    if (!status.ok()) json["error"] = JsonError(status);
+    output.text = json.dump(2) + "\n";
+  } else {
+    output.text = absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n\n", "table", common.path, "rows",
+                                  table.num_rows(), "parts", table.num_parts());
+    output.text += Align(lines, 5);
+  }
+  return status.ok() ? output.Finish(kFine) : output.Fail(status);
+}
+
+}  // namespace cfile::tools

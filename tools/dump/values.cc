@@ -1,0 +1,61 @@
+// cfile-dump values: the values in order.
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/dump/rows.h"
+
+namespace cfile::tools {
+namespace {
+
+struct ValuesOptions {
+  uint64_t ordinal = 0;
+  uint64_t count = std::numeric_limits<uint64_t>::max();
+  std::vector<std::string> columns;
+};
+
+ExitCode PrintValues(const ValuesOptions& options, const CommonOptions& common, Output& output) {
+  const auto input = OpenInput(common);
+  if (!input.ok()) return output.Fail(input.status());
+  return PrintRows(*input, common, options.columns, options.ordinal, options.count, output);
+}
+
+}  // namespace
+
+void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommand(
+      app, common, "values", "Print the values, one a line; of a table the rows, separated by tabs",
+      "A null is printed as null. Strings are printed as they are, but with control characters, "
+      "backslashes and\n"
+      "bytes that are not UTF-8 escaped as in C (\\n, \\t, \\\\, \\x1b), and in double quotes "
+      "where they would be\n"
+      "misread: the empty string \"\", the string \"null\", and what begins with a double quote. "
+      "Binary values are\n"
+      "hexadecimal. The first line of a table names the columns.\n"
+      "With --json each line is an object: "
+      "{\"schema_version\":1,\"ordinal\":0,\"value\":\"apple\"}; of a table it has\n"
+      "\"values\":{\"COLUMN\":...} instead. Strings that are not UTF-8 are {\"hex\":\"...\"}; nan "
+      "and inf are strings.\n\n"
+      "Examples:\n"
+      "  cfile-dump values keys.cfile | head\n"
+      "  cfile-dump values --ordinal 1000000 --count 10 --columns year,carrier flights");
+  AddIgnoreChecksumsOption(*command, common);
+  auto options = std::make_shared<ValuesOptions>();
+  command->add_option("--ordinal", options->ordinal,
+                      "Where to begin; the first value has ordinal 0");
+  command->add_option("--count", options->count, "How many at most");
+  command
+      ->add_option("--columns", options->columns,
+                   "Which columns of a table, in this order: NAME,NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->callback([&action, options] {
+    action = [options](const CommonOptions& chosen, Output& output) {
+      return PrintValues(*options, chosen, output);
+    };
+  });
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,134 @@
+// cfile-dump verify: is anything damaged?
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tools/dump/dump.h"
+
+namespace cfile::tools {
+namespace {
+
+// Prints what was found in one file.
+class VerifyPrinter {
+ public:
+  VerifyPrinter(bool json, Output& output) : json_(json), output_(output) {}
+
+  void Add(const std::string& path, const absl::StatusOr<Reader>& reader) {
+    VerifyReport report;
+    if (!reader.ok()) {
+      report.damages.emplace_back().status = reader.status();
+    } else {
+      report = Verify(*reader);
+    }
+    for (const Damage& damage : report.damages) {
+      const ExitCode code = ExitCodeOf(damage.status);
+      // Damage is what was asked for; any other failure shows only where there is none.
+      if (worst_ != kDamaged) worst_ = code;
+    }
+    ++files_;
+    if (!report.ok()) ++bad_files_;
+    json_ ? AddJson(path, report)
+          : AddText(path, report, reader.ok() ? reader->info().file_size_bytes : 0);
+    output_.Drain();
+  }
+
+  ExitCode Finish(const std::string& path) {
+    if (json_) {
+      Json document = JsonDocument(path);
+      document["ok"] = worst_ == kFine;
+      document["files"] = std::move(json_files_);
+      absl::StrAppend(&output_.text, document.dump(2), "\n");
+    } else if (files_ > 1) {
+      absl::StrAppend(&output_.text, files_, " files, ", bad_files_, " not in order\n");
+    }
+    return output_.Finish(worst_);
+  }
+
+ private:
+  void AddText(const std::string& path, const VerifyReport& report, uint64_t file_size) {
+    std::string& text = output_.text;
+    absl::StrAppend(&text, path, ": ", report.ok() ? "in order" : "NOT IN ORDER", "\n");
+    for (const Damage& damage : report.damages) {
+      absl::StrAppend(&text, "  ", damage.status.message(), "\n");
+      if (damage.block) {
+        absl::StrAppend(&text, "    block at ", damage.block->offset, ", ",
+                        Plural(damage.block->size, "byte"), "\n");
+      }
+      if (damage.first_ordinal && damage.last_ordinal) {
+        absl::StrAppend(&text, "    rows ", *damage.first_ordinal, " to ", *damage.last_ordinal,
+                        " are concerned\n");
+      }
+    }
+    if (file_size > 0) {
+      absl::StrAppend(&text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"),
+                      ": ", Plural(report.data_blocks, "data block"), ", ",
+                      Plural(report.index_nodes, "index node"), ", ", Plural(report.values, "row"),
+                      "\n");
+    }
+  }
+
+  void AddJson(const std::string& path, const VerifyReport& report) {
+    Json file = {{"path", JsonBytes(path)},
+                 {"ok", report.ok()},
+                 {"data_blocks", JsonInteger(report.data_blocks)},
+                 {"index_nodes", JsonInteger(report.index_nodes)},
+                 {"rows", JsonInteger(report.values)},
+                 {"bytes_checked", JsonInteger(report.bytes_checked)}};
+    Json& damages = file["damages"] = Json::array();
+    for (const Damage& damage : report.damages) {
+      Json item = {{"error", JsonError(damage.status)}};
+      if (damage.block) item["block"] = JsonPointer(*damage.block);
+      if (damage.first_ordinal) item["first_ordinal"] = JsonInteger(*damage.first_ordinal);
+      if (damage.last_ordinal) item["last_ordinal"] = JsonInteger(*damage.last_ordinal);
+      damages.push_back(std::move(item));
+    }
+    json_files_.push_back(std::move(file));
+  }
+
+  const bool json_;
+  Output& output_;
+  ExitCode worst_ = kFine;
+  uint64_t files_ = 0;
+  uint64_t bad_files_ = 0;
+  Json json_files_ = Json::array();
+};
+
+ExitCode VerifyInput(const CommonOptions& common, Output& output) {
+  VerifyPrinter printer(common.json, output);
+  auto input = OpenInput(common);
+  if (!input.ok()) {
+    // No file at all is a mistake of the caller, not a finding.
+    if (ExitCodeOf(input.status()) == kIoError) return output.Fail(input.status());
+    printer.Add(common.path, input.status());
+  } else if (input->file) {
+    printer.Add(common.path, *input->file);
+  } else {
+    const TableReader& table = *input->table;
+    for (size_t part = 0; part < table.num_parts(); ++part) {
+      for (size_t column = 0; column < table.schema().columns.size(); ++column) {
+        const std::filesystem::path path =
+            std::filesystem::path(common.path) / table.part_file(part, column);
+        printer.Add(path.string(), table.OpenColumn(part, column));
+      }
+    }
+  }
+  return printer.Finish(common.path);
+}
+
+}  // namespace
+
+void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  AddCommand(app, common, "verify", "Read everything and say what is damaged",
+             "Checks all checksums, all structures and all values, and that they agree with each "
+             "other; of a table\n"
+             "in all its files. Ends with 0 if everything is in order and with 2 if anything is "
+             "damaged.\n\n"
+             "Examples:\n"
+             "  cfile-dump verify keys.cfile\n"
+             "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'")
+      ->callback([&action] { action = VerifyInput; });
+}
+
+}  // namespace cfile::tools

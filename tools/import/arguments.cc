@@ -1,0 +1,167 @@
+#include "tools/import/arguments.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace cfile::tools {
+namespace {
+
+constexpr char kDescription[] =
+    "Imports a CSV file into a table: a directory with one CFile per column.";
+
+constexpr char kFooter[] = R"(
+Input:
+  RFC 4180 with a header line and UTF-8 text. An unquoted empty field is a null, "" the empty string.
+  Types that are not given are found from all values of the column: int32, int64, double, bool, date,
+  timestamp(us,UTC), timestamp(us) and string, with nulls where the column has any.
+  Numbers with leading zeros or a plus, such as zip codes, stay strings.
+
+Output:
+  A new table, or with --append a new part of a table. After an error, or Ctrl-C, nothing of it is left.
+
+Types:
+  bool int8 int16 int32 int64 int128 uint8 uint16 uint32 uint64 float double string varchar binary date
+  decimal(10,2) timestamp(us,UTC) timestamp(ns) time(ms) uuid fixed(20)
+  Binary values are read as hexadecimal digits.
+
+Exit codes:
+  0 fine, 1 wrong use or a fault in the CSV file, 2 damaged table, 3 input or output failed,
+  4 needs what this build does not have
+
+Examples:
+  cfile-import flights.csv flights
+  cfile-import flights.csv flights --null NA --sorted-by time_hour --compression zstd
+  cfile-import prices.csv prices --type 'price=decimal(10,2)' --type sku=string --encoding sku=prefix
+  cfile-import today.csv prices --append
+  cfile-import data.tsv data --delimiter tab --json)";
+
+// COLUMN=VALUE. Of several = the last one: names may hold any character, values hold none.
+bool Split(const std::string& text, std::string& column, std::string& value) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return false;
+  column = text.substr(0, equals);
+  value = text.substr(equals + 1);
+  return true;
+}
+
+CLI::ParseError Wrong(const std::string& option, const std::string& text, std::string_view reason) {
+  return CLI::ValidationError(option + " " + text, std::string(reason));
+}
+
+template <typename T>
+T ValueOrThrow(absl::StatusOr<T> value, const std::string& option, const std::string& text) {
+  if (!value.ok()) {
+    const absl::string_view message = value.status().message();
+    throw Wrong(option, text, {message.data(), message.size()});
+  }
+  return *std::move(value);
+}
+
+// Fills a choice from texts VALUE and COLUMN=VALUE.
+template <typename T, typename Parse>
+void Choose(const std::string& option, const std::vector<std::string>& texts, Parse parse,
+            Choice<T>& choice) {
+  for (const std::string& text : texts) {
+    std::string column, value;
+    const bool named = Split(text, column, value);
+    T& chosen = named ? choice.for_column[column] : choice.for_all;
+    chosen = ValueOrThrow(parse(named ? value : text), option, text);
+  }
+}
+
+char ParseDelimiter(const std::string& text) {
+  if (text == "tab" || text == "\\t") return '\t';
+  if (text.size() != 1 || text == "\"" || text == "\n" || text == "\r") {
+    throw Wrong("--delimiter", text, "expected one character, or tab");
+  }
+  return text[0];
+}
+
+}  // namespace
+
+std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_code) {
+  Arguments arguments;
+  ImportOptions& import = arguments.import;
+  std::string delimiter = ",", sorted_by, compatibility, progress = "auto";
+  std::vector<std::string> types, not_null, encodings, compressions;
+  bool quiet = false;
+
+  CLI::App app(kDescription, std::string(kImportTool));
+  app.footer(kFooter);
+  app.get_formatter()->column_width(36);
+  app.set_version_flag("--version", absl::StrCat(std::string(kImportTool), " ", CFILE_VERSION));
+  app.add_option("IN.csv", import.input, "The file to read")->required()->type_name("");
+  app.add_option("OUT_TABLE", import.output, "The table: a directory that does not exist yet")
+      ->required()
+      ->type_name("");
+
+  const auto repeatable = [&app](const std::string& name, std::vector<std::string>& values,
+                                 const std::string& form, const std::string& help) {
+    return app.add_option(name, values, help)->type_name(form)->allow_extra_args(false);
+  };
+  app.add_option("--delimiter", delimiter, "What separates fields; 'tab' for a tab (default: ,)")
+      ->type_name("CHARACTER");
+  repeatable("--null", import.null_texts, "TEXT",
+             "A further text for null, e.g. NA; not if quoted");
+  CLI::Option* type_option = repeatable("--type", types, "COLUMN=TYPE", "The type of a column");
+  CLI::Option* not_null_option =
+      repeatable("--not-null", not_null, "COLUMN", "A null in this column is an error");
+  repeatable("--encoding", encodings, "[COLUMN=]ENCODING",
+             "How values become bytes; auto (default) chooses by type");
+  repeatable("--compression", compressions, "[COLUMN=]CODEC",
+             "none (default), or a codec such as lz4, snappy, zstd");
+  app.add_option("--block-size", import.block_size_bytes,
+                 "Encoded bytes in a block, e.g. 64KiB (default: 256KiB)")
+      ->type_name("BYTES")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::PositiveNumber);
+  app.add_option("--sorted-by", sorted_by,
+                 "Store rows in the order of this column and index it,\nso that its values can be "
+                 "found by key")
+      ->type_name("COLUMN");
+  app.add_option("--compat", compatibility, "kudu: only what Apache Kudu can read")
+      ->type_name("kudu")
+      ->check(CLI::IsMember({"kudu"}));
+  app.add_flag("--append", import.append, "Add a part to OUT_TABLE; its columns and types stand")
+      ->excludes(type_option)
+      ->excludes(not_null_option);
+  app.add_option("--progress", progress, "auto (default: on a terminal), always or never")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_flag("--json", arguments.json, "Print the summary as JSON");
+  app.add_flag("--quiet", quiet, "Print errors only, and JSON if asked for");
+
+  try {
+    app.parse(argc, argv);
+    import.delimiter = ParseDelimiter(delimiter);
+    for (const std::string& text : types) {
+      std::string column, type;
+      if (!Split(text, column, type)) throw Wrong("--type", text, "expected COLUMN=TYPE");
+      import.types[column] = ValueOrThrow(ColumnType::Parse(type), "--type", text);
+    }
+    import.not_null.insert(not_null.begin(), not_null.end());
+    Choose("--encoding", encodings, ParseEncoding, import.encoding);
+    Choose("--compression", compressions, ParseCompression, import.compression);
+  } catch (const CLI::Success& wish) {
+    app.exit(wish);
+    exit_code = kFine;
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "%s: %s\nSee cfile-import --help\n", kImportTool.data(), error.what());
+    exit_code = kUsage;
+    return std::nullopt;
+  }
+  if (!sorted_by.empty()) import.sorted_by = sorted_by;
+  if (compatibility == "kudu") import.compatibility = Compatibility::kKudu;
+  arguments.progress =
+      !quiet && (progress == "always" || (progress == "auto" && isatty(STDERR_FILENO) != 0));
+  arguments.summary = !quiet || arguments.json;
+  return arguments;
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,57 @@
+// A CSV file with a header: named columns, nulls.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/io.h"
+#include "tools/import/csv_reader.h"
+
+namespace cfile::tools {
+
+class CsvInput {
+ public:
+  // Maps the file and reads its header. kInvalidArgument: a column has no name, or that of another.
+  // A field is null if it stands unquoted and is empty or one of `null_texts`.
+  static absl::StatusOr<CsvInput> Open(const std::string& path, char delimiter,
+                                       std::vector<std::string> null_texts);
+
+  // Just behind the header at first.
+  CsvReader& reader() { return reader_; }
+  // Goes back there.
+  void Rewind() { reader_.Seek(first_row_); }
+
+  // Names, in the order of the file; none if the file is empty.
+  const std::vector<std::string>& columns() const { return columns_; }
+  std::optional<size_t> Find(std::string_view column) const;
+
+  uint64_t size_bytes() const { return source_->size(); }
+
+  bool IsNull(const CsvField& field) const {
+    return !field.quoted && (field.text.empty() || IsNullText(field.text));
+  }
+
+  // kInvalidArgument 'FILE:LINE:COLUMN: column "NAME": MESSAGE' for a field of the reader's last
+  // record.
+  absl::Status Error(size_t column, std::string_view message) const;
+  absl::Status Error(size_t column, const absl::Status& status) const;
+
+ private:
+  CsvInput(std::shared_ptr<const Source> source, char delimiter,
+           std::vector<std::string> null_texts);
+  absl::Status ReadHeader();
+  bool IsNullText(std::string_view text) const;
+
+  std::shared_ptr<const Source> source_;
+  CsvReader reader_;
+  std::vector<std::string> null_texts_;
+  std::vector<std::string> columns_;
+  uint64_t first_row_ = 0;
+};
+
+}  // namespace cfile::tools

@@ -1,0 +1,123 @@
+#include "tools/import/csv_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace cfile::tools {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+std::string_view WithoutByteOrderMark(std::string_view text) {
+  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
+}
+
+}  // namespace
+
+CsvReader::CsvReader(std::string name, std::string_view text, char delimiter)
+    : name_(std::move(name)),
+      text_(WithoutByteOrderMark(text)),
+      delimiter_(delimiter),
+      record_(text_.data()),
+      next_(text_.data()) {
+  for (const char c : {delimiter, '"', '\r', '\n'}) ends_field_[static_cast<uint8_t>(c)] = true;
+}
+
+absl::StatusOr<bool> CsvReader::Next() {
+  for (;;) {
+    if (next_ == end()) return false;
+    record_ = next_;
+    if (absl::Status status = ReadRecord(); !status.ok()) return status;
+    if (num_fields_ == 0) num_fields_ = fields_.size();
+    if (fields_.size() == num_fields_) return true;
+    const bool blank = fields_.size() == 1 && fields_[0].text.empty() && !fields_[0].quoted;
+    if (blank) continue;
+    const size_t surplus = fields_.size() > num_fields_ ? num_fields_ : 0;
+    return Error(fields_[surplus].start,
+                 absl::StrCat("expected ", num_fields_, " fields, as in the header, but found ",
+                              fields_.size()));
+  }
+}
+
+absl::Status CsvReader::ReadRecord() {
+  fields_.clear();
+  for (const char* at = next_;; ++at) {
+    CsvField& field = fields_.emplace_back();
+    field.start = at;
+    if (at != end() && *at == '"') {
+      if (absl::Status status = ReadQuoted(field); !status.ok()) return status;
+      at = next_;
+    } else {
+      while (at != end() && !ends_field_[static_cast<uint8_t>(*at)]) ++at;
+      field.text = {field.start, static_cast<size_t>(at - field.start)};
+    }
+
+    // What ended the field.
+    next_ = at;
+    if (at == end()) return absl::OkStatus();
+    if (*at == delimiter_) continue;
+    next_ = at + 1;
+    if (*at == '\n') return absl::OkStatus();
+    if (*at == '\r') {
+      if (next_ == end()) return absl::OkStatus();
+      if (*next_++ == '\n') return absl::OkStatus();
+      return Error(at,
+                   "a carriage return without a line feed; a field that holds one needs quotes");
+    }
+    if (field.quoted) {
+      return Error(at, "text behind a closing quote; inside a quoted field write a quote twice");
+    }
+    return Error(at,
+                 "stray quote; a field that holds one needs quotes, with the one inside "
+                 "written twice");
+  }
+}
+
+// Leaves next_ behind the closing quote.
+absl::Status CsvReader::ReadQuoted(CsvField& field) {
+  field.quoted = true;
+  std::string* unescaped = nullptr;
+  const char* part = field.start + 1;
+  for (;;) {
+    const auto* quote =
+        static_cast<const char*>(std::memchr(part, '"', static_cast<size_t>(end() - part)));
+    if (quote == nullptr) return Error(field.start, "this quote is never closed");
+    next_ = quote + 1;
+    const bool escaped = next_ != end() && *next_ == '"';
+    if (!escaped && unescaped == nullptr) {
+      field.text = {part, static_cast<size_t>(quote - part)};
+      return absl::OkStatus();
+    }
+    if (unescaped == nullptr) {
+      // A deque: what the other fields point to stays where it is.
+      if (unescaped_.size() < fields_.size()) unescaped_.resize(fields_.size());
+      unescaped = &unescaped_[fields_.size() - 1];
+      unescaped->clear();
+    }
+    unescaped->append(part, escaped ? next_ : quote);
+    if (!escaped) {
+      field.text = *unescaped;
+      return absl::OkStatus();
+    }
+    part = next_ + 1;
+  }
+}
+
+absl::Status CsvReader::Error(const char* place, std::string_view message) const {
+  // Counted only now: it is needed once, and costs each record time if kept up to date.
+  const char* const begin = text_.data();
+  const auto line = 1 + std::count(begin, place, '\n');
+  const char* line_start = place;
+  while (line_start != begin && line_start[-1] != '\n') --line_start;
+  const auto column =
+      1 + std::count_if(line_start, place, [](char c) {
+        return (static_cast<uint8_t>(c) & 0xc0) != 0x80;  // not the first byte of a character
+      });
+  return absl::InvalidArgumentError(absl::StrCat(
+      name_, ":", line, ":", column, ": ", absl::string_view(message.data(), message.size())));
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,74 @@
+// What cfile-import does: reads a CSV file, writes a table.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/options.h"
+#include "cfile/table.h"
+#include "cfile/types.h"
+#include "tools/import/progress.h"
+
+namespace cfile::tools {
+
+// A choice for all columns, and others for some of them by name.
+template <typename T>
+struct Choice {
+  T for_all{};
+  std::map<std::string, T> for_column;
+
+  const T& Of(const std::string& column) const {
+    const auto found = for_column.find(column);
+    return found == for_column.end() ? for_all : found->second;
+  }
+};
+
+struct ImportOptions {
+  std::string input;   // path of the CSV file
+  std::string output;  // directory of the table
+  char delimiter = ',';
+  std::vector<std::string> null_texts;      // null when they stand unquoted; "" always does
+  std::map<std::string, ColumnType> types;  // columns that are not here: found from their values
+  std::set<std::string> not_null;
+  Choice<Encoding> encoding{.for_all = Encoding::kAuto, .for_column = {}};
+  Choice<Compression> compression{.for_all = Compression::kNone, .for_column = {}};
+  size_t block_size_bytes = WriterOptions().block_size_bytes;
+  std::optional<std::string> sorted_by;  // a column
+  Compatibility compatibility = Compatibility::kNone;
+  bool append = false;  // to the table at `output`; `types` and `not_null` are then empty
+};
+
+struct ImportedColumn {
+  ColumnSchema schema;
+  uint64_t nulls = 0;
+  Encoding encoding = Encoding::kAuto;
+  Compression compression = Compression::kNone;
+  uint64_t bytes = 0;  // of its file
+};
+
+struct ImportResult {
+  uint64_t rows = 0;
+  uint64_t bytes_in = 0;
+  double seconds = 0;
+  std::optional<std::string> sorted_by;
+  bool reordered = false;  // the file was not in that order
+  std::vector<ImportedColumn> columns;
+
+  uint64_t bytes_out() const;
+};
+
+// Reads the input once to find types and nulls (not with `append`), once for the keys if there is
+// `sorted_by`, and once to write. Memory: a batch of rows and one block per column; where rows have
+// to be reordered, also offset and key of each row.
+//
+// kInvalidArgument: the file is no CSV or a value does not go with its column ("FILE:LINE:COLUMN:
+// ..."), or the options do not go with the file. kCancelled: Progress::Cancel. Other errors are
+// those of reading and writing. After an error nothing is left behind.
+absl::StatusOr<ImportResult> Import(const ImportOptions& options, Progress& progress);
+
+}  // namespace cfile::tools

@@ -1,0 +1,102 @@
+#include "tools/import/progress.h"
+
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "absl/strings/str_format.h"
+
+namespace cfile::tools {
+namespace {
+
+volatile sig_atomic_t cancelled = 0;
+
+constexpr auto kDrawEvery = std::chrono::milliseconds(100);
+// Short work shows no bar at all.
+constexpr auto kFirstDraw = std::chrono::milliseconds(300);
+
+size_t TerminalWidth() {
+  winsize size = {};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+// 75 seconds as "1:15", 4000 as "1:06:40".
+std::string Duration(double seconds) {
+  const auto whole = static_cast<uint64_t>(std::min(seconds, 359999.0));
+  const uint64_t hours = whole / 3600;
+  return hours > 0 ? absl::StrFormat("%d:%02d:%02d", hours, whole / 60 % 60, whole % 60)
+                   : absl::StrFormat("%d:%02d", whole / 60, whole % 60);
+}
+
+}  // namespace
+
+void Progress::Cancel() { cancelled = 1; }
+
+void Progress::Begin(std::string_view stage, uint64_t total_bytes) {
+  stage_ = stage;
+  total_bytes_ = total_bytes;
+  start_ = Clock::now();
+  next_draw_ = start_ + kFirstDraw;
+  if (drawn_ || total_bytes == 0) Draw(0, 0, start_);
+}
+
+absl::Status Progress::Update(uint64_t bytes, uint64_t rows) {
+  if (cancelled != 0) return absl::CancelledError("interrupted; nothing was written");
+  if (!shown_) return absl::OkStatus();
+  const Clock::time_point now = Clock::now();
+  if (now >= next_draw_) {
+    next_draw_ = now + kDrawEvery;
+    Draw(bytes, rows, now);
+  }
+  return absl::OkStatus();
+}
+
+void Progress::Draw(uint64_t bytes, uint64_t rows, Clock::time_point now) {
+  if (!shown_) return;
+  std::string line = stage_;
+  if (total_bytes_ > 0) {
+    const double seconds = std::chrono::duration<double>(now - start_).count();
+    const double done =
+        std::min(1.0, static_cast<double>(bytes) / static_cast<double>(total_bytes_));
+    std::string figures;
+    if (seconds > 0 && bytes > 0) {
+      figures =
+          absl::StrFormat(" %.0f MB/s  %s rows  ETA %s", static_cast<double>(bytes) / seconds / 1e6,
+                          WithCommas(rows), Duration(seconds * (1 - done) / done));
+    }
+    line += absl::StrFormat(" %3.0f%%", done * 100);
+    // The bar takes what the figures leave, within reason.
+    const size_t width = TerminalWidth();
+    const size_t taken = line.size() + figures.size() + 4;
+    if (taken + 10 <= width) {
+      const size_t bar = std::min<size_t>(width - taken, 40);
+      const auto full = static_cast<size_t>(done * static_cast<double>(bar));
+      std::string picture(full, '=');
+      if (full < bar) picture += '>';
+      picture.resize(bar, ' ');
+      line += " [" + picture + "]";
+    }
+    line = (line + figures).substr(0, width - 1);
+  }
+  // ESC [ K clears what a longer line left behind.
+  absl::FPrintF(stderr, "\r%s\033[K", line);
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void Progress::End() {
+  if (drawn_) std::fputs("\r\033[K", stderr);
+  drawn_ = false;
+}
+
+std::string WithCommas(uint64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t end = text.size(); end > 3; end -= 3) text.insert(end - 3, 1, ',');
+  return text;
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,49 @@
+// A progress bar on stderr, and the question whether to go on.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace cfile::tools {
+
+// Shows one stage of work after the other, in one line that disappears at the end:
+//
+//   writing  45% [===========>             ] 152 MB/s  151,552 rows  ETA 0:12
+class Progress {
+ public:
+  explicit Progress(bool shown) : shown_(shown) {}
+  ~Progress() { End(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // Begins a stage of `total_bytes`; 0 = not known, then only its name is shown.
+  void Begin(std::string_view stage, uint64_t total_bytes);
+  // So much of the stage is done. Cheap enough to be called every few thousand rows. kCancelled
+  // after Cancel().
+  absl::Status Update(uint64_t bytes, uint64_t rows);
+  // Removes the line.
+  void End();
+
+  // Makes the next Update fail. May be called in a signal handler.
+  static void Cancel();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void Draw(uint64_t bytes, uint64_t rows, Clock::time_point now);
+
+  const bool shown_;
+  bool drawn_ = false;
+  std::string stage_;
+  uint64_t total_bytes_ = 0;
+  Clock::time_point start_;
+  Clock::time_point next_draw_;
+};
+
+// 1234567 as "1,234,567".
+std::string WithCommas(uint64_t number);
+
+}  // namespace cfile::tools

@@ -1,0 +1,124 @@
+#include "tools/import/summary.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace cfile::tools {
+namespace {
+
+// a / b; 0 where there is no b.
+double Ratio(uint64_t a, double b) { return b > 0 ? static_cast<double>(a) / b : 0; }
+
+double MegabytesPerSecond(const ImportResult& result) {
+  return Ratio(result.bytes_in, result.seconds) / 1e6;
+}
+
+double CompressionRatio(const ImportResult& result) {
+  return Ratio(result.bytes_in, static_cast<double>(result.bytes_out()));
+}
+
+double BytesPerRow(const ImportResult& result, const ImportedColumn& column) {
+  return Ratio(column.bytes, static_cast<double>(result.rows));
+}
+
+std::string Count(uint64_t number, std::string_view noun) {
+  return absl::StrCat(WithCommas(number), " ", std::string(noun), number == 1 ? "" : "s");
+}
+
+// Lines of cells, each column as wide as its widest cell.
+class TextTable {
+ public:
+  // '<' for each column that begins at the left, '>' for one that ends at the right.
+  explicit TextTable(std::string alignment) : alignment_(std::move(alignment)) {}
+
+  void Add(std::vector<std::string> cells) { lines_.push_back(std::move(cells)); }
+
+  std::string ToString() const {
+    std::vector<size_t> widths(alignment_.size());
+    for (const auto& line : lines_) {
+      for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], Width(line[i]));
+    }
+    std::string out;
+    for (const auto& line : lines_) {
+      for (size_t i = 0; i < line.size(); ++i) {
+        const std::string padding(widths[i] - Width(line[i]), ' ');
+        if (i > 0) out += "  ";
+        out += alignment_[i] == '<' ? line[i] + padding : padding + line[i];
+      }
+      out.erase(out.find_last_not_of(' ') + 1);
+      out += '\n';
+    }
+    return out;
+  }
+
+ private:
+  // In characters; names may be in any script.
+  static size_t Width(const std::string& text) {
+    return static_cast<size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
+  }
+
+  const std::string alignment_;
+  std::vector<std::vector<std::string>> lines_;
+};
+
+}  // namespace
+
+std::string SummaryText(const ImportOptions& options, const ImportResult& result) {
+  std::string text =
+      absl::StrCat(options.output, ": ", Count(result.rows, "row"),
+                   options.append ? " added, " : ", ", Count(result.columns.size(), "column"));
+  if (result.sorted_by.has_value()) absl::StrAppend(&text, ", sorted by ", *result.sorted_by);
+  absl::StrAppend(&text, "\n");
+  if (result.reordered) {
+    absl::StrAppend(&text, options.input, " was not in that order: its rows were sorted\n");
+  }
+  absl::StrAppendFormat(&text, "%s bytes of CSV -> %s bytes (%.1f : 1) in %.2f s, %.0f MB/s\n\n",
+                        WithCommas(result.bytes_in), WithCommas(result.bytes_out()),
+                        CompressionRatio(result), result.seconds, MegabytesPerSecond(result));
+
+  TextTable table("<<><<>>");
+  table.Add({"column", "type", "nulls", "encoding", "compression", "bytes", "bytes/row"});
+  for (const ImportedColumn& column : result.columns) {
+    table.Add({column.schema.name, column.schema.type.ToString(),
+               column.schema.nullable ? WithCommas(column.nulls) : "-",
+               EncodingName(column.encoding), CompressionName(column.compression),
+               WithCommas(column.bytes), absl::StrFormat("%.3f", BytesPerRow(result, column))});
+  }
+  return text + table.ToString();
+}
+
+std::string SummaryJson(const ImportOptions& options, const ImportResult& result) {
+  using Json = nlohmann::ordered_json;
+  Json columns = Json::array();
+  for (const ImportedColumn& column : result.columns) {
+    columns.push_back({{"name", column.schema.name},
+                       {"type", column.schema.type.ToString()},
+                       {"nullable", column.schema.nullable},
+                       {"nulls", column.nulls},
+                       {"encoding", EncodingName(column.encoding)},
+                       {"compression", CompressionName(column.compression)},
+                       {"bytes", column.bytes},
+                       {"bytes_per_row", BytesPerRow(result, column)}});
+  }
+  const Json json = {{"schema_version", 1},
+                     {"input", options.input},
+                     {"table", options.output},
+                     {"appended", options.append},
+                     {"rows", result.rows},
+                     {"bytes_in", result.bytes_in},
+                     {"bytes_out", result.bytes_out()},
+                     {"ratio", CompressionRatio(result)},
+                     {"seconds", result.seconds},
+                     {"megabytes_per_second", MegabytesPerSecond(result)},
+                     {"sorted_by", result.sorted_by.has_value() ? Json(*result.sorted_by) : Json()},
+                     {"reordered", result.reordered},
+                     {"columns", std::move(columns)}};
+  // Paths and names need not be UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace cfile::tools
