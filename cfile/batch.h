@@ -14,8 +14,8 @@
 
 namespace cfile {
 
-// Rows first_ordinal .. first_ordinal + size() - 1. A view: the memory is the cursor's, the mapped file's or the dictionary's; who
-// hands it out says how long it stays.
+// Rows first_ordinal .. first_ordinal + size() - 1. A view: the memory is the cursor's, the mapped
+// file's or the dictionary's; who hands it out says how long it stays.
 template <typename T>
 struct Batch {
   // One per row. A null's slot holds T{}.
@@ -32,14 +32,17 @@ struct Batch {
   size_t size() const { return values.size(); }
   bool empty() const { return values.empty(); }
   // Precondition: i < size().
-  bool IsValid(size_t i) const { return validity == nullptr || (validity[i / 8] >> (i % 8) & 1) != 0; }
+  bool IsValid(size_t i) const {
+    return validity == nullptr || (validity[i / 8] >> (i % 8) & 1) != 0;
+  }
 };
 
 // A value that owns its bytes: std::string for std::string_view, else T itself.
 template <typename T>
 using Owned = std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>;
 
-// Rows that own their memory: what Take fills. Reusable: it keeps its memory from call to call. Movable, thread-compatible.
+// Rows that own their memory: what Take fills. Reusable: it keeps its memory from call to call.
+// Movable, thread-compatible.
 template <typename T>
 class OwnedBatch {
  public:

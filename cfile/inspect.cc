@@ -19,7 +19,8 @@ using internal::IndexNode;
 using internal::IndexPath;
 
 template <typename T>
-absl::Status VisitBlocksOf(FileReader& file, IndexKind kind, const std::function<bool(const BlockInfo&)>& visit) {
+absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
+                           const std::function<bool(const BlockInfo&)>& visit) {
   const FileInfo& info = file.info();
   internal::BlockBuffer buffer;
   internal::BlockCursor<T> cursor(info.type);
@@ -34,9 +35,9 @@ absl::Status VisitBlocksOf(FileReader& file, IndexKind kind, const std::function
                     .encoded_size_bytes = fetched.bytes.size(),
                     .compressed = fetched.compressed};
     absl::Status status = [&] {
-      CFILE_ASSIGN_OR_RETURN(
-          const internal::DataBlock parts,
-          internal::ParseDataBlock(fetched.bytes, info.nullable, info.has_extended_blocks(), info.encoding));
+      CFILE_ASSIGN_OR_RETURN(const internal::DataBlock parts,
+                             internal::ParseDataBlock(fetched.bytes, info.nullable,
+                                                      info.has_extended_blocks(), info.encoding));
       CFILE_RETURN_IF_ERROR(cursor.Open(parts, std::nullopt));
       block.encoding = parts.encoding;
       block.first_ordinal = cursor.first_ordinal();
@@ -52,11 +53,12 @@ absl::Status VisitBlocksOf(FileReader& file, IndexKind kind, const std::function
 }
 
 // False: `visit` has had enough.
-absl::StatusOr<bool> VisitNode(FileReader& file, IndexKind kind, const IndexNode& node, uint32_t depth,
+absl::StatusOr<bool> VisitNode(FileReader& file, IndexKind kind, const IndexNode& node,
+                               uint32_t depth,
                                const std::function<bool(const IndexNodeInfo&)>& visit) {
   if (depth >= internal::kMaxIndexDepth) {
-    return encodings::DataLoss(file.source().name(), ": the index is deeper than ", internal::kMaxIndexDepth,
-                               " levels");
+    return encodings::DataLoss(file.source().name(), ": the index is deeper than ",
+                               internal::kMaxIndexDepth, " levels");
   }
   IndexNodeInfo info{.pointer = node.pointer(), .depth = depth, .leaf = node.leaf()};
   info.entries.reserve(node.num_entries());
@@ -82,7 +84,8 @@ absl::StatusOr<bool> VisitNode(FileReader& file, IndexKind kind, const IndexNode
 
 absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit) {
   FileReader& file = *internal::ReaderAccess::File(reader);
-  const IndexKind kind = file.info().positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
+  const IndexKind kind =
+      file.info().positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
   return encodings::VisitPhysicalType(file.info().type.physical(), [&](auto type) {
     return VisitBlocksOf<typename decltype(type)::type>(file, kind, visit);
   });
@@ -92,7 +95,8 @@ absl::Status VisitIndex(const Reader& reader, IndexKind kind,
                         const std::function<bool(const IndexNodeInfo&)>& visit) {
   FileReader& file = *internal::ReaderAccess::File(reader);
   const FileInfo& info = file.info();
-  if (!(kind == IndexKind::kPositional ? info.positional_index_root : info.value_index_root)) return absl::OkStatus();
+  if (!(kind == IndexKind::kPositional ? info.positional_index_root : info.value_index_root))
+    return absl::OkStatus();
   CFILE_ASSIGN_OR_RETURN(const IndexNode* root, file.IndexRoot(kind));
   return VisitNode(file, kind, *root, 0, visit).status();
 }

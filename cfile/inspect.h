@@ -1,4 +1,5 @@
-// What a file consists of: for tools that show, check and explain files. Nothing here is needed to read values.
+// What a file consists of: for tools that show, check and explain files. Nothing here is needed to
+// read values.
 #pragma once
 
 #include <cstdint>
@@ -97,8 +98,8 @@ struct IndexNodeInfo {
 // Something wrong in a file.
 struct Damage {
   absl::Status status;
-  std::optional<BlockPointer> block;          // where, if a block is concerned
-  std::optional<uint64_t> first_ordinal;      // rows that are affected, if known
+  std::optional<BlockPointer> block;      // where, if a block is concerned
+  std::optional<uint64_t> first_ordinal;  // rows that are affected, if known
   std::optional<uint64_t> last_ordinal;
 };
 
@@ -112,16 +113,18 @@ struct VerifyReport {
   bool ok() const { return damages.empty(); }
 };
 
-// Visits each data block in ordinal order; stops early, with OK, when `visit` returns false. Reads each block. A block that cannot be
-// read gives its error after the ones before it were visited.
+// Visits each data block in ordinal order; stops early, with OK, when `visit` returns false. Reads
+// each block. A block that cannot be read gives its error after the ones before it were visited.
 absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit);
 
-// Visits each node of an index, a parent before its children, in key order. OK and no visit if the file has no such index.
+// Visits each node of an index, a parent before its children, in key order. OK and no visit if the
+// file has no such index.
 absl::Status VisitIndex(const Reader& reader, IndexKind kind,
                         const std::function<bool(const IndexNodeInfo&)>& visit);
 
-// Reads everything: all checksums, all structures, all values; that blocks, index keys and the footer agree, and that bytes no
-// pointer covers are zero. Goes on after damage where it can. An error only if the file cannot be opened at all.
+// Reads everything: all checksums, all structures, all values; that blocks, index keys and the
+// footer agree, and that bytes no pointer covers are zero. Goes on after damage where it can. An
+// error only if the file cannot be opened at all.
 VerifyReport Verify(const Reader& reader);
 
 }  // namespace cfile

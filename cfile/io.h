@@ -1,4 +1,5 @@
-// Where bytes come from and go to. Nothing else in the library touches a file descriptor; implement these two for other storage.
+// Where bytes come from and go to. Nothing else in the library touches a file descriptor; implement
+// these two for other storage.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace cfile {
 
-// Immutable bytes that are read at any offset. Implementations must allow calls from many threads at once.
+// Immutable bytes that are read at any offset. Implementations must allow calls from many threads
+// at once.
 class Source {
  public:
   virtual ~Source() = default;
@@ -23,24 +25,28 @@ class Source {
   // Bytes in all. Does not change.
   virtual uint64_t size() const = 0;
 
-  // Fills `out` with the bytes from `offset` on. Precondition: offset + out.size() <= size(). An error if not all could be read.
+  // Fills `out` with the bytes from `offset` on. Precondition: offset + out.size() <= size(). An
+  // error if not all could be read.
   virtual absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
 
-  // All bytes, if they lie in memory for as long as this object lives; then the reader points into them instead of calling ReadAt.
-  // Empty otherwise.
+  // All bytes, if they lie in memory for as long as this object lives; then the reader points into
+  // them instead of calling ReadAt. Empty otherwise.
   virtual std::span<const uint8_t> InMemory() const { return {}; }
 };
 
-// Maps the file at `path`: no copies, the page cache is shared. A mapped file that someone truncates while it is read kills the
-// process with SIGBUS; where files may shrink, use OpenPreadSource.
+// Maps the file at `path`: no copies, the page cache is shared. A mapped file that someone
+// truncates while it is read kills the process with SIGBUS; where files may shrink, use
+// OpenPreadSource.
 absl::StatusOr<std::shared_ptr<const Source>> OpenMappedSource(const std::string& path);
 
 // Reads the file at `path` with pread: an error of the disk or a truncated file gives a Status.
 absl::StatusOr<std::shared_ptr<const Source>> OpenPreadSource(const std::string& path);
 
 // `bytes` as a source. The view form does not copy: the bytes must outlive the source.
-std::shared_ptr<const Source> NewMemorySource(std::vector<uint8_t> bytes, std::string name = "memory");
-std::shared_ptr<const Source> NewMemoryViewSource(std::span<const uint8_t> bytes, std::string name = "memory");
+std::shared_ptr<const Source> NewMemorySource(std::vector<uint8_t> bytes,
+                                              std::string name = "memory");
+std::shared_ptr<const Source> NewMemoryViewSource(std::span<const uint8_t> bytes,
+                                                  std::string name = "memory");
 
 // Bytes that are written once, from front to back. One thread at a time.
 class Sink {
@@ -57,14 +63,16 @@ class Sink {
   virtual absl::Status Finish() = 0;
 };
 
-// Writes to a temporary file beside `path`; Finish syncs it, renames it to `path` (replacing a file there) and syncs the folder. The
-// destructor without Finish removes the temporary file, and whatever lay at `path` is untouched.
+// Writes to a temporary file beside `path`; Finish syncs it, renames it to `path` (replacing a file
+// there) and syncs the folder. The destructor without Finish removes the temporary file, and
+// whatever lay at `path` is untouched.
 absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path);
 
 // Appends to `*bytes`, which must outlive the sink.
 std::unique_ptr<Sink> NewMemorySink(std::vector<uint8_t>* bytes, std::string name = "memory");
 
-// True if `name`, inside its folder, is that of a temporary file of NewFileSink: what a killed process may leave behind.
+// True if `name`, inside its folder, is that of a temporary file of NewFileSink: what a killed
+// process may leave behind.
 bool IsTemporaryFileName(const std::string& name);
 
 }  // namespace cfile

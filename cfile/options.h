@@ -18,8 +18,9 @@ enum class FormatVersion : uint8_t {
 
 enum class Compatibility : uint8_t {
   kNone = 0,
-  // Exactly the bytes that Apache Kudu's writer would make: no alignment, no extensions, no extended blocks, Kudu's block boundaries
-  // and runs. Types, encodings and codecs that Kudu does not know are refused.
+  // Exactly the bytes that Apache Kudu's writer would make: no alignment, no extensions, no
+  // extended blocks, Kudu's block boundaries and runs. Types, encodings and codecs that Kudu does
+  // not know are refused.
   kKudu = 1,
 };
 
@@ -33,17 +34,18 @@ struct WriterOptions {
 
   // An index by ordinal: seeks by ordinal and scans need it.
   bool positional_index = true;
-  // An index by value. The values must then ascend (equal ones may follow each other), without nulls and NaN.
+  // An index by value. The values must then ascend (equal ones may follow each other), without
+  // nulls and NaN.
   bool value_index = false;
 
-  // A data block ends when about so many bytes are encoded or so many rows (nulls included) are in it, whichever is first. With
-  // Compatibility::kKudu the number of rows is not limited.
+  // A data block ends when about so many bytes are encoded or so many rows (nulls included) are in
+  // it, whichever is first. With Compatibility::kKudu the number of rows is not limited.
   size_t block_size_bytes = 256 * 1024;
   uint32_t max_values_per_block = 1 << 20;
   // An index node ends above this size.
   size_t index_block_size_bytes = 32 * 1024;
-  // The most bytes of one block before compression, and so about the longest value. Up to 2^31 - 1; readers have the same limit and
-  // the same default.
+  // The most bytes of one block before compression, and so about the longest value. Up to 2^31 - 1;
+  // readers have the same limit and the same default.
   size_t max_block_size_bytes = 16 * 1024 * 1024;
 
   // PREFIX encoding: values between two restart points. More: smaller and slower to seek in.
@@ -57,7 +59,8 @@ struct WriterOptions {
 };
 
 struct ReaderOptions {
-  // How Open(path) reads the file. See OpenMappedSource for what a mapping asks of its surroundings.
+  // How Open(path) reads the file. See OpenMappedSource for what a mapping asks of its
+  // surroundings.
   enum class Access : uint8_t { kMap, kPread } access = Access::kMap;
 
   // Checks each block's checksum when it is first read.

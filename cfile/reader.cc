@@ -27,20 +27,22 @@ class Cursor<T>::Impl {
   explicit Impl(std::shared_ptr<FileReader> file)
       : file_(std::move(file)),
         block_(file_->info().type),
-        paths_{IndexPath(file_.get(), IndexKind::kPositional), IndexPath(file_.get(), IndexKind::kValue)} {}
+        paths_{IndexPath(file_.get(), IndexKind::kPositional),
+               IndexPath(file_.get(), IndexKind::kValue)} {}
 
   absl::Status SeekToOrdinal(uint64_t ordinal) {
     const uint64_t end = file_->info().num_values;
     if (ordinal > end) {
-      return absl::OutOfRangeError(absl::StrCat(file_->source().name(), ": ordinal ", ordinal, ", the file has ", end,
-                                                " values"));
+      return absl::OutOfRangeError(absl::StrCat(file_->source().name(), ": ordinal ", ordinal,
+                                                ", the file has ", end, " values"));
     }
     if (InBlock(ordinal)) return SeekInBlock(ordinal);
     if (ordinal == end) return GoToEnd();
     Unload();
     path_ = &paths_[0];
     CFILE_RETURN_IF_ERROR(path_->SeekToOrdinal(ordinal));
-    if (!path_->valid()) return Damage("the positional index is empty, the footer says ", end, " values");
+    if (!path_->valid())
+      return Damage("the positional index is empty, the footer says ", end, " values");
     CFILE_RETURN_IF_ERROR(LoadBlock());
     if (!InBlock(ordinal)) {
       Unload();
@@ -60,7 +62,8 @@ class Cursor<T>::Impl {
       return status;
     }
     if (!path.valid()) {
-      if (num_values() > 0) return Damage("the value index is empty, the footer says ", num_values(), " values");
+      if (num_values() > 0)
+        return Damage("the value index is empty, the footer says ", num_values(), " values");
       CFILE_RETURN_IF_ERROR(GoToEnd());
       return KeyPosition{};
     }
@@ -76,7 +79,8 @@ class Cursor<T>::Impl {
       if (bound->position < block_.num_rows()) {
         return KeyPosition{.ordinal = first_ordinal_ + bound->position, .exact = bound->exact};
       }
-      // All values of this block are less: the first greater one begins the next block, or there is none.
+      // All values of this block are less: the first greater one begins the next block, or there is
+      // none.
       CFILE_ASSIGN_OR_RETURN(const bool more, NextBlock());
       if (!more) return KeyPosition{.ordinal = num_values(), .exact = false};
     }
@@ -125,8 +129,8 @@ class Cursor<T>::Impl {
 
   absl::Status CheckOrdinal(uint64_t ordinal) const {
     if (ordinal < num_values()) return absl::OkStatus();
-    return absl::OutOfRangeError(
-        absl::StrCat(file_->source().name(), ": ordinal ", ordinal, ", the file has ", num_values(), " values"));
+    return absl::OutOfRangeError(absl::StrCat(file_->source().name(), ": ordinal ", ordinal,
+                                              ", the file has ", num_values(), " values"));
   }
 
   template <typename... Parts>
@@ -171,13 +175,14 @@ class Cursor<T>::Impl {
     if (path_ == &paths_[0]) expected_ordinal = path_->leaf().ordinal(path_->entry());
     absl::Status status = [&] {
       CFILE_ASSIGN_OR_RETURN(const internal::DataBlock parts,
-                             internal::ParseDataBlock(fetched.bytes, info.nullable, info.has_extended_blocks(),
-                                                      info.encoding));
+                             internal::ParseDataBlock(fetched.bytes, info.nullable,
+                                                      info.has_extended_blocks(), info.encoding));
       CFILE_RETURN_IF_ERROR(block_.Open(parts, expected_ordinal));
       first_ordinal_ = block_.first_ordinal();
       if (block_.num_rows() > info.num_values - std::min(first_ordinal_, info.num_values)) {
-        return encodings::DataLoss("the block's rows ", first_ordinal_, " to ", first_ordinal_ + block_.num_rows(),
-                                   " are beyond the footer's ", info.num_values, " values");
+        return encodings::DataLoss("the block's rows ", first_ordinal_, " to ",
+                                   first_ordinal_ + block_.num_rows(), " are beyond the footer's ",
+                                   info.num_values, " values");
       }
       return absl::OkStatus();
     }();
@@ -195,14 +200,15 @@ class Cursor<T>::Impl {
     CFILE_RETURN_IF_ERROR(path_->Next());
     if (!path_->valid()) {
       if (expected == num_values()) return false;
-      return Damage("the blocks end at ordinal ", expected, ", the footer says ", num_values(), " values");
+      return Damage("the blocks end at ordinal ", expected, ", the footer says ", num_values(),
+                    " values");
     }
     CFILE_RETURN_IF_ERROR(LoadBlock());
     if (first_ordinal_ != expected) {
       Unload();
       ordinal_ = expected;
-      return internal::InBlock(encodings::DataLoss("expected the block of ordinal ", expected, ", found that of ordinal ",
-                                                   first_ordinal_),
+      return internal::InBlock(encodings::DataLoss("expected the block of ordinal ", expected,
+                                                   ", found that of ordinal ", first_ordinal_),
                                file_->source().name(), loaded_pointer_);
     }
     return true;
@@ -217,9 +223,10 @@ class Cursor<T>::Impl {
 
   bool loaded_ = false;          // block_ is open, at path_
   BlockPointer loaded_pointer_;  // of block_, or of the one that failed
-  IndexPath loaded_path_;        // a copy: a key search moves path_ before it is known whether the block stays
-  uint64_t first_ordinal_ = 0;   // of block_
-  uint64_t ordinal_ = 0;         // where to go on if no block is loaded
+  IndexPath
+      loaded_path_;  // a copy: a key search moves path_ before it is known whether the block stays
+  uint64_t first_ordinal_ = 0;  // of block_
+  uint64_t ordinal_ = 0;        // where to go on if no block is loaded
 };
 
 template <typename T>
@@ -258,12 +265,14 @@ uint64_t Cursor<T>::ordinal() const {
 Reader::Reader(std::shared_ptr<FileReader> file) : file_(std::move(file)) {}
 
 absl::StatusOr<Reader> Reader::Open(const std::string& path, const ReaderOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(auto source, options.access == ReaderOptions::Access::kMap ? OpenMappedSource(path)
-                                                                                     : OpenPreadSource(path));
+  CFILE_ASSIGN_OR_RETURN(auto source, options.access == ReaderOptions::Access::kMap
+                                          ? OpenMappedSource(path)
+                                          : OpenPreadSource(path));
   return Open(std::move(source), options);
 }
 
-absl::StatusOr<Reader> Reader::Open(std::shared_ptr<const Source> source, const ReaderOptions& options) {
+absl::StatusOr<Reader> Reader::Open(std::shared_ptr<const Source> source,
+                                    const ReaderOptions& options) {
   CFILE_ASSIGN_OR_RETURN(auto file, FileReader::Open(std::move(source), options));
   return Reader(std::move(file));
 }
@@ -275,12 +284,14 @@ absl::StatusOr<Cursor<T>> Reader::NewCursor() const {
   const FileInfo& info = file_->info();
   const std::string& name = file_->source().name();
   if (!HoldsType<T>(info.type)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, ": a column of type ", info.type.ToString(), " does not give values of this C++ type"));
+    return absl::InvalidArgumentError(absl::StrCat(name, ": a column of type ",
+                                                   info.type.ToString(),
+                                                   " does not give values of this C++ type"));
   }
   absl::Status status = CheckCompressionBuiltIn(info.compression);
   if (status.ok()) {
-    status = encodings::MakeDecoder<T>(info.encoding, info.type.physical(), info.type.type_length).status();
+    status = encodings::MakeDecoder<T>(info.encoding, info.type.physical(), info.type.type_length)
+                 .status();
   }
   if (!status.ok()) return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
   return Cursor<T>(std::make_unique<typename Cursor<T>::Impl>(file_));
@@ -299,10 +310,10 @@ absl::Status Reader::Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out
   return cursor.Take(ordinals, out);
 }
 
-#define CFILE_INSTANTIATE(T)                                                                          \
-  template class Cursor<T>;                                                                           \
-  template absl::StatusOr<Cursor<T>> Reader::NewCursor<T>() const;                                    \
-  template absl::StatusOr<std::optional<Owned<T>>> Reader::Get<T>(uint64_t) const;                    \
+#define CFILE_INSTANTIATE(T)                                                       \
+  template class Cursor<T>;                                                        \
+  template absl::StatusOr<Cursor<T>> Reader::NewCursor<T>() const;                 \
+  template absl::StatusOr<std::optional<Owned<T>>> Reader::Get<T>(uint64_t) const; \
   template absl::Status Reader::Take<T>(std::span<const uint64_t>, OwnedBatch<T>&) const;
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE

@@ -3,7 +3,8 @@
 //   auto reader = cfile::Reader::Open("keys.cfile");
 //   auto cursor = reader->NewCursor<std::string_view>();
 //   auto found = cursor->SeekToKey("apple");          // {ordinal, exact}
-//   for (auto batch = cursor->Next(4096); batch.ok() && !batch->empty(); batch = cursor->Next(4096)) ...
+//   for (auto batch = cursor->Next(4096); batch.ok() && !batch->empty(); batch =
+//   cursor->Next(4096)) ...
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ namespace cfile {
 namespace internal {
 class FileReader;
 class ReaderAccess;
-}
+}  // namespace internal
 
 // Where a key search ended.
 struct KeyPosition {
@@ -33,11 +34,11 @@ struct KeyPosition {
   bool exact = false;    // the value there equals the key
 };
 
-// A position in a column. One thread at a time; many cursors may read one file at once. It keeps the file open, so it may outlive
-// the Reader. It holds one block and one batch in memory.
+// A position in a column. One thread at a time; many cursors may read one file at once. It keeps
+// the file open, so it may outlive the Reader. It holds one block and one batch in memory.
 //
-// Errors of all calls: kDataLoss for damage (names file, block offset, what was expected and found), or what the Source returned.
-// After an error the cursor may be sought again.
+// Errors of all calls: kDataLoss for damage (names file, block offset, what was expected and
+// found), or what the Source returned. After an error the cursor may be sought again.
 template <typename T>
 class Cursor {
  public:
@@ -45,25 +46,26 @@ class Cursor {
   Cursor& operator=(Cursor&&) noexcept;
   ~Cursor();
 
-  // Goes to `ordinal`. kOutOfRange if it is above num_values() (num_values() itself is the end). kFailedPrecondition: the file has no
-  // positional index.
+  // Goes to `ordinal`. kOutOfRange if it is above num_values() (num_values() itself is the end).
+  // kFailedPrecondition: the file has no positional index.
   absl::Status SeekToOrdinal(uint64_t ordinal);
 
-  // Goes to the first value >= `key`. Of several equal ones the first. kFailedPrecondition: the file has no value index.
-  // kInvalidArgument: the key is NaN.
+  // Goes to the first value >= `key`. Of several equal ones the first. kFailedPrecondition: the
+  // file has no value index. kInvalidArgument: the key is NaN.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
 
-  // The next rows: at least 1 unless the cursor is at the end, at most `max_rows` and 65,536; a batch does not cross a block. The
-  // batch is valid until the next call on this cursor. Where the block is uncompressed PLAIN of a fixed width, it points into the
-  // mapped file.
+  // The next rows: at least 1 unless the cursor is at the end, at most `max_rows` and 65,536; a
+  // batch does not cross a block. The batch is valid until the next call on this cursor. Where the
+  // block is uncompressed PLAIN of a fixed width, it points into the mapped file.
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
-  // The value at `ordinal`, nullopt if it is null; a view is valid until the next call. Leaves the cursor behind it.
-  // kOutOfRange: ordinal >= num_values().
+  // The value at `ordinal`, nullopt if it is null; a view is valid until the next call. Leaves the
+  // cursor behind it. kOutOfRange: ordinal >= num_values().
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
 
-  // The values at `ordinals`, in that order; each block is read once for each run of ordinals inside it, so sorted is fastest.
-  // kOutOfRange: one of them is >= num_values(), named in the message.
+  // The values at `ordinals`, in that order; each block is read once for each run of ordinals
+  // inside it, so sorted is fastest. kOutOfRange: one of them is >= num_values(), named in the
+  // message.
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
 
   // The ordinal that Next continues at.
@@ -80,10 +82,12 @@ class Cursor {
 // An open file. Immutable and shared by threads; a copy is a further handle on the same open file.
 class Reader {
  public:
-  // Reads and checks header and footer, nothing else. kDataLoss: this is no CFile, or a damaged one. kUnimplemented: it needs a
-  // feature that this build does not have (the message names it). kNotFound and other codes: the file cannot be read.
+  // Reads and checks header and footer, nothing else. kDataLoss: this is no CFile, or a damaged
+  // one. kUnimplemented: it needs a feature that this build does not have (the message names it).
+  // kNotFound and other codes: the file cannot be read.
   static absl::StatusOr<Reader> Open(const std::string& path, const ReaderOptions& options = {});
-  static absl::StatusOr<Reader> Open(std::shared_ptr<const Source> source, const ReaderOptions& options = {});
+  static absl::StatusOr<Reader> Open(std::shared_ptr<const Source> source,
+                                     const ReaderOptions& options = {});
 
   // What header and footer say.
   const FileInfo& info() const;
@@ -91,11 +95,13 @@ class Reader {
   // Rows, nulls included.
   uint64_t num_values() const { return info().num_values; }
 
-  // A cursor at ordinal 0. kInvalidArgument: the column does not hold T. kUnimplemented: encoding or codec was not built in.
+  // A cursor at ordinal 0. kInvalidArgument: the column does not hold T. kUnimplemented: encoding
+  // or codec was not built in.
   template <typename T>
   absl::StatusOr<Cursor<T>> NewCursor() const;
 
-  // Conveniences that make a cursor for one call; see Cursor for the errors. Keep a cursor where speed matters.
+  // Conveniences that make a cursor for one call; see Cursor for the errors. Keep a cursor where
+  // speed matters.
   template <typename T>
   absl::StatusOr<std::optional<Owned<T>>> Get(uint64_t ordinal) const;
   template <typename T>

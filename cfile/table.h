@@ -1,9 +1,10 @@
-// A table: a directory with a schema and parts, each part one CFile per column, written and read as one (cfile/FORMAT.md, Table).
+// A table: a directory with a schema and parts, each part one CFile per column, written and read as
+// one (cfile/FORMAT.md, Table).
 //
 //   auto writer = cfile::TableWriter::Create("flights", schema);
-//   (*writer)->Append<int32_t>(0, years); (*writer)->Append<std::string_view>(1, carriers); ... (*writer)->Finish();
-//   auto table = cfile::TableReader::Open("flights");
-//   auto cursor = table->NewCursor<int32_t>(0);
+//   (*writer)->Append<int32_t>(0, years); (*writer)->Append<std::string_view>(1, carriers); ...
+//   (*writer)->Finish(); auto table = cfile::TableReader::Open("flights"); auto cursor =
+//   table->NewCursor<int32_t>(0);
 #pragma once
 
 #include <cstdint>
@@ -38,30 +39,35 @@ struct Schema {
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-// Writes one new part. Thread-compatible. What is written becomes visible, all columns at once, when Finish has succeeded; a writer
-// that is dropped removes its part.
+// Writes one new part. Thread-compatible. What is written becomes visible, all columns at once,
+// when Finish has succeeded; a writer that is dropped removes its part.
 class TableWriter {
  public:
-  // A new table at `directory`, which must not exist or be an empty directory. `options`: one per column (nullable is taken from the
-  // schema), or one for all, or none. kAlreadyExists: there is a table or something else.
-  static absl::StatusOr<std::unique_ptr<TableWriter>> Create(const std::string& directory, const Schema& schema,
-                                                             std::span<const WriterOptions> options = {});
-  // A further part of the table at `directory`, with its schema. One appender at a time: of two that run at once, the later Finish
-  // fails with kAborted.
-  static absl::StatusOr<std::unique_ptr<TableWriter>> Append(const std::string& directory,
-                                                             std::span<const WriterOptions> options = {});
+  // A new table at `directory`, which must not exist or be an empty directory. `options`: one per
+  // column (nullable is taken from the schema), or one for all, or none. kAlreadyExists: there is a
+  // table or something else.
+  static absl::StatusOr<std::unique_ptr<TableWriter>> Create(
+      const std::string& directory, const Schema& schema,
+      std::span<const WriterOptions> options = {});
+  // A further part of the table at `directory`, with its schema. One appender at a time: of two
+  // that run at once, the later Finish fails with kAborted.
+  static absl::StatusOr<std::unique_ptr<TableWriter>> Append(
+      const std::string& directory, std::span<const WriterOptions> options = {});
   ~TableWriter();
 
   const Schema& schema() const;
 
-  // Appends values to one column; see Writer::Append. Precondition: column < schema().columns.size(). kInvalidArgument: the column
-  // does not hold T. Columns may be filled in any order; Finish compares their lengths.
+  // Appends values to one column; see Writer::Append. Precondition: column <
+  // schema().columns.size(). kInvalidArgument: the column does not hold T. Columns may be filled in
+  // any order; Finish compares their lengths.
   template <typename T>
   absl::Status Append(size_t column, std::span<const T> values);
   template <typename T>
   absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity);
 
-  // Completes the files, then publishes the part. kInvalidArgument: the columns have different numbers of rows.
+  // Completes the files, then publishes the part. Called once, last. kInvalidArgument: the columns
+  // have different numbers of rows. kAborted: another writer has published a part since this one
+  // began. kOutOfRange: table.cft would become larger than readers accept by default.
   absl::Status Finish();
 
   // Of the column's file so far, as Writer says it.
@@ -80,17 +86,21 @@ class TableWriter {
 template <typename T>
 class TableCursor;
 
-// An open table: the parts that existed when it was opened. Immutable and shared by threads; a copy is a further handle.
+// An open table: the parts that existed when it was opened. Immutable and shared by threads; a copy
+// is a further handle.
 class TableReader {
  public:
-  // Reads table.cft and opens each column's file when it is first asked for. kDataLoss: table.cft is damaged.
-  static absl::StatusOr<TableReader> Open(const std::string& directory, const ReaderOptions& options = {});
+  // Reads table.cft and opens each column's file when it is first asked for. kDataLoss: table.cft
+  // is damaged.
+  static absl::StatusOr<TableReader> Open(const std::string& directory,
+                                          const ReaderOptions& options = {});
 
   const Schema& schema() const;
   uint64_t num_rows() const;
   size_t num_parts() const;
 
-  // Rows of one part, and the ordinal of its first row in the table. Precondition: part < num_parts().
+  // Rows of one part, and the ordinal of its first row in the table. Precondition: part <
+  // num_parts().
   uint64_t part_num_rows(size_t part) const;
   uint64_t part_first_ordinal(size_t part) const;
 
@@ -98,7 +108,8 @@ class TableReader {
   std::string part_file(size_t part, size_t column) const;
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
 
-  // A cursor over all parts of a column, at ordinal 0. Precondition: column < schema().columns.size(). Errors as Reader::NewCursor.
+  // A cursor over all parts of a column, at ordinal 0. Precondition: column <
+  // schema().columns.size(). Errors as Reader::NewCursor.
   template <typename T>
   absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
 
@@ -111,8 +122,8 @@ class TableReader {
   std::shared_ptr<const Impl> impl_;
 };
 
-// A position in a column of a table: a Cursor over the parts as if they were one file. Ordinals count the table's rows. Thread-
-// compatible.
+// A position in a column of a table: a Cursor over the parts as if they were one file. Ordinals
+// count the table's rows. Thread- compatible.
 template <typename T>
 class TableCursor {
  public:
@@ -126,8 +137,8 @@ class TableCursor {
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
   uint64_t ordinal() const;
 
-  // As in Cursor. kFailedPrecondition: the column has no value index, or the parts do not follow each other in key order, so that no
-  // single position is the first.
+  // As in Cursor. kFailedPrecondition: the column has no value index, or the parts do not follow
+  // each other in key order, so that no single position is the first.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
 
  private:

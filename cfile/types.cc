@@ -269,7 +269,6 @@ absl::Status Validate(const ColumnType& type) {
   return ValidateLogical(type);
 }
 
-
 absl::StatusOr<Encoding> ParseEncoding(std::string_view name) {
   if (name == "auto") return Encoding::kAuto;
   if (const encodings::EncodingRow* row = encodings::FindEncoding(name)) return row->encoding;

@@ -17,7 +17,8 @@ using encodings::EncodingName;
 using encodings::int128_t;
 using encodings::PhysicalType;
 
-// Wire numbers (cfile/FORMAT.md, Messages): Kudu's below 100, 100 + Parquet's from there on. Frozen.
+// Wire numbers (cfile/FORMAT.md, Messages): Kudu's below 100, 100 + Parquet's from there on.
+// Frozen.
 enum class DataType : uint32_t {
   kUint8 = 0,
   kInt8 = 1,
@@ -66,51 +67,60 @@ struct ColumnType {
   DataType data_type = DataType::kInt64;
   LogicalType logical = LogicalType::kNone;
   TimeUnit time_unit = TimeUnit::kNone;  // of kTimestamp and kTime
-  std::string time_zone = {};            // of kTimestamp: IANA name, empty = local time without a zone
-  uint32_t type_length = 0;              // bytes of a kFixedLenByteArray value
-  int32_t decimal_precision = 0;         // digits; 0 = not known (Kudu keeps it elsewhere)
-  int32_t decimal_scale = 0;             // digits after the point
+  std::string time_zone = {};     // of kTimestamp: IANA name, empty = local time without a zone
+  uint32_t type_length = 0;       // bytes of a kFixedLenByteArray value
+  int32_t decimal_precision = 0;  // digits; 0 = not known (Kudu keeps it elsewhere)
+  int32_t decimal_scale = 0;      // digits after the point
 
   // The C++ form: values of T = the type named here.
-  static ColumnType Bool() { return {.data_type = DataType::kBool}; }          // bool
-  static ColumnType Int8() { return {.data_type = DataType::kInt8}; }          // int8_t
-  static ColumnType Int16() { return {.data_type = DataType::kInt16}; }        // int16_t
-  static ColumnType Int32() { return {.data_type = DataType::kInt32}; }        // int32_t
-  static ColumnType Int64() { return {.data_type = DataType::kInt64}; }        // int64_t
-  static ColumnType Int128() { return {.data_type = DataType::kInt128}; }      // int128_t
-  static ColumnType Uint8() { return {.data_type = DataType::kUint8}; }        // uint8_t
-  static ColumnType Uint16() { return {.data_type = DataType::kUint16}; }      // uint16_t
-  static ColumnType Uint32() { return {.data_type = DataType::kUint32}; }      // uint32_t
-  static ColumnType Uint64() { return {.data_type = DataType::kUint64}; }      // uint64_t
-  static ColumnType Float() { return {.data_type = DataType::kFloat}; }        // float
-  static ColumnType Double() { return {.data_type = DataType::kDouble}; }      // double
-  static ColumnType String() { return {.data_type = DataType::kString}; }      // std::string_view, UTF-8
-  static ColumnType Varchar() { return {.data_type = DataType::kVarchar}; }    // std::string_view, UTF-8
-  static ColumnType Binary() { return {.data_type = DataType::kBinary}; }      // std::string_view
-  static ColumnType Date() { return {.data_type = DataType::kDate}; }          // int32_t, days since 1970-01-01
+  static ColumnType Bool() { return {.data_type = DataType::kBool}; }      // bool
+  static ColumnType Int8() { return {.data_type = DataType::kInt8}; }      // int8_t
+  static ColumnType Int16() { return {.data_type = DataType::kInt16}; }    // int16_t
+  static ColumnType Int32() { return {.data_type = DataType::kInt32}; }    // int32_t
+  static ColumnType Int64() { return {.data_type = DataType::kInt64}; }    // int64_t
+  static ColumnType Int128() { return {.data_type = DataType::kInt128}; }  // int128_t
+  static ColumnType Uint8() { return {.data_type = DataType::kUint8}; }    // uint8_t
+  static ColumnType Uint16() { return {.data_type = DataType::kUint16}; }  // uint16_t
+  static ColumnType Uint32() { return {.data_type = DataType::kUint32}; }  // uint32_t
+  static ColumnType Uint64() { return {.data_type = DataType::kUint64}; }  // uint64_t
+  static ColumnType Float() { return {.data_type = DataType::kFloat}; }    // float
+  static ColumnType Double() { return {.data_type = DataType::kDouble}; }  // double
+  static ColumnType String() {
+    return {.data_type = DataType::kString};
+  }  // std::string_view, UTF-8
+  static ColumnType Varchar() {
+    return {.data_type = DataType::kVarchar};
+  }  // std::string_view, UTF-8
+  static ColumnType Binary() { return {.data_type = DataType::kBinary}; }  // std::string_view
+  static ColumnType Date() {
+    return {.data_type = DataType::kDate};
+  }  // int32_t, days since 1970-01-01
   // int64_t, units since 1970-01-01 00:00:00. Micros with zone "UTC" are Kudu's UNIXTIME_MICROS.
   static ColumnType Timestamp(TimeUnit unit, std::string time_zone = "UTC");
   // Units since midnight: int32_t for seconds and millis, int64_t for micros and nanos.
   static ColumnType Time(TimeUnit unit);
-  // Unscaled integer: int32_t to 9 digits, int64_t to 18, int128_t to 38. Precondition: 1 <= precision <= 38, 0 <= scale <= precision.
+  // Unscaled integer: int32_t to 9 digits, int64_t to 18, int128_t to 38. Precondition: 1 <=
+  // precision <= 38, 0 <= scale <= precision.
   static ColumnType Decimal(int32_t precision, int32_t scale);
   // std::string_view of exactly `type_length` bytes. Precondition: type_length > 0.
   static ColumnType FixedBytes(uint32_t type_length);
   // std::string_view of 16 bytes, most significant first.
   static ColumnType Uuid();
 
-  // Reads what ToString writes: "int32", "string", "decimal(10,2)", "timestamp(us,UTC)", "timestamp(ns)", "time(ms)", "fixed(20)",
-  // "uuid", ... kInvalidArgument if `text` is none of them.
+  // Reads what ToString writes: "int32", "string", "decimal(10,2)", "timestamp(us,UTC)",
+  // "timestamp(ns)", "time(ms)", "fixed(20)", "uuid", ... kInvalidArgument if `text` is none of
+  // them.
   static absl::StatusOr<ColumnType> Parse(std::string_view text);
   std::string ToString() const;
 
+  // Precondition: Validate(*this).ok().
   PhysicalType physical() const;
 
   friend bool operator==(const ColumnType&, const ColumnType&) = default;
 };
 
-// kInvalidArgument, saying what is wrong, if the fields of `type` do not go together; kUnimplemented if its number is none that this
-// library knows.
+// kInvalidArgument, saying what is wrong, if the fields of `type` do not go together;
+// kUnimplemented if its number is none that this library knows.
 absl::Status Validate(const ColumnType& type);
 
 // True if values of `type` are handled as T in this library's interface.

@@ -22,15 +22,18 @@ namespace {
 using encodings::DataLoss;
 using internal::FileReader;
 
-// Looks at one file and collects what is wrong. An entry of a leaf and the block that it points to are known by the pointer.
+// Looks at one file and collects what is wrong. An entry of a leaf and the block that it points to
+// are known by the pointer.
 class Verifier {
  public:
-  explicit Verifier(const Reader& reader) : reader_(reader), file_(*internal::ReaderAccess::File(reader)) {}
+  explicit Verifier(const Reader& reader)
+      : reader_(reader), file_(*internal::ReaderAccess::File(reader)) {}
 
   VerifyReport Run() {
     const FileInfo& info = file_.info();
     Cover(BlockPointer{0, static_cast<uint32_t>(info.header_size_bytes)});
-    Cover(BlockPointer{info.file_size_bytes - info.footer_size_bytes, static_cast<uint32_t>(info.footer_size_bytes)});
+    Cover(BlockPointer{info.file_size_bytes - info.footer_size_bytes,
+                       static_cast<uint32_t>(info.footer_size_bytes)});
     if (info.dictionary) Cover(*info.dictionary);
     WalkIndex(IndexKind::kPositional);
     WalkIndex(IndexKind::kValue);
@@ -51,9 +54,12 @@ class Verifier {
   const std::string& name() const { return file_.source().name(); }
 
   void Report(absl::Status status, std::optional<BlockPointer> block = std::nullopt,
-              std::optional<uint64_t> first = std::nullopt, std::optional<uint64_t> last = std::nullopt) {
-    report_.damages.push_back(
-        {.status = std::move(status), .block = block, .first_ordinal = first, .last_ordinal = last});
+              std::optional<uint64_t> first = std::nullopt,
+              std::optional<uint64_t> last = std::nullopt) {
+    report_.damages.push_back({.status = std::move(status),
+                               .block = block,
+                               .first_ordinal = first,
+                               .last_ordinal = last});
   }
 
   void Cover(const BlockPointer& pointer) { covered_.push_back(pointer); }
@@ -79,14 +85,15 @@ class Verifier {
     const auto& by_ordinal = entries(IndexKind::kPositional);
     const auto& by_key = entries(IndexKind::kValue);
     if (by_ordinal.size() != by_key.size()) {
-      Report(DataLoss(name(), ": the positional index has ", by_ordinal.size(), " blocks, the value index ",
-                      by_key.size()));
+      Report(DataLoss(name(), ": the positional index has ", by_ordinal.size(),
+                      " blocks, the value index ", by_key.size()));
       return;
     }
     for (size_t i = 0; i < by_ordinal.size(); ++i) {
       if (by_ordinal[i].pointer == by_key[i].pointer) continue;
       Report(DataLoss(name(), ": block ", i, " lies at offset ", by_ordinal[i].pointer.offset,
-                      " for the positional index, at offset ", by_key[i].pointer.offset, " for the value index"));
+                      " for the positional index, at offset ", by_key[i].pointer.offset,
+                      " for the value index"));
       return;
     }
   }
@@ -95,7 +102,8 @@ class Verifier {
   void ReadBlocks() {
     const bool positional = file_.info().positional_index_root.has_value();
     const auto& blocks = entries(positional ? IndexKind::kPositional : IndexKind::kValue);
-    const bool keyed = file_.info().value_index_root.has_value() && entries(IndexKind::kValue).size() == blocks.size();
+    const bool keyed = file_.info().value_index_root.has_value() &&
+                       entries(IndexKind::kValue).size() == blocks.size();
     uint64_t ordinal = 0;
     std::optional<Owned<T>> previous;
     for (size_t i = 0; i < blocks.size(); ++i) {
@@ -107,48 +115,56 @@ class Verifier {
       uint64_t num_rows = 0;
       absl::Status status = ReadBlock<T>(pointer, first, key, previous, num_rows);
       if (status.ok() && first != ordinal) {
-        status = DataLoss("expected the block of ordinal ", ordinal, ", found that of ordinal ", first);
+        status =
+            DataLoss("expected the block of ordinal ", ordinal, ", found that of ordinal ", first);
       }
       // Where a block cannot be read, its rows are those up to the next one.
       uint64_t end = first + num_rows;
-      if (!status.ok() && positional) end = i + 1 < blocks.size() ? blocks[i + 1].ordinal : file_.info().num_values;
+      if (!status.ok() && positional)
+        end = i + 1 < blocks.size() ? blocks[i + 1].ordinal : file_.info().num_values;
       if (!status.ok()) {
-        Report(internal::InBlock(status, name(), pointer), pointer, first, end > first ? end - 1 : first);
+        Report(internal::InBlock(status, name(), pointer), pointer, first,
+               end > first ? end - 1 : first);
       }
       report_.values += num_rows;
       ordinal = end;
     }
     if (ordinal != file_.info().num_values && report_.ok()) {
-      Report(DataLoss(name(), ": the blocks have ", ordinal, " values, the footer says ", file_.info().num_values));
+      Report(DataLoss(name(), ": the blocks have ", ordinal, " values, the footer says ",
+                      file_.info().num_values));
     }
   }
 
-  // Decodes all of a block. `key`: what the value index says of it. `previous`: the last value before it, kept up for sorted columns.
+  // Decodes all of a block. `key`: what the value index says of it. `previous`: the last value
+  // before it, kept up for sorted columns.
   template <typename T>
-  absl::Status ReadBlock(const BlockPointer& pointer, uint64_t first_ordinal, const std::string* key,
-                         std::optional<Owned<T>>& previous, uint64_t& num_rows) {
+  absl::Status ReadBlock(const BlockPointer& pointer, uint64_t first_ordinal,
+                         const std::string* key, std::optional<Owned<T>>& previous,
+                         uint64_t& num_rows) {
     const FileInfo& info = file_.info();
     const internal::BlockFormat format{info.version, info.compression, info.has_checksums()};
     CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched,
                            internal::FetchBlock(file_.source(), format, pointer, /*verify=*/true,
                                                 file_.options().max_block_size_bytes, buffer_));
-    CFILE_ASSIGN_OR_RETURN(
-        const internal::DataBlock parts,
-        internal::ParseDataBlock(fetched.bytes, info.nullable, info.has_extended_blocks(), info.encoding));
+    CFILE_ASSIGN_OR_RETURN(const internal::DataBlock parts,
+                           internal::ParseDataBlock(fetched.bytes, info.nullable,
+                                                    info.has_extended_blocks(), info.encoding));
     internal::BlockCursor<T> cursor(info.type);
     CFILE_RETURN_IF_ERROR(cursor.Open(parts, first_ordinal));
     while (cursor.row() < cursor.num_rows()) {
       const uint32_t row = cursor.row();
       CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(encodings::kMaxBatchValues));
       if (!info.value_index_root) continue;
-      if (row == 0 && key != nullptr) CFILE_RETURN_IF_ERROR(CheckKey<T>(*key, batch.values[0], previous));
+      if (row == 0 && key != nullptr)
+        CFILE_RETURN_IF_ERROR(CheckKey<T>(*key, batch.values[0], previous));
       for (size_t i = 0; i < batch.size(); ++i) {
         if (!batch.IsValid(i) || !encodings::IsKey(batch.values[i])) {
           return DataLoss("row ", row + i, " of a column with a value index is null or NaN");
         }
         if (i > 0 ? encodings::KeyLess<T>(batch.values[i], batch.values[i - 1])
                   : previous && encodings::KeyLess<T>(batch.values[i], T(*previous))) {
-          return DataLoss("row ", row + i, " is less than the one before it, in a column with a value index");
+          return DataLoss("row ", row + i,
+                          " is less than the one before it, in a column with a value index");
         }
       }
       previous = Owned<T>(batch.values.back());
@@ -159,11 +175,13 @@ class Verifier {
 
   // A block's key in the value index separates its first value from the last one before it.
   template <typename T>
-  static absl::Status CheckKey(const std::string& key, const T& first, const std::optional<Owned<T>>& previous) {
+  static absl::Status CheckKey(const std::string& key, const T& first,
+                               const std::optional<Owned<T>>& previous) {
     std::string first_key, previous_key;
     internal::AppendKey(first, first_key);
     if (previous) internal::AppendKey<T>(*previous, previous_key);
-    if (key <= first_key && (!previous || previous_key < key || previous_key == first_key)) return absl::OkStatus();
+    if (key <= first_key && (!previous || previous_key < key || previous_key == first_key))
+      return absl::OkStatus();
     return DataLoss("its key in the value index does not separate it from the block before it");
   }
 
@@ -193,11 +211,12 @@ class Verifier {
         Report(std::move(status));
         return;
       }
-      const auto found = std::find_if(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte != 0; });
+      const auto found =
+          std::find_if(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte != 0; });
       if (found == bytes.end()) continue;
       Report(DataLoss(name(), ": bytes ", begin, " to ", end,
-                      " belong to no block and must be zero; that at offset ", offset + (found - bytes.begin()),
-                      " is not"));
+                      " belong to no block and must be zero; that at offset ",
+                      offset + (found - bytes.begin()), " is not"));
       return;
     }
   }

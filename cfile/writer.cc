@@ -26,10 +26,12 @@ using encodings::ValidityEncoder;
 
 // A file's ordinals are 32 bits wide.
 constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
-// Kudu appends so many rows at a time, and some of its encodings look at the block's size only then.
+// Kudu appends so many rows at a time, and some of its encodings look at the block's size only
+// then.
 constexpr uint64_t kKuduBatchRows = 100;
 
-// How many of the `count` bits from bit `begin` on are equal to the first of them. Precondition: count > 0.
+// How many of the `count` bits from bit `begin` on are equal to the first of them. Precondition:
+// count > 0.
 size_t RunLength(std::span<const uint8_t> bits, size_t begin, size_t count) {
   const bool first = (bits[begin / 8] >> (begin % 8) & 1) != 0;
   const uint8_t flip = first ? 0xff : 0;
@@ -74,7 +76,8 @@ class Writer<T>::Impl {
     for (size_t i = 0; i < values.size();) {
       // Kudu sees one batch at a time, so a run of it ends there.
       const uint64_t left = kudu() ? kKuduBatchRows - num_values_ % kKuduBatchRows : kMaxValues;
-      const size_t run = RunLength(validity, i, static_cast<size_t>(std::min<uint64_t>(values.size() - i, left)));
+      const size_t run =
+          RunLength(validity, i, static_cast<size_t>(std::min<uint64_t>(values.size() - i, left)));
       const bool valid = (validity[i / 8] >> (i % 8) & 1) != 0;
       status_ = valid ? AppendPresent(values.subspan(i, run)) : AppendNulls(run);
       if (!status_.ok()) return status_;
@@ -114,7 +117,8 @@ class Writer<T>::Impl {
     return key;
   }
   size_t memory_usage_bytes() const {
-    return file_.memory_usage_bytes() + encoder_->size_bytes() + block_.bytes.capacity() + prefix_.capacity();
+    return file_.memory_usage_bytes() + encoder_->size_bytes() + block_.bytes.capacity() +
+           prefix_.capacity();
   }
 
  private:
@@ -122,22 +126,23 @@ class Writer<T>::Impl {
 
   absl::Status CheckRoom(uint64_t rows) const {
     if (rows <= kMaxValues - num_values_) return absl::OkStatus();
-    return absl::OutOfRangeError(
-        absl::StrCat(file_.name(), ": a file holds at most ", kMaxValues, " values: begin a further part"));
+    return absl::OutOfRangeError(absl::StrCat(file_.name(), ": a file holds at most ", kMaxValues,
+                                              " values: begin a further part"));
   }
 
   // Values that the value index relies on to ascend. Names the first that does not.
   absl::Status CheckOrder(std::span<const T> values) const {
     for (size_t i = 0; i < values.size(); ++i) {
       if (!encodings::IsKey(values[i])) {
-        return absl::InvalidArgumentError(absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i,
-                                                       " is NaN, which a column with a value index cannot hold"));
+        return absl::InvalidArgumentError(
+            absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i,
+                         " is NaN, which a column with a value index cannot hold"));
       }
       const bool first = num_values_ + i == 0;
       if (!first && encodings::KeyLess<T>(values[i], i == 0 ? T(last_value_) : values[i - 1])) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i,
-                         " is less than the one before it: a column with a value index must ascend"));
+        return absl::InvalidArgumentError(absl::StrCat(
+            file_.name(), ": the value at ordinal ", num_values_ + i,
+            " is less than the one before it: a column with a value index must ascend"));
       }
     }
     return absl::OkStatus();
@@ -148,14 +153,15 @@ class Writer<T>::Impl {
       const bool fixed = type_.physical() == PhysicalType::kFixedBytes;
       for (size_t i = 0; i < values.size(); ++i) {
         if (fixed && values[i].size() != type_.type_length) {
-          return absl::InvalidArgumentError(absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i,
-                                                         " has ", values[i].size(), " bytes, the type ",
-                                                         type_.type_length));
+          return absl::InvalidArgumentError(absl::StrCat(file_.name(), ": the value at ordinal ",
+                                                         num_values_ + i, " has ", values[i].size(),
+                                                         " bytes, the type ", type_.type_length));
         }
         if (values[i].size() > options_.max_block_size_bytes) {
-          return absl::OutOfRangeError(absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i, " has ",
-                                                    values[i].size(), " bytes, above the limit of ",
-                                                    options_.max_block_size_bytes, " (max_block_size_bytes)"));
+          return absl::OutOfRangeError(
+              absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i, " has ",
+                           values[i].size(), " bytes, above the limit of ",
+                           options_.max_block_size_bytes, " (max_block_size_bytes)"));
         }
       }
     }
@@ -182,7 +188,8 @@ class Writer<T>::Impl {
         block_rows_ += static_cast<uint32_t>(taken);
         values = values.subspan(taken);
       }
-      if (encoder_->full() || block_rows_ == options_.max_values_per_block) CFILE_RETURN_IF_ERROR(FinishBlock());
+      if (encoder_->full() || block_rows_ == options_.max_values_per_block)
+        CFILE_RETURN_IF_ERROR(FinishBlock());
     }
     return absl::OkStatus();
   }
@@ -191,12 +198,13 @@ class Writer<T>::Impl {
     CFILE_RETURN_IF_ERROR(CheckRoom(count));
     if (!options_.nullable) {
       return absl::InvalidArgumentError(
-          absl::StrCat(file_.name(), ": the value at ordinal ", num_values_, " is null, but the column is not nullable",
+          absl::StrCat(file_.name(), ": the value at ordinal ", num_values_,
+                       " is null, but the column is not nullable",
                        options_.value_index ? " (it has a value index)" : ""));
     }
     while (count > 0) {
-      const auto run =
-          static_cast<uint32_t>(std::min<uint64_t>(count, options_.max_values_per_block - block_rows_));
+      const auto run = static_cast<uint32_t>(
+          std::min<uint64_t>(count, options_.max_values_per_block - block_rows_));
       validity_.AddRun(false, run);
       num_values_ += run;
       null_count_ += run;
@@ -258,14 +266,16 @@ template <typename T>
 Writer<T>::~Writer() = default;
 
 template <typename T>
-absl::StatusOr<std::unique_ptr<Writer<T>>> Writer<T>::Create(const std::string& path, const ColumnType& type,
+absl::StatusOr<std::unique_ptr<Writer<T>>> Writer<T>::Create(const std::string& path,
+                                                             const ColumnType& type,
                                                              const WriterOptions& options) {
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, NewFileSink(path));
   return Create(std::move(sink), type, options);
 }
 
 template <typename T>
-absl::StatusOr<std::unique_ptr<Writer<T>>> Writer<T>::Create(std::unique_ptr<Sink> sink, const ColumnType& type,
+absl::StatusOr<std::unique_ptr<Writer<T>>> Writer<T>::Create(std::unique_ptr<Sink> sink,
+                                                             const ColumnType& type,
                                                              const WriterOptions& user_options) {
   WriterOptions options = user_options;
   if (options.compression == Compression::kDefault) options.compression = Compression::kNone;
@@ -275,10 +285,11 @@ absl::StatusOr<std::unique_ptr<Writer<T>>> Writer<T>::Create(std::unique_ptr<Sin
     return absl::Status(status.code(), absl::StrCat(sink->name(), ": ", status.message()));
   };
   if (!HoldsType<T>(type)) {
-    return in_file(absl::InvalidArgumentError(
-        absl::StrCat("a column of type ", type.ToString(), " does not take values of this C++ type")));
+    return in_file(absl::InvalidArgumentError(absl::StrCat(
+        "a column of type ", type.ToString(), " does not take values of this C++ type")));
   }
-  if (absl::Status status = internal::CheckWriterOptions(type, options); !status.ok()) return in_file(status);
+  if (absl::Status status = internal::CheckWriterOptions(type, options); !status.ok())
+    return in_file(status);
   const EncoderOptions encoder_options{.block_size_bytes = options.block_size_bytes,
                                        .restart_interval = options.restart_interval,
                                        .type_length = type.type_length,

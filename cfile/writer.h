@@ -1,7 +1,7 @@
 // Writes one column into one file.
 //
-//   auto writer = cfile::Writer<std::string_view>::Create("keys.cfile", cfile::ColumnType::String(), {.value_index = true});
-//   if (!writer.ok()) return writer.status();
+//   auto writer = cfile::Writer<std::string_view>::Create("keys.cfile",
+//   cfile::ColumnType::String(), {.value_index = true}); if (!writer.ok()) return writer.status();
 //   CHECK_OK((*writer)->Append(keys));
 //   CHECK_OK((*writer)->Finish());
 #pragma once
@@ -23,31 +23,35 @@ namespace cfile {
 
 // A column of values of T; cfile/types.h says which T each ColumnType takes. Thread-compatible.
 //
-// Memory: one data block, one index node per level of each tree; it does not grow with the number of rows (the nodes' keys are cut
-// to what tells them apart, see cfile/FORMAT.md, Index nodes).
+// Memory: one data block, one index node per level of each tree; it does not grow with the number
+// of rows (the nodes' keys are cut to what tells them apart, see cfile/FORMAT.md, Index nodes).
 //
-// Failure is sticky: the first error is returned by every later call, and nothing becomes visible under the file's name. A writer
-// that is dropped without Finish leaves nothing behind.
+// Failure is sticky: the first error is returned by every later call, and nothing becomes visible
+// under the file's name. A writer that is dropped without Finish leaves nothing behind.
 template <typename T>
 class Writer {
  public:
-  // Begins a file at `path` (by way of NewFileSink: it appears there when Finish has succeeded), or into `sink`.
-  // kInvalidArgument: T, type and options do not go together. kUnimplemented: the registry has no such encoding for the type, or the
-  // codec was not built in.
-  static absl::StatusOr<std::unique_ptr<Writer>> Create(const std::string& path, const ColumnType& type,
+  // Begins a file at `path` (by way of NewFileSink: it appears there when Finish has succeeded), or
+  // into `sink`. kInvalidArgument: T, type and options do not go together. kUnimplemented: the
+  // registry has no such encoding for the type, or the codec was not built in.
+  static absl::StatusOr<std::unique_ptr<Writer>> Create(const std::string& path,
+                                                        const ColumnType& type,
                                                         const WriterOptions& options = {});
-  static absl::StatusOr<std::unique_ptr<Writer>> Create(std::unique_ptr<Sink> sink, const ColumnType& type,
+  static absl::StatusOr<std::unique_ptr<Writer>> Create(std::unique_ptr<Sink> sink,
+                                                        const ColumnType& type,
                                                         const WriterOptions& options = {});
   ~Writer();
 
   // Appends rows that all hold a value. Copies what it needs before it returns.
-  // kInvalidArgument: with a value index, a value is less than the one before it or NaN (the message names its ordinal); a value of
-  // fixed-length bytes has another length. kOutOfRange: a value or the file outgrows its limit.
+  // kInvalidArgument: with a value index, a value is less than the one before it or NaN (the
+  // message names its ordinal); a value of fixed-length bytes has another length. kOutOfRange: a
+  // value or the file outgrows its limit.
   absl::Status Append(std::span<const T> values);
 
-  // Appends rows of which some may be null: bit i % 8 of validity[i / 8] is 1 if row i holds a value (Arrow's bitmap); values[i] of a
-  // null row is ignored. Precondition: validity.size() >= (values.size() + 7) / 8. kInvalidArgument: there is a null and the column
-  // is not nullable or has a value index (the message names the ordinal).
+  // Appends rows of which some may be null: bit i % 8 of validity[i / 8] is 1 if row i holds a
+  // value (Arrow's bitmap); values[i] of a null row is ignored. Precondition: validity.size() >=
+  // (values.size() + 7) / 8. kInvalidArgument: there is a null and the column is not nullable or
+  // has a value index (the message names the ordinal).
   absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity);
 
   // One null row.
@@ -56,7 +60,8 @@ class Writer {
   // A pair for the footer. Any time before Finish.
   absl::Status AddMetadata(std::string_view key, std::string_view value);
 
-  // Writes what is pending, the indexes and the footer, and makes the file durable and visible. Called once, last.
+  // Writes what is pending, the indexes and the footer, and makes the file durable and visible.
+  // Called once, last.
   absl::Status Finish();
 
   // Rows so far, nulls included; nulls among them.
@@ -72,7 +77,8 @@ class Writer {
   // The encoding that the file uses: the options' one, or what kAuto became.
   Encoding encoding() const;
 
-  // The least and the greatest value of a column with a value index, in memcmp form; empty before the first value.
+  // The least and the greatest value of a column with a value index, in memcmp form; empty before
+  // the first value.
   std::string min_key() const;
   std::string max_key() const;
 

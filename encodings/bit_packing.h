@@ -34,4 +34,20 @@ void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* o
 // The one value `index` of a packed sequence. Preconditions as for UnpackBits, with 0 <= width <= 64.
 uint64_t UnpackOne(std::span<const uint8_t> packed, int width, uint64_t index);
 
+// Bits that one load of 8 bytes holds, from any bit on.
+inline constexpr int kMaxBitsPerLoad = 56;
+
+// The bits first, first + 1, ... first + count - 1 of `packed`, as a number. Preconditions: 1 <= count <= kMaxBitsPerLoad;
+// first + count <= 8 * packed.size().
+inline uint64_t LoadBits(std::span<const uint8_t> packed, uint64_t first, int count) {
+  const size_t byte = static_cast<size_t>(first / 8);
+  uint64_t word = 0;
+  if (packed.size() - byte >= 8) {
+    word = LoadLittleEndian<uint64_t>(packed.data() + byte);
+  } else {
+    std::memcpy(&word, packed.data() + byte, packed.size() - byte);
+  }
+  return word >> (first % 8) & LowBits(count);
+}
+
 }  // namespace cfile::encodings

@@ -20,7 +20,7 @@ uint8_t PackEight(const bool* values) {
 // The other way: a copy of the byte in each byte, bit i kept in byte i, and carried up to that
 // byte's bit 7.
 void UnpackEight(uint8_t bits, bool* values) {
-  const uint64_t kept = (bits * 0x0101010101010101) & 0x8040201008040201;
+  const uint64_t kept = (uint64_t{bits} * 0x0101010101010101) & 0x8040201008040201;
   const uint64_t bytes = ((kept + 0x7f7f7f7f7f7f7f7f) >> 7) & 0x0101010101010101;
   std::memcpy(values, &bytes, sizeof(bytes));
 }

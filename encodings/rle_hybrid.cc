@@ -48,6 +48,16 @@ size_t EndOfRun(std::span<const T> values, size_t begin, T value) {
 
 }  // namespace
 
+void RleHybridEncoder::Ledger::AddKuduLiterals(uint64_t count) {
+  if (count == 0) return;
+  saved_bytes += open_values == 0;
+  open_values += count;
+  while (open_values >= kKuduMaxLiterals) {
+    open_values -= kKuduMaxLiterals;
+    saved_bytes += open_values > 0;
+  }
+}
+
 RleHybridEncoder::RleHybridEncoder(int width, bool kudu_exact)
     : width_(width),
       kudu_exact_(kudu_exact),
@@ -68,6 +78,22 @@ void RleHybridEncoder::PutRun(uint64_t value, uint64_t count) {
 
 template <typename T>
 void RleHybridEncoder::PutValues(std::span<const T> values) {
+  if (width_ == 1) {
+    while (!values.empty()) {
+      const size_t taken = std::min<size_t>(values.size(), 64);
+      uint64_t bits = 0;
+      size_t i = 0;
+      if constexpr (sizeof(T) == 1) {  // the product's top byte gathers the lowest bits of eight bytes
+        for (; i + 8 <= taken; i += 8) {
+          bits |= (LoadLittleEndian<uint64_t>(&values[i]) * 0x0102040810204080u >> 56) << i;
+        }
+      }
+      for (; i < taken; ++i) bits |= uint64_t{values[i]} << i;
+      PutBits(bits, static_cast<int>(taken));
+      values = values.subspan(taken);
+    }
+    return;
+  }
   for (size_t i = 0; i < values.size();) {
     if (values[i] != pending_value_ || pending_count_ == 0) {
       Settle(false);
@@ -91,6 +117,38 @@ void RleHybridEncoder::PutValues(std::span<const T> values) {
   }
 }
 
+void RleHybridEncoder::PutBits(uint64_t bits, int count) {
+  assert(width_ == 1 && 1 <= count && count <= 64);
+  bits &= LowBits(count);
+  const auto run_length = [bits, count](int begin) {
+    const uint64_t rest = bits >> begin;
+    return std::min(count - begin, (rest & 1) != 0 ? std::countr_one(rest) : std::countr_zero(rest));
+  };
+  // Bit i: bits i to i + 7 are equal. (The zeros behind our bits can only seem to prolong the last run.)
+  uint64_t equal = ~(bits ^ bits >> 1);
+  equal &= equal >> 1;
+  equal &= equal >> 2;
+  equal &= equal >> 3;
+  const uint64_t changes = (bits ^ bits << 1) & LowBits(count) & ~uint64_t{1};
+  const int last_run = std::max(0, static_cast<int>(std::bit_width(changes)) - 1);
+
+  int begin = 0;
+  if (pending_count_ > 0 && pending_value_ == (bits & 1)) {
+    begin = run_length(0);
+    pending_count_ += static_cast<uint64_t>(begin);
+  }
+  while (begin < count) {
+    Settle(false);
+    // Runs of fewer than 8 at once, up to the next longer one or the last.
+    const int next = std::min(last_run, begin + std::countr_zero(equal >> begin));
+    if (next > begin) AppendShortRuns(bits >> begin & LowBits(next - begin), next - begin);
+    const int length = run_length(next);
+    pending_value_ = bits >> next & 1;
+    pending_count_ = static_cast<uint64_t>(length);
+    begin = next + length;
+  }
+}
+
 size_t RleHybridEncoder::size_bytes() const {
   const uint64_t pending = KuduLiterals(literal_count_, max_literals_, pending_count_, false);
   const uint64_t groups = (literal_count_ + pending) / 8;
@@ -110,44 +168,52 @@ void RleHybridEncoder::Finish(ByteWriter& out, LastGroup last_group) {
 
 uint64_t RleHybridEncoder::ChooseLiterals(bool last) {
   if (!has_ledger()) return KuduLiterals(literal_count_, max_literals_, pending_count_, last);
-  const uint64_t fill = Fill(literal_count_);
   Ledger& ledger = ledger_;
-
   const uint64_t kudu_literals = KuduLiterals(ledger.open_values, kKuduMaxLiterals, pending_count_, last);
-  const uint64_t kudu_open = ledger.open_values + kudu_literals;
-  ledger.saved_bytes += static_cast<int64_t>((kudu_open + kKuduMaxLiterals - 1) / kKuduMaxLiterals) - (ledger.open_values > 0);
-  ledger.open_values = kudu_open % kKuduMaxLiterals;
+  ledger.AddKuduLiterals(kudu_literals);
+  if (kudu_literals == pending_count_) return pending_count_;
 
-  uint64_t literals = pending_count_;
-  int header = literal_count_ > 0 ? ledger.charged_bytes : 1;
-  if (kudu_literals < pending_count_) {  // Kudu repeats
-    ledger.saved_bytes += RepeatedBytes(pending_count_ - kudu_literals, width_);
-    ledger.open_values = 0;
-    // Whatever values follow, the two forms' literal groups will differ by ahead / 8, rounded up, at most.
-    const int64_t ahead = ledger.ahead_values + static_cast<int64_t>(pending_count_ - kudu_literals);
-    const int64_t cost = kJoinedHeaderBytes - ledger.charged_bytes + width_ * ((ahead + 7) >> 3);
-    if (pending_count_ > fill && (pending_count_ - fill >= min_repeated_ || literal_count_ >= kMaxJoinedLiterals ||
-                                  cost > ledger.saved_bytes)) {
-      literals = fill;
-    } else {
-      header = kJoinedHeaderBytes;
-    }
+  const uint64_t kudu_repeated = pending_count_ - kudu_literals;
+  ledger.saved_bytes += RepeatedBytes(kudu_repeated, width_);
+  ledger.open_values = 0;
+  // If all join our literal run: whatever values follow, it will have at most so many bytes more than Kudu's.
+  const uint64_t fill = Fill(literal_count_);
+  const int64_t ahead = ledger.ahead_values + static_cast<int64_t>(kudu_repeated);
+  const int header = kJoinedHeaderBytes - ledger.charged_bytes;
+  const bool joins = pending_count_ - fill < min_repeated_ && literal_count_ < kMaxJoinedLiterals &&
+                     header + width_ * ((ahead + 7) >> 3) <= ledger.saved_bytes;
+  if (joins || pending_count_ <= fill) {
+    ledger.ahead_values = ahead;
+    ledger.Charge(header);
+    return pending_count_;
   }
-  if (literals > 0) {
-    ledger.saved_bytes -= header - ledger.charged_bytes;
-    ledger.charged_bytes = header;
-  }
-  if (literals < pending_count_) ledger.saved_bytes -= RepeatedBytes(pending_count_ - literals, width_);
-  ledger.ahead_values += static_cast<int64_t>(literals) - static_cast<int64_t>(kudu_literals);
-  return literals;
+  ledger.ahead_values += static_cast<int64_t>(fill) - static_cast<int64_t>(kudu_literals);
+  ledger.saved_bytes -= RepeatedBytes(pending_count_ - fill, width_);
+  return fill;
 }
 
 void RleHybridEncoder::Settle(bool last) {
   if (pending_count_ == 0) return;
-  const uint64_t literals = ChooseLiterals(last);
+  uint64_t literals = pending_count_;
+  if (literals >= 8 || last) {
+    literals = ChooseLiterals(last);
+  } else {
+    ledger_.AddKuduLiterals(literals);
+  }
   AppendLiterals(pending_value_, literals);
   AppendRepeated(pending_value_, pending_count_ - literals);
   pending_count_ = 0;
+}
+
+void RleHybridEncoder::AppendShortRuns(uint64_t bits, int count) {
+  ledger_.AddKuduLiterals(static_cast<uint64_t>(count));
+  while (count > 0) {
+    const int taken = static_cast<int>(BeginLiterals(static_cast<uint64_t>(count)));
+    AppendBits(bits & LowBits(taken), taken);
+    EndLiterals(static_cast<uint64_t>(taken));
+    bits = taken < 64 ? bits >> taken : 0;
+    count -= taken;
+  }
 }
 
 void RleHybridEncoder::AppendBits(uint64_t bits, int count) {
@@ -171,6 +237,7 @@ uint64_t RleHybridEncoder::BeginLiterals(uint64_t count) {
   if (literal_count_ == 0) {
     literal_begin_ = out_.size();
     out_.PutFixed(uint8_t{0});
+    if (ledger_.charged_bytes == 0) ledger_.Charge(1);
   }
   return std::min(count, max_literals_ - literal_count_);
 }

@@ -41,6 +41,9 @@ class RleHybridEncoder {
   template <typename T>
   void PutValues(std::span<const T> values);
 
+  // Appends the lowest `count` bits, the least significant first. Preconditions: the width is 1; 1 <= count <= 64.
+  void PutBits(uint64_t bits, int count);
+
   // Bytes so far, without a pending run and a pending group (what Kudu calls the encoded size).
   size_t size_bytes() const;
 
@@ -55,6 +58,12 @@ class RleHybridEncoder {
     int64_t ahead_values = 0;  // in our literal runs less those in Kudu's
     int64_t saved_bytes = 0;   // of headers and repeated values; our open literal run's header counts charged_bytes
     int charged_bytes = 0;
+
+    void AddKuduLiterals(uint64_t count);
+    void Charge(int header_bytes) {
+      saved_bytes -= header_bytes;
+      charged_bytes += header_bytes;
+    }
   };
   bool has_ledger() const { return !kudu_exact_ && 0 < width_ && width_ < 8; }
 
@@ -62,6 +71,8 @@ class RleHybridEncoder {
   uint64_t ChooseLiterals(bool last);
   // Writes the pending run. `last`: no value follows.
   void Settle(bool last);
+  // Literals with any policy: the lowest `count` of `bits`, no 8 of which are equal in a row. Precondition: the width is 1.
+  void AppendShortRuns(uint64_t bits, int count);
   void AppendBits(uint64_t bits, int count);
   void FlushBits();
   // Opens a literal run if none is open, and returns how many of `count` values it can take; EndLiterals follows when it took them.

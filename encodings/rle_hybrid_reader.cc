@@ -9,38 +9,45 @@ namespace {
 
 constexpr uint64_t kRunsPerCheckpoint = 64;
 constexpr uint64_t kLiteralsPerCheckpoint = 4096;
-// A load of 8 bytes holds so many bits from any bit on.
-constexpr int kChunkBits = 56;
+
+// Runs are mostly short and of random length: so many bytes are written at once, whatever the length, where there is room.
+constexpr size_t kShortRunBytes = 128;
 
 // Writes `count` times `value` to `out`, where `room` values may be overwritten.
 template <typename T>
-void FillRun(T* out, uint64_t count, uint64_t room, T value) {
-  constexpr uint64_t kStep = 32 / sizeof(T);  // values of one round of stores, whose end may lie behind the run's
-  const uint64_t bulk = (room - count < kStep ? count : count + kStep - 1) / kStep * kStep;
-  const uint64_t pattern = value * (~uint64_t{0} / LowBits(8 * sizeof(T)));
-  for (uint64_t i = 0; i < bulk; i += kStep) {
-    uint8_t* const p = reinterpret_cast<uint8_t*>(out + i);
-    for (int k = 0; k < 32; k += 8) StoreLittleEndian(pattern, p + k);
+inline void FillRun(T* out, size_t count, size_t room, T value) {
+  constexpr size_t kShort = kShortRunBytes / sizeof(T);
+  if (room < kShort) {
+    std::fill_n(out, count, value);
+    return;
   }
-  for (uint64_t i = bulk; i < count; ++i) out[i] = value;
+  const uint64_t pattern = value * (~uint64_t{0} / LowBits(8 * sizeof(T)));
+  uint8_t* const bytes = reinterpret_cast<uint8_t*>(out);
+  for (size_t i = 0; i < kShortRunBytes; i += 8) StoreLittleEndian(pattern, bytes + i);
+  if (count > kShort) std::fill_n(out + kShort, count - kShort, value);
 }
 
-// `count` (1 to 56) bits of `packed` from bit `first` on.
-uint64_t LoadBits(std::span<const uint8_t> packed, uint64_t first, int count) {
-  const size_t byte = static_cast<size_t>(first / 8);
-  uint64_t word = 0;
-  if (packed.size() - byte >= 8) {
-    word = LoadLittleEndian<uint64_t>(packed.data() + byte);
-  } else {
-    std::memcpy(&word, packed.data() + byte, packed.size() - byte);
+// Copies `count` values from `in`, where `available` bytes may be read, to `out`, where `room` values may be overwritten.
+template <typename T>
+inline void CopyRun(T* out, size_t count, size_t room, const uint8_t* in, size_t available) {
+  constexpr size_t kShort = kShortRunBytes / sizeof(T);
+  if (room < kShort || available < kShortRunBytes) {
+    std::memcpy(out, in, count * sizeof(T));
+    return;
   }
-  return word >> (first % 8) & LowBits(count);
+  std::memcpy(out, in, kShortRunBytes);
+  if (count > kShort) std::memcpy(out + kShort, in + kShortRunBytes, (count - kShort) * sizeof(T));
 }
 
 uint64_t CountOnes(std::span<const uint8_t> packed, uint64_t first, uint64_t count) {
   uint64_t ones = 0;
+  if (first % 8 == 0) {
+    for (const uint8_t* p = packed.data() + first / 8; count >= 64; p += 8, first += 64, count -= 64) {
+      ones += static_cast<uint64_t>(std::popcount(LoadLittleEndian<uint64_t>(p)));
+    }
+  }
   while (count > 0) {
-    const int taken = static_cast<int>(std::min<uint64_t>(count, kChunkBits));
+    const int taken = static_cast<int>(std::min<uint64_t>(count, kMaxBitsPerLoad));
     ones += static_cast<uint64_t>(std::popcount(LoadBits(packed, first, taken)));
     first += static_cast<uint64_t>(taken);
     count -= static_cast<uint64_t>(taken);
@@ -55,51 +62,95 @@ class BitAppender {
 
   // The lowest `count` (0 to 56) bits of `bits`, whose other bits are 0.
   void Append(uint64_t bits, int count) {
+    if (filled_ + count >= 64) {
+      AppendWide(bits, count);
+    } else {
+      word_ |= bits << filled_;
+      filled_ += count;
+    }
+  }
+  // The same without a branch. Precondition: the bitmap has 8 bytes more than the whole words written so far.
+  void AppendWide(uint64_t bits, int count) {
     word_ |= bits << filled_;
+    StoreLittleEndian(word_, out_);
+    const uint64_t carried = bits >> 1 >> (63 - filled_);
     filled_ += count;
-    if (filled_ < 64) return;
-    PutWord();
-    filled_ -= 64;
-    word_ = bits >> (count - filled_);  // count - filled_ = 64 - filled_ before, thus 8 to 56
+    out_ += filled_ / 64 * 8;
+    word_ = filled_ >= 64 ? carried : word_;
+    filled_ %= 64;
   }
   void AppendRepeated(bool bit, uint64_t count) {
     const uint64_t pattern = bit ? ~uint64_t{0} : 0;
-    if (count > kChunkBits) {
+    if (count >= 64) {
       const int fill = 64 - filled_;
-      if (count >= static_cast<uint64_t>(fill)) {
-        word_ |= pattern << filled_;
-        PutWord();
-        count -= static_cast<uint64_t>(fill);
-        const uint64_t words = count / 64;
-        std::memset(out_, static_cast<int>(pattern & 0xff), static_cast<size_t>(8 * words));
-        out_ += 8 * words;
-        ones_ += bit ? 64 * words : 0;
-        count %= 64;
-        word_ = 0;
-        filled_ = 0;
-      }
-      for (; count > kChunkBits; count -= kChunkBits) Append(pattern & LowBits(kChunkBits), kChunkBits);
+      StoreLittleEndian(word_ | pattern << filled_, out_);
+      const uint64_t words = (count - static_cast<uint64_t>(fill)) / 64;
+      std::memset(out_ + 8, static_cast<int>(pattern & 0xff), static_cast<size_t>(8 * words));
+      out_ += 8 * (words + 1);
+      count -= static_cast<uint64_t>(fill) + 64 * words;
+      word_ = 0;
+      filled_ = 0;
     }
-    Append(pattern & LowBits(static_cast<int>(count)), static_cast<int>(count));
+    const int half = static_cast<int>(count / 2);
+    Append(pattern & LowBits(half), half);
+    Append(pattern & LowBits(static_cast<int>(count) - half), static_cast<int>(count) - half);
   }
-  // Writes what is left; returns the ones of all.
-  uint64_t Finish() {
-    std::memcpy(out_, &word_, static_cast<size_t>((filled_ + 7) / 8));
-    return ones_ + static_cast<uint64_t>(std::popcount(word_));
+  // The bits first, first + 1, ... first + count - 1 of `packed`.
+  void AppendPacked(std::span<const uint8_t> packed, uint64_t first, uint64_t count) {
+    const int shift = static_cast<int>(first % 8);
+    const uint8_t* p = packed.data() + first / 8;
+    for (; count >= 64 && packed.data() + packed.size() - p >= 9; p += 8, count -= 64) {
+      const uint64_t bits = LoadLittleEndian<uint64_t>(p) >> shift | uint64_t{p[8]} << 1 << (63 - shift);
+      StoreLittleEndian(word_ | bits << filled_, out_);
+      out_ += 8;
+      word_ = bits >> 1 >> (63 - filled_);
+    }
+    for (first = static_cast<uint64_t>(8 * (p - packed.data()) + shift); count > 0;) {
+      const int taken = static_cast<int>(std::min<uint64_t>(count, kMaxBitsPerLoad));
+      Append(LoadBits(packed, first, taken), taken);
+      first += static_cast<uint64_t>(taken);
+      count -= static_cast<uint64_t>(taken);
+    }
   }
+  // Writes what is left.
+  void Finish() { std::memcpy(out_, &word_, static_cast<size_t>((filled_ + 7) / 8)); }
 
  private:
-  void PutWord() {
-    StoreLittleEndian(word_, out_);
-    out_ += 8;
-    ones_ += static_cast<uint64_t>(std::popcount(word_));
-  }
-
   uint8_t* out_;
   uint64_t word_ = 0;
   int filled_ = 0;
-  uint64_t ones_ = 0;
 };
+
+// Copies runs of up to 48 bits, which Kudu's streams consist of, from `next` on, two at a time and without a branch that depends on
+// their bits; moves `next` and returns how many bits those were. Stops in good time before `room` bits, and before any run that is
+// not plain and whole.
+uint64_t CopyShortRuns(const uint8_t*& next, const uint8_t* end, uint64_t room, BitAppender& out) {
+  BitAppender appender = out;
+  const uint8_t* p = next;
+  uint64_t passed = 0;
+  bool plain = true;
+  while (plain && end - p >= 16 && room - passed >= 128) {
+    uint64_t headers = LoadLittleEndian<uint64_t>(p);  // the second run's header is taken from here, sooner than from memory
+    for (int run = 0; run < 2; ++run) {
+      const uint64_t literal = headers & 1;
+      const uint64_t repeated = literal - 1;  // all ones if so
+      const uint64_t length = (headers & 0xff) >> 1;
+      const uint64_t count = length << (3 * literal);
+      const uint64_t body = LoadLittleEndian<uint64_t>(p + 1);
+      plain = count - 1 < 48 && (body & repeated & 0xff) <= 1;
+      if (!plain) break;
+      const uint64_t bits = (body & ~repeated) | (-(body & 1) & repeated);
+      appender.AppendWide(bits & LowBits(static_cast<int>(count)), static_cast<int>(count));
+      const uint64_t bytes = 1 + (literal != 0 ? length : 1);  // at most 7
+      headers >>= 8 * bytes;
+      p += bytes;
+      passed += count;
+    }
+  }
+  next = p;
+  out = appender;
+  return passed;
+}
 
 }  // namespace
 
@@ -189,7 +240,8 @@ absl::Status RleHybridReader::Read(T* out, size_t count) {
     if (cursor.literals == nullptr) {
       FillRun(out + done, taken, room, static_cast<T>(cursor.value));
     } else if (cursor.width == static_cast<int>(8 * sizeof(T))) {
-      std::memcpy(out + done, cursor.literals + cursor.first * sizeof(T), taken * sizeof(T));
+      const uint8_t* const in = cursor.literals + cursor.first * sizeof(T);
+      CopyRun(out + done, taken, room, in, static_cast<size_t>(cursor.end - in));
     } else {
       UnpackBits(cursor.packed(), cursor.width, cursor.first, out + done, taken);
     }
@@ -207,20 +259,23 @@ absl::StatusOr<uint64_t> RleHybridReader::ReadBits(size_t count, uint8_t* bits) 
   BitAppender out(bits);
   uint64_t left = count;
   while (left > 0) {
-    if (cursor.left == 0 && !cursor.NextRun()) return Damaged(cursor, position_ + count - left);
-    uint64_t taken = std::min(cursor.left, left);
+    if (cursor.left == 0) {
+      left -= CopyShortRuns(cursor.next, cursor.end, left, out);
+      if (!cursor.NextRun()) return Damaged(cursor, position_ + count - left);
+    }
+    const uint64_t taken = std::min(cursor.left, left);
     if (cursor.literals == nullptr) {
       out.AppendRepeated(cursor.value != 0, taken);
     } else {
-      taken = std::min<uint64_t>(taken, kChunkBits);
-      out.Append(LoadBits({cursor.literals, cursor.end}, cursor.first, static_cast<int>(taken)), static_cast<int>(taken));
+      out.AppendPacked({cursor.literals, cursor.end}, cursor.first, taken);
     }
     cursor.Pass(taken);
     left -= taken;
   }
+  out.Finish();
   cursor_ = cursor;
   position_ += count;
-  return out.Finish();
+  return CountOnes({bits, (count + 7) / 8}, 0, count);
 }
 
 absl::StatusOr<uint64_t> RleHybridReader::Peek() const {

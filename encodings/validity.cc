@@ -1,6 +1,10 @@
 #include "encodings/validity.h"
 
+#include <algorithm>
+#include <bit>
 #include <cassert>
+
+#include "encodings/bit_packing.h"
 
 namespace cfile::encodings {
 
@@ -10,6 +14,19 @@ void ValidityEncoder::AddRun(bool valid, uint64_t count) {
   encoder_.PutRun(valid ? 1 : 0, count);
   count_ += count;
   if (valid) valid_count_ += count;
+}
+
+void ValidityEncoder::AddBits(const uint8_t* bits, uint64_t first, uint64_t count) {
+  const std::span<const uint8_t> packed(bits, static_cast<size_t>(PackedBytes(first + count, 1)));
+  count_ += count;
+  while (count > 0) {
+    const int taken = static_cast<int>(std::min<uint64_t>(count, kMaxBitsPerLoad));
+    const uint64_t word = LoadBits(packed, first, taken);
+    encoder_.PutBits(word, taken);
+    valid_count_ += static_cast<uint64_t>(std::popcount(word));
+    first += static_cast<uint64_t>(taken);
+    count -= static_cast<uint64_t>(taken);
+  }
 }
 
 void ValidityEncoder::Finish(ByteWriter& out) {

@@ -14,7 +14,8 @@ using encodings::BlockDecoder;
 using encodings::DataLoss;
 using encodings::kMaxBatchValues;
 
-// The position of the bit that has `rank` ones before it and is 1 itself. Precondition: there are more than `rank` ones.
+// The position of the bit that has `rank` ones before it and is 1 itself. Precondition: there are
+// more than `rank` ones.
 size_t PositionOfOne(const uint8_t* bits, size_t rank) {
   size_t byte = 0;
   for (;; ++byte) {
@@ -34,7 +35,8 @@ absl::StatusOr<BlockDecoder<T>*> BlockCursor<T>::DecoderOf(Encoding encoding) {
   for (auto& [known, decoder] : decoders_) {
     if (known == encoding) return decoder.get();
   }
-  CFILE_ASSIGN_OR_RETURN(auto decoder, encodings::MakeDecoder<T>(encoding, type_.physical(), type_.type_length));
+  CFILE_ASSIGN_OR_RETURN(auto decoder,
+                         encodings::MakeDecoder<T>(encoding, type_.physical(), type_.type_length));
   decoders_.emplace_back(encoding, std::move(decoder));
   return decoders_.back().second.get();
 }
@@ -45,7 +47,8 @@ absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t
   CFILE_ASSIGN_OR_RETURN(decoder_, DecoderOf(block.encoding));
   CFILE_RETURN_IF_ERROR(decoder_->Open(block.values));
   if (block.present_count && *block.present_count != decoder_->count()) {
-    return DataLoss("the extended block says ", *block.present_count, " values, its body ", decoder_->count());
+    return DataLoss("the extended block says ", *block.present_count, " values, its body ",
+                    decoder_->count());
   }
   if (block.first_ordinal && *block.first_ordinal != decoder_->first_ordinal()) {
     return DataLoss("the extended block says first ordinal ", *block.first_ordinal, ", its body ",
@@ -76,7 +79,8 @@ absl::Status BlockCursor<T>::SeekToRow(uint32_t row) {
   if (nullable_) {
     CFILE_ASSIGN_OR_RETURN(position, validity_.SeekTo(row));
     if (position > decoder_->count()) {
-      return DataLoss("the null bitmap has ", position, " values before row ", row, ", the block ", decoder_->count());
+      return DataLoss("the null bitmap has ", position, " values before row ", row, ", the block ",
+                      decoder_->count());
     }
   }
   CFILE_RETURN_IF_ERROR(decoder_->SeekTo(position));
@@ -87,7 +91,8 @@ absl::Status BlockCursor<T>::SeekToRow(uint32_t row) {
 template <typename T>
 absl::StatusOr<encodings::LowerBound> BlockCursor<T>::SeekToKey(const T& key) {
   if (nullable_ && num_rows_ != decoder_->count()) {
-    return DataLoss("a block of a column with a value index has ", num_rows_ - decoder_->count(), " nulls");
+    return DataLoss("a block of a column with a value index has ", num_rows_ - decoder_->count(),
+                    " nulls");
   }
   CFILE_ASSIGN_OR_RETURN(const encodings::LowerBound bound, decoder_->SeekToKey(key));
   if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(bound.position).status());
@@ -111,25 +116,29 @@ absl::StatusOr<std::span<const T>> BlockCursor<T>::NextPresent(size_t count) {
   if (const auto borrowed = decoder_->Borrow(count); !borrowed.empty()) return borrowed;
   T* values = Reserve(count, values_, values_capacity_);
   CFILE_ASSIGN_OR_RETURN(const size_t read, decoder_->Read({values, count}));
-  if (read == 0) return DataLoss("the block's values end before its rows, at value ", decoder_->position());
+  if (read == 0)
+    return DataLoss("the block's values end before its rows, at value ", decoder_->position());
   return std::span<const T>(values, read);
 }
 
 template <typename T>
 absl::StatusOr<Batch<T>> BlockCursor<T>::NextNullable(size_t count) {
   validity_bits_.resize(std::max(validity_bits_.size(), (count + 7) / 8));
-  CFILE_ASSIGN_OR_RETURN(size_t present, validity_.Read(static_cast<uint32_t>(count), validity_bits_.data()));
+  CFILE_ASSIGN_OR_RETURN(size_t present,
+                         validity_.Read(static_cast<uint32_t>(count), validity_bits_.data()));
   const uint32_t left = decoder_->count() - decoder_->position();
   const bool at_end = row_ + count == num_rows_;
   if (at_end ? present != left : present > left) {
-    return DataLoss("the null bitmap and the block's ", decoder_->count(), " values do not fit: rows ", row_, " to ",
-                    row_ + count, " have ", present, " values, there are ", left);
+    return DataLoss("the null bitmap and the block's ", decoder_->count(),
+                    " values do not fit: rows ", row_, " to ", row_ + count, " have ", present,
+                    " values, there are ", left);
   }
   std::span<const T> values;
   if (present > 0) {
     CFILE_ASSIGN_OR_RETURN(values, NextPresent(present));
     if (values.size() < present) {
-      // The values' bytes outgrew the decoder's buffer: end before the first row that is left without its value.
+      // The values' bytes outgrew the decoder's buffer: end before the first row that is left
+      // without its value.
       present = values.size();
       count = PositionOfOne(validity_bits_.data(), present);
       CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_ + static_cast<uint32_t>(count)).status());
@@ -139,7 +148,8 @@ absl::StatusOr<Batch<T>> BlockCursor<T>::NextNullable(size_t count) {
   if (present == count) return Batch<T>{.values = values};
   T* spread = Reserve(count, spread_, spread_capacity_);
   encodings::SpreadValues(values.data(), validity_bits_.data(), count, spread);
-  return Batch<T>{.values = {spread, count}, .validity = validity_bits_.data(), .null_count = count - present};
+  return Batch<T>{
+      .values = {spread, count}, .validity = validity_bits_.data(), .null_count = count - present};
 }
 
 template <typename T>

@@ -15,14 +15,15 @@
 
 namespace cfile::internal {
 
-// Reads the rows of one block after the other. Thread-compatible. Errors say what is wrong inside the block, not which block.
+// Reads the rows of one block after the other. Thread-compatible. Errors say what is wrong inside
+// the block, not which block.
 template <typename T>
 class BlockCursor {
  public:
   explicit BlockCursor(const ColumnType& type) : type_(type) {}
 
-  // Opens on a block of `type`, at its first row. The spans of `block` must stay valid. `first_ordinal`: of the block, if the caller
-  // knows it; it is compared with what the block says.
+  // Opens on a block of `type`, at its first row. The spans of `block` must stay valid.
+  // `first_ordinal`: of the block, if the caller knows it; it is compared with what the block says.
   absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal);
 
   uint32_t num_rows() const { return num_rows_; }
@@ -37,8 +38,8 @@ class BlockCursor {
   // Goes to the first row whose value is >= `key`. Precondition: the block has no nulls.
   absl::StatusOr<encodings::LowerBound> SeekToKey(const T& key);
 
-  // The next rows, at least 1 unless at the end, at most `max_rows` and kMaxBatchValues. Valid until the next call. first_ordinal
-  // of the batch is left to the caller.
+  // The next rows, at least 1 unless at the end, at most `max_rows` and kMaxBatchValues. Valid
+  // until the next call. first_ordinal of the batch is left to the caller.
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
   size_t memory_usage_bytes() const {
@@ -52,7 +53,8 @@ class BlockCursor {
   static T* Reserve(size_t count, std::unique_ptr<T[]>& buffer, size_t& capacity);
 
   ColumnType type_;
-  // One per encoding met: blocks of a file may differ. Kept, so that opening a block allocates nothing.
+  // One per encoding met: blocks of a file may differ. Kept, so that opening a block allocates
+  // nothing.
   std::vector<std::pair<Encoding, std::unique_ptr<encodings::BlockDecoder<T>>>> decoders_;
   encodings::BlockDecoder<T>* decoder_ = nullptr;
   encodings::ValidityDecoder validity_;

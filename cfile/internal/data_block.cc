@@ -8,13 +8,14 @@ using encodings::ByteReader;
 using encodings::ByteWriter;
 using encodings::DataLoss;
 
-absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nullable, bool extended,
-                                         Encoding encoding) {
+absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nullable,
+                                         bool extended, Encoding encoding) {
   DataBlock block{.encoding = encoding};
   ByteReader reader(bytes);
   if (nullable) {
     uint32_t num_rows;
-    if (!reader.ReadVint32(num_rows)) return DataLoss("the row count of a nullable block is cut off or too large");
+    if (!reader.ReadVint32(num_rows))
+      return DataLoss("the row count of a nullable block is cut off or too large");
     block.num_rows = num_rows;
     if (!reader.ReadLengthPrefixed(block.validity)) {
       return DataLoss("the null bitmap runs past the block's end, ", bytes.size(), " bytes");
@@ -22,9 +23,10 @@ absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nu
   }
   if (extended) {
     uint32_t number, present_count, first_ordinal;
-    if (!reader.ReadVint32(number) || !reader.ReadVint32(present_count) || !reader.ReadVint32(first_ordinal) ||
-        !reader.ReadLengthPrefixed(block.skip_table)) {
-      return DataLoss("the header of an extended block is cut off at byte ", reader.offset(), " of ", bytes.size());
+    if (!reader.ReadVint32(number) || !reader.ReadVint32(present_count) ||
+        !reader.ReadVint32(first_ordinal) || !reader.ReadLengthPrefixed(block.skip_table)) {
+      return DataLoss("the header of an extended block is cut off at byte ", reader.offset(),
+                      " of ", bytes.size());
     }
     block.encoding = static_cast<Encoding>(number);
     block.present_count = present_count;

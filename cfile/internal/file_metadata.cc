@@ -42,7 +42,9 @@ constexpr FeatureName kKnownFeatures[] = {
 };
 constexpr uint32_t kSupportedFeatures = kFeatureChecksums | kFeatureExtendedBlocks;
 
-std::string_view Magic(FormatVersion version) { return version == FormatVersion::kV1 ? kMagicV1 : kMagicV2; }
+std::string_view Magic(FormatVersion version) {
+  return version == FormatVersion::kV1 ? kMagicV1 : kMagicV2;
+}
 
 // The number for Kudu's field; where it is none of Kudu's, `extension` is set to it.
 template <typename Enum, typename SetExtension>
@@ -65,7 +67,8 @@ void DescribeColumn(const FileInfo& info, Message& message, ExtensionsPB& extens
     message.set_is_type_nullable(info.nullable);
   }
   message.set_encoding(KuduNumber(info.encoding, [&](int32_t n) { extensions.set_encoding(n); }));
-  message.set_compression(KuduNumber(info.compression, [&](int32_t n) { extensions.set_compression(n); }));
+  message.set_compression(
+      KuduNumber(info.compression, [&](int32_t n) { extensions.set_compression(n); }));
 }
 
 void AddPairs(const std::vector<std::pair<std::string, std::string>>& pairs,
@@ -93,11 +96,13 @@ void SetPointer(const std::optional<BlockPointer>& pointer, BlockPointerPB* mess
 // The bytes of the file that header and footer are read from.
 class MetadataReader {
  public:
-  MetadataReader(const Source& source, const ReaderOptions& options) : source_(source), options_(options) {}
+  MetadataReader(const Source& source, const ReaderOptions& options)
+      : source_(source), options_(options) {}
 
   absl::StatusOr<FileInfo> Read() {
     if (source_.size() < 2 * (kMagicBytes + kLengthBytes)) {
-      return Error("expected a CFile, found a file of ", source_.size(), " bytes, shorter than any");
+      return Error("expected a CFile, found a file of ", source_.size(),
+                   " bytes, shorter than any");
     }
     info_.file_size_bytes = source_.size();
     CFILE_RETURN_IF_ERROR(ReadFooter());
@@ -121,8 +126,8 @@ class MetadataReader {
   absl::StatusOr<FormatVersion> ParseMagic(std::string_view magic, std::string_view where) const {
     if (magic == kMagicV2) return FormatVersion::kV2;
     if (magic == kMagicV1) return FormatVersion::kV1;
-    return Error("this is no CFile or a damaged one: expected the magic ", kMagicV2, " or ", kMagicV1, " at the ", where,
-                 ", found other bytes");
+    return Error("this is no CFile or a damaged one: expected the magic ", kMagicV2, " or ",
+                 kMagicV1, " at the ", where, ", found other bytes");
   }
 
   absl::Status CheckLength(std::string_view what, uint32_t length, uint64_t fixed_bytes) const {
@@ -130,8 +135,8 @@ class MetadataReader {
       return Error("the ", what, " claims ", length, " bytes, the file has ", source_.size());
     }
     if (length > options_.max_metadata_size_bytes) {
-      return Error("the ", what, " of ", length, " bytes is above the limit of ", options_.max_metadata_size_bytes,
-                   " (max_metadata_size_bytes)");
+      return Error("the ", what, " of ", length, " bytes is above the limit of ",
+                   options_.max_metadata_size_bytes, " (max_metadata_size_bytes)");
     }
     return absl::OkStatus();
   }
@@ -139,20 +144,23 @@ class MetadataReader {
   absl::Status CheckCrc(std::string_view what, uint32_t expected, std::string_view bytes) const {
     const uint32_t found = Crc32c(AsBytes(bytes));
     if (expected == found) return absl::OkStatus();
-    return Error("the ", what, " is damaged: checksum mismatch: expected 0x", absl::Hex(expected, absl::kZeroPad8),
-                 ", found 0x", absl::Hex(found, absl::kZeroPad8));
+    return Error("the ", what, " is damaged: checksum mismatch: expected 0x",
+                 absl::Hex(expected, absl::kZeroPad8), ", found 0x",
+                 absl::Hex(found, absl::kZeroPad8));
   }
 
   absl::Status ReadFooter() {
     constexpr size_t kTailBytes = kMagicBytes + kLengthBytes;
     const uint64_t size = source_.size();
     CFILE_ASSIGN_OR_RETURN(const std::string tail, ReadBytes(size - kTailBytes, kTailBytes));
-    CFILE_ASSIGN_OR_RETURN(info_.version, ParseMagic(std::string_view(tail).substr(0, kMagicBytes), "end"));
+    CFILE_ASSIGN_OR_RETURN(info_.version,
+                           ParseMagic(std::string_view(tail).substr(0, kMagicBytes), "end"));
     const auto length = encodings::LoadLittleEndian<uint32_t>(AsBytes(tail).data() + kMagicBytes);
     CFILE_RETURN_IF_ERROR(CheckLength("footer", length, 2 * kTailBytes));
     CFILE_ASSIGN_OR_RETURN(std::string message, ReadBytes(size - kTailBytes - length, length));
     info_.footer_message = message;
-    if (!footer_.ParseFromString(message)) return Error("the footer is damaged: its message does not parse");
+    if (!footer_.ParseFromString(message))
+      return Error("the footer is damaged: its message does not parse");
     info_.incompatible_features = footer_.incompatible_features();
     info_.compatible_features = footer_.compatible_features();
     info_.footer_size_bytes = kTailBytes + length;
@@ -164,8 +172,10 @@ class MetadataReader {
     if (info_.footer_size_bytes > size - kTailBytes) {
       return Error("the footer claims ", length, " bytes, the file has ", size);
     }
-    CFILE_ASSIGN_OR_RETURN(const std::string crc, ReadBytes(size - info_.footer_size_bytes, kChecksumBytes));
-    return CheckCrc("footer", encodings::LoadLittleEndian<uint32_t>(AsBytes(crc).data()), info_.footer_message + tail);
+    CFILE_ASSIGN_OR_RETURN(const std::string crc,
+                           ReadBytes(size - info_.footer_size_bytes, kChecksumBytes));
+    return CheckCrc("footer", encodings::LoadLittleEndian<uint32_t>(AsBytes(crc).data()),
+                    info_.footer_message + tail);
   }
 
   absl::Status ReadHeader() {
@@ -173,18 +183,20 @@ class MetadataReader {
     constexpr size_t kFrontBytes = kMagicBytes + kLengthBytes;
     if (available < kFrontBytes) return Error("header and footer overlap");
     CFILE_ASSIGN_OR_RETURN(const std::string front, ReadBytes(0, kFrontBytes));
-    CFILE_ASSIGN_OR_RETURN(const FormatVersion version, ParseMagic(std::string_view(front).substr(0, kMagicBytes), "start"));
+    CFILE_ASSIGN_OR_RETURN(const FormatVersion version,
+                           ParseMagic(std::string_view(front).substr(0, kMagicBytes), "start"));
     if (version != info_.version) return Error("header and footer have different magics");
     const auto length = encodings::LoadLittleEndian<uint32_t>(AsBytes(front).data() + kMagicBytes);
     CFILE_RETURN_IF_ERROR(CheckLength("header", length, info_.footer_size_bytes + kFrontBytes));
     CFILE_ASSIGN_OR_RETURN(const std::string message, ReadBytes(kFrontBytes, length));
     info_.header_size_bytes = kFrontBytes + length;
     if (version == FormatVersion::kV2) {
-      // The bit that says whether there are checksums is in the footer; a file without them has no valid one here by chance, so the
-      // footer cannot lose the bit unnoticed.
+      // The bit that says whether there are checksums is in the footer; a file without them has no
+      // valid one here by chance, so the footer cannot lose the bit unnoticed.
       std::optional<uint32_t> crc;
       if (available - info_.header_size_bytes >= kChecksumBytes) {
-        CFILE_ASSIGN_OR_RETURN(const std::string bytes, ReadBytes(info_.header_size_bytes, kChecksumBytes));
+        CFILE_ASSIGN_OR_RETURN(const std::string bytes,
+                               ReadBytes(info_.header_size_bytes, kChecksumBytes));
         crc = encodings::LoadLittleEndian<uint32_t>(AsBytes(bytes).data());
       }
       if (info_.has_checksums()) {
@@ -196,7 +208,8 @@ class MetadataReader {
       }
     }
     CFileHeaderPB header;
-    if (!header.ParseFromString(message)) return Error("the header is damaged: its message does not parse");
+    if (!header.ParseFromString(message))
+      return Error("the header is damaged: its message does not parse");
     info_.header_metadata = ToPairs(header.metadata());
     info_.header_message = message;
     return absl::OkStatus();
@@ -208,13 +221,14 @@ class MetadataReader {
     std::string names;
     for (; unknown != 0; unknown &= unknown - 1) {
       const int bit = std::countr_zero(unknown);
-      const auto* known = std::find_if(std::begin(kKnownFeatures), std::end(kKnownFeatures),
-                                       [&](const FeatureName& feature) { return feature.bit == 1u << bit; });
+      const auto* known =
+          std::find_if(std::begin(kKnownFeatures), std::end(kKnownFeatures),
+                       [&](const FeatureName& feature) { return feature.bit == 1u << bit; });
       absl::StrAppend(&names, names.empty() ? "" : ", ", "bit ", bit,
                       known == std::end(kKnownFeatures) ? "" : StrCat(" (", known->name, ")"));
     }
-    return absl::UnimplementedError(
-        StrCat(source_.name(), ": the file needs features that this library does not have: ", names));
+    return absl::UnimplementedError(StrCat(
+        source_.name(), ": the file needs features that this library does not have: ", names));
   }
 
   // A number of type, encoding or compression: Kudu's field, or the extension where that says so.
@@ -222,14 +236,16 @@ class MetadataReader {
     return static_cast<uint32_t>(kudu == kNumberInExtensions ? extension : kudu);
   }
 
-  absl::StatusOr<BlockPointer> ReadPointer(std::string_view what, const BlockPointerPB& message) const {
+  absl::StatusOr<BlockPointer> ReadPointer(std::string_view what,
+                                           const BlockPointerPB& message) const {
     // Compared as unsigned: a negative number is a large one.
     const auto offset = static_cast<uint64_t>(message.offset());
     const auto block_size = static_cast<uint32_t>(message.size());
     const uint64_t end = source_.size() - info_.footer_size_bytes;
     if (offset < info_.header_size_bytes || offset > end || block_size > end - offset) {
-      return Error("the footer is damaged: the ", what, " at offset ", message.offset(), ", ", message.size(),
-                   " bytes, lies outside of bytes ", info_.header_size_bytes, " to ", end);
+      return Error("the footer is damaged: the ", what, " at offset ", message.offset(), ", ",
+                   message.size(), " bytes, lies outside of bytes ", info_.header_size_bytes,
+                   " to ", end);
     }
     return BlockPointer{.offset = offset, .size = block_size};
   }
@@ -237,27 +253,36 @@ class MetadataReader {
   absl::Status InterpretFooter() {
     const ExtensionsPB& extensions = footer_.extensions();
     info_.encoding = static_cast<Encoding>(Number(footer_.encoding(), extensions.encoding()));
-    info_.compression = static_cast<Compression>(Number(footer_.compression(), extensions.compression()));
+    info_.compression =
+        static_cast<Compression>(Number(footer_.compression(), extensions.compression()));
     if (info_.compression == Compression::kDefault) info_.compression = Compression::kNone;
     info_.nullable = footer_.is_type_nullable();
     info_.created_by = extensions.created_by();
     info_.footer_metadata = ToPairs(footer_.metadata());
 
     CFILE_RETURN_IF_ERROR(CheckFeatures());
-    if (footer_.is_type_array()) return Error("the footer is damaged: an array column without the feature bit for arrays");
+    if (!footer_.has_data_type() || !footer_.has_encoding() || !footer_.has_num_values()) {
+      return Error("the footer is damaged: type, encoding or number of values is missing");
+    }
+    if (footer_.is_type_array())
+      return Error("the footer is damaged: an array column without the feature bit for arrays");
     auto type = InterpretType(footer_.data_type(), extensions);
     if (!type.ok()) {
-      return absl::Status(type.status().code(), StrCat(source_.name(), ": the footer's type: ", type.status().message()));
+      return absl::Status(type.status().code(),
+                          StrCat(source_.name(), ": the footer's type: ", type.status().message()));
     }
     info_.type = *type;
     const bool extended = NeedsExtension(static_cast<uint32_t>(info_.type.data_type)) ||
                           NeedsExtension(static_cast<uint32_t>(info_.encoding)) ||
                           NeedsExtension(static_cast<uint32_t>(info_.compression));
     if (extended && !info_.has_extended_blocks()) {
-      return Error("the footer is damaged: type, encoding or compression need extended blocks, the feature bit is not set");
+      return Error(
+          "the footer is damaged: type, encoding or compression need extended blocks, the feature "
+          "bit is not set");
     }
     if (footer_.num_values() < 0 || footer_.num_values() > std::numeric_limits<uint32_t>::max()) {
-      return Error("the footer is damaged: ", footer_.num_values(), " values, expected 0 to 2^32 - 1");
+      return Error("the footer is damaged: ", footer_.num_values(),
+                   " values, expected 0 to 2^32 - 1");
     }
     info_.num_values = static_cast<uint64_t>(footer_.num_values());
     if (footer_.has_posidx_info()) {
@@ -265,7 +290,8 @@ class MetadataReader {
                              ReadPointer("positional index", footer_.posidx_info().root_block()));
     }
     if (footer_.has_validx_info()) {
-      CFILE_ASSIGN_OR_RETURN(info_.value_index_root, ReadPointer("value index", footer_.validx_info().root_block()));
+      CFILE_ASSIGN_OR_RETURN(info_.value_index_root,
+                             ReadPointer("value index", footer_.validx_info().root_block()));
     }
     if (footer_.has_dict_block_ptr()) {
       CFILE_ASSIGN_OR_RETURN(info_.dictionary, ReadPointer("dictionary", footer_.dict_block_ptr()));
@@ -286,8 +312,9 @@ absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions&
 }
 
 bool NeedsExtension(const ColumnType& type) {
-  return NeedsExtension(static_cast<uint32_t>(type.data_type)) || type.logical != LogicalType::kNone ||
-         type.time_unit != TimeUnit::kNone || !type.time_zone.empty() || type.type_length > 0;
+  return NeedsExtension(static_cast<uint32_t>(type.data_type)) ||
+         type.logical != LogicalType::kNone || type.time_unit != TimeUnit::kNone ||
+         !type.time_zone.empty() || type.type_length > 0;
 }
 
 uint32_t IncompatibleFeatures(FormatVersion version, const ColumnType& type, Encoding encoding,
@@ -331,7 +358,8 @@ void AppendFooter(const FileInfo& info, Compatibility compatibility, ByteWriter&
   if (info.positional_index_root) {
     SetPointer(info.positional_index_root, footer.mutable_posidx_info()->mutable_root_block());
   }
-  if (info.value_index_root) SetPointer(info.value_index_root, footer.mutable_validx_info()->mutable_root_block());
+  if (info.value_index_root)
+    SetPointer(info.value_index_root, footer.mutable_validx_info()->mutable_root_block());
   if (info.dictionary) SetPointer(info.dictionary, footer.mutable_dict_block_ptr());
   AddPairs(info.footer_metadata, *footer.mutable_metadata());
   footer.set_incompatible_features(info.incompatible_features);

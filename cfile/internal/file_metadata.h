@@ -15,12 +15,13 @@
 
 namespace cfile::internal {
 
-// Pairs of the header that are the library's begin with this; the one it writes is kColumnKey, a serialized ColumnPB.
+// Pairs of the header that are the library's begin with this; the one it writes is kColumnKey, a
+// serialized ColumnPB.
 inline constexpr std::string_view kReservedKeyPrefix = "cfile.";
 inline constexpr std::string_view kColumnKey = "cfile.column";
 
-// Appends the header of a file with `info`'s version and header_metadata; unless compatible with Kudu byte for byte, with the column's
-// description too.
+// Appends the header of a file with `info`'s version and header_metadata; unless compatible with
+// Kudu byte for byte, with the column's description too.
 void AppendHeader(const FileInfo& info, Compatibility compatibility, encodings::ByteWriter& out);
 
 // Appends the footer of a file with all that `info` says.
@@ -33,9 +34,11 @@ constexpr bool NeedsExtension(uint32_t number) { return number >= encodings::kFi
 bool NeedsExtension(const ColumnType& type);
 
 // The footer's incompatible_features of a file that is written with these.
-uint32_t IncompatibleFeatures(FormatVersion version, const ColumnType& type, Encoding encoding, Compression compression);
+uint32_t IncompatibleFeatures(FormatVersion version, const ColumnType& type, Encoding encoding,
+                              Compression compression);
 
-// Reads header and footer and checks all that they say against each other and the file's size. Errors as Reader::Open.
+// Reads header and footer and checks all that they say against each other and the file's size.
+// Errors as Reader::Open.
 absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions& options);
 
 }  // namespace cfile::internal

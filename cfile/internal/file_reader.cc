@@ -15,21 +15,25 @@ absl::StatusOr<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<con
   return std::shared_ptr<FileReader>(new FileReader(std::move(source), options, std::move(info)));
 }
 
-FileReader::FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options, FileInfo info)
+FileReader::FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options,
+                       FileInfo info)
     : source_(std::move(source)), options_(options), info_(std::move(info)) {
-  format_ = {.version = info_.version, .compression = info_.compression, .checksums = info_.has_checksums()};
+  format_ = {.version = info_.version,
+             .compression = info_.compression,
+             .checksums = info_.has_checksums()};
 }
 
 FileReader::~FileReader() {
   for (auto& root : roots_) delete root.load();
 }
 
-absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind, const BlockPointer& pointer,
-                                                                std::optional<IndexKeyForm> form) const {
+absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(
+    IndexKind kind, const BlockPointer& pointer, std::optional<IndexKeyForm> form) const {
   BlockBuffer buffer;
   auto node = [&]() -> absl::StatusOr<std::unique_ptr<IndexNode>> {
-    CFILE_ASSIGN_OR_RETURN(const FetchedBlock block, FetchBlock(*source_, format_, pointer, options_.verify_checksums,
-                                                                options_.max_block_size_bytes, buffer));
+    CFILE_ASSIGN_OR_RETURN(const FetchedBlock block,
+                           FetchBlock(*source_, format_, pointer, options_.verify_checksums,
+                                      options_.max_block_size_bytes, buffer));
     return IndexNode::Parse(block.bytes, kind, form, pointer, info_.header_size_bytes);
   }();
   if (!node.ok()) return InBlock(node.status(), source_->name(), pointer);
@@ -39,11 +43,12 @@ absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind, 
 absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
   auto& slot = roots_[static_cast<size_t>(kind)];
   if (const IndexNode* root = slot.load(std::memory_order_acquire); root != nullptr) return root;
-  const auto& pointer = kind == IndexKind::kPositional ? info_.positional_index_root : info_.value_index_root;
+  const auto& pointer =
+      kind == IndexKind::kPositional ? info_.positional_index_root : info_.value_index_root;
   if (!pointer) {
-    return absl::FailedPreconditionError(absl::StrCat(source_->name(), ": the file has no ",
-                                                      kind == IndexKind::kPositional ? "positional" : "value",
-                                                      " index"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(source_->name(), ": the file has no ",
+                     kind == IndexKind::kPositional ? "positional" : "value", " index"));
   }
   std::optional<IndexKeyForm> form = IndexKeyForm::kBytes;
   if (kind == IndexKind::kPositional && info_.version == FormatVersion::kV1) form.reset();
@@ -53,18 +58,21 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
   return root.release();
 }
 
-absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const IndexNode& parent, uint32_t entry) {
+absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const IndexNode& parent,
+                                                        uint32_t entry) {
   if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
   const BlockPointer& pointer = parent.entry_pointer(entry);
-  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> child, LoadNode(kind, pointer, parent.key_form()));
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> child,
+                         LoadNode(kind, pointer, parent.key_form()));
   if (kind == IndexKind::kPositional && child->num_entries() > 0) {
     const uint64_t first = child->ordinal(0);
     const uint64_t last = child->ordinal(child->num_entries() - 1);
     const bool past_next = entry + 1 < parent.num_entries() && last >= parent.ordinal(entry + 1);
     if (first != parent.ordinal(entry) || past_next) {
-      return InBlock(encodings::DataLoss("the index node's ordinals ", first, " to ", last,
-                                         " do not fit its parent's entry, which says ", parent.ordinal(entry)),
-                     source_->name(), pointer);
+      return InBlock(
+          encodings::DataLoss("the index node's ordinals ", first, " to ", last,
+                              " do not fit its parent's entry, which says ", parent.ordinal(entry)),
+          source_->name(), pointer);
     }
   }
   return parent.SetChild(entry, std::move(child));
@@ -73,9 +81,12 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
 absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, uint32_t entry,
                                                         BlockBuffer& buffer) const {
   const BlockPointer& pointer = leaf.entry_pointer(entry);
-  // Bytes in memory stay what they were found to be; those of other sources are checked each time they are read.
-  const bool verify = options_.verify_checksums && !(leaf.verified(entry) && !source_->InMemory().empty());
-  auto block = FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes, buffer);
+  // Bytes in memory stay what they were found to be; those of other sources are checked each time
+  // they are read.
+  const bool verify =
+      options_.verify_checksums && !(leaf.verified(entry) && !source_->InMemory().empty());
+  auto block =
+      FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes, buffer);
   if (!block.ok()) return InBlock(block.status(), source_->name(), pointer);
   if (verify) leaf.SetVerified(entry);
   return block;

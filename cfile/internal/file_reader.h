@@ -1,4 +1,5 @@
-// An open file as readers and tools see it: its description, its index nodes, its blocks. Shared by threads.
+// An open file as readers and tools see it: its description, its index nodes, its blocks. Shared by
+// threads.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,8 @@
 
 namespace cfile::internal {
 
-// Immutable but for what is read once and kept: index nodes, and which blocks were verified. Thread-safe.
+// Immutable but for what is read once and kept: index nodes, and which blocks were verified.
+// Thread-safe.
 class FileReader {
  public:
   static absl::StatusOr<std::shared_ptr<FileReader>> Open(std::shared_ptr<const Source> source,
@@ -25,13 +27,17 @@ class FileReader {
   const Source& source() const { return *source_; }
   const ReaderOptions& options() const { return options_; }
 
-  // The root of an index, and the child that entry `entry` of an inner node points to. Read and parsed once, then kept for as long as
-  // this object lives. kFailedPrecondition: the file has no such index. kDataLoss names the node.
+  // The root of an index, and the child that entry `entry` of an inner node points to. Read and
+  // parsed once, then kept for as long as this object lives. kFailedPrecondition: the file has no
+  // such index. kDataLoss names the node.
   absl::StatusOr<const IndexNode*> IndexRoot(IndexKind kind);
-  absl::StatusOr<const IndexNode*> IndexChild(IndexKind kind, const IndexNode& parent, uint32_t entry);
+  absl::StatusOr<const IndexNode*> IndexChild(IndexKind kind, const IndexNode& parent,
+                                              uint32_t entry);
 
-  // The data block of a leaf's entry, its checksum verified if no one has done so yet. Errors name file and block.
-  absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry, BlockBuffer& buffer) const;
+  // The data block of a leaf's entry, its checksum verified if no one has done so yet. Errors name
+  // file and block.
+  absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
+                                              BlockBuffer& buffer) const;
 
  private:
   FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options, FileInfo info);

@@ -23,13 +23,15 @@ absl::Status Invalid(std::string_view message) {
 }
 
 // What Kudu and version 1 cannot express.
-absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options, const std::string& whom) {
+absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options,
+                          const std::string& whom) {
   if (NeedsExtension(type)) return Invalid(absl::StrCat(whom, " has no type ", type.ToString()));
   if (NeedsExtension(static_cast<uint32_t>(options.encoding))) {
     return Invalid(absl::StrCat(whom, " has no encoding ", EncodingName(options.encoding)));
   }
   if (NeedsExtension(static_cast<uint32_t>(options.compression))) {
-    return Invalid(absl::StrCat(whom, " has no compression ", CompressionName(options.compression)));
+    return Invalid(
+        absl::StrCat(whom, " has no compression ", CompressionName(options.compression)));
   }
   return absl::OkStatus();
 }
@@ -39,9 +41,12 @@ absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options, 
 Encoding ResolveEncoding(const ColumnType& type, const WriterOptions& options) {
   if (options.encoding != Encoding::kAuto) return options.encoding;
   switch (type.physical()) {
-    case PhysicalType::kBool: return Encoding::kRle;
-    case PhysicalType::kBytes: return options.value_index ? Encoding::kPrefix : Encoding::kPlain;
-    default: return Encoding::kPlain;
+    case PhysicalType::kBool:
+      return Encoding::kRle;
+    case PhysicalType::kBytes:
+      return options.value_index ? Encoding::kPrefix : Encoding::kPlain;
+    default:
+      return Encoding::kPlain;
   }
 }
 
@@ -49,15 +54,18 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   CFILE_RETURN_IF_ERROR(Validate(type));
   const encodings::EncodingRow* row = encodings::FindEncoding(options.encoding);
   if (row == nullptr || !row->Supports(type.physical())) {
-    return absl::UnimplementedError(
-        absl::StrCat("encoding ", EncodingName(options.encoding), " does not take values of type ", type.ToString()));
+    return absl::UnimplementedError(absl::StrCat("encoding ", EncodingName(options.encoding),
+                                                 " does not take values of type ",
+                                                 type.ToString()));
   }
   CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(options.compression));
-  if (options.value_index && options.nullable) return Invalid("a column with a value index cannot be nullable");
+  if (options.value_index && options.nullable)
+    return Invalid("a column with a value index cannot be nullable");
   if (options.block_size_bytes == 0 || options.block_size_bytes > options.max_block_size_bytes) {
     return Invalid("block_size_bytes must be between 1 and max_block_size_bytes");
   }
-  if (options.max_block_size_bytes > kLargestBlockBytes) return Invalid("max_block_size_bytes must be below 2^31");
+  if (options.max_block_size_bytes > kLargestBlockBytes)
+    return Invalid("max_block_size_bytes must be below 2^31");
   if (options.max_values_per_block == 0) return Invalid("max_values_per_block must be at least 1");
   if (options.restart_interval == 0) return Invalid("restart_interval must be at least 1");
   for (const auto& [key, value] : options.metadata) {
@@ -71,11 +79,13 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
       return Invalid("Kudu no longer has encoding group-varint");
     }
   }
-  if (options.version == FormatVersion::kV1) CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "version 1"));
+  if (options.version == FormatVersion::kV1)
+    CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "version 1"));
   return absl::OkStatus();
 }
 
-FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options)
+FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
+                       const WriterOptions& options)
     : sink_(std::move(sink)), options_(options) {
   info_.version = options.version;
   info_.type = type;
@@ -102,13 +112,17 @@ absl::Status FileWriter::Begin() {
   return absl::OkStatus();
 }
 
-absl::Status FileWriter::AppendBlock(std::span<const uint8_t> prefix, const encodings::EncodedBlock& block,
-                                     uint64_t first_ordinal, std::string_view value_key) {
-  const bool align = block.aligned_values_offset > 0 && options_.compatibility != Compatibility::kKudu;
+absl::Status FileWriter::AppendBlock(std::span<const uint8_t> prefix,
+                                     const encodings::EncodedBlock& block, uint64_t first_ordinal,
+                                     std::string_view value_key) {
+  const bool align =
+      block.aligned_values_offset > 0 && options_.compatibility != Compatibility::kKudu;
   CFILE_ASSIGN_OR_RETURN(
       const BlockPointer pointer,
-      appender_->Append(prefix, block.bytes.span(), align ? prefix.size() + block.aligned_values_offset : 0));
-  if (positional_) CFILE_RETURN_IF_ERROR(positional_->Add(OrdinalKey(first_ordinal), pointer, *appender_));
+      appender_->Append(prefix, block.bytes.span(),
+                        align ? prefix.size() + block.aligned_values_offset : 0));
+  if (positional_)
+    CFILE_RETURN_IF_ERROR(positional_->Add(OrdinalKey(first_ordinal), pointer, *appender_));
   if (value_) CFILE_RETURN_IF_ERROR(value_->Add(value_key, pointer, *appender_));
   return absl::OkStatus();
 }
@@ -124,8 +138,9 @@ absl::Status FileWriter::Finish(uint64_t num_values) {
   ByteWriter footer;
   AppendFooter(info_, options_.compatibility, footer);
   if (options_.compatibility == Compatibility::kKudu && footer.size() > kKuduMaxFooterBytes) {
-    return absl::OutOfRangeError(absl::StrCat(name(), ": a footer of ", footer.size(), " bytes: Kudu reads ",
-                                              kKuduMaxFooterBytes, " at most"));
+    return absl::OutOfRangeError(absl::StrCat(name(), ": a footer of ", footer.size(),
+                                              " bytes: Kudu reads ", kKuduMaxFooterBytes,
+                                              " at most"));
   }
   CFILE_RETURN_IF_ERROR(sink_->Append(footer.span()));
   footer_bytes_ = footer.size();
@@ -133,7 +148,8 @@ absl::Status FileWriter::Finish(uint64_t num_values) {
 }
 
 size_t FileWriter::memory_usage_bytes() const {
-  return (appender_ ? appender_->memory_usage_bytes() : 0) + (positional_ ? positional_->memory_usage_bytes() : 0) +
+  return (appender_ ? appender_->memory_usage_bytes() : 0) +
+         (positional_ ? positional_->memory_usage_bytes() : 0) +
          (value_ ? value_->memory_usage_bytes() : 0);
 }
 

@@ -1,4 +1,5 @@
-// The part of writing a file that does not depend on the type of its values: header, blocks, indexes, footer.
+// The part of writing a file that does not depend on the type of its values: header, blocks,
+// indexes, footer.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +19,16 @@
 
 namespace cfile::internal {
 
-// What kAuto becomes until a sample of the values is asked: RLE for bool, PREFIX for sorted bytes, PLAIN for all else.
+// What kAuto becomes until a sample of the values is asked: RLE for bool, PREFIX for sorted bytes,
+// PLAIN for all else.
 Encoding ResolveEncoding(const ColumnType& type, const WriterOptions& options);
 
-// kInvalidArgument or kUnimplemented if a file of `type` cannot be written with `options`, whose encoding is resolved.
+// kInvalidArgument or kUnimplemented if a file of `type` cannot be written with `options`, whose
+// encoding is resolved.
 absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options);
 
-// Writes a file's parts in their order: Begin, AppendBlock for each block, Finish. Thread-compatible.
+// Writes a file's parts in their order: Begin, AppendBlock for each block, Finish.
+// Thread-compatible.
 class FileWriter {
  public:
   // Precondition: CheckWriterOptions is OK.
@@ -32,10 +36,11 @@ class FileWriter {
 
   absl::Status Begin();
 
-  // One data block: `prefix` (null bitmap, extended header) before the encoded values; its first row is `first_ordinal`.
-  // `value_key`: its key in the value index, already cut; ignored without one.
-  absl::Status AppendBlock(std::span<const uint8_t> prefix, const encodings::EncodedBlock& block, uint64_t first_ordinal,
-                           std::string_view value_key);
+  // One data block: `prefix` (null bitmap, extended header) before the encoded values; its first
+  // row is `first_ordinal`. `value_key`: its key in the value index, already cut; ignored without
+  // one.
+  absl::Status AppendBlock(std::span<const uint8_t> prefix, const encodings::EncodedBlock& block,
+                           uint64_t first_ordinal, std::string_view value_key);
 
   void AddFooterMetadata(std::string_view key, std::string_view value) {
     info_.footer_metadata.emplace_back(key, value);

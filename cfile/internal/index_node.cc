@@ -31,7 +31,8 @@ uint64_t Head(std::string_view key) {
   return __builtin_bswap64(encodings::LoadLittleEndian<uint64_t>(bytes));
 }
 
-// How many of the ascending `values` are less than `value`. Branch-free: the compiler makes conditional moves of it.
+// How many of the ascending `values` are less than `value`. Branch-free: the compiler makes
+// conditional moves of it.
 uint32_t CountLess(std::span<const uint64_t> values, uint64_t value) {
   const uint64_t* base = values.data();
   size_t length = values.size();
@@ -47,7 +48,8 @@ uint32_t CountLess(std::span<const uint64_t> values, uint64_t value) {
 
 std::string OrdinalKey(uint64_t ordinal) {
   std::string key(kOrdinalKeyBytes, '\0');
-  for (size_t i = 0; i < kOrdinalKeyBytes; ++i) key[i] = static_cast<char>(static_cast<uint8_t>(ordinal >> (24 - 8 * i)));
+  for (size_t i = 0; i < kOrdinalKeyBytes; ++i)
+    key[i] = static_cast<char>(static_cast<uint8_t>(ordinal >> (24 - 8 * i)));
   return key;
 }
 
@@ -77,25 +79,33 @@ void IndexNodeBuilder::Finish(bool leaf, ByteWriter& out) {
   first_key_.clear();
 }
 
-absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint8_t> bytes, IndexKind kind,
-                                                            std::optional<IndexKeyForm> form, const BlockPointer& pointer,
+absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint8_t> bytes,
+                                                            IndexKind kind,
+                                                            std::optional<IndexKeyForm> form,
+                                                            const BlockPointer& pointer,
                                                             uint64_t first_block_offset) {
   constexpr size_t kLengthBytes = 4;
-  if (bytes.size() < kLengthBytes) return DataLoss("expected an index node, found ", bytes.size(), " bytes");
-  const auto trailer_size = encodings::LoadLittleEndian<uint32_t>(bytes.data() + bytes.size() - kLengthBytes);
+  if (bytes.size() < kLengthBytes)
+    return DataLoss("expected an index node, found ", bytes.size(), " bytes");
+  const auto trailer_size =
+      encodings::LoadLittleEndian<uint32_t>(bytes.data() + bytes.size() - kLengthBytes);
   bytes = bytes.first(bytes.size() - kLengthBytes);
   if (trailer_size > bytes.size()) {
-    return DataLoss("the index node's trailer claims ", trailer_size, " bytes, there are ", bytes.size());
+    return DataLoss("the index node's trailer claims ", trailer_size, " bytes, there are ",
+                    bytes.size());
   }
   IndexBlockTrailerPB trailer;
   const auto message = bytes.last(trailer_size);
-  if (!trailer.ParseFromArray(message.data(), static_cast<int>(message.size()))) {
+  if (!trailer.ParseFromArray(message.data(), static_cast<int>(message.size())) ||
+      !trailer.has_num_entries() || !trailer.has_type()) {
     return DataLoss("the index node's trailer does not parse");
   }
   bytes = bytes.first(bytes.size() - trailer_size);
   constexpr size_t kOffsetBytes = 4;
-  if (trailer.num_entries() < 0 || static_cast<uint64_t>(trailer.num_entries()) > bytes.size() / kOffsetBytes) {
-    return DataLoss("the index node claims ", trailer.num_entries(), " entries in ", bytes.size(), " bytes");
+  if (trailer.num_entries() < 0 ||
+      static_cast<uint64_t>(trailer.num_entries()) > bytes.size() / kOffsetBytes) {
+    return DataLoss("the index node claims ", trailer.num_entries(), " entries in ", bytes.size(),
+                    " bytes");
   }
   const auto num_entries = static_cast<uint32_t>(trailer.num_entries());
   const auto offsets = bytes.last(kOffsetBytes * num_entries);
@@ -118,7 +128,8 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint
     if (!form) form = bytes[offset] == 0 ? IndexKeyForm::kVint64Ordinal : IndexKeyForm::kBytes;
     const bool vint_keys = *form == IndexKeyForm::kVint64Ordinal;
     if (vint_keys ? !reader.ReadVint64(ordinal) : !reader.ReadLengthPrefixed(key)) {
-      return DataLoss("the key of index entry ", i, " at byte ", offset, " runs past the entries' end");
+      return DataLoss("the key of index entry ", i, " at byte ", offset,
+                      " runs past the entries' end");
     }
     BlockPointer target;
     if (!reader.ReadVint64(target.offset) || !reader.ReadVint32(target.size)) {
@@ -132,7 +143,8 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint
     node->pointers_.push_back(target);
     if (kind == IndexKind::kPositional) {
       if (!vint_keys && key.size() != kOrdinalKeyBytes) {
-        return DataLoss("the ordinal of index entry ", i, " has ", key.size(), " bytes, expected 4");
+        return DataLoss("the ordinal of index entry ", i, " has ", key.size(),
+                        " bytes, expected 4");
       }
       node->ordinals_.push_back(vint_keys ? ordinal : OrdinalOf(AsString(key)));
     } else {
@@ -175,9 +187,11 @@ void IndexNode::BuildKeyHeads() {
   const std::string_view first = key(0);
   const std::string_view last = key(num_entries() - 1);
   const size_t shorter = std::min(first.size(), last.size());
-  while (common_key_bytes_ < shorter && first[common_key_bytes_] == last[common_key_bytes_]) ++common_key_bytes_;
+  while (common_key_bytes_ < shorter && first[common_key_bytes_] == last[common_key_bytes_])
+    ++common_key_bytes_;
   key_heads_.reserve(num_entries());
-  for (uint32_t i = 0; i < num_entries(); ++i) key_heads_.push_back(Head(key(i).substr(common_key_bytes_)));
+  for (uint32_t i = 0; i < num_entries(); ++i)
+    key_heads_.push_back(Head(key(i).substr(common_key_bytes_)));
 }
 
 uint32_t IndexNode::FindOrdinal(uint64_t ordinal) const {
@@ -195,7 +209,8 @@ uint32_t IndexNode::FindKey(std::string_view wanted) const {
   uint32_t less = CountLess(key_heads_, head);
   // Where heads are equal the keys themselves decide.
   if (less < num_entries() && key_heads_[less] == head) {
-    uint32_t end = head == std::numeric_limits<uint64_t>::max() ? num_entries() : CountLess(key_heads_, head + 1);
+    uint32_t end = head == std::numeric_limits<uint64_t>::max() ? num_entries()
+                                                                : CountLess(key_heads_, head + 1);
     while (less < end) {
       const uint32_t middle = less + (end - less) / 2;
       if (key(middle) < wanted) {

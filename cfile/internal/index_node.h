@@ -50,15 +50,18 @@ class IndexNodeBuilder {
 // The 4 bytes big-endian of an ordinal.
 std::string OrdinalKey(uint64_t ordinal);
 
-// A parsed node, checked so that searches need no further checks. Shared by cursors; immutable but for what is filled in once: its
-// children and which blocks' checksums were verified.
+// A parsed node, checked so that searches need no further checks. Shared by cursors; immutable but
+// for what is filled in once: its children and which blocks' checksums were verified.
 class IndexNode {
  public:
-  // Parses the node at `pointer`, whose bytes are `bytes`. No `form`: this is the root of a version-1 positional index, whose first
-  // ordinal, always 0, tells it. kDataLoss: malformed, its entries are out of order, or one points to somewhere else than between
-  // `first_block_offset` and the node itself.
-  static absl::StatusOr<std::unique_ptr<IndexNode>> Parse(std::span<const uint8_t> bytes, IndexKind kind,
-                                                          std::optional<IndexKeyForm> form, const BlockPointer& pointer,
+  // Parses the node at `pointer`, whose bytes are `bytes`. No `form`: this is the root of a
+  // version-1 positional index, whose first ordinal, always 0, tells it. kDataLoss: malformed, its
+  // entries are out of order, or one points to somewhere else than between `first_block_offset` and
+  // the node itself.
+  static absl::StatusOr<std::unique_ptr<IndexNode>> Parse(std::span<const uint8_t> bytes,
+                                                          IndexKind kind,
+                                                          std::optional<IndexKeyForm> form,
+                                                          const BlockPointer& pointer,
                                                           uint64_t first_block_offset);
   ~IndexNode();
 
@@ -69,16 +72,19 @@ class IndexNode {
   const BlockPointer& entry_pointer(uint32_t i) const { return pointers_[i]; }
   uint64_t ordinal(uint32_t i) const { return ordinals_[i]; }  // positional
   std::string_view key(uint32_t i) const {                     // value
-    return std::string_view(key_bytes_).substr(key_offsets_[i], key_offsets_[i + 1] - key_offsets_[i]);
+    return std::string_view(key_bytes_)
+        .substr(key_offsets_[i], key_offsets_[i + 1] - key_offsets_[i]);
   }
 
-  // The last entry whose ordinal is <= `ordinal`, or whose key is < `key`; 0 if there is none. Precondition: num_entries() > 0.
+  // The last entry whose ordinal is <= `ordinal`, or whose key is < `key`; 0 if there is none.
+  // Precondition: num_entries() > 0.
   uint32_t FindOrdinal(uint64_t ordinal) const;
   uint32_t FindKey(std::string_view key) const;
 
   // The child that was handed to SetChild for entry i, or nullptr. Thread-safe.
   const IndexNode* child(uint32_t i) const { return children_[i].load(std::memory_order_acquire); }
-  // Keeps `child` for entry i, unless another thread was first; returns the one that is kept. Thread-safe.
+  // Keeps `child` for entry i, unless another thread was first; returns the one that is kept.
+  // Thread-safe.
   const IndexNode* SetChild(uint32_t i, std::unique_ptr<IndexNode> child) const;
 
   // Whether the checksum of entry i's block was found right before. Thread-safe.
@@ -95,7 +101,8 @@ class IndexNode {
   bool leaf_ = true;
   std::vector<BlockPointer> pointers_;
   std::vector<uint64_t> ordinals_;  // positional
-  // Value keys: back to back with their offsets, and the 8 bytes of each that follow what all have in common, big-endian.
+  // Value keys: back to back with their offsets, and the 8 bytes of each that follow what all have
+  // in common, big-endian.
   std::string key_bytes_;
   std::vector<uint32_t> key_offsets_;
   size_t common_key_bytes_ = 0;

@@ -11,7 +11,8 @@ absl::Status IndexTreeWriter::AddAt(size_t level, std::string_view key, const Bl
   if (level == levels_.size()) levels_.emplace_back(form_);
   IndexNodeBuilder& node = levels_[level];
   node.Add(key, pointer);
-  if (node.estimated_size_bytes() <= block_size_bytes_ || node.num_entries() < 2) return absl::OkStatus();
+  if (node.estimated_size_bytes() <= block_size_bytes_ || node.num_entries() < 2)
+    return absl::OkStatus();
   const std::string first_key = node.first_key();
   CFILE_ASSIGN_OR_RETURN(const BlockPointer written, WriteNode(level, appender));
   return AddAt(level + 1, first_key, written, appender);
@@ -45,13 +46,15 @@ template <typename Find>
 absl::Status IndexPath::Descend(const Find& find) {
   while (!steps_.back().node->leaf()) {
     if (steps_.size() >= kMaxIndexDepth) {
-      return encodings::DataLoss(file_->source().name(), ": the index is deeper than ", kMaxIndexDepth, " levels");
+      return encodings::DataLoss(file_->source().name(), ": the index is deeper than ",
+                                 kMaxIndexDepth, " levels");
     }
     const Step& parent = steps_.back();
-    CFILE_ASSIGN_OR_RETURN(const IndexNode* child, file_->IndexChild(kind_, *parent.node, parent.entry));
+    CFILE_ASSIGN_OR_RETURN(const IndexNode* child,
+                           file_->IndexChild(kind_, *parent.node, parent.entry));
     if (child->num_entries() == 0) {
-      return InBlock(encodings::DataLoss("an index node of no entries below the root"), file_->source().name(),
-                     child->pointer());
+      return InBlock(encodings::DataLoss("an index node of no entries below the root"),
+                     file_->source().name(), child->pointer());
     }
     steps_.push_back({child, find(*child)});
   }
@@ -78,7 +81,8 @@ absl::Status IndexPath::SeekToKey(std::string_view key) {
 }
 
 absl::Status IndexPath::Next() {
-  while (!steps_.empty() && ++steps_.back().entry == steps_.back().node->num_entries()) steps_.pop_back();
+  while (!steps_.empty() && ++steps_.back().entry == steps_.back().node->num_entries())
+    steps_.pop_back();
   if (steps_.empty()) return absl::OkStatus();
   absl::Status status = Descend([](const IndexNode&) { return uint32_t{0}; });
   if (!status.ok()) steps_.clear();

@@ -1,4 +1,5 @@
-// The B-trees over data blocks: grown while blocks are written, descended when they are sought (cfile/FORMAT.md, Index trees).
+// The B-trees over data blocks: grown while blocks are written, descended when they are sought
+// (cfile/FORMAT.md, Index trees).
 #pragma once
 
 #include <cstdint>
@@ -15,24 +16,27 @@ namespace cfile::internal {
 // Deeper trees are taken for damage. With two entries a node, the least there are, 2^40 blocks.
 inline constexpr size_t kMaxIndexDepth = 40;
 
-// Builds one tree: a node that is full is written there and then, and its first key goes into the level above. Holds one node per
-// level. Thread-compatible.
+// Builds one tree: a node that is full is written there and then, and its first key goes into the
+// level above. Holds one node per level. Thread-compatible.
 class IndexTreeWriter {
  public:
-  IndexTreeWriter(IndexKeyForm form, size_t block_size_bytes) : form_(form), block_size_bytes_(block_size_bytes) {}
+  IndexTreeWriter(IndexKeyForm form, size_t block_size_bytes)
+      : form_(form), block_size_bytes_(block_size_bytes) {}
 
   // Adds the entry of the next data block.
   absl::Status Add(std::string_view key, const BlockPointer& pointer, BlockAppender& appender) {
     return AddAt(0, key, pointer, appender);
   }
 
-  // Writes what is pending and returns the root's place. A tree of no entries has a root of no entries.
+  // Writes what is pending and returns the root's place. A tree of no entries has a root of no
+  // entries.
   absl::StatusOr<BlockPointer> Finish(BlockAppender& appender);
 
   size_t memory_usage_bytes() const;
 
  private:
-  absl::Status AddAt(size_t level, std::string_view key, const BlockPointer& pointer, BlockAppender& appender);
+  absl::Status AddAt(size_t level, std::string_view key, const BlockPointer& pointer,
+                     BlockAppender& appender);
   absl::StatusOr<BlockPointer> WriteNode(size_t level, BlockAppender& appender);
 
   IndexKeyForm form_;
@@ -41,14 +45,15 @@ class IndexTreeWriter {
   ByteWriter node_;
 };
 
-// A position in a tree: the path from the root to one entry of a leaf. Keeps pointers to nodes of `file`, which must outlive it.
+// A position in a tree: the path from the root to one entry of a leaf. Keeps pointers to nodes of
+// `file`, which must outlive it.
 class IndexPath {
  public:
   IndexPath() = default;
   IndexPath(FileReader* file, IndexKind kind) : file_(file), kind_(kind) {}
 
-  // Goes to the last data block whose first ordinal is <= `ordinal`, or whose key is < `key`; to the first if there is none.
-  // Afterwards valid() is false only if the tree has no entries.
+  // Goes to the last data block whose first ordinal is <= `ordinal`, or whose key is < `key`; to
+  // the first if there is none. Afterwards valid() is false only if the tree has no entries.
   absl::Status SeekToOrdinal(uint64_t ordinal);
   absl::Status SeekToKey(std::string_view key);
 

@@ -1,4 +1,5 @@
-// Keys in memcmp form: bytes whose unsigned order is the order of the values (cfile/FORMAT.md, Index nodes).
+// Keys in memcmp form: bytes whose unsigned order is the order of the values (cfile/FORMAT.md,
+// Index nodes).
 #pragma once
 
 #include <bit>
@@ -12,8 +13,9 @@
 
 namespace cfile::internal {
 
-// Appends the memcmp form of `value`: integers big-endian, signed ones with the sign bit flipped; floats likewise, negative ones
-// with all bits flipped; bool one byte; strings and bytes as they are.
+// Appends the memcmp form of `value`: integers big-endian, signed ones with the sign bit flipped;
+// floats likewise, negative ones with all bits flipped; bool one byte; strings and bytes as they
+// are.
 template <typename T>
 void AppendKey(const T& value, std::string& out) {
   if constexpr (encodings::kIsBytes<T>) {
@@ -33,8 +35,9 @@ void AppendKey(const T& value, std::string& out) {
   }
 }
 
-// How much of `first`, the first key of a block, the index keeps: enough to be greater than `previous_last`, the last key of the block
-// before it, or all of it if the two are equal. Precondition: previous_last <= first.
+// How much of `first`, the first key of a block, the index keeps: enough to be greater than
+// `previous_last`, the last key of the block before it, or all of it if the two are equal.
+// Precondition: previous_last <= first.
 size_t SeparatingLength(std::string_view previous_last, std::string_view first);
 
 }  // namespace cfile::internal

@@ -29,13 +29,13 @@ absl::Status BlockAppender::Write(std::span<const uint8_t> bytes) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> prefix, std::span<const uint8_t> body,
-                                                   size_t align_at) {
+absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> prefix,
+                                                   std::span<const uint8_t> body, size_t align_at) {
   const size_t uncompressed_size = prefix.size() + body.size();
   if (uncompressed_size > max_block_size_bytes_) {
     return absl::OutOfRangeError(absl::StrCat(sink_->name(), ": a block of ", uncompressed_size,
-                                              " bytes is above the limit of ", max_block_size_bytes_,
-                                              " (max_block_size_bytes)"));
+                                              " bytes is above the limit of ",
+                                              max_block_size_bytes_, " (max_block_size_bytes)"));
   }
   // What goes into the file: up to three pieces, and the checksum over them.
   ByteWriter sizes;
@@ -71,17 +71,20 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
   }
   const uint64_t size = offset_ - begin;
   if (size > std::numeric_limits<int32_t>::max()) {
-    return absl::OutOfRangeError(absl::StrCat(sink_->name(), ": a stored block of ", size, " bytes"));
+    return absl::OutOfRangeError(
+        absl::StrCat(sink_->name(), ": a stored block of ", size, " bytes"));
   }
   return BlockPointer{.offset = begin, .size = static_cast<uint32_t>(size)};
 }
 
-absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format, const BlockPointer& pointer,
-                                        bool verify, size_t max_block_size_bytes, BlockBuffer& buffer) {
-  // A block that never could be legal is not read at all: the sizes before it, and what a codec may add to incompressible data.
+absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
+                                        const BlockPointer& pointer, bool verify,
+                                        size_t max_block_size_bytes, BlockBuffer& buffer) {
+  // A block that never could be legal is not read at all: the sizes before it, and what a codec may
+  // add to incompressible data.
   if (pointer.size / 2 > max_block_size_bytes) {
-    return DataLoss("the block's ", pointer.size, " stored bytes are far above the limit of ", max_block_size_bytes,
-                    " (max_block_size_bytes)");
+    return DataLoss("the block's ", pointer.size, " stored bytes are far above the limit of ",
+                    max_block_size_bytes, " (max_block_size_bytes)");
   }
   std::span<const uint8_t> stored;
   if (const auto memory = source.InMemory(); !memory.empty()) {
@@ -94,7 +97,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   }
   if (format.checksums) {
     if (stored.size() < kChecksumBytes) {
-      return DataLoss("expected at least the ", kChecksumBytes, " bytes of a checksum, found a block of ", stored.size());
+      return DataLoss("expected at least the ", kChecksumBytes,
+                      " bytes of a checksum, found a block of ", stored.size());
     }
     const auto checksum = stored.last(kChecksumBytes);
     stored = stored.first(stored.size() - kChecksumBytes);
@@ -102,16 +106,16 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
       const auto expected = encodings::LoadLittleEndian<uint32_t>(checksum.data());
       const uint32_t found = Crc32c(stored);
       if (expected != found) {
-        return DataLoss("checksum mismatch: expected 0x", absl::Hex(expected, absl::kZeroPad8), ", found 0x",
-                        absl::Hex(found, absl::kZeroPad8));
+        return DataLoss("checksum mismatch: expected 0x", absl::Hex(expected, absl::kZeroPad8),
+                        ", found 0x", absl::Hex(found, absl::kZeroPad8));
       }
     }
   }
   FetchedBlock block{.bytes = stored, .stored_size_bytes = static_cast<uint32_t>(stored.size())};
   if (format.compression == Compression::kNone) {
     if (stored.size() > max_block_size_bytes) {
-      return DataLoss("the block's ", stored.size(), " bytes are above the limit of ", max_block_size_bytes,
-                      " (max_block_size_bytes)");
+      return DataLoss("the block's ", stored.size(), " bytes are above the limit of ",
+                      max_block_size_bytes, " (max_block_size_bytes)");
     }
     return block;
   }
@@ -123,15 +127,17 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
     return DataLoss("expected a compressed block's sizes, found ", stored.size(), " bytes");
   }
   if (!reader.ReadFixed(uncompressed_size)) {
-    return DataLoss("expected a compressed block's uncompressed size, found ", stored.size(), " bytes");
+    return DataLoss("expected a compressed block's uncompressed size, found ", stored.size(),
+                    " bytes");
   }
   const auto rest = reader.rest();
   if (format.version == FormatVersion::kV1 && compressed_size != rest.size()) {
     return DataLoss("expected ", compressed_size, " compressed bytes, found ", rest.size());
   }
   if (uncompressed_size > max_block_size_bytes) {
-    return DataLoss("the block's ", uncompressed_size, " uncompressed bytes are above the limit of ",
-                    max_block_size_bytes, " (max_block_size_bytes)");
+    return DataLoss("the block's ", uncompressed_size,
+                    " uncompressed bytes are above the limit of ", max_block_size_bytes,
+                    " (max_block_size_bytes)");
   }
   if (format.version != FormatVersion::kV1 && uncompressed_size == rest.size()) {
     block.bytes = rest;
@@ -145,9 +151,10 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   return block;
 }
 
-absl::Status InBlock(const absl::Status& status, const std::string& file, const BlockPointer& pointer) {
-  return absl::Status(status.code(), absl::StrCat(file, ": block at offset ", pointer.offset, ", ", pointer.size,
-                                                  " bytes: ", status.message()));
+absl::Status InBlock(const absl::Status& status, const std::string& file,
+                     const BlockPointer& pointer) {
+  return absl::Status(status.code(), absl::StrCat(file, ": block at offset ", pointer.offset, ", ",
+                                                  pointer.size, " bytes: ", status.message()));
 }
 
 }  // namespace cfile::internal

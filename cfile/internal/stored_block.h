@@ -1,4 +1,5 @@
-// How any block but header and footer lies in a file: compressed or not, behind it its checksum (cfile/FORMAT.md, File).
+// How any block but header and footer lies in a file: compressed or not, behind it its checksum
+// (cfile/FORMAT.md, File).
 #pragma once
 
 #include <cstdint>
@@ -20,17 +21,19 @@ using encodings::ByteWriter;
 class BlockAppender {
  public:
   // `sink` must outlive the appender and have received `offset` bytes.
-  BlockAppender(Sink* sink, uint64_t offset, FormatVersion version, Compression compression, size_t max_block_size_bytes)
+  BlockAppender(Sink* sink, uint64_t offset, FormatVersion version, Compression compression,
+                size_t max_block_size_bytes)
       : sink_(sink),
         offset_(offset),
         version_(version),
         compression_(compression),
         max_block_size_bytes_(max_block_size_bytes) {}
 
-  // Stores `prefix` and `body`, one behind the other, as one block. align_at > 0: zeros are put before the block so that its byte
-  // `align_at` lies at a multiple of 64 in the file, unless it is compressed. kOutOfRange: the block is larger than the limit.
-  absl::StatusOr<BlockPointer> Append(std::span<const uint8_t> prefix, std::span<const uint8_t> body,
-                                      size_t align_at = 0);
+  // Stores `prefix` and `body`, one behind the other, as one block. align_at > 0: zeros are put
+  // before the block so that its byte `align_at` lies at a multiple of 64 in the file, unless it is
+  // compressed. kOutOfRange: the block is larger than the limit.
+  absl::StatusOr<BlockPointer> Append(std::span<const uint8_t> prefix,
+                                      std::span<const uint8_t> body, size_t align_at = 0);
 
   // Bytes of the file so far.
   uint64_t offset() const { return offset_; }
@@ -56,7 +59,8 @@ struct BlockBuffer {
   size_t memory_usage_bytes() const { return stored.capacity() + uncompressed.capacity(); }
 };
 
-// A block as it was before compression. Valid as long as the source and the buffer it was fetched into are not changed.
+// A block as it was before compression. Valid as long as the source and the buffer it was fetched
+// into are not changed.
 struct FetchedBlock {
   std::span<const uint8_t> bytes;
   bool compressed = false;
@@ -70,12 +74,15 @@ struct BlockFormat {
   bool checksums = true;
 };
 
-// Reads the block at `pointer`, which must lie inside the source (checked when it was parsed). Verifies its checksum if the file has
-// checksums and `verify` is set. kDataLoss names offset, what was expected and what was found.
-absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format, const BlockPointer& pointer,
-                                        bool verify, size_t max_block_size_bytes, BlockBuffer& buffer);
+// Reads the block at `pointer`, which must lie inside the source (checked when it was parsed).
+// Verifies its checksum if the file has checksums and `verify` is set. kDataLoss names offset, what
+// was expected and what was found.
+absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
+                                        const BlockPointer& pointer, bool verify,
+                                        size_t max_block_size_bytes, BlockBuffer& buffer);
 
 // `status` with the file and the block it is about put before its message.
-absl::Status InBlock(const absl::Status& status, const std::string& file, const BlockPointer& pointer);
+absl::Status InBlock(const absl::Status& status, const std::string& file,
+                     const BlockPointer& pointer);
 
 }  // namespace cfile::internal

@@ -1,4 +1,5 @@
-// Files of real Kudu, and minted ones of our own, read back exactly: by scan, by ordinal, by key. CFILE_GOLDEN_DIRS adds folders.
+// Files of real Kudu, and minted ones of our own, read back exactly: by scan, by ordinal, by key.
+// CFILE_GOLDEN_DIRS adds folders.
 #include <zlib.h>
 
 #include <algorithm>
@@ -30,7 +31,8 @@ std::vector<json> ReadValues(const std::string& path) {
   EXPECT_NE(file, nullptr) << path;
   std::string text;
   char buffer[1 << 16];
-  for (int n; (n = gzread(file, buffer, sizeof(buffer))) > 0;) text.append(buffer, static_cast<size_t>(n));
+  for (int n; (n = gzread(file, buffer, sizeof(buffer))) > 0;)
+    text.append(buffer, static_cast<size_t>(n));
   gzclose(file);
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = text.find('\n', begin);
@@ -68,7 +70,8 @@ Owned<T> FromJson(const json& value, bool hex) {
     if constexpr (std::is_same_v<T, float>) return std::strtof(value.dump().c_str(), nullptr);
     return value.get<T>();
   } else if constexpr (std::is_same_v<T, int128_t>) {
-    return value.is_string() ? ParseInt128(value.get<std::string>()) : static_cast<int128_t>(value.get<int64_t>());
+    return value.is_string() ? ParseInt128(value.get<std::string>())
+                             : static_cast<int128_t>(value.get<int64_t>());
   } else {
     return value.get<T>();
   }
@@ -142,9 +145,10 @@ void CheckKeys(const Reader& reader, const Column<T>& expected, std::mt19937_64&
   auto cursor = reader.NewCursor<T>();
   ASSERT_TRUE(cursor.ok()) << cursor.status();
   const auto check = [&](const Owned<T>& key) {
-    const auto at = std::lower_bound(expected.begin(), expected.end(), key, [](const auto& value, const auto& wanted) {
-      return encodings::KeyLess<T>(T(*value), T(wanted));
-    });
+    const auto at = std::lower_bound(expected.begin(), expected.end(), key,
+                                     [](const auto& value, const auto& wanted) {
+                                       return encodings::KeyLess<T>(T(*value), T(wanted));
+                                     });
     const auto found = cursor->SeekToKey(T(key));
     ASSERT_TRUE(found.ok()) << found.status();
     ASSERT_EQ(found->ordinal, static_cast<uint64_t>(at - expected.begin()));
@@ -184,7 +188,8 @@ void CheckFile(const std::filesystem::path& path, int* read) {
     EXPECT_EQ(info.nullable, description["nullable"].get<bool>());
     EXPECT_EQ(info.value_index_root.has_value(), description["has_validx"].get<bool>());
     const encodings::EncodingRow* row = encodings::FindEncoding(info.encoding);
-    const bool built_in = row != nullptr && row->Supports(info.type.physical()) && CheckCompressionBuiltIn(info.compression).ok();
+    const bool built_in = row != nullptr && row->Supports(info.type.physical()) &&
+                          CheckCompressionBuiltIn(info.compression).ok();
     encodings::VisitPhysicalType(info.type.physical(), [&](auto type) {
       using T = typename decltype(type)::type;
       if (!built_in) {
@@ -194,7 +199,8 @@ void CheckFile(const std::filesystem::path& path, int* read) {
       const bool hex = description.value("hex", false);
       Column<T> expected;
       for (const json& value : ReadValues(base.string() + ".values.gz")) {
-        expected.push_back(value.is_null() ? std::nullopt : std::optional<Owned<T>>(FromJson<T>(value, hex)));
+        expected.push_back(value.is_null() ? std::nullopt
+                                           : std::optional<Owned<T>>(FromJson<T>(value, hex)));
       }
       ASSERT_EQ(expected.size(), info.num_values);
       for (const size_t max_rows : {65536, 1000, 7}) CheckScan<T>(*reader, expected, max_rows);
@@ -211,7 +217,8 @@ void CheckFile(const std::filesystem::path& path, int* read) {
 }
 
 TEST(KuduGolden, ReadsBackExactly) {
-  std::vector<std::string> folders = {CFILE_SOURCE_DIR "/tests/golden/kudu", CFILE_SOURCE_DIR "/tests/golden/cfile"};
+  std::vector<std::string> folders = {CFILE_SOURCE_DIR "/tests/golden/kudu",
+                                      CFILE_SOURCE_DIR "/tests/golden/cfile"};
   if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
     std::istringstream list(more);
     for (std::string folder; std::getline(list, folder, ':');) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "cfile/types.h"
 #include "encodings/registry.h"
 #include "gmock/gmock.h"
@@ -14,7 +15,8 @@
 namespace cfile {
 namespace {
 
-constexpr char kMark[] = "<!-- tests/cfile/readme_test.cc compares this table with encodings/registry.h -->";
+constexpr char kMark[] =
+    "<!-- tests/cfile/readme_test.cc compares this table with encodings/registry.h -->";
 
 // The cells of "| a | b |", without the blanks around them.
 std::vector<std::string> Cells(const std::string& line) {
@@ -30,7 +32,8 @@ std::vector<std::string> Cells(const std::string& line) {
 std::vector<std::string> Quoted(const std::string& text) {
   std::vector<std::string> names;
   const std::regex quoted("`([^`]*)`");
-  for (std::sregex_iterator i(text.begin(), text.end(), quoted), end; i != end; ++i) names.push_back((*i)[1]);
+  for (std::sregex_iterator i(text.begin(), text.end(), quoted), end; i != end; ++i)
+    names.push_back((*i)[1]);
   return names;
 }
 
@@ -51,7 +54,8 @@ TEST(Readme, HasAColumnForEachEncoding) {
   const auto table = ReadTable();
   ASSERT_FALSE(table.empty()) << "no table behind " << kMark;
   std::vector<std::string> expected = {"type"};
-  for (const encodings::EncodingRow& row : encodings::Encodings()) expected.push_back("`" + std::string(row.name) + "`");
+  for (const encodings::EncodingRow& row : encodings::Encodings())
+    expected.push_back(absl::StrCat("`", std::string(row.name), "`"));
   EXPECT_EQ(table[0], expected);
 }
 
@@ -70,7 +74,8 @@ TEST(Readme, SaysWhichTypesAnEncodingTakes) {
       EXPECT_EQ(table[i], expected) << name;
     }
   }
-  EXPECT_EQ(seen.size(), static_cast<size_t>(encodings::kNumPhysicalTypes)) << "a physical type is missing";
+  EXPECT_EQ(seen.size(), static_cast<size_t>(encodings::kNumPhysicalTypes))
+      << "a physical type is missing";
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ inline void WriteFile(const std::string& path, std::string_view contents) {
   std::ofstream(path, std::ios::binary) << contents;
 }
 
-// One column for each way that values are handled; all may be null but the first.
+// One column for each way that values are handled; all but the first and the last may be null.
 inline Schema ManyTypes() {
   return {
       .columns = {{.name = "id", .type = ColumnType::Int64()},

@@ -221,7 +221,6 @@ TEST(HoldsTypeTest, OneValueTypeForEach) {
 }
 
 TEST(EncodingNameTest, NamesAndRegistryAgree) {
-  EXPECT_EQ(EncodingName(Encoding::kAuto), "auto");
   EXPECT_EQ(*ParseEncoding("auto"), Encoding::kAuto);
   for (const encodings::EncodingRow& row : encodings::Encodings()) {
     EXPECT_EQ(EncodingName(row.encoding), row.name);

@@ -47,8 +47,9 @@ inline std::string PairName(const testing::TestParamInfo<Pair>& info) {
 }
 
 enum class Shape { kConstant, kSorted, kRandom, kSmallRange, kRuns, kExtremes, kLong };
-inline constexpr Shape kShapes[] = {Shape::kConstant, Shape::kSorted,   Shape::kRandom, Shape::kSmallRange,
-                                    Shape::kRuns,     Shape::kExtremes, Shape::kLong};
+inline constexpr Shape kShapes[] = {Shape::kConstant,   Shape::kSorted, Shape::kRandom,
+                                    Shape::kSmallRange, Shape::kRuns,   Shape::kExtremes,
+                                    Shape::kLong};
 
 // Values with the bytes they may point at. (std::vector<bool> has no span.)
 template <typename T>
@@ -88,8 +89,9 @@ template <typename T>
 T Extreme(uint64_t i) {
   using Limits = std::numeric_limits<T>;
   if constexpr (kIsFloat<T>) {
-    const T values[] = {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), T{-0.0}, T{0.0},
-                        Limits::max(),       Limits::lowest(),   Limits::denorm_min()};
+    const T values[] = {
+        Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), T{-0.0}, T{0.0},
+        Limits::max(),       Limits::lowest(),   Limits::denorm_min()};
     return values[i % std::size(values)];
   } else if constexpr (std::is_same_v<T, int128_t>) {
     const auto top = static_cast<int128_t>(uint128_t{1} << 127);
@@ -109,13 +111,20 @@ inline std::string Text(Shape shape, uint64_t i, std::mt19937_64& random) {
   };
   const std::string number = std::to_string(1'000'000'000'000 + i);
   switch (shape) {
-    case Shape::kConstant: return "one and the same";
-    case Shape::kSorted: return "key-" + number.substr(1);
-    case Shape::kRandom: return random_bytes(random() % 24);
-    case Shape::kSmallRange: return std::string(random() % 4, 'x');
-    case Shape::kRuns: return std::string(i / 50 % 90, 'r') + number.substr(6);
-    case Shape::kExtremes: return i % 3 == 0 ? "" : std::string(i % 200, i % 2 == 0 ? '\xff' : '\0');
-    case Shape::kLong: return std::string(i % 97 == 5 ? 70'000 : i % 150, 'l') + random_bytes(i % 5);
+    case Shape::kConstant:
+      return "one and the same";
+    case Shape::kSorted:
+      return "key-" + number.substr(1);
+    case Shape::kRandom:
+      return random_bytes(random() % 24);
+    case Shape::kSmallRange:
+      return std::string(random() % 4, 'x');
+    case Shape::kRuns:
+      return std::string(i / 50 % 90, 'r') + number.substr(6);
+    case Shape::kExtremes:
+      return i % 3 == 0 ? "" : std::string(i % 200, i % 2 == 0 ? '\xff' : '\0');
+    case Shape::kLong:
+      return std::string(i % 97 == 5 ? 70'000 : i % 150, 'l') + random_bytes(i % 5);
   }
   return "";
 }
@@ -134,13 +143,27 @@ Column<T> MakeColumn(Shape shape, size_t size, uint32_t type_length, uint64_t se
       value = column.texts.emplace_back(std::move(text));
     } else {
       switch (shape) {
-        case Shape::kConstant: value = internal::NumberOf<T>(37); break;
-        case Shape::kSorted: value = internal::NumberOf<T>(std::is_same_v<T, bool> ? 2 * i / (size + 1) : i / 2 * 3); break;
-        case Shape::kRandom: value = internal::RandomBits<T>(random); break;
-        case Shape::kSmallRange: value = internal::NumberOf<T>(100 + random() % 5); break;
-        case Shape::kRuns: value = internal::NumberOf<T>((i >> (4 + i / 256 % 4)) * 7); break;
-        case Shape::kExtremes: value = internal::Extreme<T>(random()); break;
-        case Shape::kLong: value = internal::NumberOf<T>(i < size / 2 ? 0 : random() % 300); break;
+        case Shape::kConstant:
+          value = internal::NumberOf<T>(37);
+          break;
+        case Shape::kSorted:
+          value = internal::NumberOf<T>(std::is_same_v<T, bool> ? 2 * i / (size + 1) : i / 2 * 3);
+          break;
+        case Shape::kRandom:
+          value = internal::RandomBits<T>(random);
+          break;
+        case Shape::kSmallRange:
+          value = internal::NumberOf<T>(100 + random() % 5);
+          break;
+        case Shape::kRuns:
+          value = internal::NumberOf<T>((i >> (4 + i / 256 % 4)) * 7);
+          break;
+        case Shape::kExtremes:
+          value = internal::Extreme<T>(random());
+          break;
+        case Shape::kLong:
+          value = internal::NumberOf<T>(i < size / 2 ? 0 : random() % 300);
+          break;
       }
     }
   }
@@ -178,8 +201,8 @@ size_t OwnBytes(std::span<const T> values) {
 
 // Encodes all values in blocks; appends at most next_batch() at a time.
 template <typename T, typename NextBatch>
-std::vector<Block> Encode(const Pair& pair, std::span<const T> values, const EncoderOptions& options,
-                          NextBatch next_batch) {
+std::vector<Block> Encode(const Pair& pair, std::span<const T> values,
+                          const EncoderOptions& options, NextBatch next_batch) {
   auto encoder = MakeEncoder<T>(pair.encoding, pair.type, options).value();
   std::vector<Block> blocks;
   EncodedBlock block;
@@ -198,9 +221,10 @@ std::vector<Block> Encode(const Pair& pair, std::span<const T> values, const Enc
     EXPECT_EQ(block.count, next - begin);
     EXPECT_EQ(encoder->count(), 0u);
     EXPECT_FALSE(encoder->full());
-    EXPECT_LE(block.bytes.size(), OwnBytes(values.subspan(begin, block.count)) +
-                                      uint64_t{block.count} * pair.row().worst_extra_bytes_per_value +
-                                      pair.row().worst_extra_bytes_per_block);
+    EXPECT_LE(block.bytes.size(),
+              OwnBytes(values.subspan(begin, block.count)) +
+                  uint64_t{block.count} * pair.row().worst_extra_bytes_per_value +
+                  pair.row().worst_extra_bytes_per_block);
     const auto bytes = block.bytes.span();
     blocks.push_back({{bytes.begin(), bytes.end()}, block.count, block.aligned_values_offset});
     begin = next;
@@ -209,7 +233,8 @@ std::vector<Block> Encode(const Pair& pair, std::span<const T> values, const Enc
 }
 
 template <typename T>
-std::vector<Block> Encode(const Pair& pair, std::span<const T> values, const EncoderOptions& options) {
+std::vector<Block> Encode(const Pair& pair, std::span<const T> values,
+                          const EncoderOptions& options) {
   return Encode<T>(pair, values, options, [&] { return values.size(); });
 }
 
@@ -220,7 +245,8 @@ testing::AssertionResult SameValues(std::span<const T> found, std::span<const T>
     return testing::AssertionFailure() << found.size() << " values, expected " << expected.size();
   }
   for (size_t i = 0; i < found.size(); ++i) {
-    if (!KeyEqual(found[i], expected[i])) return testing::AssertionFailure() << "value " << i << " differs";
+    if (!KeyEqual(found[i], expected[i]))
+      return testing::AssertionFailure() << "value " << i << " differs";
   }
   return testing::AssertionSuccess();
 }

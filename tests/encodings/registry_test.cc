@@ -1,4 +1,5 @@
-// Everything that holds for every encoding, tried on every row of the registry and every type that it takes.
+// Everything that holds for every encoding, tried on every row of the registry and every type that
+// it takes.
 #include "encodings/registry.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +11,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr size_t kSizes[] = {0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 5000};
+constexpr size_t kSizes[] = {0,  1,  2,  3,  7,   8,   9,   31,   32,
+                             33, 63, 64, 65, 127, 128, 129, 1000, 5000};
 
 class EveryEncoding : public testing::TestWithParam<Pair> {
  protected:
@@ -23,11 +25,14 @@ class EveryEncoding : public testing::TestWithParam<Pair> {
       size_t i = 0;
       for (const size_t block_size : {size_t{64}, size_t{3000}, size_t{256 * 1024}}) {
         for (const uint32_t restart_interval : {16u, 1u, 3u, 1000u}) {
-          EncoderOptions options{.block_size_bytes = block_size, .restart_interval = restart_interval};
+          EncoderOptions options{.block_size_bytes = block_size,
+                                 .restart_interval = restart_interval};
           options.kudu_exact = ++i % 2 == 0;
-          if (pair.type == PhysicalType::kFixedBytes) options.type_length = lengths[i % std::size(lengths)];
-          SCOPED_TRACE(testing::Message() << "block size " << block_size << ", restart interval " << restart_interval
-                                          << ", exact " << options.kudu_exact << ", length " << options.type_length);
+          if (pair.type == PhysicalType::kFixedBytes)
+            options.type_length = lengths[i % std::size(lengths)];
+          SCOPED_TRACE(testing::Message()
+                       << "block size " << block_size << ", restart interval " << restart_interval
+                       << ", exact " << options.kudu_exact << ", length " << options.type_length);
           check(type, options);
           if (testing::Test::HasFatalFailure()) return;
         }
@@ -38,7 +43,8 @@ class EveryEncoding : public testing::TestWithParam<Pair> {
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryEncoding, testing::ValuesIn(AllPairs()), PairName);
 
-// Reads the decoder's block from where it stands in batches of random sizes, borrowing where it can.
+// Reads the decoder's block from where it stands in batches of random sizes, borrowing where it
+// can.
 template <typename T>
 void ExpectRest(BlockDecoder<T>& decoder, std::span<const T> expected, std::mt19937_64& random) {
   auto out = std::make_unique<T[]>(2000);
@@ -54,7 +60,8 @@ void ExpectRest(BlockDecoder<T>& decoder, std::span<const T> expected, std::mt19
     }
     ASSERT_LE(values.size(), batch);
     ASSERT_LE(values.size(), expected.size() - position);
-    ASSERT_TRUE(SameValues(values, expected.subspan(position, values.size()))) << "from position " << position;
+    ASSERT_TRUE(SameValues(values, expected.subspan(position, values.size())))
+        << "from position " << position;
     position += static_cast<uint32_t>(values.size());
     ASSERT_EQ(decoder.position(), position);
   }
@@ -64,7 +71,8 @@ void ExpectRest(BlockDecoder<T>& decoder, std::span<const T> expected, std::mt19
 
 TEST_P(EveryEncoding, ReadsBackWhatWasWritten) {
   ForOptions([&]<typename T>(std::type_identity<T>, const EncoderOptions& options) {
-    auto decoder = MakeDecoder<T>(GetParam().encoding, GetParam().type, options.type_length).value();
+    auto decoder =
+        MakeDecoder<T>(GetParam().encoding, GetParam().type, options.type_length).value();
     std::mt19937_64 random(1);
     for (const Shape shape : kShapes) {
       for (const size_t size : kSizes) {
@@ -101,7 +109,9 @@ TEST_P(EveryEncoding, ReadsFullBlocks) {
     for (const Block& block : blocks) {
       // "About" the block size: not less than half of it, nor much more.
       EXPECT_LE(block.bytes.size(), 300u * 1024);
-      if (begin + block.count < size) EXPECT_GE(block.bytes.size(), 128u * 1024);
+      if (begin + block.count < size) {
+        EXPECT_GE(block.bytes.size(), 128u * 1024);
+      }
       ASSERT_TRUE(decoder->Open(block.bytes).ok());
       for (size_t done = 0; done < block.count;) {
         const size_t n = decoder->Read({out.get(), kMaxBatchValues}).value();
@@ -121,7 +131,8 @@ TEST_P(EveryEncoding, BatchesDoNotShowInTheBytes) {
     for (const Shape shape : kShapes) {
       const auto column = MakeColumn<T>(shape, 3000, options.type_length, 7);
       const auto whole = Encode<T>(GetParam(), column.span(), options);
-      const auto split = Encode<T>(GetParam(), column.span(), options, [&] { return 1 + random() % 300; });
+      const auto split =
+          Encode<T>(GetParam(), column.span(), options, [&] { return 1 + random() % 300; });
       ASSERT_TRUE(whole == split) << "shape " << static_cast<int>(shape);
     }
   });
@@ -129,7 +140,8 @@ TEST_P(EveryEncoding, BatchesDoNotShowInTheBytes) {
 
 TEST_P(EveryEncoding, SeeksWhereScansArrive) {
   ForOptions([&]<typename T>(std::type_identity<T>, const EncoderOptions& options) {
-    auto decoder = MakeDecoder<T>(GetParam().encoding, GetParam().type, options.type_length).value();
+    auto decoder =
+        MakeDecoder<T>(GetParam().encoding, GetParam().type, options.type_length).value();
     std::mt19937_64 random(3);
     for (const Shape shape : kShapes) {
       const auto column = MakeColumn<T>(shape, 700, options.type_length, 9);
@@ -138,8 +150,9 @@ TEST_P(EveryEncoding, SeeksWhereScansArrive) {
         const auto expected = values.subspan(0, block.count);
         values = values.subspan(block.count);
         ASSERT_TRUE(decoder->Open(block.bytes).ok());
-        for (uint32_t i = 0; i <= block.count; i += block.count > 129 ? 1 + random() % 20 : 1) {
-          const auto position = random() % 2 == 0 ? i : static_cast<uint32_t>(random() % (block.count + 1));
+        for (uint64_t i = 0; i <= block.count; i += block.count > 129 ? 1 + random() % 20 : 1) {
+          const auto position =
+              static_cast<uint32_t>(random() % 2 == 0 ? i : random() % (block.count + 1));
           ASSERT_TRUE(decoder->SeekTo(position).ok());
           ASSERT_EQ(decoder->position(), position);
           auto out = std::make_unique<T[]>(40);
@@ -168,7 +181,9 @@ Column<T> KeysNear(std::span<const T> values, uint32_t type_length, std::mt19937
   const auto extremes = MakeColumn<T>(Shape::kExtremes, 20, type_length, random());
   for (const T& key : extremes.span()) add(key);
   for (int i = 0; i < 50 && !values.empty(); ++i) {
-    const T& value = i == 0 ? values.front() : i == 1 ? values.back() : values[random() % values.size()];
+    const T& value = i == 0   ? values.front()
+                     : i == 1 ? values.back()
+                              : values[random() % values.size()];
     add(value);
     if constexpr (kIsBytes<T>) {
       std::string text(value);
@@ -188,7 +203,8 @@ Column<T> KeysNear(std::span<const T> values, uint32_t type_length, std::mt19937
 
 TEST_P(EveryEncoding, FindsTheLowerBoundOfAKey) {
   ForOptions([&]<typename T>(std::type_identity<T>, const EncoderOptions& options) {
-    auto decoder = MakeDecoder<T>(GetParam().encoding, GetParam().type, options.type_length).value();
+    auto decoder =
+        MakeDecoder<T>(GetParam().encoding, GetParam().type, options.type_length).value();
     std::mt19937_64 random(4);
     for (const Shape shape : kShapes) {
       for (const size_t size : {0, 1, 2, 17, 129, 700}) {
@@ -205,7 +221,8 @@ TEST_P(EveryEncoding, FindsTheLowerBoundOfAKey) {
             const auto position = static_cast<uint32_t>(at - expected.begin());
             const auto found = decoder->SeekToKey(key);
             ASSERT_TRUE(found.ok()) << found.status();
-            ASSERT_EQ(found->position, position) << "of " << block.count << ", shape " << static_cast<int>(shape);
+            ASSERT_EQ(found->position, position)
+                << "of " << block.count << ", shape " << static_cast<int>(shape);
             ASSERT_EQ(found->exact, at != expected.end() && KeyEqual(*at, key));
             ASSERT_EQ(decoder->position(), position);
             if (random() % 4 != 0) continue;

@@ -12,7 +12,9 @@
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cfile/types.h"
@@ -124,7 +126,7 @@ std::string BytesValue(const FileCase& file, size_t i) {
             static_cast<char>(0x80 | (number & 0x7f))};
   }
   const uint64_t seed = Seed(i);
-  if (!binary) return seed % 16 == 0 ? std::string() : "v" + std::to_string(seed % 64) + std::string(seed % 40, 'x');
+  if (!binary) return seed % 16 == 0 ? std::string() : std::string(seed % 40, 'v') + std::to_string(seed % 64);
   std::string bytes(seed % 24, '\0');
   for (size_t k = 0; k < bytes.size(); ++k) {
     bytes[k] = static_cast<char>(k % 3 == 0 ? 0 : 0x80 | (Mix(seed + k / 3) & 0x7f));
@@ -225,30 +227,39 @@ absl::Status Write(const FileCase& file, const std::string& path_without_suffix)
 }
 
 std::vector<TypeCase> Types() {
-  const std::vector<Encoding> plain = {Encoding::kPlain};
-  const std::vector<Encoding> plain_rle = {Encoding::kPlain, Encoding::kRle};
-  const std::vector<Encoding> plain_prefix = {Encoding::kPlain, Encoding::kPrefix};
-  return {{"uint8", ColumnType::Uint8(), plain_rle, true},
-          {"int8", ColumnType::Int8(), plain_rle, true},
-          {"uint16", ColumnType::Uint16(), plain_rle, true},
-          {"int16", ColumnType::Int16(), plain_rle, true},
-          {"uint32", ColumnType::Uint32(), plain_rle, true},
-          {"int32", ColumnType::Int32(), plain_rle, true},
-          {"uint64", ColumnType::Uint64(), plain_rle, true},
-          {"int64", ColumnType::Int64(), plain_rle, true},
-          {"string", ColumnType::String(), plain_prefix, true},
-          {"bool", ColumnType::Bool(), plain_rle, false},
-          {"float", ColumnType::Float(), plain, false},
-          {"double", ColumnType::Double(), plain, false},
-          {"binary", ColumnType::Binary(), plain_prefix, true},
-          {"unixtime_micros", ColumnType::Timestamp(cfile::TimeUnit::kMicros), plain_rle, true},
-          {"int128", ColumnType::Int128(), plain, true},
-          {"decimal32", {.data_type = DataType::kDecimal32}, plain_rle, true},
-          {"decimal64", {.data_type = DataType::kDecimal64}, plain_rle, true},
-          {"decimal128", {.data_type = DataType::kDecimal128}, plain, true},
-          {"is_deleted", {.data_type = DataType::kIsDeleted}, plain_rle, false},
-          {"varchar", ColumnType::Varchar(), plain_prefix, true},
-          {"date", ColumnType::Date(), plain_rle, true}};
+  std::vector<TypeCase> types;
+  const auto add = [&types](std::string name, ColumnType type, Encoding second, bool has_keys) {
+    std::vector<Encoding> encodings = {Encoding::kPlain};
+    if (second != Encoding::kPlain) encodings.push_back(second);
+    types.push_back({std::move(name), std::move(type), std::move(encodings), has_keys});
+  };
+  const auto of = [](DataType data_type) {
+    ColumnType type;
+    type.data_type = data_type;
+    return type;
+  };
+  add("uint8", ColumnType::Uint8(), Encoding::kRle, true);
+  add("int8", ColumnType::Int8(), Encoding::kRle, true);
+  add("uint16", ColumnType::Uint16(), Encoding::kRle, true);
+  add("int16", ColumnType::Int16(), Encoding::kRle, true);
+  add("uint32", ColumnType::Uint32(), Encoding::kRle, true);
+  add("int32", ColumnType::Int32(), Encoding::kRle, true);
+  add("uint64", ColumnType::Uint64(), Encoding::kRle, true);
+  add("int64", ColumnType::Int64(), Encoding::kRle, true);
+  add("string", ColumnType::String(), Encoding::kPrefix, true);
+  add("bool", ColumnType::Bool(), Encoding::kRle, false);
+  add("float", ColumnType::Float(), Encoding::kPlain, false);
+  add("double", ColumnType::Double(), Encoding::kPlain, false);
+  add("binary", ColumnType::Binary(), Encoding::kPrefix, true);
+  add("unixtime_micros", ColumnType::Timestamp(cfile::TimeUnit::kMicros), Encoding::kRle, true);
+  add("int128", ColumnType::Int128(), Encoding::kPlain, true);
+  add("decimal32", of(DataType::kDecimal32), Encoding::kRle, true);
+  add("decimal64", of(DataType::kDecimal64), Encoding::kRle, true);
+  add("decimal128", of(DataType::kDecimal128), Encoding::kPlain, true);
+  add("is_deleted", of(DataType::kIsDeleted), Encoding::kRle, false);
+  add("varchar", ColumnType::Varchar(), Encoding::kPrefix, true);
+  add("date", ColumnType::Date(), Encoding::kRle, true);
+  return types;
 }
 
 std::vector<FileCase> Files(const std::vector<TypeCase>& types) {

@@ -29,7 +29,10 @@ void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action) {
                  "Example:\n  cfile-dump at keys.cfile 123456");
   AddIgnoreChecksumsOption(*command, common);
   auto ordinal = std::make_shared<uint64_t>();
-  command->add_option("N", *ordinal, "The ordinal; the first value has ordinal 0")->required();
+  command->add_option("N", *ordinal, "The ordinal; the first value has ordinal 0")
+      ->required()
+      ->type_name("")
+      ->check(CheckUnsigned);
   command->callback([&action, ordinal] {
     action = [ordinal](const CommonOptions& chosen, Output& output) {
       return PrintAt(*ordinal, chosen, output);

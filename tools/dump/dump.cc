@@ -5,37 +5,19 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
 
-// Length of the well-formed UTF-8 character that `text` begins with; 0 if there is none.
+// Length of the UTF-8 character that `text` begins with; 0 if there is none.
 size_t CharacterLength(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
+  for (size_t length = 1; length <= 4 && length <= text.size(); ++length) {
+    if (IsUtf8(text.substr(0, length))) return length;
   }
-  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
-  if (first == 0xe0 && byte(1) < 0xa0) return 0;
-  if (first == 0xed && byte(1) > 0x9f) return 0;
-  if (first == 0xf0 && byte(1) < 0x90) return 0;
-  if (first == 0xf4 && byte(1) > 0x8f) return 0;
-  return length;
-}
-
-bool IsUtf8(std::string_view text) {
-  while (!text.empty()) {
-    const size_t length = CharacterLength(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
+  return 0;
 }
 
 void AppendHexByte(char byte, std::string& out) {
@@ -97,7 +79,9 @@ ExitCode Output::Finish(ExitCode code) {
 CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& name,
                      const std::string& description, const std::string& help) {
   CLI::App* command = app.add_subcommand(name, description);
-  command->add_option("FILE", common.path, "A .cfile, or the directory of a table")->required();
+  command->add_option("FILE", common.path, "A .cfile, or the directory of a table")
+      ->required()
+      ->type_name("");
   AddJsonOption(*command, common);
   command->footer(help);
   return command;
@@ -113,10 +97,22 @@ void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common) {
                    "Read blocks whose checksum is wrong, too: what is printed may be wrong");
 }
 
+std::string CheckUnsigned(const std::string& text) {
+  uint64_t value;
+  if (text.starts_with('-') || !absl::SimpleAtoi(text, &value)) {
+    return "'" + text + "' is not a number from 0 to 2^64 - 1";
+  }
+  return "";
+}
+
 absl::StatusOr<Input> OpenInput(const CommonOptions& common) {
   Input input;
   if (IsDirectory(common.path)) {
     auto table = TableReader::Open(common.path, OptionsOf(common));
+    if (absl::IsNotFound(table.status())) {
+      return absl::NotFoundError(
+          absl::StrCat(common.path, " is a directory, but not a table: it has no table.cft"));
+    }
     if (!table.ok()) return table.status();
     input.table = *std::move(table);
   } else {

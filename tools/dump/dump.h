@@ -69,6 +69,8 @@ CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& na
                      const std::string& description, const std::string& help);
 void AddJsonOption(CLI::App& command, CommonOptions& common);
 void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common);
+// For CLI::Option::check: CLI11 takes -1 for an unsigned number.
+std::string CheckUnsigned(const std::string& text);
 
 // What a path names: exactly one of the two.
 struct Input {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "tools/dump/summary.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
@@ -25,12 +26,10 @@ class Facts {
     Add(name, JsonInteger(value), std::to_string(value));
   }
   void AddFlag(const std::string& name, bool value) { Add(name, value, value ? "yes" : "no"); }
-  void AddRatio(const std::string& name, double value) {
-    Add(name, Rounded(value), absl::StrFormat("%.2f", value));
-  }
+  // A fact without text is for JSON only.
   void Add(const std::string& name, const Json& json, const std::string& text) {
     json_[name] = json;
-    AddLine(name, text);
+    if (!text.empty()) AddLine(name, text);
   }
   void AddMetadata(const std::string& name, const Metadata& metadata) {
     Json& list = json_[name] = Json::array();
@@ -39,7 +38,11 @@ class Facts {
       std::string text;
       AppendPrintable(key, text);
       text += " = ";
-      AppendPrintable(value, text);
+      if (IsUtf8(value)) {
+        AppendPrintable(value, text);
+      } else {
+        text += "0x" + Hex(value);
+      }
       AddLine(name, text);
     }
   }
@@ -98,28 +101,31 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   status.Update(positional.status);
   status.Update(value.status);
 
-  // Sums that damage cut short say so.
-  const auto sum = [&](uint64_t total) {
-    return absl::StrCat(total, blocks.status.ok() ? "" : " before the damage");
-  };
+  // Sums over blocks that could not all be read say so.
+  const std::string mark = blocks.status.ok() ? "" : " (incomplete)";
   const std::vector<std::string> features = FeatureNames(info);
   Facts facts(common.path);
-  facts.Add("size", info.file_size_bytes);
+  facts.Add("size", JsonInteger(info.file_size_bytes), Plural(info.file_size_bytes, "byte"));
   facts.Add("version", static_cast<uint64_t>(info.version));
   facts.Add("created_by", info.created_by.empty() ? Json(nullptr) : JsonBytes(info.created_by),
             info.created_by.empty() ? "not recorded" : info.created_by);
   facts.Add("type", info.type.ToString());
   facts.AddFlag("nullable", info.nullable);
   facts.Add("rows", info.num_values);
-  facts.Add("nulls", JsonInteger(blocks.nulls), sum(blocks.nulls));
+  facts.Add("nulls", JsonInteger(blocks.nulls), absl::StrCat(blocks.nulls, mark));
   facts.Add("encoding", EncodingName(info.encoding));
-  facts.Add("block_encodings", blocks.encodings, absl::StrJoin(blocks.encodings, ", "));
+  facts.Add("block_encodings", blocks.encodings,
+            blocks.encodings.size() < 2 ? "" : absl::StrJoin(blocks.encodings, ", "));
   facts.Add("compression", CompressionName(info.compression));
-  facts.Add("blocks", JsonInteger(blocks.blocks), sum(blocks.blocks));
-  facts.Add("stored", JsonInteger(blocks.stored_bytes), sum(blocks.stored_bytes));
-  facts.Add("encoded", JsonInteger(blocks.encoded_bytes), sum(blocks.encoded_bytes));
-  facts.AddRatio("ratio", Ratio(blocks.encoded_bytes, blocks.stored_bytes));
-  facts.AddRatio("bits_per_value", BitsPerValue(blocks.stored_bytes, info.num_values));
+  facts.Add("blocks", JsonInteger(blocks.blocks), absl::StrCat(blocks.blocks, mark));
+  facts.Add("stored", JsonInteger(blocks.stored_bytes), Plural(blocks.stored_bytes, "byte") + mark);
+  facts.Add("encoded", JsonInteger(blocks.encoded_bytes),
+            Plural(blocks.encoded_bytes, "byte") + mark);
+  const double ratio = Ratio(blocks.encoded_bytes, blocks.stored_bytes);
+  facts.Add("ratio", Rounded(ratio), absl::StrFormat("%.2f", ratio) + mark);
+  const double bits_per_value = BitsPerValue(blocks.stored_bytes, info.num_values);
+  facts.Add("bits_per_value", Rounded(bits_per_value),
+            absl::StrFormat("%.2f", bits_per_value) + mark);
   if (info.dictionary) {
     facts.Add("dictionary", JsonPointer(*info.dictionary),
               absl::StrCat(Plural(info.dictionary->size, "byte"), " at ", info.dictionary->offset));

@@ -93,9 +93,11 @@ void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump at flights $(cfile-dump find --json flights -5 | jq .ordinal)");
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<FindOptions>();
-  command->add_option("KEY", options->key, "The key to look for")->required();
-  command->add_option("--column", options->column,
-                      "Of a table; by default the only column with a value index");
+  command->add_option("KEY", options->key, "The key to look for")->required()->type_name("");
+  command
+      ->add_option("--column", options->column,
+                   "Of a table; by default the only one with a value index")
+      ->type_name("NAME");
   command->callback([&action, options] {
     action = [options](const CommonOptions& chosen, Output& output) {
       return PrintFound(*options, chosen, output);

@@ -1,6 +1,7 @@
 // cfile-dump: shows what is in a CFile or a table, and whether it is in order.
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,19 @@ constexpr char kHelp[] =
     "  cfile-dump values --ordinal 1000 --count 10 keys.cfile\n"
     "  cfile-dump find keys.cfile apple\n"
     "  cfile-dump verify flights";
+
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(24); }
+
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    if (app->get_parent() != nullptr) return "\n" + Formatter::make_usage(app, name);
+    return "\nUsage: cfile-dump [OPTIONS] FILE\n       cfile-dump SUBCOMMAND [OPTIONS] FILE ...\n";
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_name().empty() ? "" : " " + option->get_type_name();
+  }
+};
 
 ExitCode Misuse(const std::string& message) {
   std::fprintf(stderr, "cfile-dump: %s\nSee cfile-dump --help\n", message.c_str());
@@ -61,10 +75,14 @@ int Run(int argc, char** argv) {
 
   CLI::App app("Shows what is in a CFile, or in a table of CFiles, and whether it is in order.",
                std::string(kToolName));
-  CLI::Option* file_option = app.add_option("FILE", files, "A .cfile, or the directory of a table");
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "Print this help");
+  CLI::Option* file_option =
+      app.add_option("FILE", files, "A .cfile, or the directory of a table")->type_name("");
   AddJsonOption(app, common);
   AddIgnoreChecksumsOption(app, common);
-  app.set_version_flag("--version", absl::StrCat("cfile-dump ", CFILE_VERSION));
+  app.set_version_flag("--version", absl::StrCat("cfile-dump ", CFILE_VERSION),
+                       "Print the version");
   app.require_subcommand(0, 1);
   app.footer(kHelp);
   AddHeaderCommand(app, common, action);

@@ -49,7 +49,7 @@ void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action) {
 void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action) {
   AddCommand(app, common, "footer", "Print the footer as text protobuf",
              "With --json the message stands in protobuf's own JSON form: bytes are base64.\n\n"
-             "Example:\n  cfile-dump footer --json keys.cfile | jq .footer.numValues")
+             "Example:\n  cfile-dump footer --json keys.cfile | jq -r .footer.num_values")
       ->callback([&action] {
         action = [](const CommonOptions& options, Output& output) {
           return PrintPart(Part::kFooter, options, output);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "tools/dump/summary.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
@@ -52,12 +53,13 @@ Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals) {
 std::string Align(const std::vector<std::vector<std::string>>& lines, size_t first_right) {
   std::vector<size_t> widths(lines[0].size());
   for (const auto& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+    for (size_t i = 0; i < line.size(); ++i)
+      widths[i] = std::max(widths[i], CountCharacters(line[i]));
   }
   std::string text;
   for (const auto& line : lines) {
     for (size_t i = 0; i < line.size(); ++i) {
-      const std::string padding(widths[i] - line[i].size(), ' ');
+      const std::string padding(widths[i] - CountCharacters(line[i]), ' ');
       absl::StrAppend(&text, i == 0 ? "" : "  ",
                       i < first_right ? line[i] + padding : padding + line[i]);
     }
@@ -93,8 +95,8 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, O
                      std::to_string(totals.blocks.blocks), std::to_string(totals.file_bytes),
                      absl::StrFormat("%.2f", BitsPerValue(totals.file_bytes, table.num_rows())),
                      std::to_string(totals.blocks.nulls)});
-    // Sums that damage cut short say so.
-    if (!totals.blocks.status.ok()) lines.back().back() += " (damaged)";
+    // Sums over blocks that could not all be read say so.
+    if (!totals.blocks.status.ok()) lines.back()[0] += " (incomplete)";
   }
   lines.push_back({"total", "", "", "", "", std::to_string(blocks), std::to_string(bytes),
                    absl::StrFormat("%.2f", BitsPerValue(bytes, table.num_rows())),

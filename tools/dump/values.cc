@@ -43,12 +43,15 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump values --ordinal 1000000 --count 10 --columns year,carrier flights");
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<ValuesOptions>();
-  command->add_option("--ordinal", options->ordinal,
-                      "Where to begin; the first value has ordinal 0");
-  command->add_option("--count", options->count, "How many at most");
   command
-      ->add_option("--columns", options->columns,
-                   "Which columns of a table, in this order: NAME,NAME,...")
+      ->add_option("--ordinal", options->ordinal, "Where to begin; the first value has ordinal 0")
+      ->type_name("N")
+      ->check(CheckUnsigned);
+  command->add_option("--count", options->count, "How many at most")
+      ->type_name("N")
+      ->check(CheckUnsigned);
+  command->add_option("--columns", options->columns, "Which columns of a table, in this order")
+      ->type_name("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
   command->callback([&action, options] {

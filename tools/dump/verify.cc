@@ -10,27 +10,48 @@
 namespace cfile::tools {
 namespace {
 
-// Prints what was found in one file.
+// What a file is called by the worst that was found in it.
+const char* NameOf(ExitCode worst) {
+  switch (worst) {
+    case kFine:
+      return "in order";
+    case kDamaged:
+      return "DAMAGED";
+    case kUnsupported:
+      return "not checked in full: this build cannot read all of it";
+    default:
+      return "not checked in full";
+  }
+}
+
+// Damage is what was asked for: any other failure counts only where there is none.
+ExitCode Worse(ExitCode one, ExitCode other) {
+  return one == kDamaged || other == kFine ? one : other;
+}
+
+// Prints what was found in one file after the other.
 class VerifyPrinter {
  public:
   VerifyPrinter(bool json, Output& output) : json_(json), output_(output) {}
 
   void Add(const std::string& path, const absl::StatusOr<Reader>& reader) {
     VerifyReport report;
-    if (!reader.ok()) {
-      report.damages.emplace_back().status = reader.status();
-    } else {
+    if (reader.ok()) {
       report = Verify(*reader);
+    } else {
+      report.damages.emplace_back().status = reader.status();
     }
-    for (const Damage& damage : report.damages) {
-      const ExitCode code = ExitCodeOf(damage.status);
-      // Damage is what was asked for; any other failure shows only where there is none.
-      if (worst_ != kDamaged) worst_ = code;
-    }
+    ExitCode worst = kFine;
+    for (const Damage& damage : report.damages) worst = Worse(worst, ExitCodeOf(damage.status));
+    worst_ = Worse(worst_, worst);
     ++files_;
-    if (!report.ok()) ++bad_files_;
-    json_ ? AddJson(path, report)
-          : AddText(path, report, reader.ok() ? reader->info().file_size_bytes : 0);
+    if (worst != kFine) ++bad_files_;
+    if (json_) {
+      AddJson(path, report);
+    } else {
+      absl::StrAppend(&output_.text, path, ": ", NameOf(worst), "\n");
+      AddText(path, report, reader.ok() ? reader->info().file_size_bytes : 0);
+    }
     output_.Drain();
   }
 
@@ -49,24 +70,23 @@ class VerifyPrinter {
  private:
   void AddText(const std::string& path, const VerifyReport& report, uint64_t file_size) {
     std::string& text = output_.text;
-    absl::StrAppend(&text, path, ": ", report.ok() ? "in order" : "NOT IN ORDER", "\n");
     for (const Damage& damage : report.damages) {
-      absl::StrAppend(&text, "  ", damage.status.message(), "\n");
-      if (damage.block) {
-        absl::StrAppend(&text, "    block at ", damage.block->offset, ", ",
-                        Plural(damage.block->size, "byte"), "\n");
+      std::string message(damage.status.message().data(), damage.status.message().size());
+      // The path stands above.
+      if (const std::string prefix = path + ": "; message.starts_with(prefix)) {
+        message.erase(0, prefix.size());
       }
+      absl::StrAppend(&text, "  ", message, "\n");
       if (damage.first_ordinal && damage.last_ordinal) {
-        absl::StrAppend(&text, "    rows ", *damage.first_ordinal, " to ", *damage.last_ordinal,
-                        " are concerned\n");
+        absl::StrAppend(&text, "    concerns rows ", *damage.first_ordinal, " to ",
+                        *damage.last_ordinal, "\n");
       }
     }
-    if (file_size > 0) {
-      absl::StrAppend(&text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"),
-                      ": ", Plural(report.data_blocks, "data block"), ", ",
-                      Plural(report.index_nodes, "index node"), ", ", Plural(report.values, "row"),
-                      "\n");
-    }
+    if (file_size == 0) return;
+    absl::StrAppend(&text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"),
+                    ": ", Plural(report.data_blocks, "data block"), ", ",
+                    Plural(report.index_nodes, "index node"), ", ", Plural(report.values, "row"),
+                    "\n");
   }
 
   void AddJson(const std::string& path, const VerifyReport& report) {

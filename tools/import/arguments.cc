@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,10 +13,9 @@ namespace cfile::tools {
 namespace {
 
 constexpr char kDescription[] =
-    "Imports a CSV file into a table: a directory with one CFile per column.";
+    "Imports a CSV file into a table: a directory with one CFile per column.\n";
 
-constexpr char kFooter[] = R"(
-Input:
+constexpr char kFooter[] = R"(Input:
   RFC 4180 with a header line and UTF-8 text. An unquoted empty field is a null, "" the empty string.
   Types that are not given are found from all values of the column: int32, int64, double, bool, date,
   timestamp(us,UTC), timestamp(us) and string, with nulls where the column has any.
@@ -39,6 +39,13 @@ Examples:
   cfile-import prices.csv prices --type 'price=decimal(10,2)' --type sku=string --encoding sku=prefix
   cfile-import today.csv prices --append
   cfile-import data.tsv data --delimiter tab --json)";
+
+// The names and forms of options only: what CLI11 adds about validators and exclusions hides them.
+class HelpFormatter final : public CLI::Formatter {
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_name().empty() ? "" : " " + option->get_type_name();
+  }
+};
 
 // COLUMN=VALUE. Of several = the last one: names may hold any character, values hold none.
 bool Split(const std::string& text, std::string& column, std::string& value) {
@@ -93,8 +100,11 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
 
   CLI::App app(kDescription, std::string(kImportTool));
   app.footer(kFooter);
-  app.get_formatter()->column_width(36);
-  app.set_version_flag("--version", absl::StrCat(std::string(kImportTool), " ", CFILE_VERSION));
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.get_formatter()->column_width(34);
+  app.set_help_flag("-h,--help", "Print this help");
+  app.set_version_flag("--version", absl::StrCat(std::string(kImportTool), " ", CFILE_VERSION),
+                       "Print the version");
   app.add_option("IN.csv", import.input, "The file to read")->required()->type_name("");
   app.add_option("OUT_TABLE", import.output, "The table: a directory that does not exist yet")
       ->required()
@@ -114,25 +124,25 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   repeatable("--encoding", encodings, "[COLUMN=]ENCODING",
              "How values become bytes; auto (default) chooses by type");
   repeatable("--compression", compressions, "[COLUMN=]CODEC",
-             "none (default), or a codec such as lz4, snappy, zstd");
+             "none (default), or a codec such as zstd");
   app.add_option("--block-size", import.block_size_bytes,
                  "Encoded bytes in a block, e.g. 64KiB (default: 256KiB)")
       ->type_name("BYTES")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::PositiveNumber);
+      ->transform(CLI::AsSizeValue(false).description(""))
+      ->check(CLI::Range(size_t{1}, size_t{1} << 30).description(""));
   app.add_option("--sorted-by", sorted_by,
                  "Store rows in the order of this column and index it,\nso that its values can be "
                  "found by key")
       ->type_name("COLUMN");
   app.add_option("--compat", compatibility, "kudu: only what Apache Kudu can read")
       ->type_name("kudu")
-      ->check(CLI::IsMember({"kudu"}));
+      ->check(CLI::IsMember({"kudu"}).description(""));
   app.add_flag("--append", import.append, "Add a part to OUT_TABLE; its columns and types stand")
       ->excludes(type_option)
       ->excludes(not_null_option);
   app.add_option("--progress", progress, "auto (default: on a terminal), always or never")
       ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(CLI::IsMember({"auto", "always", "never"}).description(""));
   app.add_flag("--json", arguments.json, "Print the summary as JSON");
   app.add_flag("--quiet", quiet, "Print errors only, and JSON if asked for");
 

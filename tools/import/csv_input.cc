@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/value_text.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
@@ -34,7 +34,12 @@ absl::StatusOr<CsvInput> CsvInput::Open(const std::string& path, char delimiter,
 absl::Status CsvInput::ReadHeader() {
   const absl::StatusOr<bool> found = reader_.Next();
   if (!found.ok()) return found.status();
-  if (!*found) return absl::OkStatus();
+  if (!*found) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(source_->name(),
+                     ": the file is empty; a header with the names of its "
+                     "columns is missing"));
+  }
   for (const CsvField& field : reader_.fields()) {
     if (field.text.empty()) {
       return reader_.Error(field.start,

@@ -16,7 +16,7 @@ namespace cfile::tools {
 
 class CsvInput {
  public:
-  // Maps the file and reads its header. kInvalidArgument: a column has no name, or that of another.
+  // Maps the file and reads its header. kInvalidArgument: the file is empty, or a column has no name or that of another.
   // A field is null if it stands unquoted and is empty or one of `null_texts`.
   static absl::StatusOr<CsvInput> Open(const std::string& path, char delimiter,
                                        std::vector<std::string> null_texts);
@@ -26,7 +26,7 @@ class CsvInput {
   // Goes back there.
   void Rewind() { reader_.Seek(first_row_); }
 
-  // Names, in the order of the file; none if the file is empty.
+  // Names, in the order of the file.
   const std::vector<std::string>& columns() const { return columns_; }
   std::optional<size_t> Find(std::string_view column) const;
 

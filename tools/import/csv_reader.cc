@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
@@ -112,10 +113,7 @@ absl::Status CsvReader::Error(const char* place, std::string_view message) const
   const auto line = 1 + std::count(begin, place, '\n');
   const char* line_start = place;
   while (line_start != begin && line_start[-1] != '\n') --line_start;
-  const auto column =
-      1 + std::count_if(line_start, place, [](char c) {
-        return (static_cast<uint8_t>(c) & 0xc0) != 0x80;  // not the first byte of a character
-      });
+  const size_t column = 1 + CountCharacters({line_start, static_cast<size_t>(place - line_start)});
   return absl::InvalidArgumentError(absl::StrCat(
       name_, ":", line, ":", column, ": ", absl::string_view(message.data(), message.size())));
 }

@@ -11,7 +11,7 @@
 #include "tools/import/csv_input.h"
 #include "tools/import/row_order.h"
 #include "tools/import/type_inference.h"
-#include "tools/value_text.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {

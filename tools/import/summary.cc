@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
@@ -39,12 +40,13 @@ class TextTable {
   std::string ToString() const {
     std::vector<size_t> widths(alignment_.size());
     for (const auto& line : lines_) {
-      for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], Width(line[i]));
+      for (size_t i = 0; i < line.size(); ++i)
+        widths[i] = std::max(widths[i], CountCharacters(line[i]));
     }
     std::string out;
     for (const auto& line : lines_) {
       for (size_t i = 0; i < line.size(); ++i) {
-        const std::string padding(widths[i] - Width(line[i]), ' ');
+        const std::string padding(widths[i] - CountCharacters(line[i]), ' ');
         if (i > 0) out += "  ";
         out += alignment_[i] == '<' ? line[i] + padding : padding + line[i];
       }
@@ -55,12 +57,6 @@ class TextTable {
   }
 
  private:
-  // In characters; names may be in any script.
-  static size_t Width(const std::string& text) {
-    return static_cast<size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
-  }
-
   const std::string alignment_;
   std::vector<std::vector<std::string>> lines_;
 };
@@ -76,7 +72,7 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
   if (result.reordered) {
     absl::StrAppend(&text, options.input, " was not in that order: its rows were sorted\n");
   }
-  absl::StrAppendFormat(&text, "%s bytes of CSV -> %s bytes (%.1f : 1) in %.2f s, %.0f MB/s\n\n",
+  absl::StrAppendFormat(&text, "%s bytes of CSV -> %s bytes (%.2f : 1) in %.2f s, %.1f MB/s\n\n",
                         WithCommas(result.bytes_in), WithCommas(result.bytes_out()),
                         CompressionRatio(result), result.seconds, MegabytesPerSecond(result));
 

@@ -1,0 +1,283 @@
+// One column of 10 million values in memory, one thread: scans, writes and seeks. Every figure
+// stands beside memcpy of the same decoded bytes, measured in the same run: the counter x_memcpy is
+// bytes/s of the work over bytes/s of memcpy.
+//
+//   build/release/tests/benchmarks/cfile_benchmark [--benchmark_filter=REGEX]
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "cfile/reader.h"
+#include "cfile/writer.h"
+
+namespace cfile {
+namespace {
+
+constexpr size_t kNumValues = 10'000'000;
+constexpr size_t kBatchRows = 4096;
+
+template <typename Result>
+auto OrDie(Result result) {
+  if (!result.ok()) {
+    if constexpr (std::is_same_v<Result, absl::Status>) {
+      std::fprintf(stderr, "%s\n", result.ToString().c_str());
+    } else {
+      std::fprintf(stderr, "%s\n", result.status().ToString().c_str());
+    }
+    std::abort();
+  }
+  if constexpr (!std::is_same_v<Result, absl::Status>) return *std::move(result);
+}
+
+// A column: what is appended, and how.
+template <typename T>
+struct Data {
+  ColumnType type;
+  WriterOptions options;
+  std::vector<T> values;
+  std::vector<uint8_t> validity;  // empty: no nulls
+  std::string characters;         // behind the values of strings
+  size_t raw_bytes = 0;           // of the decoded values
+
+  std::vector<uint8_t> Write() const {
+    std::vector<uint8_t> file;
+    file.reserve(file_size_hint);
+    auto writer = OrDie(Writer<T>::Create(NewMemorySink(&file), type, options));
+    OrDie(validity.empty() ? writer->Append(values) : writer->Append(values, validity));
+    OrDie(writer->Finish());
+    file_size_hint = file.size();
+    return file;
+  }
+  mutable size_t file_size_hint = 0;
+};
+
+template <typename T>
+Data<T> Numbers(ColumnType type, WriterOptions options, T (*value)(size_t, uint64_t)) {
+  Data<T> data{.type = type, .options = options};
+  std::mt19937_64 random(1);
+  for (size_t i = 0; i < kNumValues; ++i) data.values.push_back(value(i, random()));
+  data.raw_bytes = kNumValues * sizeof(T);
+  if (options.nullable) {
+    data.validity.assign((kNumValues + 7) / 8, 0);
+    for (size_t i = 0; i < kNumValues; ++i) {
+      if (random() % 10 != 0)
+        data.validity[i / 8] = static_cast<uint8_t>(data.validity[i / 8] | 1 << (i % 8));
+    }
+  }
+  return data;
+}
+
+const Data<int32_t>& PlainInt32() {
+  static const auto data =
+      Numbers<int32_t>(ColumnType::Int32(), {.encoding = Encoding::kPlain},
+                       [](size_t, uint64_t random) { return static_cast<int32_t>(random); });
+  return data;
+}
+const Data<int64_t>& PlainInt64() {
+  static const auto data = Numbers<int64_t>(
+      ColumnType::Int64(), {.encoding = Encoding::kPlain},
+      [](size_t i, uint64_t random) { return static_cast<int64_t>(i * 100 + random % 100); });
+  return data;
+}
+const Data<int64_t>& SortedInt64() {
+  static const auto data = Numbers<int64_t>(
+      ColumnType::Int64(), {.encoding = Encoding::kPlain, .value_index = true},
+      [](size_t i, uint64_t random) { return static_cast<int64_t>(i * 100 + random % 100); });
+  return data;
+}
+const Data<int32_t>& NullableInt32() {
+  static const auto data =
+      Numbers<int32_t>(ColumnType::Int32(), {.encoding = Encoding::kPlain, .nullable = true},
+                       [](size_t, uint64_t random) { return static_cast<int32_t>(random); });
+  return data;
+}
+// The same as Kudu's writer lays it out: short runs in the bitmap, unaligned values.
+const Data<int32_t>& NullableInt32Kudu() {
+  static const auto data = Numbers<int32_t>(
+      ColumnType::Int32(),
+      {.encoding = Encoding::kPlain, .nullable = true, .compatibility = Compatibility::kKudu},
+      [](size_t, uint64_t random) { return static_cast<int32_t>(random); });
+  return data;
+}
+const Data<int32_t>& RleInt32() {
+  static const auto data =
+      Numbers<int32_t>(ColumnType::Int32(), {.encoding = Encoding::kRle},
+                       [](size_t i, uint64_t) { return static_cast<int32_t>(i / 37 % 23); });
+  return data;
+}
+const Data<int32_t>& RleInt32Random() {
+  static const auto data =
+      Numbers<int32_t>(ColumnType::Int32(), {.encoding = Encoding::kRle},
+                       [](size_t, uint64_t random) { return static_cast<int32_t>(random % 1001); });
+  return data;
+}
+const Data<std::string_view>& SortedKeys() {
+  static const auto data = [] {
+    Data<std::string_view> keys{.type = ColumnType::String(),
+                                .options = {.encoding = Encoding::kPrefix, .value_index = true}};
+    keys.characters.reserve(kNumValues * 16);
+    char text[32];
+    for (size_t i = 0; i < kNumValues; ++i) {
+      keys.characters.append(text, static_cast<size_t>(std::snprintf(text, sizeof(text),
+                                                                     "key-%012zu", i * 7 + 12345)));
+    }
+    for (size_t i = 0; i < kNumValues; ++i)
+      keys.values.push_back(std::string_view(keys.characters).substr(16 * i, 16));
+    keys.raw_bytes = keys.characters.size();
+    return keys;
+  }();
+  return data;
+}
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Seconds that memcpy takes for so many bytes, warm: the median of 9.
+double MemcpySeconds(size_t bytes) {
+  std::vector<char> from(bytes, 1), to(bytes, 2);
+  std::vector<double> seconds;
+  for (int i = 0; i < 9; ++i) {
+    const double begin = Now();
+    std::memcpy(to.data(), from.data(), bytes);
+    benchmark::DoNotOptimize(to.data());
+    benchmark::ClobberMemory();
+    seconds.push_back(Now() - begin);
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + 4, seconds.end());
+  return seconds[4];
+}
+
+// `begin`: when the measured loop began.
+void Count(benchmark::State& state, size_t raw_bytes, double begin) {
+  const double seconds = (Now() - begin) / static_cast<double>(state.iterations());
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kNumValues));
+  state.counters["x_memcpy"] = MemcpySeconds(raw_bytes) / seconds;
+}
+
+template <typename T>
+void Scan(benchmark::State& state, const Data<T>& (*data)()) {
+  const std::vector<uint8_t> file = data().Write();
+  const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
+  auto cursor = OrDie(reader.NewCursor<T>());
+  const double begin = Now();
+  for (auto _ : state) {
+    OrDie(cursor.SeekToOrdinal(0));
+    size_t rows = 0;
+    while (true) {
+      const Batch<T> batch = OrDie(cursor.Next(kBatchRows));
+      if (batch.empty()) break;
+      benchmark::DoNotOptimize(batch.values.data());
+      benchmark::ClobberMemory();
+      rows += batch.size();
+    }
+    if (rows != kNumValues) std::abort();
+  }
+  Count(state, data().raw_bytes, begin);
+}
+
+// A scan that reads each value: what a zero-copy scan costs its user.
+void ScanAndAdd(benchmark::State& state, const Data<int32_t>& (*data)()) {
+  const std::vector<uint8_t> file = data().Write();
+  const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
+  auto cursor = OrDie(reader.NewCursor<int32_t>());
+  const double begin = Now();
+  for (auto _ : state) {
+    OrDie(cursor.SeekToOrdinal(0));
+    uint32_t sum = 0;
+    while (true) {
+      const Batch<int32_t> batch = OrDie(cursor.Next(kBatchRows));
+      if (batch.empty()) break;
+      for (const int32_t value : batch.values) sum += static_cast<uint32_t>(value);
+    }
+    benchmark::DoNotOptimize(sum);
+  }
+  Count(state, data().raw_bytes, begin);
+}
+
+template <typename T>
+void Write(benchmark::State& state, const Data<T>& (*data)()) {
+  benchmark::DoNotOptimize(data().Write().size());
+  double seconds = 0;
+  for (auto _ : state) {
+    const double begin = Now();
+    const auto file = data().Write();
+    benchmark::DoNotOptimize(file.data());
+    seconds += Now() - begin;
+  }
+  Count(state, data().raw_bytes, Now() - seconds);
+}
+
+template <typename T>
+void SeekOrdinal(benchmark::State& state, const Data<T>& (*data)()) {
+  const std::vector<uint8_t> file = data().Write();
+  const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
+  auto cursor = OrDie(reader.NewCursor<T>());
+  std::mt19937_64 random(2);
+  for (uint64_t ordinal = 0; ordinal < kNumValues; ordinal += 100)
+    OrDie(cursor.Get(ordinal));  // warm
+  for (auto _ : state) benchmark::DoNotOptimize(OrDie(cursor.Get(random() % kNumValues)));
+}
+
+template <typename T>
+void SeekKey(benchmark::State& state, const Data<T>& (*data)()) {
+  const std::vector<uint8_t> file = data().Write();
+  const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
+  auto cursor = OrDie(reader.NewCursor<T>());
+  std::mt19937_64 random(3);
+  for (size_t i = 0; i < kNumValues; i += 100) OrDie(cursor.SeekToKey(data().values[i]));  // warm
+  for (auto _ : state) {
+    const KeyPosition found = OrDie(cursor.SeekToKey(data().values[random() % kNumValues]));
+    if (!found.exact) std::abort();
+    benchmark::DoNotOptimize(found.ordinal);
+  }
+}
+
+void Register() {
+  const auto add = [](const char* name, auto work, auto data,
+                      benchmark::TimeUnit unit = benchmark::kMillisecond) {
+    benchmark::RegisterBenchmark(name, [=](benchmark::State& state) {
+      work(state, data);
+    })->Unit(unit);
+  };
+  add("scan/plain_int32", Scan<int32_t>, PlainInt32);
+  add("scan_and_add/plain_int32", ScanAndAdd, PlainInt32);
+  add("scan/nullable_10%_plain_int32", Scan<int32_t>, NullableInt32);
+  add("scan/nullable_10%_plain_int32_as_kudu_writes_it", Scan<int32_t>, NullableInt32Kudu);
+  add("scan/rle_int32_runs_of_37", Scan<int32_t>, RleInt32);
+  add("scan/rle_int32_no_runs", Scan<int32_t>, RleInt32Random);
+  add("scan/prefix_sorted_keys", Scan<std::string_view>, SortedKeys);
+  add("write/plain_int32", Write<int32_t>, PlainInt32);
+  add("write/plain_int64", Write<int64_t>, PlainInt64);
+  add("write/nullable_10%_plain_int32", Write<int32_t>, NullableInt32);
+  add("write/rle_int32_runs_of_37", Write<int32_t>, RleInt32);
+  add("write/prefix_sorted_keys", Write<std::string_view>, SortedKeys);
+  add("get_ordinal/plain_int32", SeekOrdinal<int32_t>, PlainInt32, benchmark::kNanosecond);
+  add("get_ordinal/plain_int64", SeekOrdinal<int64_t>, PlainInt64, benchmark::kNanosecond);
+  add("get_ordinal/nullable_10%_plain_int32", SeekOrdinal<int32_t>, NullableInt32,
+      benchmark::kNanosecond);
+  add("get_ordinal/rle_int32_runs_of_37", SeekOrdinal<int32_t>, RleInt32, benchmark::kNanosecond);
+  add("get_ordinal/prefix_sorted_keys", SeekOrdinal<std::string_view>, SortedKeys,
+      benchmark::kNanosecond);
+  add("seek_key/plain_int64", SeekKey<int64_t>, SortedInt64, benchmark::kNanosecond);
+  add("seek_key/prefix_sorted_keys", SeekKey<std::string_view>, SortedKeys, benchmark::kNanosecond);
+}
+
+}  // namespace
+}  // namespace cfile
+
+int main(int argc, char** argv) {
+  cfile::Register();
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}

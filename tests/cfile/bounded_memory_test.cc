@@ -1,0 +1,102 @@
+// A writer's memory does not grow with the number of rows: 100 million rows under a limit that the
+// kernel keeps.
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "cfile/writer.h"
+#include "gtest/gtest.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CFILE_SANITIZED 1
+#endif
+
+namespace cfile {
+namespace {
+
+// Takes everything and keeps nothing.
+class DiscardingSink final : public Sink {
+ public:
+  const std::string& name() const override { return name_; }
+  absl::Status Append(std::span<const uint8_t>) override { return absl::OkStatus(); }
+  absl::Status Finish() override { return absl::OkStatus(); }
+
+ private:
+  std::string name_ = "discarded";
+};
+
+size_t AddressSpaceBytes() {
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * 4096;
+}
+
+// Lets the process map `bytes` more than it has now, for as long as this lives.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(size_t bytes) {
+    getrlimit(RLIMIT_AS, &before_);
+#ifndef CFILE_SANITIZED  // sanitizers reserve terabytes
+    const rlimit limit{AddressSpaceBytes() + bytes, before_.rlim_max};
+    setrlimit(RLIMIT_AS, &limit);
+#endif
+  }
+  ~MemoryLimit() { setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_;
+};
+
+constexpr size_t kBatch = 10'000;
+
+TEST(BoundedMemory, AHundredMillionRowsInSixteenMegabytes) {
+  const MemoryLimit limit(16 << 20);
+  auto writer = Writer<int64_t>::Create(
+      std::make_unique<DiscardingSink>(), ColumnType::Int64(),
+      {.encoding = Encoding::kPlain, .value_index = true, .block_size_bytes = 4096});
+  ASSERT_TRUE(writer.ok());
+  std::vector<int64_t> values(kBatch);
+  size_t peak = 0;
+  for (int64_t row = 0; row < 100'000'000; row += kBatch) {
+    for (size_t i = 0; i < kBatch; ++i) values[i] = row + static_cast<int64_t>(i);
+    ASSERT_TRUE((*writer)->Append(values).ok());
+    peak = std::max(peak, (*writer)->memory_usage_bytes());
+  }
+  ASSERT_TRUE((*writer)->Finish().ok());
+  EXPECT_EQ((*writer)->num_values(), 100'000'000u);
+  EXPECT_LT(peak, 1u << 20);
+  std::printf("%zu bytes held at most, %zu bytes written\n", peak,
+              static_cast<size_t>((*writer)->bytes_written()));
+}
+
+TEST(BoundedMemory, TwentyMillionStringsInSixteenMegabytes) {
+  const MemoryLimit limit(16 << 20);
+  auto writer =
+      Writer<std::string_view>::Create(std::make_unique<DiscardingSink>(), ColumnType::String(),
+                                       {.encoding = Encoding::kPrefix, .value_index = true});
+  ASSERT_TRUE(writer.ok());
+  std::vector<char> text(kBatch * 16);
+  std::vector<std::string_view> values(kBatch);
+  size_t peak = 0;
+  for (size_t row = 0; row < 20'000'000; row += kBatch) {
+    for (size_t i = 0; i < kBatch; ++i) {
+      char* key = &text[16 * i];
+      size_t rest = row + i;
+      for (int digit = 15; digit >= 0; --digit, rest /= 10)
+        key[digit] = static_cast<char>('0' + rest % 10);
+      values[i] = {key, 16};
+    }
+    ASSERT_TRUE((*writer)->Append(values).ok());
+    peak = std::max(peak, (*writer)->memory_usage_bytes());
+  }
+  ASSERT_TRUE((*writer)->Finish().ok());
+  EXPECT_LT(peak, 2u << 20);
+}
+
+}  // namespace
+}  // namespace cfile

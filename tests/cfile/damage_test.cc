@@ -1,0 +1,249 @@
+// Damaged files: reported, or provably harmless; never a crash, a hang, or wrong values behind a
+// valid checksum.
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "cfile/inspect.h"
+#include "cfile/internal/crc32c.h"
+#include "cfile/reader.h"
+#include "cfile/writer.h"
+#include "gmock/gmock.h"
+#include "tests/cfile/column_testing.h"
+
+namespace cfile {
+namespace {
+
+using testing::HasSubstr;
+using namespace testing_support;
+using File = std::vector<uint8_t>;
+
+// Reads everything in every way. OK if all of it went well and gave what `column` holds; the first
+// error otherwise.
+template <typename T>
+absl::Status ReadAll(const File& file, const Column<T>* column) {
+  // An exact copy on the heap, so that a sanitizer sees any reading beyond it.
+  const auto reader = Reader::Open(NewMemorySource(file, "damaged"));
+  if (!reader.ok()) return reader.status();
+  auto cursor = reader->template NewCursor<T>();
+  if (!cursor.ok()) return cursor.status();
+  uint64_t rows = 0;
+  while (true) {
+    const auto batch = cursor->Next(1000);
+    if (!batch.ok()) return batch.status();
+    if (batch->empty()) break;
+    rows += batch->size();
+    if (column != nullptr) ExpectBatch(*batch, *column);
+  }
+  if (column != nullptr) {
+    EXPECT_EQ(rows, column->rows.size());
+  }
+  for (uint64_t ordinal = 0; ordinal < rows; ordinal += 1 + rows / 20) {
+    if (const auto value = cursor->Get(ordinal); !value.ok()) return value.status();
+  }
+  if (reader->info().value_index_root) {
+    std::mt19937_64 random(rows);
+    for (int i = 0; i < 10; ++i) {
+      const Owned<T> key = RandomValue<T>(reader->type(), i % 2, random);
+      if (const auto found = cursor->SeekToKey(T(key)); !found.ok()) return found.status();
+      if (const auto batch = cursor->Next(100); !batch.ok()) return batch.status();
+    }
+  }
+  return absl::OkStatus();
+}
+
+struct Sample {
+  std::string name;
+  File file;
+  // ReadAll of a changed form; `compare`: what can be read must be what was written.
+  std::function<absl::Status(const File&, bool compare)> read;
+};
+
+template <typename T>
+Sample MakeSample(std::string name, const ColumnType& type, const WriterOptions& options,
+                  size_t rows, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto column =
+      RandomColumn<T>(type, rows, options.nullable ? 20 : -1, options.value_index, random);
+  return {std::move(name), WriteColumn<T>(type, options, column),
+          [column](const File& file, bool compare) {
+            return ReadAll<T>(file, compare ? &column : nullptr);
+          }};
+}
+
+// Small files of every encoding, with and without nulls, indexes and compression.
+std::vector<Sample> Samples() {
+  std::vector<Sample> samples;
+  uint64_t seed = 0;
+  for (const ColumnType& type : {ColumnType::Int32(), ColumnType::Uint32(), ColumnType::Bool(),
+                                 ColumnType::String(), ColumnType::Uuid()}) {
+    for (const encodings::EncodingRow& row : encodings::Encodings()) {
+      if (!row.Supports(type.physical())) continue;
+      for (const Compression compression :
+           {Compression::kNone, Compression::kSnappy, Compression::kZstd}) {
+        for (const bool sorted : {false, true}) {
+          const WriterOptions options{.encoding = row.encoding,
+                                      .compression = compression,
+                                      .nullable = !sorted,
+                                      .value_index = sorted,
+                                      .block_size_bytes = 100,
+                                      .index_block_size_bytes = 60};
+          samples.push_back(encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+            return MakeSample<typename decltype(t)::type>(
+                type.ToString() + " " + std::string(row.name) + " " + CompressionName(compression) +
+                    (sorted ? " sorted" : " nullable"),
+                type, options, 120, ++seed);
+          }));
+        }
+      }
+    }
+  }
+  return samples;
+}
+
+TEST(Damage, EveryBitFlipIsReportedOrHarmless) {
+  uint64_t flips = 0, harmless = 0;
+  for (const Sample& sample : Samples()) {
+    SCOPED_TRACE(sample.name);
+    ASSERT_TRUE(sample.read(sample.file, true).ok());
+    File file = sample.file;
+    for (size_t byte = 0; byte < file.size(); ++byte) {
+      for (int bit = 0; bit < 8; ++bit, ++flips) {
+        file[byte] = static_cast<uint8_t>(file[byte] ^ 1 << bit);
+        const absl::Status status = sample.read(file, true);
+        if (status.ok()) {
+          // Alignment, which no checksum covers, or an index node that these readings did not need:
+          // Verify sees it.
+          ++harmless;
+          EXPECT_FALSE(Verify(*Reader::Open(NewMemoryViewSource(file))).ok()) << "byte " << byte;
+        } else {
+          EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+          EXPECT_THAT(std::string(status.message()), HasSubstr("damaged"));
+        }
+        if (testing::Test::HasFailure()) return;
+        file[byte] = sample.file[byte];
+      }
+    }
+  }
+  EXPECT_GT(flips, 300'000u);
+  EXPECT_LT(harmless, flips / 10);
+}
+
+TEST(Damage, EveryPrefixIsRefused) {
+  for (const Sample& sample : Samples()) {
+    SCOPED_TRACE(sample.name);
+    for (size_t size = 0; size < sample.file.size(); ++size) {
+      const File file(sample.file.begin(), sample.file.begin() + static_cast<ptrdiff_t>(size));
+      ASSERT_EQ(Reader::Open(NewMemorySource(file)).status().code(), absl::StatusCode::kDataLoss)
+          << size;
+    }
+    File file = sample.file;
+    file.push_back(0);
+    EXPECT_FALSE(Reader::Open(NewMemorySource(file)).ok());
+  }
+}
+
+// The parts of a file that have a checksum of their own.
+std::vector<BlockPointer> CheckedParts(const File& file) {
+  std::vector<BlockPointer> parts;
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
+    EXPECT_TRUE(VisitIndex(*reader, kind, [&](const IndexNodeInfo& node) {
+                  parts.push_back(node.pointer);
+                  for (const auto& entry : node.entries) {
+                    if (node.leaf && kind == IndexKind::kPositional) parts.push_back(entry.pointer);
+                  }
+                  return true;
+                }).ok());
+  }
+  return parts;
+}
+
+void Sign(const BlockPointer& part, File& file) {
+  const size_t size = part.size - internal::kChecksumBytes;
+  const uint32_t crc = internal::Crc32c({file.data() + part.offset, size});
+  encodings::StoreLittleEndian(crc, file.data() + part.offset + size);
+}
+
+// Behind right checksums the structures themselves must hold: an error or some values, in bounded
+// time and memory.
+TEST(Damage, SignedDamageIsSurvived) {
+  std::mt19937_64 random(1);
+  uint64_t noticed = 0, changes = 0;
+  for (const Sample& sample : Samples()) {
+    SCOPED_TRACE(sample.name);
+    const auto parts = CheckedParts(sample.file);
+    for (const BlockPointer& part : parts) {
+      for (uint32_t i = 0; i < part.size - internal::kChecksumBytes; ++i) {
+        for (const uint8_t value : {uint8_t{0}, uint8_t{0xff}, static_cast<uint8_t>(random()),
+                                    static_cast<uint8_t>(sample.file[part.offset + i] + 1)}) {
+          File file = sample.file;
+          file[part.offset + i] = value;
+          if (i % 3 == 0)
+            file[part.offset + random() % (part.size - internal::kChecksumBytes)] =
+                static_cast<uint8_t>(random());
+          Sign(part, file);
+          ++changes;
+          const absl::Status status = sample.read(file, false);
+          noticed += status.ok() ? 0 : 1;
+          ASSERT_TRUE(status.ok() || absl::IsDataLoss(status) || absl::IsUnimplemented(status))
+              << status;
+          (void)Verify(*Reader::Open(NewMemoryViewSource(file)));
+        }
+      }
+    }
+  }
+  EXPECT_GT(changes, 100'000u);
+  EXPECT_GT(noticed, changes / 10);
+}
+
+TEST(Damage, BlocksInTheWrongPlaceAreNoticed) {
+  // Blocks of equal size change places: their checksums fit, their ordinals do not.
+  std::mt19937_64 random(2);
+  const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 200, -1, false, random);
+  File file = WriteColumn<int32_t>(ColumnType::Int32(),
+                                   {.encoding = Encoding::kPlain, .block_size_bytes = 80}, column);
+  std::vector<BlockPointer> blocks;
+  ASSERT_TRUE(VisitBlocks(*Reader::Open(NewMemoryViewSource(file)), [&](const BlockInfo& block) {
+                blocks.push_back(block.pointer);
+                return true;
+              }).ok());
+  ASSERT_EQ(blocks[1].size, blocks[2].size);
+  std::swap_ranges(file.begin() + static_cast<ptrdiff_t>(blocks[1].offset),
+                   file.begin() + static_cast<ptrdiff_t>(blocks[1].end()),
+                   file.begin() + static_cast<ptrdiff_t>(blocks[2].offset));
+  const absl::Status status = ReadAll<int32_t>(file, nullptr);
+  EXPECT_TRUE(absl::IsDataLoss(status));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("offset " + std::to_string(blocks[1].offset)));
+  EXPECT_EQ(Verify(*Reader::Open(NewMemoryViewSource(file))).damages.size(), 2u);
+}
+
+TEST(Damage, UnknownFeaturesAndCodecsAreNamed) {
+  std::mt19937_64 random(3);
+  const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 10, -1, false, random);
+  const auto file =
+      WriteColumn<int32_t>(ColumnType::Int32(), {.compatibility = Compatibility::kKudu}, column);
+  // incompatible_features stands at the message's end: field 10, one byte.
+  const auto with_features = [&](uint8_t features) {
+    File changed = file;
+    uint8_t* value = &changed[changed.size() - 13];
+    EXPECT_EQ(*value, kFeatureChecksums);
+    *value = features;
+    const size_t message = encodings::LoadLittleEndian<uint32_t>(&changed[changed.size() - 4]);
+    const size_t begin = changed.size() - 12 - message;
+    encodings::StoreLittleEndian(internal::Crc32c({&changed[begin], message + 12}),
+                                 &changed[begin - 4]);
+    return Reader::Open(NewMemorySource(changed)).status();
+  };
+  EXPECT_TRUE(with_features(1).ok());
+  EXPECT_TRUE(absl::IsUnimplemented(with_features(1 | 2)));
+  EXPECT_THAT(std::string(with_features(1 | 2).message()), HasSubstr("bit 1 (array data blocks)"));
+  EXPECT_THAT(std::string(with_features(1 | 64).message()), HasSubstr("bit 6"));
+  // The bit for checksums cannot be lost: the header still has one.
+  EXPECT_TRUE(absl::IsDataLoss(with_features(0)));
+}
+
+}  // namespace
+}  // namespace cfile

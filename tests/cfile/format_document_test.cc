@@ -1,0 +1,223 @@
+// The examples of cfile/FORMAT.md are what they say, its list of encodings is the registry's, and
+// the places that the sources cite exist.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <regex>
+#include <set>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/data_block.h"
+#include "cfile/io.h"
+#include "cfile/reader.h"
+#include "encodings/group_varint.h"
+#include "encodings/registry.h"
+#include "encodings/rle_hybrid.h"
+#include "encodings/validity.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace cfile {
+namespace {
+
+using encodings::kIsBytes;
+using Bytes = std::vector<uint8_t>;
+
+std::string ReadFile(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string Document() { return ReadFile(CFILE_SOURCE_DIR "/cfile/FORMAT.md"); }
+
+// One ```hexdump block.
+struct Example {
+  std::vector<std::string> kind;  // the words behind "hexdump"
+  Bytes bytes;
+  std::string values;  // the line that begins with "= "
+};
+
+std::vector<Example> Examples() {
+  std::vector<Example> examples;
+  std::istringstream document(Document());
+  bool inside = false;
+  for (std::string line; std::getline(document, line);) {
+    if (line.starts_with("```")) {
+      inside = line.starts_with("```hexdump ");
+      if (!inside) continue;
+      std::istringstream words(line.substr(11));
+      examples.emplace_back();
+      for (std::string word; words >> word;) examples.back().kind.push_back(word);
+    } else if (inside && line.starts_with("= ")) {
+      examples.back().values = line.substr(2);
+    } else if (inside) {
+      Bytes& bytes = examples.back().bytes;
+      std::istringstream words(line.substr(0, line.find('|')));
+      size_t offset = 0;
+      words >> std::hex >> offset;
+      EXPECT_EQ(offset, bytes.size()) << line;
+      for (unsigned byte; words >> byte;) bytes.push_back(static_cast<uint8_t>(byte));
+    }
+  }
+  return examples;
+}
+
+template <typename T>
+std::string Text(const ColumnType& type, const T& value) {
+  if constexpr (kIsBytes<T>) {
+    if (type.physical() != PhysicalType::kFixedBytes)
+      return absl::StrCat("\"", std::string(value), "\"");
+    const std::string hex = absl::BytesToHexString(std::string(value));
+    return absl::StrCat(hex.substr(0, 8), "-", hex.substr(8, 4), "-", hex.substr(12, 4), "-",
+                        hex.substr(16, 4), "-", hex.substr(20));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else {
+    return std::to_string(static_cast<int64_t>(value));
+  }
+}
+
+// Appends " VALUE" for each value of a block.
+template <typename T>
+void AppendBlock(const ColumnType& type, Encoding encoding, std::span<const uint8_t> block,
+                 std::vector<std::string>& values) {
+  auto decoder = encodings::MakeDecoder<T>(encoding, type.physical(), type.type_length);
+  ASSERT_TRUE(decoder.ok()) << decoder.status();
+  ASSERT_TRUE((*decoder)->Open(block).ok());
+  const auto out = std::make_unique<T[]>((*decoder)->count());
+  while ((*decoder)->position() < (*decoder)->count()) {
+    const auto read = (*decoder)->Read({out.get(), (*decoder)->count()});
+    ASSERT_TRUE(read.ok()) << read.status();
+    for (size_t i = 0; i < *read; ++i) values.push_back(Text(type, out[i]));
+  }
+}
+
+// The values of an example as its last line writes them, or what is wrong.
+std::string Decode(const Example& example) {
+  std::vector<std::string> values;
+  encodings::ByteReader reader(example.bytes);
+  const std::string& kind = example.kind.at(0);
+  if (kind == "group-varint") {
+    uint32_t numbers[encodings::kGroupVarint32Values];
+    if (!encodings::ReadGroupVarint32(reader, 1, numbers) || !reader.empty()) return "no group";
+    for (const uint32_t number : numbers) values.push_back(std::to_string(number));
+  } else if (kind == "rle-hybrid") {
+    int width = 0, count = 0;
+    std::sscanf(example.kind.at(1).c_str(), "width=%d", &width);
+    std::sscanf(example.kind.at(2).c_str(), "count=%d", &count);
+    encodings::RleHybridReader runs(example.bytes, width);
+    std::vector<uint64_t> numbers(static_cast<size_t>(count));
+    if (const absl::Status status = runs.Read(numbers.data(), numbers.size()); !status.ok())
+      return status.ToString();
+    for (const uint64_t number : numbers) values.push_back(std::to_string(number));
+  } else if (kind == "file") {
+    const auto opened = Reader::Open(NewMemoryViewSource(example.bytes));
+    if (!opened.ok()) return opened.status().ToString();
+    if (opened->type() != *ColumnType::Parse(example.kind.at(1))) return opened->type().ToString();
+    if (const VerifyReport report = Verify(*opened); !report.ok())
+      return report.damages[0].status.ToString();
+    VisitPhysicalType(opened->type().physical(), [&](auto t) {
+      using T = typename decltype(t)::type;
+      auto cursor = opened->NewCursor<T>();
+      ASSERT_TRUE(cursor.ok()) << cursor.status();
+      const auto batch = cursor->Next(1000);
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      for (const T& value : batch->values) values.push_back(Text(opened->type(), value));
+    });
+  } else {
+    const ColumnType type = *ColumnType::Parse(example.kind.at(1));
+    const Encoding encoding = *ParseEncoding(example.kind.at(2));
+    const auto block =
+        internal::ParseDataBlock(example.bytes, kind == "nullable", kind == "extended", encoding);
+    if (!block.ok()) return block.status().ToString();
+    if (block->encoding != encoding) return EncodingName(block->encoding);
+    VisitPhysicalType(type.physical(), [&](auto t) {
+      AppendBlock<typename decltype(t)::type>(type, encoding, block->values, values);
+    });
+    if (block->num_rows) {
+      encodings::ValidityDecoder validity;
+      uint8_t bits = 0;
+      if (*block->num_rows > 8 || !validity.Open(block->validity, *block->num_rows).ok() ||
+          !validity.Read(*block->num_rows, &bits).ok()) {
+        return "no bitmap";
+      }
+      for (uint32_t i = 0; i < *block->num_rows; ++i) {
+        if ((bits >> i & 1) == 0) values.insert(values.begin() + i, "null");
+      }
+    }
+  }
+  std::string text;
+  for (const std::string& value : values) absl::StrAppend(&text, text.empty() ? "" : " ", value);
+  return text;
+}
+
+TEST(FormatDocument, ExamplesDecodeToWhatTheySay) {
+  const std::vector<Example> examples = Examples();
+  std::set<std::string> kinds;
+  for (const Example& example : examples) {
+    EXPECT_EQ(Decode(example), example.values) << testing::PrintToString(example.kind);
+    kinds.insert(example.kind.at(0));
+  }
+  EXPECT_THAT(kinds, testing::ElementsAre("block", "extended", "file", "group-varint", "nullable",
+                                          "rle-hybrid"));
+}
+
+TEST(FormatDocument, ListsTheEncodingsOfTheRegistry) {
+  const std::string document = Document();
+  for (const encodings::EncodingRow& row : encodings::Encodings()) {
+    const std::string cells =
+        absl::StrCat(R"(\| )", static_cast<uint32_t>(row.encoding), R"( \| ([A-Z_]+) \| `)",
+                     std::string(row.name), R"(` \|)");
+    std::smatch found;
+    ASSERT_TRUE(std::regex_search(document, found, std::regex(cells))) << row.name << " has no row";
+    EXPECT_THAT(document, testing::HasSubstr(absl::StrCat("\n### ", found[1].str(), "\n")))
+        << "has no section";
+    EXPECT_TRUE(std::regex_search(document, std::regex(absl::StrCat("```hexdump block [a-z0-9]+ ",
+                                                                    std::string(row.name), "\n"))))
+        << row.name << " has no example";
+  }
+}
+
+TEST(FormatDocument, HasTheSectionsThatAreCited) {
+  std::set<std::string> headings;
+  const std::string document = Document();
+  const std::regex heading("\n##+ ([^\n]*)");
+  for (std::sregex_iterator i(document.begin(), document.end(), heading), end; i != end; ++i)
+    headings.insert((*i)[1]);
+
+  // "(cfile/FORMAT.md, Index nodes)", "(cfile/FORMAT.md, Nullable blocks and Extended blocks)",
+  // with line breaks of comments inside.
+  const std::regex citation(R"(\(cfile/FORMAT\.md, ([^)]*)\))");
+  const std::regex line_break(R"(\s+(//\s*)?)");
+  int citations = 0;
+  for (const char* folder : {"encodings", "cfile", "proto", "tools"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(
+             std::filesystem::path(CFILE_SOURCE_DIR) / folder)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cc" && extension != ".proto") continue;
+      const std::string source = ReadFile(entry.path());
+      for (std::sregex_iterator i(source.begin(), source.end(), citation), end; i != end; ++i) {
+        std::string names = std::regex_replace((*i)[1].str(), line_break, " ");
+        for (size_t cut; !names.empty();
+             names = cut == std::string::npos ? "" : names.substr(cut + 5)) {
+          cut = names.find(" and ");
+          const std::string name = names.substr(0, cut);
+          EXPECT_THAT(headings, testing::Contains(name)) << entry.path();
+          ++citations;
+        }
+      }
+    }
+  }
+  EXPECT_GT(citations, 10);
+}
+
+}  // namespace
+}  // namespace cfile

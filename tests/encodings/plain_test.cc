@@ -1,0 +1,159 @@
+#include "encodings/plain.h"
+
+#include <gmock/gmock.h>
+
+#include "columns.h"
+
+namespace cfile::encodings {
+namespace {
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+
+using Bytes = std::vector<uint8_t>;
+
+template <typename T>
+Block EncodeOne(PhysicalType type, std::span<const T> values, uint64_t first_ordinal,
+                EncoderOptions options = {}) {
+  auto encoder = PlainCodec::MakeEncoder<T>(type, options);
+  EXPECT_EQ(encoder->Append(values), values.size());
+  EncodedBlock block;
+  encoder->Finish(first_ordinal, block);
+  return {{block.bytes.span().begin(), block.bytes.span().end()},
+          block.count,
+          block.aligned_values_offset};
+}
+
+// The message of the first error when all is read.
+template <typename T>
+std::string Error(PhysicalType type, const Bytes& bytes, uint32_t type_length = 0) {
+  auto decoder = PlainCodec::MakeDecoder<T>(type, type_length);
+  if (const absl::Status opened = decoder->Open(bytes); !opened.ok()) return opened.ToString();
+  T out[100];
+  return decoder->Read(out).status().ToString();
+}
+
+TEST(Plain, BytesOfNumbers) {
+  const int16_t values[] = {-2, 258};
+  const Block block = EncodeOne<int16_t>(PhysicalType::kInt16, values, 0x1'0000'0003);
+  EXPECT_THAT(block.bytes, ElementsAre(2, 0, 0, 0, 3, 0, 0, 0, 0xfe, 0xff, 0x02, 0x01));
+  EXPECT_EQ(block.aligned_values_offset, 8u);
+}
+
+TEST(Plain, BytesOfFixedBytes) {
+  const std::string_view values[] = {"abc", "def"};
+  const Block block =
+      EncodeOne<std::string_view>(PhysicalType::kFixedBytes, values, 1, {.type_length = 3});
+  EXPECT_THAT(block.bytes, ElementsAre(2, 0, 0, 0, 1, 0, 0, 0, 'a', 'b', 'c', 'd', 'e', 'f'));
+  EXPECT_EQ(block.aligned_values_offset, 0u);
+}
+
+TEST(Plain, BytesOfBools) {
+  const bool values[] = {true, false, true, true, false, false, false, false, false, true};
+  const Block block = EncodeOne<bool>(PhysicalType::kBool, values, 9);
+  EXPECT_THAT(block.bytes, ElementsAre(10, 0, 0, 0, 9, 0, 0, 0, 0b00001101, 0b10));
+}
+
+TEST(Plain, BytesOfBytes) {
+  // Byte 12 "ab", 14 "", 14 300 times 'x', 314 "c", 315 "dd"; the offsets begin at 317.
+  const std::string long_value(300, 'x');
+  const std::string_view values[] = {"ab", "", long_value, "c", "dd"};
+  const Block block = EncodeOne<std::string_view>(PhysicalType::kBytes, values, 258);
+  const Bytes& bytes = block.bytes;
+  EXPECT_THAT(Bytes(bytes.begin(), bytes.begin() + 15),
+              ElementsAre(2, 1, 0, 0, 5, 0, 0, 0, 61, 1, 0, 0, 'a', 'b', 'x'));
+  EXPECT_THAT(Bytes(bytes.begin() + 314, bytes.end()),
+              ElementsAreArray<int>({'c', 'd', 'd',                  //
+                                     0b00000001, 12, 14, 14, 58, 1,  // 314 takes two bytes
+                                     0b01000000, 59, 1, 0, 0, 0}));  // 315, and the padding
+  EXPECT_THAT(EncodeOne<std::string_view>(PhysicalType::kBytes, {}, 0).bytes,
+              ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0));
+}
+
+TEST(Plain, AlignedNumbersAreLent) {
+  const int64_t values[] = {5, 6, 7};
+  const Block block = EncodeOne<int64_t>(PhysicalType::kInt64, values, 0);
+  alignas(8) uint8_t memory[64];
+  auto decoder = PlainCodec::MakeDecoder<int64_t>(PhysicalType::kInt64, 0);
+  for (const size_t offset : {0, 1}) {
+    std::copy(block.bytes.begin(), block.bytes.end(), memory + offset);
+    ASSERT_TRUE(decoder->Open({memory + offset, block.bytes.size()}).ok());
+    const std::span<const int64_t> lent = decoder->Borrow(2);
+    if (offset == 0) {
+      EXPECT_EQ(static_cast<const void*>(lent.data()), memory + 8);
+      EXPECT_THAT(lent, ElementsAre(5, 6));
+      EXPECT_THAT(decoder->Borrow(100), ElementsAre(7));
+    } else {
+      EXPECT_TRUE(lent.empty());
+      EXPECT_EQ(decoder->position(), 0u);
+    }
+  }
+}
+
+TEST(Plain, AViewPointsIntoTheBlock) {
+  const std::string_view values[] = {"ab", "cde"};
+  const Block block = EncodeOne<std::string_view>(PhysicalType::kBytes, values, 0);
+  auto decoder = PlainCodec::MakeDecoder<std::string_view>(PhysicalType::kBytes, 0);
+  ASSERT_TRUE(decoder->Open(block.bytes).ok());
+  std::string_view out[2];
+  ASSERT_EQ(decoder->Read(out).value(), 2u);
+  EXPECT_EQ(static_cast<const void*>(out[1].data()), block.bytes.data() + 14);
+}
+
+// Kudu takes a whole batch; otherwise a block stops at its size.
+TEST(Plain, WhereBlocksEnd) {
+  const std::vector<int32_t> values(100);
+  EncoderOptions options{.block_size_bytes = 108};
+  auto encoder = PlainCodec::MakeEncoder<int32_t>(PhysicalType::kInt32, options);
+  EXPECT_EQ(encoder->Append(values), 25u);
+  EXPECT_TRUE(encoder->full());
+  EXPECT_EQ(encoder->size_bytes(), 108u);
+  options.kudu_exact = true;
+  encoder = PlainCodec::MakeEncoder<int32_t>(PhysicalType::kInt32, options);
+  EXPECT_EQ(encoder->Append(std::span(values).first(25)), 25u);
+  EXPECT_FALSE(encoder->full());
+  EXPECT_EQ(encoder->Append(values), 100u);
+  EXPECT_TRUE(encoder->full());
+  EXPECT_EQ(encoder->Append(values), 0u);
+}
+
+TEST(Plain, DamageIsNamed) {
+  using enum PhysicalType;
+  EXPECT_THAT(Error<int32_t>(kInt32, {1, 0, 0, 0, 0, 0, 0}),
+              HasSubstr("7 bytes has no room for its header of 8"));
+  EXPECT_THAT(Error<int32_t>(kInt32, {1, 0, 0, 0, 0, 0, 0, 0, 9, 9, 9}),
+              HasSubstr("found 3 bytes"));
+  // 2^30 values of 4 bytes: no 32-bit product may say that none are needed.
+  EXPECT_THAT(Error<int32_t>(kInt32, {0, 0, 0, 64, 0, 0, 0, 0}),
+              HasSubstr("1073741824 values of 4 bytes"));
+  EXPECT_THAT(Error<std::string_view>(kFixedBytes, {1, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c'}, 2),
+              HasSubstr("found 3"));
+  EXPECT_THAT(Error<bool>(kBool, {9, 0, 0, 0, 0, 0, 0, 0, 1}),
+              HasSubstr("bitmap of 2 bytes for 9 values"));
+}
+
+TEST(Plain, DamageOfBytesIsNamed) {
+  const auto error = [](uint8_t count, uint8_t offsets_position, const Bytes& rest) {
+    Bytes bytes = {0, 0, 0, 0, count, 0, 0, 0, offsets_position, 0, 0, 0};
+    bytes.insert(bytes.end(), rest.begin(), rest.end());
+    return Error<std::string_view>(PhysicalType::kBytes, bytes);
+  };
+  EXPECT_EQ(error(2, 14, {'a', 'b', 0, 12, 13, 0, 0}), "OK");
+  EXPECT_THAT(error(1, 11, {}), HasSubstr("offsets at byte 11 of a block of 12"));
+  EXPECT_THAT(error(1, 13, {}), HasSubstr("offsets at byte 13 of a block of 12"));
+  EXPECT_THAT(error(5, 12, {0, 12, 12, 12, 12, 0, 12, 0, 0}),
+              HasSubstr("the offsets of 5 values do not fit"));
+  EXPECT_THAT(error(4, 12, {1, 12, 12, 12, 12}), HasSubstr("ends within the 4 offsets"));
+  EXPECT_THAT(error(1, 12, {0, 12, 0, 0, 0, 0}), HasSubstr("1 bytes behind the 1 offsets"));
+  EXPECT_THAT(error(0, 12, {0}), HasSubstr("1 bytes behind the header"));
+  EXPECT_THAT(error(1, 13, {'a', 0, 11, 0, 0, 0}),
+              HasSubstr("first value at byte 11, expected 12"));
+  EXPECT_THAT(error(2, 13, {'a', 0, 12, 14, 0, 0}),
+              HasSubstr("value 1 begins at byte 14 and ends at 13"));
+  EXPECT_THAT(error(3, 14, {'a', 'b', 0, 12, 13, 12, 0}),
+              HasSubstr("value 1 begins at byte 13 and ends at 12"));
+}
+
+}  // namespace
+}  // namespace cfile::encodings

@@ -1,0 +1,190 @@
+#include "encodings/prefix.h"
+
+#include <gmock/gmock.h>
+
+#include "columns.h"
+
+namespace cfile::encodings {
+namespace {
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+using Bytes = std::vector<uint8_t>;
+using Texts = std::vector<std::string>;
+
+Bytes Encode(const std::vector<std::string_view>& values, uint32_t restart_interval,
+             uint64_t first_ordinal) {
+  auto encoder = PrefixCodec::MakeEncoder<std::string_view>(PhysicalType::kBytes,
+                                                            {.restart_interval = restart_interval});
+  EXPECT_EQ(encoder->Append(values), values.size());
+  EncodedBlock block;
+  encoder->Finish(first_ordinal, block);
+  return {block.bytes.span().begin(), block.bytes.span().end()};
+}
+
+std::unique_ptr<BlockDecoder<std::string_view>> NewDecoder() {
+  return PrefixCodec::MakeDecoder<std::string_view>(PhysicalType::kBytes, 0);
+}
+
+// Entries behind a header of one-byte numbers; the restart offsets and their count are in `entries`
+// too.
+Bytes Block(uint8_t count, uint8_t restart_interval, const Bytes& entries) {
+  Bytes bytes = {0x00, count, 0, restart_interval, 0};
+  bytes.insert(bytes.end(), entries.begin(), entries.end());
+  return bytes;
+}
+
+// All values, or the message of the first error.
+std::pair<Texts, std::string> ReadAll(const Bytes& bytes) {
+  auto decoder = NewDecoder();
+  Texts values;
+  if (const absl::Status opened = decoder->Open(bytes); !opened.ok())
+    return {values, opened.ToString()};
+  std::string_view out[100];
+  while (decoder->position() < decoder->count()) {
+    const auto n = decoder->Read(out);
+    if (!n.ok()) return {values, n.status().ToString()};
+    values.insert(values.end(), out, out + *n);
+  }
+  return {values, ""};
+}
+
+TEST(Prefix, AnEmptyBlockIsAsKuduHasIt) {
+  EXPECT_THAT(Encode({}, 16, 0), ElementsAre(0x00, 0, 0, 0x10, 0, 0, 0, 0, 0));
+}
+
+TEST(Prefix, BytesOfAWorkedExample) {
+  EXPECT_THAT(
+      Encode({"apple", "apply", "apt", "", "apt"}, 2, 300),
+      ElementsAreArray<int>({
+          0x10, 5, 0x2c, 0x01, 2,   0,  // 5 values, first ordinal 300 in two bytes, interval 2
+          0,    5, 'a',  'p',  'p', 'l', 'e',     // restart 0 at byte 6
+          4,    1, 'y',                           //
+          0,    3, 'a',  'p',  't',               // restart 1 at byte 16
+          0,    0,                                //
+          0,    3, 'a',  'p',  't',               // restart 2 at byte 23
+          16,   0, 0,    0,    23,  0,   0,   0,  // the offsets of restarts 1 and 2
+          2,    0, 0,    0,                       // and their count
+      }));
+}
+
+TEST(Prefix, LengthsOfTwoBytes) {
+  const std::string long_value(200, 'v');
+  const Bytes bytes = Encode({long_value, long_value + "w"}, 16, 0);
+  ASSERT_THAT(bytes, SizeIs(5 + 3 + 200 + 4 + 4));
+  EXPECT_THAT(Bytes(bytes.begin() + 5, bytes.begin() + 8), ElementsAre(0, 0xc8, 0x01));
+  EXPECT_THAT(Bytes(bytes.begin() + 208, bytes.end()), ElementsAre(0xc8, 0x01, 1, 'w', 0, 0, 0, 0));
+  EXPECT_THAT(ReadAll(bytes).first, ElementsAre(long_value, long_value + "w"));
+}
+
+// A writer may share less than it could.
+TEST(Prefix, SharedLengthsNeedNotBeTheLongest) {
+  const Bytes bytes = Block(3, 16, {0, 2, 'a', 'b', 1, 1, 'b', 0, 2, 'a', 'c', 0, 0, 0, 0});
+  EXPECT_THAT(ReadAll(bytes).first, ElementsAre("ab", "ab", "ac"));
+  auto decoder = NewDecoder();
+  ASSERT_TRUE(decoder->Open(bytes).ok());
+  const LowerBound found = decoder->SeekToKey("ac").value();
+  EXPECT_EQ(found.position, 2u);
+  EXPECT_TRUE(found.exact);
+}
+
+TEST(Prefix, DamageIsNamed) {
+  const struct {
+    Bytes bytes;
+    const char* message;
+  } cases[] = {
+      {{}, "too short for its header"},
+      {{0x00, 1, 0}, "too short for its header"},
+      {Block(1, 16, {0}), "no restart count"},
+      {Block(1, 0, {0, 0, 0, 0, 0, 0}), "restart interval of 0"},
+      {Block(2, 1, {0, 0, 0, 0, 0, 0, 0, 0}), "1 restart offsets, found a count of 0"},
+      {Block(3, 1, {2, 0, 0, 0}), "do not fit"},
+      {Block(3, 16, {0, 0, 0, 0, 0, 0, 0, 0, 0}), "5 bytes of entries for 3 values"},
+      {Block(0, 16, {0, 0, 0, 0, 0}), "1 bytes of entries for 0 values"},
+      {Block(1, 16, {0, 1, 0, 0, 0, 0}), "value 0 at byte 5: its lengths or its bytes go beyond"},
+      {Block(1, 16, {0x80, 0x80, 0, 0, 0, 0}),
+       "value 0 at byte 5: its lengths or its bytes go beyond"},
+      {Block(1, 16, {1, 0, 0, 0, 0, 0}), "value 0 at byte 5: it shares 1 bytes of 0"},
+      {Block(2, 16, {0, 1, 'a', 2, 1, 'b', 0, 0, 0, 0}),
+       "value 1 at byte 8: it shares 2 bytes of 1"},
+      {Block(1, 16, {0, 0, 0, 0, 0, 0, 0}), "1 bytes behind the last value"},
+      {Block(2, 1, {0, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0}),
+       "value 1 at byte 7: its restart offset says byte 6"},
+      {Block(2, 1, {0, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0}),
+       "value 1 at byte 9: its restart offset does not point"},
+      {Block(2, 1, {0, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0}),
+       "value 1 at byte 9: its restart offset does not point"},
+      {Block(2, 1, {0, 1, 'a', 1, 0, 8, 0, 0, 0, 1, 0, 0, 0}),
+       "value 1 at byte 8: it shares 1 bytes of 0"},
+  };
+  for (const auto& [bytes, message] : cases) EXPECT_THAT(ReadAll(bytes).second, HasSubstr(message));
+}
+
+// Long enough for the fast path, which must not take such an entry for a good one.
+TEST(Prefix, AWrongRestartOffsetInTheMiddleIsFound) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 100; ++i) texts.push_back("key-" + std::to_string(1000 + i));
+  Bytes bytes = Encode({texts.begin(), texts.end()}, 4, 0);
+  ASSERT_THAT(ReadAll(bytes).first, ElementsAreArray(texts));
+  // The restart of value 60 (the 15th that is stored, of 24) takes the place of the one before it.
+  const size_t restart = bytes.size() - 4 - (24 - 14) * 4;
+  std::copy_n(&bytes[restart - 4], 4, &bytes[restart]);
+  EXPECT_THAT(ReadAll(bytes).second, HasSubstr("value 60 at byte"));
+  auto decoder = NewDecoder();
+  ASSERT_TRUE(decoder->Open(bytes).ok());
+  std::string_view out[60];
+  EXPECT_EQ(decoder->Read(out).value(), 60u);  // what comes before is not touched by it
+}
+
+// Five bytes an entry stand for 50,000 each.
+TEST(Prefix, ASmallBlockOfManyLongValuesIsReadInParts) {
+  constexpr size_t kCount = 250;
+  const std::string text(50'000, 't');
+  ByteWriter writer;
+  for (const int byte : {0x00, int{kCount}, 0, 255, 0}) writer.PutFixed(static_cast<uint8_t>(byte));
+  writer.PutVint(0);
+  writer.PutLengthPrefixed(AsBytes(text));
+  for (size_t i = 1; i < kCount; ++i) {
+    writer.PutVint(text.size());
+    writer.PutVint(0);
+  }
+  writer.PutFixed(uint32_t{0});
+  auto decoder = NewDecoder();
+  ASSERT_TRUE(decoder->Open(writer.span()).ok());
+  std::string_view out[kCount];
+  size_t read = 0;
+  size_t most = 0;
+  while (read < kCount) {
+    const size_t n = decoder->Read(out).value();
+    ASSERT_GT(n, 0u);
+    for (size_t i = 0; i < n; ++i) ASSERT_EQ(out[i], text);
+    read += n;
+    most = std::max(most, n);
+  }
+  EXPECT_EQ(read, kCount);
+  EXPECT_LE(most * text.size(), size_t{2} << 20);
+  ASSERT_TRUE(decoder->SeekTo(kCount - 1).ok());
+  EXPECT_EQ(decoder->Read(out).value(), 1u);
+  EXPECT_EQ(out[0], text);
+}
+
+// Keys of every length around those of the vectors, in turns.
+TEST(Prefix, KeysAroundTheWidthsOfVectors) {
+  for (const size_t longest : {15, 16, 17, 31, 32, 33, 63, 64, 65, 130}) {
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < 3000; ++i) {
+      std::string text(i % 7 == 0 ? i / 7 % (longest + 1) : longest, 'k');
+      if (!text.empty())
+        text[text.size() - 1 - i * i % text.size()] = static_cast<char>('a' + i % 26);
+      texts.push_back(text);
+    }
+    EXPECT_THAT(ReadAll(Encode({texts.begin(), texts.end()}, 16, 0)).first, ElementsAreArray(texts))
+        << longest;
+  }
+}
+
+}  // namespace
+}  // namespace cfile::encodings

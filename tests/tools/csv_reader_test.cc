@@ -1,0 +1,169 @@
+#include "tools/import/csv_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tools/import/type_inference.h"
+
+namespace cfile::tools {
+namespace {
+
+using ::testing::ElementsAre;
+using Records = std::vector<std::vector<std::string>>;
+
+// All records; a quoted field is shown in <>. An error ends them as {"error", MESSAGE}.
+Records Read(std::string_view text, char delimiter = ',') {
+  CsvReader reader("t.csv", text, delimiter);
+  Records records;
+  for (;;) {
+    const absl::StatusOr<bool> more = reader.Next();
+    if (!more.ok()) {
+      records.push_back({"error", std::string(more.status().message())});
+      return records;
+    }
+    if (!*more) return records;
+    auto& record = records.emplace_back();
+    for (const CsvField& field : reader.fields()) {
+      const std::string value(field.text);
+      record.push_back(field.quoted ? "<" + value + ">" : value);
+    }
+  }
+}
+
+TEST(CsvReader, Records) {
+  EXPECT_EQ(Read(""), Records{});
+  EXPECT_EQ(Read("a,b\n1,2\n"), (Records{{"a", "b"}, {"1", "2"}}));
+  EXPECT_EQ(Read("a,b\r\n1,2"), (Records{{"a", "b"}, {"1", "2"}}));
+  EXPECT_EQ(Read("a\n1\r"), (Records{{"a"}, {"1"}}));
+  EXPECT_EQ(Read("\xef\xbb\xbf"
+                 "a,b\n,\n"),
+            (Records{{"a", "b"}, {"", ""}}));
+  EXPECT_EQ(Read("a\tb\n1,5\t2", '\t'), (Records{{"a", "b"}, {"1,5", "2"}}));
+  EXPECT_EQ(Read("a,b\n x , y \n"), (Records{{"a", "b"}, {" x ", " y "}}));
+}
+
+TEST(CsvReader, Quotes) {
+  EXPECT_EQ(Read("\"a\",\"\"\n\"x,\r\n\",1\n"), (Records{{"<a>", "<>"}, {"<x,\r\n>", "1"}}));
+  EXPECT_EQ(Read("\"\"\"\",\"a\"\"b\",\"\"\"c\"\"\"\n"), (Records{{"<\">", "<a\"b>", "<\"c\">"}}));
+  EXPECT_EQ(Read("\"a\"\"b\",\"c\"\n\"d\",\"e\"\"\"\n"),
+            (Records{{"<a\"b>", "<c>"}, {"<d>", "<e\">"}}));
+}
+
+TEST(CsvReader, BlankLinesAreSkippedUnlessTheyAreRecords) {
+  EXPECT_EQ(Read("a,b\n\n1,2\r\n\r\n"), (Records{{"a", "b"}, {"1", "2"}}));
+  EXPECT_EQ(Read("a\n\n1\n"), (Records{{"a"}, {""}, {"1"}}));
+}
+
+TEST(CsvReader, ErrorsNameThePlace) {
+  const auto error = [](std::string_view text) { return Read(text).back(); };
+  EXPECT_THAT(error("a,b\n1\n"),
+              ElementsAre("error", "t.csv:2:1: expected 2 fields, as in the header, but found 1"));
+  EXPECT_THAT(error("a,b\n1,2,3\n"),
+              ElementsAre("error", "t.csv:2:5: expected 2 fields, as in the header, but found 3"));
+  EXPECT_THAT(error("a,b\n\"x\ny\",\xc3\xa4\"\n"),
+              ElementsAre("error",
+                          "t.csv:3:5: stray quote; a field that holds one needs quotes, "
+                          "with the one inside written twice"));
+  EXPECT_THAT(error("a,b\n\"x\"y,1\n"),
+              ElementsAre("error",
+                          "t.csv:2:4: text behind a closing quote; inside a quoted field "
+                          "write a quote twice"));
+  EXPECT_THAT(error("a,b\n1,\"x\n"), ElementsAre("error", "t.csv:2:3: this quote is never closed"));
+  EXPECT_THAT(error("a,b\r1,2\r"),
+              ElementsAre("error",
+                          "t.csv:1:4: a carriage return without a line feed; a field that "
+                          "holds one needs quotes"));
+}
+
+TEST(CsvReader, Seek) {
+  const std::string_view text = "a,b\n\"1\"\"\",2\n\n3,4\n5,6\n";
+  CsvReader reader("t.csv", text, ',');
+  std::vector<uint64_t> offsets;
+  while (*reader.Next()) offsets.push_back(reader.record_offset());
+  EXPECT_THAT(offsets, ElementsAre(0, 4, 13, 17));
+  EXPECT_EQ(reader.offset(), reader.size());
+  reader.Seek(offsets[2]);
+  ASSERT_TRUE(*reader.Next());
+  EXPECT_EQ(reader.fields()[0].text, "3");
+  EXPECT_TRUE(reader.Holds(reader.fields()[0].text));
+  reader.Seek(offsets[1]);
+  ASSERT_TRUE(*reader.Next());
+  EXPECT_EQ(reader.fields()[0].text, "1\"");
+  EXPECT_FALSE(reader.Holds(reader.fields()[0].text));
+}
+
+// No text may make it read outside: run with sanitizers.
+TEST(CsvReader, AnyShortText) {
+  constexpr std::string_view kBytes = ",\"\r\na";
+  for (int length = 0; length <= 6; ++length) {
+    std::vector<size_t> digits(static_cast<size_t>(length));
+    for (bool more = true; more;) {
+      std::string text;
+      for (const size_t digit : digits) text += kBytes[digit];
+      Read(std::string_view(std::vector<char>(text.begin(), text.end()).data(), text.size()));
+      more = false;
+      for (size_t& digit : digits) {
+        if (++digit < kBytes.size()) {
+          more = true;
+          break;
+        }
+        digit = 0;
+      }
+    }
+  }
+}
+
+std::string Infer(const std::vector<std::string_view>& values,
+                  Compatibility compatibility = Compatibility::kNone) {
+  TypeInference inference;
+  for (const std::string_view value : values) inference.Add(value);
+  return inference.Type(compatibility).ToString();
+}
+
+TEST(TypeInference, Numbers) {
+  EXPECT_EQ(Infer({"1", "-2147483648", "0"}), "int32");
+  EXPECT_EQ(Infer({"1", "2147483648"}), "int64");
+  EXPECT_EQ(Infer({"9223372036854775807"}), "int64");
+  EXPECT_EQ(Infer({"9223372036854775808"}), "string");
+  EXPECT_EQ(Infer({"1", "1.5"}), "double");
+  EXPECT_EQ(Infer({"1", "nan", "-inf"}), "double");
+  EXPECT_EQ(Infer({"-0"}), "double");
+  EXPECT_EQ(Infer({"1e5", ".5", "-1."}), "double");
+  EXPECT_EQ(Infer({"9007199254740992", "0.5"}), "double");
+  EXPECT_EQ(Infer({"9007199254740993", "0.5"}), "string");
+  EXPECT_EQ(Infer({"nan", "inf"}), "string");
+  EXPECT_EQ(Infer({"1e400"}), "string");
+}
+
+TEST(TypeInference, WhatLooksLikeNumbersButIsNone) {
+  for (const std::string_view value :
+       {"007", "+1", " 1", "1 ", "1,000", "0x10", "00.5", "-", "", "1-2", "NA", "nan(1)"}) {
+    EXPECT_EQ(Infer({value}), "string") << value;
+    EXPECT_EQ(Infer({"1", value}), "string") << value;
+  }
+}
+
+TEST(TypeInference, OtherTypes) {
+  EXPECT_EQ(Infer({}), "string");
+  EXPECT_EQ(Infer({"true", "FALSE"}), "bool");
+  EXPECT_EQ(Infer({"true", "1"}), "string");
+  EXPECT_EQ(Infer({"2013-01-31"}), "date");
+  EXPECT_EQ(Infer({"2013-02-29"}), "string");
+  EXPECT_EQ(Infer({"2013-01-31T10:00:00Z", "2013-01-31 10:00+02:00", "2013-01-31"}),
+            "timestamp(us,UTC)");
+  EXPECT_EQ(Infer({"2013-01-31T10:00:00"}), "timestamp(us)");
+  EXPECT_EQ(Infer({"2013-01-31T10:00:00", "2013-01-31T10:00:00Z"}), "string");
+  EXPECT_EQ(Infer({"2013-01-31T10:00:00", "2013-01-31T10:00:00.123456789"}), "timestamp(ns)");
+  EXPECT_EQ(Infer({"0013-01-31T10:00:00", "2013-01-31T10:00:00.123456789"}), "string");
+}
+
+TEST(TypeInference, OnlyWhatKuduHas) {
+  EXPECT_EQ(Infer({"2013-01-31T10:00:00"}, Compatibility::kKudu), "timestamp(us,UTC)");
+  EXPECT_EQ(Infer({"2013-01-31T10:00:00.123456789"}, Compatibility::kKudu), "string");
+}
+
+}  // namespace
+}  // namespace cfile::tools

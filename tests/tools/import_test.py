@@ -1,0 +1,289 @@
+"""Runs cfile-import and cfile-dump as their users do: import_test.py CFILE_IMPORT CFILE_DUMP."""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+IMPORT, DUMP = "", ""  # paths of the binaries
+
+
+class ImportTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_tool(self, *arguments):
+        return subprocess.run(arguments, cwd=self.folder, capture_output=True, timeout=300)
+
+    def write(self, text, name="t.csv"):
+        data = text if isinstance(text, bytes) else text.encode()
+        (self.folder / name).write_bytes(data)
+
+    def import_csv(self, text, *options):
+        """Imports `text` into table t; its summary."""
+        self.write(text)
+        done = self.run_tool(IMPORT, "t.csv", "t", "--json", *options)
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+        return json.loads(done.stdout)
+
+    def values(self):
+        """The rows of table t, as lists of texts."""
+        done = self.run_tool(DUMP, "values", "t")
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+        return [line.split("\t") for line in done.stdout.decode().splitlines()][1:]
+
+    def types(self, summary):
+        return [(c["name"], c["type"], c["nullable"], c["nulls"]) for c in summary["columns"]]
+
+    def expect_error(self, text, message, *options, exit_code=1):
+        self.write(text)
+        done = self.run_tool(IMPORT, "t.csv", "t", *options)
+        self.assertEqual(done.stderr.decode(), f"cfile-import: {message}\n")
+        self.assertEqual(done.stdout, b"")
+        self.assertEqual(done.returncode, exit_code)
+        self.assertEqual([entry.name for entry in self.folder.iterdir()], ["t.csv"])
+
+
+class RoundTrip(ImportTest):
+    def test_tricky_text(self):
+        summary = self.import_csv(
+            '\ufeff"na""me",b,\u00e4,zip\r\n'
+            '"x, ""y""\r\nz",,"",007\r\n'
+            "plain, blank ,\u20ac,+1\r\n"
+            "\r\n"
+            'NA,"NA",null,1'
+            , "--null", "NA", "--null", "none")
+        self.assertEqual(self.types(summary), [
+            ('na"me', "string", True, 1), ("b", "string", True, 1), ("\u00e4", "string", False, 0),
+            ("zip", "string", False, 0)])
+        self.assertEqual(summary["rows"], 3)
+        self.assertEqual(self.values(), [
+            ['x, \\"y\\"\\r\\nz'.replace('\\"', '"'), "null", '""', "007"],
+            ["plain", " blank ", "\u20ac", "+1"],
+            ["null", "NA", '"null"', "1"]])
+
+    def test_types(self):
+        summary = self.import_csv(
+            "i,l,d,b,day,at,local,s\n"
+            "1,3000000000,0.1,true,2013-01-31,2013-01-31T10:00:00Z,2013-01-31 10:00:00.5,x\n"
+            "-2,,1e300,FALSE,0001-01-01,2013-01-31 12:00+02:00,2013-01-31,\n"
+            ",,,,,,,\n")
+        self.assertEqual(self.types(summary), [
+            ("i", "int32", True, 1), ("l", "int64", True, 2), ("d", "double", True, 1),
+            ("b", "bool", True, 1), ("day", "date", True, 1), ("at", "timestamp(us,UTC)", True, 1),
+            ("local", "timestamp(us)", True, 1), ("s", "string", True, 2)])
+        self.assertEqual(self.values(), [
+            ["1", "3000000000", "0.1", "true", "2013-01-31", "2013-01-31T10:00:00Z",
+             "2013-01-31T10:00:00.500000", "x"],
+            ["-2", "null", "1e+300", "false", "0001-01-01", "2013-01-31T10:00:00Z",
+             "2013-01-31T00:00:00", "null"],
+            ["null"] * 8])
+
+    def test_given_types(self):
+        summary = self.import_csv(
+            "price,id,bits,a=b\n12.3,30313233-3435-3637-3839-616263646566,00FF,7\n",
+            "--type", "price=decimal(10,2)", "--type", "id=uuid", "--type", "bits=binary",
+            "--type", "a=b=int8", "--not-null", "a=b")
+        self.assertEqual([c["type"] for c in summary["columns"]],
+                         ["decimal(10,2)", "uuid", "binary", "int8"])
+        self.assertEqual(self.values(),
+                         [["12.30", "30313233-3435-3637-3839-616263646566", "00ff", "7"]])
+
+    def test_header_only(self):
+        summary = self.import_csv("a,b\n", "--type", "b=int8")
+        self.assertEqual(self.types(summary), [("a", "string", False, 0), ("b", "int8", False, 0)])
+        self.assertEqual(summary["rows"], 0)
+        self.assertEqual(self.values(), [])
+
+    def test_many_rows_and_nulls(self):
+        generator = random.Random(1)
+        rows = [[str(generator.randrange(10**6)) if generator.random() < 0.9 else "",
+                 '"%s"' % ("x" * generator.randrange(20))] for _ in range(20000)]
+        self.import_csv("a,b\n" + "".join(",".join(row) + "\n" for row in rows))
+        self.assertEqual(self.values(), [[a or "null", b if b == '""' else b.strip('"')]
+                                         for a, b in rows])
+
+    def test_long_values(self):
+        rows = [["%d" % i, chr(ord("a") + i) * 1_000_000] for i in range(12)]
+        self.import_csv("n,s\n" + "".join(",".join(row) + "\n" for row in rows))
+        self.assertEqual(self.values(), rows)
+
+    def test_other_delimiter(self):
+        self.import_csv("a\tb\n1,5\t2\n", "--delimiter", "tab")
+        self.assertEqual(self.values(), [["1,5", "2"]])
+
+    def test_choices_for_columns(self):
+        summary = self.import_csv("a,b\n1,2\n", "--encoding", "plain", "--compression", "none",
+                                  "--compression", "b=zstd", "--block-size", "4KiB")
+        self.assertEqual([(c["encoding"], c["compression"]) for c in summary["columns"]],
+                         [("plain", "none"), ("plain", "zstd")])
+
+
+class Sorting(ImportTest):
+    def test_rows_are_sorted_stably(self):
+        generator = random.Random(2)
+        rows = [[str(generator.randrange(-500, 500)), '"r""%d"' % i] for i in range(10000)]
+        summary = self.import_csv("k,v\n" + "".join(",".join(row) + "\n" for row in rows),
+                                  "--sorted-by", "k")
+        self.assertTrue(summary["reordered"])
+        self.assertEqual(summary["sorted_by"], "k")
+        rows.sort(key=lambda row: int(row[0]))
+        self.assertEqual(self.values(), [[k, v[1:-1].replace('""', '"')] for k, v in rows])
+        found = self.run_tool(DUMP, "find", "t", "--column", "k", rows[5000][0])
+        self.assertEqual(found.returncode, 0, found)
+
+    def test_rows_in_order_stay(self):
+        summary = self.import_csv("k\n-1\n-0.0\n0\n0\n5\n", "--sorted-by", "k")
+        self.assertFalse(summary["reordered"])
+        self.assertEqual(self.values(), [["-1"], ["-0"], ["0"], ["0"], ["5"]])
+
+    def test_keys_of_each_kind(self):
+        for kind, values in {
+            "string": ["\u00e9", "b", '"a""b"', "a", '""'],
+            "bool": ["true", "false", "true"],
+            "decimal(38,2)": ["9", "-1.5", "0.01"],
+            "double": ["0", "-0", "1e9", "-inf"],
+            "fixed(2)": ["ff00", "00ff"],
+        }.items():
+            with self.subTest(kind):
+                summary = self.import_csv("k,n\n" + "".join(f"{v},{i}\n" for i, v in enumerate(values)),
+                                          "--type", f"k={kind}", "--sorted-by", "k")
+                self.assertTrue(summary["reordered"])
+                self.run_tool("rm", "-r", "t")
+
+    def test_append(self):
+        self.import_csv("k,v\n1,a\n2,b\n", "--sorted-by", "k")
+        summary = self.import_csv("v,k\nd,4\nc,3\n", "--append")
+        self.assertEqual((summary["rows"], summary["reordered"], summary["sorted_by"]), (2, True, "k"))
+        self.assertEqual(self.values(), [["1", "a"], ["2", "b"], ["3", "c"], ["4", "d"]])
+
+
+class Errors(ImportTest):
+    def test_csv(self):
+        self.expect_error("", "t.csv: the file is empty; a header with the names of its columns is missing")
+        self.expect_error("a,,c\n", "t.csv:1:3: column 2 has no name")
+        self.expect_error("a,b,a\n", 't.csv:1:5: columns 1 and 3 are both named "a"')
+        self.expect_error("a,b\n1,2\n1\n",
+                          "t.csv:3:1: expected 2 fields, as in the header, but found 1")
+        self.expect_error('a\n"x', "t.csv:2:1: this quote is never closed")
+        self.expect_error(b"a\ncaf\xe9\n",
+                          't.csv:2:1: column "a": "caf\\xe9" is not of type string: it is not valid UTF-8')
+
+    def test_values(self):
+        self.expect_error("a,b\n\u00e4,1\n\u00e4,x\n",
+                          't.csv:3:3: column "b": "x" is not of type int8: expected an integer',
+                          "--type", "b=int8")
+        self.expect_error("a\n128\n",
+                          't.csv:2:1: column "a": "128" is not of type int8: it is outside -128 to 127',
+                          "--type", "a=int8")
+        self.expect_error('a\n""\n', 't.csv:2:1: column "a": "" is not of type int8: expected an integer',
+                          "--type", "a=int8")
+        self.expect_error("a,b\n1,\n", 't.csv:2:3: column "b": a null, but the column is one without nulls',
+                          "--not-null", "b")
+        self.expect_error("a\n2\nnan\n", 't.csv:3:1: column "a": rows are sorted by this column, '
+                          "and nan has no place in an order", "--sorted-by", "a")
+        self.expect_error("a,b\n2,1\n,1\n", 't.csv:3:1: column "a": a null; rows are sorted by this '
+                          "column, so each must hold a value", "--sorted-by", "a")
+
+    def test_late_error_leaves_nothing(self):
+        rows = "".join(f"{i},\n" for i in range(100_000))
+        self.expect_error("a,b\n" + rows + "x,1\n",
+                          't.csv:100002:1: column "a": "x" is not of type int64: expected an integer',
+                          "--type", "a=int64")
+
+    def test_options(self):
+        for option, value in [("--type", "x=int8"), ("--not-null", "x"), ("--sorted-by", "x"),
+                              ("--encoding", "x=plain"), ("--compression", "x=none")]:
+            self.expect_error("a\n1\n", f"{option} x: t.csv has no column of that name", option, value)
+        usage = "\nSee cfile-import --help"
+        self.expect_error("a\n1\n", "--delimiter ;;: expected one character, or tab" + usage,
+                          "--delimiter", ";;")
+        self.expect_error("a\n1\n", "--type a: expected COLUMN=TYPE" + usage, "--type", "a")
+        self.expect_error("a\n1\n", "--type excludes --append" + usage, "--append", "--type", "a=int8")
+
+    def test_files(self):
+        done = self.run_tool(IMPORT, "missing.csv", "t")
+        self.assertEqual((done.returncode, done.stderr.decode()),
+                         (3, "cfile-import: open missing.csv: No such file or directory\n"))
+        self.import_csv("a\n1\n")
+        done = self.run_tool(IMPORT, "t.csv", "t")
+        self.assertEqual((done.returncode, done.stderr.decode()),
+                         (3, "cfile-import: t: exists already; remove it first, or add to a table "
+                             "with --append\n"))
+        self.assertEqual(self.values(), [["1"]])
+
+    def test_append(self):
+        self.import_csv("a,b\n1,2\n")
+        for text, message in [
+            ("a,c\n1,2\n", 't.csv:1:3: column "c": the table t has no such column'),
+            ("a\n1\n", 't.csv: there is no column "b", which the table t has'),
+            ("a,b\n1,\n", 't.csv:2:3: column "b": a null, but the column is one without nulls'),
+            ("a,b\n1,x\n", 't.csv:2:3: column "b": "x" is not of type int32: expected an integer'),
+        ]:
+            self.write(text)
+            done = self.run_tool(IMPORT, "t.csv", "t", "--append")
+            self.assertEqual((done.returncode, done.stderr.decode()), (1, f"cfile-import: {message}\n"))
+        self.assertEqual(self.values(), [["1", "2"]])
+        self.assertEqual(self.run_tool(DUMP, "verify", "t").returncode, 0)
+
+    def test_interrupt_leaves_nothing(self):
+        self.write("a,b\n" + "1,some text\n" * 3_000_000)
+        process = subprocess.Popen([IMPORT, "t.csv", "t"], cwd=self.folder, stderr=subprocess.PIPE)
+        while process.poll() is None and not (self.folder / "t").exists():
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        _, message = process.communicate(timeout=60)
+        if process.returncode != 0:  # else it was faster
+            self.assertEqual((process.returncode, message),
+                             (-signal.SIGINT, b"cfile-import: interrupted; nothing was written\n"))
+            self.assertFalse((self.folder / "t").exists())
+
+
+class Output(ImportTest):
+    def test_summary(self):
+        self.write("name,v\na,1\nb,\n")
+        done = self.run_tool(IMPORT, "t.csv", "t", "--sorted-by", "name")
+        lines = done.stdout.decode().splitlines()
+        self.assertEqual(lines[0], "t: 2 rows, 2 columns, sorted by name")
+        self.assertRegex(lines[1], r"^15 bytes of CSV -> [0-9,]+ bytes \([0-9.]+ : 1\) in [0-9.]+ s, [0-9.]+ MB/s$")
+        self.assertRegex(lines[3], r"^column +type +nulls +encoding +compression +bytes +bytes/row$")
+        self.assertRegex(lines[4], r"^name +string +- +\S+ +none +[0-9,]+ +[0-9.]+$")
+        self.assertRegex(lines[5], r"^v +int32 +1 +\S+ +none +[0-9,]+ +[0-9.]+$")
+
+    def test_json(self):
+        summary = self.import_csv("a\n1\n")
+        self.assertEqual(summary["schema_version"], 1)
+        size = sum(os.path.getsize(f) for f in self.folder.glob("t/**/*.cfile"))
+        self.assertEqual(summary["bytes_out"], size)
+
+    def test_quiet(self):
+        self.write("a\n1\n")
+        done = self.run_tool(IMPORT, "t.csv", "t", "--quiet", "--progress", "always")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
+
+    def test_progress(self):
+        self.write("a,b\n" + "1,some text\n" * 1_000_000)
+        done = self.run_tool(IMPORT, "t.csv", "t", "--progress", "always")
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue(done.stderr == b"" or done.stderr.endswith(b"\r\x1b[K"))
+
+    def test_help(self):
+        done = self.run_tool(IMPORT, "--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"Examples:", done.stdout)
+        self.assertEqual(self.run_tool(IMPORT, "--version").stdout[:13], b"cfile-import ")
+
+
+if __name__ == "__main__":
+    IMPORT, DUMP = map(os.path.abspath, sys.argv[1:3])
+    unittest.main(argv=sys.argv[:1])
