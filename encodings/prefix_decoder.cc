@@ -13,7 +13,8 @@
 namespace cfile::encodings {
 namespace {
 
-// Holds kMaxBatchValues keys of 16 bytes and the key before them.
+// The most that a Read reserves in advance: kMaxBatchValues keys of 16 bytes. Fewer for fewer
+// values.
 constexpr size_t kArenaBytes = 16 * kMaxBatchValues + 4096;
 // Room behind the last value for copies of whole vectors.
 constexpr size_t kArenaSlack = 64;
@@ -135,7 +136,7 @@ absl::Status PrefixDecoder::NextEntry(Entry& entry) {
 
 void PrefixDecoder::ReserveArena(size_t size) {
   if (size <= arena_size_) return;
-  const size_t new_size = std::max({size, 2 * arena_size_, kArenaBytes});
+  const size_t new_size = std::max(size, 2 * arena_size_);
   auto arena = std::make_unique_for_overwrite<uint8_t[]>(new_size);
   if (walk_.key_size > 0) std::memcpy(arena.get(), walk_.key, walk_.key_size);
   walk_.key = arena.get();
@@ -150,13 +151,11 @@ absl::Status PrefixDecoder::SeekTo(uint32_t position) {
 }
 
 absl::Status PrefixDecoder::CatchUp() {
-  ReserveArena(walk_.key_size + kArenaSlack);
   const uint32_t restart = position_ / layout_.restart_interval;
-  if (walk_.position > position_ ||
-      walk_.restart_position + layout_.restart_interval <= position_) {
+  const uint32_t position = restart * layout_.restart_interval;
+  if (walk_.position < position || walk_.position > position_) {
     const uint8_t* at = layout_.RestartAddress(restart);
     if (at == nullptr) return BadRestart(restart);
-    const uint32_t position = restart * layout_.restart_interval;
     walk_ = {.next = at, .position = position, .restart = restart, .restart_position = position};
   }
   KeyToFront();
@@ -201,6 +200,7 @@ size_t PrefixDecoder::ReadShort(std::span<std::string_view> out) {
 absl::StatusOr<size_t> PrefixDecoder::Read(std::span<std::string_view> out) {
   const size_t wanted = std::min<size_t>(out.size(), count_ - position_);
   if (wanted == 0) return size_t{0};
+  ReserveArena(walk_.key_size + std::min(kArenaBytes, wanted * kMaxShortKeyBytes + 4096));
   CFILE_RETURN_IF_ERROR(CatchUp());
   size_t done = 0;
   while (true) {

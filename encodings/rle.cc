@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kHeaderBytes = 8;
 // A block that repeats one value never fills by its bytes; this many values end it.
 constexpr uint32_t kMaxValues = (uint32_t{1} << 31) - 1;
-// Values between two looks at the block's size.
+// Values between two looks at the block's size: counted from the block's start, so that the bytes do not depend on how values were
+// appended.
 constexpr size_t kChunkValues = 1024;
 
 // The unsigned number that stands for a T in the hybrid, and its bits.
@@ -38,17 +39,22 @@ class RleEncoder final : public BlockEncoder<T> {
   size_t Append(std::span<const T> values) override {
     size_t taken = 0;
     while (taken < values.size() && !full()) {
-      const size_t wanted = options_.kudu_exact ? values.size() : std::min(values.size() - taken, kChunkValues);
-      const size_t chunk = std::min<size_t>(wanted, kMaxValues - count_);
+      size_t chunk = std::min<size_t>(values.size() - taken, kMaxValues - count_);
+      if (!options_.kudu_exact) chunk = std::min(chunk, kChunkValues - count_ % kChunkValues);
       using Number = typename Hybrid<T>::Number;
       encoder_.PutValues(std::span(reinterpret_cast<const Number*>(values.data() + taken), chunk));
       count_ += static_cast<uint32_t>(chunk);
       taken += chunk;
+      if (options_.kudu_exact) break;
     }
     return taken;
   }
 
-  bool full() const override { return count_ == kMaxValues || size_bytes() > options_.block_size_bytes; }
+  bool full() const override {
+    if (count_ == kMaxValues) return true;
+    const bool looks = options_.kudu_exact || (count_ > 0 && count_ % kChunkValues == 0);
+    return looks && size_bytes() > options_.block_size_bytes;
+  }
   uint32_t count() const override { return count_; }
   size_t size_bytes() const override { return kHeaderBytes + encoder_.size_bytes(); }
 

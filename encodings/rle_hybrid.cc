@@ -24,10 +24,10 @@ int RepeatedBytes(uint64_t count, int width) { return VintBytes(count << 1) + (w
 uint64_t Fill(uint64_t literal_count) { return -literal_count & 7; }
 
 // Kudu's policy: how many of `count` equal values join a literal run of `literal_count`; the others are repeated.
-uint64_t KuduLiterals(uint64_t literal_count, uint64_t max_literals, uint64_t count, bool last) {
+uint64_t KuduLiterals(uint64_t literal_count, uint64_t count, bool last) {
   const uint64_t fill = Fill(literal_count);
   if (count >= fill + 8) return fill;
-  if (last && count > fill && (literal_count + fill) % max_literals == 0) return fill;
+  if (last && count > fill && (literal_count + fill) % kKuduMaxLiterals == 0) return fill;
   return count;
 }
 
@@ -70,7 +70,7 @@ void RleHybridEncoder::PutRun(uint64_t value, uint64_t count) {
   assert(value <= LowBits(width_));
   if (count == 0) return;
   if (value != pending_value_) {
-    Settle(false);
+    Settle(std::nullopt);
     pending_value_ = value;
   }
   pending_count_ += count;
@@ -96,7 +96,7 @@ void RleHybridEncoder::PutValues(std::span<const T> values) {
   }
   for (size_t i = 0; i < values.size();) {
     if (values[i] != pending_value_ || pending_count_ == 0) {
-      Settle(false);
+      Settle(std::nullopt);
       // Without a ledger a run can begin at group boundaries only, so what fills a group is literal, as are groups of different values.
       if (!has_ledger() && literal_count_ % 8 != 0) {
         const size_t fill = std::min<size_t>(Fill(literal_count_), values.size() - i);
@@ -138,7 +138,7 @@ void RleHybridEncoder::PutBits(uint64_t bits, int count) {
     pending_count_ += static_cast<uint64_t>(begin);
   }
   while (begin < count) {
-    Settle(false);
+    Settle(std::nullopt);
     // Runs of fewer than 8 at once, up to the next longer one or the last.
     const int next = std::min(last_run, begin + std::countr_zero(equal >> begin));
     if (next > begin) AppendShortRuns(bits >> begin & LowBits(next - begin), next - begin);
@@ -150,7 +150,7 @@ void RleHybridEncoder::PutBits(uint64_t bits, int count) {
 }
 
 size_t RleHybridEncoder::size_bytes() const {
-  const uint64_t pending = KuduLiterals(literal_count_, max_literals_, pending_count_, false);
+  const uint64_t pending = KuduLiterals(literal_count_, pending_count_, false);
   const uint64_t groups = (literal_count_ + pending) / 8;
   const size_t closed = literal_count_ > 0 ? literal_begin_ : out_.size();
   if (groups == 0) return closed;
@@ -159,17 +159,22 @@ size_t RleHybridEncoder::size_bytes() const {
 }
 
 void RleHybridEncoder::Finish(ByteWriter& out, LastGroup last_group) {
-  Settle(true);
+  Settle(last_group);
   CloseLiteralRun(last_group);
   out.PutBytes(out_.span());
   out_.Clear();
   ledger_ = {};
 }
 
-uint64_t RleHybridEncoder::ChooseLiterals(bool last) {
-  if (!has_ledger()) return KuduLiterals(literal_count_, max_literals_, pending_count_, last);
+uint64_t RleHybridEncoder::ChooseLiterals(std::optional<LastGroup> last) {
+  if (kudu_exact_) return KuduLiterals(literal_count_, pending_count_, last.has_value());
+  const uint64_t fill = Fill(literal_count_);
+  if (!has_ledger()) {  // at the end, two equal values of 8 bits and more pay, and one that would need a whole group
+    const uint64_t pays = !last ? 8 : *last == LastGroup::kTruncated ? 2 : 1;
+    return pending_count_ >= fill + pays ? fill : pending_count_;
+  }
   Ledger& ledger = ledger_;
-  const uint64_t kudu_literals = KuduLiterals(ledger.open_values, kKuduMaxLiterals, pending_count_, last);
+  const uint64_t kudu_literals = KuduLiterals(ledger.open_values, pending_count_, last.has_value());
   ledger.AddKuduLiterals(kudu_literals);
   if (kudu_literals == pending_count_) return pending_count_;
 
@@ -177,7 +182,6 @@ uint64_t RleHybridEncoder::ChooseLiterals(bool last) {
   ledger.saved_bytes += RepeatedBytes(kudu_repeated, width_);
   ledger.open_values = 0;
   // If all join our literal run: whatever values follow, it will have at most so many bytes more than Kudu's.
-  const uint64_t fill = Fill(literal_count_);
   const int64_t ahead = ledger.ahead_values + static_cast<int64_t>(kudu_repeated);
   const int header = kJoinedHeaderBytes - ledger.charged_bytes;
   const bool joins = pending_count_ - fill < min_repeated_ && literal_count_ < kMaxJoinedLiterals &&
@@ -192,10 +196,10 @@ uint64_t RleHybridEncoder::ChooseLiterals(bool last) {
   return fill;
 }
 
-void RleHybridEncoder::Settle(bool last) {
+void RleHybridEncoder::Settle(std::optional<LastGroup> last) {
   if (pending_count_ == 0) return;
   uint64_t literals = pending_count_;
-  if (literals >= 8 || last) {
+  if (literals >= 8 || last.has_value()) {
     literals = ChooseLiterals(last);
   } else {
     ledger_.AddKuduLiterals(literals);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -68,9 +69,9 @@ class RleHybridEncoder {
   bool has_ledger() const { return !kudu_exact_ && 0 < width_ && width_ < 8; }
 
   // Decides on the pending run: how many of its values continue the literal run; the others are repeated.
-  uint64_t ChooseLiterals(bool last);
-  // Writes the pending run. `last`: no value follows.
-  void Settle(bool last);
+  uint64_t ChooseLiterals(std::optional<LastGroup> last);
+  // Writes the pending run. `last`: no value follows, and how the stream ends.
+  void Settle(std::optional<LastGroup> last);
   // Literals with any policy: the lowest `count` of `bits`, no 8 of which are equal in a row. Precondition: the width is 1.
   void AppendShortRuns(uint64_t bits, int count);
   void AppendBits(uint64_t bits, int count);

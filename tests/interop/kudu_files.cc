@@ -46,7 +46,8 @@ struct FileCase {
   Nulls nulls;
   size_t num_rows;
   size_t block_size_bytes;
-  bool sorted;
+  bool sorted;            // and with a value index
+  bool positional_index;  // without it Kudu reads by way of the value index
   Compatibility compatibility;
 };
 
@@ -207,6 +208,7 @@ absl::Status Write(const FileCase& file, const std::string& path_without_suffix)
   const cfile::WriterOptions options{.encoding = file.encoding,
                                      .compression = file.compression,
                                      .nullable = file.nulls != Nulls::kNotNullable,
+                                     .positional_index = file.positional_index,
                                      .value_index = file.sorted,
                                      .block_size_bytes = file.block_size_bytes,
                                      // Small nodes make deep trees.
@@ -277,14 +279,18 @@ std::vector<FileCase> Files(const std::vector<TypeCase>& types) {
                                 .num_rows = num_rows,
                                 .block_size_bytes = block_size_bytes,
                                 .sorted = false,
+                                .positional_index = true,
                                 .compatibility = compatibility};
             for (const Nulls nulls : {Nulls::kNotNullable, Nulls::kNone, Nulls::kTenth, Nulls::kHalf, Nulls::kAll}) {
               files.push_back(file);
               files.back().nulls = nulls;
             }
             if (type.has_keys) {
-              files.push_back(file);
-              files.back().sorted = true;
+              for (const bool positional_index : {true, false}) {
+                files.push_back(file);
+                files.back().sorted = true;
+                files.back().positional_index = positional_index;
+              }
             }
           }
         }
@@ -297,7 +303,7 @@ std::vector<FileCase> Files(const std::vector<TypeCase>& types) {
 std::string Name(const FileCase& file) {
   constexpr const char* kNulls[] = {"nn", "n0", "n10", "n50", "n100"};
   return file.type->name + "." + cfile::EncodingName(file.encoding) + "." + cfile::CompressionName(file.compression) + "." +
-         (file.sorted ? "sorted" : kNulls[static_cast<size_t>(file.nulls)]) + "." + std::to_string(file.num_rows) + "." +
+         (!file.positional_index ? "by-value" : file.sorted ? "sorted" : kNulls[static_cast<size_t>(file.nulls)]) + "." + std::to_string(file.num_rows) + "." +
          (file.compatibility == Compatibility::kKudu ? "kudu" : "default");
 }
 

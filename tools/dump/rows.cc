@@ -59,7 +59,7 @@ absl::Status AppendTextRow(const std::vector<Column>& columns, std::string& out)
 absl::Status AppendJsonRow(const std::vector<Column>& columns, bool table, uint64_t ordinal,
                            std::string& out) {
   const size_t start = out.size();
-  absl::StrAppend(&out, "{\"schema_version\":1,\"ordinal\":", JsonInteger(ordinal).dump(),
+  absl::StrAppend(&out, "{\"schema_version\":1,\"ordinal\":", ordinal,
                   table ? ",\"values\":{" : ",");
   for (const Column& column : columns) {
     if (&column != columns.data()) out += ',';

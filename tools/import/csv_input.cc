@@ -20,7 +20,11 @@ CsvInput::CsvInput(std::shared_ptr<const Source> source, char delimiter,
                    std::vector<std::string> null_texts)
     : source_(std::move(source)),
       reader_(source_->name(), TextOf(*source_), delimiter),
-      null_texts_(std::move(null_texts)) {}
+      null_texts_(std::move(null_texts)) {
+  for (const std::string& text : null_texts_) {
+    if (!text.empty()) begins_null_text_[static_cast<uint8_t>(text.front())] = true;
+  }
+}
 
 absl::StatusOr<CsvInput> CsvInput::Open(const std::string& path, char delimiter,
                                         std::vector<std::string> null_texts) {

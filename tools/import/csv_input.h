@@ -1,6 +1,8 @@
 // A CSV file with a header: named columns, nulls.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,8 +18,9 @@ namespace cfile::tools {
 
 class CsvInput {
  public:
-  // Maps the file and reads its header. kInvalidArgument: the file is empty, or a column has no name or that of another.
-  // A field is null if it stands unquoted and is empty or one of `null_texts`.
+  // Maps the file and reads its header. kInvalidArgument: the file is empty, or a column has no
+  // name or that of another. A field is null if it stands unquoted and is empty or one of
+  // `null_texts`.
   static absl::StatusOr<CsvInput> Open(const std::string& path, char delimiter,
                                        std::vector<std::string> null_texts);
 
@@ -33,7 +36,9 @@ class CsvInput {
   uint64_t size_bytes() const { return source_->size(); }
 
   bool IsNull(const CsvField& field) const {
-    return !field.quoted && (field.text.empty() || IsNullText(field.text));
+    if (field.quoted) return false;
+    return field.text.empty() ||
+           (begins_null_text_[static_cast<uint8_t>(field.text.front())] && IsNullText(field.text));
   }
 
   // kInvalidArgument 'FILE:LINE:COLUMN: column "NAME": MESSAGE' for a field of the reader's last
@@ -50,6 +55,7 @@ class CsvInput {
   std::shared_ptr<const Source> source_;
   CsvReader reader_;
   std::vector<std::string> null_texts_;
+  std::array<bool, 256> begins_null_text_{};  // by first byte: nearly all fields are told by it
   std::vector<std::string> columns_;
   uint64_t first_row_ = 0;
 };

@@ -41,7 +41,7 @@ void Progress::Begin(std::string_view stage, uint64_t total_bytes) {
   total_bytes_ = total_bytes;
   start_ = Clock::now();
   next_draw_ = start_ + kFirstDraw;
-  if (drawn_ || total_bytes == 0) Draw(0, 0, start_);
+  if (drawn_) Draw(0, 0, start_);
 }
 
 absl::Status Progress::Update(uint64_t bytes, uint64_t rows) {
