@@ -13,9 +13,6 @@ namespace {
 constexpr size_t kHeaderBytes = 8;
 // A block that repeats one value never fills by its bytes; this many values end it.
 constexpr uint32_t kMaxValues = (uint32_t{1} << 31) - 1;
-// Values between two looks at the block's size: counted from the block's start, so that the bytes do not depend on how values were
-// appended.
-constexpr size_t kChunkValues = 1024;
 
 // The unsigned number that stands for a T in the hybrid, and its bits.
 template <typename T>
@@ -40,7 +37,7 @@ class RleEncoder final : public BlockEncoder<T> {
     size_t taken = 0;
     while (taken < values.size() && !full()) {
       size_t chunk = std::min<size_t>(values.size() - taken, kMaxValues - count_);
-      if (!options_.kudu_exact) chunk = std::min(chunk, kChunkValues - count_ % kChunkValues);
+      if (!options_.kudu_exact) chunk = std::min(chunk, chunk_values_ - count_ % chunk_values_);
       using Number = typename Hybrid<T>::Number;
       encoder_.PutValues(std::span(reinterpret_cast<const Number*>(values.data() + taken), chunk));
       count_ += static_cast<uint32_t>(chunk);
@@ -52,7 +49,7 @@ class RleEncoder final : public BlockEncoder<T> {
 
   bool full() const override {
     if (count_ == kMaxValues) return true;
-    const bool looks = options_.kudu_exact || (count_ > 0 && count_ % kChunkValues == 0);
+    const bool looks = options_.kudu_exact || (count_ > 0 && count_ % chunk_values_ == 0);
     return looks && size_bytes() > options_.block_size_bytes;
   }
   uint32_t count() const override { return count_; }
@@ -70,6 +67,10 @@ class RleEncoder final : public BlockEncoder<T> {
 
  private:
   const EncoderOptions options_;
+  // Values between two looks at the block's size: counted from the block's start, so that the bytes
+  // do not depend on how values were appended.
+  const size_t chunk_values_ =
+      std::clamp<size_t>(options_.block_size_bytes / (4 * sizeof(T)), 16, 1024);
   RleHybridEncoder encoder_;
   uint32_t count_ = 0;
 };
@@ -102,7 +103,8 @@ class RleDecoder final : public BlockDecoder<T> {
 
   absl::StatusOr<size_t> Read(std::span<T> out) override {
     const size_t taken = std::min<size_t>(out.size(), this->count_ - this->position_);
-    CFILE_RETURN_IF_ERROR(runs_.Read(reinterpret_cast<typename Hybrid<T>::Number*>(out.data()), taken));
+    CFILE_RETURN_IF_ERROR(
+        runs_.Read(reinterpret_cast<typename Hybrid<T>::Number*>(out.data()), taken));
     this->position_ += static_cast<uint32_t>(taken);
     return taken;
   }
@@ -111,7 +113,8 @@ class RleDecoder final : public BlockDecoder<T> {
     // The sign bit is flipped, so that unsigned order is the order of keys.
     constexpr uint64_t kFlip = std::is_signed_v<T> ? uint64_t{1} << (Hybrid<T>::kWidth - 1) : 0;
     const uint64_t number = static_cast<typename Hybrid<T>::Number>(key);
-    CFILE_ASSIGN_OR_RETURN(const uint64_t position, runs_.SeekToLowerBound(number ^ kFlip, kFlip, this->count_));
+    CFILE_ASSIGN_OR_RETURN(const uint64_t position,
+                           runs_.SeekToLowerBound(number ^ kFlip, kFlip, this->count_));
     this->position_ = static_cast<uint32_t>(position);
     LowerBound bound{.position = this->position_, .exact = false};
     if (position < this->count_) {
@@ -128,21 +131,24 @@ class RleDecoder final : public BlockDecoder<T> {
 }  // namespace
 
 template <typename T>
-std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder(PhysicalType type, const EncoderOptions& options) {
+std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder(PhysicalType type,
+                                                       const EncoderOptions& options) {
   assert(HoldsType<T>(type));
   static_cast<void>(type);
   return std::make_unique<RleEncoder<T>>(options);
 }
 
 template <typename T>
-std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder(PhysicalType type, uint32_t /*type_length*/) {
+std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder(PhysicalType type,
+                                                       uint32_t /*type_length*/) {
   assert(HoldsType<T>(type));
   static_cast<void>(type);
   return std::make_unique<RleDecoder<T>>();
 }
 
-#define CFILE_INSTANTIATE(T)                                                                                   \
-  template std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder<T>(PhysicalType, const EncoderOptions&); \
+#define CFILE_INSTANTIATE(T)                                                                 \
+  template std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder<T>(PhysicalType,           \
+                                                                     const EncoderOptions&); \
   template std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder<T>(PhysicalType, uint32_t);
 CFILE_INSTANTIATE(bool)
 CFILE_INSTANTIATE(int8_t)

@@ -111,8 +111,10 @@ TEST_P(CompressionTest, ThreadsDoNotMeet) {
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, thread] {
-      const std::vector<uint8_t> input(10'000, static_cast<uint8_t>(thread));
-      for (int i = 0; i < 50; ++i) {
+      std::mt19937 random(static_cast<uint32_t>(thread));
+      std::vector<uint8_t> input(100'000);
+      for (uint8_t& byte : input) byte = static_cast<uint8_t>('a' + random() % 4);
+      for (int i = 0; i < 20; ++i) {
         ByteWriter compressed;
         ASSERT_TRUE(Compress(GetParam(), input, compressed).ok());
         std::vector<uint8_t> output(input.size());

@@ -21,7 +21,6 @@ using encodings::AsBytes;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::UnorderedElementsAre;
 
 std::string ReadFile(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -153,11 +152,12 @@ TEST(MemorySinkTest, KeepsOnlyWhatIsFinished) {
   std::vector<uint8_t> bytes = {9};
   ASSERT_TRUE(NewMemorySink(&bytes)->Append(AsBytes("dropped")).ok());
   EXPECT_THAT(bytes, ElementsAre(9));
-  const auto sink = NewMemorySink(&bytes, "there");
+  auto sink = NewMemorySink(&bytes, "there");
   EXPECT_EQ(sink->name(), "there");
   ASSERT_TRUE(sink->Append(AsBytes("\1\2")).ok());
   ASSERT_TRUE(sink->Append(AsBytes("\3")).ok());
   ASSERT_TRUE(sink->Finish().ok());
+  sink.reset();
   EXPECT_THAT(bytes, ElementsAre(9, 1, 2, 3));
 }
 
@@ -260,6 +260,7 @@ TEST(FileSinkTest, TakesARelativePath) {
   std::filesystem::current_path(directory.path());
   const auto sink = NewFileSink("file");
   ASSERT_TRUE(sink.ok()) << sink.status();
+  EXPECT_EQ(directory.Entries().size(), 1);
   EXPECT_TRUE((*sink)->Finish().ok());
   std::filesystem::current_path(before);
   EXPECT_THAT(directory.Entries(), ElementsAre("file"));
@@ -312,7 +313,7 @@ TEST(FileSinkTest, FullDiskIsResourceExhausted) {
 TEST(IsTemporaryFileNameTest, TellsOnlyOurs) {
   EXPECT_TRUE(IsTemporaryFileName(".column.cfile.123-4.cfile-tmp"));
   EXPECT_FALSE(IsTemporaryFileName("column.cfile"));
-  EXPECT_FALSE(IsTemporaryFileName(".hidden"));
+  EXPECT_FALSE(IsTemporaryFileName(".hidden-column.cfile"));
   EXPECT_FALSE(IsTemporaryFileName("mine.cfile-tmp"));
   EXPECT_FALSE(IsTemporaryFileName(".cfile-tmp"));
   EXPECT_FALSE(IsTemporaryFileName(""));

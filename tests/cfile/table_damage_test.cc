@@ -161,6 +161,19 @@ TEST_F(TableDamageTest, ColumnFileThatIsAnother) {
   expect_damage("");
   WriteFile(a, kept);
   EXPECT_TRUE(OpenTable().NewCursor<int32_t>(0).ok());
+
+  // The other way round: files of the right size, a table.cft that says something else of them.
+  const auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
+  ASSERT_TRUE(contents.ok()) << contents.status();
+  internal::TableContents fewer = *contents;
+  fewer.parts[0].num_rows = 99;
+  for (auto& column : fewer.parts[0].columns) column.num_values = 99;
+  WriteFile(table_file_, internal::SerializeTable(fewer));
+  expect_damage("99 values expected by table.cft, found 100");
+  internal::TableContents nullable = *contents;
+  nullable.schema.columns[0].nullable = true;
+  WriteFile(table_file_, internal::SerializeTable(nullable));
+  expect_damage("nullable int32 expected by table.cft, found int32");
 }
 
 TEST_F(TableDamageTest, TableFileIsNotOutgrown) {

@@ -13,7 +13,8 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// Bytes in a heap block of exactly their size, so that the address sanitizer sees any read outside of them.
+// Bytes in a heap block of exactly their size, so that the address sanitizer sees any read outside
+// of them.
 struct Exact {
   explicit Exact(std::span<const uint8_t> bytes) : size(bytes.size()), data(new uint8_t[size]) {
     std::copy(bytes.begin(), bytes.end(), data.get());
@@ -30,7 +31,8 @@ Bytes PackNaively(const std::vector<T>& values, int width) {
   Bytes bytes(PackedBytes(values.size(), width));
   for (uint64_t i = 0; i < values.size() * static_cast<uint64_t>(width); ++i) {
     const uint64_t value = values[i / static_cast<uint64_t>(width)];
-    if ((value >> (i % static_cast<uint64_t>(width)) & 1) != 0) bytes[i / 8] |= static_cast<uint8_t>(1 << (i % 8));
+    if ((value >> (i % static_cast<uint64_t>(width)) & 1) != 0)
+      bytes[i / 8] |= static_cast<uint8_t>(1 << (i % 8));
   }
   return bytes;
 }
@@ -39,7 +41,8 @@ TEST(BitPackingTest, ZeroToSevenInThreeBits) {  // the Parquet document's exampl
   const std::vector<uint32_t> values = {0, 1, 2, 3, 4, 5, 6, 7};
   ByteWriter out;
   PackBits<uint32_t>(values, 3, out);
-  EXPECT_EQ(Bytes(out.span().begin(), out.span().end()), (Bytes{0b10001000, 0b11000110, 0b11111010}));
+  EXPECT_EQ(Bytes(out.span().begin(), out.span().end()),
+            (Bytes{0b10001000, 0b11000110, 0b11111010}));
 }
 
 template <typename T>
@@ -65,7 +68,8 @@ TYPED_TEST(BitPackingTypedTest, EveryWidthCountAndStart) {
         for (const size_t count : {size_t{0}, (size - first) / 2, size - first}) {
           const std::unique_ptr<T[]> unpacked(new T[count]);
           UnpackBits<T>(packed.span(), width, first, unpacked.get(), count);
-          ASSERT_TRUE(std::equal(unpacked.get(), unpacked.get() + count, values.begin() + static_cast<ptrdiff_t>(first)))
+          ASSERT_TRUE(std::equal(unpacked.get(), unpacked.get() + count,
+                                 values.begin() + static_cast<ptrdiff_t>(first)))
               << "width " << width << " first " << first << " count " << count << " of " << size;
         }
       }
@@ -92,7 +96,8 @@ TEST(BitPackingTest, LoadBits) {
   for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
   const Exact packed(bytes);
   for (uint64_t first = 0; first < 160; ++first) {
-    for (int count = 1; count <= kMaxBitsPerLoad && first + static_cast<uint64_t>(count) <= 160; ++count) {
+    for (int count = 1; count <= kMaxBitsPerLoad && first + static_cast<uint64_t>(count) <= 160;
+         ++count) {
       uint64_t expected = 0;
       for (uint64_t i = 0; i < static_cast<uint64_t>(count); ++i) {
         expected |= static_cast<uint64_t>(bytes[(first + i) / 8] >> ((first + i) % 8) & 1) << i;

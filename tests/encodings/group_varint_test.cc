@@ -30,14 +30,18 @@ struct Form32 {
   using T = uint32_t;
   static constexpr size_t kValues = kGroupVarint32Values;
   static void Put(std::span<const T> values, ByteWriter& out) { PutGroupVarint32(values, out); }
-  static bool Read(ByteReader& reader, size_t groups, T* out) { return ReadGroupVarint32(reader, groups, out); }
+  static bool Read(ByteReader& reader, size_t groups, T* out) {
+    return ReadGroupVarint32(reader, groups, out);
+  }
   static bool Skip(ByteReader& reader, size_t groups) { return SkipGroupVarint32(reader, groups); }
 };
 struct Form64 {
   using T = uint64_t;
   static constexpr size_t kValues = kGroupVarint64Values;
   static void Put(std::span<const T> values, ByteWriter& out) { PutGroupVarint64(values, out); }
-  static bool Read(ByteReader& reader, size_t groups, T* out) { return ReadGroupVarint64(reader, groups, out); }
+  static bool Read(ByteReader& reader, size_t groups, T* out) {
+    return ReadGroupVarint64(reader, groups, out);
+  }
   static bool Skip(ByteReader& reader, size_t groups) { return SkipGroupVarint64(reader, groups); }
 };
 
@@ -58,7 +62,8 @@ TEST(GroupVarintTest, SelectorOf64Bits) {
   // Lengths 1, 2, 8, 3, 1: 000 001 111 010 000, little-endian.
   ByteWriter out;
   PutGroupVarint64(std::vector<uint64_t>{1, 0x0203, 0x0b0a090807060504, 0x0e0d0c, 15}, out);
-  EXPECT_EQ(BytesOf(out), (Bytes{0b11010000, 0b00000011, 1, 3, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}));
+  EXPECT_EQ(BytesOf(out),
+            (Bytes{0b11010000, 0b00000011, 1, 3, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}));
 }
 
 TEST(GroupVarintTest, UnusedSelectorBitIsIgnored) {

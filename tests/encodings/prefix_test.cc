@@ -123,6 +123,22 @@ TEST(Prefix, DamageIsNamed) {
   for (const auto& [bytes, message] : cases) EXPECT_THAT(ReadAll(bytes).second, HasSubstr(message));
 }
 
+TEST(Prefix, ASeekNamesTheDamageItMeets) {
+  const auto error = [](const Bytes& bytes) {
+    auto decoder = NewDecoder();
+    EXPECT_TRUE(decoder->Open(bytes).ok());
+    return decoder->SeekToKey("b").status().ToString();
+  };
+  EXPECT_THAT(error(Block(2, 1, {0, 1, 'a', 1, 0, 8, 0, 0, 0, 1, 0, 0, 0})),
+              HasSubstr("value 1 at byte 8: it shares 1 bytes of 0"));
+  EXPECT_THAT(error(Block(2, 1, {0, 1, 'a', 0, 0, 10, 0, 0, 0, 1, 0, 0, 0})),
+              HasSubstr("value 1 at byte 10: its restart offset does not point"));
+  EXPECT_THAT(error(Block(2, 16, {0, 1, 'a', 2, 1, 'b', 0, 0, 0, 0})),
+              HasSubstr("value 1 at byte 8: it shares 2 bytes of 1"));
+  EXPECT_THAT(error(Block(2, 16, {0, 1, 'a', 0, 2, 'b', 0, 0, 0, 0})),
+              HasSubstr("value 1 at byte 8: its lengths or its bytes go beyond"));
+}
+
 // Long enough for the fast path, which must not take such an entry for a good one.
 TEST(Prefix, AWrongRestartOffsetInTheMiddleIsFound) {
   std::vector<std::string> texts;

@@ -17,10 +17,12 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 
 // Rows of which `percent` in 100 are null, alone or in stretches.
-std::vector<bool> RandomRows(std::mt19937_64& random, size_t count, uint64_t percent, size_t longest_run) {
+std::vector<bool> RandomRows(std::mt19937_64& random, size_t count, uint64_t percent,
+                             size_t longest_run) {
   std::vector<bool> rows;
   while (rows.size() < count) {
-    rows.insert(rows.end(), std::min(1 + random() % longest_run, count - rows.size()), random() % 100 >= percent);
+    rows.insert(rows.end(), std::min(1 + random() % longest_run, count - rows.size()),
+                random() % 100 >= percent);
   }
   return rows;
 }
@@ -61,7 +63,8 @@ TEST(ValidityTest, ReadsAndSeeks) {
   for (const uint64_t percent : {0, 1, 10, 50, 90, 100}) {
     for (const size_t longest_run : {1, 5, 300}) {
       for (const bool kudu_exact : {false, true}) {
-        const std::vector<bool> rows = RandomRows(random, 20000 + random() % 10, percent, longest_run);
+        const std::vector<bool> rows =
+            RandomRows(random, 20000 + random() % 10, percent, longest_run);
         std::vector<uint32_t> valid_before(rows.size() + 1);
         for (size_t i = 0; i < rows.size(); ++i) valid_before[i + 1] = valid_before[i] + rows[i];
         const Bytes bitmap = Encode(rows, kudu_exact);
@@ -131,8 +134,8 @@ TEST(ValidityTest, ABillionNullsAreNothing) {
 
 template <typename T>
 class SpreadValuesTest : public testing::Test {};
-using Types = testing::Types<bool, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t, int128_t, float,
-                             double, std::string_view>;
+using Types = testing::Types<bool, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t,
+                             uint64_t, int128_t, float, double, std::string_view>;
 TYPED_TEST_SUITE(SpreadValuesTest, Types);
 
 template <typename T>
@@ -154,12 +157,14 @@ TYPED_TEST(SpreadValuesTest, AllTargetsDoAsTheNaiveWay) {
     hwy::SetSupportedTargetsForTest(target);
     for (const uint64_t percent : {0, 1, 10, 50, 90, 99, 100}) {
       for (size_t count : {0, 1, 7, 8, 9, 63, 64, 65, 127, 128, 200, 1000, 5000}) {
-        const std::vector<bool> rows = RandomRows(random, count, percent, random() % 2 == 0 ? 1 : 100);
+        const std::vector<bool> rows =
+            RandomRows(random, count, percent, random() % 2 == 0 ? 1 : 100);
         const size_t valid = static_cast<size_t>(std::count(rows.begin(), rows.end(), true));
         const std::unique_ptr<T[]> present(new T[valid]);
         for (size_t i = 0; i < valid; ++i) present[i] = ValueOf<T>(random());
         const std::unique_ptr<uint8_t[]> bits = BitsOf(rows);
-        if (count % 8 != 0) bits[count / 8] |= static_cast<uint8_t>(0xff << (count % 8));  // not among the rows
+        if (count % 8 != 0)
+          bits[count / 8] |= static_cast<uint8_t>(0xff << (count % 8));  // not among the rows
 
         const std::unique_ptr<T[]> out(new T[count]);
         std::fill_n(out.get(), count, ValueOf<T>(1));
@@ -167,7 +172,8 @@ TYPED_TEST(SpreadValuesTest, AllTargetsDoAsTheNaiveWay) {
         size_t next = 0;
         for (size_t i = 0; i < count; ++i) {
           const T expected = rows[i] ? present[next++] : T{};
-          ASSERT_TRUE(out[i] == expected) << "row " << i << " of " << count << ", " << hwy::TargetName(target);
+          ASSERT_TRUE(out[i] == expected)
+              << "row " << i << " of " << count << ", " << hwy::TargetName(target);
         }
       }
     }

@@ -206,7 +206,7 @@ class Errors(ImportTest):
                               ("--encoding", "x=plain"), ("--compression", "x=none")]:
             self.expect_error("a\n1\n", f"{option} x: t.csv has no column of that name", option, value)
         usage = "\nSee cfile-import --help"
-        self.expect_error("a\n1\n", "--delimiter ;;: expected one character, or tab" + usage,
+        self.expect_error("a\n1\n", "--delimiter ;;: expected one ASCII character, or tab" + usage,
                           "--delimiter", ";;")
         self.expect_error("a\n1\n", "--type a: expected COLUMN=TYPE" + usage, "--type", "a")
         self.expect_error("a\n1\n", "--type excludes --append" + usage, "--append", "--type", "a=int8")
@@ -255,7 +255,7 @@ class Output(ImportTest):
         done = self.run_tool(IMPORT, "t.csv", "t", "--sorted-by", "name")
         lines = done.stdout.decode().splitlines()
         self.assertEqual(lines[0], "t: 2 rows, 2 columns, sorted by name")
-        self.assertRegex(lines[1], r"^15 bytes of CSV -> [0-9,]+ bytes \([0-9.]+ : 1\) in [0-9.]+ s, [0-9.]+ MB/s$")
+        self.assertRegex(lines[1], r"^14 bytes of CSV -> [0-9,]+ bytes \([0-9.]+ : 1\) in [0-9.]+ s, [0-9.]+ MB/s$")
         self.assertRegex(lines[3], r"^column +type +nulls +encoding +compression +bytes +bytes/row$")
         self.assertRegex(lines[4], r"^name +string +- +\S+ +none +[0-9,]+ +[0-9.]+$")
         self.assertRegex(lines[5], r"^v +int32 +1 +\S+ +none +[0-9,]+ +[0-9.]+$")

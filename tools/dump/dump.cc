@@ -229,6 +229,12 @@ void AppendPrintable(std::string_view text, std::string& out) {
   if (quoted) out += '"';
 }
 
+std::string Printable(std::string_view text) {
+  std::string printable;
+  AppendPrintable(text, printable);
+  return printable;
+}
+
 std::string Hex(std::string_view bytes) {
   std::string hex;
   for (const char byte : bytes) AppendHexByte(byte, hex);

@@ -114,6 +114,7 @@ void AppendJsonBytes(std::string_view text, std::string& out);
 // backslash and what is not UTF-8 are escaped as in C. In double quotes (and then with \") if it is
 // empty, is the word null or begins with a quote.
 void AppendPrintable(std::string_view text, std::string& out);
+std::string Printable(std::string_view text);
 
 std::string Hex(std::string_view bytes);
 

@@ -20,7 +20,7 @@ class Facts {
   explicit Facts(const std::string& path) : json_(JsonDocument(path)) { AddLine("file", path); }
 
   void Add(const std::string& name, const std::string& value) {
-    Add(name, JsonBytes(value), value);
+    Add(name, JsonBytes(value), Printable(value));
   }
   void Add(const std::string& name, uint64_t value) {
     Add(name, JsonInteger(value), std::to_string(value));
@@ -35,15 +35,8 @@ class Facts {
     Json& list = json_[name] = Json::array();
     for (const auto& [key, value] : metadata) {
       list.push_back({{"key", JsonBytes(key)}, {"value", JsonBytes(value)}});
-      std::string text;
-      AppendPrintable(key, text);
-      text += " = ";
-      if (IsUtf8(value)) {
-        AppendPrintable(value, text);
-      } else {
-        text += "0x" + Hex(value);
-      }
-      AddLine(name, text);
+      AddLine(name,
+              Printable(key) + " = " + (IsUtf8(value) ? Printable(value) : "0x" + Hex(value)));
     }
   }
   void AddError(const absl::Status& status) { json_["error"] = JsonError(status); }
@@ -108,7 +101,7 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   facts.Add("size", JsonInteger(info.file_size_bytes), Plural(info.file_size_bytes, "byte"));
   facts.Add("version", static_cast<uint64_t>(info.version));
   facts.Add("created_by", info.created_by.empty() ? Json(nullptr) : JsonBytes(info.created_by),
-            info.created_by.empty() ? "not recorded" : info.created_by);
+            info.created_by.empty() ? "not recorded" : Printable(info.created_by));
   facts.Add("type", info.type.ToString());
   facts.AddFlag("nullable", info.nullable);
   facts.Add("rows", info.num_values);

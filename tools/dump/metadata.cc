@@ -1,5 +1,6 @@
 // cfile-dump header, cfile-dump footer: the messages at a file's two ends.
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tools/dump/dump.h"
@@ -22,8 +23,11 @@ ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
     document["offset"] = JsonInteger(offset);
     document["size"] = JsonInteger(size);
     const std::string& message = header ? described.header_json : described.footer_json;
-    // Made by protobuf; parsed without exceptions all the same.
-    document[header ? "header" : "footer"] = Json::parse(message, nullptr, false);
+    Json parsed = Json::parse(message, nullptr, false);
+    if (parsed.is_discarded()) {  // protobuf lets strings pass that are not UTF-8
+      return output.Fail(absl::DataLossError(common.path + ": the message is no text"));
+    }
+    document[header ? "header" : "footer"] = std::move(parsed);
     absl::StrAppend(&output.text, document.dump(2), "\n");
   } else {
     // A comment in protobuf's text form, so that the whole can be parsed.

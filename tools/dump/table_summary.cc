@@ -36,7 +36,7 @@ ColumnTotals Measure(const TableReader& table, size_t column) {
 
 Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals) {
   Json json = {{"name", JsonBytes(schema.name)},
-               {"type", schema.type.ToString()},
+               {"type", JsonBytes(schema.type.ToString())},
                {"nullable", schema.nullable},
                {"encodings", totals.blocks.encodings},
                {"compressions", totals.compressions},
@@ -85,14 +85,13 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, O
     bytes += totals.file_bytes;
     nulls += totals.blocks.nulls;
     columns.push_back(ToJson(schema, totals));
-    std::string name;
-    AppendPrintable(schema.name, name);
     const auto list = [](const std::vector<std::string>& names) {
       return names.empty() ? "-" : absl::StrJoin(names, ",");
     };
-    lines.push_back({name, schema.type.ToString(), schema.nullable ? "yes" : "no",
-                     list(totals.blocks.encodings), list(totals.compressions),
-                     std::to_string(totals.blocks.blocks), std::to_string(totals.file_bytes),
+    lines.push_back({Printable(schema.name), Printable(schema.type.ToString()),
+                     schema.nullable ? "yes" : "no", list(totals.blocks.encodings),
+                     list(totals.compressions), std::to_string(totals.blocks.blocks),
+                     std::to_string(totals.file_bytes),
                      absl::StrFormat("%.2f", BitsPerValue(totals.file_bytes, table.num_rows())),
                      std::to_string(totals.blocks.nulls)});
     // Sums over blocks that could not all be read say so.

@@ -16,18 +16,19 @@ constexpr char kDescription[] =
     "Imports a CSV file into a table: a directory with one CFile per column.\n";
 
 constexpr char kFooter[] = R"(Input:
-  RFC 4180 with a header line and UTF-8 text. An unquoted empty field is a null, "" the empty string.
-  Types that are not given are found from all values of the column: int32, int64, double, bool, date,
-  timestamp(us,UTC), timestamp(us) and string, with nulls where the column has any.
+  A file (no pipe: it is read twice) of CSV as in RFC 4180, with a header line, in UTF-8.
+  An unquoted empty field is a null; "" is the empty string.
+  Types that are not given are found from all values of the column: int32, int64, double,
+  bool, date, timestamp(us,UTC), timestamp(us), else string; with nulls if there are any.
   Numbers with leading zeros or a plus, such as zip codes, stay strings.
 
 Output:
-  A new table, or with --append a new part of a table. After an error, or Ctrl-C, nothing of it is left.
+  A new table, or with --append a new part of a table. An error or Ctrl-C leaves nothing.
 
 Types:
-  bool int8 int16 int32 int64 int128 uint8 uint16 uint32 uint64 float double string varchar binary date
-  decimal(10,2) timestamp(us,UTC) timestamp(ns) time(ms) uuid fixed(20)
-  Binary values are read as hexadecimal digits.
+  bool int8 int16 int32 int64 int128 uint8 uint16 uint32 uint64 float double decimal(10,2)
+  string varchar binary fixed(20) uuid date time(ms) timestamp(us,UTC) timestamp(ns)
+  binary and fixed are read as hexadecimal digits.
 
 Exit codes:
   0 fine, 1 wrong use or a fault in the CSV file, 2 damaged table, 3 input or output failed,
@@ -36,7 +37,7 @@ Exit codes:
 Examples:
   cfile-import flights.csv flights
   cfile-import flights.csv flights --null NA --sorted-by time_hour --compression zstd
-  cfile-import prices.csv prices --type 'price=decimal(10,2)' --type sku=string --encoding sku=prefix
+  cfile-import prices.csv prices --type 'price=decimal(10,2)' --encoding sku=prefix
   cfile-import today.csv prices --append
   cfile-import data.tsv data --delimiter tab --json)";
 
@@ -83,8 +84,9 @@ void Choose(const std::string& option, const std::vector<std::string>& texts, Pa
 
 char ParseDelimiter(const std::string& text) {
   if (text == "tab" || text == "\\t") return '\t';
-  if (text.size() != 1 || text == "\"" || text == "\n" || text == "\r") {
-    throw Wrong("--delimiter", text, "expected one character, or tab");
+  if (text.size() != 1 || static_cast<uint8_t>(text[0]) >= 0x80 || text == "\"" || text == "\n" ||
+      text == "\r") {
+    throw Wrong("--delimiter", text, "expected one ASCII character, or tab");
   }
   return text[0];
 }

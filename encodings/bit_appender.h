@@ -1,0 +1,104 @@
+// Bitmaps by the word: counting ones, and putting bits together at any alignment. Internal to
+// encodings.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "encodings/bit_packing.h"
+#include "encodings/bytes.h"
+
+namespace cfile::encodings {
+
+// Ones among the bits first, first + 1, ... first + count - 1 of `packed`, which holds them.
+inline uint64_t CountOnes(std::span<const uint8_t> packed, uint64_t first, uint64_t count) {
+  uint64_t ones = 0;
+  if (first % 8 == 0) {
+    for (const uint8_t* p = packed.data() + first / 8; count >= 64;
+         p += 8, first += 64, count -= 64) {
+      ones += static_cast<uint64_t>(std::popcount(LoadLittleEndian<uint64_t>(p)));
+    }
+  }
+  while (count > 0) {
+    const int taken = static_cast<int>(std::min<uint64_t>(count, kMaxBitsPerLoad));
+    ones += static_cast<uint64_t>(std::popcount(LoadBits(packed, first, taken)));
+    first += static_cast<uint64_t>(taken);
+    count -= static_cast<uint64_t>(taken);
+  }
+  return ones;
+}
+
+// Writes a bitmap of unknown contents from its front to its end, and no byte behind the last bit.
+// The caller sees to it that the bits appended fit the bitmap.
+class BitAppender {
+ public:
+  explicit BitAppender(uint8_t* out) : out_(out) {}
+
+  // The lowest `count` (0 to 56) bits of `bits`, whose other bits are 0.
+  void Append(uint64_t bits, int count) {
+    if (filled_ + count >= 64) {
+      AppendWide(bits, count);
+    } else {
+      word_ |= bits << filled_;
+      filled_ += count;
+    }
+  }
+  // The same without a branch. Precondition: the bitmap has 8 bytes more than the whole words
+  // written so far.
+  void AppendWide(uint64_t bits, int count) {
+    word_ |= bits << filled_;
+    StoreLittleEndian(word_, out_);
+    const uint64_t carried = bits >> 1 >> (63 - filled_);
+    filled_ += count;
+    out_ += filled_ / 64 * 8;
+    word_ = filled_ >= 64 ? carried : word_;
+    filled_ %= 64;
+  }
+  void AppendRepeated(bool bit, uint64_t count) {
+    const uint64_t pattern = bit ? ~uint64_t{0} : 0;
+    if (count >= 64) {
+      const int fill = 64 - filled_;
+      StoreLittleEndian(word_ | pattern << filled_, out_);
+      const uint64_t words = (count - static_cast<uint64_t>(fill)) / 64;
+      std::memset(out_ + 8, static_cast<int>(pattern & 0xff), static_cast<size_t>(8 * words));
+      out_ += 8 * (words + 1);
+      count -= static_cast<uint64_t>(fill) + 64 * words;
+      word_ = 0;
+      filled_ = 0;
+    }
+    const int half = static_cast<int>(count / 2);
+    Append(pattern & LowBits(half), half);
+    Append(pattern & LowBits(static_cast<int>(count) - half), static_cast<int>(count) - half);
+  }
+  // The bits first, first + 1, ... first + count - 1 of `packed`.
+  void AppendPacked(std::span<const uint8_t> packed, uint64_t first, uint64_t count) {
+    const int shift = static_cast<int>(first % 8);
+    const uint8_t* p = packed.data() + first / 8;
+    for (; count >= 64 && packed.data() + packed.size() - p >= 9; p += 8, count -= 64) {
+      const uint64_t above = uint64_t{p[8]} << 1 << (63 - shift);
+      const uint64_t bits = LoadLittleEndian<uint64_t>(p) >> shift | above;
+      StoreLittleEndian(word_ | bits << filled_, out_);
+      out_ += 8;
+      word_ = bits >> 1 >> (63 - filled_);
+    }
+    for (first = static_cast<uint64_t>(8 * (p - packed.data()) + shift); count > 0;) {
+      const int taken = static_cast<int>(std::min<uint64_t>(count, kMaxBitsPerLoad));
+      Append(LoadBits(packed, first, taken), taken);
+      first += static_cast<uint64_t>(taken);
+      count -= static_cast<uint64_t>(taken);
+    }
+  }
+  // Writes what is left.
+  void Finish() {
+    if (filled_ > 0) std::memcpy(out_, &word_, static_cast<size_t>((filled_ + 7) / 8));
+  }
+
+ private:
+  uint8_t* out_;
+  uint64_t word_ = 0;
+  int filled_ = 0;
+};
+
+}  // namespace cfile::encodings
