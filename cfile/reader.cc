@@ -68,7 +68,7 @@ class Cursor<T>::Impl {
       return KeyPosition{};
     }
     // The block that the cursor is in may be the one.
-    if (!(loaded_ && path_ == &path && path == loaded_path_)) {
+    if (!(loaded_ && path_ == &path && path.leaf_entry() == loaded_entry_)) {
       Unload();
       path_ = &path;
       CFILE_RETURN_IF_ERROR(LoadBlock());
@@ -188,7 +188,7 @@ class Cursor<T>::Impl {
     }();
     if (!status.ok()) return internal::InBlock(status, file_->source().name(), loaded_pointer_);
     loaded_ = true;
-    loaded_path_ = *path_;
+    loaded_entry_ = path_->leaf_entry();
     return absl::OkStatus();
   }
 
@@ -223,8 +223,8 @@ class Cursor<T>::Impl {
 
   bool loaded_ = false;          // block_ is open, at path_
   BlockPointer loaded_pointer_;  // of block_, or of the one that failed
-  IndexPath
-      loaded_path_;  // a copy: a key search moves path_ before it is known whether the block stays
+  // Of block_: a key search moves path_ before it is known whether the block stays.
+  IndexPath::LeafEntry loaded_entry_;
   uint64_t first_ordinal_ = 0;  // of block_
   uint64_t ordinal_ = 0;        // where to go on if no block is loaded
 };

@@ -243,12 +243,14 @@ absl::StatusOr<LowerBound> PrefixDecoder::SeekToKey(const std::string_view& key)
   // The last restart that is less than the key: its interval holds the lower bound, or the restart
   // behind it is that.
   uint32_t bad_restart = 0;
-  const uint32_t restart =
-      FindLowerBound((count_ - 1) / layout_.restart_interval, [&](uint32_t before) {
+  const uint32_t restart = FindLowerBound(
+      (count_ - 1) / layout_.restart_interval,
+      [&](uint32_t before) {
         std::string_view value;
         if (!RestartKey(before + 1, value)) bad_restart = before + 1;
         return BytesLess(value, key);
-      });
+      },
+      [&](uint32_t before) { __builtin_prefetch(layout_.RestartAddress(before + 1)); });
   std::string_view value;
   if (bad_restart != 0) return BadRestart(bad_restart);
   if (!RestartKey(restart, value)) return BadRestart(restart);

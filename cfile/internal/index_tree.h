@@ -67,9 +67,13 @@ class IndexPath {
   uint32_t entry() const { return steps_.back().entry; }
   const BlockPointer& pointer() const { return leaf().entry_pointer(entry()); }
 
-  bool operator==(const IndexPath& other) const {
-    return valid() && other.valid() && &leaf() == &other.leaf() && entry() == other.entry();
-  }
+  // What tells one place in the tree from another.
+  struct LeafEntry {
+    const IndexNode* leaf = nullptr;
+    uint32_t entry = 0;
+    bool operator==(const LeafEntry&) const = default;
+  };
+  LeafEntry leaf_entry() const { return {&leaf(), entry()}; }
 
  private:
   struct Step {
