@@ -7,7 +7,8 @@
 namespace cfile::encodings {
 namespace {
 
-// The group of 8 values of kWidth bits at `packed`, of which 8 bytes more than the group's kWidth may be read.
+// The group of 8 values of kWidth bits at `packed`, of which 8 bytes more than the group's kWidth
+// may be read.
 template <typename T, int kWidth>
 inline void UnpackGroup(const uint8_t* packed, T* out) {
   if constexpr (kWidth == 0) {
@@ -15,16 +16,19 @@ inline void UnpackGroup(const uint8_t* packed, T* out) {
   } else if constexpr (kWidth == 8 * sizeof(T)) {
     std::memcpy(out, packed, 8 * sizeof(T));
   } else if constexpr (kWidth == 1 && sizeof(T) == 1) {
-    // Each byte of `bits` keeps another bit of the packed byte; adding 0x7f carries it into the byte's top bit.
+    // Each byte of `bits` keeps another bit of the packed byte; adding 0x7f carries it into the
+    // byte's top bit.
     const uint64_t bits = (*packed * 0x0101010101010101u) & 0x8040201008040201u;
-    StoreLittleEndian(((bits + 0x7f7f7f7f7f7f7f7fu) >> 7) & 0x0101010101010101u, reinterpret_cast<uint8_t*>(out));
+    StoreLittleEndian(((bits + 0x7f7f7f7f7f7f7f7fu) >> 7) & 0x0101010101010101u,
+                      reinterpret_cast<uint8_t*>(out));
   } else {
     constexpr uint64_t kMask = LowBits(kWidth);
     for (int i = 0; i < 8; ++i) {  // unrolled by the compiler: the offsets are constants
       const int byte = i * kWidth / 8;
       const int shift = i * kWidth % 8;
       uint64_t value = LoadLittleEndian<uint64_t>(packed + byte) >> shift;
-      if (kWidth > 56 && shift + kWidth > 64) value |= static_cast<uint64_t>(packed[byte + 8]) << (64 - shift);
+      if (kWidth > 56 && shift + kWidth > 64)
+        value |= static_cast<uint64_t>(packed[byte + 8]) << (64 - shift);
       out[i] = static_cast<T>(value & kMask);
     }
   }
@@ -89,9 +93,11 @@ template <typename T>
 void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* out, size_t count) {
   assert(0 <= width && width <= static_cast<int>(8 * sizeof(T)));
   assert(PackedBytes(first + count, width) <= packed.size());
-  // A group begins on a byte; values before the first group boundary come one by one, unless each value is on a byte anyway.
+  // A group begins on a byte; values before the first group boundary come one by one, unless each
+  // value is on a byte anyway.
   if (width % 8 != 0) {
-    for (; first % 8 != 0 && count > 0; ++first, --count) *out++ = static_cast<T>(UnpackOne(packed, width, first));
+    for (; first % 8 != 0 && count > 0; ++first, --count)
+      *out++ = static_cast<T>(UnpackOne(packed, width, first));
   }
   const size_t begin = static_cast<size_t>(first * static_cast<uint64_t>(width) / 8);
   kUnpackers<T>[static_cast<size_t>(width)](packed.subspan(count > 0 ? begin : 0), out, count);
@@ -124,7 +130,7 @@ void PackBits(std::span<const T> values, int width, ByteWriter& out) {
   if (filled > 0) std::memcpy(p, &word, static_cast<size_t>((filled + 7) / 8));
 }
 
-#define CFILE_INSTANTIATE(T)                                                                 \
+#define CFILE_INSTANTIATE(T)                                                        \
   template void UnpackBits<T>(std::span<const uint8_t>, int, uint64_t, T*, size_t); \
   template void PackBits<T>(std::span<const T>, int, ByteWriter&);
 CFILE_INSTANTIATE(uint8_t)

@@ -56,7 +56,8 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Decodes groups while a longest group fits in [p, end); counts them down in `groups` and returns where it stopped.
+// Decodes groups while a longest group fits in [p, end); counts them down in `groups` and returns
+// where it stopped.
 const uint8_t* DecodeGroups32(const uint8_t* p, const uint8_t* end, size_t& groups, uint32_t* out) {
   size_t left = groups;
   for (; left > 0 && static_cast<size_t>(end - p) >= kMaxGroupVarint32Bytes; --left, out += 4) {

@@ -13,8 +13,8 @@ namespace {
 constexpr size_t kHeaderBytes = 8;
 // A block that repeats one value never fills by its bytes; this many values end it.
 constexpr uint32_t kMaxValues = (uint32_t{1} << 31) - 1;
-// Values between two looks at the block's size: counted from the block's start, so that the bytes do not depend on how values were
-// appended.
+// Values between two looks at the block's size: counted from the block's start, so that the bytes
+// do not depend on how values were appended.
 constexpr size_t kChunkValues = 1024;
 
 // The unsigned number that stands for a T in the hybrid, and its bits.
@@ -59,12 +59,11 @@ class RleEncoder final : public BlockEncoder<T> {
   size_t size_bytes() const override { return kHeaderBytes + encoder_.size_bytes(); }
 
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
-    block.bytes.Clear();
+    block.Clear();
     block.bytes.PutFixed(count_);
     block.bytes.PutFixed(static_cast<uint32_t>(first_ordinal));
     encoder_.Finish(block.bytes, LastGroup::kTruncated);
     block.count = count_;
-    block.aligned_values_offset = 0;
     count_ = 0;
   }
 
@@ -77,7 +76,8 @@ class RleEncoder final : public BlockEncoder<T> {
 template <typename T>
 class RleDecoder final : public BlockDecoder<T> {
  public:
-  absl::Status Open(std::span<const uint8_t> block) override {
+  absl::Status Open(const BlockView& view) override {
+    const std::span<const uint8_t> block = view.bytes;
     ByteReader reader(block);
     uint32_t count;
     uint32_t first_ordinal;
@@ -102,7 +102,8 @@ class RleDecoder final : public BlockDecoder<T> {
 
   absl::StatusOr<size_t> Read(std::span<T> out) override {
     const size_t taken = std::min<size_t>(out.size(), this->count_ - this->position_);
-    CFILE_RETURN_IF_ERROR(runs_.Read(reinterpret_cast<typename Hybrid<T>::Number*>(out.data()), taken));
+    CFILE_RETURN_IF_ERROR(
+        runs_.Read(reinterpret_cast<typename Hybrid<T>::Number*>(out.data()), taken));
     this->position_ += static_cast<uint32_t>(taken);
     return taken;
   }
@@ -111,7 +112,8 @@ class RleDecoder final : public BlockDecoder<T> {
     // The sign bit is flipped, so that unsigned order is the order of keys.
     constexpr uint64_t kFlip = std::is_signed_v<T> ? uint64_t{1} << (Hybrid<T>::kWidth - 1) : 0;
     const uint64_t number = static_cast<typename Hybrid<T>::Number>(key);
-    CFILE_ASSIGN_OR_RETURN(const uint64_t position, runs_.SeekToLowerBound(number ^ kFlip, kFlip, this->count_));
+    CFILE_ASSIGN_OR_RETURN(const uint64_t position,
+                           runs_.SeekToLowerBound(number ^ kFlip, kFlip, this->count_));
     this->position_ = static_cast<uint32_t>(position);
     LowerBound bound{.position = this->position_, .exact = false};
     if (position < this->count_) {
@@ -128,22 +130,26 @@ class RleDecoder final : public BlockDecoder<T> {
 }  // namespace
 
 template <typename T>
-std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder(PhysicalType type, const EncoderOptions& options) {
+std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder(PhysicalType type,
+                                                       const EncoderOptions& options) {
   assert(HoldsType<T>(type));
   static_cast<void>(type);
   return std::make_unique<RleEncoder<T>>(options);
 }
 
 template <typename T>
-std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder(PhysicalType type, uint32_t /*type_length*/) {
+std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder(PhysicalType type,
+                                                       const DecoderOptions& /*options*/) {
   assert(HoldsType<T>(type));
   static_cast<void>(type);
   return std::make_unique<RleDecoder<T>>();
 }
 
-#define CFILE_INSTANTIATE(T)                                                                                   \
-  template std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder<T>(PhysicalType, const EncoderOptions&); \
-  template std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder<T>(PhysicalType, uint32_t);
+#define CFILE_INSTANTIATE(T)                                                                 \
+  template std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder<T>(PhysicalType,           \
+                                                                     const EncoderOptions&); \
+  template std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder<T>(PhysicalType,           \
+                                                                     const DecoderOptions&);
 CFILE_INSTANTIATE(bool)
 CFILE_INSTANTIATE(int8_t)
 CFILE_INSTANTIATE(uint8_t)

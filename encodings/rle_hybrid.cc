@@ -12,8 +12,8 @@ namespace {
 constexpr uint64_t kKuduMaxLiterals = 8 * 63;
 // The longest run whose header fits 32 bits: values if repeated, groups if literal.
 constexpr uint64_t kMaxRunLength = (uint64_t{1} << 31) - 1;
-// Literal runs that took in repeated ones take no more from this length on, so that their header stays at 2 bytes (or grows only where
-// Kudu needs further headers too).
+// Literal runs that took in repeated ones take no more from this length on, so that their header
+// stays at 2 bytes (or grows only where Kudu needs further headers too).
 constexpr uint64_t kMaxJoinedLiterals = 8 * 8000;
 constexpr int kJoinedHeaderBytes = 2;
 
@@ -23,7 +23,8 @@ int RepeatedBytes(uint64_t count, int width) { return VintBytes(count << 1) + (w
 // Values that complete the last group of a literal run.
 uint64_t Fill(uint64_t literal_count) { return -literal_count & 7; }
 
-// Kudu's policy: how many of `count` equal values join a literal run of `literal_count`; the others are repeated.
+// Kudu's policy: how many of `count` equal values join a literal run of `literal_count`; the others
+// are repeated.
 uint64_t KuduLiterals(uint64_t literal_count, uint64_t count, bool last) {
   const uint64_t fill = Fill(literal_count);
   if (count >= fill + 8) return fill;
@@ -41,7 +42,8 @@ bool AllEqual(const T* group) {
 // Where the first value that is not `value` stands in `values`, from `begin` on.
 template <typename T>
 size_t EndOfRun(std::span<const T> values, size_t begin, T value) {
-  while (values.size() - begin >= 8 && values[begin] == value && AllEqual(&values[begin])) begin += 8;
+  while (values.size() - begin >= 8 && values[begin] == value && AllEqual(&values[begin]))
+    begin += 8;
   while (begin < values.size() && values[begin] == value) ++begin;
   return begin;
 }
@@ -83,7 +85,8 @@ void RleHybridEncoder::PutValues(std::span<const T> values) {
       const size_t taken = std::min<size_t>(values.size(), 64);
       uint64_t bits = 0;
       size_t i = 0;
-      if constexpr (sizeof(T) == 1) {  // the product's top byte gathers the lowest bits of eight bytes
+      if constexpr (sizeof(T) ==
+                    1) {  // the product's top byte gathers the lowest bits of eight bytes
         for (; i + 8 <= taken; i += 8) {
           bits |= (LoadLittleEndian<uint64_t>(&values[i]) * 0x0102040810204080u >> 56) << i;
         }
@@ -97,7 +100,8 @@ void RleHybridEncoder::PutValues(std::span<const T> values) {
   for (size_t i = 0; i < values.size();) {
     if (values[i] != pending_value_ || pending_count_ == 0) {
       Settle(std::nullopt);
-      // Without a ledger a run can begin at group boundaries only, so what fills a group is literal, as are groups of different values.
+      // Without a ledger a run can begin at group boundaries only, so what fills a group is
+      // literal, as are groups of different values.
       if (!has_ledger() && literal_count_ % 8 != 0) {
         const size_t fill = std::min<size_t>(Fill(literal_count_), values.size() - i);
         for (size_t k = 0; k < fill; ++k) AppendLiterals(values[i + k], 1);
@@ -122,9 +126,11 @@ void RleHybridEncoder::PutBits(uint64_t bits, int count) {
   bits &= LowBits(count);
   const auto run_length = [bits, count](int begin) {
     const uint64_t rest = bits >> begin;
-    return std::min(count - begin, (rest & 1) != 0 ? std::countr_one(rest) : std::countr_zero(rest));
+    return std::min(count - begin,
+                    (rest & 1) != 0 ? std::countr_one(rest) : std::countr_zero(rest));
   };
-  // Bit i: bits i to i + 7 are equal. (The zeros behind our bits can only seem to prolong the last run.)
+  // Bit i: bits i to i + 7 are equal. (The zeros behind our bits can only seem to prolong the last
+  // run.)
   uint64_t equal = ~(bits ^ bits >> 1);
   equal &= equal >> 1;
   equal &= equal >> 2;
@@ -154,7 +160,8 @@ size_t RleHybridEncoder::size_bytes() const {
   const uint64_t groups = (literal_count_ + pending) / 8;
   const size_t closed = literal_count_ > 0 ? literal_begin_ : out_.size();
   if (groups == 0) return closed;
-  const uint64_t headers = kudu_exact_ ? (groups + 62) / 63 : static_cast<uint64_t>(VintBytes(groups << 1));
+  const uint64_t headers =
+      kudu_exact_ ? (groups + 62) / 63 : static_cast<uint64_t>(VintBytes(groups << 1));
   return closed + static_cast<size_t>(headers + groups * static_cast<uint64_t>(width_));
 }
 
@@ -169,7 +176,8 @@ void RleHybridEncoder::Finish(ByteWriter& out, LastGroup last_group) {
 uint64_t RleHybridEncoder::ChooseLiterals(std::optional<LastGroup> last) {
   if (kudu_exact_) return KuduLiterals(literal_count_, pending_count_, last.has_value());
   const uint64_t fill = Fill(literal_count_);
-  if (!has_ledger()) {  // at the end, two equal values of 8 bits and more pay, and one that would need a whole group
+  if (!has_ledger()) {  // at the end, two equal values of 8 bits and more pay, and one that would
+                        // need a whole group
     const uint64_t pays = !last ? 8 : *last == LastGroup::kTruncated ? 2 : 1;
     return pending_count_ >= fill + pays ? fill : pending_count_;
   }
@@ -181,7 +189,8 @@ uint64_t RleHybridEncoder::ChooseLiterals(std::optional<LastGroup> last) {
   const uint64_t kudu_repeated = pending_count_ - kudu_literals;
   ledger.saved_bytes += RepeatedBytes(kudu_repeated, width_);
   ledger.open_values = 0;
-  // If all join our literal run: whatever values follow, it will have at most so many bytes more than Kudu's.
+  // If all join our literal run: whatever values follow, it will have at most so many bytes more
+  // than Kudu's.
   const int64_t ahead = ledger.ahead_values + static_cast<int64_t>(kudu_repeated);
   const int header = kJoinedHeaderBytes - ledger.charged_bytes;
   const bool joins = pending_count_ - fill < min_repeated_ && literal_count_ < kMaxJoinedLiterals &&
@@ -281,7 +290,8 @@ void RleHybridEncoder::AppendRepeated(uint64_t value, uint64_t count) {
   while (count > 0) {
     const uint64_t taken = std::min(count, kMaxRunLength);
     out_.PutVint(taken << 1);
-    out_.PutBytes({reinterpret_cast<const uint8_t*>(&value), static_cast<size_t>((width_ + 7) / 8)});
+    out_.PutBytes(
+        {reinterpret_cast<const uint8_t*>(&value), static_cast<size_t>((width_ + 7) / 8)});
     count -= taken;
   }
 }
@@ -291,13 +301,16 @@ void RleHybridEncoder::CloseLiteralRun(LastGroup last_group) {
   FlushBits();
   const uint64_t groups = (literal_count_ + 7) / 8;
   const size_t size = out_.size() - literal_begin_ - 1;
-  if (last_group == LastGroup::kWhole) out_.PutZeros(static_cast<size_t>(PackedBytes(8 * groups, width_)) - size);
+  if (last_group == LastGroup::kWhole)
+    out_.PutZeros(static_cast<size_t>(PackedBytes(8 * groups, width_)) - size);
 
   // A header of several bytes pushes the values back.
   const int header_bytes = VintBytes(groups << 1);
   out_.Extend(static_cast<size_t>(header_bytes - 1));
   uint8_t* const run = out_.data() + literal_begin_;
-  if (header_bytes > 1) std::memmove(run + header_bytes, run + 1, out_.size() - literal_begin_ - static_cast<size_t>(header_bytes));
+  if (header_bytes > 1)
+    std::memmove(run + header_bytes, run + 1,
+                 out_.size() - literal_begin_ - static_cast<size_t>(header_bytes));
   uint64_t header = groups << 1 | 1;
   for (int i = 0; i < header_bytes; ++i, header >>= 7) {
     run[i] = static_cast<uint8_t>((header & 0x7f) | (i + 1 < header_bytes ? 0x80 : 0));

@@ -1,10 +1,11 @@
-// The RLE/bit-packed hybrid of Parquet and Kudu: runs of one repeated value, and literal runs of bit-packed groups of 8
-// (cfile/FORMAT.md, RLE-hybrid).
+// The RLE/bit-packed hybrid of Parquet and Kudu: runs of one repeated value, and literal runs of
+// bit-packed groups of 8 (cfile/FORMAT.md, RLE-hybrid).
 //
-//   run     := vint(count << 1) value, or vint(groups << 1 | 1) 8 * groups values bit-packed, least significant bit first
-//   value   := ceil(width / 8) bytes, little-endian
+//   run     := vint(count << 1) value, or vint(groups << 1 | 1) 8 * groups values bit-packed, least
+//   significant bit first value   := ceil(width / 8) bytes, little-endian
 //
-// The stream does not say how many values it holds; the caller does. No 4-byte length here: whoever needs it writes it.
+// The stream does not say how many values it holds; the caller does. No 4-byte length here: whoever
+// needs it writes it.
 #pragma once
 
 #include <cstddef>
@@ -30,19 +31,24 @@ enum class LastGroup {
 // Appends runs of values of one width to its own buffer. Thread-compatible.
 class RleHybridEncoder {
  public:
-  // Precondition: 0 <= width <= kMaxHybridWidth. kudu_exact: a run begins at a group boundary as soon as 8 equal values follow, and
-  // a literal run has at most 63 groups, as Kudu has it. Otherwise literal runs go on, and narrow values (less than 8 bits) repeat only
-  // where that is worth a change of runs to the reader; the stream is never longer than with kudu_exact and the same LastGroup.
+  // Precondition: 0 <= width <= kMaxHybridWidth. kudu_exact: a run begins at a group boundary as
+  // soon as 8 equal values follow, and a literal run has at most 63 groups, as Kudu has it.
+  // Otherwise literal runs go on, and narrow values (less than 8 bits) repeat only where that is
+  // worth a change of runs to the reader; the stream is never longer than with kudu_exact and the
+  // same LastGroup.
   RleHybridEncoder(int width, bool kudu_exact);
 
-  // Appends `count` times `value`; takes a time independent of `count`. Precondition: value < 2^width.
+  // Appends `count` times `value`; takes a time independent of `count`. Precondition: value <
+  // 2^width.
   void PutRun(uint64_t value, uint64_t count);
 
-  // Appends the values one after the other; T is an unsigned integer. Precondition: each value < 2^width.
+  // Appends the values one after the other; T is an unsigned integer. Precondition: each value <
+  // 2^width.
   template <typename T>
   void PutValues(std::span<const T> values);
 
-  // Appends the lowest `count` bits, the least significant first. Preconditions: the width is 1; 1 <= count <= 64.
+  // Appends the lowest `count` bits, the least significant first. Preconditions: the width is 1; 1
+  // <= count <= 64.
   void PutBits(uint64_t bits, int count);
 
   // Bytes so far, without a pending run and a pending group (what Kudu calls the encoded size).
@@ -52,12 +58,13 @@ class RleHybridEncoder {
   void Finish(ByteWriter& out, LastGroup last_group);
 
  private:
-  // Narrow values, not kudu_exact: Kudu's stream of the settled values, in numbers, against our own. It pays for what joins a literal
-  // run although repeating would be shorter.
+  // Narrow values, not kudu_exact: Kudu's stream of the settled values, in numbers, against our
+  // own. It pays for what joins a literal run although repeating would be shorter.
   struct Ledger {
     uint64_t open_values = 0;  // in Kudu's open literal run
     int64_t ahead_values = 0;  // in our literal runs less those in Kudu's
-    int64_t saved_bytes = 0;   // of headers and repeated values; our open literal run's header counts charged_bytes
+    int64_t saved_bytes =
+        0;  // of headers and repeated values; our open literal run's header counts charged_bytes
     int charged_bytes = 0;
 
     void AddKuduLiterals(uint64_t count);
@@ -68,15 +75,18 @@ class RleHybridEncoder {
   };
   bool has_ledger() const { return !kudu_exact_ && 0 < width_ && width_ < 8; }
 
-  // Decides on the pending run: how many of its values continue the literal run; the others are repeated.
+  // Decides on the pending run: how many of its values continue the literal run; the others are
+  // repeated.
   uint64_t ChooseLiterals(std::optional<LastGroup> last);
   // Writes the pending run. `last`: no value follows, and how the stream ends.
   void Settle(std::optional<LastGroup> last);
-  // Literals with any policy: the lowest `count` of `bits`, no 8 of which are equal in a row. Precondition: the width is 1.
+  // Literals with any policy: the lowest `count` of `bits`, no 8 of which are equal in a row.
+  // Precondition: the width is 1.
   void AppendShortRuns(uint64_t bits, int count);
   void AppendBits(uint64_t bits, int count);
   void FlushBits();
-  // Opens a literal run if none is open, and returns how many of `count` values it can take; EndLiterals follows when it took them.
+  // Opens a literal run if none is open, and returns how many of `count` values it can take;
+  // EndLiterals follows when it took them.
   uint64_t BeginLiterals(uint64_t count);
   void EndLiterals(uint64_t count);
   void AppendLiterals(uint64_t value, uint64_t count);
@@ -94,7 +104,8 @@ class RleHybridEncoder {
   // The pending run, which the next value may continue.
   uint64_t pending_value_ = 0;
   uint64_t pending_count_ = 0;
-  // The open literal run, if literal_count_ > 0: one byte for its header at literal_begin_, then its values.
+  // The open literal run, if literal_count_ > 0: one byte for its header at literal_begin_, then
+  // its values.
   uint64_t literal_count_ = 0;
   size_t literal_begin_ = 0;
   // Bits that are not in out_ yet.
@@ -105,17 +116,21 @@ class RleHybridEncoder {
 
 // Reads a stream forwards, and seeks in it. Thread-compatible.
 //
-// Takes any run length of at least 1 and at most 2^31 - 1 (values or groups), a repeated run of fewer than 8 values, and a last literal
-// run whose bytes end before its groups do: it holds the values whose bits are all there. What lies behind the values that the
-// caller asks for is not looked at. All calls report kDataLoss where the stream ends too early, a run has no length, a header does not
-// fit 32 bits, or a repeated value does not fit the width; the reader has then not moved.
+// Takes any run length of at least 1 and at most 2^31 - 1 (values or groups), a repeated run of
+// fewer than 8 values, and a last literal run whose bytes end before its groups do: it holds the
+// values whose bits are all there. What lies behind the values that the caller asks for is not
+// looked at. All calls report kDataLoss where the stream ends too early, a run has no length, a
+// header does not fit 32 bits, or a repeated value does not fit the width; the reader has then not
+// moved.
 //
-// Memory: after the first seek, one checkpoint of 32 bytes for every 64 runs or 4,096 literal values that were passed.
+// Memory: after the first seek, one checkpoint of 32 bytes for every 64 runs or 4,096 literal
+// values that were passed.
 class RleHybridReader {
  public:
   RleHybridReader() = default;
 
-  // Begins at the front of `bytes`, which must outlive the use. Precondition: 0 <= width <= kMaxHybridWidth.
+  // Begins at the front of `bytes`, which must outlive the use. Precondition: 0 <= width <=
+  // kMaxHybridWidth.
   RleHybridReader(std::span<const uint8_t> bytes, int width) { Open(bytes, width); }
   void Open(std::span<const uint8_t> bytes, int width);
 
@@ -127,27 +142,30 @@ class RleHybridReader {
   template <typename T>
   absl::Status Read(T* out, size_t count);
 
-  // Writes the next `count` values as bits to `bits`, least significant bit first from bit 0 of bits[0] on (unused bits of the last
-  // byte are 0), and returns how many of them are 1. Precondition: the width is 1.
+  // Writes the next `count` values as bits to `bits`, least significant bit first from bit 0 of
+  // bits[0] on (unused bits of the last byte are 0), and returns how many of them are 1.
+  // Precondition: the width is 1.
   absl::StatusOr<uint64_t> ReadBits(size_t count, uint8_t* bits);
 
-  // Goes to value `position`. Returns, if the width is 1, how many of the values before it are 1, else 0.
+  // Goes to value `position`. Returns, if the width is 1, how many of the values before it are 1,
+  // else 0.
   absl::StatusOr<uint64_t> SeekTo(uint64_t position);
 
   // The value at position(), without passing it.
   absl::StatusOr<uint64_t> Peek() const;
 
-  // Goes to the first of the values 0 to count - 1 that is not less than `key`, or to `count`, and returns that position. Values
-  // compare as unsigned numbers after `flip` is exclusive-ored to them: 0 for unsigned ones, the sign bit for signed ones; `key` is
-  // already flipped. Precondition: the values ascend in that order (else some position is found).
+  // Goes to the first of the values 0 to count - 1 that is not less than `key`, or to `count`, and
+  // returns that position. Values compare as unsigned numbers after `flip` is exclusive-ored to
+  // them: 0 for unsigned ones, the sign bit for signed ones; `key` is already flipped.
+  // Precondition: the values ascend in that order (else some position is found).
   absl::StatusOr<uint64_t> SeekToLowerBound(uint64_t key, uint64_t flip, uint64_t count);
 
  private:
   // Where in the runs a reader is. A plain value, so that hot loops keep it in registers.
   struct Cursor {
-    const uint8_t* run = nullptr;   // header of the current run
-    const uint8_t* next = nullptr;  // behind the current run
-    const uint8_t* end = nullptr;   // of the stream
+    const uint8_t* run = nullptr;       // header of the current run
+    const uint8_t* next = nullptr;      // behind the current run
+    const uint8_t* end = nullptr;       // of the stream
     const uint8_t* literals = nullptr;  // of the current run; nullptr if it is repeated
     uint64_t first = 0;                 // literal value that comes next, from the run's first
     uint64_t value = 0;                 // repeated
@@ -166,9 +184,9 @@ class RleHybridReader {
   };
   struct Checkpoint {
     uint64_t position;
-    uint64_t ones;     // before position, for width 1
-    uint64_t offset;   // of the header of the run that holds the value
-    uint64_t passed;   // values of that run before position
+    uint64_t ones;    // before position, for width 1
+    uint64_t offset;  // of the header of the run that holds the value
+    uint64_t passed;  // values of that run before position
   };
 
   void GoTo(const Checkpoint& checkpoint);
@@ -178,7 +196,8 @@ class RleHybridReader {
   const uint8_t* begin_ = nullptr;
   Cursor cursor_;
   uint64_t position_ = 0;
-  uint64_t checked_ = 0;  // a seek has passed so many values: their runs are sound, and have checkpoints
+  uint64_t checked_ =
+      0;  // a seek has passed so many values: their runs are sound, and have checkpoints
   std::vector<Checkpoint> checkpoints_;
 };
 

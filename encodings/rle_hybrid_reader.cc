@@ -10,7 +10,8 @@ namespace {
 constexpr uint64_t kRunsPerCheckpoint = 64;
 constexpr uint64_t kLiteralsPerCheckpoint = 4096;
 
-// Runs are mostly short and of random length: so many bytes are written at once, whatever the length, where there is room.
+// Runs are mostly short and of random length: so many bytes are written at once, whatever the
+// length, where there is room.
 constexpr size_t kShortRunBytes = 128;
 
 // Writes `count` times `value` to `out`, where `room` values may be overwritten.
@@ -27,7 +28,8 @@ inline void FillRun(T* out, size_t count, size_t room, T value) {
   if (count > kShort) std::fill_n(out + kShort, count - kShort, value);
 }
 
-// Copies `count` values from `in`, where `available` bytes may be read, to `out`, where `room` values may be overwritten.
+// Copies `count` values from `in`, where `available` bytes may be read, to `out`, where `room`
+// values may be overwritten.
 template <typename T>
 inline void CopyRun(T* out, size_t count, size_t room, const uint8_t* in, size_t available) {
   constexpr size_t kShort = kShortRunBytes / sizeof(T);
@@ -42,7 +44,8 @@ inline void CopyRun(T* out, size_t count, size_t room, const uint8_t* in, size_t
 uint64_t CountOnes(std::span<const uint8_t> packed, uint64_t first, uint64_t count) {
   uint64_t ones = 0;
   if (first % 8 == 0) {
-    for (const uint8_t* p = packed.data() + first / 8; count >= 64; p += 8, first += 64, count -= 64) {
+    for (const uint8_t* p = packed.data() + first / 8; count >= 64;
+         p += 8, first += 64, count -= 64) {
       ones += static_cast<uint64_t>(std::popcount(LoadLittleEndian<uint64_t>(p)));
     }
   }
@@ -69,7 +72,8 @@ class BitAppender {
       filled_ += count;
     }
   }
-  // The same without a branch. Precondition: the bitmap has 8 bytes more than the whole words written so far.
+  // The same without a branch. Precondition: the bitmap has 8 bytes more than the whole words
+  // written so far.
   void AppendWide(uint64_t bits, int count) {
     word_ |= bits << filled_;
     StoreLittleEndian(word_, out_);
@@ -100,7 +104,8 @@ class BitAppender {
     const int shift = static_cast<int>(first % 8);
     const uint8_t* p = packed.data() + first / 8;
     for (; count >= 64 && packed.data() + packed.size() - p >= 9; p += 8, count -= 64) {
-      const uint64_t bits = LoadLittleEndian<uint64_t>(p) >> shift | uint64_t{p[8]} << 1 << (63 - shift);
+      const uint64_t bits = LoadLittleEndian<uint64_t>(p) >> shift | uint64_t{p[8]} << 1
+                                                                                    << (63 - shift);
       StoreLittleEndian(word_ | bits << filled_, out_);
       out_ += 8;
       word_ = bits >> 1 >> (63 - filled_);
@@ -121,16 +126,17 @@ class BitAppender {
   int filled_ = 0;
 };
 
-// Copies runs of up to 48 bits, which Kudu's streams consist of, from `next` on, two at a time and without a branch that depends on
-// their bits; moves `next` and returns how many bits those were. Stops in good time before `room` bits, and before any run that is
-// not plain and whole.
+// Copies runs of up to 48 bits, which Kudu's streams consist of, from `next` on, two at a time and
+// without a branch that depends on their bits; moves `next` and returns how many bits those were.
+// Stops in good time before `room` bits, and before any run that is not plain and whole.
 uint64_t CopyShortRuns(const uint8_t*& next, const uint8_t* end, uint64_t room, BitAppender& out) {
   BitAppender appender = out;
   const uint8_t* p = next;
   uint64_t passed = 0;
   bool plain = true;
   while (plain && end - p >= 16 && room - passed >= 128) {
-    uint64_t headers = LoadLittleEndian<uint64_t>(p);  // the second run's header is taken from here, sooner than from memory
+    uint64_t headers = LoadLittleEndian<uint64_t>(
+        p);  // the second run's header is taken from here, sooner than from memory
     for (int run = 0; run < 2; ++run) {
       const uint64_t literal = headers & 1;
       const uint64_t repeated = literal - 1;  // all ones if so
@@ -181,7 +187,9 @@ inline bool RleHybridReader::Cursor::NextRun() {
   if (length == 0) return false;
   if ((header & 1) != 0) {
     const uint64_t bytes = length * static_cast<uint64_t>(width);
-    const uint64_t held = width == 0 || bytes <= available ? 8 * length : 8 * available / static_cast<uint64_t>(width);
+    const uint64_t held = width == 0 || bytes <= available
+                              ? 8 * length
+                              : 8 * available / static_cast<uint64_t>(width);
     if (held == 0) return false;
     run = next;
     next = p + std::min(bytes, available);
@@ -213,14 +221,17 @@ uint64_t RleHybridReader::Cursor::ValueAt(uint64_t index) const {
 }
 
 absl::Status RleHybridReader::Damaged(const Cursor& cursor, uint64_t position) const {
-  const std::string where = absl::StrCat("RLE-hybrid of width ", cursor.width, ": run at byte ", cursor.next - begin_,
-                                         " of ", cursor.end - begin_, ", for value ", position, ": ");
+  const std::string where =
+      absl::StrCat("RLE-hybrid of width ", cursor.width, ": run at byte ", cursor.next - begin_,
+                   " of ", cursor.end - begin_, ", for value ", position, ": ");
   ByteReader reader({cursor.next, cursor.end});
   uint32_t header;
   if (reader.empty()) return DataLoss(where, "the bytes end before it");
   if (!reader.ReadVint32(header)) return DataLoss(where, "its header is no vint of 32 bits");
   if (header >> 1 == 0) return DataLoss(where, "its length is 0, must be at least 1");
-  if ((header & 1) != 0) return DataLoss(where, "no whole value of its literals is there, it has ", header >> 1, " groups");
+  if ((header & 1) != 0)
+    return DataLoss(where, "no whole value of its literals is there, it has ", header >> 1,
+                    " groups");
   const int value_bytes = (cursor.width + 7) / 8;
   if (reader.remaining() < static_cast<size_t>(value_bytes)) {
     return DataLoss(where, "its value takes ", value_bytes, " bytes, found ", reader.remaining());
@@ -296,8 +307,9 @@ void RleHybridReader::GoTo(const Checkpoint& checkpoint) {
 
 absl::StatusOr<uint64_t> RleHybridReader::SeekTo(uint64_t position) {
   if (checkpoints_.empty()) checkpoints_.push_back({});
-  const auto after = std::upper_bound(checkpoints_.begin(), checkpoints_.end(), position,
-                                      [](uint64_t wanted, const Checkpoint& at) { return wanted < at.position; });
+  const auto after =
+      std::upper_bound(checkpoints_.begin(), checkpoints_.end(), position,
+                       [](uint64_t wanted, const Checkpoint& at) { return wanted < at.position; });
   const Cursor old_cursor = cursor_;
   const uint64_t old_position = position_;
   bool passes_last = after == checkpoints_.end();
@@ -319,14 +331,16 @@ absl::StatusOr<uint64_t> RleHybridReader::SeekTo(uint64_t position) {
     if (cursor_.literals != nullptr) {
       taken = std::min(taken, kLiteralsPerCheckpoint);
       literals += taken;
-      if (cursor_.width == 1) ones += CountOnes({cursor_.literals, cursor_.end}, cursor_.first, taken);
+      if (cursor_.width == 1)
+        ones += CountOnes({cursor_.literals, cursor_.end}, cursor_.first, taken);
     } else if (cursor_.width == 1) {
       ones += cursor_.value * taken;
     }
     cursor_.Pass(taken);
     position_ += taken;
     if (passes_last && (runs >= kRunsPerCheckpoint || literals >= kLiteralsPerCheckpoint)) {
-      checkpoints_.push_back({position_, ones, static_cast<uint64_t>(cursor_.run - begin_), cursor_.first});
+      checkpoints_.push_back(
+          {position_, ones, static_cast<uint64_t>(cursor_.run - begin_), cursor_.first});
       runs = 0;
       literals = 0;
     }
@@ -335,19 +349,21 @@ absl::StatusOr<uint64_t> RleHybridReader::SeekTo(uint64_t position) {
   return ones;
 }
 
-absl::StatusOr<uint64_t> RleHybridReader::SeekToLowerBound(uint64_t key, uint64_t flip, uint64_t count) {
+absl::StatusOr<uint64_t> RleHybridReader::SeekToLowerBound(uint64_t key, uint64_t flip,
+                                                           uint64_t count) {
   const auto less = [key, flip](uint64_t value) { return (value ^ flip) < key; };
   // To the end once, so that there are checkpoints for all of the values.
   if (checked_ < count || checkpoints_.empty()) CFILE_RETURN_IF_ERROR(SeekTo(count).status());
 
   absl::Status status;
-  const auto after = std::partition_point(checkpoints_.begin() + 1, checkpoints_.end(), [&](const Checkpoint& at) {
-    if (at.position >= count) return false;
-    GoTo(at);
-    const absl::StatusOr<uint64_t> value = Peek();
-    if (!value.ok()) status = value.status();
-    return value.ok() && less(*value);
-  });
+  const auto after =
+      std::partition_point(checkpoints_.begin() + 1, checkpoints_.end(), [&](const Checkpoint& at) {
+        if (at.position >= count) return false;
+        GoTo(at);
+        const absl::StatusOr<uint64_t> value = Peek();
+        if (!value.ok()) status = value.status();
+        return value.ok() && less(*value);
+      });
   CFILE_RETURN_IF_ERROR(status);
   GoTo(after[-1]);
   while (position_ < count) {

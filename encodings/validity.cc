@@ -36,7 +36,8 @@ void ValidityEncoder::Finish(ByteWriter& out) {
 }
 
 absl::Status ValidityDecoder::Open(std::span<const uint8_t> bitmap, uint32_t count) {
-  if (count > 0 && bitmap.empty()) return DataLoss("validity bitmap of ", count, " rows has no bytes");
+  if (count > 0 && bitmap.empty())
+    return DataLoss("validity bitmap of ", count, " rows has no bytes");
   runs_.Open(bitmap, 1);
   count_ = count;
   return absl::OkStatus();

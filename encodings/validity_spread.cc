@@ -14,12 +14,14 @@
 #define CFILE_ENCODINGS_VALIDITY_SPREAD_TABLES
 namespace cfile::encodings {
 
-// For each byte of a bitmap, which of the next present values its 8 rows get; -1 for a null. The first 16 entries serve 4 rows.
+// For each byte of a bitmap, which of the next present values its 8 rows get; -1 for a null. The
+// first 16 entries serve 4 rows.
 constexpr std::array<std::array<int8_t, 8>, 256> MakeSpreadTable() {
   std::array<std::array<int8_t, 8>, 256> table{};
   for (size_t mask = 0; mask < 256; ++mask) {
     int8_t next = 0;
-    for (size_t row = 0; row < 8; ++row) table[mask][row] = (mask >> row & 1) != 0 ? next++ : int8_t{-1};
+    for (size_t row = 0; row < 8; ++row)
+      table[mask][row] = (mask >> row & 1) != 0 ? next++ : int8_t{-1};
   }
   return table;
 }
@@ -31,14 +33,16 @@ constexpr std::array<std::array<int8_t, 8>, 16> MakeSpreadPairsTable() {
   for (size_t mask = 0; mask < 16; ++mask) {
     for (size_t lane = 0; lane < 8; ++lane) {
       const int8_t value = kSpread[mask][lane / 2];
-      table[mask][lane] = static_cast<int8_t>(value < 0 ? -1 : 2 * value + static_cast<int>(lane % 2));
+      table[mask][lane] =
+          static_cast<int8_t>(value < 0 ? -1 : 2 * value + static_cast<int>(lane % 2));
     }
   }
   return table;
 }
 alignas(64) inline constexpr auto kSpreadPairs = MakeSpreadPairsTable();
 
-// For each byte of `word`, the ones in the bytes below it; the whole word's ones come out in `total`.
+// For each byte of `word`, the ones in the bytes below it; the whole word's ones come out in
+// `total`.
 inline uint64_t OnesBelowEachByte(uint64_t word, uint64_t& total) {
   word -= word >> 1 & 0x5555555555555555u;
   word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
@@ -56,7 +60,8 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#define CFILE_SPREAD_SIMD (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 && !HWY_HAVE_SCALABLE)
+#define CFILE_SPREAD_SIMD \
+  (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 && !HWY_HAVE_SCALABLE)
 // Vectors of 32 bytes whose lanes can be picked across the whole vector.
 #define CFILE_SPREAD_WIDE (CFILE_SPREAD_SIMD && HWY_MAX_BYTES >= 32)
 
@@ -74,7 +79,8 @@ HWY_INLINE void PickLanes(D d, const uint8_t* present, const int8_t* indices, ui
 }
 #endif
 
-// The 8 rows of the bitmap byte `mask`, from 8 values at `present` of which not all need to be meant.
+// The 8 rows of the bitmap byte `mask`, from 8 values at `present` of which not all need to be
+// meant.
 template <size_t kSize>
 HWY_INLINE void SpreadByte(const uint8_t* present, uint32_t mask, uint8_t* out) {
   if constexpr (kSize == 1) {
@@ -84,8 +90,10 @@ HWY_INLINE void SpreadByte(const uint8_t* present, uint32_t mask, uint8_t* out) 
   } else if constexpr (kSize == 2) {
     const hn::FixedTag<int16_t, 8> d;
     const hn::FixedTag<uint8_t, 16> d8;
-    // Value i is made of the bytes 2 * i and 2 * i + 1; of -1 both bytes come out with the top bit set, which makes zeros.
-    const auto index = hn::PromoteTo(d, hn::LoadU(hn::Rebind<int8_t, decltype(d)>(), kSpread[mask].data()));
+    // Value i is made of the bytes 2 * i and 2 * i + 1; of -1 both bytes come out with the top bit
+    // set, which makes zeros.
+    const auto index =
+        hn::PromoteTo(d, hn::LoadU(hn::Rebind<int8_t, decltype(d)>(), kSpread[mask].data()));
     const auto bytes = hn::Add(hn::Mul(index, hn::Set(d, 0x0202)), hn::Set(d, 0x0100));
     hn::StoreU(hn::TableLookupBytesOr0(hn::LoadU(d8, present), hn::BitCast(d8, bytes)), d8, out);
   } else if constexpr (kSize == 4) {
@@ -96,9 +104,11 @@ HWY_INLINE void SpreadByte(const uint8_t* present, uint32_t mask, uint8_t* out) 
     const hn::FixedTag<uint8_t, 16> d8;
     for (uint32_t half = 0; half < 2; ++half) {
       const uint32_t nibble = mask >> (4 * half) & 15;
-      const auto index = hn::PromoteTo(d, hn::LoadU(hn::Rebind<int8_t, decltype(d)>(), kSpread[nibble].data()));
+      const auto index =
+          hn::PromoteTo(d, hn::LoadU(hn::Rebind<int8_t, decltype(d)>(), kSpread[nibble].data()));
       const auto bytes = hn::Add(hn::Mul(index, hn::Set(d, 0x04040404)), hn::Set(d, 0x03020100));
-      hn::StoreU(hn::TableLookupBytesOr0(hn::LoadU(d8, present), hn::BitCast(d8, bytes)), d8, out + 16 * half);
+      hn::StoreU(hn::TableLookupBytesOr0(hn::LoadU(d8, present), hn::BitCast(d8, bytes)), d8,
+                 out + 16 * half);
       present += 4 * static_cast<size_t>(hwy::PopCount(nibble));
     }
 #endif
@@ -126,7 +136,8 @@ constexpr bool HasSpreadByte() {
 }
 
 template <size_t kSize>
-HWY_INLINE void SpreadBytes(const uint8_t* present, const uint8_t* bits, size_t count, uint8_t* out) {
+HWY_INLINE void SpreadBytes(const uint8_t* present, const uint8_t* bits, size_t count,
+                            uint8_t* out) {
   const auto bits_of = [bits](size_t row, size_t rows) {
     uint64_t word = 0;
     if (rows >= 64) {
@@ -155,8 +166,8 @@ HWY_INLINE void SpreadBytes(const uint8_t* present, const uint8_t* bits, size_t 
         uint64_t ones;
         const uint64_t below = OnesBelowEachByte(word, ones);
         for (size_t byte = 0; byte < 8; ++byte) {
-          SpreadByte<kSize>(present + (below >> (8 * byte) & 0xff) * kSize, word >> (8 * byte) & 0xff,
-                            rows_out + 8 * byte * kSize);
+          SpreadByte<kSize>(present + (below >> (8 * byte) & 0xff) * kSize,
+                            word >> (8 * byte) & 0xff, rows_out + 8 * byte * kSize);
         }
         present += ones * kSize;
         values -= ones;
