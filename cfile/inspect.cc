@@ -23,7 +23,8 @@ absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
                            const std::function<bool(const BlockInfo&)>& visit) {
   const FileInfo& info = file.info();
   internal::BlockBuffer buffer;
-  internal::BlockCursor<T> cursor(info.type);
+  CFILE_ASSIGN_OR_RETURN(auto dictionary, file.Dictionary());
+  internal::BlockCursor<T> cursor(info.type, std::move(dictionary));
   IndexPath path(&file, kind);
   CFILE_RETURN_IF_ERROR(path.SeekToOrdinal(0));
   for (uint64_t index = 0; path.valid(); ++index) {

@@ -24,9 +24,9 @@ using internal::IndexPath;
 template <typename T>
 class Cursor<T>::Impl {
  public:
-  explicit Impl(std::shared_ptr<FileReader> file)
+  Impl(std::shared_ptr<FileReader> file, std::shared_ptr<const encodings::Dictionary> dictionary)
       : file_(std::move(file)),
-        block_(file_->info().type),
+        block_(file_->info().type, std::move(dictionary)),
         paths_{IndexPath(file_.get(), IndexKind::kPositional),
                IndexPath(file_.get(), IndexKind::kValue)} {}
 
@@ -294,7 +294,8 @@ absl::StatusOr<Cursor<T>> Reader::NewCursor() const {
                  .status();
   }
   if (!status.ok()) return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
-  return Cursor<T>(std::make_unique<typename Cursor<T>::Impl>(file_));
+  CFILE_ASSIGN_OR_RETURN(auto dictionary, file_->Dictionary());
+  return Cursor<T>(std::make_unique<typename Cursor<T>::Impl>(file_, std::move(dictionary)));
 }
 
 template <typename T>

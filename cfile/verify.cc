@@ -100,6 +100,11 @@ class Verifier {
 
   template <typename T>
   void ReadBlocks() {
+    if (auto dictionary = file_.Dictionary(); dictionary.ok()) {
+      dictionary_ = *std::move(dictionary);
+    } else {
+      Report(dictionary.status(), file_.info().dictionary);
+    }
     const bool positional = file_.info().positional_index_root.has_value();
     const auto& blocks = entries(positional ? IndexKind::kPositional : IndexKind::kValue);
     const bool keyed = file_.info().value_index_root.has_value() &&
@@ -149,7 +154,7 @@ class Verifier {
     CFILE_ASSIGN_OR_RETURN(const internal::DataBlock parts,
                            internal::ParseDataBlock(fetched.bytes, info.nullable,
                                                     info.has_extended_blocks(), info.encoding));
-    internal::BlockCursor<T> cursor(info.type);
+    internal::BlockCursor<T> cursor(info.type, dictionary_);
     CFILE_RETURN_IF_ERROR(cursor.Open(parts, first_ordinal));
     while (cursor.row() < cursor.num_rows()) {
       const uint32_t row = cursor.row();
@@ -224,6 +229,7 @@ class Verifier {
   const Reader& reader_;
   FileReader& file_;
   internal::BlockBuffer buffer_;
+  std::shared_ptr<const encodings::Dictionary> dictionary_;
   std::vector<Entry> entries_[2];  // by IndexKind
   std::vector<BlockPointer> covered_;
   VerifyReport report_;

@@ -101,7 +101,9 @@ class Writer<T>::Impl {
     if (!status_.ok()) return status_;
     if (block_rows_ > 0) status_ = FinishBlock();
     if (!status_.ok()) return status_;
-    status_ = file_.Finish(num_values_);
+    encodings::ByteWriter dictionary;
+    const bool has_dictionary = encoder_->FinishDictionary(dictionary);
+    status_ = file_.Finish(num_values_, has_dictionary ? &dictionary : nullptr);
     if (!status_.ok()) return status_;
     status_ = absl::FailedPreconditionError(absl::StrCat(file_.name(), ": the writer is finished"));
     return absl::OkStatus();
@@ -234,7 +236,10 @@ class Writer<T>::Impl {
     prefix_.Clear();
     if (options_.nullable) internal::AppendValidity(validity_, prefix_);
     if (file_.extended_blocks()) {
-      internal::AppendExtendedHeader(options_.encoding, block_.count, first_ordinal, {}, prefix_);
+      const Encoding encoding =
+          block_.encoding == Encoding::kAuto ? options_.encoding : block_.encoding;
+      internal::AppendExtendedHeader(encoding, block_.count, first_ordinal,
+                                     block_.skip_table.span(), prefix_);
     }
     block_rows_ = 0;
     return file_.AppendBlock(prefix_.span(), block_, first_ordinal, block_key_);

@@ -1,14 +1,18 @@
-// What every encoding of data blocks implements: an encoder that fills one block after another and a decoder that opens one.
+// What every encoding of data blocks implements: an encoder that fills one block after another and
+// a decoder that opens one.
 //
-// Neither knows files, nulls or compression. One virtual call serves a batch, never a value. All of it is thread-compatible: an object
-// may be used by one thread at a time.
+// Neither knows files, nulls or compression. One virtual call serves a batch, never a value. All of
+// it is thread-compatible: an object may be used by one thread at a time.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "encodings/bytes.h"
+#include "encodings/encoding.h"
 #include "encodings/physical_type.h"
 #include "encodings/status.h"
 
@@ -21,17 +25,72 @@ struct EncoderOptions {
   uint32_t restart_interval = 16;
   // Bytes of one value of kFixedBytes; 0 for other types.
   uint32_t type_length = 0;
-  // Ends blocks and runs exactly where Apache Kudu's writer ends them (cfile/FORMAT.md, Kudu's own writer), for byte-identical files.
+  // Ends blocks and runs exactly where Apache Kudu's writer ends them (cfile/FORMAT.md, Kudu's own
+  // writer), for byte-identical files.
   bool kudu_exact = false;
 };
 
 // A finished block: a value that the encoder hands on and keeps nothing of.
 struct EncodedBlock {
   ByteWriter bytes;
+  // Where a decoder may begin inside a block that can otherwise be read from its front only; empty:
+  // none is needed. Its layout is part of the encoding (cfile/FORMAT.md).
+  ByteWriter skip_table;
   uint32_t count = 0;
-  // Where fixed-width values lie back to back, so that a file may align them and a reader point at them: bytes from the block's
-  // start. 0: nothing to align.
+  // What the block is encoded with, where that is not the encoder's own encoding (a dictionary that
+  // does not pay); kAuto: its own.
+  Encoding encoding = Encoding::kAuto;
+  // Where fixed-width values lie back to back, so that a file may align them and a reader point at
+  // them: bytes from the block's start.
   uint32_t aligned_values_offset = 0;
+
+  // Begins a further block in the same memory.
+  void Clear() {
+    bytes.Clear();
+    skip_table.Clear();
+    count = aligned_values_offset = 0;
+    encoding = Encoding::kAuto;
+  }
+};
+
+// A block to decode. Blocks of Kudu's encodings say their count and first ordinal themselves and
+// ignore those given here; blocks of numbers from kFirstExtendedNumber on are the bytes of a
+// Parquet page, which says neither.
+struct BlockView {
+  BlockView() = default;
+  // Bytes that say all themselves.
+  template <typename Bytes>
+  requires std::convertible_to<Bytes, std::span<const uint8_t>> BlockView(const Bytes& block)
+      : bytes(block) {}  // NOLINT: a span is a view
+  // What an encoder made of the values from `ordinal` on. `block` must outlive the view.
+  BlockView(const EncodedBlock& block, uint64_t ordinal)
+      : bytes(block.bytes.span()),
+        skip_table(block.skip_table.span()),
+        count(block.count),
+        first_ordinal(static_cast<uint32_t>(ordinal)) {}
+
+  std::span<const uint8_t> bytes;
+  std::span<const uint8_t> skip_table;
+  uint32_t count = 0;
+  uint32_t first_ordinal = 0;
+};
+
+// What the blocks of a file share: the values that a dictionary encoding's codes stand for.
+// Immutable, shared by decoders and threads.
+class Dictionary {
+ public:
+  virtual ~Dictionary() = default;
+};
+
+struct DecoderOptions {
+  DecoderOptions(uint32_t length = 0)
+      : type_length(length) {}  // NOLINT: most decoders need no more
+
+  // Bytes of one value of kFixedBytes; 0 for other types.
+  uint32_t type_length;
+  // Of the file, for encodings that have one; made by LoadDictionary for the same encoding and
+  // type.
+  std::shared_ptr<const Dictionary> dictionary;
 };
 
 // Encodes values of type T into blocks.
@@ -40,8 +99,9 @@ class BlockEncoder {
  public:
   virtual ~BlockEncoder() = default;
 
-  // Takes values from the front of `values` until the block is full or none is left; returns how many it took. Takes at least one
-  // unless the block is full or `values` is empty. Copies what it takes. Precondition for kFixedBytes: each is of type_length bytes.
+  // Takes values from the front of `values` until the block is full or none is left; returns how
+  // many it took. Takes at least one unless the block is full or `values` is empty. Copies what it
+  // takes. Precondition for kFixedBytes: each is of type_length bytes.
   virtual size_t Append(std::span<const T> values) = 0;
 
   // No further value goes into this block: Finish it. (A non-empty block only.)
@@ -51,9 +111,14 @@ class BlockEncoder {
   virtual uint32_t count() const = 0;
   virtual size_t size_bytes() const = 0;
 
-  // Completes the block, whose first value has this ordinal in its file (cut to 32 bits, as the format stores it), and moves it
-  // into `block`, whose memory is reused. The encoder is then empty. A block of no values is valid.
+  // Completes the block, whose first value has this ordinal in its file (cut to 32 bits, as the
+  // format stores it), and moves it into `block`, whose memory is reused. The encoder is then
+  // empty. A block of no values is valid.
   virtual void Finish(uint64_t first_ordinal, EncodedBlock& block) = 0;
+
+  // Appends the dictionary of all blocks finished so far to `out` and returns true, if the encoding
+  // has one and a block needs it. Called once, after the last block.
+  virtual bool FinishDictionary(ByteWriter& /*out*/) { return false; }
 };
 
 // Where the first value not less than a key stands.
@@ -62,20 +127,24 @@ struct LowerBound {
   bool exact = false;     // the value there equals the key
 };
 
-// Decodes one block at a time. Open, then read forwards or seek; open again for the next block (buffers are kept).
+// Decodes one block at a time. Open, then read forwards or seek; open again for the next block
+// (buffers are kept).
 //
-// Memory: a decoder's own buffers are bounded by a small multiple of the block's bytes plus 64 KiB values of one batch, never by a
-// count the bytes do not earn. Nothing outside the block's bytes is read.
+// Memory: a decoder's own buffers are bounded by a small multiple of the block's bytes plus 64 KiB
+// values of one batch, never by a count the bytes do not earn. Nothing outside the block's bytes is
+// read.
 template <typename T>
 class BlockDecoder {
  public:
   virtual ~BlockDecoder() = default;
 
-  // Opens on `block`, which must stay valid and unchanged until the next Open or the end. Checks in time independent of the number
-  // of values where the layout allows it; the rest is checked as it is read. kDataLoss: the block is damaged.
-  virtual absl::Status Open(std::span<const uint8_t> block) = 0;
+  // Opens on `block`, whose bytes must stay valid and unchanged until the next Open or the end.
+  // Checks in time independent of the number of values where the layout allows it; the rest is
+  // checked as it is read. kDataLoss: the block is damaged.
+  virtual absl::Status Open(const BlockView& block) = 0;
 
-  // Values in the block; the ordinal of its first one as the block says (its low 32 bits); the position that Read continues at.
+  // Values in the block; the ordinal of its first one as the block says (its low 32 bits); the
+  // position that Read continues at.
   uint32_t count() const { return count_; }
   uint32_t first_ordinal() const { return first_ordinal_; }
   uint32_t position() const { return position_; }
@@ -83,17 +152,19 @@ class BlockDecoder {
   // Goes to `position`. Precondition: position <= count().
   virtual absl::Status SeekTo(uint32_t position) = 0;
 
-  // Decodes the next values into the front of `out` and returns how many: at least 1 unless `out` is empty or the block is at its
-  // end, at most out.size(); fewer than both allow only where the values' bytes would outgrow the decoder's buffer. Views handed out
-  // are valid until the next call on this decoder, and no longer than the block's bytes. Precondition: out.size() <= 65,536.
+  // Decodes the next values into the front of `out` and returns how many: at least 1 unless `out`
+  // is empty or the block is at its end, at most out.size(); fewer than both allow only where the
+  // values' bytes would outgrow the decoder's buffer. Views handed out are valid until the next
+  // call on this decoder, and no longer than the block's bytes. Precondition: out.size() <= 65,536.
   virtual absl::StatusOr<size_t> Read(std::span<T> out) = 0;
 
-  // Up to `max` next values where they lie in the block ready for use, moving past them; empty if they do not (then Read). Valid as
-  // long as the block's bytes or until the next call on this decoder, whichever is shorter.
+  // Up to `max` next values where they lie in the block ready for use, moving past them; empty if
+  // they do not (then Read). Valid as long as the block's bytes or until the next call on this
+  // decoder, whichever is shorter.
   virtual std::span<const T> Borrow(size_t /*max*/) { return {}; }
 
-  // Finds the first value >= `key` and goes there. Precondition: the block is in ascending KeyLess order (in a block that is not,
-  // the answer is some position, and safe).
+  // Finds the first value >= `key` and goes there. Precondition: the block is in ascending KeyLess
+  // order (in a block that is not, the answer is some position, and safe).
   virtual absl::StatusOr<LowerBound> SeekToKey(const T& key) = 0;
 
  protected:

@@ -1,4 +1,5 @@
-// The one way to read and to write untrusted bytes: a cursor that cannot overrun, and a growing buffer.
+// The one way to read and to write untrusted bytes: a cursor that cannot overrun, and a growing
+// buffer.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 #include <string_view>
 #include <type_traits>
 
-static_assert(std::endian::native == std::endian::little, "cfile is written for little-endian machines");
+static_assert(std::endian::native == std::endian::little,
+              "cfile is written for little-endian machines");
 
 namespace cfile::encodings {
 
@@ -48,8 +50,9 @@ constexpr int64_t ZigZagDecode(uint64_t value) {
   return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1));
 }
 
-// Reads forwards through bytes it does not own. Each Read returns false, and consumes nothing, if the bytes left do not hold a
-// whole value; the caller says what was missing. Copyable, thread-compatible.
+// Reads forwards through bytes it does not own. Each Read returns false, and consumes nothing, if
+// the bytes left do not hold a whole value; the caller says what was missing. Copyable,
+// thread-compatible.
 class ByteReader {
  public:
   ByteReader() = default;
@@ -71,7 +74,8 @@ class ByteReader {
     return true;
   }
 
-  // LEB128. False too where the value does not fit (more than 5 or 10 bytes, or bits beyond the 32nd or 64th).
+  // LEB128. False too where the value does not fit (more than 5 or 10 bytes, or bits beyond the
+  // 32nd or 64th).
   [[nodiscard]] bool ReadVint32(uint32_t& value) { return ReadVint(value); }
   [[nodiscard]] bool ReadVint64(uint64_t& value) { return ReadVint(value); }
 
@@ -122,8 +126,8 @@ class ByteReader {
   const uint8_t* end_ = nullptr;
 };
 
-// A buffer of bytes that grows; what is appended is never touched twice (no zero-filling). Movable, not copyable, thread-compatible.
-// Pointers into it are valid until the next call that may grow it.
+// A buffer of bytes that grows; what is appended is never touched twice (no zero-filling). Movable,
+// not copyable, thread-compatible. Pointers into it are valid until the next call that may grow it.
 class ByteWriter {
  public:
   ByteWriter() = default;
@@ -152,7 +156,8 @@ class ByteWriter {
     if (capacity > capacity_) Grow(capacity);
   }
 
-  // Appends `count` bytes of unspecified contents and returns where they begin; the caller fills them.
+  // Appends `count` bytes of unspecified contents and returns where they begin; the caller fills
+  // them.
   uint8_t* Extend(size_t count) {
     if (count > capacity_ - size_) Grow(size_ + count);
     uint8_t* begin = data_.get() + size_;

@@ -1,4 +1,5 @@
-// The wire numbers of encodings: how the values of a block become bytes. Frozen: written into files (cfile/FORMAT.md, Messages).
+// The wire numbers of encodings: how the values of a block become bytes. Frozen: written into files
+// (cfile/FORMAT.md, Messages).
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,8 @@
 
 namespace cfile::encodings {
 
-// Numbers below 100 are Apache Kudu's; those of 100 and above are 100 + Apache Parquet's. The registry (registry.h) lists those
-// that this build implements.
+// Numbers below 100 are Apache Kudu's; those of 100 and above are 100 + Apache Parquet's. The
+// registry (registry.h) lists those that this build implements.
 enum class Encoding : uint32_t {
   kAuto = 0,  // only in options: the writer chooses; a file always holds the choice
   kPlain = 1,
@@ -32,7 +33,8 @@ enum class Encoding : uint32_t {
 // Numbers from here on need extended blocks in a CFile.
 inline constexpr uint32_t kFirstExtendedNumber = 100;
 
-// The encoding's name in tools, options and documents ("plain", "rle", ...), or "encoding N" if this build does not have it.
+// The encoding's name in tools, options and documents ("plain", "rle", ...), or "encoding N" if
+// this build does not have it.
 std::string EncodingName(Encoding encoding);
 
 }  // namespace cfile::encodings

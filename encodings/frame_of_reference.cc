@@ -40,10 +40,9 @@ class GroupVarintEncoder final : public BlockEncoder<uint32_t> {
 
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
     block.count = count();
-    block.aligned_values_offset = 0;
     const uint32_t minimum = values_.empty() ? 0 : minimum_;
     for (uint32_t& value : values_) value -= minimum;
-    block.bytes.Clear();
+    block.Clear();
     const uint32_t header[] = {block.count, minimum, static_cast<uint32_t>(first_ordinal), 0};
     PutGroupVarint32(header, block.bytes);
     PutGroupVarint32(values_, block.bytes);
@@ -61,7 +60,8 @@ class GroupVarintEncoder final : public BlockEncoder<uint32_t> {
 
 class GroupVarintDecoder final : public BlockDecoder<uint32_t> {
  public:
-  absl::Status Open(std::span<const uint8_t> block) override {
+  absl::Status Open(const BlockView& view) override {
+    const std::span<const uint8_t> block = view.bytes;
     count_ = position_ = 0;
     ByteReader reader(block);
     uint32_t header[4];

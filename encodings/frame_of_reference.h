@@ -32,7 +32,8 @@ struct GroupVarintCodec {
   }
   template <typename T>
   requires std::same_as<T, uint32_t>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType, uint32_t /*type_length*/) {
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType,
+                                                      const DecoderOptions& /*options*/) {
     return MakeUint32Decoder();
   }
 

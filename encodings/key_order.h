@@ -9,7 +9,8 @@
 
 namespace cfile::encodings {
 
-// A number whose unsigned order is the order of keys: negative floats come before positive ones, -0 before +0.
+// A number whose unsigned order is the order of keys: negative floats come before positive ones, -0
+// before +0.
 inline uint32_t OrderedBits(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   return (bits >> 31) != 0 ? ~bits : bits | (uint32_t{1} << 31);

@@ -1,4 +1,5 @@
-// The C++ types that encodings work on. Logical types (dates, decimals, timestamps, ...) live in cfile/types.h and map onto these.
+// The C++ types that encodings work on. Logical types (dates, decimals, timestamps, ...) live in
+// cfile/types.h and map onto these.
 #pragma once
 
 #include <cassert>
@@ -12,7 +13,8 @@ namespace cfile::encodings {
 __extension__ typedef __int128 int128_t;
 __extension__ typedef unsigned __int128 uint128_t;
 
-// What a block holds. Fixed-length bytes are handled as std::string_view, each of the column's type length.
+// What a block holds. Fixed-length bytes are handled as std::string_view, each of the column's type
+// length.
 enum class PhysicalType : uint8_t {
   kBool,
   kInt8,
@@ -31,7 +33,8 @@ enum class PhysicalType : uint8_t {
 };
 inline constexpr int kNumPhysicalTypes = 14;
 
-// The one list of C++ value types. Everything that is instantiated per type is instantiated from here: F(T) for each.
+// The one list of C++ value types. Everything that is instantiated per type is instantiated from
+// here: F(T) for each.
 #define CFILE_FOR_EACH_VALUE_TYPE(F) \
   F(bool)                            \
   F(int8_t)                          \
@@ -51,20 +54,33 @@ inline constexpr int kNumPhysicalTypes = 14;
 template <typename Visitor>
 decltype(auto) VisitPhysicalType(PhysicalType type, Visitor&& visit) {
   switch (type) {
-    case PhysicalType::kBool: return visit(std::type_identity<bool>{});
-    case PhysicalType::kInt8: return visit(std::type_identity<int8_t>{});
-    case PhysicalType::kUint8: return visit(std::type_identity<uint8_t>{});
-    case PhysicalType::kInt16: return visit(std::type_identity<int16_t>{});
-    case PhysicalType::kUint16: return visit(std::type_identity<uint16_t>{});
-    case PhysicalType::kInt32: return visit(std::type_identity<int32_t>{});
-    case PhysicalType::kUint32: return visit(std::type_identity<uint32_t>{});
-    case PhysicalType::kInt64: return visit(std::type_identity<int64_t>{});
-    case PhysicalType::kUint64: return visit(std::type_identity<uint64_t>{});
-    case PhysicalType::kInt128: return visit(std::type_identity<int128_t>{});
-    case PhysicalType::kFloat: return visit(std::type_identity<float>{});
-    case PhysicalType::kDouble: return visit(std::type_identity<double>{});
+    case PhysicalType::kBool:
+      return visit(std::type_identity<bool>{});
+    case PhysicalType::kInt8:
+      return visit(std::type_identity<int8_t>{});
+    case PhysicalType::kUint8:
+      return visit(std::type_identity<uint8_t>{});
+    case PhysicalType::kInt16:
+      return visit(std::type_identity<int16_t>{});
+    case PhysicalType::kUint16:
+      return visit(std::type_identity<uint16_t>{});
+    case PhysicalType::kInt32:
+      return visit(std::type_identity<int32_t>{});
+    case PhysicalType::kUint32:
+      return visit(std::type_identity<uint32_t>{});
+    case PhysicalType::kInt64:
+      return visit(std::type_identity<int64_t>{});
+    case PhysicalType::kUint64:
+      return visit(std::type_identity<uint64_t>{});
+    case PhysicalType::kInt128:
+      return visit(std::type_identity<int128_t>{});
+    case PhysicalType::kFloat:
+      return visit(std::type_identity<float>{});
+    case PhysicalType::kDouble:
+      return visit(std::type_identity<double>{});
     case PhysicalType::kBytes:
-    case PhysicalType::kFixedBytes: return visit(std::type_identity<std::string_view>{});
+    case PhysicalType::kFixedBytes:
+      return visit(std::type_identity<std::string_view>{});
   }
   assert(false && "unknown PhysicalType");
   std::abort();
@@ -73,7 +89,8 @@ decltype(auto) VisitPhysicalType(PhysicalType type, Visitor&& visit) {
 // True if a block of `type` is handled as values of T.
 template <typename T>
 bool HoldsType(PhysicalType type) {
-  return VisitPhysicalType(type, [](auto t) { return std::is_same_v<typename decltype(t)::type, T>; });
+  return VisitPhysicalType(type,
+                           [](auto t) { return std::is_same_v<typename decltype(t)::type, T>; });
 }
 
 template <typename T>
@@ -84,7 +101,7 @@ inline constexpr bool kIsFloat = std::is_floating_point_v<T>;
 
 // std::is_integral is false for __int128 in strict mode, hence our own. Bool does not count.
 template <typename T>
-inline constexpr bool kIsInteger =
-    std::is_same_v<T, int128_t> || (std::is_integral_v<T> && !std::is_same_v<T, bool>);
+inline constexpr bool kIsInteger = std::is_same_v<T, int128_t> ||
+                                   (std::is_integral_v<T> && !std::is_same_v<T, bool>);
 
 }  // namespace cfile::encodings

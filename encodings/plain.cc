@@ -80,7 +80,8 @@ class FixedWidthDecoder final : public BlockDecoder<T> {
     assert(width_ > 0);
   }
 
-  absl::Status Open(std::span<const uint8_t> block) override {
+  absl::Status Open(const BlockView& view) override {
+    const std::span<const uint8_t> block = view.bytes;
     this->count_ = this->position_ = 0;
     ByteReader reader(block);
     uint32_t count;
@@ -167,21 +168,23 @@ std::unique_ptr<BlockEncoder<T>> PlainCodec::MakeEncoder(PhysicalType type,
 }
 
 template <typename T>
-std::unique_ptr<BlockDecoder<T>> PlainCodec::MakeDecoder(PhysicalType type, uint32_t type_length) {
+std::unique_ptr<BlockDecoder<T>> PlainCodec::MakeDecoder(PhysicalType type,
+                                                         const DecoderOptions& options) {
   if constexpr (std::is_same_v<T, bool>) {
     return MakePlainBoolDecoder();
   } else {
     if constexpr (kIsBytes<T>) {
       if (type == PhysicalType::kBytes) return MakePlainBinaryDecoder();
     }
-    return std::make_unique<FixedWidthDecoder<T>>(type_length);
+    return std::make_unique<FixedWidthDecoder<T>>(options.type_length);
   }
 }
 
 #define CFILE_INSTANTIATE(T)                                                                   \
   template std::unique_ptr<BlockEncoder<T>> PlainCodec::MakeEncoder<T>(PhysicalType,           \
                                                                        const EncoderOptions&); \
-  template std::unique_ptr<BlockDecoder<T>> PlainCodec::MakeDecoder<T>(PhysicalType, uint32_t);
+  template std::unique_ptr<BlockDecoder<T>> PlainCodec::MakeDecoder<T>(PhysicalType,           \
+                                                                       const DecoderOptions&);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

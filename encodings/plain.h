@@ -30,7 +30,8 @@ struct PlainCodec {
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
                                                       const EncoderOptions& options);
   template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type, uint32_t type_length);
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
+                                                      const DecoderOptions& options);
 };
 
 }  // namespace cfile::encodings

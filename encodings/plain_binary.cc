@@ -41,7 +41,6 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
 
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
     block.count = count();
-    block.aligned_values_offset = 0;
     StoreLittleEndian(static_cast<uint32_t>(first_ordinal), bytes_.data());
     StoreLittleEndian(block.count, bytes_.data() + 4);
     StoreLittleEndian(static_cast<uint32_t>(bytes_.size()), bytes_.data() + 8);
@@ -66,7 +65,8 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
 
 class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
  public:
-  absl::Status Open(std::span<const uint8_t> block) override {
+  absl::Status Open(const BlockView& view) override {
+    const std::span<const uint8_t> block = view.bytes;
     count_ = position_ = 0;
     have_offsets_ = false;
     block_ = block;

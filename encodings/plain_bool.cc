@@ -58,7 +58,6 @@ class PlainBoolEncoder final : public BlockEncoder<bool> {
     StoreLittleEndian(static_cast<uint32_t>(first_ordinal), bytes_.data() + 4);
     block.bytes.Swap(bytes_);
     block.count = count_;
-    block.aligned_values_offset = 0;
     bytes_.Clear();
     count_ = 0;
   }
@@ -80,7 +79,8 @@ class PlainBoolEncoder final : public BlockEncoder<bool> {
 
 class PlainBoolDecoder final : public BlockDecoder<bool> {
  public:
-  absl::Status Open(std::span<const uint8_t> block) override {
+  absl::Status Open(const BlockView& view) override {
+    const std::span<const uint8_t> block = view.bytes;
     count_ = position_ = 0;
     ByteReader reader(block);
     uint32_t count;

@@ -49,7 +49,7 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
 
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
     ByteWriter& out = block.bytes;
-    out.Clear();
+    block.Clear();
     const uint32_t header[] = {count_, static_cast<uint32_t>(first_ordinal), restart_interval_, 0};
     PutGroupVarint32(header, out);
     const auto header_bytes = static_cast<uint32_t>(out.size());
@@ -61,7 +61,6 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
     }
     out.PutFixed(static_cast<uint32_t>(num_restarts));
     block.count = count_;
-    block.aligned_values_offset = 0;
     entries_.Clear();
     restarts_.Clear();
     previous_.clear();

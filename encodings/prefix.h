@@ -38,7 +38,8 @@ struct PrefixCodec {
   }
   template <typename T>
   requires kIsBytes<T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType, uint32_t /*type_length*/) {
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType,
+                                                      const DecoderOptions& /*options*/) {
     return MakeBytesDecoder();
   }
 

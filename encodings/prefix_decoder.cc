@@ -31,7 +31,8 @@ void CopySmall(uint8_t* to, const uint8_t* from, size_t size, bool roomy) {
 
 }  // namespace
 
-absl::Status PrefixDecoder::Open(std::span<const uint8_t> block) {
+absl::Status PrefixDecoder::Open(const BlockView& view) {
+  const std::span<const uint8_t> block = view.bytes;
   count_ = position_ = 0;
   layout_.block = block;
   ByteReader reader(block);

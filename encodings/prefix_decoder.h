@@ -16,7 +16,7 @@ class PrefixDecoder final : public BlockDecoder<std::string_view> {
  public:
   // Takes time independent of the number of values: header, counts and the place of the restarts
   // are checked, each entry and restart offset when it is used.
-  absl::Status Open(std::span<const uint8_t> block) override;
+  absl::Status Open(const BlockView& view) override;
   absl::Status SeekTo(uint32_t position) override;
   absl::StatusOr<size_t> Read(std::span<std::string_view> out) override;
   absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override;

@@ -23,13 +23,22 @@ struct CodecList {};
 using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec>;
 
 template <typename Codec>
+constexpr bool HasDictionary = requires {
+  &Codec::LoadDictionary;
+};
+
+template <typename Codec>
 constexpr EncodingRow RowOf() {
   uint32_t types = 0;
   for (uint32_t type = 0; type < kNumPhysicalTypes; ++type) {
     if (Codec::Supports(static_cast<PhysicalType>(type))) types |= uint32_t{1} << type;
   }
-  return {Codec::kEncoding, Codec::kName, types, Codec::kWorstExtraBytesPerValue,
-          Codec::kWorstExtraBytesPerBlock};
+  return {Codec::kEncoding,
+          Codec::kName,
+          types,
+          Codec::kWorstExtraBytesPerValue,
+          Codec::kWorstExtraBytesPerBlock,
+          HasDictionary<Codec>};
 }
 
 template <typename... Codec>
@@ -122,21 +131,42 @@ absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(Encoding encoding, 
 
 template <typename T>
 absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, PhysicalType type,
-                                                             uint32_t type_length) {
+                                                             const DecoderOptions& options) {
   assert(HoldsType<T>(type));
   auto decoder = MakeWith<T, std::unique_ptr<BlockDecoder<T>>>(
-      Codecs(), encoding, type, [&]<typename C>(std::type_identity<C>) {
-        return C::template MakeDecoder<T>(type, type_length);
-      });
+      Codecs(), encoding, type,
+      [&]<typename C>(std::type_identity<C>) { return C::template MakeDecoder<T>(type, options); });
   if (decoder == nullptr) return NoSuchPair(encoding, type);
   return decoder;
+}
+
+template <typename... Codec>
+absl::StatusOr<std::shared_ptr<const Dictionary>> LoadWith(CodecList<Codec...>, Encoding encoding,
+                                                           PhysicalType type, uint32_t type_length,
+                                                           std::span<const uint8_t> bytes) {
+  absl::StatusOr<std::shared_ptr<const Dictionary>> result = NoSuchPair(encoding, type);
+  const auto try_codec = [&]<typename C>(std::type_identity<C>) {
+    if constexpr (HasDictionary<C>) {
+      if (C::kEncoding == encoding && C::Supports(type))
+        result = C::LoadDictionary(type, type_length, bytes);
+    }
+  };
+  (try_codec(std::type_identity<Codec>()), ...);
+  return result;
+}
+
+absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(Encoding encoding,
+                                                                 PhysicalType type,
+                                                                 uint32_t type_length,
+                                                                 std::span<const uint8_t> bytes) {
+  return LoadWith(Codecs(), encoding, type, type_length, bytes);
 }
 
 #define CFILE_INSTANTIATE(T)                                                                       \
   template absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder<T>(Encoding, PhysicalType, \
                                                                            const EncoderOptions&); \
   template absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder<T>(Encoding, PhysicalType, \
-                                                                           uint32_t);
+                                                                           const DecoderOptions&);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

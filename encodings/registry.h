@@ -1,7 +1,7 @@
 // The one list of encodings. Writers, readers, tools, tests, fuzzers and benchmarks walk it.
 //
-// To add an encoding: a file pair with a codec struct (see EncodingRow for its members), one line in `Codecs` below, one section of
-// cfile/FORMAT.md, one golden vector. Nothing else is edited.
+// To add an encoding: a file pair with a codec struct (see EncodingRow for its members), one line
+// in `Codecs` below, one section of cfile/FORMAT.md, one golden vector. Nothing else is edited.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,13 @@ struct EncodingRow {
   std::string_view name;  // in tools, options and documents
   // Bit 1 << PhysicalType for each type that it takes.
   uint32_t types;
-  // A block of n values, whose own bytes are v in sum, takes at most v + n * worst_extra_bytes_per_value +
-  // worst_extra_bytes_per_block bytes.
+  // A block of n values, whose own bytes are v in sum, takes at most v + n *
+  // worst_extra_bytes_per_value + worst_extra_bytes_per_block bytes.
   uint32_t worst_extra_bytes_per_value;
   uint32_t worst_extra_bytes_per_block;
+
+  // Blocks share a dictionary: see BlockEncoder::FinishDictionary and LoadDictionary.
+  bool has_dictionary;
 
   constexpr bool Supports(PhysicalType type) const {
     return (types >> static_cast<uint32_t>(type) & 1) != 0;
@@ -40,14 +43,22 @@ std::span<const EncodingRow> Encodings();
 const EncodingRow* FindEncoding(Encoding encoding);
 const EncodingRow* FindEncoding(std::string_view name);
 
-// A new encoder or decoder for blocks of `type`. kUnimplemented, with both names, if the registry has no such pair.
-// Precondition: HoldsType<T>(type); type_length > 0 for kFixedBytes.
+// A new encoder or decoder for blocks of `type`. kUnimplemented, with both names, if the registry
+// has no such pair. Precondition: HoldsType<T>(type); type_length > 0 for kFixedBytes.
 template <typename T>
 absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(Encoding encoding, PhysicalType type,
                                                              const EncoderOptions& options);
 template <typename T>
 absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, PhysicalType type,
-                                                             uint32_t type_length);
+                                                             const DecoderOptions& options);
+
+// The dictionary of a file's blocks, from what BlockEncoder::FinishDictionary appended; decodes all
+// of it. kDataLoss: it is damaged. kUnimplemented: no such pair, or an encoding without a
+// dictionary.
+absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(Encoding encoding,
+                                                                 PhysicalType type,
+                                                                 uint32_t type_length,
+                                                                 std::span<const uint8_t> bytes);
 
 // "int32", "fixed bytes", ...
 std::string_view PhysicalTypeName(PhysicalType type);

@@ -56,12 +56,11 @@ class RleEncoder final : public BlockEncoder<T> {
   size_t size_bytes() const override { return kHeaderBytes + encoder_.size_bytes(); }
 
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
-    block.bytes.Clear();
+    block.Clear();
     block.bytes.PutFixed(count_);
     block.bytes.PutFixed(static_cast<uint32_t>(first_ordinal));
     encoder_.Finish(block.bytes, LastGroup::kTruncated);
     block.count = count_;
-    block.aligned_values_offset = 0;
     count_ = 0;
   }
 
@@ -78,7 +77,8 @@ class RleEncoder final : public BlockEncoder<T> {
 template <typename T>
 class RleDecoder final : public BlockDecoder<T> {
  public:
-  absl::Status Open(std::span<const uint8_t> block) override {
+  absl::Status Open(const BlockView& view) override {
+    const std::span<const uint8_t> block = view.bytes;
     ByteReader reader(block);
     uint32_t count;
     uint32_t first_ordinal;
@@ -140,7 +140,7 @@ std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder(PhysicalType type,
 
 template <typename T>
 std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder(PhysicalType type,
-                                                       uint32_t /*type_length*/) {
+                                                       const DecoderOptions& /*options*/) {
   assert(HoldsType<T>(type));
   static_cast<void>(type);
   return std::make_unique<RleDecoder<T>>();
@@ -149,7 +149,8 @@ std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder(PhysicalType type,
 #define CFILE_INSTANTIATE(T)                                                                 \
   template std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder<T>(PhysicalType,           \
                                                                      const EncoderOptions&); \
-  template std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder<T>(PhysicalType, uint32_t);
+  template std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder<T>(PhysicalType,           \
+                                                                     const DecoderOptions&);
 CFILE_INSTANTIATE(bool)
 CFILE_INSTANTIATE(int8_t)
 CFILE_INSTANTIATE(uint8_t)

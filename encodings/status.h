@@ -11,7 +11,8 @@
 
 namespace cfile::encodings {
 
-// This Abseil's string_view is a type of its own, so absl::StrCat does not take std::string_view; this one takes all.
+// This Abseil's string_view is a type of its own, so absl::StrCat does not take std::string_view;
+// this one takes all.
 template <typename Part>
 const Part& StrCatPart(const Part& part) {
   return part;
@@ -22,8 +23,8 @@ std::string StrCat(const Parts&... parts) {
   return absl::StrCat(StrCatPart(parts)...);
 }
 
-// kDataLoss with the concatenation of `parts`. Says what was found where in the block and what was expected; the caller that knows
-// the file adds its name and the block's offset.
+// kDataLoss with the concatenation of `parts`. Says what was found where in the block and what was
+// expected; the caller that knows the file adds its name and the block's offset.
 template <typename... Parts>
 absl::Status DataLoss(const Parts&... parts) {
   return absl::DataLossError(StrCat(parts...));
@@ -34,8 +35,8 @@ absl::Status DataLoss(const Parts&... parts) {
 // This Abseil (20220623) has no status_macros.h yet.
 #define CFILE_CONCAT_INNER(a, b) a##b
 #define CFILE_CONCAT(a, b) CFILE_CONCAT_INNER(a, b)
-#define CFILE_RETURN_IF_ERROR(expression)                   \
-  do {                                                      \
+#define CFILE_RETURN_IF_ERROR(expression)                                                     \
+  do {                                                                                        \
     if (absl::Status cfile_status_ = (expression); !cfile_status_.ok()) return cfile_status_; \
   } while (false)
 #define CFILE_ASSIGN_OR_RETURN(declaration, expression) \

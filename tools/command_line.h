@@ -10,14 +10,16 @@ namespace cfile::tools {
 // Exit codes of all tools.
 enum ExitCode : int { kFine = 0, kUsage = 1, kDamaged = 2, kIoError = 3, kUnsupported = 4 };
 
-// kDataLoss -> kDamaged; kUnimplemented -> kUnsupported; kInvalidArgument, kOutOfRange, kFailedPrecondition -> kUsage; everything else,
-// kNotFound and kPermissionDenied among it -> kIoError.
+// kDataLoss -> kDamaged; kUnimplemented -> kUnsupported; kInvalidArgument, kOutOfRange,
+// kFailedPrecondition -> kUsage; everything else, kNotFound and kPermissionDenied among it ->
+// kIoError.
 ExitCode ExitCodeOf(const absl::Status& status);
 
 // Prints "TOOL: MESSAGE" to stderr and returns the exit code.
 ExitCode Report(std::string_view tool, const absl::Status& status);
 
-// A pipe that its reader closed (`cfile-dump ... | head`) ends the process quietly, with kFine. Call first in main.
+// A pipe that its reader closed (`cfile-dump ... | head`) ends the process quietly, with kFine.
+// Call first in main.
 void EndQuietlyOnClosedPipe();
 
 }  // namespace cfile::tools

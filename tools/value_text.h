@@ -1,13 +1,15 @@
-// Values as people read and write them: what cfile-dump prints, what cfile-import and `cfile-dump find` parse.
+// Values as people read and write them: what cfile-dump prints, what cfile-import and `cfile-dump
+// find` parse.
 //
 //   numbers      decimal; floats in the shortest form that reads back exactly, nan, inf, -inf
 //   bool         true, false
 //   string       as it is
 //   binary       hexadecimal digits; fixed-length bytes likewise; uuid in 8-4-4-4-12 form
 //   date         2013-01-31
-//   timestamp    2013-01-31T10:00:00Z (UTC), fraction as far as the unit goes and is not 0; without Z where there is no zone
-//   time         10:00:00.123
-//                (what lies outside years 0001 to 9999 or outside the day: @COUNT, units since 1970 or midnight)
+//   timestamp    2013-01-31T10:00:00Z (UTC), fraction as far as the unit goes and is not 0; without
+//   Z where there is no zone time         10:00:00.123
+//                (what lies outside years 0001 to 9999 or outside the day: @COUNT, units since 1970
+//                or midnight)
 //   decimal      12.34 by the scale; the unscaled integer where the scale is not known
 #pragma once
 
@@ -24,13 +26,14 @@ namespace cfile::tools {
 template <typename T>
 void AppendText(const ColumnType& type, const T& value, std::string& out);
 
-// The value that `text` stands for. kInvalidArgument, naming the text and the expected form, if it is none of `type` or does not fit
-// it. For strings and bytes without decoding (strings) the view points into `text`; otherwise into `scratch`.
+// The value that `text` stands for. kInvalidArgument, naming the text and the expected form, if it
+// is none of `type` or does not fit it. For strings and bytes without decoding (strings) the view
+// points into `text`; otherwise into `scratch`.
 template <typename T>
 absl::StatusOr<T> ParseText(const ColumnType& type, std::string_view text, std::string& scratch);
 
-// True if JSON shows values of `type` as bare numbers or true/false, not as strings. (int64 beyond 2^53, int128, decimals, nan and
-// infinities are strings.)
+// True if JSON shows values of `type` as bare numbers or true/false, not as strings. (int64 beyond
+// 2^53, int128, decimals, nan and infinities are strings.)
 bool IsJsonNumber(const ColumnType& type);
 
 }  // namespace cfile::tools

@@ -35,8 +35,10 @@ absl::StatusOr<BlockDecoder<T>*> BlockCursor<T>::DecoderOf(Encoding encoding) {
   for (auto& [known, decoder] : decoders_) {
     if (known == encoding) return decoder.get();
   }
+  encodings::DecoderOptions options(type_.type_length);
+  options.dictionary = dictionary_;
   CFILE_ASSIGN_OR_RETURN(auto decoder,
-                         encodings::MakeDecoder<T>(encoding, type_.physical(), type_.type_length));
+                         encodings::MakeDecoder<T>(encoding, type_.physical(), options));
   decoders_.emplace_back(encoding, std::move(decoder));
   return decoders_.back().second.get();
 }
@@ -45,7 +47,11 @@ template <typename T>
 absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t> first_ordinal) {
   num_rows_ = row_ = 0;
   CFILE_ASSIGN_OR_RETURN(decoder_, DecoderOf(block.encoding));
-  CFILE_RETURN_IF_ERROR(decoder_->Open(block.values));
+  encodings::BlockView view(block.values);
+  view.skip_table = block.skip_table;
+  view.count = block.present_count.value_or(0);
+  view.first_ordinal = block.first_ordinal.value_or(0);
+  CFILE_RETURN_IF_ERROR(decoder_->Open(view));
   if (block.present_count && *block.present_count != decoder_->count()) {
     return DataLoss("the extended block says ", *block.present_count, " values, its body ",
                     decoder_->count());

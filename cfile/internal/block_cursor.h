@@ -20,7 +20,9 @@ namespace cfile::internal {
 template <typename T>
 class BlockCursor {
  public:
-  explicit BlockCursor(const ColumnType& type) : type_(type) {}
+  // `dictionary`: of the file; may be null where its blocks need none.
+  BlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
+      : type_(type), dictionary_(std::move(dictionary)) {}
 
   // Opens on a block of `type`, at its first row. The spans of `block` must stay valid.
   // `first_ordinal`: of the block, if the caller knows it; it is compared with what the block says.
@@ -53,6 +55,7 @@ class BlockCursor {
   static T* Reserve(size_t count, std::unique_ptr<T[]>& buffer, size_t& capacity);
 
   ColumnType type_;
+  std::shared_ptr<const encodings::Dictionary> dictionary_;
   // One per encoding met: blocks of a file may differ. Kept, so that opening a block allocates
   // nothing.
   std::vector<std::pair<Encoding, std::unique_ptr<encodings::BlockDecoder<T>>>> decoders_;

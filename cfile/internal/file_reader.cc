@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/file_metadata.h"
+#include "encodings/registry.h"
 #include "encodings/status.h"
 
 namespace cfile::internal {
@@ -76,6 +77,24 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
     }
   }
   return parent.SetChild(entry, std::move(child));
+}
+
+absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Dictionary() {
+  if (!info_.dictionary) return nullptr;
+  const std::lock_guard lock(dictionary_mutex_);
+  if (dictionary_ != nullptr) return dictionary_;
+  BlockBuffer buffer;
+  auto dictionary = [&]() -> absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> {
+    CFILE_ASSIGN_OR_RETURN(
+        const FetchedBlock block,
+        FetchBlock(*source_, format_, *info_.dictionary, options_.verify_checksums,
+                   options_.max_block_size_bytes, buffer));
+    return encodings::LoadDictionary(info_.encoding, info_.type.physical(), info_.type.type_length,
+                                     block.bytes);
+  }();
+  if (!dictionary.ok()) return InBlock(dictionary.status(), source_->name(), *info_.dictionary);
+  dictionary_ = *std::move(dictionary);
+  return dictionary_;
 }
 
 absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, uint32_t entry,

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "absl/status/statusor.h"
 #include "cfile/inspect.h"
@@ -12,6 +13,7 @@
 #include "cfile/internal/stored_block.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
+#include "encodings/block_codec.h"
 
 namespace cfile::internal {
 
@@ -34,6 +36,9 @@ class FileReader {
   absl::StatusOr<const IndexNode*> IndexChild(IndexKind kind, const IndexNode& parent,
                                               uint32_t entry);
 
+  // The file's dictionary, read and decoded once; null if the file has none. Thread-safe.
+  absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> Dictionary();
+
   // The data block of a leaf's entry, its checksum verified if no one has done so yet. Errors name
   // file and block.
   absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
@@ -49,6 +54,8 @@ class FileReader {
   FileInfo info_;
   BlockFormat format_;
   std::atomic<const IndexNode*> roots_[2] = {nullptr, nullptr};  // by IndexKind
+  std::mutex dictionary_mutex_;
+  std::shared_ptr<const encodings::Dictionary> dictionary_;  // guarded by dictionary_mutex_
 };
 
 }  // namespace cfile::internal

@@ -127,13 +127,16 @@ absl::Status FileWriter::AppendBlock(std::span<const uint8_t> prefix,
   return absl::OkStatus();
 }
 
-absl::Status FileWriter::Finish(uint64_t num_values) {
+absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionary) {
   info_.num_values = num_values;
   if (positional_) {
     CFILE_ASSIGN_OR_RETURN(info_.positional_index_root, positional_->Finish(*appender_));
   }
   if (value_) {
     CFILE_ASSIGN_OR_RETURN(info_.value_index_root, value_->Finish(*appender_));
+  }
+  if (dictionary != nullptr) {
+    CFILE_ASSIGN_OR_RETURN(info_.dictionary, appender_->Append({}, dictionary->span()));
   }
   ByteWriter footer;
   AppendFooter(info_, options_.compatibility, footer);

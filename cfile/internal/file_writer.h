@@ -46,8 +46,9 @@ class FileWriter {
     info_.footer_metadata.emplace_back(key, value);
   }
 
-  // Writes the indexes and the footer of a file of `num_values` rows and makes the file visible.
-  absl::Status Finish(uint64_t num_values);
+  // Writes the indexes, the dictionary if there is one (not nullptr), and the footer of a file of
+  // `num_values` rows, and makes the file visible.
+  absl::Status Finish(uint64_t num_values, const ByteWriter* dictionary);
 
   const std::string& name() const { return sink_->name(); }
   const FileInfo& info() const { return info_; }

@@ -1,5 +1,5 @@
-// What is written for Kudu is, byte for byte, what Kudu wrote: files of real Kudu are read and written anew.
-// (Uncompressed ones: a codec's output depends on its version.)
+// What is written for Kudu is, byte for byte, what Kudu wrote: files of real Kudu are read and
+// written anew. (Uncompressed ones: a codec's output depends on its version.)
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -46,12 +46,14 @@ std::vector<uint8_t> WriteAnew(const Reader& reader, size_t block_size_bytes) {
   std::vector<uint64_t> ordinals;
   for (uint64_t begin = 0; begin < info.num_values; begin += kRowsPerAppend) {
     ordinals.clear();
-    for (uint64_t i = begin; i < std::min(begin + kRowsPerAppend, info.num_values); ++i) ordinals.push_back(i);
+    for (uint64_t i = begin; i < std::min(begin + kRowsPerAppend, info.num_values); ++i)
+      ordinals.push_back(i);
     EXPECT_TRUE(cursor->Take(ordinals, rows).ok());
     const Batch<T> batch = rows.batch();
-    const absl::Status status = batch.validity == nullptr
-                                    ? (*writer)->Append(batch.values)
-                                    : (*writer)->Append(batch.values, {batch.validity, (batch.size() + 7) / 8});
+    const absl::Status status =
+        batch.validity == nullptr
+            ? (*writer)->Append(batch.values)
+            : (*writer)->Append(batch.values, {batch.validity, (batch.size() + 7) / 8});
     EXPECT_TRUE(status.ok()) << status;
   }
   if (info.value_index_root) {
@@ -65,7 +67,8 @@ std::vector<uint8_t> WriteAnew(const Reader& reader, size_t block_size_bytes) {
 
 TEST(KuduBytesGolden, AreWrittenAnew) {
   size_t num_files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(CFILE_SOURCE_DIR "/tests/golden/kudu")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(CFILE_SOURCE_DIR "/tests/golden/kudu")) {
     if (entry.path().extension() != ".cfile") continue;
     std::filesystem::path json_path = entry.path();
     json_path.replace_extension(".json");
@@ -73,16 +76,18 @@ TEST(KuduBytesGolden, AreWrittenAnew) {
     const auto reader = Reader::Open(entry.path());
     // Later encodings have rows of their own in the registry when they come.
     if (!reader.ok() || encodings::FindEncoding(reader->info().encoding) == nullptr) continue;
-    if (reader->info().compression != Compression::kNone || !reader->info().has_checksums()) continue;
+    if (reader->info().compression != Compression::kNone || !reader->info().has_checksums())
+      continue;
     SCOPED_TRACE(entry.path().filename());
     const std::vector<uint8_t> expected = ReadFile(entry.path());
     const auto found = encodings::VisitPhysicalType(reader->type().physical(), [&](auto t) {
       return WriteAnew<typename decltype(t)::type>(*reader, json.at("block_size").get<size_t>());
     });
-    const auto difference = std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
+    const auto difference =
+        std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
     EXPECT_TRUE(difference.first == expected.end() && difference.second == found.end())
-        << expected.size() << " bytes expected, " << found.size() << " written, the first difference is at byte "
-        << difference.first - expected.begin();
+        << expected.size() << " bytes expected, " << found.size()
+        << " written, the first difference is at byte " << difference.first - expected.begin();
     ++num_files;
   }
   EXPECT_GT(num_files, 80u);

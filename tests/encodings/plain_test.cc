@@ -78,7 +78,7 @@ TEST(Plain, AlignedNumbersAreLent) {
   auto decoder = PlainCodec::MakeDecoder<int64_t>(PhysicalType::kInt64, 0);
   for (const size_t offset : {0, 1}) {
     std::copy(block.bytes.begin(), block.bytes.end(), memory + offset);
-    ASSERT_TRUE(decoder->Open({memory + offset, block.bytes.size()}).ok());
+    ASSERT_TRUE(decoder->Open(std::span(memory + offset, block.bytes.size())).ok());
     const std::span<const int64_t> lent = decoder->Borrow(2);
     if (offset == 0) {
       EXPECT_EQ(static_cast<const void*>(lent.data()), memory + 8);

@@ -1,9 +1,10 @@
-// cfile_kudu_files DIRECTORY: writes a CFile for each type × encoding × null pattern × codec × size × compatibility that Apache Kudu
-// reads, with the public Writer<T>. Beside NAME.cfile stands NAME.values: the rows as `kudu fs dump cfile` prints them.
-// DIRECTORY/files.tsv lists NAME, type, encoding, number of rows.
+// cfile_kudu_files DIRECTORY: writes a CFile for each type × encoding × null pattern × codec × size
+// × compatibility that Apache Kudu reads, with the public Writer<T>. Beside NAME.cfile stands
+// NAME.values: the rows as `kudu fs dump cfile` prints them. DIRECTORY/files.tsv lists NAME, type,
+// encoding, number of rows.
 //
-// Kudu prints FLOAT with at most 8 digits, DECIMAL128 beyond 64 bits without inner zeros, and years as they come: the values here
-// survive that.
+// Kudu prints FLOAT with at most 8 digits, DECIMAL128 beyond 64 bits without inner zeros, and years
+// as they come: the values here survive that.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -67,7 +68,8 @@ int128_t Ascending(size_t i, size_t num_rows, int128_t low, int128_t high) {
   const size_t step = i / 2 * 2;
   const int128_t range = high - low;
   return low + range / static_cast<int128_t>(num_rows) * static_cast<int128_t>(step) +
-         range % static_cast<int128_t>(num_rows) * static_cast<int128_t>(step) / static_cast<int128_t>(num_rows);
+         range % static_cast<int128_t>(num_rows) * static_cast<int128_t>(step) /
+             static_cast<int128_t>(num_rows);
 }
 
 std::string Format(const char* format, auto... arguments) {
@@ -87,11 +89,16 @@ template <typename T>
 std::pair<int128_t, int128_t> Range(DataType type) {
   constexpr int128_t kDay = int128_t{86'400} * 1'000'000;
   switch (type) {
-    case DataType::kDate: return {-250'000, 250'000};
-    case DataType::kUnixtimeMicros: return {-250'000 * kDay, 250'000 * kDay};
-    case DataType::kDecimal32: return {-999'999'999, 999'999'999};
-    case DataType::kDecimal64: return {-999'999'999'999'999'999, 999'999'999'999'999'999};
-    default: break;
+    case DataType::kDate:
+      return {-250'000, 250'000};
+    case DataType::kUnixtimeMicros:
+      return {-250'000 * kDay, 250'000 * kDay};
+    case DataType::kDecimal32:
+      return {-999'999'999, 999'999'999};
+    case DataType::kDecimal64:
+      return {-999'999'999'999'999'999, 999'999'999'999'999'999};
+    default:
+      break;
   }
   if constexpr (sizeof(T) == 16) {
     return {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
@@ -111,9 +118,14 @@ T Value(const FileCase& file, size_t i) {
     const auto [low, high] = Range<T>(file.type->type.data_type);
     if (file.sorted) return static_cast<T>(Ascending(i, file.num_rows, low, high));
     switch (Seed(i) % 16) {
-      case 0: return static_cast<T>(low);
-      case 1: return static_cast<T>(high);
-      default: return static_cast<T>(low + static_cast<int128_t>(Seed(i) % static_cast<cfile::encodings::uint128_t>(high - low)));
+      case 0:
+        return static_cast<T>(low);
+      case 1:
+        return static_cast<T>(high);
+      default:
+        return static_cast<T>(
+            low +
+            static_cast<int128_t>(Seed(i) % static_cast<cfile::encodings::uint128_t>(high - low)));
     }
   }
 }
@@ -123,11 +135,13 @@ std::string BytesValue(const FileCase& file, size_t i) {
   if (file.sorted) {
     const auto number = static_cast<unsigned>(i / 2);
     if (!binary) return Format("key/%06u/%08u", number / 100, number);
-    return {'\0', static_cast<char>(0x80 | number >> 14), static_cast<char>(0x80 | (number >> 7 & 0x7f)),
+    return {'\0', static_cast<char>(0x80 | number >> 14),
+            static_cast<char>(0x80 | (number >> 7 & 0x7f)),
             static_cast<char>(0x80 | (number & 0x7f))};
   }
   const uint64_t seed = Seed(i);
-  if (!binary) return seed % 16 == 0 ? std::string() : std::string(seed % 40, 'v') + std::to_string(seed % 64);
+  if (!binary)
+    return seed % 16 == 0 ? std::string() : std::string(seed % 40, 'v') + std::to_string(seed % 64);
   std::string bytes(seed % 24, '\0');
   for (size_t k = 0; k < bytes.size(); ++k) {
     bytes[k] = static_cast<char>(k % 3 == 0 ? 0 : 0x80 | (Mix(seed + k / 3) & 0x7f));
@@ -140,7 +154,8 @@ std::string Text(const ColumnType& type, const T& value) {
   if constexpr (kIsBytes<T>) {
     if (type.data_type != DataType::kBinary) return '"' + std::string(value) + '"';
     std::string text = "\"";
-    for (const char c : value) text += Format("\\x%02x", static_cast<unsigned>(static_cast<uint8_t>(c)));
+    for (const char c : value)
+      text += Format("\\x%02x", static_cast<unsigned>(static_cast<uint8_t>(c)));
     return text + '"';
   } else if constexpr (std::is_same_v<T, bool>) {
     return value ? "true" : "false";
@@ -151,22 +166,31 @@ std::string Text(const ColumnType& type, const T& value) {
     return std::strtod(text.c_str(), nullptr) == value ? text : Format("%.17g", value);
   } else {
     using std::chrono::days;
-    const std::string number = std::is_same_v<T, uint64_t> ? std::to_string(static_cast<uint64_t>(value))
-                                                           : std::to_string(static_cast<int64_t>(value));
+    const std::string number = std::is_same_v<T, uint64_t>
+                                   ? std::to_string(static_cast<uint64_t>(value))
+                                   : std::to_string(static_cast<int64_t>(value));
     switch (type.data_type) {
-      case DataType::kDate: return DateText(std::chrono::sys_days(days(static_cast<int>(value))));
+      case DataType::kDate:
+        return DateText(std::chrono::sys_days(days(static_cast<int>(value))));
       case DataType::kUnixtimeMicros: {
-        const std::chrono::sys_time<std::chrono::microseconds> time{std::chrono::microseconds(static_cast<int64_t>(value))};
+        const std::chrono::sys_time<std::chrono::microseconds> time{
+            std::chrono::microseconds(static_cast<int64_t>(value))};
         const auto date = std::chrono::floor<days>(time);
         const std::chrono::hh_mm_ss clock(time - date);
-        return DateText(date) + Format("T%02d:%02d:%02d.%06dZ", static_cast<int>(clock.hours().count()),
-                                       static_cast<int>(clock.minutes().count()), static_cast<int>(clock.seconds().count()),
+        return DateText(date) + Format("T%02d:%02d:%02d.%06dZ",
+                                       static_cast<int>(clock.hours().count()),
+                                       static_cast<int>(clock.minutes().count()),
+                                       static_cast<int>(clock.seconds().count()),
                                        static_cast<int>(clock.subseconds().count()));
       }
-      case DataType::kDecimal32: return number + "_D32";
-      case DataType::kDecimal64: return number + "_D64";
-      case DataType::kDecimal128: return number + "_D128";
-      default: return number;
+      case DataType::kDecimal32:
+        return number + "_D32";
+      case DataType::kDecimal64:
+        return number + "_D64";
+      case DataType::kDecimal128:
+        return number + "_D128";
+      default:
+        return number;
     }
   }
 }
@@ -174,10 +198,14 @@ std::string Text(const ColumnType& type, const T& value) {
 bool IsNull(const FileCase& file, size_t i) {
   switch (file.nulls) {
     case Nulls::kNotNullable:
-    case Nulls::kNone: return false;
-    case Nulls::kTenth: return Mix(i + 777) % 10 == 0;
-    case Nulls::kHalf: return i % 2 == 1;
-    case Nulls::kAll: return true;
+    case Nulls::kNone:
+      return false;
+    case Nulls::kTenth:
+      return Mix(i + 777) % 10 == 0;
+    case Nulls::kHalf:
+      return i % 2 == 1;
+    case Nulls::kAll:
+      return true;
   }
   return false;
 }
@@ -205,24 +233,28 @@ absl::Status Write(const FileCase& file, const std::string& path_without_suffix)
   }
   if (!text.flush()) return absl::UnknownError("cannot write " + path_without_suffix + ".values");
 
-  const cfile::WriterOptions options{.encoding = file.encoding,
-                                     .compression = file.compression,
-                                     .nullable = file.nulls != Nulls::kNotNullable,
-                                     .positional_index = file.positional_index,
-                                     .value_index = file.sorted,
-                                     .block_size_bytes = file.block_size_bytes,
-                                     // Small nodes make deep trees.
-                                     .index_block_size_bytes = file.num_rows > 100 ? size_t{200} : size_t{32 * 1024},
-                                     .compatibility = file.compatibility,
-                                     .metadata = {}};
+  const cfile::WriterOptions options{
+      .encoding = file.encoding,
+      .compression = file.compression,
+      .nullable = file.nulls != Nulls::kNotNullable,
+      .positional_index = file.positional_index,
+      .value_index = file.sorted,
+      .block_size_bytes = file.block_size_bytes,
+      // Small nodes make deep trees.
+      .index_block_size_bytes = file.num_rows > 100 ? size_t{200} : size_t{32 * 1024},
+      .compatibility = file.compatibility,
+      .metadata = {}};
   auto writer = cfile::Writer<T>::Create(path_without_suffix + ".cfile", file.type->type, options);
   if (!writer.ok()) return writer.status();
-  // In batches, as Kudu's flush does (there of 100 rows); a multiple of 8, so that each begins at a byte of the validity.
+  // In batches, as Kudu's flush does (there of 100 rows); a multiple of 8, so that each begins at a
+  // byte of the validity.
   for (size_t begin = 0; begin < file.num_rows; begin += 96) {
-    const std::span<const T> batch(values.get() + begin, std::min<size_t>(96, file.num_rows - begin));
-    const absl::Status status = options.nullable
-                                    ? (*writer)->Append(batch, std::span<const uint8_t>(validity).subspan(begin / 8))
-                                    : (*writer)->Append(batch);
+    const std::span<const T> batch(values.get() + begin,
+                                   std::min<size_t>(96, file.num_rows - begin));
+    const absl::Status status =
+        options.nullable
+            ? (*writer)->Append(batch, std::span<const uint8_t>(validity).subspan(begin / 8))
+            : (*writer)->Append(batch);
     if (!status.ok()) return status;
   }
   return (*writer)->Finish();
@@ -265,7 +297,8 @@ std::vector<TypeCase> Types() {
 }
 
 std::vector<FileCase> Files(const std::vector<TypeCase>& types) {
-  constexpr std::pair<size_t, size_t> kSizes[] = {{0, 256 * 1024}, {1, 256 * 1024}, {9, 256 * 1024}, {20'000, 1024}};
+  constexpr std::pair<size_t, size_t> kSizes[] = {
+      {0, 256 * 1024}, {1, 256 * 1024}, {9, 256 * 1024}, {20'000, 1024}};
   std::vector<FileCase> files;
   for (const TypeCase& type : types) {
     for (const Encoding encoding : type.encodings) {
@@ -281,7 +314,8 @@ std::vector<FileCase> Files(const std::vector<TypeCase>& types) {
                                 .sorted = false,
                                 .positional_index = true,
                                 .compatibility = compatibility};
-            for (const Nulls nulls : {Nulls::kNotNullable, Nulls::kNone, Nulls::kTenth, Nulls::kHalf, Nulls::kAll}) {
+            for (const Nulls nulls :
+                 {Nulls::kNotNullable, Nulls::kNone, Nulls::kTenth, Nulls::kHalf, Nulls::kAll}) {
               files.push_back(file);
               files.back().nulls = nulls;
             }
@@ -302,8 +336,12 @@ std::vector<FileCase> Files(const std::vector<TypeCase>& types) {
 
 std::string Name(const FileCase& file) {
   constexpr const char* kNulls[] = {"nn", "n0", "n10", "n50", "n100"};
-  return file.type->name + "." + cfile::EncodingName(file.encoding) + "." + cfile::CompressionName(file.compression) + "." +
-         (!file.positional_index ? "by-value" : file.sorted ? "sorted" : kNulls[static_cast<size_t>(file.nulls)]) + "." + std::to_string(file.num_rows) + "." +
+  return file.type->name + "." + cfile::EncodingName(file.encoding) + "." +
+         cfile::CompressionName(file.compression) + "." +
+         (!file.positional_index ? "by-value"
+          : file.sorted          ? "sorted"
+                                 : kNulls[static_cast<size_t>(file.nulls)]) +
+         "." + std::to_string(file.num_rows) + "." +
          (file.compatibility == Compatibility::kKudu ? "kudu" : "default");
 }
 
@@ -321,12 +359,14 @@ int main(int argc, char** argv) {
   for (const FileCase& file : Files(types)) {
     const std::string name = Name(file);
     const absl::Status status = cfile::encodings::VisitPhysicalType(
-        file.type->type.physical(), [&](auto t) { return Write<typename decltype(t)::type>(file, directory + "/" + name); });
+        file.type->type.physical(),
+        [&](auto t) { return Write<typename decltype(t)::type>(file, directory + "/" + name); });
     if (!status.ok()) {
       std::cerr << "cfile_kudu_files: " << name << ": " << status << "\n";
       return 1;
     }
-    list << name << '\t' << file.type->name << '\t' << cfile::EncodingName(file.encoding) << '\t' << file.num_rows << '\n';
+    list << name << '\t' << file.type->name << '\t' << cfile::EncodingName(file.encoding) << '\t'
+         << file.num_rows << '\n';
   }
   return list.flush() ? 0 : 1;
 }
