@@ -39,10 +39,10 @@ class GroupVarintEncoder final : public BlockEncoder<uint32_t> {
   }
 
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
-    block.count = count();
     const uint32_t minimum = values_.empty() ? 0 : minimum_;
     for (uint32_t& value : values_) value -= minimum;
     block.Clear();
+    block.count = count();
     const uint32_t header[] = {block.count, minimum, static_cast<uint32_t>(first_ordinal), 0};
     PutGroupVarint32(header, block.bytes);
     PutGroupVarint32(values_, block.bytes);

@@ -56,10 +56,10 @@ class FixedWidthEncoder final : public BlockEncoder<T> {
     if (count_ == 0) bytes_.Extend(kHeaderBytes);
     StoreLittleEndian(count_, bytes_.data());
     StoreLittleEndian(static_cast<uint32_t>(first_ordinal), bytes_.data() + 4);
+    block.Clear();
     block.bytes.Swap(bytes_);
     block.count = count_;
     block.aligned_values_offset = kIsBytes<T> ? 0 : kHeaderBytes;
-    bytes_.Clear();
     count_ = 0;
   }
 

@@ -40,6 +40,7 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
   size_t size_bytes() const override { return bytes_.size() + offsets_bytes_; }
 
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
+    block.Clear();
     block.count = count();
     StoreLittleEndian(static_cast<uint32_t>(first_ordinal), bytes_.data());
     StoreLittleEndian(block.count, bytes_.data() + 4);

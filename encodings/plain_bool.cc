@@ -56,6 +56,7 @@ class PlainBoolEncoder final : public BlockEncoder<bool> {
     if (count_ == 0) bytes_.Extend(kHeaderBytes);
     StoreLittleEndian(count_, bytes_.data());
     StoreLittleEndian(static_cast<uint32_t>(first_ordinal), bytes_.data() + 4);
+    block.Clear();
     block.bytes.Swap(bytes_);
     block.count = count_;
     bytes_.Clear();

@@ -104,7 +104,7 @@ TEST(Plain, AViewPointsIntoTheBlock) {
 // Kudu takes a whole batch; otherwise a block stops at its size.
 TEST(Plain, WhereBlocksEnd) {
   const std::vector<int32_t> values(100);
-  EncoderOptions options{.block_size_bytes = 107};
+  EncoderOptions options{.block_size_bytes = 108};
   auto encoder = PlainCodec::MakeEncoder<int32_t>(PhysicalType::kInt32, options);
   EXPECT_EQ(encoder->Append(values), 25u);
   EXPECT_TRUE(encoder->full());
