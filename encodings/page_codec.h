@@ -1,0 +1,277 @@
+// Blocks whose bytes are those of a Parquet data page (numbers from kFirstExtendedNumber on): what
+// their encodings share.
+//
+// A page encoding implements PageEncoder<P> and BlockDecoder<P> for Parquet's own value types P;
+// the adaptors here make block encoders and decoders of every C++ type of a column from them, so
+// that an encoding knows neither columns nor blocks.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "encodings/block_codec.h"
+#include "encodings/bytes.h"
+#include "encodings/key_order.h"
+#include "encodings/physical_type.h"
+
+namespace cfile::encodings {
+
+// Parquet's type for values of T (cfile/FORMAT.md, Extended blocks): narrow integers are sign- or
+// zero-extended to INT32, unsigned ones keep their bits, 128-bit integers are
+// FIXED_LEN_BYTE_ARRAY(16), big-endian.
+template <typename T>
+using PageType = std::conditional_t<
+    kIsInteger<T> && sizeof(T) <= 4, int32_t,
+    std::conditional_t<kIsInteger<T> && sizeof(T) == 8, int64_t,
+                       std::conditional_t<std::is_same_v<T, int128_t>, std::string_view, T>>>;
+
+// Bytes of a FIXED_LEN_BYTE_ARRAY value for values of T in a column of `type_length`; 0 for
+// BYTE_ARRAY and other types.
+template <typename T>
+uint32_t PageTypeLength(uint32_t type_length) {
+  return std::is_same_v<T, int128_t> ? 16 : type_length;
+}
+
+// Makes pages. Thread-compatible.
+template <typename P>
+class PageEncoder {
+ public:
+  virtual ~PageEncoder() = default;
+
+  // Appends the page of `values` to `block.bytes` and, if the page can be read from its front only,
+  // what a reader needs to begin at every 1,024th value to `block.skip_table`. An encoder with a
+  // dictionary may choose another encoding (block.encoding).
+  virtual void Encode(std::span<const P> values, EncodedBlock& block) = 0;
+
+  // See BlockEncoder.
+  virtual bool FinishDictionary(ByteWriter& /*out*/) { return false; }
+};
+
+// Values between two places of a skip table.
+inline constexpr uint32_t kSkipInterval = 1024;
+
+// Collects the values of a block and makes a page of them.
+template <typename T>
+class PageBlockEncoder final : public BlockEncoder<T> {
+ public:
+  using P = PageType<T>;
+
+  PageBlockEncoder(std::unique_ptr<PageEncoder<P>> encoder, const EncoderOptions& options)
+      : encoder_(std::move(encoder)),
+        block_size_bytes_(options.block_size_bytes),
+        full_bytes_(options.block_size_bytes) {}
+
+  size_t Append(std::span<const T> values) override {
+    size_t taken = 0;
+    for (; taken < values.size() && !full(); ++taken) Add(values[taken]);
+    return taken;
+  }
+  bool full() const override { return raw_bytes_ >= full_bytes_; }
+  uint32_t count() const override { return count_; }
+  size_t size_bytes() const override { return raw_bytes_; }
+
+  void Finish(uint64_t /*first_ordinal*/, EncodedBlock& block) override {
+    block.Clear();
+    block.count = count_;
+    if constexpr (kIsBytes<P>) {
+      values_.Clear();
+      size_t begin = 0;
+      for (const uint32_t size : sizes_) {
+        values_.Add(AsString(text_.span().subspan(begin, size)));
+        begin += size;
+      }
+      sizes_.clear();
+    }
+    encoder_->Encode(values_.span(), block);
+    // The next block takes as many values as fill it if they encode as these did.
+    if (count_ > 0) {
+      const uint64_t wanted =
+          uint64_t{block_size_bytes_} * raw_bytes_ / std::max<size_t>(block.bytes.size(), 1);
+      full_bytes_ = std::clamp<uint64_t>(wanted, block_size_bytes_, kMaxGrowth * block_size_bytes_);
+    }
+    values_.Clear();
+    text_.Clear();
+    raw_bytes_ = count_ = 0;
+  }
+
+  bool FinishDictionary(ByteWriter& out) override { return encoder_->FinishDictionary(out); }
+
+ private:
+  // The most that a block's values may be larger than its bytes: bounds a writer's memory.
+  static constexpr uint64_t kMaxGrowth = 16;
+
+  // std::vector<bool> has no span.
+  class Values {
+   public:
+    void Add(const P& value) {
+      if (size_ == capacity_) {
+        capacity_ = std::max<size_t>(64, 2 * capacity_);
+        auto values = std::make_unique_for_overwrite<P[]>(capacity_);
+        std::copy_n(values_.get(), size_, values.get());
+        values_ = std::move(values);
+      }
+      values_[size_++] = value;
+    }
+    void Clear() { size_ = 0; }
+    std::span<const P> span() const { return {values_.get(), size_}; }
+
+   private:
+    std::unique_ptr<P[]> values_;
+    size_t size_ = 0;
+    size_t capacity_ = 0;
+  };
+
+  void Add(const T& value) {
+    ++count_;
+    if constexpr (std::is_same_v<T, int128_t>) {
+      uint8_t* bytes = text_.Extend(16);
+      for (int i = 15; i >= 0; --i)
+        bytes[15 - i] = static_cast<uint8_t>(static_cast<uint128_t>(value) >> (8 * i));
+      sizes_.push_back(16);
+      raw_bytes_ += 16;
+    } else if constexpr (kIsBytes<T>) {
+      text_.PutBytes(value);
+      sizes_.push_back(static_cast<uint32_t>(value.size()));
+      raw_bytes_ += value.size() + sizeof(uint32_t);
+    } else {
+      values_.Add(static_cast<P>(value));
+      raw_bytes_ += sizeof(P);
+    }
+  }
+
+  const std::unique_ptr<PageEncoder<P>> encoder_;
+  const size_t block_size_bytes_;
+  uint64_t full_bytes_;
+  Values values_;
+  ByteWriter text_;  // of bytes: the values back to back, and their sizes
+  std::vector<uint32_t> sizes_;
+  size_t raw_bytes_ = 0;
+  uint32_t count_ = 0;
+};
+
+// BlockDecoder::SeekToKey for decoders that can seek but not compare in place: a search over every
+// kSkipInterval-th value, then one over the values of an interval.
+template <typename T>
+absl::StatusOr<LowerBound> SeekToKeyByReading(BlockDecoder<T>& decoder, const T& key) {
+  // Finds the first value >= key among those from `position` on that one call of Read gives; true
+  // if it is there.
+  uint32_t low = 0;  // the value there, if any, is less, or low is 0
+  uint32_t high = (decoder.count() + kSkipInterval - 1) /
+                  kSkipInterval;  // intervals; the one there begins with a value >= key
+  T value;
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    CFILE_RETURN_IF_ERROR(decoder.SeekTo(middle * kSkipInterval));
+    CFILE_RETURN_IF_ERROR(decoder.Read({&value, 1}).status());
+    if (KeyLess<T>(value, key)) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  uint32_t position = low * kSkipInterval;
+  const uint32_t end = std::min(decoder.count(), high * kSkipInterval);
+  CFILE_RETURN_IF_ERROR(decoder.SeekTo(position));
+  T values[256];
+  while (position < end) {
+    CFILE_ASSIGN_OR_RETURN(
+        const size_t read,
+        decoder.Read({values, std::min<size_t>(std::size(values), end - position)}));
+    if (read == 0) return DataLoss("the block's values end at value ", position);
+    for (size_t i = 0; i < read; ++i) {
+      if (KeyLess<T>(values[i], key)) continue;
+      const bool exact = KeyEqual<T>(values[i], key);
+      position += static_cast<uint32_t>(i);
+      CFILE_RETURN_IF_ERROR(decoder.SeekTo(position));
+      return LowerBound{position, exact};
+    }
+    position += static_cast<uint32_t>(read);
+  }
+  if (position == decoder.count()) return LowerBound{position, false};
+  CFILE_RETURN_IF_ERROR(decoder.SeekTo(position));
+  CFILE_RETURN_IF_ERROR(decoder.Read({&value, 1}).status());
+  const bool exact = KeyEqual<T>(value, key);
+  CFILE_RETURN_IF_ERROR(decoder.SeekTo(position));
+  return LowerBound{position, exact};
+}
+
+// Gives the values of a page of P as those of T.
+template <typename T>
+class PageBlockDecoder final : public BlockDecoder<T> {
+ public:
+  using P = PageType<T>;
+
+  explicit PageBlockDecoder(std::unique_ptr<BlockDecoder<P>> decoder)
+      : decoder_(std::move(decoder)) {}
+
+  absl::Status Open(const BlockView& block) override {
+    CFILE_RETURN_IF_ERROR(decoder_->Open(block));
+    this->count_ = block.count;
+    this->first_ordinal_ = block.first_ordinal;
+    this->position_ = 0;
+    return absl::OkStatus();
+  }
+  absl::Status SeekTo(uint32_t position) override {
+    this->position_ = position;
+    return decoder_->SeekTo(position);
+  }
+  absl::StatusOr<size_t> Read(std::span<T> out) override {
+    size_t read;
+    // Signed and unsigned integers of one width share their bytes.
+    if constexpr (sizeof(T) == sizeof(P) && kIsInteger<T> && kIsInteger<P>) {
+      CFILE_ASSIGN_OR_RETURN(read, decoder_->Read({reinterpret_cast<P*>(out.data()), out.size()}));
+    } else {
+      P values[512];
+      read = 0;
+      // One call: views of a second one would end those of the first.
+      CFILE_ASSIGN_OR_RETURN(read,
+                             decoder_->Read({values, std::min(std::size(values), out.size())}));
+      for (size_t i = 0; i < read; ++i) out[i] = Convert(values[i]);
+    }
+    this->position_ += static_cast<uint32_t>(read);
+    return read;
+  }
+  absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
+    CFILE_ASSIGN_OR_RETURN(const LowerBound bound, SeekToKeyByReading<T>(*this, key));
+    return bound;
+  }
+
+ private:
+  static T Convert(const P& value) {
+    if constexpr (std::is_same_v<T, int128_t>) {
+      uint128_t bits = 0;
+      for (const char byte : value) bits = bits << 8 | static_cast<uint8_t>(byte);
+      return static_cast<T>(bits);
+    } else {
+      return static_cast<T>(value);
+    }
+  }
+
+  const std::unique_ptr<BlockDecoder<P>> decoder_;
+};
+
+// The block encoder or decoder of T for a page encoding; decoders of Parquet's own types need no
+// adaptor.
+template <typename T>
+std::unique_ptr<BlockEncoder<T>> MakePageBlockEncoder(
+    std::unique_ptr<PageEncoder<PageType<T>>> encoder, const EncoderOptions& options) {
+  return std::make_unique<PageBlockEncoder<T>>(std::move(encoder), options);
+}
+template <typename T>
+std::unique_ptr<BlockDecoder<T>> MakePageBlockDecoder(
+    std::unique_ptr<BlockDecoder<PageType<T>>> decoder) {
+  if constexpr (std::is_same_v<T, PageType<T>>) {
+    return decoder;
+  } else {
+    return std::make_unique<PageBlockDecoder<T>>(std::move(decoder));
+  }
+}
+
+}  // namespace cfile::encodings
