@@ -24,6 +24,9 @@ enum class Compatibility : uint8_t {
   kKudu = 1,
 };
 
+// The largest header or footer that is written, and that is read by default.
+inline constexpr size_t kMaxMetadataSizeBytes = 16 * 1024 * 1024;
+
 struct WriterOptions {
   // kAuto: the writer chooses by type and index; the file holds the choice.
   Encoding encoding = Encoding::kAuto;
@@ -32,14 +35,16 @@ struct WriterOptions {
   // Values may be null (Append with validity).
   bool nullable = false;
 
-  // An index by ordinal: seeks by ordinal and scans need it.
+  // An index by ordinal: seeks by ordinal and scans need it. A file must have this index or the
+  // next.
   bool positional_index = true;
   // An index by value. The values must then ascend (equal ones may follow each other), without
   // nulls and NaN.
   bool value_index = false;
 
-  // A data block ends when about so many bytes are encoded or so many rows (nulls included) are in
-  // it, whichever is first. With Compatibility::kKudu the number of rows is not limited.
+  // A data block ends when about so many bytes (at most half of max_block_size_bytes) are encoded
+  // or so many rows (nulls included) are in it, whichever is first. With Compatibility::kKudu the
+  // number of rows is not limited.
   size_t block_size_bytes = 256 * 1024;
   uint32_t max_values_per_block = 1 << 20;
   // An index node ends above this size.
@@ -68,7 +73,7 @@ struct ReaderOptions {
 
   // A file that claims more is refused as damaged (the error names the limit).
   size_t max_block_size_bytes = 16 * 1024 * 1024;
-  size_t max_metadata_size_bytes = 16 * 1024 * 1024;
+  size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
 };
 
 }  // namespace cfile

@@ -52,7 +52,7 @@ enum class Compression : uint32_t {
   kLz4 = 3,
   kZlib = 4,
   kGzip = 102,
-  kLzo = 103,
+  kLzo = 103,  // not built in by default: liblzo2 is under the GPL
   kBrotli = 104,
   kZstd = 106,
 };

@@ -10,6 +10,7 @@
 #include "cfile/internal/block_cursor.h"
 #include "cfile/internal/data_block.h"
 #include "cfile/internal/file_reader.h"
+#include "cfile/internal/index_tree.h"
 #include "cfile/internal/key_codec.h"
 #include "cfile/internal/reader_access.h"
 #include "cfile/reader.h"
@@ -39,8 +40,10 @@ class Verifier {
     WalkIndex(IndexKind::kValue);
     encodings::VisitPhysicalType(info.type.physical(),
                                  [&](auto type) { ReadBlocks<typename decltype(type)::type>(); });
-    if (info.positional_index_root && info.value_index_root) CompareIndexes();
-    CheckCoverage();
+    const bool complete = complete_[0] && complete_[1];
+    if (complete && info.positional_index_root && info.value_index_root) CompareIndexes();
+    // Below a node that cannot be read lie blocks that nothing else names.
+    if (complete) CheckCoverage();
     return std::move(report_);
   }
 
@@ -66,18 +69,51 @@ class Verifier {
 
   std::vector<Entry>& entries(IndexKind kind) { return entries_[static_cast<size_t>(kind)]; }
 
+  // Collects the entries of all leaves that can be read.
   void WalkIndex(IndexKind kind) {
-    absl::Status status = VisitIndex(reader_, kind, [&](const IndexNodeInfo& node) {
-      Cover(node.pointer);
-      ++report_.index_nodes;
-      if (node.leaf) {
-        for (const IndexEntryInfo& entry : node.entries) {
-          entries(kind).push_back({entry.ordinal, entry.key, entry.pointer});
-        }
+    const auto& root_pointer = kind == IndexKind::kPositional ? file_.info().positional_index_root
+                                                              : file_.info().value_index_root;
+    if (!root_pointer) return;
+    Cover(*root_pointer);
+    const auto root = file_.IndexRoot(kind);
+    if (root.ok()) {
+      WalkNode(kind, **root, 0, file_.info().num_values);
+    } else {
+      NodeDamage(kind, root.status(), *root_pointer, 0, file_.info().num_values);
+    }
+  }
+
+  // `node` is the index of rows `first` to `end` - 1; only a positional one knows them.
+  void WalkNode(IndexKind kind, const internal::IndexNode& node, size_t depth, uint64_t end) {
+    ++report_.index_nodes;
+    for (uint32_t i = 0; i < node.num_entries(); ++i) {
+      const bool positional = kind == IndexKind::kPositional;
+      const uint64_t first = positional ? node.ordinal(i) : 0;
+      const BlockPointer& pointer = node.entry_pointer(i);
+      if (node.leaf()) {
+        entries(kind).push_back(
+            {first, positional ? std::string() : std::string(node.key(i)), pointer});
+        continue;
       }
-      return true;
-    });
-    if (!status.ok()) Report(std::move(status));
+      Cover(pointer);
+      const uint64_t child_end =
+          positional && i + 1 < node.num_entries() ? node.ordinal(i + 1) : end;
+      const auto child = depth + 1 < internal::kMaxIndexDepth
+                             ? file_.IndexChild(kind, node, i)
+                             : DataLoss(name(), ": the index is deeper than ",
+                                        internal::kMaxIndexDepth, " levels");
+      if (child.ok()) {
+        WalkNode(kind, **child, depth + 1, child_end);
+      } else {
+        NodeDamage(kind, child.status(), pointer, first, child_end);
+      }
+    }
+  }
+
+  void NodeDamage(IndexKind kind, absl::Status status, const BlockPointer& pointer, uint64_t first,
+                  uint64_t end) {
+    complete_[static_cast<size_t>(kind)] = false;
+    Report(std::move(status), pointer, first, end > first ? end - 1 : first);
   }
 
   // Both trees have one entry per block, in the same order.
@@ -105,7 +141,9 @@ class Verifier {
     } else {
       Report(dictionary.status(), file_.info().dictionary);
     }
-    const bool positional = file_.info().positional_index_root.has_value();
+    // The tree that is whole, if one is.
+    const bool positional = file_.info().positional_index_root &&
+                            (complete_[0] || !file_.info().value_index_root || !complete_[1]);
     const auto& blocks = entries(positional ? IndexKind::kPositional : IndexKind::kValue);
     const bool keyed = file_.info().value_index_root.has_value() &&
                        entries(IndexKind::kValue).size() == blocks.size();
@@ -119,7 +157,7 @@ class Verifier {
       const std::string* key = keyed ? &entries(IndexKind::kValue)[i].key : nullptr;
       uint64_t num_rows = 0;
       absl::Status status = ReadBlock<T>(pointer, first, key, previous, num_rows);
-      if (status.ok() && first != ordinal) {
+      if (status.ok() && complete_[0] && first != ordinal) {
         status =
             DataLoss("expected the block of ordinal ", ordinal, ", found that of ordinal ", first);
       }
@@ -230,7 +268,8 @@ class Verifier {
   FileReader& file_;
   internal::BlockBuffer buffer_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;
-  std::vector<Entry> entries_[2];  // by IndexKind
+  std::vector<Entry> entries_[2];    // by IndexKind
+  bool complete_[2] = {true, true};  // all nodes of that tree could be read
   std::vector<BlockPointer> covered_;
   VerifyReport report_;
 };

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/data_block.h"
+#include "cfile/internal/file_metadata.h"
 #include "cfile/internal/file_writer.h"
 #include "cfile/internal/key_codec.h"
 #include "encodings/key_order.h"
@@ -93,6 +94,10 @@ class Writer<T>::Impl {
 
   absl::Status AddMetadata(std::string_view key, std::string_view value) {
     if (!status_.ok()) return status_;
+    if (key.substr(0, internal::kReservedKeyPrefix.size()) == internal::kReservedKeyPrefix) {
+      return absl::InvalidArgumentError(
+          encodings::StrCat("metadata key ", key, " is reserved: it begins with \"cfile.\""));
+    }
     file_.AddFooterMetadata(key, value);
     return absl::OkStatus();
   }
@@ -119,8 +124,8 @@ class Writer<T>::Impl {
     return key;
   }
   size_t memory_usage_bytes() const {
-    return file_.memory_usage_bytes() + encoder_->size_bytes() + block_.bytes.capacity() +
-           prefix_.capacity();
+    return file_.memory_usage_bytes() + encoder_->size_bytes() + validity_.size_bytes() +
+           block_.bytes.capacity() + prefix_.capacity();
   }
 
  private:
@@ -159,7 +164,8 @@ class Writer<T>::Impl {
                                                          num_values_ + i, " has ", values[i].size(),
                                                          " bytes, the type ", type_.type_length));
         }
-        if (values[i].size() > options_.max_block_size_bytes) {
+        if (values[i].size() >
+            options_.max_block_size_bytes - std::min<size_t>(64, options_.max_block_size_bytes)) {
           return absl::OutOfRangeError(
               absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i, " has ",
                            values[i].size(), " bytes, above the limit of ",
@@ -178,6 +184,9 @@ class Writer<T>::Impl {
     while (!values.empty()) {
       size_t room = std::min<size_t>(values.size(), options_.max_values_per_block - block_rows_);
       if (kudu()) room = std::min<size_t>(room, kKuduBatchRows - num_values_ % kKuduBatchRows);
+      if constexpr (encodings::kIsBytes<T>) {
+        CFILE_ASSIGN_OR_RETURN(room, RoomForLarge(values.first(room)));
+      }
       const size_t taken = encoder_->Append(values.first(room));
       assert(taken > 0 || encoder_->full());
       if (taken > 0) {
@@ -190,11 +199,29 @@ class Writer<T>::Impl {
         block_rows_ += static_cast<uint32_t>(taken);
         values = values.subspan(taken);
       }
-      if (encoder_->full() || block_rows_ == options_.max_values_per_block)
-        CFILE_RETURN_IF_ERROR(FinishBlock());
+      if (encoder_->full() || BlockHasAllRows()) CFILE_RETURN_IF_ERROR(FinishBlock());
     }
     return absl::OkStatus();
   }
+
+  // Values that alone take a good part of the largest block go in one by one, and into a block of
+  // their own where the one in hand has no room for them. Returns how many of `values` may be
+  // appended at once. Precondition: `values` is not empty.
+  absl::StatusOr<size_t> RoomForLarge(std::span<const T> values) requires encodings::kIsBytes<T> {
+    const size_t large = options_.max_block_size_bytes / 4;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i].size() <= large) continue;
+      if (i > 0) return i;
+      const size_t wanted = encoder_->size_bytes() + BlockOverheadBytes() + values[0].size();
+      if (block_rows_ > 0 && wanted > options_.max_block_size_bytes)
+        CFILE_RETURN_IF_ERROR(FinishBlock());
+      return size_t{1};
+    }
+    return values.size();
+  }
+
+  // What a block may take beside its values: headers, lengths, the null bitmap.
+  size_t BlockOverheadBytes() const { return 64 + validity_.size_bytes(); }
 
   absl::Status AppendNulls(uint64_t count) {
     CFILE_RETURN_IF_ERROR(CheckRoom(count));
@@ -212,9 +239,15 @@ class Writer<T>::Impl {
       null_count_ += run;
       block_rows_ += run;
       count -= run;
-      if (block_rows_ == options_.max_values_per_block) CFILE_RETURN_IF_ERROR(FinishBlock());
+      if (BlockHasAllRows()) CFILE_RETURN_IF_ERROR(FinishBlock());
     }
     return absl::OkStatus();
+  }
+
+  // Kudu does not limit a block's rows, so there the null bitmap must not outgrow it.
+  bool BlockHasAllRows() const {
+    return block_rows_ == options_.max_values_per_block ||
+           (options_.nullable && validity_.size_bytes() > options_.max_block_size_bytes / 8);
   }
 
   // The value index's key of the block that begins with `first`.

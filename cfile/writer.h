@@ -57,7 +57,7 @@ class Writer {
   // One null row.
   absl::Status AppendNull();
 
-  // A pair for the footer. Any time before Finish.
+  // A pair for the footer. Any time before Finish. kInvalidArgument: the key begins with "cfile.".
   absl::Status AddMetadata(std::string_view key, std::string_view value);
 
   // Writes what is pending, the indexes and the footer, and makes the file durable and visible.

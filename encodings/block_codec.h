@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "encodings/bytes.h"
@@ -40,15 +41,16 @@ struct EncodedBlock {
   // What the block is encoded with, where that is not the encoder's own encoding (a dictionary that
   // does not pay); kAuto: its own.
   Encoding encoding = Encoding::kAuto;
-  // Where fixed-width values lie back to back, so that a file may align them and a reader point at
-  // them: bytes from the block's start.
-  uint32_t aligned_values_offset = 0;
+  // Where fixed-width values lie back to back, if they do, so that a file may align them and a
+  // reader point at them: bytes from the block's start.
+  std::optional<uint32_t> aligned_values_offset;
 
   // Begins a further block in the same memory.
   void Clear() {
     bytes.Clear();
     skip_table.Clear();
-    count = aligned_values_offset = 0;
+    count = 0;
+    aligned_values_offset.reset();
     encoding = Encoding::kAuto;
   }
 };

@@ -59,7 +59,7 @@ class FixedWidthEncoder final : public BlockEncoder<T> {
     block.Clear();
     block.bytes.Swap(bytes_);
     block.count = count_;
-    block.aligned_values_offset = kIsBytes<T> ? 0 : kHeaderBytes;
+    if constexpr (!kIsBytes<T>) block.aligned_values_offset = uint32_t{kHeaderBytes};
     count_ = 0;
   }
 

@@ -211,6 +211,14 @@ absl::StatusOr<size_t> PrefixDecoder::Read(std::span<std::string_view> out) {
     Entry entry;
     CFILE_RETURN_IF_ERROR(NextEntry(entry));
     const size_t size = size_t{entry.shared} + entry.unshared;
+    if (done > 0 && entry.unshared == 0 && size == walk_.key_size) {
+      // The same value again needs no copy: many of a long one cost no more than their entries.
+      walk_.next = entry.end();
+      ++walk_.position;
+      out[done] = out[done - 1];
+      if (++done == wanted) break;
+      continue;
+    }
     if (arena_size_ - used < size + kArenaSlack) {
       if (done > 0) break;
       ReserveArena(walk_.key_size + size + kArenaSlack);

@@ -76,9 +76,8 @@ bool ReadKeys(const PrefixLayout& layout, const uint8_t* arena_end, PrefixWalk& 
   const size_t wanted = std::min(out.size(), static_cast<size_t>(arena_end - to) / Key::kBytes);
   const auto entries_bytes = static_cast<size_t>(layout.entries_end - layout.entries);
   if (wanted == 0 || walk.key_size > Key::kBytes || entries_bytes < 2 + Key::kBytes) return true;
-  // An entry from `first` to `last` has the bytes of a whole key before its suffix and behind it.
-  const auto header_bytes = static_cast<size_t>(layout.entries - layout.block.data());
-  const uint8_t* const first = layout.block.data() + std::max(Key::kBytes - 2, header_bytes);
+  // An entry up to `last` has the bytes of a whole key behind its lengths. As many as it shares lie
+  // before its suffix: the key before it was put together from them.
   const uint8_t* const last = layout.entries_end - 2 - Key::kBytes;
 
   const uint8_t* next = walk.next;
@@ -101,7 +100,6 @@ bool ReadKeys(const PrefixLayout& layout, const uint8_t* arena_end, PrefixWalk& 
       ++restart;
       until_restart = layout.restart_interval;
     }
-    if (next < first) break;
     const size_t begin = i;
     const size_t end = i + static_cast<size_t>(std::min<uint64_t>(wanted - i, until_restart));
     for (; i < end && next <= last; ++i) {

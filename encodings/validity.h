@@ -30,6 +30,8 @@ class ValidityEncoder {
   // Rows, and rows that hold a value, so far.
   uint64_t count() const { return count_; }
   uint64_t valid_count() const { return valid_count_; }
+  // Bytes of the bitmap so far, about.
+  size_t size_bytes() const { return encoder_.size_bytes(); }
 
   // Appends the encoded bitmap to `out` and begins anew.
   void Finish(ByteWriter& out);

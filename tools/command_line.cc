@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -27,9 +28,13 @@ ExitCode ExitCodeOf(const absl::Status& status) {
 
 ExitCode Report(std::string_view tool, const absl::Status& status) {
   // A status without a message still has a code that says something.
-  const std::string message = status.message().empty()
-                                  ? status.ToString()
-                                  : std::string(status.message().data(), status.message().size());
+  std::string message = status.message().empty()
+                            ? status.ToString()
+                            : std::string(status.message().data(), status.message().size());
+  // Names in files may hold what a terminal would act on.
+  for (char& byte : message) {
+    if ((static_cast<uint8_t>(byte) < 0x20 && byte != '\n') || byte == 0x7f) byte = '?';
+  }
   std::fflush(stdout);  // what was printed before the error comes first
   std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(tool.size()), tool.data(), message.c_str());
   return ExitCodeOf(status);

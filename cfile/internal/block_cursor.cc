@@ -64,6 +64,7 @@ absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t
     return DataLoss("expected the block of ordinal ", *first_ordinal, ", found that of ordinal ",
                     decoder_->first_ordinal());
   }
+  if (block.num_rows.value_or(decoder_->count()) == 0) return DataLoss("a data block of no rows");
   nullable_ = block.num_rows.has_value();
   if (!nullable_) {
     num_rows_ = decoder_->count();

@@ -25,7 +25,8 @@ class BlockCursor {
       : type_(type), dictionary_(std::move(dictionary)) {}
 
   // Opens on a block of `type`, at its first row. The spans of `block` must stay valid.
-  // `first_ordinal`: of the block, if the caller knows it; it is compared with what the block says.
+  // `first_ordinal`: of the block, if the caller knows it; it is compared with what the
+  // block says. A block has at least one row.
   absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal);
 
   uint32_t num_rows() const { return num_rows_; }

@@ -11,12 +11,13 @@
 namespace cfile::internal {
 
 // Appends `in`, compressed, to `out`. Thread-safe: the codecs' working memory belongs to the
-// thread. kUnimplemented: see CheckCompressionBuiltIn. Precondition: in.size() < 2^31.
+// thread. kUnimplemented: see CheckCompressionBuiltIn. Precondition: in.size() < 2^31; LZ4 takes up
+// to 0x7E000000 bytes and answers kInvalidArgument beyond.
 absl::Status Compress(Compression compression, std::span<const uint8_t> in,
                       encodings::ByteWriter& out);
 
-// Fills `out` with what `in` decompresses to. Thread-safe. kDataLoss if `in` is damaged or does not
-// make exactly out.size() bytes; `out` then holds anything.
+// Fills `out` with what `in` decompresses to. Thread-safe. kDataLoss, with the codec's name, if
+// `in` is damaged or does not make exactly out.size() bytes; `out` then holds anything.
 absl::Status Uncompress(Compression compression, std::span<const uint8_t> in,
                         std::span<uint8_t> out);
 

@@ -28,14 +28,16 @@ FileReader::~FileReader() {
   for (auto& root : roots_) delete root.load();
 }
 
-absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(
-    IndexKind kind, const BlockPointer& pointer, std::optional<IndexKeyForm> form) const {
+absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
+                                                                const BlockPointer& pointer,
+                                                                std::optional<IndexKeyForm> form,
+                                                                uint64_t first_block_offset) const {
   BlockBuffer buffer;
   auto node = [&]() -> absl::StatusOr<std::unique_ptr<IndexNode>> {
     CFILE_ASSIGN_OR_RETURN(const FetchedBlock block,
                            FetchBlock(*source_, format_, pointer, options_.verify_checksums,
                                       options_.max_block_size_bytes, buffer));
-    return IndexNode::Parse(block.bytes, kind, form, pointer, info_.header_size_bytes);
+    return IndexNode::Parse(block.bytes, kind, form, pointer, first_block_offset);
   }();
   if (!node.ok()) return InBlock(node.status(), source_->name(), pointer);
   return node;
@@ -53,7 +55,8 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
   }
   std::optional<IndexKeyForm> form = IndexKeyForm::kBytes;
   if (kind == IndexKind::kPositional && info_.version == FormatVersion::kV1) form.reset();
-  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> root, LoadNode(kind, *pointer, form));
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> root,
+                         LoadNode(kind, *pointer, form, info_.header_size_bytes));
   const IndexNode* kept = nullptr;
   if (!slot.compare_exchange_strong(kept, root.get(), std::memory_order_acq_rel)) return kept;
   return root.release();
@@ -64,17 +67,21 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
   if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
   const BlockPointer& pointer = parent.entry_pointer(entry);
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> child,
-                         LoadNode(kind, pointer, parent.key_form()));
-  if (kind == IndexKind::kPositional && child->num_entries() > 0) {
+                         LoadNode(kind, pointer, parent.key_form(), parent.subtree_begin(entry)));
+  const auto damaged = [&](const auto&... parts) {
+    return InBlock(encodings::DataLoss(parts...), source_->name(), pointer);
+  };
+  if (child->num_entries() == 0) return damaged("an index node of no entries below the root");
+  if (kind == IndexKind::kPositional) {
     const uint64_t first = child->ordinal(0);
     const uint64_t last = child->ordinal(child->num_entries() - 1);
     const bool past_next = entry + 1 < parent.num_entries() && last >= parent.ordinal(entry + 1);
     if (first != parent.ordinal(entry) || past_next) {
-      return InBlock(
-          encodings::DataLoss("the index node's ordinals ", first, " to ", last,
-                              " do not fit its parent's entry, which says ", parent.ordinal(entry)),
-          source_->name(), pointer);
+      return damaged("the index node's ordinals ", first, " to ", last,
+                     " do not fit its parent's entry, which says ", parent.ordinal(entry));
     }
+  } else if (child->key(0) != parent.key(entry)) {
+    return damaged("the index node's first key is not that of its parent's entry");
   }
   return parent.SetChild(entry, std::move(child));
 }

@@ -47,7 +47,8 @@ class FileReader {
  private:
   FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options, FileInfo info);
   absl::StatusOr<std::unique_ptr<IndexNode>> LoadNode(IndexKind kind, const BlockPointer& pointer,
-                                                      std::optional<IndexKeyForm> form) const;
+                                                      std::optional<IndexKeyForm> form,
+                                                      uint64_t first_block_offset) const;
 
   std::shared_ptr<const Source> source_;
   ReaderOptions options_;

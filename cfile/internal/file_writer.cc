@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -61,8 +62,12 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(options.compression));
   if (options.value_index && options.nullable)
     return Invalid("a column with a value index cannot be nullable");
-  if (options.block_size_bytes == 0 || options.block_size_bytes > options.max_block_size_bytes) {
-    return Invalid("block_size_bytes must be between 1 and max_block_size_bytes");
+  if (!options.positional_index && !options.value_index) {
+    return Invalid("a file needs a positional or a value index");
+  }
+  if (options.block_size_bytes == 0 ||
+      options.block_size_bytes > options.max_block_size_bytes / 2) {
+    return Invalid("block_size_bytes must be between 1 and half of max_block_size_bytes");
   }
   if (options.max_block_size_bytes > kLargestBlockBytes)
     return Invalid("max_block_size_bytes must be below 2^31");
@@ -75,6 +80,11 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   }
   if (options.compatibility == Compatibility::kKudu) {
     CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "Kudu"));
+    if (options.value_index &&
+        (type.physical() == PhysicalType::kBool || type.physical() == PhysicalType::kFloat ||
+         type.physical() == PhysicalType::kDouble)) {
+      return Invalid(absl::StrCat("Kudu has no keys of type ", type.ToString()));
+    }
     if (options.encoding == Encoding::kGroupVarint && options.version == FormatVersion::kV2) {
       return Invalid("Kudu no longer has encoding group-varint");
     }
@@ -103,9 +113,19 @@ FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
   if (options.value_index) value_.emplace(IndexKeyForm::kBytes, options.index_block_size_bytes);
 }
 
+absl::Status FileWriter::CheckMetadataSize(std::string_view what, size_t size) const {
+  const bool kudu = options_.compatibility == Compatibility::kKudu;
+  const size_t limit = kudu ? kKuduMaxFooterBytes : kMaxMetadataSizeBytes;
+  if (size <= limit) return absl::OkStatus();
+  return absl::OutOfRangeError(encodings::StrCat(name(), ": a ", what, " of ", size,
+                                                 " bytes: ", kudu ? "Kudu reads " : "readers take ",
+                                                 limit, " at most"));
+}
+
 absl::Status FileWriter::Begin() {
   ByteWriter header;
   AppendHeader(info_, options_.compatibility, header);
+  CFILE_RETURN_IF_ERROR(CheckMetadataSize("header", header.size()));
   CFILE_RETURN_IF_ERROR(sink_->Append(header.span()));
   appender_.emplace(sink_.get(), header.size(), options_.version, options_.compression,
                     options_.max_block_size_bytes);
@@ -115,12 +135,11 @@ absl::Status FileWriter::Begin() {
 absl::Status FileWriter::AppendBlock(std::span<const uint8_t> prefix,
                                      const encodings::EncodedBlock& block, uint64_t first_ordinal,
                                      std::string_view value_key) {
-  const bool align =
-      block.aligned_values_offset > 0 && options_.compatibility != Compatibility::kKudu;
-  CFILE_ASSIGN_OR_RETURN(
-      const BlockPointer pointer,
-      appender_->Append(prefix, block.bytes.span(),
-                        align ? prefix.size() + block.aligned_values_offset : 0));
+  std::optional<size_t> align_at;
+  if (block.aligned_values_offset && options_.compatibility != Compatibility::kKudu)
+    align_at = prefix.size() + *block.aligned_values_offset;
+  CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,
+                         appender_->Append(prefix, block.bytes.span(), align_at));
   if (positional_)
     CFILE_RETURN_IF_ERROR(positional_->Add(OrdinalKey(first_ordinal), pointer, *appender_));
   if (value_) CFILE_RETURN_IF_ERROR(value_->Add(value_key, pointer, *appender_));
@@ -140,11 +159,7 @@ absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionar
   }
   ByteWriter footer;
   AppendFooter(info_, options_.compatibility, footer);
-  if (options_.compatibility == Compatibility::kKudu && footer.size() > kKuduMaxFooterBytes) {
-    return absl::OutOfRangeError(absl::StrCat(name(), ": a footer of ", footer.size(),
-                                              " bytes: Kudu reads ", kKuduMaxFooterBytes,
-                                              " at most"));
-  }
+  CFILE_RETURN_IF_ERROR(CheckMetadataSize("footer", footer.size()));
   CFILE_RETURN_IF_ERROR(sink_->Append(footer.span()));
   footer_bytes_ = footer.size();
   return sink_->Finish();

@@ -57,6 +57,8 @@ class FileWriter {
   size_t memory_usage_bytes() const;
 
  private:
+  absl::Status CheckMetadataSize(std::string_view what, size_t size) const;
+
   std::unique_ptr<Sink> sink_;
   WriterOptions options_;
   FileInfo info_;

@@ -114,6 +114,7 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint
   // make_unique cannot reach the private constructor.
   std::unique_ptr<IndexNode> node(new IndexNode);
   node->pointer_ = pointer;
+  node->first_block_offset_ = first_block_offset;
   node->leaf_ = trailer.type() == IndexBlockTrailerPB::LEAF;
   node->pointers_.reserve(num_entries);
   if (kind == IndexKind::kValue) node->key_offsets_.push_back(0);
@@ -135,10 +136,11 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint
     if (!reader.ReadVint64(target.offset) || !reader.ReadVint32(target.size)) {
       return DataLoss("the pointer of index entry ", i, " runs past the entries' end");
     }
-    if (target.offset < first_block_offset || target.offset > pointer.offset ||
+    const uint64_t begin = i == 0 ? first_block_offset : node->pointers_.back().end();
+    if (target.offset < begin || target.offset > pointer.offset ||
         target.size > pointer.offset - target.offset) {
       return DataLoss("index entry ", i, " points to offset ", target.offset, ", ", target.size,
-                      " bytes, outside of bytes ", first_block_offset, " to ", pointer.offset);
+                      " bytes, outside of bytes ", begin, " to ", pointer.offset);
     }
     node->pointers_.push_back(target);
     if (kind == IndexKind::kPositional) {

@@ -56,8 +56,10 @@ class IndexNode {
  public:
   // Parses the node at `pointer`, whose bytes are `bytes`. No `form`: this is the root of a
   // version-1 positional index, whose first ordinal, always 0, tells it. kDataLoss: malformed, its
-  // entries are out of order, or one points to somewhere else than between `first_block_offset` and
-  // the node itself.
+  // entries are out of order, or they do not point to places one behind the other between
+  // `first_block_offset` and the node itself. (A file is written from front to back, so each
+  // subtree has a range of it for itself: no two entries share a child, and a walk of the tree
+  // takes no more time than the file has bytes.)
   static absl::StatusOr<std::unique_ptr<IndexNode>> Parse(std::span<const uint8_t> bytes,
                                                           IndexKind kind,
                                                           std::optional<IndexKeyForm> form,
@@ -66,6 +68,10 @@ class IndexNode {
   ~IndexNode();
 
   const BlockPointer& pointer() const { return pointer_; }
+  // Where in the file the subtree of entry i may begin.
+  uint64_t subtree_begin(uint32_t i) const {
+    return i == 0 ? first_block_offset_ : pointers_[i - 1].end();
+  }
   IndexKeyForm key_form() const { return key_form_; }
   bool leaf() const { return leaf_; }
   uint32_t num_entries() const { return static_cast<uint32_t>(pointers_.size()); }
@@ -97,6 +103,7 @@ class IndexNode {
   absl::Status CheckOrder(IndexKind kind) const;
 
   BlockPointer pointer_;
+  uint64_t first_block_offset_ = 0;
   IndexKeyForm key_form_ = IndexKeyForm::kBytes;
   bool leaf_ = true;
   std::vector<BlockPointer> pointers_;

@@ -52,10 +52,6 @@ absl::Status IndexPath::Descend(const Find& find) {
     const Step& parent = steps_.back();
     CFILE_ASSIGN_OR_RETURN(const IndexNode* child,
                            file_->IndexChild(kind_, *parent.node, parent.entry));
-    if (child->num_entries() == 0) {
-      return InBlock(encodings::DataLoss("an index node of no entries below the root"),
-                     file_->source().name(), child->pointer());
-    }
     steps_.push_back({child, find(*child)});
   }
   return absl::OkStatus();

@@ -30,7 +30,8 @@ absl::Status BlockAppender::Write(std::span<const uint8_t> bytes) {
 }
 
 absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> prefix,
-                                                   std::span<const uint8_t> body, size_t align_at) {
+                                                   std::span<const uint8_t> body,
+                                                   std::optional<size_t> align_at) {
   const size_t uncompressed_size = prefix.size() + body.size();
   if (uncompressed_size > max_block_size_bytes_) {
     return absl::OutOfRangeError(absl::StrCat(sink_->name(), ": a block of ", uncompressed_size,
@@ -53,8 +54,8 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
       pieces[1] = compressed_.span();
       pieces[2] = {};
     }
-  } else if (align_at > 0) {
-    const size_t misaligned = static_cast<size_t>((offset_ + align_at) % kAlignment);
+  } else if (align_at) {
+    const size_t misaligned = static_cast<size_t>((offset_ + *align_at) % kAlignment);
     if (misaligned != 0) CFILE_RETURN_IF_ERROR(Write({kZeros, kAlignment - misaligned}));
   }
   const uint64_t begin = offset_;

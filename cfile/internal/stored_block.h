@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -29,11 +30,12 @@ class BlockAppender {
         compression_(compression),
         max_block_size_bytes_(max_block_size_bytes) {}
 
-  // Stores `prefix` and `body`, one behind the other, as one block. align_at > 0: zeros are put
-  // before the block so that its byte `align_at` lies at a multiple of 64 in the file, unless it is
+  // Stores `prefix` and `body`, one behind the other, as one block. align_at: zeros are put
+  // before the block so that its byte *align_at lies at a multiple of 64 in the file, unless it is
   // compressed. kOutOfRange: the block is larger than the limit.
   absl::StatusOr<BlockPointer> Append(std::span<const uint8_t> prefix,
-                                      std::span<const uint8_t> body, size_t align_at = 0);
+                                      std::span<const uint8_t> body,
+                                      std::optional<size_t> align_at = std::nullopt);
 
   // Bytes of the file so far.
   uint64_t offset() const { return offset_; }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "encodings/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -46,6 +47,14 @@ std::vector<std::vector<uint8_t>> Inputs() {
   return inputs;
 }
 
+std::vector<uint8_t> FromHex(std::string_view hex) {
+  std::vector<uint8_t> bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+    bytes.push_back(static_cast<uint8_t>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16)));
+  }
+  return bytes;
+}
+
 class CompressionTest : public testing::TestWithParam<Compression> {};
 INSTANTIATE_TEST_SUITE_P(BuiltIn, CompressionTest, testing::ValuesIn(BuiltIn()),
                          [](const auto& codec) { return CompressionName(codec.param); });
@@ -60,6 +69,23 @@ TEST_P(CompressionTest, RoundTrips) {
     const absl::Status status = Uncompress(GetParam(), compressed.span().subspan(6), output);
     ASSERT_TRUE(status.ok()) << status;
     EXPECT_EQ(output, input);
+  }
+}
+
+TEST_P(CompressionTest, RoundTripsAtEverySize) {
+  std::mt19937 random(3);
+  for (size_t size = 0; size < 700; ++size) {
+    std::vector<uint8_t> input(size);
+    const uint32_t letters = 1 + random() % 256;
+    for (uint8_t& byte : input) byte = static_cast<uint8_t>(random() % letters);
+    ByteWriter compressed;
+    ASSERT_TRUE(Compress(GetParam(), input, compressed).ok());
+    // Buffers of their own, so that the sanitizers see the first byte beyond them.
+    const std::vector<uint8_t> exact(compressed.data(), compressed.data() + compressed.size());
+    std::vector<uint8_t> output(size);
+    const absl::Status status = Uncompress(GetParam(), exact, output);
+    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_EQ(output, input);
   }
 }
 
@@ -81,6 +107,29 @@ TEST_P(CompressionTest, WantsExactlyTheSize) {
           << size << " for " << input.size();
     }
   }
+}
+
+// Every size but the right one, and an end that is not the end: the message names the codec.
+TEST_P(CompressionTest, NamesTheCodecOfDamage) {
+  const std::vector<uint8_t> input(300, uint8_t{7});
+  ByteWriter compressed;
+  ASSERT_TRUE(Compress(GetParam(), input, compressed).ok());
+  const auto expect_damage = [](std::span<const uint8_t> bytes, size_t size) {
+    std::vector<uint8_t> output(size);
+    const absl::Status status = Uncompress(GetParam(), bytes, output);
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << size;
+    EXPECT_THAT(absl::AsciiStrToLower(std::string(status.message())),
+                HasSubstr(CompressionName(GetParam())));
+  };
+  for (size_t size = 0; size < 700; ++size) {
+    if (size != input.size()) expect_damage(compressed.span(), size);
+  }
+  for (const int follows : {0, 1, 31, 255}) {
+    std::vector<uint8_t> longer(compressed.data(), compressed.data() + compressed.size());
+    longer.push_back(static_cast<uint8_t>(follows));
+    expect_damage(longer, input.size());
+  }
+  expect_damage({}, input.size());
 }
 
 // A flipped byte may go unnoticed (that is what checksums are for), a missing one may not. Neither
@@ -130,6 +179,66 @@ TEST_P(CompressionTest, NameComesBack) {
   const auto parsed = ParseCompression(CompressionName(GetParam()));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_EQ(*parsed, GetParam());
+}
+
+// What others made: Python's zlib and gzip, the Brotli tool; LZ4 and LZO by hand.
+TEST(ForeignCompressionTest, IsRead) {
+  struct Case {
+    Compression compression;
+    std::string_view hex, text;
+  };
+  for (const Case& c :
+       std::vector<Case>{{Compression::kGzip,
+                          "1f8b08000000000002032bc957484a55c82f52c8cb2f51280171009ab4465a12000000",
+                          "to be or not to be"},
+                         {Compression::kZlib, "789c2bc957484a55c82f52c8cb2f51280171003aa20627",
+                          "to be or not to be"},
+                         {Compression::kBrotli, "0b028068656c6c6f03", "hello"},
+                         {Compression::kBrotli, "06", ""},
+                         {Compression::kLz4, "5068656c6c6f", "hello"},
+                         {Compression::kLz4,
+                          "1f610100"
+                          "01"
+                          "505858585858",
+                          "aaaaaaaaaaaaaaaaaaaaaXXXXX"},
+                         {Compression::kLzo, "1668656c6c6f110000", "hello"}}) {
+    if (!CheckCompressionBuiltIn(c.compression).ok()) continue;
+    std::vector<uint8_t> output(c.text.size());
+    const absl::Status status = Uncompress(c.compression, FromHex(c.hex), output);
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_EQ(AsString(output), c.text);
+  }
+}
+
+// As `cat a.gz b.gz` makes them; Parquet's readers take them too.
+TEST(ForeignCompressionTest, GzipMembersFollowEachOther) {
+  if (!CheckCompressionBuiltIn(Compression::kGzip).ok()) GTEST_SKIP();
+  ByteWriter members;
+  for (const std::string_view text : {"one ", "", "two ", "three", ""}) {
+    ASSERT_TRUE(Compress(Compression::kGzip, AsBytes(text), members).ok());
+  }
+  std::vector<uint8_t> output(13);
+  const absl::Status status = Uncompress(Compression::kGzip, members.span(), output);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(AsString(output), "one two three");
+  for (const size_t size : {0, 4, 8, 12, 14}) {
+    output.resize(size);
+    EXPECT_TRUE(absl::IsDataLoss(Uncompress(Compression::kGzip, members.span(), output))) << size;
+  }
+  // The other wrapper is not taken for this one.
+  ByteWriter zlib;
+  ASSERT_TRUE(Compress(Compression::kZlib, AsBytes("two"), zlib).ok());
+  output.resize(3);
+  EXPECT_TRUE(absl::IsDataLoss(Uncompress(Compression::kGzip, zlib.span(), output)));
+}
+
+TEST(ForeignCompressionTest, ZlibHasNoDictionary) {
+  if (!CheckCompressionBuiltIn(Compression::kZlib).ok()) GTEST_SKIP();
+  std::vector<uint8_t> output(18);
+  const absl::Status status =
+      Uncompress(Compression::kZlib, FromHex("78bb1aeb043d2b41622b8039003aa20627"), output);
+  EXPECT_TRUE(absl::IsDataLoss(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("dictionary"));
 }
 
 TEST(CompressionNameTest, SaysWhatWasNotBuiltIn) {

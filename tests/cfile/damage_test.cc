@@ -7,6 +7,8 @@
 
 #include "cfile/inspect.h"
 #include "cfile/internal/crc32c.h"
+#include "cfile/internal/file_metadata.h"
+#include "cfile/internal/index_node.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
@@ -218,6 +220,69 @@ TEST(Damage, BlocksInTheWrongPlaceAreNoticed) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("offset " + std::to_string(blocks[1].offset)));
   EXPECT_EQ(Verify(*Reader::Open(NewMemoryViewSource(file))).damages.size(), 2u);
+}
+
+// 25 levels of two entries that name the same child would be 2^25 visits: each subtree has a range
+// of the file for itself.
+TEST(Damage, SharedIndexNodesAreRefused) {
+  for (const bool with_positional : {true, false}) {
+    std::mt19937_64 random(4);
+    const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 3, -1, true, random);
+    File file = WriteColumn<int32_t>(
+        ColumnType::Int32(), {.positional_index = with_positional, .value_index = true}, column);
+    const FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+    const File footer(file.end() - static_cast<ptrdiff_t>(info.footer_size_bytes), file.end());
+    file.resize(file.size() - footer.size());
+    BlockPointer child = *info.value_index_root;
+    for (int level = 0; level < 25; ++level) {
+      encodings::ByteWriter node;
+      internal::IndexNodeBuilder builder(internal::IndexKeyForm::kBytes);
+      for (int entry = 0; entry < 2; ++entry) builder.Add(std::string_view("\x80", 1), child);
+      builder.Finish(/*leaf=*/false, node);
+      node.PutFixed(internal::Crc32c(node.span()));
+      child = {.offset = file.size(), .size = static_cast<uint32_t>(node.size())};
+      file.insert(file.end(), node.data(), node.data() + node.size());
+    }
+    FileInfo changed = info;
+    changed.value_index_root = child;
+    encodings::ByteWriter tail;
+    internal::AppendFooter(changed, Compatibility::kNone, tail);
+    file.insert(file.end(), tail.data(), tail.data() + tail.size());
+    const auto reader = Reader::Open(NewMemorySource(file));
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    EXPECT_FALSE(Verify(*reader).ok());
+    EXPECT_TRUE(absl::IsDataLoss(reader->NewCursor<int32_t>()->SeekToKey(5).status()));
+    EXPECT_TRUE(absl::IsDataLoss(
+        VisitIndex(*reader, IndexKind::kValue, [](const IndexNodeInfo&) { return true; })));
+  }
+}
+
+// One node that cannot be read is one damage, with its rows, and everything else is still checked.
+TEST(Damage, VerifyGoesOnBehindADamagedNode) {
+  std::mt19937_64 random(5);
+  const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 2000, -1, true, random);
+  File file = WriteColumn<int32_t>(
+      ColumnType::Int32(),
+      {.value_index = true, .block_size_bytes = 60, .index_block_size_bytes = 100}, column);
+  std::vector<BlockPointer> leaves;
+  uint64_t blocks = 0;
+  ASSERT_TRUE(VisitIndex(*Reader::Open(NewMemoryViewSource(file)), IndexKind::kPositional,
+                         [&](const IndexNodeInfo& node) {
+                           if (node.leaf) {
+                             leaves.push_back(node.pointer);
+                             blocks += node.entries.size();
+                           }
+                           return true;
+                         })
+                  .ok());
+  ASSERT_GT(leaves.size(), 2u);
+  file[leaves[1].offset] ^= 1;
+  const VerifyReport report = Verify(*Reader::Open(NewMemoryViewSource(file)));
+  ASSERT_EQ(report.damages.size(), 1u) << report.damages[1].status;
+  EXPECT_EQ(report.damages[0].block, leaves[1]);
+  EXPECT_TRUE(report.damages[0].first_ordinal.has_value());
+  EXPECT_EQ(report.data_blocks, blocks);
+  EXPECT_EQ(report.values, 2000u);
 }
 
 TEST(Damage, UnknownFeaturesAndCodecsAreNamed) {

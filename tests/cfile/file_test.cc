@@ -261,10 +261,11 @@ TEST(File, WhatDoesNotGoTogetherIsRefused) {
               HasSubstr("prefix"));
   EXPECT_TRUE(absl::IsUnimplemented(status(ColumnType::Int32(), {.encoding = Encoding::kPrefix})));
   EXPECT_THAT(
-      std::string(status(ColumnType::Int32(), {.compression = Compression::kLzo}).message()),
-      HasSubstr("lzo"));
-  EXPECT_TRUE(
-      absl::IsUnimplemented(status(ColumnType::Int32(), {.compression = Compression::kLzo})));
+      std::string(
+          status(ColumnType::Int32(), {.compression = static_cast<Compression>(5)}).message()),
+      HasSubstr("compression 5"));
+  EXPECT_TRUE(absl::IsUnimplemented(
+      status(ColumnType::Int32(), {.compression = static_cast<Compression>(5)})));
   EXPECT_THAT(
       std::string(status(ColumnType::Uuid(), {.compatibility = Compatibility::kKudu}).message()),
       HasSubstr("uuid"));
@@ -275,6 +276,16 @@ TEST(File, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_FALSE(status(ColumnType::Int32(),
                       {.compression = Compression::kZstd, .version = FormatVersion::kV1})
                    .ok());
+  for (const Compression codec : {Compression::kLz4, Compression::kZlib, Compression::kGzip,
+                                  Compression::kLzo, Compression::kBrotli}) {
+    if (!CheckCompressionBuiltIn(codec).ok()) continue;
+    const bool kudus = codec == Compression::kLz4 || codec == Compression::kZlib;
+    for (const WriterOptions& options :
+         {WriterOptions{.compression = codec, .version = FormatVersion::kV1},
+          WriterOptions{.compression = codec, .compatibility = Compatibility::kKudu}}) {
+      EXPECT_EQ(status(ColumnType::Int32(), options).ok(), kudus) << CompressionName(codec);
+    }
+  }
   EXPECT_FALSE(status(ColumnType::Int32(), {.block_size_bytes = 0}).ok());
   EXPECT_FALSE(status(ColumnType::Int32(), {.max_values_per_block = 0}).ok());
   EXPECT_FALSE(Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int32(), {}).ok());
@@ -384,6 +395,43 @@ TEST(File, AppearsWhenFinishedAndNotBefore) {
   EXPECT_TRUE(absl::IsNotFound(Reader::Open(path + "x").status()));
   EXPECT_THAT(std::string(Reader::Open(directory.path()).status().message()),
               HasSubstr(directory.path()));
+}
+
+// A value never fails because of its neighbours, and what is written can be read.
+TEST(File, LargeValuesAndMetadataHaveLimitsThatReadersShare) {
+  std::mt19937_64 random(10);
+  const std::string large(900'000, 'x'), larger(1'000'000, 'y');
+  for (const Encoding encoding : {Encoding::kPlain, Encoding::kPrefix}) {
+    Column<std::string_view> column;
+    for (int i = 0; i < 20; ++i)
+      column.rows.push_back(i % 3 == 0 ? std::string("small") : i % 3 == 1 ? large : larger);
+    const WriterOptions options{.encoding = encoding,
+                                .nullable = true,
+                                .block_size_bytes = 512 * 1024,
+                                .max_block_size_bytes = 1024 * 1024};
+    const auto file = WriteColumn<std::string_view>(ColumnType::String(), options, column);
+    const Reader reader =
+        *Reader::Open(NewMemoryViewSource(file), {.max_block_size_bytes = 1024 * 1024});
+    auto cursor = *reader.NewCursor<std::string_view>();
+    ExpectRest(cursor, column, random);
+  }
+  std::vector<uint8_t> file;
+  auto writer = *Writer<std::string_view>::Create(NewMemorySink(&file), ColumnType::String(),
+                                                  {.max_block_size_bytes = 1024 * 1024});
+  const std::string_view too_large[] = {std::string_view(larger), std::string_view(larger)};
+  EXPECT_TRUE(writer->Append(too_large).ok());
+  const std::string huge(1024 * 1024, 'z');
+  const std::string_view one(huge);
+  EXPECT_TRUE(absl::IsOutOfRange(writer->Append({&one, 1})));
+  auto meta = *Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32());
+  EXPECT_TRUE(meta->AddMetadata("k", std::string(17 << 20, 'v')).ok());
+  EXPECT_TRUE(absl::IsOutOfRange(meta->Finish()));
+  EXPECT_FALSE(Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(),
+                                       {.positional_index = false})
+                   .ok());
+  EXPECT_FALSE(Writer<float>::Create(NewMemorySink(&file), ColumnType::Float(),
+                                     {.value_index = true, .compatibility = Compatibility::kKudu})
+                   .ok());
 }
 
 TEST(File, ManyThreadsShareAReader) {

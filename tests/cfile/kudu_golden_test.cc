@@ -236,8 +236,8 @@ TEST(KuduGolden, ReadsBackExactly) {
       CheckFile(entry.path(), &read);
     }
   }
-  EXPECT_GE(files, 154);
-  EXPECT_GE(read, 2 * 154);
+  EXPECT_GE(files, 177);
+  EXPECT_GE(read, 2 * 177);
   std::printf("%d files, %d readings\n", files, read);
 }
 

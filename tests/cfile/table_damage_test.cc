@@ -127,6 +127,22 @@ TEST_F(TableDamageTest, ColumnFileThatIsMissing) {
   EXPECT_TRUE(table.OpenColumn(0, 2).ok());
 }
 
+TEST_F(TableDamageTest, CursorStaysWhereItWasAfterAnError) {
+  WritePart(0, 100);
+  WritePart(100, 100);
+  const TableReader table = OpenTable();
+  fs::remove(path_ + "/" + table.part_file(1, 0));
+  auto cursor = table.NewCursor<int64_t>(0);
+  ASSERT_TRUE(cursor.ok()) << cursor.status();
+  ASSERT_TRUE(cursor->SeekToOrdinal(50).ok());
+  EXPECT_FALSE(cursor->Get(150).ok());
+  EXPECT_FALSE(cursor->SeekToOrdinal(150).ok());
+  const auto batch = cursor->Next(1);
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  EXPECT_EQ(batch->first_ordinal, 50);
+  EXPECT_EQ(batch->values[0], 50 * 31);
+}
+
 TEST_F(TableDamageTest, ColumnFileThatIsAnother) {
   const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int32()},
                                   {.name = "b", .type = ColumnType::Uint32()},

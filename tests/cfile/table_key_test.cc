@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cfile/internal/table_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
@@ -102,6 +103,9 @@ TEST_F(TableKeyTest, NoSeekByKeyWithoutAValueIndex) {
 
 TEST_F(TableKeyTest, EmptyTableIsSoughtByKey) {
   WriteKeys({{}});
+  const auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
+  ASSERT_TRUE(contents.ok()) << contents.status();
+  EXPECT_FALSE(contents->parts[0].columns[0].min_key.has_value());
   auto cursor = OpenTable().NewCursor<std::string_view>(0);
   ASSERT_TRUE(cursor.ok());
   const auto found = cursor->SeekToKey("a");

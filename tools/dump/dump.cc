@@ -47,8 +47,6 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
   // A file that shrinks under our eyes must give an error, not a signal.
   options.access = ReaderOptions::Access::kPread;
   options.verify_checksums = !common.ignore_checksums;
-  // A tool for all files takes all sizes that the format allows.
-  options.max_block_size_bytes = std::numeric_limits<int32_t>::max();
   return options;
 }
 

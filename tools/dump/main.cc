@@ -1,5 +1,6 @@
 // cfile-dump: shows what is in a CFile or a table, and whether it is in order.
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -115,5 +116,9 @@ int Run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   cfile::tools::EndQuietlyOnClosedPipe();
-  return cfile::tools::Run(argc, argv);
+  try {
+    return cfile::tools::Run(argc, argv);
+  } catch (const std::exception& error) {  // out of memory
+    return cfile::tools::Report("cfile-dump", absl::ResourceExhaustedError(error.what()));
+  }
 }

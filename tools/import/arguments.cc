@@ -128,10 +128,10 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   repeatable("--compression", compressions, "[COLUMN=]CODEC",
              "none (default), or a codec such as zstd");
   app.add_option("--block-size", import.block_size_bytes,
-                 "Encoded bytes in a block, e.g. 64KiB (default: 256KiB)")
+                 "Encoded bytes in a block, e.g. 64KiB (default: 256KiB, at most 8MiB)")
       ->type_name("BYTES")
       ->transform(CLI::AsSizeValue(false).description(""))
-      ->check(CLI::Range(size_t{1}, size_t{1} << 30).description(""));
+      ->check(CLI::Range(size_t{1}, WriterOptions().max_block_size_bytes / 2).description(""));
   app.add_option("--sorted-by", sorted_by,
                  "Store rows in the order of this column and index it,\nso that its values can be "
                  "found by key")
