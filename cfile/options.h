@@ -60,7 +60,7 @@ struct WriterOptions {
   Compatibility compatibility = Compatibility::kNone;
 
   // Pairs (key, value) for the header. Keys that begin with "cfile." are the library's.
-  std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 
 struct ReaderOptions {

@@ -27,8 +27,8 @@ using encodings::ValidityEncoder;
 
 // A file's ordinals are 32 bits wide.
 constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
-// Kudu appends so many rows at a time, and some of its encodings look at the block's size only
-// then.
+// Some of Kudu's encodings look at the block's size only when a batch is in. A batch is what one
+// call of Append brings, but no more rows than Kudu ever appends at a time.
 constexpr uint64_t kKuduBatchRows = 100;
 
 // How many of the `count` bits from bit `begin` on are equal to the first of them. Precondition:
@@ -76,7 +76,7 @@ class Writer<T>::Impl {
     if (!status_.ok()) return status_;
     for (size_t i = 0; i < values.size();) {
       // Kudu sees one batch at a time, so a run of it ends there.
-      const uint64_t left = kudu() ? kKuduBatchRows - num_values_ % kKuduBatchRows : kMaxValues;
+      const uint64_t left = kudu() ? kKuduBatchRows - i % kKuduBatchRows : kMaxValues;
       const size_t run =
           RunLength(validity, i, static_cast<size_t>(std::min<uint64_t>(values.size() - i, left)));
       const bool valid = (validity[i / 8] >> (i % 8) & 1) != 0;
@@ -183,7 +183,7 @@ class Writer<T>::Impl {
     if (options_.value_index) CFILE_RETURN_IF_ERROR(CheckOrder(values));
     while (!values.empty()) {
       size_t room = std::min<size_t>(values.size(), options_.max_values_per_block - block_rows_);
-      if (kudu()) room = std::min<size_t>(room, kKuduBatchRows - num_values_ % kKuduBatchRows);
+      if (kudu()) room = std::min<size_t>(room, kKuduBatchRows);
       if constexpr (encodings::kIsBytes<T>) {
         CFILE_ASSIGN_OR_RETURN(room, RoomForLarge(values.first(room)));
       }

@@ -163,8 +163,8 @@ absl::StatusOr<LowerBound> SeekToKeyByReading(BlockDecoder<T>& decoder, const T&
   // Finds the first value >= key among those from `position` on that one call of Read gives; true
   // if it is there.
   uint32_t low = 0;  // the value there, if any, is less, or low is 0
-  uint32_t high = (decoder.count() + kSkipInterval - 1) /
-                  kSkipInterval;  // intervals; the one there begins with a value >= key
+  // Intervals; the one there begins with a value >= key.
+  uint32_t high = decoder.count() / kSkipInterval + (decoder.count() % kSkipInterval != 0);
   T value;
   while (high - low > 1) {
     const uint32_t middle = low + (high - low) / 2;
@@ -177,7 +177,8 @@ absl::StatusOr<LowerBound> SeekToKeyByReading(BlockDecoder<T>& decoder, const T&
     }
   }
   uint32_t position = low * kSkipInterval;
-  const uint32_t end = std::min(decoder.count(), high * kSkipInterval);
+  const auto end =
+      static_cast<uint32_t>(std::min<uint64_t>(decoder.count(), uint64_t{high} * kSkipInterval));
   CFILE_RETURN_IF_ERROR(decoder.SeekTo(position));
   T values[256];
   while (position < end) {
@@ -224,8 +225,7 @@ class PageBlockDecoder final : public BlockDecoder<T> {
   }
   absl::StatusOr<size_t> Read(std::span<T> out) override {
     size_t read;
-    // Signed and unsigned integers of one width share their bytes.
-    if constexpr (sizeof(T) == sizeof(P) && kIsInteger<T> && kIsInteger<P>) {
+    if constexpr (kSameBytes) {
       CFILE_ASSIGN_OR_RETURN(read, decoder_->Read({reinterpret_cast<P*>(out.data()), out.size()}));
     } else {
       P values[512];
@@ -238,12 +238,24 @@ class PageBlockDecoder final : public BlockDecoder<T> {
     this->position_ += static_cast<uint32_t>(read);
     return read;
   }
+  std::span<const T> Borrow(size_t max) override {
+    if constexpr (kSameBytes) {
+      const std::span<const P> values = decoder_->Borrow(max);
+      this->position_ += static_cast<uint32_t>(values.size());
+      return {reinterpret_cast<const T*>(values.data()), values.size()};
+    } else {
+      return {};
+    }
+  }
   absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
     CFILE_ASSIGN_OR_RETURN(const LowerBound bound, SeekToKeyByReading<T>(*this, key));
     return bound;
   }
 
  private:
+  // Signed and unsigned integers of one width.
+  static constexpr bool kSameBytes = sizeof(T) == sizeof(P) && kIsInteger<T> && kIsInteger<P>;
+
   static T Convert(const P& value) {
     if constexpr (std::is_same_v<T, int128_t>) {
       uint128_t bits = 0;

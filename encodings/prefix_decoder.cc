@@ -211,8 +211,9 @@ absl::StatusOr<size_t> PrefixDecoder::Read(std::span<std::string_view> out) {
     Entry entry;
     CFILE_RETURN_IF_ERROR(NextEntry(entry));
     const size_t size = size_t{entry.shared} + entry.unshared;
-    if (done > 0 && entry.unshared == 0 && size == walk_.key_size) {
-      // The same value again needs no copy: many of a long one cost no more than their entries.
+    if (done > 0 && entry.unshared == 0 && size == out[done - 1].size()) {
+      // The same value again needs no copy: many of a long one cost no more than their entries. (At
+      // a restart that is two empty ones.)
       walk_.next = entry.end();
       ++walk_.position;
       out[done] = out[done - 1];

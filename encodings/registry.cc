@@ -8,7 +8,16 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "encodings/alp.h"
+#include "encodings/byte_stream_split.h"
+#include "encodings/delta_binary_packed.h"
+#include "encodings/delta_byte_array.h"
+#include "encodings/delta_length_byte_array.h"
 #include "encodings/frame_of_reference.h"
+#include "encodings/parquet_dictionary.h"
+#include "encodings/parquet_group_varint.h"
+#include "encodings/parquet_plain.h"
+#include "encodings/parquet_rle.h"
 #include "encodings/plain.h"
 #include "encodings/prefix.h"
 #include "encodings/rle.h"
@@ -20,7 +29,10 @@ namespace {
 // The list. In the order of their numbers.
 template <typename... Codec>
 struct CodecList {};
-using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec>;
+using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec, ParquetPlainCodec,
+                         ParquetGroupVarintCodec, ParquetRleCodec, DeltaBinaryPackedCodec,
+                         DeltaLengthByteArrayCodec, DeltaByteArrayCodec, ParquetDictionaryCodec,
+                         ByteStreamSplitCodec, AlpCodec>;
 
 template <typename Codec>
 constexpr bool HasDictionary = requires {
@@ -89,6 +101,12 @@ Result MakeWith(CodecList<Codec...>, Encoding encoding, PhysicalType type, Make 
   return result;
 }
 
+// The encoding that decodes blocks of `encoding`: PLAIN_DICTIONARY, which is not written, is an
+// older name for RLE_DICTIONARY.
+Encoding DecodedAs(Encoding encoding) {
+  return encoding == Encoding::kParquetPlainDictionary ? Encoding::kParquetDictionary : encoding;
+}
+
 absl::Status NoSuchPair(Encoding encoding, PhysicalType type) {
   return absl::UnimplementedError(absl::StrCat("no encoding ", EncodingName(encoding), " of ",
                                                std::string(PhysicalTypeName(type)),
@@ -134,7 +152,7 @@ absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, 
                                                              const DecoderOptions& options) {
   assert(HoldsType<T>(type));
   auto decoder = MakeWith<T, std::unique_ptr<BlockDecoder<T>>>(
-      Codecs(), encoding, type,
+      Codecs(), DecodedAs(encoding), type,
       [&]<typename C>(std::type_identity<C>) { return C::template MakeDecoder<T>(type, options); });
   if (decoder == nullptr) return NoSuchPair(encoding, type);
   return decoder;
@@ -159,7 +177,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(Encoding encodi
                                                                  PhysicalType type,
                                                                  uint32_t type_length,
                                                                  std::span<const uint8_t> bytes) {
-  return LoadWith(Codecs(), encoding, type, type_length, bytes);
+  return LoadWith(Codecs(), DecodedAs(encoding), type, type_length, bytes);
 }
 
 #define CFILE_INSTANTIATE(T)                                                                       \

@@ -10,8 +10,6 @@ namespace {
 
 // Kudu's literal runs have a header of one byte.
 constexpr uint64_t kKuduMaxLiterals = 8 * 63;
-// The longest run whose header fits 32 bits: values if repeated, groups if literal.
-constexpr uint64_t kMaxRunLength = (uint64_t{1} << 31) - 1;
 // Literal runs that took in repeated ones take no more from this length on, so that their header
 // stays at 2 bytes (or grows only where Kudu needs further headers too).
 constexpr uint64_t kMaxJoinedLiterals = 8 * 8000;
@@ -63,7 +61,7 @@ void RleHybridEncoder::Ledger::AddKuduLiterals(uint64_t count) {
 RleHybridEncoder::RleHybridEncoder(int width, bool kudu_exact)
     : width_(width),
       kudu_exact_(kudu_exact),
-      max_literals_(kudu_exact ? kKuduMaxLiterals : 8 * kMaxRunLength),
+      max_literals_(kudu_exact ? kKuduMaxLiterals : 8 * kMaxLiteralGroups),
       min_repeated_(width == 0 ? 8 : std::max(8, 64 / width)) {
   assert(0 <= width && width <= kMaxHybridWidth);
 }
@@ -289,7 +287,7 @@ void RleHybridEncoder::AppendRepeated(uint64_t value, uint64_t count) {
   if (count == 0) return;
   CloseLiteralRun(LastGroup::kTruncated);
   while (count > 0) {
-    const uint64_t taken = std::min(count, kMaxRunLength);
+    const uint64_t taken = std::min(count, kMaxRunValues);
     out_.PutVint(taken << 1);
     out_.PutBytes(
         {reinterpret_cast<const uint8_t*>(&value), static_cast<size_t>((width_ + 7) / 8)});

@@ -23,6 +23,10 @@ namespace cfile::encodings {
 // Widest values of the hybrid, in bits. (Parquet stops at 32; Kudu's RLE of integers goes to 64.)
 inline constexpr int kMaxHybridWidth = 64;
 
+// Most values of a run, and most groups of 8 that are no more.
+inline constexpr uint64_t kMaxRunValues = (uint64_t{1} << 31) - 1;
+inline constexpr uint64_t kMaxLiteralGroups = kMaxRunValues / 8;
+
 // How the last literal group of a stream ends.
 enum class LastGroup {
   kWhole,      // 8 values, filled with zeros, as Parquet demands
@@ -117,9 +121,9 @@ class RleHybridEncoder {
 
 // Reads a stream forwards, and seeks in it. Thread-compatible.
 //
-// Takes any run length of at least 1 and at most 2^31 - 1 (values or groups), a repeated run of
-// fewer than 8 values, and a last literal run whose bytes end before its groups do: it holds the
-// values whose bits are all there. What lies behind the values that the caller asks for is not
+// Takes any run of at least 1 and at most kMaxRunValues values, a repeated run of fewer than 8, and
+// a last literal run whose bytes end before its groups do: it holds the values whose bits are all
+// there. What lies behind the values that the caller asks for is not
 // looked at. All calls report kDataLoss where the stream ends too early, a run has no length, a
 // header does not fit 32 bits, or a repeated value does not fit the width; the reader has then not
 // moved.

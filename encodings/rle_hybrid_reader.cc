@@ -102,6 +102,7 @@ inline bool RleHybridReader::Cursor::NextRun() {
   const uint64_t available = static_cast<uint64_t>(end - p);
   if (length == 0) return false;
   if ((header & 1) != 0) {
+    if (length > kMaxLiteralGroups) return false;
     const uint64_t bytes = length * static_cast<uint64_t>(width);
     const uint64_t held = width == 0 || bytes <= available
                               ? 8 * length
@@ -145,6 +146,10 @@ absl::Status RleHybridReader::Damaged(const Cursor& cursor, uint64_t position) c
   if (reader.empty()) return DataLoss(where, "the bytes end before it");
   if (!reader.ReadVint32(header)) return DataLoss(where, "its header is no vint of 32 bits");
   if (header >> 1 == 0) return DataLoss(where, "its length is 0, must be at least 1");
+  if ((header & 1) != 0 && header >> 1 > kMaxLiteralGroups) {
+    return DataLoss(where, "it has ", header >> 1, " literal groups, must be at most ",
+                    kMaxLiteralGroups);
+  }
   if ((header & 1) != 0) {
     return DataLoss(where, "no whole value of its ", header >> 1, " literal groups is there");
   }

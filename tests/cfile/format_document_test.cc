@@ -80,6 +80,8 @@ std::string Text(const ColumnType& type, const T& value) {
                         hex.substr(16, 4), "-", hex.substr(20));
   } else if constexpr (std::is_same_v<T, bool>) {
     return value ? "true" : "false";
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return absl::StrCat(value);
   } else {
     return std::to_string(static_cast<int64_t>(value));
   }
@@ -87,7 +89,7 @@ std::string Text(const ColumnType& type, const T& value) {
 
 // Appends " VALUE" for each value of a block.
 template <typename T>
-void AppendBlock(const ColumnType& type, Encoding encoding, std::span<const uint8_t> block,
+void AppendBlock(const ColumnType& type, Encoding encoding, const encodings::BlockView& block,
                  std::vector<std::string>& values) {
   auto decoder = encodings::MakeDecoder<T>(encoding, type.physical(), type.type_length);
   ASSERT_TRUE(decoder.ok()) << decoder.status();
@@ -118,6 +120,14 @@ std::string Decode(const Example& example) {
     if (const absl::Status status = runs.Read(numbers.data(), numbers.size()); !status.ok())
       return status.ToString();
     for (const uint64_t number : numbers) values.push_back(std::to_string(number));
+  } else if (kind == "page") {
+    const ColumnType type = *ColumnType::Parse(example.kind.at(1));
+    encodings::BlockView page(example.bytes);
+    std::sscanf(example.kind.at(3).c_str(), "count=%u", &page.count);
+    VisitPhysicalType(type.physical(), [&](auto t) {
+      AppendBlock<typename decltype(t)::type>(type, *ParseEncoding(example.kind.at(2)), page,
+                                              values);
+    });
   } else if (kind == "file") {
     const auto opened = Reader::Open(NewMemoryViewSource(example.bytes));
     if (!opened.ok()) return opened.status().ToString();
@@ -140,7 +150,11 @@ std::string Decode(const Example& example) {
     if (!block.ok()) return block.status().ToString();
     if (block->encoding != encoding) return EncodingName(block->encoding);
     VisitPhysicalType(type.physical(), [&](auto t) {
-      AppendBlock<typename decltype(t)::type>(type, encoding, block->values, values);
+      encodings::BlockView view(block->values);
+      view.skip_table = block->skip_table;
+      view.count = block->present_count.value_or(0);
+      view.first_ordinal = block->first_ordinal.value_or(0);
+      AppendBlock<typename decltype(t)::type>(type, encoding, view, values);
     });
     if (block->num_rows) {
       encodings::ValidityDecoder validity;
@@ -167,7 +181,7 @@ TEST(FormatDocument, ExamplesDecodeToWhatTheySay) {
     kinds.insert(example.kind.at(0));
   }
   EXPECT_THAT(kinds, testing::ElementsAre("block", "extended", "file", "group-varint", "nullable",
-                                          "rle-hybrid"));
+                                          "page", "rle-hybrid"));
 }
 
 TEST(FormatDocument, ListsTheEncodingsOfTheRegistry) {
@@ -180,8 +194,9 @@ TEST(FormatDocument, ListsTheEncodingsOfTheRegistry) {
     ASSERT_TRUE(std::regex_search(document, found, std::regex(cells))) << row.name << " has no row";
     EXPECT_THAT(document, testing::HasSubstr(absl::StrCat("\n### ", found[1].str(), "\n")))
         << "has no section";
-    EXPECT_TRUE(std::regex_search(document, std::regex(absl::StrCat("```hexdump block [a-z0-9]+ ",
-                                                                    std::string(row.name), "\n"))))
+    EXPECT_TRUE(std::regex_search(
+        document, std::regex(absl::StrCat("```hexdump (block|page) [a-z0-9()]+ ",
+                                          std::string(row.name), "( count=[0-9]+)?\n"))))
         << row.name << " has no example";
   }
 }

@@ -1,4 +1,4 @@
-// Columns to try encodings on, and encoding and decoding them through the registry.
+// Columns to try encodings on.
 #pragma once
 
 #include <algorithm>
@@ -177,65 +177,6 @@ void SortKeys(Column<T>& column) {
                           [](const T& value) { return !IsKey(value); });
   column.size = static_cast<size_t>(end - column.values.get());
   std::sort(column.values.get(), end, KeyLess<T>);
-}
-
-// A block in memory of exactly its size, so that AddressSanitizer sees what is read beyond it.
-struct Block {
-  std::vector<uint8_t> bytes;
-  uint32_t count = 0;
-  uint32_t aligned_values_offset = 0;
-  bool operator==(const Block&) const = default;
-};
-
-// Bytes of the values themselves.
-template <typename T>
-size_t OwnBytes(std::span<const T> values) {
-  if constexpr (kIsBytes<T>) {
-    size_t bytes = 0;
-    for (const T& value : values) bytes += value.size();
-    return bytes;
-  } else {
-    return values.size_bytes();
-  }
-}
-
-// Encodes all values in blocks; appends at most next_batch() at a time.
-template <typename T, typename NextBatch>
-std::vector<Block> Encode(const Pair& pair, std::span<const T> values,
-                          const EncoderOptions& options, NextBatch next_batch) {
-  auto encoder = MakeEncoder<T>(pair.encoding, pair.type, options).value();
-  std::vector<Block> blocks;
-  EncodedBlock block;
-  size_t begin = 0;  // of the block
-  size_t next = 0;
-  do {
-    const size_t batch = std::min<size_t>(next_batch(), values.size() - next);
-    const size_t taken = encoder->Append(values.subspan(next, batch));
-    EXPECT_LE(taken, batch);
-    EXPECT_TRUE(taken > 0 || batch == 0);
-    next += taken;
-    EXPECT_EQ(encoder->count(), next - begin);
-    EXPECT_TRUE(taken == batch || encoder->full());
-    if (!encoder->full() && next < values.size()) continue;
-    encoder->Finish(begin, block);
-    EXPECT_EQ(block.count, next - begin);
-    EXPECT_EQ(encoder->count(), 0u);
-    EXPECT_FALSE(encoder->full());
-    EXPECT_LE(block.bytes.size(),
-              OwnBytes(values.subspan(begin, block.count)) +
-                  uint64_t{block.count} * pair.row().worst_extra_bytes_per_value +
-                  pair.row().worst_extra_bytes_per_block);
-    const auto bytes = block.bytes.span();
-    blocks.push_back({{bytes.begin(), bytes.end()}, block.count, block.aligned_values_offset});
-    begin = next;
-  } while (next < values.size());
-  return blocks;
-}
-
-template <typename T>
-std::vector<Block> Encode(const Pair& pair, std::span<const T> values,
-                          const EncoderOptions& options) {
-  return Encode<T>(pair, values, options, [&] { return values.size(); });
 }
 
 // NaNs are equal if their bits are.

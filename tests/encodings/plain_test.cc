@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "columns.h"
+#include "blocks.h"
 
 namespace cfile::encodings {
 namespace {
@@ -20,9 +20,11 @@ Block EncodeOne(PhysicalType type, std::span<const T> values, uint64_t first_ord
   EXPECT_EQ(encoder->Append(values), values.size());
   EncodedBlock block;
   encoder->Finish(first_ordinal, block);
-  return {{block.bytes.span().begin(), block.bytes.span().end()},
-          block.count,
-          block.aligned_values_offset};
+  Block result;
+  result.bytes = {block.bytes.span().begin(), block.bytes.span().end()};
+  result.count = block.count;
+  result.aligned_values_offset = block.aligned_values_offset;
+  return result;
 }
 
 // The message of the first error when all is read.
@@ -46,7 +48,7 @@ TEST(Plain, BytesOfFixedBytes) {
   const Block block =
       EncodeOne<std::string_view>(PhysicalType::kFixedBytes, values, 1, {.type_length = 3});
   EXPECT_THAT(block.bytes, ElementsAre(2, 0, 0, 0, 1, 0, 0, 0, 'a', 'b', 'c', 'd', 'e', 'f'));
-  EXPECT_EQ(block.aligned_values_offset, 0u);
+  EXPECT_EQ(block.aligned_values_offset, std::nullopt);
 }
 
 TEST(Plain, BytesOfBools) {
@@ -104,12 +106,12 @@ TEST(Plain, AViewPointsIntoTheBlock) {
 // Kudu takes a whole batch; otherwise a block stops at its size.
 TEST(Plain, WhereBlocksEnd) {
   const std::vector<int32_t> values(100);
-  EncoderOptions options{.block_size_bytes = 108};
+  EncoderOptions options{.block_size_bytes = 107};
   auto encoder = PlainCodec::MakeEncoder<int32_t>(PhysicalType::kInt32, options);
   EXPECT_EQ(encoder->Append(values), 25u);
   EXPECT_TRUE(encoder->full());
   EXPECT_EQ(encoder->size_bytes(), 108u);
-  options.kudu_exact = true;
+  options = {.block_size_bytes = 108, .kudu_exact = true};
   encoder = PlainCodec::MakeEncoder<int32_t>(PhysicalType::kInt32, options);
   EXPECT_EQ(encoder->Append(std::span(values).first(25)), 25u);
   EXPECT_FALSE(encoder->full());

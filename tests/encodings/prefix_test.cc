@@ -91,6 +91,15 @@ TEST(Prefix, SharedLengthsNeedNotBeTheLongest) {
   EXPECT_TRUE(found.exact);
 }
 
+// Near the end of a block values are read one by one; a repeated one is not copied.
+TEST(Prefix, EmptyAndRepeatedValuesAtRestarts) {
+  const Texts texts = {"xx", "", "", "xx", "xx", "", "x", "x", "", "x"};
+  for (const uint32_t interval : {1, 2, 3, 16}) {
+    const Bytes bytes = Encode({texts.begin(), texts.end()}, interval, 0);
+    EXPECT_THAT(ReadAll(bytes).first, ElementsAreArray(texts)) << interval;
+  }
+}
+
 TEST(Prefix, DamageIsNamed) {
   const struct {
     Bytes bytes;
@@ -129,7 +138,7 @@ TEST(Prefix, ASeekNamesTheDamageItMeets) {
     EXPECT_TRUE(decoder->Open(bytes).ok());
     return decoder->SeekToKey("b").status().ToString();
   };
-  EXPECT_THAT(error(Block(2, 1, {0, 1, 'a', 1, 0, 8, 0, 0, 0, 1, 0, 0, 0})),
+  EXPECT_THAT(error(Block(2, 1, {0, 1, 'a', 1, 1, 'z', 8, 0, 0, 0, 1, 0, 0, 0})),
               HasSubstr("value 1 at byte 8: it shares 1 bytes of 0"));
   EXPECT_THAT(error(Block(2, 1, {0, 1, 'a', 0, 0, 10, 0, 0, 0, 1, 0, 0, 0})),
               HasSubstr("value 1 at byte 10: its restart offset does not point"));
@@ -155,21 +164,50 @@ TEST(Prefix, AWrongRestartOffsetInTheMiddleIsFound) {
   EXPECT_EQ(decoder->Read(out).value(), 60u);  // what comes before is not touched by it
 }
 
-// Five bytes an entry stand for 50,000 each.
+// Among sound entries enough for the fast path.
+TEST(Prefix, AnEntryThatSharesTooMuchIsFoundAmongMany) {
+  const auto block = [](size_t bad, uint8_t shared, uint8_t restart_interval) {
+    Bytes entries;
+    ByteWriter restarts;
+    for (size_t i = 0; i < 60; ++i) {
+      if (i > 0 && i % restart_interval == 0) {
+        restarts.PutFixed(static_cast<uint32_t>(5 + entries.size()));
+      }
+      entries.insert(entries.end(), {i == bad ? shared : uint8_t{0}, 3, 'a', 'b', 'c'});
+    }
+    restarts.PutFixed(static_cast<uint32_t>(restarts.size() / 4));
+    entries.insert(entries.end(), restarts.span().begin(), restarts.span().end());
+    return Block(60, restart_interval, entries);
+  };
+  EXPECT_THAT(ReadAll(block(60, 0, 20)).first, SizeIs(60));
+  EXPECT_THAT(ReadAll(block(30, 4, 20)).second,
+              HasSubstr("value 30 at byte 155: it shares 4 bytes of 3"));
+  EXPECT_THAT(ReadAll(block(20, 1, 20)).second,
+              HasSubstr("value 20 at byte 105: it shares 1 bytes of 0"));
+}
+
+// Entries of a few bytes stand for 50,000 each.
+Bytes BlockOfLongValues(size_t count, const std::string& text, std::string_view last_bytes) {
+  ByteWriter writer;
+  for (const size_t byte : {size_t{0}, count, size_t{0}, size_t{255}, size_t{0}}) {
+    writer.PutFixed(static_cast<uint8_t>(byte));
+  }
+  writer.PutVint(0);
+  writer.PutLengthPrefixed(AsBytes(text));
+  for (size_t i = 1; i < count; ++i) {
+    writer.PutVint(text.size() - last_bytes.size());
+    writer.PutLengthPrefixed(AsBytes(last_bytes));
+  }
+  writer.PutFixed(uint32_t{0});
+  return {writer.span().begin(), writer.span().end()};
+}
+
 TEST(Prefix, ASmallBlockOfManyLongValuesIsReadInParts) {
   constexpr size_t kCount = 250;
   const std::string text(50'000, 't');
-  ByteWriter writer;
-  for (const int byte : {0x00, int{kCount}, 0, 255, 0}) writer.PutFixed(static_cast<uint8_t>(byte));
-  writer.PutVint(0);
-  writer.PutLengthPrefixed(AsBytes(text));
-  for (size_t i = 1; i < kCount; ++i) {
-    writer.PutVint(text.size());
-    writer.PutVint(0);
-  }
-  writer.PutFixed(uint32_t{0});
+  const Bytes bytes = BlockOfLongValues(kCount, text, "t");
   auto decoder = NewDecoder();
-  ASSERT_TRUE(decoder->Open(writer.span()).ok());
+  ASSERT_TRUE(decoder->Open(bytes).ok());
   std::string_view out[kCount];
   size_t read = 0;
   size_t most = 0;
@@ -182,9 +220,23 @@ TEST(Prefix, ASmallBlockOfManyLongValuesIsReadInParts) {
   }
   EXPECT_EQ(read, kCount);
   EXPECT_LE(most * text.size(), size_t{2} << 20);
+  decoder = NewDecoder();  // whose memory has not grown yet
+  ASSERT_TRUE(decoder->Open(bytes).ok());
   ASSERT_TRUE(decoder->SeekTo(kCount - 1).ok());
   EXPECT_EQ(decoder->Read(out).value(), 1u);
   EXPECT_EQ(out[0], text);
+}
+
+TEST(Prefix, ALongValueRepeatedIsNotCopied) {
+  constexpr size_t kCount = 250;
+  const std::string text(50'000, 't');
+  const Bytes bytes = BlockOfLongValues(kCount, text, "");
+  auto decoder = NewDecoder();
+  ASSERT_TRUE(decoder->Open(bytes).ok());
+  std::string_view out[kCount];
+  ASSERT_EQ(decoder->Read(out).value(), kCount);
+  EXPECT_EQ(out[kCount - 1], text);
+  EXPECT_EQ(out[kCount - 1].data(), out[0].data());
 }
 
 // Keys of every length around those of the vectors, in turns.

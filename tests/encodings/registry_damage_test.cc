@@ -1,6 +1,6 @@
 // What a decoder makes of bytes that no encoder wrote: an error or some values, never more than
 // count(), never a read outside the block (under AddressSanitizer), never a crash or a hang.
-#include "columns.h"
+#include "blocks.h"
 
 namespace cfile::encodings {
 namespace {
@@ -69,11 +69,12 @@ void ReadSome(BlockDecoder<T>& decoder, int batches, std::span<T> out, volatile 
   }
 }
 
-// Opens the decoder on the bytes and uses it in all ways.
+// Opens the decoder on the block and uses it in all ways.
 template <typename T>
-void Exercise(BlockDecoder<T>& decoder, const std::vector<uint8_t>& bytes, std::span<const T> keys,
+void Exercise(BlockDecoder<T>& decoder, const Block& block, std::span<const T> keys,
               std::mt19937_64& random) {
-  if (const absl::Status opened = decoder.Open(bytes); !opened.ok()) return ExpectDamage(opened);
+  if (const absl::Status opened = decoder.Open(block.view()); !opened.ok())
+    return ExpectDamage(opened);
   volatile size_t sink = 0;
   auto out = std::make_unique<T[]>(500);
   ASSERT_NO_FATAL_FAILURE(ReadSome<T>(decoder, 10, {out.get(), 500}, sink));
@@ -99,38 +100,45 @@ void Exercise(BlockDecoder<T>& decoder, const std::vector<uint8_t>& bytes, std::
   }
 }
 
-// Calls change(bytes, exercise) for blocks of `size` values; `exercise` tries the bytes as they are
-// then.
+// Calls change(block, exercise) for the blocks; `exercise` tries the block as it is then.
 template <typename T, typename Change>
 void ForBlocks(const Pair& pair, uint32_t type_length, const std::vector<Block>& blocks,
                Change change) {
-  auto decoder = MakeDecoder<T>(pair.encoding, pair.type, type_length).value();
+  Decoders<T> decoders(pair.type, type_length);
   const auto keys = MakeColumn<T>(Shape::kSorted, 3, type_length, 3);
   std::mt19937_64 random(6);
   for (const Block& block : blocks) {
-    change(block.bytes, [&](const std::vector<uint8_t>& bytes) {
-      Exercise<T>(*decoder, bytes, keys.span(), random);
+    BlockDecoder<T>& decoder = decoders.For(block);
+    change(block, [&](const Block& changed) {
+      Exercise<T>(decoder, changed, keys.span(), random);
       return !testing::Test::HasFatalFailure();
     });
     if (testing::Test::HasFatalFailure()) return;
-    ASSERT_TRUE(decoder->Open(block.bytes).ok());  // it is still good for a sound block
+    ASSERT_TRUE(decoder.Open(block.view()).ok());  // it is still good for a sound block
     auto out = std::make_unique<T[]>(block.count);
     size_t done = 0;
     while (done < block.count) {
-      const auto n = decoder->Read({out.get(), block.count});
+      const auto n = decoder.Read({out.get(), block.count});
       ASSERT_TRUE(n.ok() && *n > 0) << n.status();
       done += *n;
     }
   }
 }
 
+// What a block of a file is made of: its bytes, and those of its skip table.
+constexpr std::vector<uint8_t> Block::*kParts[] = {&Block::bytes, &Block::skip_table};
+
 TEST_P(EveryDecoder, SurvivesEveryTruncation) {
   VisitPhysicalType(GetParam().type, [&]<typename T>(std::type_identity<T>) {
     ForBlocks<T>(GetParam(), type_length(), SmallBlocks<T>(150),
-                 [&](const auto& bytes, auto exercise) {
-                   for (size_t size = 0; size < bytes.size(); ++size) {
-                     if (!exercise({bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size)}))
-                       return;
+                 [&](const Block& block, auto exercise) {
+                   for (const auto part : kParts) {
+                     for (size_t size = 0; size < (block.*part).size(); ++size) {
+                       Block shorter = block;
+                       const auto begin = (block.*part).begin();
+                       shorter.*part = {begin, begin + static_cast<ptrdiff_t>(size)};
+                       if (!exercise(shorter)) return;
+                     }
                    }
                  });
   });
@@ -139,11 +147,13 @@ TEST_P(EveryDecoder, SurvivesEveryTruncation) {
 TEST_P(EveryDecoder, SurvivesBytesBehindTheBlock) {
   VisitPhysicalType(GetParam().type, [&]<typename T>(std::type_identity<T>) {
     ForBlocks<T>(GetParam(), type_length(), SmallBlocks<T>(150),
-                 [&](const auto& bytes, auto exercise) {
-                   for (const size_t extra : {1, 4, 8, 1000}) {
-                     std::vector<uint8_t> longer = bytes;
-                     longer.resize(bytes.size() + extra);
-                     if (!exercise(longer)) return;
+                 [&](const Block& block, auto exercise) {
+                   for (const auto part : kParts) {
+                     for (const size_t extra : {1, 4, 8, 1000}) {
+                       Block longer = block;
+                       (longer.*part).resize((block.*part).size() + extra);
+                       if (!exercise(longer)) return;
+                     }
                    }
                  });
   });
@@ -151,15 +161,37 @@ TEST_P(EveryDecoder, SurvivesBytesBehindTheBlock) {
 
 TEST_P(EveryDecoder, SurvivesEveryFlippedBit) {
   VisitPhysicalType(GetParam().type, [&]<typename T>(std::type_identity<T>) {
-    ForBlocks<T>(GetParam(), type_length(), SmallBlocks<T>(40), [&](auto bytes, auto exercise) {
-      for (size_t i = 0; i < bytes.size(); ++i) {
-        for (const int mask : {1, 2, 4, 8, 16, 32, 64, 128, 255}) {
-          bytes[i] = static_cast<uint8_t>(bytes[i] ^ mask);
-          if (!exercise(bytes)) return;
-          bytes[i] = static_cast<uint8_t>(bytes[i] ^ mask);
+    ForBlocks<T>(GetParam(), type_length(), SmallBlocks<T>(40), [&](Block block, auto exercise) {
+      for (const auto part : kParts) {
+        for (uint8_t& byte : block.*part) {
+          for (const int mask : {1, 2, 4, 8, 16, 32, 64, 128, 255}) {
+            byte = static_cast<uint8_t>(byte ^ mask);
+            if (!exercise(block)) return;
+            byte = static_cast<uint8_t>(byte ^ mask);
+          }
         }
       }
     });
+  });
+}
+
+// A page does not say how many values it holds: what does may be wrong, and so may the number of
+// its first value be.
+TEST_P(EveryDecoder, SurvivesOtherCounts) {
+  VisitPhysicalType(GetParam().type, [&]<typename T>(std::type_identity<T>) {
+    for (const size_t size : {0, 1, 40, 3000}) {
+      ForBlocks<T>(GetParam(), type_length(), SmallBlocks<T>(size),
+                   [&](Block block, auto exercise) {
+                     const uint32_t count = block.count;
+                     for (const uint32_t other :
+                          {count - 1, count + 1, count + 8, count + 2000, 2 * count, count / 2, 0u,
+                           1u, 1024u, 1u << 20, 0x7fff'ffffu, 0x8000'0000u, 0xffff'ffffu}) {
+                       block.count = other;
+                       block.first_ordinal = ~block.first_ordinal;
+                       if (!exercise(block)) return;
+                     }
+                   });
+    }
   });
 }
 
@@ -168,12 +200,15 @@ TEST_P(EveryDecoder, SurvivesRandomDamage) {
   VisitPhysicalType(GetParam().type, [&]<typename T>(std::type_identity<T>) {
     std::mt19937_64 random(8);
     ForBlocks<T>(GetParam(), type_length(), SmallBlocks<T>(3000),
-                 [&](const auto& sound, auto exercise) {
+                 [&](const Block& sound, auto exercise) {
                    for (int round = 0; round < 100; ++round) {
-                     auto bytes = sound;
-                     for (uint64_t i = 0; i <= random() % 4; ++i)
-                       bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
-                     if (!exercise(bytes)) return;
+                     Block block = sound;
+                     for (uint64_t i = 0; i <= random() % 4; ++i) {
+                       auto& part = block.*kParts[round % 3 == 0];
+                       if (!part.empty())
+                         part[random() % part.size()] = static_cast<uint8_t>(random());
+                     }
+                     if (!exercise(block)) return;
                    }
                  });
   });
@@ -181,16 +216,53 @@ TEST_P(EveryDecoder, SurvivesRandomDamage) {
 
 TEST_P(EveryDecoder, SurvivesBytesOfNoBlock) {
   VisitPhysicalType(GetParam().type, [&]<typename T>(std::type_identity<T>) {
-    ForBlocks<T>(GetParam(), type_length(), SmallBlocks<T>(1), [&](const auto&, auto exercise) {
+    ForBlocks<T>(GetParam(), type_length(), SmallBlocks<T>(1), [&](Block block, auto exercise) {
       std::mt19937_64 random(9);
       for (int round = 0; round < 2000; ++round) {
-        // Small numbers make headers that are believed more often.
-        std::vector<uint8_t> bytes(random() % 100);
-        for (uint8_t& byte : bytes)
-          byte = static_cast<uint8_t>(random() % (random() % 2 == 0 ? 3 : 256));
-        if (!exercise(bytes)) return;
+        block.count = static_cast<uint32_t>(random() % 200);
+        for (const auto part : kParts) {
+          // Small numbers make headers that are believed more often.
+          (block.*part) = std::vector<uint8_t>(random() % 100);
+          for (uint8_t& byte : block.*part)
+            byte = static_cast<uint8_t>(random() % (random() % 2 == 0 ? 3 : 256));
+        }
+        if (!exercise(block)) return;
       }
     });
+  });
+}
+
+// Reads a block with what LoadDictionary makes of other bytes than the encoder's.
+TEST_P(EveryDecoder, SurvivesOtherDictionaries) {
+  const Pair pair = GetParam();
+  if (!pair.row().has_dictionary) return;
+  VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {
+    const auto keys = MakeColumn<T>(Shape::kSorted, 3, type_length(), 3);
+    std::mt19937_64 random(7);
+    for (Block& block : SmallBlocks<T>(200)) {
+      if (block.dictionary_bytes == nullptr) continue;
+      const auto try_bytes = [&](const std::vector<uint8_t>& bytes) {
+        const auto loaded = LoadDictionary(pair.encoding, pair.type, type_length(), bytes);
+        if (!loaded.ok()) return ExpectDamage(loaded.status());
+        block.dictionary = *loaded;
+        Decoders<T> decoders(pair.type, type_length());
+        Exercise<T>(decoders.For(block), block, keys.span(), random);
+      };
+      const std::vector<uint8_t>& sound = *block.dictionary_bytes;
+      for (size_t size = 0; size < sound.size(); size += 1 + size / 16) {
+        try_bytes({sound.begin(), sound.begin() + static_cast<ptrdiff_t>(size)});
+        if (HasFatalFailure()) return;
+      }
+      for (int round = 0; round < 300; ++round) {
+        auto bytes = sound;
+        if (round % 10 == 0) bytes.resize(bytes.size() + static_cast<size_t>(round));
+        if (bytes.empty()) continue;
+        const size_t front = random() % 2 == 0 ? std::min<size_t>(8, bytes.size()) : bytes.size();
+        bytes[random() % front] = static_cast<uint8_t>(random());
+        try_bytes(bytes);
+        if (HasFatalFailure()) return;
+      }
+    }
   });
 }
 

@@ -81,7 +81,7 @@ Bytes EncodeAsKudu(const Values& values, int width) {
 // Runs of a mean length, and of values that are few or many.
 Values RandomRuns(std::mt19937_64& random, size_t count, int width, double mean_run,
                   bool few_values) {
-  std::geometric_distribution<size_t> length(1 / mean_run);
+  std::geometric_distribution<size_t> length(1 / (mean_run + 0.01));
   Values values;
   while (values.size() < count) {
     const uint64_t value = (few_values ? random() % 3 : random()) & LowBits(width);
@@ -359,7 +359,7 @@ TEST(RleHybridTest, TakesWhatOtherWritersMake) {
   EXPECT_EQ(*Decode(Bytes{200, 1, 1}, 1, 2), (Values{1, 1}));
   // The last literal group stops at the last needed byte, whatever its header promises.
   EXPECT_EQ(*Decode(Bytes{3, 1, 0, 2, 0}, 16, 2), (Values{1, 2}));
-  EXPECT_EQ(*Decode(Bytes{0xff, 0xff, 0xff, 0xff, 0x0f, 1, 0, 2, 0}, 16, 2), (Values{1, 2}));
+  EXPECT_EQ(*Decode(Bytes{0xff, 0xff, 0xff, 0xff, 0x01, 1, 0, 2, 0}, 16, 2), (Values{1, 2}));
 }
 
 TEST(RleHybridTest, RefusesAndSaysWhy) {
@@ -379,6 +379,7 @@ TEST(RleHybridTest, RefusesAndSaysWhy) {
       {{2, 2}, 1, 1, "its value does not fit the width"},
       {{2, 1, 4}, 10, 1, "its value does not fit the width"},
       {{2, 1, 0, 0}, 32, 1, "its value takes 4 bytes, found 3"},
+      {{0x81, 0x80, 0x80, 0x80, 0x02, 1, 0, 2, 0}, 16, 2, "must be at most 268435455"},
       {{3, 1, 2, 3}, 32, 1, "no whole value of its 1 literal groups is there"},
       {{3, 1, 2, 3, 4}, 32, 2, "for value 1: the bytes end before it"},
   };

@@ -1,0 +1,85 @@
+// Writing DELTA_BINARY_PACKED.
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <type_traits>
+
+#include "encodings/delta_binary_packed.h"
+
+namespace cfile::encodings {
+
+template <typename T>
+void EncodeDeltaBinaryPacked(std::span<const T> values, const DeltaBlockShape& shape,
+                             ByteWriter& out, std::vector<DeltaPlace<T>>* places) {
+  using U = std::make_unsigned_t<T>;
+  assert(shape.miniblocks > 0 && shape.block_size % (8 * shape.miniblocks) == 0);
+  assert(places == nullptr || kSkipInterval % shape.block_size == 0);
+  const size_t begin = out.size();
+  out.PutVint(shape.block_size);
+  out.PutVint(shape.miniblocks);
+  out.PutVint(values.size());
+  out.PutVint(ZigZagEncode(values.empty() ? 0 : values[0]));
+  const size_t miniblock_size = shape.block_size / shape.miniblocks;
+  const auto deltas = std::make_unique_for_overwrite<U[]>(shape.block_size);
+  const auto bits = std::make_unique_for_overwrite<U[]>(shape.miniblocks);
+  for (size_t next = 1; next < values.size(); next += shape.block_size) {
+    const size_t count = std::min<size_t>(shape.block_size, values.size() - next);
+    const T least =
+        MakeDeltas<T>(values.data() + next, count, miniblock_size, deltas.get(), bits.get());
+    out.PutVint(ZigZagEncode(least));
+    const size_t widths_begin = out.size();
+    out.PutZeros(shape.miniblocks);
+    // One growth for the block; PackDeltaGroups writes a little behind what it packs.
+    uint8_t* const packed = out.Extend(shape.block_size * sizeof(T) + kDeltaWriteAhead);
+    uint8_t* to = packed;
+    for (size_t i = 0; i < count; i += miniblock_size) {
+      const int width = static_cast<int>(std::bit_width(bits[i / miniblock_size]));
+      out.data()[widths_begin + i / miniblock_size] = static_cast<uint8_t>(width);
+      PackDeltaGroups<U>(deltas.get() + i, miniblock_size / 8, width, to);
+      to += miniblock_size / 8 * static_cast<size_t>(width);
+    }
+    out.Truncate(static_cast<size_t>(to - out.data()));
+    const size_t last = next + count - 1;
+    if (places != nullptr && last % kSkipInterval == 0)
+      places->push_back({static_cast<uint32_t>(out.size() - begin), values[last]});
+  }
+}
+
+namespace {
+
+template <typename T>
+class DeltaPageEncoder final : public PageEncoder<T> {
+ public:
+  explicit DeltaPageEncoder(const DeltaBlockShape& shape) : shape_(shape) {}
+
+  void Encode(std::span<const T> values, EncodedBlock& block) override {
+    places_.clear();
+    const bool divides = kSkipInterval % shape_.block_size == 0;
+    EncodeDeltaBinaryPacked<T>(values, shape_, block.bytes, divides ? &places_ : nullptr);
+    for (const DeltaPlace<T>& place : places_) {
+      block.skip_table.PutFixed(place.offset);
+      block.skip_table.PutFixed(place.value);
+    }
+  }
+
+ private:
+  const DeltaBlockShape shape_;
+  std::vector<DeltaPlace<T>> places_;
+};
+
+}  // namespace
+
+template <typename T>
+std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(const DeltaBlockShape& shape) {
+  return std::make_unique<DeltaPageEncoder<T>>(shape);
+}
+
+#define CFILE_INSTANTIATE_DELTA(T)                                                     \
+  template void EncodeDeltaBinaryPacked<T>(std::span<const T>, const DeltaBlockShape&, \
+                                           ByteWriter&, std::vector<DeltaPlace<T>>*);  \
+  template std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder<T>(const DeltaBlockShape&);
+CFILE_INSTANTIATE_DELTA(int32_t)
+CFILE_INSTANTIATE_DELTA(int64_t)
+#undef CFILE_INSTANTIATE_DELTA
+
+}  // namespace cfile::encodings

@@ -1,0 +1,320 @@
+#include "encodings/delta_byte_array.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "encodings/bytes.h"
+#include "encodings/delta_binary_packed.h"
+#include "encodings/delta_length_byte_array.h"
+#include "encodings/status.h"
+
+namespace cfile::encodings {
+namespace {
+
+constexpr size_t kPlaceBytes =
+    kDeltaPlaceBytes<int32_t> + kDeltaLengthPlaceBytes + sizeof(uint32_t);
+constexpr size_t kTableHeader = 2 * sizeof(uint32_t);
+constexpr uint32_t kNoPrefix = UINT32_MAX;
+// Prefixes of so many bytes are always in the skip table; longer ones as long as all of them
+// together take no more than a sixteenth of the page.
+constexpr size_t kShortPrefix = 64;
+
+size_t CommonPrefix(std::string_view a, std::string_view b) {
+  const size_t size = std::min(a.size(), b.size());
+  size_t i = 0;
+  for (; i + 8 <= size; i += 8) {
+    uint64_t x, y;
+    std::memcpy(&x, a.data() + i, 8);
+    std::memcpy(&y, b.data() + i, 8);
+    if (x != y) return i + static_cast<size_t>(std::countr_zero(x ^ y)) / 8;
+  }
+  while (i < size && a[i] == b[i]) ++i;
+  return i;
+}
+
+class Encoder final : public PageEncoder<std::string_view> {
+ public:
+  void Encode(std::span<const std::string_view> values, EncodedBlock& block) override {
+    const size_t begin = block.bytes.size();
+    prefixes_.resize(values.size());
+    suffixes_.resize(values.size());
+    std::string_view previous;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const size_t prefix = CommonPrefix(previous, values[i]);
+      prefixes_[i] = static_cast<int32_t>(prefix);
+      suffixes_[i] = values[i].substr(prefix);
+      previous = values[i];
+    }
+    prefix_places_.clear();
+    places_.clear();
+    EncodeDeltaBinaryPacked<int32_t>(prefixes_, {}, block.bytes, &prefix_places_);
+    const auto suffixes = static_cast<uint32_t>(block.bytes.size() - begin);
+    const uint32_t data = EncodeDeltaLengthByteArray(suffixes_, block.bytes, places_);
+    if (!places_.empty())
+      PutSkipTable(values, suffixes, data, block.bytes.size() - begin, block.skip_table);
+  }
+
+ private:
+  void PutSkipTable(std::span<const std::string_view> values, uint32_t suffixes, uint32_t data,
+                    size_t page_size, ByteWriter& out) {
+    out.PutFixed(suffixes);
+    out.PutFixed(data);
+    ByteWriter prefixes;
+    size_t allowance = page_size / 16;
+    for (size_t i = 0; i < places_.size(); ++i) {
+      const size_t number = (i + 1) * kSkipInterval;
+      const auto length = static_cast<size_t>(prefixes_[number]);
+      const bool stored = length <= kShortPrefix || length <= allowance;
+      out.PutFixed(prefix_places_[i].offset);
+      out.PutFixed(prefix_places_[i].value);
+      PutPlace(places_[i], out);
+      out.PutFixed(stored ? static_cast<uint32_t>(prefixes.size()) : kNoPrefix);
+      if (!stored) continue;
+      prefixes.PutBytes(values[number].substr(0, length));
+      if (length > kShortPrefix) allowance -= length;
+    }
+    out.PutBytes(prefixes.span());
+  }
+
+  std::vector<int32_t> prefixes_;
+  std::vector<std::string_view> suffixes_;
+  std::vector<DeltaPlace<int32_t>> prefix_places_;
+  std::vector<DeltaLengthPlace> places_;
+};
+
+// Bytes that CopyAhead may touch behind what it copies.
+constexpr size_t kAhead = 16;
+
+// Copies `size` bytes forwards in steps of kAhead.
+inline void CopyAhead(uint8_t* to, const uint8_t* from, size_t size) {
+  size_t i = 0;
+  do {
+    uint64_t words[kAhead / 8];
+    std::memcpy(words, from + i, kAhead);
+    std::memcpy(to + i, words, kAhead);
+    i += kAhead;
+  } while (i < size);
+}
+
+class Decoder final : public BlockDecoder<std::string_view> {
+ public:
+  explicit Decoder(uint32_t type_length) : type_length_(type_length) {}
+
+  absl::Status Open(const BlockView& block) override {
+    count_ = position_ = 0;
+    places_ = stored_prefixes_ = {};
+    size_t suffixes = 0;
+    size_t data = 0;
+    const size_t places = SkipPlaces(block.count);
+    if (!block.skip_table.empty()) {
+      if (places == 0 || block.skip_table.size() < kTableHeader + places * kPlaceBytes) {
+        return DataLoss("skip table of ", block.skip_table.size(), " bytes for ", places,
+                        " places");
+      }
+      suffixes = LoadLittleEndian<uint32_t>(block.skip_table.data());
+      data = LoadLittleEndian<uint32_t>(block.skip_table.data() + 4);
+      if (data == 0) return DataLoss("skip table: data at byte 0 of the suffixes");
+      places_ = block.skip_table.subspan(kTableHeader, places * kPlaceBytes);
+      stored_prefixes_ = block.skip_table.subspan(kTableHeader + places * kPlaceBytes);
+    }
+    CFILE_RETURN_IF_ERROR(prefixes_.Open(block.bytes, block.count, DeltaBlocks::kStrict));
+    if (places_.empty()) {
+      CFILE_ASSIGN_OR_RETURN(suffixes, prefixes_.FindEnd());
+    } else if (suffixes > block.bytes.size()) {
+      return DataLoss("skip table: suffixes at byte ", suffixes, " of ", block.bytes.size());
+    }
+    suffixes_offset_ = suffixes;
+    bytes_end_ = block.bytes.data() + block.bytes.size();
+    CFILE_RETURN_IF_ERROR(suffixes_.Open(block.bytes.subspan(suffixes), block.count, data));
+    if (arena_ == nullptr) GrowArena(kArenaBytes);
+    Begin(0);
+    count_ = block.count;
+    first_ordinal_ = block.first_ordinal;
+    damaged_ = false;
+    return absl::OkStatus();
+  }
+
+  absl::Status SeekTo(uint32_t position) override {
+    assert(position <= count_);
+    const bool begin = damaged_;
+    const uint32_t from = position_;
+    position_ = position;
+    damaged_ = true;  // until all went well
+    uint32_t place = std::min(position / kSkipInterval, places_.empty() ? 0 : SkipPlaces(count_));
+    while (place > 0 && StoredPrefix(place - 1) == kNoPrefix) --place;
+    uint32_t at = from;
+    if (begin || from > position || from < place * kSkipInterval) {
+      CFILE_RETURN_IF_ERROR(BeginAtPlace(place));
+      at = place * kSkipInterval;
+    }
+    std::string_view skipped[256];
+    while (at < position) {
+      CFILE_ASSIGN_OR_RETURN(
+          const size_t read,
+          Rebuild({skipped, std::min<size_t>(std::size(skipped), position - at)}));
+      at += static_cast<uint32_t>(read);
+    }
+    damaged_ = false;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
+    if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
+    damaged_ = true;  // until all went well
+    CFILE_ASSIGN_OR_RETURN(const size_t read,
+                           Rebuild(out.first(std::min<size_t>(out.size(), count_ - position_))));
+    damaged_ = false;
+    position_ += static_cast<uint32_t>(read);
+    return read;
+  }
+
+  absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override {
+    return SeekToKeyByReading<std::string_view>(*this, key);
+  }
+
+ private:
+  static constexpr size_t kArenaBytes = 1024 * 1024;
+
+  uint32_t StoredPrefix(uint32_t number) const {
+    return LoadLittleEndian<uint32_t>(places_.data() + (number + 1) * kPlaceBytes -
+                                      sizeof(uint32_t));
+  }
+
+  // Begins with a previous value of which the first `previous` bytes stand in the arena's front.
+  void Begin(size_t previous) {
+    previous_ = arena_.get();
+    previous_size_ = previous;
+    next_ = end_ = 0;
+  }
+
+  // place 0: the first value, place i: that of number i - 1 in the skip table.
+  absl::Status BeginAtPlace(uint32_t place) {
+    if (place == 0) {
+      prefixes_.Rewind();
+      suffixes_.Rewind();
+      Begin(0);
+      return absl::OkStatus();
+    }
+    const uint8_t* const entry = places_.data() + (place - 1) * kPlaceBytes;
+    const DeltaPlace<int32_t> prefix = {LoadLittleEndian<uint32_t>(entry),
+                                        LoadLittleEndian<int32_t>(entry + 4)};
+    const size_t stored = StoredPrefix(place - 1);
+    if (prefix.value < 0 || stored > stored_prefixes_.size() ||
+        static_cast<size_t>(prefix.value) > stored_prefixes_.size() - stored) {
+      return DataLoss("skip table: place ", place - 1, " has ", prefix.value,
+                      " bytes of prefix at byte ", stored, " of ", stored_prefixes_.size());
+    }
+    CFILE_RETURN_IF_ERROR(prefixes_.Restore(place - 1, prefix));
+    CFILE_RETURN_IF_ERROR(
+        suffixes_.Restore(place - 1, LoadDeltaLengthPlace(entry + kDeltaPlaceBytes<int32_t>)));
+    const size_t size = static_cast<size_t>(prefix.value);
+    if (size > capacity_) GrowArena(size);
+    if (size > 0) std::memcpy(arena_.get(), stored_prefixes_.data() + stored, size);
+    Begin(size);
+    return absl::OkStatus();
+  }
+
+  void GrowArena(size_t capacity) {
+    auto arena = std::make_unique_for_overwrite<uint8_t[]>(capacity + kAhead);
+    if (previous_size_ > 0) std::memcpy(arena.get(), previous_, previous_size_);
+    arena_ = std::move(arena);
+    capacity_ = capacity;
+    previous_ = arena_.get();
+  }
+
+  absl::Status ReadLengths(size_t count) {
+    const uint32_t first = prefixes_.position();
+    CFILE_RETURN_IF_ERROR(prefixes_.Read({prefix_sizes_, count}));
+    CFILE_RETURN_IF_ERROR(suffixes_.Read({suffix_sizes_, count}, suffix_));
+    if (prefixes_.position() == count_ && prefixes_.offset() != suffixes_offset_)
+      return DataLoss("suffixes begin at byte ", prefixes_.offset(), ", not ", suffixes_offset_);
+    first_of_chunk_ = first;
+    next_ = 0;
+    end_ = count;
+    return absl::OkStatus();
+  }
+
+  // Rebuilds the next values, as many as the arena takes, at least one.
+  absl::StatusOr<size_t> Rebuild(std::span<std::string_view> out) {
+    if (previous_ != arena_.get() && previous_size_ > 0)
+      std::memmove(arena_.get(), previous_, previous_size_);
+    previous_ = arena_.get();
+    size_t used = previous_size_;
+    for (size_t done = 0; done < out.size();) {
+      if (next_ == end_)
+        CFILE_RETURN_IF_ERROR(ReadLengths(std::min(out.size() - done, std::size(prefix_sizes_))));
+      // Lengths left from an earlier call may be more than are asked for now.
+      for (const size_t stop = std::min(end_, next_ + out.size() - done); next_ < stop; ++next_) {
+        const auto prefix = static_cast<size_t>(static_cast<uint32_t>(prefix_sizes_[next_]));
+        const auto suffix = static_cast<size_t>(suffix_sizes_[next_]);  // >= 0: the reader's word
+        const size_t size = prefix + suffix;
+        if (prefix > previous_size_) {  // negative ones too
+          return DataLoss("value ", first_of_chunk_ + next_, " shares ", prefix_sizes_[next_],
+                          " bytes with a value of ", previous_size_);
+        }
+        if (type_length_ > 0 && size != type_length_) {
+          return DataLoss("value ", first_of_chunk_ + next_, " has ", size, " bytes, not ",
+                          type_length_);
+        }
+        if (size > capacity_ - used) {
+          if (done > 0) return done;
+          GrowArena(used + size);
+        }
+        uint8_t* const value = arena_.get() + used;
+        CopyAhead(value, previous_, prefix);
+        if (static_cast<size_t>(bytes_end_ - suffix_) >= suffix + kAhead) {
+          CopyAhead(value + prefix, suffix_, suffix);
+        } else if (suffix > 0) {
+          std::memcpy(value + prefix, suffix_, suffix);
+        }
+        out[done++] = AsString({value, size});
+        suffix_ += suffix;
+        used += size;
+        previous_ = value;
+        previous_size_ = size;
+      }
+    }
+    return out.size();
+  }
+
+  const uint32_t type_length_;
+  std::span<const uint8_t> places_;
+  std::span<const uint8_t> stored_prefixes_;
+  const uint8_t* bytes_end_ = nullptr;
+  size_t suffixes_offset_ = 0;
+  DeltaBinaryPackedReader<int32_t> prefixes_;
+  DeltaLengthReader suffixes_;
+  bool damaged_ = false;  // a reader failed, or may have: they are not at position_
+
+  // The values of the last call, kAhead bytes behind capacity_; the last of them is where the next
+  // one's prefix comes from.
+  std::unique_ptr<uint8_t[]> arena_;
+  size_t capacity_ = 0;
+  const uint8_t* previous_ = nullptr;
+  size_t previous_size_ = 0;
+
+  // Lengths read and not used yet: [next_, end_), the bytes of the first one's suffix at suffix_.
+  size_t next_ = 0;
+  size_t end_ = 0;
+  uint32_t first_of_chunk_ = 0;
+  const uint8_t* suffix_ = nullptr;
+  int32_t prefix_sizes_[1024];
+  int32_t suffix_sizes_[1024];
+};
+
+}  // namespace
+
+std::unique_ptr<PageEncoder<std::string_view>> DeltaByteArrayCodec::MakePageEncoder() {
+  return std::make_unique<Encoder>();
+}
+std::unique_ptr<BlockDecoder<std::string_view>> DeltaByteArrayCodec::MakePageDecoder(
+    uint32_t type_length) {
+  return std::make_unique<Decoder>(type_length);
+}
+
+}  // namespace cfile::encodings

@@ -1,0 +1,217 @@
+#include "encodings/delta_length_byte_array.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace cfile::encodings {
+
+void PutPlace(const DeltaLengthPlace& place, ByteWriter& out) {
+  out.PutFixed(place.length.offset);
+  out.PutFixed(place.length.value);
+  out.PutFixed(place.data);
+}
+
+DeltaLengthPlace LoadDeltaLengthPlace(const uint8_t* p) {
+  return {{LoadLittleEndian<uint32_t>(p), LoadLittleEndian<int32_t>(p + 4)},
+          LoadLittleEndian<uint32_t>(p + 8)};
+}
+
+uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values, ByteWriter& out,
+                                    std::vector<DeltaLengthPlace>& places) {
+  const size_t begin = out.size();
+  const auto lengths = std::make_unique_for_overwrite<int32_t[]>(values.size());
+  size_t total = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    lengths[i] = static_cast<int32_t>(values[i].size());
+    total += values[i].size();
+  }
+  std::vector<DeltaPlace<int32_t>> length_places;
+  EncodeDeltaBinaryPacked<int32_t>({lengths.get(), values.size()}, {}, out, &length_places);
+  const size_t data = out.size();
+  out.Reserve(data + total);
+  // Values that lie back to back already, as those of a block do, are copied at once.
+  for (size_t i = 0; i < values.size();) {
+    const char* const run = values[i].data();
+    const char* end = run + values[i].size();
+    for (++i; i < values.size() && values[i].data() == end; ++i) end += values[i].size();
+    out.PutBytes({run, static_cast<size_t>(end - run)});
+  }
+  uint32_t offset = 0;
+  for (size_t i = 0, value = 0; i < length_places.size(); ++i) {
+    for (; value < (i + 1) * kSkipInterval; ++value)
+      offset += static_cast<uint32_t>(lengths[value]);
+    places.push_back({length_places[i], offset});
+  }
+  return static_cast<uint32_t>(data - begin);
+}
+
+absl::Status DeltaLengthReader::Open(std::span<const uint8_t> bytes, uint32_t count,
+                                     size_t data_offset) {
+  CFILE_RETURN_IF_ERROR(lengths_.Open(bytes, count, DeltaBlocks::kStrict));
+  if (data_offset == 0) {
+    CFILE_ASSIGN_OR_RETURN(data_offset, lengths_.FindEnd());
+  }
+  if (data_offset > bytes.size())
+    return DataLoss("skip table: data at byte ", data_offset, " of ", bytes.size());
+  data_offset_ = data_offset;
+  data_ = bytes.subspan(data_offset);
+  next_ = 0;
+  return absl::OkStatus();
+}
+
+void DeltaLengthReader::Rewind() {
+  lengths_.Rewind();
+  next_ = 0;
+}
+
+absl::Status DeltaLengthReader::Restore(uint32_t number, const DeltaLengthPlace& place) {
+  CFILE_RETURN_IF_ERROR(lengths_.Restore(number, place.length));
+  if (place.data > data_.size()) {
+    return DataLoss("skip table: place ", number, " at byte ", place.data, " of ", data_.size(),
+                    " bytes of data");
+  }
+  next_ = place.data;
+  return absl::OkStatus();
+}
+
+absl::Status DeltaLengthReader::Read(std::span<int32_t> lengths, const uint8_t*& data) {
+  const uint32_t first = position();
+  CFILE_RETURN_IF_ERROR(lengths_.Read(lengths));
+  uint64_t sum = 0;  // of up to 2^32 numbers below 2^32
+  int32_t signs = 0;
+  for (const int32_t length : lengths) {
+    sum += static_cast<uint32_t>(length);
+    signs |= length;
+  }
+  if (signs < 0) {
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      if (lengths[i] < 0) return DataLoss("value ", first + i, " has length ", lengths[i]);
+    }
+  }
+  if (sum > data_.size() - next_) {
+    return DataLoss("values ", first, " to ", position() - 1, " take ", sum,
+                    " bytes of data, of which ", data_.size() - next_, " are there");
+  }
+  // What a skip table said is held against the lengths when they are all read.
+  if (position() == count() && lengths_.offset() != data_offset_)
+    return DataLoss("data begin at byte ", lengths_.offset(), ", not ", data_offset_);
+  data = data_.data() + next_;
+  next_ += sum;
+  return absl::OkStatus();
+}
+
+absl::Status DeltaLengthReader::Skip(uint32_t count) {
+  int32_t lengths[512];
+  const uint8_t* data;
+  while (count > 0) {
+    const auto step = std::min<uint32_t>(count, std::size(lengths));
+    CFILE_RETURN_IF_ERROR(Read({lengths, step}, data));
+    count -= step;
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+class Encoder final : public PageEncoder<std::string_view> {
+ public:
+  void Encode(std::span<const std::string_view> values, EncodedBlock& block) override {
+    places_.clear();
+    const uint32_t data = EncodeDeltaLengthByteArray(values, block.bytes, places_);
+    if (places_.empty()) return;
+    block.skip_table.PutFixed(data);
+    for (const DeltaLengthPlace& place : places_) PutPlace(place, block.skip_table);
+  }
+
+ private:
+  std::vector<DeltaLengthPlace> places_;
+};
+
+class Decoder final : public BlockDecoder<std::string_view> {
+ public:
+  absl::Status Open(const BlockView& block) override {
+    count_ = position_ = 0;
+    const size_t places = SkipPlaces(block.count);
+    size_t data_offset = 0;
+    places_ = {};
+    if (!block.skip_table.empty()) {
+      if (places == 0 ||
+          block.skip_table.size() != sizeof(uint32_t) + places * kDeltaLengthPlaceBytes) {
+        return DataLoss("skip table of ", block.skip_table.size(), " bytes for ", places,
+                        " places");
+      }
+      data_offset = LoadLittleEndian<uint32_t>(block.skip_table.data());
+      if (data_offset == 0) return DataLoss("skip table: data at byte 0");
+      places_ = block.skip_table.subspan(sizeof(uint32_t));
+    }
+    CFILE_RETURN_IF_ERROR(reader_.Open(block.bytes, block.count, data_offset));
+    count_ = block.count;
+    first_ordinal_ = block.first_ordinal;
+    damaged_ = false;
+    return absl::OkStatus();
+  }
+
+  absl::Status SeekTo(uint32_t position) override {
+    assert(position <= count_);
+    position_ = position;
+    const uint32_t places = places_.empty() ? 0 : SkipPlaces(count_);
+    const uint32_t place = std::min(position / kSkipInterval, places);
+    const bool begin = damaged_;
+    damaged_ = true;  // until all went well
+    if (begin || reader_.position() > position || reader_.position() < place * kSkipInterval) {
+      if (place == 0) {
+        reader_.Rewind();
+      } else {
+        CFILE_RETURN_IF_ERROR(reader_.Restore(
+            place - 1,
+            LoadDeltaLengthPlace(places_.data() + (place - 1) * kDeltaLengthPlaceBytes)));
+      }
+    }
+    CFILE_RETURN_IF_ERROR(reader_.Skip(position - reader_.position()));
+    damaged_ = false;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
+    if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
+    const size_t read = std::min<size_t>(out.size(), count_ - position_);
+    for (size_t done = 0; done < read;) {
+      const size_t chunk = std::min(read - done, std::size(lengths_));
+      const uint8_t* data;
+      if (absl::Status status = reader_.Read({lengths_, chunk}, data); !status.ok()) {
+        damaged_ = true;
+        return status;
+      }
+      const char* text = reinterpret_cast<const char*>(data);
+      for (size_t i = 0; i < chunk; ++i) {
+        const auto length = static_cast<uint32_t>(lengths_[i]);
+        out[done + i] = {text, length};
+        text += length;
+      }
+      done += chunk;
+    }
+    position_ += static_cast<uint32_t>(read);
+    return read;
+  }
+
+  absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override {
+    return SeekToKeyByReading<std::string_view>(*this, key);
+  }
+
+ private:
+  DeltaLengthReader reader_;
+  std::span<const uint8_t> places_;
+  bool damaged_ = false;  // the reader failed, or may have: it is not at position_
+  int32_t lengths_[1024];
+};
+
+}  // namespace
+
+std::unique_ptr<PageEncoder<std::string_view>> DeltaLengthByteArrayCodec::MakePageEncoder() {
+  return std::make_unique<Encoder>();
+}
+std::unique_ptr<BlockDecoder<std::string_view>> DeltaLengthByteArrayCodec::MakePageDecoder() {
+  return std::make_unique<Decoder>();
+}
+
+}  // namespace cfile::encodings

@@ -1,0 +1,89 @@
+// DELTA_LENGTH_BYTE_ARRAY: all lengths as DELTA_BINARY_PACKED, then all bytes back to back
+// (cfile/FORMAT.md, Parquet's data blocks).
+//
+// Skip table (empty up to 1,024 values):
+//   offset of the data in the page (fixed32), then for each value 1024, 2048, ...
+//     the place of its length (8 bytes, see delta_binary_packed.h), offset of its bytes in the data
+//     (fixed32)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "encodings/block_codec.h"
+#include "encodings/bytes.h"
+#include "encodings/delta_binary_packed.h"
+#include "encodings/encoding.h"
+#include "encodings/page_codec.h"
+#include "encodings/physical_type.h"
+#include "encodings/status.h"
+
+namespace cfile::encodings {
+
+// Where a reader of a stream of byte arrays may begin.
+struct DeltaLengthPlace {
+  DeltaPlace<int32_t> length;
+  uint32_t data;  // offset of the value's bytes in the data
+};
+inline constexpr size_t kDeltaLengthPlaceBytes = kDeltaPlaceBytes<int32_t> + sizeof(uint32_t);
+void PutPlace(const DeltaLengthPlace& place, ByteWriter& out);
+DeltaLengthPlace LoadDeltaLengthPlace(const uint8_t* p);
+
+// Appends the stream of `values` to `out` and its places to `places`; returns the offset of the
+// data in the stream. Preconditions: each value and the stream are shorter than 2^31 bytes.
+uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values, ByteWriter& out,
+                                    std::vector<DeltaLengthPlace>& places);
+
+// Reads a stream forwards. Allocates nothing. After an error, Rewind or Restore come before any
+// further Read.
+class DeltaLengthReader {
+ public:
+  // `bytes` begin with the stream, must say `count`, and outlive the reader. data_offset: from a
+  // skip table; 0: to be found.
+  absl::Status Open(std::span<const uint8_t> bytes, uint32_t count, size_t data_offset);
+
+  uint32_t count() const { return lengths_.count(); }
+  uint32_t position() const { return lengths_.position(); }
+
+  // The next lengths.size() lengths; `data` begins the bytes of the first. All of them, back to
+  // back, are there. Precondition: so many values are left.
+  absl::Status Read(std::span<int32_t> lengths, const uint8_t*& data);
+  absl::Status Skip(uint32_t count);
+
+  void Rewind();
+  absl::Status Restore(uint32_t number, const DeltaLengthPlace& place);
+
+ private:
+  DeltaBinaryPackedReader<int32_t> lengths_;
+  std::span<const uint8_t> data_;
+  size_t data_offset_ = 0;
+  size_t next_ = 0;  // offset in data_
+};
+
+struct DeltaLengthByteArrayCodec {
+  static constexpr Encoding kEncoding = Encoding::kParquetDeltaLengthByteArray;
+  static constexpr std::string_view kName = "parquet-delta-length";
+  // A length takes at most 33 bits and a share of its block's header.
+  static constexpr uint32_t kWorstExtraBytesPerValue = 5;
+  static constexpr uint32_t kWorstExtraBytesPerBlock = 192;
+  static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
+
+  static std::unique_ptr<PageEncoder<std::string_view>> MakePageEncoder();
+  static std::unique_ptr<BlockDecoder<std::string_view>> MakePageDecoder();
+  template <typename T>
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType /*type*/,
+                                                      const EncoderOptions& options) {
+    return MakePageBlockEncoder<T>(MakePageEncoder(), options);
+  }
+  template <typename T>
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType /*type*/,
+                                                      const DecoderOptions& /*options*/) {
+    return MakePageDecoder();
+  }
+};
+
+}  // namespace cfile::encodings

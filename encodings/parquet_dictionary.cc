@@ -1,0 +1,149 @@
+// The encoder of pages of codes. (The decoder: parquet_dictionary_decoder.cc.)
+#include "encodings/parquet_dictionary.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <memory>
+#include <vector>
+
+#include "encodings/bit_packing.h"
+#include "encodings/bytes.h"
+#include "encodings/parquet_plain.h"
+#include "encodings/rle_hybrid.h"
+#include "encodings/value_codes.h"
+
+namespace cfile::encodings {
+namespace {
+
+// What a file pays for having a dictionary at all: its number of values, the block's checksum and
+// size, the pointer to it. The first block that uses it must save that too.
+constexpr size_t kDictionaryOverhead = 32;
+
+template <typename P>
+class DictionaryEncoder final : public PageEncoder<P> {
+ public:
+  explicit DictionaryEncoder(const ParquetDictionaryOptions& options)
+      : type_length_(options.type_length),
+        plain_(MakeParquetPlainEncoder<P>(options.type_length)),
+        codes_(kIsBytes<P> && options.type_length == 0 ? sizeof(uint32_t) : 0,
+               std::min<size_t>(options.max_dictionary_bytes, UINT32_MAX - 1)) {}
+
+  void Encode(std::span<const P> values, EncodedBlock& block) override {
+    if (values.empty()) {  // needs no dictionary, nor does it make one needed
+      block.bytes.PutFixed<uint8_t>(0);
+      return;
+    }
+    const uint32_t known = codes_.size();
+    const size_t begin = block.bytes.size();
+    if (PutCodes(values, block.bytes)) {
+      used_ = true;
+      return;
+    }
+    codes_.Truncate(known);
+    block.bytes.Truncate(begin);
+    block.encoding = Encoding::kParquetPlain;
+    plain_->Encode(values, block);
+  }
+
+  bool FinishDictionary(ByteWriter& out) override {
+    if (!used_) return false;
+    const uint32_t count = codes_.size();
+    const auto values = std::make_unique_for_overwrite<P[]>(count);
+    for (uint32_t code = 0; code < count; ++code) values[code] = codes_[code];
+    EncodedBlock page;
+    plain_->Encode({values.get(), count}, page);
+    out.PutVint(count);
+    out.PutBytes(page.bytes.span());
+    return true;
+  }
+
+ private:
+  // The page of codes; false, with some codes and bytes left behind, if it does not save anything.
+  bool PutCodes(std::span<const P> values, ByteWriter& out) {
+    const size_t plain_bytes = PlainBytes(values);
+    const size_t known_bytes = codes_.bytes();  // none before the first block that uses them
+    const size_t overhead = used_ ? 0 : kDictionaryOverhead;
+    block_codes_.resize(values.size());
+    uint32_t largest = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const uint32_t code = codes_.CodeOf(values[i]);
+      if (code == codes_.kNoCode) return false;
+      block_codes_[i] = code;
+      largest = std::max(largest, code);
+    }
+    const size_t added = codes_.bytes() - known_bytes + overhead;
+    if (added >= plain_bytes) return false;
+    const int width = static_cast<int>(std::bit_width(largest));
+    const size_t begin = out.size();
+    out.PutFixed(static_cast<uint8_t>(width));
+    if (width == 0 || width >= 8 || HasLongRun()) {
+      RleHybridEncoder hybrid(width, /*kudu_exact=*/false);
+      hybrid.PutValues(std::span<const uint32_t>(block_codes_));
+      hybrid.Finish(out, LastGroup::kWhole);
+    } else {
+      // One literal run is best; for narrow codes the encoder would look at every value to find
+      // out.
+      const size_t groups = (values.size() + 7) / 8;
+      block_codes_.resize(groups * 8);
+      out.PutVint(groups << 1 | 1);
+      PackBits(std::span<const uint32_t>(block_codes_), width, out);
+    }
+    return out.size() - begin + added < plain_bytes;
+  }
+
+  // Whether any 8 codes in a row are equal. If so, 4 of them are at a multiple of 4.
+  bool HasLongRun() const {
+    const std::vector<uint32_t>& codes = block_codes_;
+    for (size_t i = 0; i + 4 <= codes.size(); i += 4) {
+      const uint32_t code = codes[i];
+      if (codes[i + 1] != code || codes[i + 2] != code || codes[i + 3] != code) continue;
+      size_t begin = i;
+      size_t end = i + 4;
+      while (begin > 0 && codes[begin - 1] == code) --begin;
+      while (end < codes.size() && codes[end] == code && end - begin < 8) ++end;
+      if (end - begin >= 8) return true;
+    }
+    return false;
+  }
+
+  size_t PlainBytes(std::span<const P> values) const {
+    if constexpr (std::is_same_v<P, bool>) {
+      return (values.size() + 7) / 8;
+    } else if constexpr (kIsBytes<P>) {
+      if (type_length_ > 0) return values.size() * type_length_;
+      size_t bytes = values.size() * sizeof(uint32_t);
+      for (const P& value : values) bytes += value.size();
+      return bytes;
+    } else {
+      return values.size_bytes();
+    }
+  }
+
+  const uint32_t type_length_;
+  const std::unique_ptr<PageEncoder<P>> plain_;
+  ValueCodes<P> codes_;
+  bool used_ = false;  // by a block
+  std::vector<uint32_t> block_codes_;
+};
+
+}  // namespace
+
+template <typename P>
+std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder(
+    const ParquetDictionaryOptions& options) {
+  return std::make_unique<DictionaryEncoder<P>>(options);
+}
+
+#define CFILE_INSTANTIATE(P)                                                \
+  template std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder<P>( \
+      const ParquetDictionaryOptions&);
+CFILE_INSTANTIATE(bool)
+CFILE_INSTANTIATE(int32_t)
+CFILE_INSTANTIATE(int64_t)
+CFILE_INSTANTIATE(float)
+CFILE_INSTANTIATE(double)
+CFILE_INSTANTIATE(std::string_view)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::encodings

@@ -1,0 +1,71 @@
+// RLE_DICTIONARY: codes of values that all blocks of a file share (cfile/FORMAT.md, Parquet's data
+// blocks).
+//
+//   page              width of the codes, 0 to 32 · codes, RLE-hybrid without a length
+//   dictionary block  count vint · Parquet's PLAIN page of that many values; code i is value i
+//
+// PLAIN_DICTIONARY, Parquet's older name for it, is read as the same.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "encodings/block_codec.h"
+#include "encodings/encoding.h"
+#include "encodings/page_codec.h"
+#include "encodings/physical_type.h"
+#include "encodings/status.h"
+
+namespace cfile::encodings {
+
+struct ParquetDictionaryOptions {
+  // Bytes of one value of FIXED_LEN_BYTE_ARRAY; 0 for other types.
+  uint32_t type_length = 0;
+  // A block for whose values the dictionary's page would grow beyond this is a PLAIN page.
+  size_t max_dictionary_bytes = size_t{1} << 20;
+};
+
+// P is one of Parquet's value types (page_codec.h). Codes are in first-seen order. A block that
+// takes no fewer bytes with codes, the values counted that it adds to the dictionary, is a PLAIN
+// page (EncodedBlock::encoding is kParquetPlain) and adds none: the dictionary never costs more
+// than it saves.
+template <typename P>
+std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder(
+    const ParquetDictionaryOptions& options);
+
+// `dictionary`: of values of P, by one of the functions below; may be null for pages of no values.
+template <typename P>
+std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder(
+    std::shared_ptr<const Dictionary> dictionary);
+
+// For Parquet readers: the dictionary in a file's dictionary page of `count` values, for columns
+// whose values have the C++ type `type` of ours. All values are decoded, copied from `page`.
+// kDataLoss: it is damaged. Precondition: type_length > 0 for kFixedBytes.
+absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
+    PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page);
+
+struct ParquetDictionaryCodec {
+  static constexpr Encoding kEncoding = Encoding::kParquetDictionary;
+  static constexpr std::string_view kName = "parquet-dict";
+  // No block is larger than its PLAIN page: a length before each value of BYTE_ARRAY.
+  static constexpr uint32_t kWorstExtraBytesPerValue = 4;
+  static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
+  static constexpr bool Supports(PhysicalType) { return true; }
+
+  template <typename T>
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
+    return MakePageBlockEncoder<T>(MakeParquetDictionaryEncoder<PageType<T>>(
+                                       {.type_length = PageTypeLength<T>(options.type_length)}),
+                                   options);
+  }
+  template <typename T>
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType, const DecoderOptions& options) {
+    return MakePageBlockDecoder<T>(MakeParquetDictionaryDecoder<PageType<T>>(options.dictionary));
+  }
+  static absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
+      PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes);
+};
+
+}  // namespace cfile::encodings

@@ -1,0 +1,209 @@
+// Dictionaries and the decoder of pages of codes.
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <vector>
+
+#include "encodings/bytes.h"
+#include "encodings/code_runs.h"
+#include "encodings/index_unpacking.h"
+#include "encodings/parquet_dictionary.h"
+
+namespace cfile::encodings {
+namespace {
+
+// The values of a dictionary, ready to be copied. std::vector<bool> has no addresses.
+template <typename P>
+struct ValueDictionary final : Dictionary {
+  std::unique_ptr<P[]> values;
+  uint32_t size = 0;
+  std::unique_ptr<uint8_t[]> text;  // of bytes: what the values point into
+};
+
+template <typename... Found>
+absl::Status DamagedPage(uint64_t count, const Found&... found) {
+  return DataLoss("dictionary page of ", count, " values: ", found...);
+}
+
+// BYTE_ARRAY: lengths fixed32, each before its bytes.
+absl::Status ReadByteArrays(uint64_t count, std::span<const uint8_t> text,
+                            std::string_view* values) {
+  ByteReader reader(text);
+  for (uint64_t i = 0; i < count; ++i) {
+    uint32_t size;
+    std::span<const uint8_t> bytes;
+    const size_t at = reader.offset();
+    if (!reader.ReadFixed(size) || !reader.ReadBytes(size, bytes)) {
+      return DamagedPage(count, "value ", i, " at byte ", at, " does not end within ", text.size());
+    }
+    values[i] = AsString(bytes);
+  }
+  if (!reader.empty()) {
+    return DamagedPage(count, reader.remaining(), " bytes behind the last at byte ",
+                       reader.offset());
+  }
+  return absl::OkStatus();
+}
+
+template <typename P>
+absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length, uint64_t count,
+                                                           std::span<const uint8_t> page) {
+  const auto dictionary = std::make_shared<ValueDictionary<P>>();
+  // What the bytes can hold at all is known before anything is allocated.
+  constexpr bool kBits = std::is_same_v<P, bool>;
+  const bool variable = kIsBytes<P> && type_length == 0;
+  if (count > UINT32_MAX) return DamagedPage(count, "at most 2^32 - 1 can have codes");
+  if (variable) {
+    if (count > page.size() / sizeof(uint32_t)) {
+      return DamagedPage(count, "their lengths alone do not fit ", page.size(), " bytes");
+    }
+  } else {
+    const uint64_t value_size = kIsBytes<P> ? type_length : sizeof(P);
+    const uint64_t expected = kBits ? count / 8 + (count % 8 != 0) : count * value_size;
+    if (page.size() != expected) {
+      return DamagedPage(count, expected, " bytes expected, found ", page.size());
+    }
+  }
+  dictionary->size = static_cast<uint32_t>(count);
+  dictionary->values = std::make_unique_for_overwrite<P[]>(static_cast<size_t>(count));
+  P* const values = dictionary->values.get();
+  if constexpr (kIsBytes<P>) {
+    dictionary->text = std::make_unique_for_overwrite<uint8_t[]>(page.size());
+    if (!page.empty()) std::memcpy(dictionary->text.get(), page.data(), page.size());
+    const std::span<const uint8_t> text(dictionary->text.get(), page.size());
+    if (variable) {
+      CFILE_RETURN_IF_ERROR(ReadByteArrays(count, text, values));
+    } else {
+      for (uint64_t i = 0; i < count; ++i)
+        values[i] = AsString(text.subspan(static_cast<size_t>(i * type_length), type_length));
+    }
+  } else if constexpr (kBits) {
+    for (uint64_t i = 0; i < count; ++i) values[i] = (page[i / 8] >> (i % 8) & 1) != 0;
+  } else if (!page.empty()) {
+    std::memcpy(values, page.data(), page.size());
+  }
+  return std::shared_ptr<const Dictionary>(dictionary);
+}
+
+template <typename P>
+class DictionaryDecoder final : public BlockDecoder<P> {
+ public:
+  explicit DictionaryDecoder(std::shared_ptr<const Dictionary> dictionary)
+      : dictionary_(std::static_pointer_cast<const ValueDictionary<P>>(std::move(dictionary))) {
+    assert(dictionary_ == nullptr ||
+           dynamic_cast<const ValueDictionary<P>*>(dictionary_.get()) != nullptr);
+  }
+
+  absl::Status Open(const BlockView& block) override {
+    this->count_ = this->position_ = 0;
+    this->first_ordinal_ = block.first_ordinal;
+    runs_.Open({}, 0);
+    // A page without values needs neither a width nor a dictionary.
+    if (block.count == 0) return absl::OkStatus();
+    if (block.bytes.empty()) {
+      return DataLoss("dictionary codes: no byte for the width of ", block.count, " codes");
+    }
+    const int width = block.bytes[0];
+    if (width > 32) {
+      return DataLoss("dictionary codes: width ", width, " at byte 0, must be at most 32");
+    }
+    if (dictionary_ == nullptr) {
+      return DataLoss("dictionary codes: ", block.count, " of them, but there is no dictionary");
+    }
+    runs_.Open(block.bytes.subspan(1), width);
+    this->count_ = block.count;
+    return absl::OkStatus();
+  }
+
+  absl::Status SeekTo(uint32_t position) override {
+    assert(position <= this->count_);
+    CFILE_RETURN_IF_ERROR(runs_.SeekTo(position));
+    this->position_ = position;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(std::span<P> out) override {
+    const size_t wanted = std::min<size_t>(out.size(), this->count_ - this->position_);
+    CodeRuns::Place place = runs_.place();
+    for (size_t done = 0; done < wanted;) {
+      if (place.run.left == 0) CFILE_RETURN_IF_ERROR(runs_.NextRun(place));
+      size_t taken = static_cast<size_t>(std::min<uint64_t>(place.run.left, wanted - done));
+      if (place.run.packed.empty()) {
+        if (place.run.value >= dictionary_->size) return NoSuchCode(place.run.value, done);
+        std::fill_n(out.data() + done, taken, dictionary_->values[place.run.value]);
+      } else {
+        taken = std::min(taken, kChunk);
+        // To a boundary of groups, from which on unpacking is fast.
+        if (place.run.first % 8 != 0)
+          taken = std::min<size_t>(taken, 8 - static_cast<size_t>(place.run.first % 8));
+        const uint32_t largest =
+            UnpackIndexes(place.run.packed, runs_.width(), place.run.first, codes_, taken);
+        if (largest >= dictionary_->size) return NoSuchCode(largest, done);
+        const P* const values = dictionary_->values.get();
+        P* const to = out.data() + done;
+        for (size_t i = 0; i < taken; ++i) to[i] = values[codes_[i]];
+      }
+      place.run.Pass(taken);
+      done += taken;
+    }
+    runs_.MoveTo(place, wanted);
+    this->position_ += static_cast<uint32_t>(wanted);
+    return wanted;
+  }
+
+  absl::StatusOr<LowerBound> SeekToKey(const P& key) override {
+    return SeekToKeyByReading<P>(*this, key);
+  }
+
+ private:
+  static constexpr size_t kChunk = 1024;  // a multiple of 8
+
+  absl::Status NoSuchCode(uint32_t code, size_t done) const {
+    return DataLoss("dictionary codes: code ", code, " from value ", this->position_ + done,
+                    " on, the dictionary has ", dictionary_->size, " values");
+  }
+
+  const std::shared_ptr<const ValueDictionary<P>> dictionary_;
+  CodeRuns runs_;
+  uint32_t codes_[kChunk];
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
+    PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page) {
+  assert(type != PhysicalType::kFixedBytes || type_length > 0);
+  return VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
+    const uint32_t length = type == PhysicalType::kBytes ? 0 : PageTypeLength<T>(type_length);
+    return LoadPage<PageType<T>>(length, count, page);
+  });
+}
+
+absl::StatusOr<std::shared_ptr<const Dictionary>> ParquetDictionaryCodec::LoadDictionary(
+    PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes) {
+  ByteReader reader(bytes);
+  uint64_t count;
+  if (!reader.ReadVint64(count)) {
+    return DataLoss("dictionary: no vint of its number of values in ", bytes.size(), " bytes");
+  }
+  return ReadParquetDictionaryPage(type, type_length, count, reader.rest());
+}
+
+template <typename P>
+std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder(
+    std::shared_ptr<const Dictionary> dictionary) {
+  return std::make_unique<DictionaryDecoder<P>>(std::move(dictionary));
+}
+
+#define CFILE_INSTANTIATE(P)                                                 \
+  template std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder<P>( \
+      std::shared_ptr<const Dictionary>);
+CFILE_INSTANTIATE(bool)
+CFILE_INSTANTIATE(int32_t)
+CFILE_INSTANTIATE(int64_t)
+CFILE_INSTANTIATE(float)
+CFILE_INSTANTIATE(double)
+CFILE_INSTANTIATE(std::string_view)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::encodings

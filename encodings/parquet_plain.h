@@ -1,0 +1,53 @@
+// Parquet's PLAIN pages (cfile/FORMAT.md, Parquet's data blocks):
+//
+//   BOOLEAN                     bits, least significant first
+//   INT32, INT64, FLOAT, DOUBLE values back to back, little-endian
+//   FIXED_LEN_BYTE_ARRAY(n)     values back to back
+//   BYTE_ARRAY                  per value: length fixed32, bytes
+//
+// Bytes behind the last value are not looked at.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "encodings/encoding.h"
+#include "encodings/page_codec.h"
+
+namespace cfile::encodings {
+
+// Pages of Parquet's value types P: bool, int32_t, int64_t, float, double, std::string_view.
+// type_length: bytes of a FIXED_LEN_BYTE_ARRAY value, 0 for BYTE_ARRAY and other types.
+template <typename P>
+std::unique_ptr<PageEncoder<P>> MakeParquetPlainEncoder(uint32_t type_length);
+
+// Numbers are borrowed from the page itself where it lies aligned, views of bytes always point into
+// it. BYTE_ARRAY: reading forwards keeps nothing; the first seek walks all lengths and keeps 4
+// bytes a value, no more than the page has for it.
+template <typename P>
+std::unique_ptr<BlockDecoder<P>> MakeParquetPlainDecoder(uint32_t type_length);
+
+// PLAIN of all types.
+struct ParquetPlainCodec {
+  static constexpr Encoding kEncoding = Encoding::kParquetPlain;
+  static constexpr std::string_view kName = "parquet-plain";
+  // The length of bytes; the other bytes of a narrow integer.
+  static constexpr uint32_t kWorstExtraBytesPerValue = 4;
+  static constexpr uint32_t kWorstExtraBytesPerBlock = 0;
+  static constexpr bool Supports(PhysicalType) { return true; }
+
+  template <typename T>
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
+    return MakePageBlockEncoder<T>(
+        MakeParquetPlainEncoder<PageType<T>>(PageTypeLength<T>(options.type_length)), options);
+  }
+  template <typename T>
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType, const DecoderOptions& options) {
+    return MakePageBlockDecoder<T>(
+        MakeParquetPlainDecoder<PageType<T>>(PageTypeLength<T>(options.type_length)));
+  }
+};
+
+}  // namespace cfile::encodings

@@ -1,0 +1,157 @@
+#include "encodings/parquet_plain_bytes.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <vector>
+
+#include "encodings/compare_bytes.h"
+#include "encodings/lower_bound.h"
+
+namespace cfile::encodings {
+namespace {
+
+constexpr size_t kLengthBytes = 4;
+
+// memcpy without a call for the short values that most are; two overlapping halves serve any length
+// between one and two words.
+inline void CopyBytes(const char* from, size_t size, uint8_t* to) {
+  if (size > 32) {
+    std::memcpy(to, from, size);
+  } else if (size > 16) {
+    std::memcpy(to, from, 16);
+    std::memcpy(to + size - 16, from + size - 16, 16);
+  } else if (size >= 8) {
+    std::memcpy(to, from, 8);
+    std::memcpy(to + size - 8, from + size - 8, 8);
+  } else if (size >= 4) {
+    std::memcpy(to, from, 4);
+    std::memcpy(to + size - 4, from + size - 4, 4);
+  } else {
+    for (size_t i = 0; i < size; ++i) to[i] = static_cast<uint8_t>(from[i]);
+  }
+}
+
+class BytesPageEncoder final : public PageEncoder<std::string_view> {
+ public:
+  void Encode(std::span<const std::string_view> values, EncodedBlock& block) override {
+    size_t size = kLengthBytes * values.size();
+    for (const std::string_view value : values) size += value.size();
+    uint8_t* out = block.bytes.Extend(size);
+    for (const std::string_view value : values) {
+      StoreLittleEndian(static_cast<uint32_t>(value.size()), out);
+      CopyBytes(value.data(), value.size(), out + kLengthBytes);
+      out += kLengthBytes + value.size();
+    }
+  }
+};
+
+// Reads forwards from value to value until something asks for a value elsewhere; from then on it
+// knows where each one begins.
+class BytesPageDecoder final : public BlockDecoder<std::string_view> {
+ public:
+  absl::Status Open(const BlockView& block) override {
+    count_ = position_ = 0;
+    have_offsets_ = false;
+    next_ = 0;
+    // A page has less than 2^31 bytes: what lies so far behind is not part of it.
+    bytes_ = block.bytes.first(
+        std::min<size_t>(block.bytes.size(), std::numeric_limits<uint32_t>::max()));
+    // From here on the count is earned.
+    if (block.count > bytes_.size() / kLengthBytes) {
+      return DataLoss("parquet-plain: the lengths of ", block.count, " values take ",
+                      uint64_t{block.count} * kLengthBytes, " bytes, found ", bytes_.size());
+    }
+    count_ = block.count;
+    first_ordinal_ = block.first_ordinal;
+    return absl::OkStatus();
+  }
+
+  absl::Status SeekTo(uint32_t position) override {
+    assert(position <= count_);
+    if (position == position_) return absl::OkStatus();
+    if (position == 0) {
+      next_ = 0;
+    } else {
+      CFILE_RETURN_IF_ERROR(FindOffsets());
+      next_ = offsets_[position];
+    }
+    position_ = position;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
+    const size_t n = std::min<size_t>(out.size(), count_ - position_);
+    const uint8_t* const begin = bytes_.data();
+    const size_t end = bytes_.size();
+    size_t next = next_;
+    for (size_t i = 0; i < n; ++i) {
+      if (end - next < kLengthBytes) return Truncated(position_ + i, next);
+      const size_t size = LoadLittleEndian<uint32_t>(begin + next);
+      next += kLengthBytes;
+      if (size > end - next) return Truncated(position_ + i, next - kLengthBytes);
+      out[i] = AsString({begin + next, size});
+      next += size;
+    }
+    next_ = next;
+    position_ += static_cast<uint32_t>(n);
+    return n;
+  }
+
+  absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override {
+    CFILE_RETURN_IF_ERROR(FindOffsets());
+    position_ = FindLowerBound(count_, [&](uint32_t i) { return BytesLess(ValueAt(i), key); });
+    next_ = offsets_[position_];
+    return LowerBound{position_, position_ < count_ && ValueAt(position_) == key};
+  }
+
+ private:
+  absl::Status FindOffsets() {
+    if (have_offsets_) return absl::OkStatus();
+    if (offsets_.size() <= count_) offsets_.resize(size_t{count_} + 1);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < count_; ++i) {
+      offsets_[i] = next;
+      if (bytes_.size() - next < kLengthBytes) return Truncated(i, next);
+      const auto size = LoadLittleEndian<uint32_t>(bytes_.data() + next);
+      if (size > bytes_.size() - next - kLengthBytes) return Truncated(i, next);
+      next += uint32_t{kLengthBytes} + size;
+    }
+    offsets_[count_] = next;
+    have_offsets_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status Truncated(size_t value, size_t offset) const {
+    const size_t left = bytes_.size() - offset;
+    if (left < kLengthBytes) {
+      return DataLoss("parquet-plain: value ", value, " at byte ", offset, ": its length takes ",
+                      kLengthBytes, " bytes, found ", left);
+    }
+    return DataLoss("parquet-plain: value ", value, " at byte ", offset, " has ",
+                    LoadLittleEndian<uint32_t>(bytes_.data() + offset), " bytes, found ",
+                    left - kLengthBytes);
+  }
+
+  std::string_view ValueAt(uint32_t position) const {
+    const size_t begin = offsets_[position] + kLengthBytes;
+    return AsString({bytes_.data() + begin, offsets_[position + 1] - begin});
+  }
+
+  std::span<const uint8_t> bytes_;
+  size_t next_ = 0;  // where the value at position_ begins
+  bool have_offsets_ = false;
+  std::vector<uint32_t> offsets_;  // if have_offsets_: of each value, and the end of the last
+};
+
+}  // namespace
+
+std::unique_ptr<PageEncoder<std::string_view>> MakeParquetPlainBytesEncoder() {
+  return std::make_unique<BytesPageEncoder>();
+}
+
+std::unique_ptr<BlockDecoder<std::string_view>> MakeParquetPlainBytesDecoder() {
+  return std::make_unique<BytesPageDecoder>();
+}
+
+}  // namespace cfile::encodings

@@ -1,0 +1,211 @@
+// ALP pages made by another implementation and by hand: tests/golden/alp, and folders of the same
+// form that CFILE_GOLDEN_DIRS adds. Values are compared by their bits.
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "encodings/alp.h"
+#include "gtest/gtest.h"
+#include "hwy/targets.h"
+#include "nlohmann/json.hpp"
+
+namespace cfile::encodings {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Vector {
+  std::string name;
+  std::vector<uint8_t> bytes;
+  nlohmann::json about;
+};
+
+std::vector<Vector> LoadVectors(bool malformed) {
+  std::vector<fs::path> folders = {fs::path(CFILE_SOURCE_DIR) / "tests/golden/alp"};
+  if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
+    std::stringstream list(more);
+    for (std::string folder; std::getline(list, folder, ':');) folders.emplace_back(folder);
+  }
+  std::vector<Vector> vectors;
+  for (fs::path folder : folders) {
+    if (malformed) folder /= "malformed";
+    if (!fs::exists(folder)) continue;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() != ".json") continue;
+      Vector vector;
+      vector.name = entry.path().stem().string();
+      vector.about = nlohmann::json::parse(std::ifstream(entry.path()), nullptr, false);
+      if (vector.about.is_discarded() || vector.about.value("encoding", "") != "ALP") continue;
+      std::ifstream bytes(fs::path(entry.path()).replace_extension(".bin"), std::ios::binary);
+      vector.bytes.assign(std::istreambuf_iterator<char>(bytes), {});
+      vectors.push_back(std::move(vector));
+    }
+  }
+  std::sort(vectors.begin(), vectors.end(),
+            [](const Vector& a, const Vector& b) { return a.name < b.name; });
+  return vectors;
+}
+
+template <typename T>
+using BitsOf = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+
+template <typename T>
+std::vector<BitsOf<T>> Expected(const Vector& vector) {
+  std::vector<BitsOf<T>> bits;
+  if (!vector.about.contains("values")) return bits;
+  for (const auto& value : vector.about["values"])
+    bits.push_back(
+        static_cast<BitsOf<T>>(std::stoull(value.template get<std::string>(), nullptr, 16)));
+  return bits;
+}
+
+// All values, read in batches of `batch`, as bits.
+template <typename T>
+absl::StatusOr<std::vector<BitsOf<T>>> Decode(std::span<const uint8_t> bytes, uint32_t count,
+                                              size_t batch) {
+  // A copy of exactly the bytes, so that sanitizers see what is read beyond.
+  const auto exact = std::make_unique<uint8_t[]>(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), exact.get());
+  BlockView view(std::span<const uint8_t>(exact.get(), bytes.size()));
+  view.count = count;
+  auto decoder = MakeAlpDecoder<T>();
+  CFILE_RETURN_IF_ERROR(decoder->Open(view));
+  std::vector<BitsOf<T>> bits;
+  const auto values = std::make_unique<T[]>(batch);
+  while (bits.size() < count) {
+    CFILE_ASSIGN_OR_RETURN(const size_t read, decoder->Read({values.get(), batch}));
+    if (read == 0) return absl::InternalError("no value read");
+    for (size_t i = 0; i < read; ++i) bits.push_back(std::bit_cast<BitsOf<T>>(values[i]));
+  }
+  return bits;
+}
+
+template <typename T>
+void CheckVector(const Vector& vector) {
+  SCOPED_TRACE(vector.name);
+  const auto expected = Expected<T>(vector);
+  const auto count = static_cast<uint32_t>(expected.size());
+  ASSERT_EQ(count, vector.about["num_values"].get<uint32_t>());
+  for (const size_t batch : {size_t{65536}, size_t{1}, size_t{7}, size_t{1000}}) {
+    const auto bits = Decode<T>(vector.bytes, count, batch);
+    ASSERT_TRUE(bits.ok()) << bits.status();
+    ASSERT_EQ(*bits, expected) << "in batches of " << batch;
+  }
+  // Seeks.
+  BlockView view(vector.bytes);
+  view.count = count;
+  auto decoder = MakeAlpDecoder<T>();
+  ASSERT_TRUE(decoder->Open(view).ok());
+  std::mt19937 random(1);
+  for (int i = 0; i < 100 && count > 0; ++i) {
+    const uint32_t position = static_cast<uint32_t>(random() % count);
+    T value;
+    ASSERT_TRUE(decoder->SeekTo(position).ok());
+    ASSERT_EQ(decoder->Read({&value, 1}).value(), 1u);
+    ASSERT_EQ(std::bit_cast<BitsOf<T>>(value), expected[position]) << "at " << position;
+  }
+
+  // Our own page of the same values.
+  std::vector<T> values;
+  for (const auto bit : expected) values.push_back(std::bit_cast<T>(bit));
+  EncodedBlock block;
+  MakeAlpEncoder<T>()->Encode(values, block);
+  const auto again = Decode<T>(block.bytes.span(), count, 65536);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(*again, expected);
+  // Vectors of other sizes than ours may suit the values better.
+  if (vector.about["vector_size"] == 1024) {
+    EXPECT_LE(block.bytes.size(), vector.bytes.size()) << "ours must not be larger";
+  }
+}
+
+// With the instructions of each target that the machine has.
+class EveryTarget : public testing::TestWithParam<int64_t> {
+ protected:
+  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
+  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+};
+INSTANTIATE_TEST_SUITE_P(AlpGolden, EveryTarget,
+                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
+                         [](const auto& target) {
+                           return std::string(hwy::TargetName(target.param));
+                         });
+
+TEST_P(EveryTarget, Vectors) {
+  size_t checked = 0;
+  for (const Vector& vector : LoadVectors(/*malformed=*/false)) {
+    if (vector.about["type"] == "FLOAT") {
+      CheckVector<float>(vector);
+    } else {
+      CheckVector<double>(vector);
+    }
+    if (HasFatalFailure()) return;
+    ++checked;
+  }
+  EXPECT_GE(checked, 50u);
+}
+
+template <typename T>
+void CheckMalformed(const Vector& vector) {
+  SCOPED_TRACE(vector.name + ": " + vector.about["why"].get<std::string>());
+  const std::string expect = vector.about["expect"];
+  for (const size_t batch : {size_t{65536}, size_t{1}, size_t{5}}) {
+    const auto bits = Decode<T>(vector.bytes, vector.about["num_values"].get<uint32_t>(), batch);
+    if (bits.ok()) {
+      ASSERT_NE(expect, "error");
+      if (!vector.about.value("values_undefined", false)) {
+        ASSERT_EQ(*bits, Expected<T>(vector));
+      }
+    } else {
+      ASSERT_NE(expect, "ok") << bits.status();
+      ASSERT_EQ(bits.status().code(), absl::StatusCode::kDataLoss) << bits.status();
+    }
+  }
+}
+
+TEST_P(EveryTarget, Malformed) {
+  size_t checked = 0;
+  for (const Vector& vector : LoadVectors(/*malformed=*/true)) {
+    if (vector.about["type"] == "FLOAT") {
+      CheckMalformed<float>(vector);
+    } else {
+      CheckMalformed<double>(vector);
+    }
+    if (HasFatalFailure()) return;
+    ++checked;
+  }
+  EXPECT_GE(checked, 37u);
+}
+
+// Every byte of a page changed, and the page cut at every byte: no crash, no read beyond.
+TEST(AlpGolden, DamagedPagesAreSafe) {
+  for (const Vector& vector : LoadVectors(/*malformed=*/false)) {
+    if (vector.bytes.size() > 500) continue;
+    const auto count = vector.about["num_values"].get<uint32_t>();
+    const auto decode = [&](std::span<const uint8_t> bytes) {
+      return vector.about["type"] == "FLOAT" ? Decode<float>(bytes, count, 65536).status()
+                                             : Decode<double>(bytes, count, 65536).status();
+    };
+    std::vector<uint8_t> bytes = vector.bytes;
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      for (const int flip : {1, 0x80, 0xff}) {
+        bytes[i] = static_cast<uint8_t>(bytes[i] ^ flip);
+        decode(bytes).IgnoreError();
+        bytes[i] = static_cast<uint8_t>(bytes[i] ^ flip);
+      }
+      if (count > 0) {
+        EXPECT_FALSE(decode(std::span(bytes).first(i)).ok()) << "cut at " << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cfile::encodings

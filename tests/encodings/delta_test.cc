@@ -1,0 +1,338 @@
+// The delta encodings beyond what the registry walk and the golden vectors try: block shapes, the
+// lenient reader, every width, skip tables, bounded reads.
+#include <gmock/gmock.h>
+
+#include "columns.h"
+#include "encodings/delta_binary_packed.h"
+#include "encodings/delta_byte_array.h"
+#include "encodings/delta_length_byte_array.h"
+#include "golden_vectors.h"
+#include "hwy/targets.h"
+
+namespace cfile::encodings {
+namespace {
+
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+
+constexpr DeltaBlockShape kShapesOfBlocks[] = {{128, 4},  {128, 1},   {128, 2},  {256, 8},
+                                               {512, 4},  {1024, 32}, {2048, 1}, {1024, 4},
+                                               {640, 20}, {3200, 4}};
+
+template <typename T>
+EncodedBlock EncodePage(PageEncoder<T>& encoder, std::span<const T> values) {
+  EncodedBlock block;
+  block.count = static_cast<uint32_t>(values.size());
+  encoder.Encode(values, block);
+  return block;
+}
+
+// Reads from where the decoder stands, in steps of up to `step`.
+template <typename T>
+absl::StatusOr<std::vector<T>> ReadRest(BlockDecoder<T>& decoder, size_t step,
+                                        std::list<std::string>* texts = nullptr) {
+  std::vector<T> all;
+  std::vector<T> values(step);
+  while (decoder.position() < decoder.count()) {
+    const auto n = decoder.Read(values);
+    if (!n.ok()) return n.status();
+    EXPECT_GT(*n, 0u);
+    for (size_t i = 0; i < *n; ++i) {
+      if constexpr (kIsBytes<T>) {
+        all.push_back(texts->emplace_back(values[i]));
+      } else {
+        all.push_back(values[i]);
+      }
+    }
+  }
+  return all;
+}
+
+template <typename T>
+class Delta : public testing::Test {};
+using Integers = testing::Types<int32_t, int64_t>;
+TYPED_TEST_SUITE(Delta, Integers);
+
+// Deltas of each width, where the least one is negative, zero or positive.
+TYPED_TEST(Delta, EveryWidthRoundTripsInEveryShape) {
+  using T = TypeParam;
+  using U = std::make_unsigned_t<T>;
+  std::mt19937_64 random(1);
+  for (int width = 0; width <= static_cast<int>(8 * sizeof(T)); ++width) {
+    for (const DeltaBlockShape& shape : kShapesOfBlocks) {
+      std::vector<T> values(1 + random() % 4000);
+      U value = static_cast<U>(random());
+      const U least = static_cast<U>(random());
+      for (T& out : values) {
+        out = static_cast<T>(value);
+        value += least;
+        if (width > 0) value += static_cast<U>(random() >> (64 - width));
+      }
+      const EncodedBlock block = EncodePage<T>(*MakeDeltaBinaryPackedEncoder<T>(shape), values);
+      const std::vector<uint8_t> exact(block.bytes.data(), block.bytes.data() + block.bytes.size());
+      BlockView view(block, 0);
+      view.bytes = exact;
+      const auto decoder = MakeDeltaBinaryPackedDecoder<T>();
+      ASSERT_TRUE(decoder->Open(view).ok());
+      const auto all = ReadRest<T>(*decoder, 1 + random() % 700);
+      ASSERT_TRUE(all.ok()) << all.status();
+      ASSERT_EQ(*all, values) << "width " << width << ", blocks of " << shape.block_size;
+    }
+  }
+}
+
+// The kernels of each processor that this one can play.
+TYPED_TEST(Delta, EveryTargetDecodesAlike) {
+  using T = TypeParam;
+  std::mt19937_64 random(2);
+  std::vector<uint8_t> packed(4096);
+  for (uint8_t& byte : packed) byte = static_cast<uint8_t>(random());
+  for (uint8_t width = 0; width <= 8 * sizeof(T); ++width) {
+    const T min_delta = static_cast<T>(random());
+    const T previous = static_cast<T>(random());
+    std::vector<T> expected;
+    for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+      hwy::SetSupportedTargetsForTest(target);
+      std::vector<T> values(40 * kDeltaGroup);
+      const T last =
+          DecodeDeltas<T>(packed.data(), &width, 1, 40, min_delta, previous, values.data());
+      EXPECT_EQ(last, values.back());
+      if (expected.empty()) expected = values;
+      EXPECT_EQ(values, expected) << "width " << int{width} << ", " << hwy::TargetName(target);
+    }
+    hwy::SetSupportedTargetsForTest(0);
+  }
+}
+
+TYPED_TEST(Delta, WrapsAround) {
+  using T = TypeParam;
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> values;
+  for (int i = 0; i < 300; ++i) {
+    for (const T value : {Limits::min(), Limits::max(), T{0}, T{-1}, Limits::max()})
+      values.push_back(value);
+  }
+  const EncodedBlock block = EncodePage<T>(*MakeDeltaBinaryPackedEncoder<T>(), values);
+  const auto decoder = MakeDeltaBinaryPackedDecoder<T>();
+  ASSERT_TRUE(decoder->Open({block, 0}).ok());
+  EXPECT_EQ(*ReadRest<T>(*decoder, 1000), values);
+}
+
+TYPED_TEST(Delta, SeeksFromPlacesAndWithoutThem) {
+  using T = TypeParam;
+  std::mt19937_64 random(3);
+  for (const size_t size : {1024, 1025, 2048, 2049, 9000}) {
+    std::vector<T> values(size);
+    for (T& value : values) value = static_cast<T>(random() >> (random() % 60));
+    const EncodedBlock block = EncodePage<T>(*MakeDeltaBinaryPackedEncoder<T>(), values);
+    EXPECT_EQ(block.skip_table.size(), (size - 1) / 1024 * kDeltaPlaceBytes<T>);
+    BlockView bare(block, 0);
+    bare.skip_table = {};
+    for (const BlockView& view : {BlockView(block, 0), bare}) {
+      const auto decoder = MakeDeltaBinaryPackedDecoder<T>();
+      ASSERT_TRUE(decoder->Open(view).ok());
+      for (int i = 0; i < 300; ++i) {
+        const size_t position =
+            i % 4 == 0 ? random() % (size / 1024 + 1) * 1024 % (size + 1) : random() % (size + 1);
+        ASSERT_TRUE(decoder->SeekTo(static_cast<uint32_t>(position)).ok());
+        T out[50];
+        const size_t n = decoder->Read({out, 1 + random() % 50}).value();
+        ASSERT_EQ(n > 0, position < size);
+        for (size_t j = 0; j < n; ++j) ASSERT_EQ(out[j], values[position + j]);
+      }
+    }
+  }
+}
+
+// A block of 2^30 equal deltas takes a handful of bytes, and no memory for its values.
+TEST(DeltaBinaryPacked, YieldsAsAskedFor) {
+  ByteWriter page;
+  for (const uint64_t field : {1ull << 30, 1ull, 1ull << 30, 0ull, 2ull, 0ull}) page.PutVint(field);
+  BlockView view(page.span());
+  view.count = 1u << 30;
+  const auto decoder = MakeDeltaBinaryPackedDecoder<int32_t>();
+  ASSERT_TRUE(decoder->Open(view).ok());
+  std::vector<int32_t> out(kMaxBatchValues);
+  ASSERT_EQ(decoder->Read(out).value(), out.size());
+  EXPECT_EQ(out.back(), 65535);
+  ASSERT_TRUE(decoder->SeekTo(10'000'000).ok());
+  ASSERT_EQ(decoder->Read(out).value(), out.size());
+  EXPECT_EQ(out[0], 10'000'000);
+}
+
+TEST(DeltaBinaryPacked, ReadsTheSeedsBlocksOf8WhereAllowed) {
+  const std::vector<uint8_t> first = {8, 1, 5, 2, 2, 0};
+  const std::vector<uint8_t> second = {8, 1, 8, 0x0e, 3, 2, 0xc0, 0x3f};
+  const std::pair<std::vector<uint8_t>, std::vector<int32_t>> examples[] = {
+      {first, {1, 2, 3, 4, 5}}, {second, {7, 5, 3, 1, 2, 3, 4, 5}}};
+  for (const auto& [bytes, values] : examples) {
+    BlockView view(bytes);
+    view.count = static_cast<uint32_t>(values.size());
+    const auto lenient = MakeDeltaBinaryPackedDecoder<int32_t>(DeltaBlocks::kLenient);
+    ASSERT_TRUE(lenient->Open(view).ok());
+    EXPECT_EQ(*ReadRest<int32_t>(*lenient, 3), values);
+    const auto opened = MakeDeltaBinaryPackedDecoder<int32_t>()->Open(view);
+    EXPECT_EQ(opened.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(opened.message()), HasSubstr("block size is 8"));
+    ByteWriter again;
+    EncodeDeltaBinaryPacked<int32_t>(values, {8, 1}, again, nullptr);
+    EXPECT_THAT(again.span(), ElementsAreArray(bytes));
+  }
+}
+
+TEST(DeltaLength, MakesTheSeedsExample) {
+  const std::vector<std::string_view> values = {"Hello", "World", "Foobar", "ABCDEF"};
+  const EncodedBlock block =
+      EncodePage<std::string_view>(*DeltaLengthByteArrayCodec::MakePageEncoder(), values);
+  const std::string expected("\x80\x01\x04\x04\x0a\x00\x01\x00\x00\x00\x02\x00\x00\x00", 14);
+  EXPECT_EQ(block.bytes.view(), expected + "HelloWorldFoobarABCDEF");
+}
+
+// Vectors in other shapes of blocks than the registry's encoder makes, and blocks that only the
+// lenient reader takes.
+template <typename T>
+void CheckShape(const GoldenVector& vector) {
+  const auto column = GoldenValues<T>(vector);
+  const std::span<const T> values = column.span();
+  BlockView view(vector.bytes);
+  view.count = vector.count();
+  const auto decoder = MakeDeltaBinaryPackedDecoder<T>(DeltaBlocks::kLenient);
+  ASSERT_TRUE(decoder->Open(view).ok());
+  EXPECT_THAT(*ReadRest<T>(*decoder, 100), ElementsAreArray(values));
+  if (!vector.json.value("byte_exact", false)) return;
+  ByteWriter bytes;
+  EncodeDeltaBinaryPacked<T>(values, {vector.Number("block_size"), vector.Number("miniblocks")},
+                             bytes, nullptr);
+  EXPECT_THAT(bytes.span(), ElementsAreArray(vector.bytes));
+}
+
+TEST(DeltaBinaryPacked, MakesTheGoldenBytesInAnyShape) {
+  int checked = 0;
+  for (const GoldenVector& vector : GoldenVectors(CFILE_SOURCE_DIR "/tests/golden/parquet")) {
+    if (vector.Text("encoding") != "DELTA_BINARY_PACKED" || !vector.Text("expect").empty() ||
+        vector.Number("block_size") == 0) {
+      continue;
+    }
+    SCOPED_TRACE(vector.name);
+    ASSERT_NO_FATAL_FAILURE(vector.Text("type") == "INT32" ? CheckShape<int32_t>(vector)
+                                                           : CheckShape<int64_t>(vector));
+    ++checked;
+  }
+  EXPECT_GE(checked, 50);
+}
+
+// Columns of byte arrays that their encodings find hard.
+std::vector<std::string> Texts(int kind, size_t size) {
+  std::mt19937_64 random(static_cast<uint64_t>(kind));
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < size; ++i) {
+    const std::string number = std::to_string(1'000'000 + i * 7);
+    switch (kind) {
+      case 0:  // sorted, as URLs are
+        texts.push_back("https://example.com/" + number.substr(0, 4) + "/" + number);
+        break;
+      case 1:
+        texts.push_back(std::string(random() % 40, static_cast<char>('a' + random() % 3)));
+        break;
+      case 2:  // prefixes too long for the skip table
+        texts.push_back(std::string(3000, 'p') + number);
+        break;
+      case 3:  // one value larger than a Read yields, and again
+        texts.push_back(i % 900 == 3 ? std::string(1'200'000, 'l') : number);
+        break;
+      default:
+        texts.emplace_back();
+    }
+  }
+  return texts;
+}
+
+struct BytesCodec {
+  std::unique_ptr<PageEncoder<std::string_view>> encoder;
+  std::unique_ptr<BlockDecoder<std::string_view>> decoder;
+};
+std::vector<BytesCodec> BytesCodecs() {
+  std::vector<BytesCodec> codecs;
+  codecs.push_back(
+      {DeltaLengthByteArrayCodec::MakePageEncoder(), DeltaLengthByteArrayCodec::MakePageDecoder()});
+  codecs.push_back(
+      {DeltaByteArrayCodec::MakePageEncoder(), DeltaByteArrayCodec::MakePageDecoder(0)});
+  return codecs;
+}
+
+TEST(DeltaBytes, SeekFromPlacesAndWithoutThem) {
+  for (int kind = 0; kind <= 4; ++kind) {
+    const auto texts = Texts(kind, kind == 3 ? 2500 : 5000);
+    const std::vector<std::string_view> values(texts.begin(), texts.end());
+    for (const BytesCodec& codec : BytesCodecs()) {
+      const EncodedBlock block = EncodePage<std::string_view>(*codec.encoder, values);
+      EXPECT_FALSE(block.skip_table.empty());
+      const std::vector<uint8_t> exact(block.bytes.data(), block.bytes.data() + block.bytes.size());
+      BlockView with(block, 0);
+      with.bytes = exact;
+      BlockView bare = with;
+      bare.skip_table = {};
+      for (const BlockView& view : {with, bare}) {
+        BlockDecoder<std::string_view>& decoder = *codec.decoder;
+        ASSERT_TRUE(decoder.Open(view).ok());
+        std::list<std::string> read;
+        const auto all = ReadRest<std::string_view>(decoder, 3000, &read);
+        ASSERT_TRUE(all.ok()) << all.status();
+        ASSERT_EQ(*all, values);
+        std::mt19937_64 random(5);
+        for (int i = 0; i < 40; ++i) {
+          const auto position = static_cast<uint32_t>(random() % (values.size() + 1));
+          ASSERT_TRUE(decoder.SeekTo(position).ok());
+          for (uint32_t at = position; at < std::min<size_t>(position + 60, values.size());) {
+            std::string_view out[13];
+            const size_t n = decoder.Read({out, 1 + random() % 13}).value();
+            ASSERT_GT(n, 0u);
+            for (size_t j = 0; j < n; ++j) ASSERT_EQ(out[j], values[at + j]);
+            at += static_cast<uint32_t>(n);
+          }
+        }
+      }
+    }
+  }
+}
+
+// 60 KB that stand for 120 MB: a Read yields about a MiB of them.
+TEST(DeltaBytes, BoundsWhatAReadYields) {
+  const std::string text(60'000, 'B');
+  const std::vector<std::string_view> values(2000, text);
+  const EncodedBlock block =
+      EncodePage<std::string_view>(*DeltaByteArrayCodec::MakePageEncoder(), values);
+  const auto decoder = DeltaByteArrayCodec::MakePageDecoder(0);
+  ASSERT_TRUE(decoder->Open({block, 0}).ok());
+  std::vector<std::string_view> out(values.size());
+  while (decoder->position() < decoder->count()) {
+    const size_t n = decoder->Read(out).value();
+    ASSERT_GE(n, 1u);
+    ASSERT_LE(n, 18u);
+    for (size_t i = 0; i < n; ++i) ASSERT_EQ(out[i], text);
+  }
+  EXPECT_LE(block.skip_table.size(), 200u);  // long prefixes only where the page is large too
+}
+
+// What skip tables say that the page does not.
+TEST(DeltaBytes, RefuseWrongSkipTables) {
+  const auto texts = Texts(0, 3000);
+  const std::vector<std::string_view> values(texts.begin(), texts.end());
+  for (const BytesCodec& codec : BytesCodecs()) {
+    const EncodedBlock block = EncodePage<std::string_view>(*codec.encoder, values);
+    std::vector<uint8_t> table(block.skip_table.data(),
+                               block.skip_table.data() + block.skip_table.size());
+    BlockView view(block, 0);
+    view.skip_table = std::span<const uint8_t>(table).first(10);
+    EXPECT_EQ(codec.decoder->Open(view).code(), absl::StatusCode::kDataLoss);
+    view.skip_table = table;
+    table[0] ^= 1;  // where the data or the suffixes begin
+    absl::Status status = codec.decoder->Open(view);
+    std::list<std::string> read;
+    if (status.ok()) status = ReadRest<std::string_view>(*codec.decoder, 100, &read).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+  }
+}
+
+}  // namespace
+}  // namespace cfile::encodings

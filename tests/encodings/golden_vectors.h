@@ -1,0 +1,127 @@
+// Vectors of pages: NAME.json beside NAME.bin (tests/golden/parquet/INDEX.md says what they hold).
+#pragma once
+
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "columns.h"
+#include "nlohmann/json.hpp"
+
+namespace cfile::encodings {
+
+struct GoldenVector {
+  std::string name;
+  nlohmann::json json;
+  std::vector<uint8_t> bytes;
+  std::vector<uint8_t> dictionary;  // page
+
+  std::string Text(const char* key) const {
+    const auto at = json.find(key);
+    return at != json.end() && at->is_string() ? at->get<std::string>() : "";
+  }
+  // 0 if there is none.
+  uint32_t Number(const char* key) const {
+    const auto at = json.find(key);
+    return at != json.end() && at->is_number() ? at->get<uint32_t>() : 0;
+  }
+  bool has_values() const { return json.contains("values") || json.contains("values_runs"); }
+  uint32_t count() const { return Number("num_values"); }
+};
+
+inline std::vector<uint8_t> BytesOfFile(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in) << path;
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  return {text.begin(), text.end()};
+}
+
+// Those in `folder` and below it, by name; and those of the folders in CFILE_GOLDEN_DIRS.
+inline std::vector<GoldenVector> GoldenVectors(const std::string& folder) {
+  std::vector<std::filesystem::path> paths;
+  const auto walk = [&](const std::string& from) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(from)) {
+      if (entry.path().extension() == ".json") paths.push_back(entry.path());
+    }
+  };
+  walk(folder);
+  if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
+    const std::string list = more;
+    for (size_t begin = 0; begin <= list.size();) {
+      const size_t end = std::min(list.find(':', begin), list.size());
+      if (end > begin) walk(list.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<GoldenVector> vectors;
+  for (const auto& path : paths) {
+    auto bytes_path = path;
+    bytes_path.replace_extension(".bin");
+    if (!std::filesystem::exists(bytes_path)) continue;
+    GoldenVector vector;
+    vector.name = path.parent_path().filename().string() + "/" + path.stem().string();
+    std::ifstream in(path);
+    vector.json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
+    EXPECT_FALSE(vector.json.is_discarded()) << path;
+    if (!vector.json.is_object() || vector.Text("encoding").empty()) continue;
+    vector.bytes = BytesOfFile(bytes_path);
+    if (const std::string dictionary = vector.Text("dict_bin"); !dictionary.empty())
+      vector.dictionary = BytesOfFile(path.parent_path() / dictionary);
+    vectors.push_back(std::move(vector));
+  }
+  return vectors;
+}
+
+namespace internal {
+
+template <typename P>
+P GoldenValue(const nlohmann::json& value, std::list<std::string>& texts) {
+  if constexpr (kIsBytes<P>) {
+    const auto hex = value.get<std::string>();
+    std::string& text = texts.emplace_back();
+    for (size_t i = 0; i + 1 < hex.size(); i += 2)
+      text.push_back(static_cast<char>(std::stoul(hex.substr(i, 2), nullptr, 16)));
+    return text;
+  } else if constexpr (std::is_same_v<P, float>) {
+    return std::bit_cast<float>(
+        static_cast<uint32_t>(std::stoul(value.get<std::string>(), nullptr, 16)));
+  } else if constexpr (std::is_same_v<P, double>) {
+    return std::bit_cast<double>(uint64_t{std::stoull(value.get<std::string>(), nullptr, 16)});
+  } else if constexpr (std::is_same_v<P, bool>) {
+    return value.is_boolean() ? value.get<bool>() : value.get<int>() != 0;
+  } else {
+    if (value.is_string()) return static_cast<P>(std::stoll(value.get<std::string>()));
+    return static_cast<P>(value.get<int64_t>());
+  }
+}
+
+}  // namespace internal
+
+// The values that the vector says it holds. P: bool, int32_t, int64_t, uint32_t, float, double or
+// std::string_view.
+template <typename P>
+Column<P> GoldenValues(const GoldenVector& vector) {
+  std::vector<std::pair<P, size_t>> runs;
+  Column<P> column;
+  if (vector.json.contains("values")) {
+    for (const auto& value : vector.json["values"])
+      runs.emplace_back(internal::GoldenValue<P>(value, column.texts), 1);
+  } else if (vector.json.contains("values_runs")) {
+    for (const auto& run : vector.json["values_runs"])
+      runs.emplace_back(internal::GoldenValue<P>(run[0], column.texts), run[1].get<size_t>());
+  }
+  for (const auto& run : runs) column.size += run.second;
+  column.values = std::make_unique<P[]>(column.size);
+  P* next = column.values.get();
+  for (const auto& [value, count] : runs) next = std::fill_n(next, count, value);
+  return column;
+}
+
+}  // namespace cfile::encodings

@@ -1,0 +1,310 @@
+#include "encodings/parquet_dictionary.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "encodings/parquet_plain.h"
+#include "encodings/registry.h"
+#include "encodings/rle_hybrid.h"
+#include "hwy/targets.h"
+
+namespace cfile::encodings {
+namespace {
+
+template <typename P>
+struct File {
+  std::vector<EncodedBlock> blocks;
+  ByteWriter dictionary;
+  bool has_dictionary = false;
+
+  size_t bytes() const {
+    size_t bytes = dictionary.size();
+    for (const EncodedBlock& block : blocks) bytes += block.bytes.size();
+    return bytes;
+  }
+};
+
+template <typename P>
+File<P> Write(const std::vector<std::vector<P>>& blocks, ParquetDictionaryOptions options = {}) {
+  File<P> file;
+  const auto encoder = MakeParquetDictionaryEncoder<P>(options);
+  for (const auto& values : blocks) {
+    EncodedBlock& block = file.blocks.emplace_back();
+    encoder->Encode(values, block);
+    block.count = static_cast<uint32_t>(values.size());
+  }
+  file.has_dictionary = encoder->FinishDictionary(file.dictionary);
+  return file;
+}
+
+template <typename P>
+size_t PlainBytes(const std::vector<std::vector<P>>& blocks, uint32_t type_length = 0) {
+  size_t bytes = 0;
+  for (const auto& values : blocks) {
+    EncodedBlock block;
+    MakeParquetPlainEncoder<P>(type_length)->Encode(values, block);
+    bytes += block.bytes.size();
+  }
+  return bytes;
+}
+
+// Reads all blocks back, whole and by seeks, and checks that the dictionary paid.
+template <typename P>
+void ExpectReadsBack(const File<P>& file, const std::vector<std::vector<P>>& blocks,
+                     PhysicalType type, uint32_t type_length = 0) {
+  EXPECT_LE(file.bytes(), PlainBytes(blocks, type_length) + blocks.size());
+  std::shared_ptr<const Dictionary> dictionary;
+  if (file.has_dictionary) {
+    dictionary =
+        LoadDictionary(Encoding::kParquetDictionary, type, type_length, file.dictionary.span())
+            .value();
+  }
+  std::mt19937_64 random(3);
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    SCOPED_TRACE(testing::Message() << "block " << b);
+    const EncodedBlock& block = file.blocks[b];
+    const std::vector<P>& values = blocks[b];
+    const auto decoder = block.encoding == Encoding::kParquetPlain
+                             ? MakeParquetPlainDecoder<P>(type_length)
+                             : MakeParquetDictionaryDecoder<P>(dictionary);
+    ASSERT_TRUE(decoder->Open(BlockView(block, 0)).ok());
+    const auto out = std::make_unique<P[]>(kMaxBatchValues);
+    const auto same = [](const P& a, const P& c) {
+      if constexpr (std::is_same_v<P, double>) {
+        return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(c);
+      } else {
+        return a == c;
+      }
+    };
+    for (int pass = 0; pass < 20; ++pass) {
+      uint32_t position = pass == 0 ? 0 : static_cast<uint32_t>(random() % (values.size() + 1));
+      ASSERT_TRUE(decoder->SeekTo(position).ok());
+      const size_t batch = pass == 0 ? kMaxBatchValues : 1 + random() % 3000;
+      while (position < values.size()) {
+        const size_t read = decoder->Read({out.get(), batch}).value();
+        ASSERT_GT(read, 0u);
+        for (size_t i = 0; i < read; ++i)
+          ASSERT_TRUE(same(out[i], values[position + i])) << "value " << position + i;
+        position += static_cast<uint32_t>(read);
+        if (pass > 0) break;
+      }
+    }
+  }
+}
+
+std::vector<int64_t> Numbers(size_t count, uint64_t distinct, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<int64_t> values(count);
+  for (int64_t& value : values) value = static_cast<int64_t>(seed << 40 | random() % distinct) - 50;
+  return values;
+}
+
+TEST(ParquetDictionary, CodesAreInFirstSeenOrder) {
+  std::vector<int32_t> values;
+  for (int i = 0; i < 100; ++i) values.insert(values.end(), {30, 10, 20});
+  const std::vector<std::vector<int32_t>> blocks = {values};
+  const auto file = Write(blocks);
+  ASSERT_TRUE(file.has_dictionary);
+  const uint8_t dictionary[] = {3, 30, 0, 0, 0, 10, 0, 0, 0, 20, 0, 0, 0};
+  EXPECT_EQ(file.dictionary.view(), AsString(dictionary));
+  EXPECT_EQ(file.blocks[0].bytes.data()[0], 2) << "width";
+  EXPECT_EQ(file.blocks[0].encoding, Encoding::kAuto);
+  ExpectReadsBack(file, blocks, PhysicalType::kInt32);
+}
+
+TEST(ParquetDictionary, OneValueHasCodesOfNoBits) {
+  const std::vector<std::vector<int64_t>> blocks = {std::vector<int64_t>(100'000, 7), {7, 7, 7}};
+  const auto file = Write(blocks);
+  ASSERT_TRUE(file.has_dictionary);
+  EXPECT_EQ(file.blocks[0].bytes.data()[0], 0);
+  EXPECT_LE(file.blocks[0].bytes.size(), 5u);
+  ExpectReadsBack(file, blocks, PhysicalType::kInt64);
+}
+
+TEST(ParquetDictionary, FallsBackPerBlockWhenTheLimitIsReached) {
+  std::vector<std::vector<int64_t>> blocks;
+  for (uint64_t b = 0; b < 6; ++b) blocks.push_back(Numbers(20'000, 100, b + 1));
+  blocks.push_back(blocks[0]);
+  const auto file = Write(blocks, {.max_dictionary_bytes = 250 * sizeof(int64_t)});
+  ASSERT_TRUE(file.has_dictionary);
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    // Two blocks fit; the last needs nothing new.
+    EXPECT_EQ(file.blocks[b].encoding, b < 2 || b == 6 ? Encoding::kAuto : Encoding::kParquetPlain);
+  }
+  EXPECT_LE(file.dictionary.size(), 250 * sizeof(int64_t) + 2);
+  ExpectReadsBack(file, blocks, PhysicalType::kInt64);
+}
+
+TEST(ParquetDictionary, ABlockThatDoesNotPayLeavesNothingBehind) {
+  std::vector<std::vector<int64_t>> blocks = {
+      Numbers(20'000, 100, 1), Numbers(20'000, uint64_t{1} << 39, 2), Numbers(20'000, 100, 1)};
+  const auto with = Write(blocks);
+  EXPECT_EQ(with.blocks[1].encoding, Encoding::kParquetPlain);
+  EXPECT_EQ(with.blocks[2].encoding, Encoding::kAuto);
+  ExpectReadsBack(with, blocks, PhysicalType::kInt64);
+  const auto without = Write<int64_t>({blocks[0], blocks[2]});
+  EXPECT_EQ(with.dictionary.view(), without.dictionary.view());
+  EXPECT_EQ(with.blocks[2].bytes.view(), without.blocks[1].bytes.view());
+}
+
+TEST(ParquetDictionary, NoBlockNeedsIt) {
+  const std::vector<std::vector<int64_t>> blocks = {Numbers(5'000, uint64_t{1} << 39, 1), {}, {5}};
+  const auto file = Write(blocks);
+  EXPECT_FALSE(file.has_dictionary);
+  EXPECT_TRUE(file.dictionary.empty());
+  ExpectReadsBack(file, blocks, PhysicalType::kInt64);
+  EXPECT_FALSE(Write<int64_t>({}).has_dictionary);
+  EXPECT_FALSE(Write<int64_t>({{}, {}}).has_dictionary);
+}
+
+// Any mix of blocks: see ExpectReadsBack.
+TEST(ParquetDictionary, NeverCostsMoreThanPlain) {
+  std::mt19937_64 random(9);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::vector<int64_t>> blocks;
+    for (uint64_t b = 0; b < 1 + random() % 6; ++b)
+      blocks.push_back(Numbers(random() % 300, 1 + random() % 200, random() % 3));
+    const auto file = Write(blocks, {.max_dictionary_bytes = random() % 2000});
+    ExpectReadsBack(file, blocks, PhysicalType::kInt64);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(ParquetDictionary, Bytes) {
+  std::mt19937_64 random(5);
+  std::vector<std::string> words = {""};
+  for (size_t i = 0; i < 3000; ++i)
+    words.push_back(std::string(random() % 40, static_cast<char>('a' + i % 7)) + std::to_string(i));
+  std::vector<std::vector<std::string_view>> blocks(3);
+  for (auto& values : blocks)
+    for (size_t i = 0; i < 30'000; ++i) values.push_back(words[random() % words.size()]);
+  const auto file = Write(blocks);
+  EXPECT_TRUE(file.has_dictionary);
+  ExpectReadsBack(file, blocks, PhysicalType::kBytes);
+
+  blocks.assign(2, {});
+  for (auto& values : blocks)
+    for (size_t i = 0; i < 3'000; ++i) values.push_back(i % 3 == 0 ? "abc" : "xyz");
+  const auto fixed = Write(blocks, {.type_length = 3});
+  EXPECT_EQ(fixed.dictionary.view(),
+            "\x02"
+            "abcxyz");
+  ExpectReadsBack(fixed, blocks, PhysicalType::kFixedBytes, 3);
+}
+
+TEST(ParquetDictionary, FloatsAreToldApartByTheirBits) {
+  std::vector<double> values;
+  const double nan = std::bit_cast<double>(uint64_t{0x7ff8000000000007});
+  for (int i = 0; i < 1000; ++i) values.insert(values.end(), {0.0, -0.0, std::nan(""), nan, 1e300});
+  const std::vector<std::vector<double>> blocks = {values};
+  const auto file = Write(blocks);
+  ASSERT_TRUE(file.has_dictionary);
+  EXPECT_EQ(file.dictionary.size(), 1 + 5 * sizeof(double));
+  ExpectReadsBack(file, blocks, PhysicalType::kDouble);
+}
+
+// Widths 0 to 32, runs of both kinds.
+void CheckAllWidths() {
+  const uint8_t page[] = {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0};
+  const auto dictionary = ReadParquetDictionaryPage(PhysicalType::kInt32, 0, 3, page).value();
+  for (int width = 0; width <= 33; ++width) {
+    SCOPED_TRACE(testing::Message() << "width " << width);
+    const uint32_t top = width == 0 ? 0 : width == 1 ? 1 : 2;
+    ByteWriter bytes;
+    bytes.PutFixed(static_cast<uint8_t>(width));
+    RleHybridEncoder hybrid(std::min(width, 32), false);
+    std::vector<int32_t> expected;
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 300; ++i) {
+      const uint64_t code = random() % (top + 1);
+      const uint64_t count = random() % 20 == 0 ? 1 + random() % 50 : 1;
+      hybrid.PutRun(code, count);
+      expected.insert(expected.end(), count, static_cast<int32_t>(code) + 1);
+    }
+    hybrid.Finish(bytes, LastGroup::kWhole);
+    BlockView view(bytes.span());
+    view.count = static_cast<uint32_t>(expected.size());
+    const auto decoder = MakeParquetDictionaryDecoder<int32_t>(dictionary);
+    const absl::Status opened = decoder->Open(view);
+    ASSERT_EQ(opened.ok(), width <= 32) << opened;
+    if (width > 32) break;
+    for (uint32_t position = 0; position < view.count; ++position) {
+      std::vector<int32_t> out(1 + position % 70);
+      ASSERT_TRUE(decoder->SeekTo(position).ok());
+      const size_t read = decoder->Read(out).value();
+      ASSERT_EQ(read, std::min<size_t>(out.size(), view.count - position));
+      ASSERT_TRUE(std::equal(out.begin(), out.begin() + static_cast<ptrdiff_t>(read),
+                             expected.begin() + position));
+    }
+  }
+}
+
+TEST(ParquetDictionary, AllWidthsWithAllTargets) {
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    CheckAllWidths();
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+TEST(ParquetDictionary, DamageIsReported) {
+  const auto load = [](PhysicalType type, uint32_t length, std::vector<uint8_t> bytes) {
+    return LoadDictionary(Encoding::kParquetDictionary, type, length, bytes).status().code();
+  };
+  constexpr auto kLoss = absl::StatusCode::kDataLoss;
+  EXPECT_EQ(load(PhysicalType::kInt32, 0, {}), kLoss);
+  EXPECT_EQ(load(PhysicalType::kInt32, 0, {2, 1, 0, 0, 0}), kLoss);
+  EXPECT_EQ(load(PhysicalType::kInt32, 0, {1, 1, 0, 0, 0, 0}), kLoss);
+  EXPECT_EQ(load(PhysicalType::kBytes, 0, {0xff, 0xff, 0xff, 0xff, 0x0f}), kLoss);
+  EXPECT_EQ(load(PhysicalType::kBytes, 0, {1, 2, 0, 0, 0, 'a'}), kLoss);
+  EXPECT_EQ(load(PhysicalType::kBytes, 0, {1, 1, 0, 0, 0, 'a', 'b'}), kLoss);
+  EXPECT_EQ(load(PhysicalType::kFixedBytes, 3, {1, 'a', 'b'}), kLoss);
+  EXPECT_EQ(load(PhysicalType::kBool, 0, {9, 1}), kLoss);
+  EXPECT_EQ(load(PhysicalType::kBool, 0, {2, 1}), absl::StatusCode::kOk);
+
+  const uint8_t page[] = {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0};
+  const auto dictionary = ReadParquetDictionaryPage(PhysicalType::kInt32, 0, 3, page).value();
+  const auto read = [&](std::vector<uint8_t> bytes, uint32_t count) {
+    BlockView view(bytes);
+    view.count = count;
+    const auto decoder = MakeParquetDictionaryDecoder<int32_t>(dictionary);
+    absl::Status status = decoder->Open(view);
+    int32_t out[16];
+    if (status.ok()) status = decoder->Read({out, std::min<size_t>(count, 16)}).status();
+    EXPECT_TRUE(status.ok() || decoder->position() == 0);
+    return status.code();
+  };
+  EXPECT_EQ(read({}, 1), kLoss);
+  EXPECT_EQ(read({}, 0), absl::StatusCode::kOk);
+  EXPECT_EQ(read({2}, 1), kLoss);
+  EXPECT_EQ(read({2, 0x02, 3}, 1), kLoss) << "code 3 of 3, repeated";
+  EXPECT_EQ(read({2, 0x03, 0xe4, 0xff}, 4), kLoss) << "code 3 of 3, literal";
+  EXPECT_EQ(read({2, 0x03, 0xe4, 0xff}, 3), absl::StatusCode::kOk) << "only padding is too large";
+  EXPECT_EQ(read({2, 0x00, 0}, 1), kLoss) << "a run of no values";
+  EXPECT_EQ(read({33, 0x02, 0}, 1), kLoss);
+}
+
+TEST(ParquetDictionary, PlainDictionaryIsReadAsTheSame) {
+  std::vector<float> values(1000, 1.5f);
+  const std::vector<std::vector<float>> blocks = {values};
+  const auto file = Write(blocks);
+  DecoderOptions options;
+  options.dictionary = LoadDictionary(Encoding::kParquetPlainDictionary, PhysicalType::kFloat, 0,
+                                      file.dictionary.span())
+                           .value();
+  const auto decoder =
+      MakeDecoder<float>(Encoding::kParquetPlainDictionary, PhysicalType::kFloat, options).value();
+  ASSERT_TRUE(decoder->Open(BlockView(file.blocks[0], 0)).ok());
+  std::vector<float> out(1000);
+  EXPECT_EQ(decoder->Read(out).value(), 1000u);
+  EXPECT_EQ(out, values);
+}
+
+}  // namespace
+}  // namespace cfile::encodings
