@@ -43,7 +43,11 @@ class Verifier {
     const bool complete = complete_[0] && complete_[1];
     if (complete && info.positional_index_root && info.value_index_root) CompareIndexes();
     // Below a node that cannot be read lie blocks that nothing else names.
-    if (complete) CheckCoverage();
+    if (complete) {
+      CheckCoverage();
+    } else {
+      for (const BlockPointer& part : covered_) report_.bytes_checked += part.size;
+    }
     return std::move(report_);
   }
 
