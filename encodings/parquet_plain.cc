@@ -7,6 +7,7 @@
 
 #include "encodings/bool_bits.h"
 #include "encodings/compare_bytes.h"
+#include "encodings/fixed_width_decoder.h"
 #include "encodings/lower_bound.h"
 #include "encodings/parquet_plain_bytes.h"
 
@@ -80,74 +81,21 @@ class FixedPageEncoder final : public PageEncoder<P> {
 };
 
 template <typename P>
-class FixedPageDecoder final : public BlockDecoder<P> {
+class FixedPageDecoder final : public FixedWidthDecoder<P> {
  public:
-  explicit FixedPageDecoder(uint32_t type_length)
-      : width_(kIsBytes<P> ? type_length : uint32_t{sizeof(P)}) {
-    assert(width_ > 0);
-  }
+  using FixedWidthDecoder<P>::FixedWidthDecoder;
 
   absl::Status Open(const BlockView& block) override {
     this->count_ = this->position_ = 0;
-    if (block.bytes.size() < uint64_t{block.count} * width_) {
-      return DataLoss("parquet-plain: ", block.count, " values of ", width_, " bytes take ",
-                      uint64_t{block.count} * width_, " bytes, found ", block.bytes.size());
+    if (block.bytes.size() < uint64_t{block.count} * this->width_) {
+      return DataLoss("parquet-plain: ", block.count, " values of ", this->width_, " bytes take ",
+                      uint64_t{block.count} * this->width_, " bytes, found ", block.bytes.size());
     }
-    values_ = block.bytes.data();
+    this->values_ = block.bytes.data();
     this->count_ = block.count;
     this->first_ordinal_ = block.first_ordinal;
     return absl::OkStatus();
   }
-  absl::Status SeekTo(uint32_t position) override {
-    assert(position <= this->count_);
-    this->position_ = position;
-    return absl::OkStatus();
-  }
-  absl::StatusOr<size_t> Read(std::span<P> out) override {
-    const size_t n = std::min<size_t>(out.size(), this->count_ - this->position_);
-    if (n == 0) return size_t{0};
-    if constexpr (kIsBytes<P>) {
-      for (size_t i = 0; i < n; ++i) out[i] = ValueAt(this->position_ + static_cast<uint32_t>(i));
-    } else {
-      std::memcpy(out.data(), AddressOf(this->position_), n * sizeof(P));
-    }
-    this->position_ += static_cast<uint32_t>(n);
-    return n;
-  }
-  std::span<const P> Borrow(size_t max) override {
-    if constexpr (kIsBytes<P>) {
-      return {};
-    } else {
-      // Widths are multiples of the alignment: one value is aligned if all are.
-      if (reinterpret_cast<uintptr_t>(values_) % alignof(P) != 0) return {};
-      const size_t n = std::min<size_t>(max, this->count_ - this->position_);
-      if (n == 0) return {};
-      const P* begin = reinterpret_cast<const P*>(values_) + this->position_;
-      this->position_ += static_cast<uint32_t>(n);
-      return {begin, n};
-    }
-  }
-  absl::StatusOr<LowerBound> SeekToKey(const P& key) override {
-    this->position_ = FindLowerBound(
-        this->count_, [&](uint32_t position) { return KeyLess(ValueAt(position), key); });
-    return LowerBound{this->position_,
-                      this->position_ < this->count_ && KeyEqual(ValueAt(this->position_), key)};
-  }
-
- private:
-  const uint8_t* AddressOf(uint32_t position) const {
-    return values_ + size_t{position} * (kIsBytes<P> ? width_ : sizeof(P));
-  }
-  P ValueAt(uint32_t position) const {
-    if constexpr (kIsBytes<P>) {
-      return AsString({AddressOf(position), width_});
-    } else {
-      return LoadLittleEndian<P>(AddressOf(position));
-    }
-  }
-
-  const uint32_t width_;
-  const uint8_t* values_ = nullptr;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "encodings/fixed_width_decoder.h"
 #include "encodings/key_order.h"
 #include "encodings/lower_bound.h"
 #include "encodings/plain_binary.h"
@@ -73,12 +74,9 @@ class FixedWidthEncoder final : public BlockEncoder<T> {
 };
 
 template <typename T>
-class FixedWidthDecoder final : public BlockDecoder<T> {
+class PlainDecoder final : public FixedWidthDecoder<T> {
  public:
-  explicit FixedWidthDecoder(uint32_t type_length)
-      : width_(kIsBytes<T> ? type_length : uint32_t{sizeof(T)}) {
-    assert(width_ > 0);
-  }
+  using FixedWidthDecoder<T>::FixedWidthDecoder;
 
   absl::Status Open(const BlockView& view) override {
     const std::span<const uint8_t> block = view.bytes;
@@ -89,67 +87,14 @@ class FixedWidthDecoder final : public BlockDecoder<T> {
       return DataLoss("plain: a block of ", block.size(), " bytes has no room for its header of ",
                       kHeaderBytes);
     }
-    if (reader.remaining() != uint64_t{count} * width_) {
-      return DataLoss("plain: ", count, " values of ", width_, " bytes expected at byte ",
+    if (reader.remaining() != uint64_t{count} * this->width_) {
+      return DataLoss("plain: ", count, " values of ", this->width_, " bytes expected at byte ",
                       kHeaderBytes, ", found ", reader.remaining(), " bytes");
     }
-    values_ = reader.rest().data();
+    this->values_ = reader.rest().data();
     this->count_ = count;
     return absl::OkStatus();
   }
-
-  absl::Status SeekTo(uint32_t position) override {
-    assert(position <= this->count_);
-    this->position_ = position;
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<size_t> Read(std::span<T> out) override {
-    const size_t n = std::min<size_t>(out.size(), this->count_ - this->position_);
-    if (n == 0) return size_t{0};
-    if constexpr (kIsBytes<T>) {
-      for (size_t i = 0; i < n; ++i) out[i] = ValueAt(this->position_ + static_cast<uint32_t>(i));
-    } else {
-      std::memcpy(out.data(), AddressOf(this->position_), n * sizeof(T));
-    }
-    this->position_ += static_cast<uint32_t>(n);
-    return n;
-  }
-
-  std::span<const T> Borrow(size_t max) override {
-    if constexpr (kIsBytes<T>) {
-      return {};
-    } else {
-      // Widths are multiples of the alignment: one value is aligned if all are.
-      if (reinterpret_cast<uintptr_t>(values_) % alignof(T) != 0) return {};
-      const size_t n = std::min<size_t>(max, this->count_ - this->position_);
-      const T* begin = reinterpret_cast<const T*>(values_) + this->position_;
-      this->position_ += static_cast<uint32_t>(n);
-      return {begin, n};
-    }
-  }
-
-  absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
-    this->position_ = FindLowerBound(
-        this->count_, [&](uint32_t position) { return KeyLess(ValueAt(position), key); });
-    return LowerBound{this->position_,
-                      this->position_ < this->count_ && KeyEqual(ValueAt(this->position_), key)};
-  }
-
- private:
-  const uint8_t* AddressOf(uint32_t position) const {
-    return values_ + size_t{position} * (kIsBytes<T> ? width_ : sizeof(T));
-  }
-  T ValueAt(uint32_t position) const {
-    if constexpr (kIsBytes<T>) {
-      return AsString({AddressOf(position), width_});
-    } else {
-      return LoadLittleEndian<T>(AddressOf(position));
-    }
-  }
-
-  const uint32_t width_;
-  const uint8_t* values_ = nullptr;
 };
 
 }  // namespace
@@ -176,7 +121,7 @@ std::unique_ptr<BlockDecoder<T>> PlainCodec::MakeDecoder(PhysicalType type,
     if constexpr (kIsBytes<T>) {
       if (type == PhysicalType::kBytes) return MakePlainBinaryDecoder();
     }
-    return std::make_unique<FixedWidthDecoder<T>>(options.type_length);
+    return std::make_unique<PlainDecoder<T>>(options.type_length);
   }
 }
 
