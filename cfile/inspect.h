@@ -108,7 +108,11 @@ struct VerifyReport {
   uint64_t data_blocks = 0;
   uint64_t index_nodes = 0;
   uint64_t values = 0;
+  uint64_t null_count = 0;
   uint64_t bytes_checked = 0;  // of the file, covered by checksums or otherwise accounted for
+  // Of a file with a value index and of values: its least and greatest one, in memcmp form.
+  std::optional<std::string> min_key;
+  std::optional<std::string> max_key;
   std::vector<Damage> damages;
   bool ok() const { return damages.empty(); }
 };

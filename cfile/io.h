@@ -64,7 +64,8 @@ class Sink {
 };
 
 // Writes to a temporary file beside `path`; Finish syncs it, renames it to `path` (replacing a file
-// there) and syncs the folder. The destructor without Finish removes the temporary file, and
+// there) and syncs the folder; where only that last step fails, its error is returned and the new
+// file is in place, durable or not. The destructor without Finish removes the temporary file, and
 // whatever lay at `path` is untouched.
 absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path);
 

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
+#include "cfile/inspect.h"
 #include "cfile/options.h"
 #include "cfile/reader.h"
 #include "cfile/types.h"
@@ -107,6 +108,10 @@ class TableReader {
   // The path of a column's file in a part, relative to the table's directory, and that file opened.
   std::string part_file(size_t part, size_t column) const;
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
+
+  // Verify of that file, which must also be what table.cft says of it. A file that cannot be opened
+  // is a damage too.
+  VerifyReport VerifyColumn(size_t part, size_t column) const;
 
   // A cursor over all parts of a column, at ordinal 0. Precondition: column <
   // schema().columns.size(). Errors as Reader::NewCursor.

@@ -256,6 +256,31 @@ class TableCursor<T>::Impl {
   std::optional<std::vector<size_t>> keyed_parts_;  // those with rows, once known to ascend
 };
 
+VerifyReport TableReader::VerifyColumn(size_t part, size_t column) const {
+  const absl::StatusOr<Reader> reader = OpenColumn(part, column);
+  VerifyReport report;
+  if (!reader.ok()) {
+    report.damages.emplace_back().status = reader.status();
+    return report;
+  }
+  report = Verify(*reader);
+  // What could not be read was not counted.
+  if (!report.ok()) return report;
+  const TablePart& in_part = impl_->contents().parts[part];
+  const TablePartColumn& expected = in_part.columns[column];
+  const std::string path = internal::ColumnFilePath(impl_->directory(), in_part, column);
+  if (report.null_count != expected.null_count) {
+    report.damages.emplace_back().status = DataLoss(
+        path, ": ", expected.null_count, " nulls expected by table.cft, found ", report.null_count);
+  }
+  if (report.min_key.value_or("") != expected.min_key.value_or("") ||
+      report.max_key.value_or("") != expected.max_key.value_or("")) {
+    report.damages.emplace_back().status =
+        DataLoss(path, ": the least and greatest value are not those that table.cft says");
+  }
+  return report;
+}
+
 template <typename T>
 absl::StatusOr<TableCursor<T>> TableReader::NewCursor(size_t column) const {
   assert(column < schema().columns.size());

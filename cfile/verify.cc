@@ -176,6 +176,7 @@ class Verifier {
       report_.values += num_rows;
       ordinal = end;
     }
+    if (previous) internal::AppendKey<T>(*previous, report_.max_key.emplace());
     if (ordinal != file_.info().num_values && report_.ok()) {
       Report(DataLoss(name(), ": the blocks have ", ordinal, " values, the footer says ",
                       file_.info().num_values));
@@ -201,7 +202,9 @@ class Verifier {
     while (cursor.row() < cursor.num_rows()) {
       const uint32_t row = cursor.row();
       CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(encodings::kMaxBatchValues));
+      report_.null_count += batch.null_count;
       if (!info.value_index_root) continue;
+      if (!report_.min_key) internal::AppendKey(batch.values[0], report_.min_key.emplace());
       if (row == 0 && key != nullptr)
         CFILE_RETURN_IF_ERROR(CheckKey<T>(*key, batch.values[0], previous));
       for (size_t i = 0; i < batch.size(); ++i) {

@@ -22,6 +22,30 @@ size_t Utf8Length(std::string_view text) {
   return bad ? 0 : length;
 }
 
+// Moves the first character of `text` to `out`. Precondition: there is one.
+void TakePrintable(std::string_view& text, bool quoted, std::string& out) {
+  const size_t length = Utf8Length(text);
+  const auto first = static_cast<uint8_t>(text[0]);
+  // U+0080 to U+009F are control characters too, and steer terminals.
+  const bool control = first < 0x20 || first == 0x7f ||
+                       (length == 2 && first == 0xc2 && static_cast<uint8_t>(text[1]) < 0xa0);
+  const std::string_view character = text.substr(0, length == 0 ? 1 : length);
+  if (const char letter = EscapeLetter(text[0]); letter != 0) {
+    out += '\\';
+    out += letter;
+  } else if (length == 0 || control) {
+    for (const char& byte : character) {
+      out += "\\x";
+      AppendHex({&byte, 1}, out);
+    }
+  } else if (quoted && first == '"') {
+    out += "\\\"";
+  } else {
+    out += character;
+  }
+  text.remove_prefix(character.size());
+}
+
 }  // namespace
 
 bool IsUtf8(std::string_view text) {
@@ -51,22 +75,50 @@ size_t CountCharacters(std::string_view text) {
 std::string Quoted(std::string_view text) {
   constexpr size_t kLongest = 60;
   std::string out = "\"";
-  while (!text.empty() && out.size() <= kLongest) {
-    const char c = text.front();
-    const size_t length = Utf8Length(text);
-    if (c == '\n' || c == '\r' || c == '\t') {
-      out += c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t";
-    } else if (length == 0 || static_cast<uint8_t>(c) < 0x20 || c == 0x7f) {
-      out += "\\x";
-      constexpr std::string_view kDigits = "0123456789abcdef";
-      out += kDigits[static_cast<uint8_t>(c) >> 4];
-      out += kDigits[static_cast<uint8_t>(c) & 15];
-    } else {
-      out += text.substr(0, length);
-    }
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
+  while (!text.empty() && out.size() <= kLongest) TakePrintable(text, /*quoted=*/true, out);
   return out + (text.empty() ? "\"" : "...\"");
+}
+
+void AppendPrintable(std::string_view text, std::string& out) {
+  const bool quoted = text.empty() || text == "null" || text[0] == '"';
+  if (quoted) out += '"';
+  while (!text.empty()) TakePrintable(text, quoted, out);
+  if (quoted) out += '"';
+}
+
+std::string Printable(std::string_view text) {
+  std::string printable;
+  AppendPrintable(text, printable);
+  return printable;
+}
+
+char EscapeLetter(char byte) {
+  switch (byte) {
+    case '\n':
+      return 'n';
+    case '\t':
+      return 't';
+    case '\r':
+      return 'r';
+    case '\\':
+      return '\\';
+    default:
+      return 0;
+  }
+}
+
+void AppendHex(std::string_view bytes, std::string& out) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (const char byte : bytes) {
+    out += kDigits[static_cast<uint8_t>(byte) >> 4];
+    out += kDigits[static_cast<uint8_t>(byte) & 15];
+  }
+}
+
+std::string Hex(std::string_view bytes) {
+  std::string hex;
+  AppendHex(bytes, hex);
+  return hex;
 }
 
 }  // namespace cfile::tools

@@ -1,4 +1,4 @@
-// Text that may be UTF-8 or may not.
+// Text that may be UTF-8 or may not, and how it is shown.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,20 @@ bool IsUtf8(std::string_view text);
 // Characters (code points) of `text`.
 size_t CountCharacters(std::string_view text);
 
-// `text` in double quotes for a message: control characters and what is not UTF-8 escaped, a long
-// text cut.
+// `text` in double quotes for a message, escaped as in AppendPrintable; a long text is cut.
 std::string Quoted(std::string_view text);
+
+// Appends `text` so that it stays on its line and cannot be mistaken: control characters, the
+// backslash and what is not UTF-8 are escaped as in C. In double quotes (and then with \") if it is
+// empty, is the word null or begins with a quote.
+void AppendPrintable(std::string_view text, std::string& out);
+std::string Printable(std::string_view text);
+
+// The letter that C and JSON write after a backslash for `byte`, 0 if it has none.
+char EscapeLetter(char byte);
+
+// Two hexadecimal digits for each byte.
+void AppendHex(std::string_view bytes, std::string& out);
+std::string Hex(std::string_view bytes);
 
 }  // namespace cfile::tools

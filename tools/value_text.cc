@@ -171,14 +171,6 @@ int HexDigit(char c) {
   return -1;
 }
 
-void AppendHex(std::string_view bytes, std::string& out) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  for (const char byte : bytes) {
-    out += kDigits[static_cast<uint8_t>(byte) >> 4];
-    out += kDigits[static_cast<uint8_t>(byte) & 15];
-  }
-}
-
 // False if `text` is not pairs of hexadecimal digits.
 bool ParseHex(std::string_view text, std::string& bytes) {
   if (text.size() % 2 != 0) return false;

@@ -48,6 +48,9 @@ struct Codec {
   // is damaged, or makes more and does not say how many.
   absl::StatusOr<size_t> (*uncompress)(std::span<const uint8_t> in,
                                        std::span<uint8_t> out) = nullptr;
+  // The most bytes that one compressed byte stands for: what a claimed size has to earn before it
+  // is allocated. 0: there is no such bound.
+  uint32_t max_expansion = 0;
 };
 
 size_t SameSize(size_t size) { return size; }
@@ -302,26 +305,27 @@ absl::StatusOr<size_t> ZstdUncompress(std::span<const uint8_t> in, std::span<uin
 
 // All codecs with a number in the format.
 constexpr Codec kCodecs[] = {
-    {Compression::kNone, "none", SameSize, Copy, CopyExactly},
+    {Compression::kNone, "none", SameSize, Copy, CopyExactly, 1},
 #ifdef CFILE_WITH_SNAPPY
-    {Compression::kSnappy, "snappy", snappy::MaxCompressedLength, SnappyCompress, SnappyUncompress},
+    {Compression::kSnappy, "snappy", snappy::MaxCompressedLength, SnappyCompress, SnappyUncompress,
+     22},
 #else
     {Compression::kSnappy, "snappy"},
 #endif
 #ifdef CFILE_WITH_LZ4
-    {Compression::kLz4, "lz4", Lz4Bound, Lz4Compress, Lz4Uncompress},
+    {Compression::kLz4, "lz4", Lz4Bound, Lz4Compress, Lz4Uncompress, 255},
 #else
     {Compression::kLz4, "lz4"},
 #endif
 #ifdef CFILE_WITH_ZLIB
-    {Compression::kZlib, "zlib", DeflateBound, Deflate<kZlibWrapper>, Inflate<kZlibWrapper>},
-    {Compression::kGzip, "gzip", DeflateBound, Deflate<kGzipWrapper>, Inflate<kGzipWrapper>},
+    {Compression::kZlib, "zlib", DeflateBound, Deflate<kZlibWrapper>, Inflate<kZlibWrapper>, 1032},
+    {Compression::kGzip, "gzip", DeflateBound, Deflate<kGzipWrapper>, Inflate<kGzipWrapper>, 1032},
 #else
     {Compression::kZlib, "zlib"},
     {Compression::kGzip, "gzip"},
 #endif
 #ifdef CFILE_WITH_LZO
-    {Compression::kLzo, "lzo", LzoBound, LzoCompress, LzoUncompress},
+    {Compression::kLzo, "lzo", LzoBound, LzoCompress, LzoUncompress, 255},
 #else
     {Compression::kLzo, "lzo"},
 #endif
@@ -332,7 +336,7 @@ constexpr Codec kCodecs[] = {
     {Compression::kBrotli, "brotli"},
 #endif
 #ifdef CFILE_WITH_ZSTD
-    {Compression::kZstd, "zstd", ZSTD_compressBound, ZstdCompress, ZstdUncompress},
+    {Compression::kZstd, "zstd", ZSTD_compressBound, ZstdCompress, ZstdUncompress, 65536},
 #else
     {Compression::kZstd, "zstd"},
 #endif
@@ -366,6 +370,17 @@ absl::Status Compress(Compression compression, std::span<const uint8_t> in,
   const absl::StatusOr<size_t> size = codec->compress(in, begin);
   out.Truncate(size_before + (size.ok() ? *size : 0));
   return size.status();
+}
+
+absl::Status CheckUncompressedSize(Compression compression, size_t compressed_size,
+                                   size_t uncompressed_size) {
+  const Codec* codec = FindCodec(compression);
+  if (codec == nullptr || codec->max_expansion == 0 ||
+      uncompressed_size / codec->max_expansion <= compressed_size) {
+    return absl::OkStatus();
+  }
+  return DataLoss(uncompressed_size, " bytes expected after decompression with ",
+                  std::string(codec->name), ", which ", compressed_size, " bytes cannot make");
 }
 
 absl::Status Uncompress(Compression compression, std::span<const uint8_t> in,

@@ -16,6 +16,11 @@ namespace cfile::internal {
 absl::Status Compress(Compression compression, std::span<const uint8_t> in,
                       encodings::ByteWriter& out);
 
+// kDataLoss if no `compressed_size` bytes can become `uncompressed_size` with this codec: asked
+// before memory is taken for a size that a file claims. (Brotli's expansion has no such bound.)
+absl::Status CheckUncompressedSize(Compression compression, size_t compressed_size,
+                                   size_t uncompressed_size);
+
 // Fills `out` with what `in` decompresses to. Thread-safe. kDataLoss, with the codec's name, if
 // `in` is damaged or does not make exactly out.size() bytes; `out` then holds anything.
 absl::Status Uncompress(Compression compression, std::span<const uint8_t> in,

@@ -150,6 +150,7 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
     block.bytes = rest;
     return block;
   }
+  CFILE_RETURN_IF_ERROR(CheckUncompressedSize(format.compression, rest.size(), uncompressed_size));
   buffer.uncompressed.Clear();
   uint8_t* out = buffer.uncompressed.Extend(uncompressed_size);
   CFILE_RETURN_IF_ERROR(Uncompress(format.compression, rest, {out, uncompressed_size}));

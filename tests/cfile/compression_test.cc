@@ -18,6 +18,7 @@ namespace {
 using encodings::AsBytes;
 using encodings::AsString;
 using encodings::ByteWriter;
+using internal::CheckUncompressedSize;
 using internal::Compress;
 using internal::Uncompress;
 using testing::HasSubstr;
@@ -58,6 +59,16 @@ std::vector<uint8_t> FromHex(std::string_view hex) {
 class CompressionTest : public testing::TestWithParam<Compression> {};
 INSTANTIATE_TEST_SUITE_P(BuiltIn, CompressionTest, testing::ValuesIn(BuiltIn()),
                          [](const auto& codec) { return CompressionName(codec.param); });
+
+// The bound on what a codec can make must hold for the most compressible bytes there are.
+TEST_P(CompressionTest, ClaimsOfImpossibleSizesAreRefused) {
+  const std::vector<uint8_t> zeros(8 << 20);
+  ByteWriter compressed;
+  ASSERT_TRUE(Compress(GetParam(), zeros, compressed).ok());
+  EXPECT_TRUE(CheckUncompressedSize(GetParam(), compressed.size(), zeros.size()).ok());
+  if (GetParam() == Compression::kBrotli) return;
+  EXPECT_TRUE(absl::IsDataLoss(CheckUncompressedSize(GetParam(), 20, zeros.size())));
+}
 
 TEST_P(CompressionTest, RoundTrips) {
   for (const std::vector<uint8_t>& input : Inputs()) {

@@ -114,6 +114,33 @@ TEST_F(TableDamageTest, TableFileThatContradictsItself) {
   EXPECT_EQ(parse(unknown).code(), absl::StatusCode::kUnimplemented);
 }
 
+TEST_F(TableDamageTest, VerifyComparesWithTheTableFile) {
+  WriteKeys({{"a", "c"}});
+  ASSERT_TRUE(OpenTable().VerifyColumn(0, 0).ok());
+  auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
+  ASSERT_TRUE(contents.ok()) << contents.status();
+  contents->parts[0].columns[0].max_key = "d";
+  WriteFile(table_file_, internal::SerializeTable(*contents));
+  const VerifyReport keys = OpenTable().VerifyColumn(0, 0);
+  ASSERT_EQ(keys.damages.size(), 1);
+  EXPECT_THAT(keys.damages[0].status.message(), HasSubstr("least and greatest value"));
+}
+
+TEST_F(TableDamageTest, VerifyComparesNullsWithTheTableFile) {
+  WritePart(0, 10);
+  auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
+  ASSERT_TRUE(contents.ok()) << contents.status();
+  for (size_t column = 0; column < contents->schema.columns.size(); ++column) {
+    ASSERT_TRUE(OpenTable().VerifyColumn(0, column).ok());
+    if (!contents->schema.columns[column].nullable) continue;
+    contents->parts[0].columns[column].null_count += 1;
+    WriteFile(table_file_, internal::SerializeTable(*contents));
+    const VerifyReport report = OpenTable().VerifyColumn(0, column);
+    ASSERT_EQ(report.damages.size(), 1);
+    EXPECT_THAT(report.damages[0].status.message(), HasSubstr("nulls expected by table.cft"));
+  }
+}
+
 TEST_F(TableDamageTest, ColumnFileThatIsMissing) {
   WritePart(0, 10);
   const TableReader table = OpenTable();

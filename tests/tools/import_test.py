@@ -209,6 +209,10 @@ class Errors(ImportTest):
         self.expect_error("a\n1\n", "--delimiter ;;: expected one ASCII character, or tab" + usage,
                           "--delimiter", ";;")
         self.expect_error("a\n1\n", "--type a: expected COLUMN=TYPE" + usage, "--type", "a")
+        self.write("a\n1\n")  # a codec that this build does not have is no wrong use
+        done = self.run_tool(IMPORT, "t.csv", "t", "--compression", "lzo")
+        if b"not built" in done.stderr:
+            self.assertEqual(done.returncode, 4)
         self.expect_error("a\n1\n", "--type excludes --append" + usage, "--append", "--type", "a=int8")
 
     def test_files(self):

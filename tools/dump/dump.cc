@@ -12,36 +12,6 @@
 namespace cfile::tools {
 namespace {
 
-// Length of the UTF-8 character that `text` begins with; 0 if there is none.
-size_t CharacterLength(std::string_view text) {
-  for (size_t length = 1; length <= 4 && length <= text.size(); ++length) {
-    if (IsUtf8(text.substr(0, length))) return length;
-  }
-  return 0;
-}
-
-void AppendHexByte(char byte, std::string& out) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  out += kDigits[static_cast<uint8_t>(byte) >> 4];
-  out += kDigits[static_cast<uint8_t>(byte) & 15];
-}
-
-// The letter that C and JSON write after a backslash for `byte`, 0 if it has none.
-char EscapeLetter(char byte) {
-  switch (byte) {
-    case '\n':
-      return 'n';
-    case '\t':
-      return 't';
-    case '\r':
-      return 'r';
-    case '\\':
-      return '\\';
-    default:
-      return 0;
-  }
-}
-
 ReaderOptions OptionsOf(const CommonOptions& common) {
   ReaderOptions options;
   // A file that shrinks under our eyes must give an error, not a signal.
@@ -179,64 +149,24 @@ void JsonList::Finish(const absl::Status& status) {
 void AppendJsonBytes(std::string_view text, std::string& out) {
   if (!IsUtf8(text)) {
     out += "{\"hex\":\"";
-    for (const char byte : text) AppendHexByte(byte, out);
+    AppendHex(text, out);
     out += "\"}";
     return;
   }
   out += '"';
-  for (const char byte : text) {
+  for (const char& byte : text) {
     const char letter = byte == '"' ? '"' : EscapeLetter(byte);
     if (letter != 0) {
       out += '\\';
       out += letter;
     } else if (static_cast<uint8_t>(byte) < 0x20) {
       out += "\\u00";
-      AppendHexByte(byte, out);
+      AppendHex({&byte, 1}, out);
     } else {
       out += byte;
     }
   }
   out += '"';
-}
-
-void AppendPrintable(std::string_view text, std::string& out) {
-  const bool quoted = text.empty() || text == "null" || text[0] == '"';
-  if (quoted) out += '"';
-  while (!text.empty()) {
-    const size_t length = CharacterLength(text);
-    const auto first = static_cast<uint8_t>(text[0]);
-    // U+0080 to U+009F are control characters too, and steer terminals.
-    const bool control = first < 0x20 || first == 0x7f ||
-                         (length == 2 && first == 0xc2 && static_cast<uint8_t>(text[1]) < 0xa0);
-    const std::string_view character = text.substr(0, length == 0 ? 1 : length);
-    if (const char letter = EscapeLetter(text[0]); letter != 0) {
-      out += '\\';
-      out += letter;
-    } else if (length == 0 || control) {
-      for (const char byte : character) {
-        out += "\\x";
-        AppendHexByte(byte, out);
-      }
-    } else if (quoted && first == '"') {
-      out += "\\\"";
-    } else {
-      out += character;
-    }
-    text.remove_prefix(character.size());
-  }
-  if (quoted) out += '"';
-}
-
-std::string Printable(std::string_view text) {
-  std::string printable;
-  AppendPrintable(text, printable);
-  return printable;
-}
-
-std::string Hex(std::string_view bytes) {
-  std::string hex;
-  for (const char byte : bytes) AppendHexByte(byte, hex);
-  return hex;
 }
 
 std::string Plural(uint64_t count, std::string_view noun) {

@@ -15,6 +15,7 @@
 #include "cfile/table.h"
 #include "nlohmann/json.hpp"
 #include "tools/command_line.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 
@@ -109,14 +110,6 @@ class JsonList {
 
 // Appends `text` as a JSON string, or {"hex": "..."} if it is not UTF-8.
 void AppendJsonBytes(std::string_view text, std::string& out);
-
-// Appends `text` so that it stays on its line and cannot be mistaken: control characters, the
-// backslash and what is not UTF-8 are escaped as in C. In double quotes (and then with \") if it is
-// empty, is the word null or begins with a quote.
-void AppendPrintable(std::string_view text, std::string& out);
-std::string Printable(std::string_view text);
-
-std::string Hex(std::string_view bytes);
 
 // "1 block", "2 blocks".
 std::string Plural(uint64_t count, std::string_view noun);

@@ -34,13 +34,7 @@ class VerifyPrinter {
  public:
   VerifyPrinter(bool json, Output& output) : json_(json), output_(output) {}
 
-  void Add(const std::string& path, const absl::StatusOr<Reader>& reader) {
-    VerifyReport report;
-    if (reader.ok()) {
-      report = Verify(*reader);
-    } else {
-      report.damages.emplace_back().status = reader.status();
-    }
+  void Add(const std::string& path, const VerifyReport& report, uint64_t file_size) {
     ExitCode worst = kFine;
     for (const Damage& damage : report.damages) worst = Worse(worst, ExitCodeOf(damage.status));
     worst_ = Worse(worst_, worst);
@@ -50,7 +44,7 @@ class VerifyPrinter {
       AddJson(path, report);
     } else {
       absl::StrAppend(&output_.text, path, ": ", NameOf(worst), "\n");
-      AddText(path, report, reader.ok() ? reader->info().file_size_bytes : 0);
+      AddText(path, report, file_size);
     }
     output_.Drain();
   }
@@ -82,7 +76,7 @@ class VerifyPrinter {
                         *damage.last_ordinal, "\n");
       }
     }
-    if (file_size == 0) return;
+    if (file_size == 0) return;  // of a file that could not be opened
     absl::StrAppend(&text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"),
                     ": ", Plural(report.data_blocks, "data block"), ", ",
                     Plural(report.index_nodes, "index node"), ", ", Plural(report.values, "row"),
@@ -115,22 +109,29 @@ class VerifyPrinter {
   Json json_files_ = Json::array();
 };
 
+uint64_t SizeOf(const absl::StatusOr<Reader>& reader) {
+  return reader.ok() ? reader->info().file_size_bytes : 0;
+}
+
 ExitCode VerifyInput(const CommonOptions& common, Output& output) {
   VerifyPrinter printer(common.json, output);
   auto input = OpenInput(common);
   if (!input.ok()) {
     // No file at all is a mistake of the caller, not a finding.
     if (ExitCodeOf(input.status()) == kIoError) return output.Fail(input.status());
-    printer.Add(common.path, input.status());
+    VerifyReport report;
+    report.damages.emplace_back().status = input.status();
+    printer.Add(common.path, report, 0);
   } else if (input->file) {
-    printer.Add(common.path, *input->file);
+    printer.Add(common.path, Verify(*input->file), SizeOf(*input->file));
   } else {
     const TableReader& table = *input->table;
     for (size_t part = 0; part < table.num_parts(); ++part) {
       for (size_t column = 0; column < table.schema().columns.size(); ++column) {
         const std::filesystem::path path =
             std::filesystem::path(common.path) / table.part_file(part, column);
-        printer.Add(path.string(), table.OpenColumn(part, column));
+        printer.Add(path.string(), table.VerifyColumn(part, column),
+                    SizeOf(table.OpenColumn(part, column)));
       }
     }
   }

@@ -16,7 +16,7 @@ constexpr char kDescription[] =
     "Imports a CSV file into a table: a directory with one CFile per column.\n";
 
 constexpr char kFooter[] = R"(Input:
-  A file (no pipe: it is read twice) of CSV as in RFC 4180, with a header line, in UTF-8.
+  A file (no pipe: it is read twice, and must not change meanwhile) of CSV as in RFC 4180, with a header line, in UTF-8.
   An unquoted empty field is a null; "" is the empty string.
   Types that are not given are found from all values of the column: int32, int64, double,
   bool, date, timestamp(us,UTC), timestamp(us), else string; with nulls if there are any.
@@ -61,10 +61,20 @@ CLI::ParseError Wrong(const std::string& option, const std::string& text, std::s
   return CLI::ValidationError(option + " " + text, std::string(reason));
 }
 
+// What this build does not have is no wrong use.
+class Unsupported final : public CLI::ParseError {
+ public:
+  explicit Unsupported(std::string message)
+      : ParseError("Unsupported", std::move(message), kUnsupported) {}
+};
+
 template <typename T>
 T ValueOrThrow(absl::StatusOr<T> value, const std::string& option, const std::string& text) {
   if (!value.ok()) {
     const absl::string_view message = value.status().message();
+    if (ExitCodeOf(value.status()) == kUnsupported) {
+      throw Unsupported(option + " " + text + ": " + std::string(message));
+    }
     throw Wrong(option, text, {message.data(), message.size()});
   }
   return *std::move(value);
@@ -108,7 +118,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   app.set_version_flag("--version", absl::StrCat(std::string(kImportTool), " ", CFILE_VERSION),
                        "Print the version");
   app.add_option("IN.csv", import.input, "The file to read")->required()->type_name("");
-  app.add_option("OUT_TABLE", import.output, "The table: a directory that does not exist yet")
+  app.add_option("OUT_TABLE", import.output,
+                 "The table: a directory that does not exist yet, with --append one that does")
       ->required()
       ->type_name("");
 
@@ -165,7 +176,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "%s: %s\nSee cfile-import --help\n", kImportTool.data(), error.what());
-    exit_code = kUsage;
+    exit_code = error.get_exit_code() == kUnsupported ? kUnsupported : kUsage;
     return std::nullopt;
   }
   if (!sorted_by.empty()) import.sorted_by = sorted_by;

@@ -65,12 +65,14 @@ class TextTable {
 
 std::string SummaryText(const ImportOptions& options, const ImportResult& result) {
   std::string text =
-      absl::StrCat(options.output, ": ", Count(result.rows, "row"),
+      absl::StrCat(Printable(options.output), ": ", Count(result.rows, "row"),
                    options.append ? " added, " : ", ", Count(result.columns.size(), "column"));
-  if (result.sorted_by.has_value()) absl::StrAppend(&text, ", sorted by ", *result.sorted_by);
+  if (result.sorted_by.has_value())
+    absl::StrAppend(&text, ", sorted by ", Printable(*result.sorted_by));
   absl::StrAppend(&text, "\n");
   if (result.reordered) {
-    absl::StrAppend(&text, options.input, " was not in that order: its rows were sorted\n");
+    absl::StrAppend(&text, Printable(options.input),
+                    " was not in that order: its rows were sorted\n");
   }
   absl::StrAppendFormat(&text, "%s bytes of CSV -> %s bytes (%.2f : 1) in %.2f s, %.1f MB/s\n\n",
                         WithCommas(result.bytes_in), WithCommas(result.bytes_out()),
@@ -79,7 +81,7 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
   TextTable table("<<><<>>");
   table.Add({"column", "type", "nulls", "encoding", "compression", "bytes", "bytes/row"});
   for (const ImportedColumn& column : result.columns) {
-    table.Add({column.schema.name, column.schema.type.ToString(),
+    table.Add({Printable(column.schema.name), column.schema.type.ToString(),
                column.schema.nullable ? WithCommas(column.nulls) : "-",
                EncodingName(column.encoding), CompressionName(column.compression),
                WithCommas(column.bytes), absl::StrFormat("%.3f", BytesPerRow(result, column))});
