@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "encodings/encoding.h"
@@ -128,6 +129,9 @@ template <typename T>
 bool HoldsType(const ColumnType& type) {
   return encodings::HoldsType<T>(type.physical());
 }
+
+// All codecs that the format has a number for, those that were not built in too.
+std::vector<Compression> AllCompressions();
 
 // "none", "snappy", "zstd", ...; "compression N" for a number unknown.
 std::string CompressionName(Compression compression);

@@ -398,6 +398,12 @@ absl::Status Uncompress(Compression compression, std::span<const uint8_t> in,
 
 }  // namespace internal
 
+std::vector<Compression> AllCompressions() {
+  std::vector<Compression> all;
+  for (const Codec& codec : kCodecs) all.push_back(codec.compression);
+  return all;
+}
+
 std::string CompressionName(Compression compression) {
   const Codec* codec = FindCodec(compression);
   if (codec != nullptr) return std::string(codec->name);

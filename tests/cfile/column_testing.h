@@ -19,6 +19,14 @@
 
 namespace cfile::testing_support {
 
+inline std::vector<Compression> BuiltInCompressions() {
+  std::vector<Compression> built_in;
+  for (const Compression compression : AllCompressions()) {
+    if (CheckCompressionBuiltIn(compression).ok()) built_in.push_back(compression);
+  }
+  return built_in;
+}
+
 // One per physical type, and those that need extensions.
 inline std::vector<ColumnType> AllColumnTypes() {
   return {ColumnType::Bool(),

@@ -11,6 +11,7 @@
 #include "encodings/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/cfile/column_testing.h"
 
 namespace cfile {
 namespace {
@@ -22,18 +23,6 @@ using internal::CheckUncompressedSize;
 using internal::Compress;
 using internal::Uncompress;
 using testing::HasSubstr;
-
-constexpr Compression kAll[] = {Compression::kNone,   Compression::kSnappy, Compression::kLz4,
-                                Compression::kZlib,   Compression::kGzip,   Compression::kLzo,
-                                Compression::kBrotli, Compression::kZstd};
-
-std::vector<Compression> BuiltIn() {
-  std::vector<Compression> built_in;
-  for (const Compression compression : kAll) {
-    if (CheckCompressionBuiltIn(compression).ok()) built_in.push_back(compression);
-  }
-  return built_in;
-}
 
 std::vector<std::vector<uint8_t>> Inputs() {
   std::mt19937 random(1);
@@ -57,7 +46,8 @@ std::vector<uint8_t> FromHex(std::string_view hex) {
 }
 
 class CompressionTest : public testing::TestWithParam<Compression> {};
-INSTANTIATE_TEST_SUITE_P(BuiltIn, CompressionTest, testing::ValuesIn(BuiltIn()),
+INSTANTIATE_TEST_SUITE_P(BuiltIn, CompressionTest,
+                         testing::ValuesIn(testing_support::BuiltInCompressions()),
                          [](const auto& codec) { return CompressionName(codec.param); });
 
 // The bound on what a codec can make must hold for the most compressible bytes there are.
@@ -253,7 +243,7 @@ TEST(ForeignCompressionTest, ZlibHasNoDictionary) {
 }
 
 TEST(CompressionNameTest, SaysWhatWasNotBuiltIn) {
-  for (const Compression compression : kAll) {
+  for (const Compression compression : AllCompressions()) {
     if (CheckCompressionBuiltIn(compression).ok()) continue;
     const std::string name = CompressionName(compression);
     ByteWriter out;

@@ -76,14 +76,16 @@ Sample MakeSample(std::string name, const ColumnType& type, const WriterOptions&
 
 // Small files of every encoding, with and without nulls, indexes and compression.
 std::vector<Sample> Samples() {
+  const std::vector<Compression> codecs = BuiltInCompressions();
   std::vector<Sample> samples;
   uint64_t seed = 0;
+  size_t turn = 0;
   for (const ColumnType& type : {ColumnType::Int32(), ColumnType::Uint32(), ColumnType::Bool(),
                                  ColumnType::String(), ColumnType::Uuid()}) {
     for (const encodings::EncodingRow& row : encodings::Encodings()) {
       if (!row.Supports(type.physical())) continue;
-      for (const Compression compression :
-           {Compression::kNone, Compression::kSnappy, Compression::kZstd}) {
+      // Every codec has its turn.
+      for (const Compression compression : {Compression::kNone, codecs[turn++ % codecs.size()]}) {
         for (const bool sorted : {false, true}) {
           const WriterOptions options{.encoding = row.encoding,
                                       .compression = compression,

@@ -71,8 +71,7 @@ TEST(File, EveryTypeEncodingCodecAndIndexRoundTrips) {
   for (const ColumnType& type : AllColumnTypes()) {
     for (const encodings::EncodingRow& row : encodings::Encodings()) {
       if (!row.Supports(type.physical())) continue;
-      for (const Compression compression :
-           {Compression::kNone, Compression::kSnappy, Compression::kZstd}) {
+      for (const Compression compression : BuiltInCompressions()) {
         for (const bool value_index : {false, true}) {
           for (const int null_percent : {-1, 0, 10, 100}) {
             if (value_index && null_percent >= 0) continue;

@@ -302,7 +302,8 @@ std::vector<FileCase> Files(const std::vector<TypeCase>& types) {
   std::vector<FileCase> files;
   for (const TypeCase& type : types) {
     for (const Encoding encoding : type.encodings) {
-      for (const Compression compression : {Compression::kNone, Compression::kSnappy}) {
+      for (const Compression compression :
+           {Compression::kNone, Compression::kSnappy, Compression::kLz4, Compression::kZlib}) {
         for (const auto& [num_rows, block_size_bytes] : kSizes) {
           for (const Compatibility compatibility : {Compatibility::kKudu, Compatibility::kNone}) {
             const FileCase file{.type = &type,
