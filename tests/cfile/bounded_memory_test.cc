@@ -12,8 +12,11 @@
 #include "cfile/writer.h"
 #include "gtest/gtest.h"
 
+// Sanitizers reserve terabytes.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CFILE_SANITIZED 1
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
 #endif
 
 namespace cfile {
@@ -41,10 +44,8 @@ class MemoryLimit {
  public:
   explicit MemoryLimit(size_t bytes) {
     getrlimit(RLIMIT_AS, &before_);
-#ifndef CFILE_SANITIZED  // sanitizers reserve terabytes
     const rlimit limit{AddressSpaceBytes() + bytes, before_.rlim_max};
-    setrlimit(RLIMIT_AS, &limit);
-#endif
+    if (!kSanitized) setrlimit(RLIMIT_AS, &limit);
   }
   ~MemoryLimit() { setrlimit(RLIMIT_AS, &before_); }
 
