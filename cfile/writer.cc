@@ -30,6 +30,8 @@ constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
 // Some of Kudu's encodings look at the block's size only when a batch is in. A batch is what one
 // call of Append brings, but no more rows than Kudu ever appends at a time.
 constexpr uint64_t kKuduBatchRows = 100;
+// Values that are looked at before they are encoded: whole batches of Kudu's.
+constexpr size_t kCheckedValues = 10 * kKuduBatchRows;
 
 // How many of the `count` bits from bit `begin` on are equal to the first of them. Precondition:
 // count > 0.
@@ -74,15 +76,16 @@ class Writer<T>::Impl {
   absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity) {
     assert(validity.size() >= (values.size() + 7) / 8);
     if (!status_.ok()) return status_;
-    for (size_t i = 0; i < values.size();) {
-      // Kudu sees one batch at a time, so a run of it ends there.
-      const uint64_t left = kudu() ? kKuduBatchRows - i % kKuduBatchRows : kMaxValues;
-      const size_t run =
-          RunLength(validity, i, static_cast<size_t>(std::min<uint64_t>(values.size() - i, left)));
-      const bool valid = (validity[i / 8] >> (i % 8) & 1) != 0;
-      status_ = valid ? AppendPresent(values.subspan(i, run)) : AppendNulls(run);
-      if (!status_.ok()) return status_;
-      i += run;
+    CFILE_RETURN_IF_ERROR(status_ = CheckRoom(values.size()));
+    for (size_t begin = 0; begin < values.size();) {
+      // Kudu sees one batch at a time, and in it one run of values or nulls at a time.
+      size_t count = std::min<size_t>(values.size() - begin, kCheckedValues);
+      if (kudu()) {
+        count = RunLength(validity, begin,
+                          std::min<size_t>(count, kKuduBatchRows - begin % kKuduBatchRows));
+      }
+      CFILE_RETURN_IF_ERROR(status_ = AppendRows(values, validity.data(), begin, count));
+      begin += count;
     }
     return absl::OkStatus();
   }
@@ -125,7 +128,8 @@ class Writer<T>::Impl {
   }
   size_t memory_usage_bytes() const {
     return file_.memory_usage_bytes() + encoder_->size_bytes() + validity_.size_bytes() +
-           block_.bytes.capacity() + prefix_.capacity();
+           block_.bytes.capacity() + prefix_.capacity() +
+           (present_ == nullptr ? 0 : kCheckedValues * sizeof(T));
   }
 
  private:
@@ -155,53 +159,113 @@ class Writer<T>::Impl {
     return absl::OkStatus();
   }
 
-  absl::Status CheckLengths(std::span<const T> values) const {
+  // What has to hold of values before they are encoded. They are those of the next rows: of all of
+  // them if `validity` is null, else of those whose bit is 1, from bit `begin` on.
+  absl::Status CheckValues(std::span<const T> values, const uint8_t* validity, size_t begin) const {
+    if (options_.value_index) CFILE_RETURN_IF_ERROR(CheckOrder(values));
     if constexpr (encodings::kIsBytes<T>) {
       const bool fixed = type_.physical() == PhysicalType::kFixedBytes;
+      const size_t limit =
+          options_.max_block_size_bytes - std::min<size_t>(64, options_.max_block_size_bytes);
       for (size_t i = 0; i < values.size(); ++i) {
-        if (fixed && values[i].size() != type_.type_length) {
+        const size_t size = values[i].size();
+        if (size <= limit && !(fixed && size != type_.type_length)) continue;
+        const uint64_t ordinal =
+            num_values_ +
+            (validity == nullptr ? i : encodings::PositionOfOne(validity, begin, i) - begin);
+        if (fixed && size != type_.type_length) {
           return absl::InvalidArgumentError(absl::StrCat(file_.name(), ": the value at ordinal ",
-                                                         num_values_ + i, " has ", values[i].size(),
+                                                         ordinal, " has ", size,
                                                          " bytes, the type ", type_.type_length));
         }
-        if (values[i].size() >
-            options_.max_block_size_bytes - std::min<size_t>(64, options_.max_block_size_bytes)) {
-          return absl::OutOfRangeError(
-              absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i, " has ",
-                           values[i].size(), " bytes, above the limit of ",
-                           options_.max_block_size_bytes, " (max_block_size_bytes)"));
-        }
+        return absl::OutOfRangeError(absl::StrCat(file_.name(), ": the value at ordinal ", ordinal,
+                                                  " has ", size, " bytes, above the limit of ",
+                                                  options_.max_block_size_bytes,
+                                                  " (max_block_size_bytes)"));
       }
     }
     return absl::OkStatus();
   }
 
   absl::Status AppendPresent(std::span<const T> values) {
-    if (values.empty()) return absl::OkStatus();
     CFILE_RETURN_IF_ERROR(CheckRoom(values.size()));
-    CFILE_RETURN_IF_ERROR(CheckLengths(values));
-    if (options_.value_index) CFILE_RETURN_IF_ERROR(CheckOrder(values));
     while (!values.empty()) {
-      size_t room = std::min<size_t>(values.size(), options_.max_values_per_block - block_rows_);
-      if (kudu()) room = std::min<size_t>(room, kKuduBatchRows);
+      const auto checked = values.first(std::min<size_t>(values.size(), kCheckedValues));
+      CFILE_RETURN_IF_ERROR(CheckValues(checked, nullptr, 0));
+      CFILE_RETURN_IF_ERROR(AppendChecked(checked, nullptr, 0, checked.size()));
+      values = values.subspan(checked.size());
+    }
+    return absl::OkStatus();
+  }
+
+  // The rows `begin` to `begin` + `count` - 1, at most kCheckedValues of them.
+  absl::Status AppendRows(std::span<const T> values, const uint8_t* validity, size_t begin,
+                          size_t count) {
+    const size_t present = encodings::CountOnes(validity, begin, begin + count);
+    if (present == 0) return AppendNulls(count);
+    if (present == count) return AppendPresent(values.subspan(begin, count));
+    if (!options_.nullable) {
+      size_t row = begin;
+      while ((validity[row / 8] >> (row % 8) & 1) != 0) ++row;
+      return NotNullable(num_values_ + row - begin);
+    }
+    if (present_ == nullptr) present_ = std::make_unique_for_overwrite<T[]>(kCheckedValues);
+    encodings::GatherValues(values.data(), validity, begin, count, present_.get());
+    CFILE_RETURN_IF_ERROR(CheckValues({present_.get(), present}, validity, begin));
+    return AppendChecked({present_.get(), present}, validity, begin, count);
+  }
+
+  // `count` rows that hold `values`: all of them if `validity` is null, else those whose bit is 1,
+  // from bit `begin` on. What was checked a moment ago is still in the cache.
+  absl::Status AppendChecked(std::span<const T> values, const uint8_t* validity, size_t begin,
+                             size_t count) {
+    while (count > 0) {
+      size_t rows = std::min<size_t>(count, options_.max_values_per_block - block_rows_);
+      const size_t present =
+          validity == nullptr ? rows : encodings::CountOnes(validity, begin, begin + rows);
+      size_t taken = present;
+      if (kudu()) taken = std::min<size_t>(taken, kKuduBatchRows);
       if constexpr (encodings::kIsBytes<T>) {
-        CFILE_ASSIGN_OR_RETURN(room, RoomForLarge(values.first(room)));
+        if (taken > 0) {
+          CFILE_ASSIGN_OR_RETURN(taken, RoomForLarge(values.first(taken)));
+        }
       }
-      const size_t taken = encoder_->Append(values.first(room));
-      assert(taken > 0 || encoder_->full());
       if (taken > 0) {
+        const size_t offered = taken;
+        taken = encoder_->Append(values.first(offered));
+        assert(taken > 0 || encoder_->full());
+      }
+      // The rows up to the last value taken; all of them if there is none after it.
+      if (taken < present) {
+        rows = validity == nullptr ? taken
+               : taken == 0        ? 0
+                            : encodings::PositionOfOne(validity, begin, taken - 1) + 1 - begin;
+      }
+      if (rows > 0) {
         if (options_.value_index) {
           if (block_rows_ == 0) BeginKey(values[0]);
           last_value_ = values[taken - 1];
         }
-        if (options_.nullable) validity_.AddRun(true, taken);
-        num_values_ += taken;
-        block_rows_ += static_cast<uint32_t>(taken);
+        AddValidity(validity, begin, rows);
+        num_values_ += rows;
+        null_count_ += rows - taken;
+        block_rows_ += static_cast<uint32_t>(rows);
         values = values.subspan(taken);
+        begin += rows;
+        count -= rows;
       }
       if (encoder_->full() || BlockHasAllRows()) CFILE_RETURN_IF_ERROR(FinishBlock());
     }
     return absl::OkStatus();
+  }
+
+  void AddValidity(const uint8_t* validity, size_t begin, size_t rows) {
+    if (!options_.nullable) return;
+    if (validity == nullptr) {
+      validity_.AddRun(true, rows);
+    } else {
+      validity_.AddBits(validity, begin, rows);
+    }
   }
 
   // Values that alone take a good part of the largest block go in one by one, and into a block of
@@ -225,12 +289,7 @@ class Writer<T>::Impl {
 
   absl::Status AppendNulls(uint64_t count) {
     CFILE_RETURN_IF_ERROR(CheckRoom(count));
-    if (!options_.nullable) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(file_.name(), ": the value at ordinal ", num_values_,
-                       " is null, but the column is not nullable",
-                       options_.value_index ? " (it has a value index)" : ""));
-    }
+    if (!options_.nullable) return NotNullable(num_values_);
     while (count > 0) {
       const auto run = static_cast<uint32_t>(
           std::min<uint64_t>(count, options_.max_values_per_block - block_rows_));
@@ -242,6 +301,13 @@ class Writer<T>::Impl {
       if (BlockHasAllRows()) CFILE_RETURN_IF_ERROR(FinishBlock());
     }
     return absl::OkStatus();
+  }
+
+  absl::Status NotNullable(uint64_t ordinal) const {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_.name(), ": the value at ordinal ", ordinal,
+                     " is null, but the column is not nullable",
+                     options_.value_index ? " (it has a value index)" : ""));
   }
 
   // Kudu does not limit a block's rows, so there the null bitmap must not outgrow it.
@@ -285,6 +351,7 @@ class Writer<T>::Impl {
   ValidityEncoder validity_;
   absl::Status status_;
 
+  std::unique_ptr<T[]> present_;  // kCheckedValues of them, for rows some of which are null
   EncodedBlock block_;
   encodings::ByteWriter prefix_;
   uint32_t block_rows_ = 0;

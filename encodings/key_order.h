@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "encodings/compare_bytes.h"
 #include "encodings/physical_type.h"
 
 namespace cfile::encodings {
@@ -25,6 +26,8 @@ template <typename T>
 bool KeyLess(const T& a, const T& b) {
   if constexpr (kIsFloat<T>) {
     return OrderedBits(a) < OrderedBits(b);
+  } else if constexpr (kIsBytes<T>) {
+    return BytesLess(a, b);
   } else {
     return a < b;
   }

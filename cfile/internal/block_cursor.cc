@@ -14,20 +14,6 @@ using encodings::BlockDecoder;
 using encodings::DataLoss;
 using encodings::kMaxBatchValues;
 
-// The position of the bit that has `rank` ones before it and is 1 itself. Precondition: there are
-// more than `rank` ones.
-size_t PositionOfOne(const uint8_t* bits, size_t rank) {
-  size_t byte = 0;
-  for (;; ++byte) {
-    const auto ones = static_cast<size_t>(std::popcount(bits[byte]));
-    if (rank < ones) break;
-    rank -= ones;
-  }
-  unsigned rest = bits[byte];
-  for (; rank > 0; --rank) rest &= rest - 1;
-  return 8 * byte + static_cast<size_t>(std::countr_zero(rest));
-}
-
 }  // namespace
 
 template <typename T>
@@ -147,7 +133,7 @@ absl::StatusOr<Batch<T>> BlockCursor<T>::NextNullable(size_t count) {
       // The values' bytes outgrew the decoder's buffer: end before the first row that is left
       // without its value.
       present = values.size();
-      count = PositionOfOne(validity_bits_.data(), present);
+      count = encodings::PositionOfOne(validity_bits_.data(), 0, present);
       CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_ + static_cast<uint32_t>(count)).status());
     }
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -96,6 +97,29 @@ TEST(ValidityTest, ReadsAndSeeks) {
         }
       }
     }
+  }
+}
+
+TEST(ValidityTest, CountsFindsAndGathersBits) {
+  std::mt19937_64 random(3);
+  const std::vector<bool> rows = RandomRows(random, 1000, 70, 90);
+  const auto bits = BitsOf(rows);
+  std::vector<int32_t> values(rows.size());
+  std::iota(values.begin(), values.end(), 0);
+  for (int round = 0; round < 1000; ++round) {
+    const size_t begin = random() % rows.size();
+    const size_t count = random() % (rows.size() - begin + 1);
+    std::vector<int32_t> present;
+    for (size_t i = begin; i < begin + count; ++i) {
+      if (rows[i]) present.push_back(static_cast<int32_t>(i));
+    }
+    ASSERT_EQ(CountOnes(bits.get(), begin, begin + count), present.size());
+    const std::unique_ptr<int32_t[]> gathered(new int32_t[count]);
+    GatherValues(values.data(), bits.get(), begin, count, gathered.get());
+    ASSERT_TRUE(std::equal(present.begin(), present.end(), gathered.get()));
+    if (present.empty()) continue;
+    const size_t rank = random() % present.size();
+    ASSERT_EQ(PositionOfOne(bits.get(), begin, rank), static_cast<size_t>(present[rank]));
   }
 }
 
