@@ -39,10 +39,11 @@ class Cursor<T>::Impl {
     if (InBlock(ordinal)) return SeekInBlock(ordinal);
     if (ordinal == end) return GoToEnd();
     Unload();
-    path_ = &paths_[0];
-    CFILE_RETURN_IF_ERROR(path_->SeekToOrdinal(ordinal));
-    if (!path_->valid())
-      return Damage("the positional index is empty, the footer says ", end, " values");
+    // The value index alone knows where the file begins.
+    const bool first_by_key = ordinal == 0 && !file_->info().positional_index_root;
+    path_ = &paths_[first_by_key ? 1 : 0];
+    CFILE_RETURN_IF_ERROR(first_by_key ? path_->SeekToKey("") : path_->SeekToOrdinal(ordinal));
+    if (!path_->valid()) return Damage("the index is empty, the footer says ", end, " values");
     CFILE_RETURN_IF_ERROR(LoadBlock());
     if (!InBlock(ordinal)) {
       Unload();

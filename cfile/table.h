@@ -35,6 +35,19 @@ struct ColumnSchema {
 // The columns of a table, in order. Names are unique and not empty.
 struct Schema {
   std::vector<ColumnSchema> columns;
+  // If the rows are sorted by several columns, or one, and to be found by them: their positions in
+  // `columns`, the most significant first. None is nullable.
+  std::vector<size_t> key_columns = {};
+
+  // With key columns, each part has one more file: the compound keys (cfile/compound_key.h) of its
+  // rows, as a column of type binary. This is the number that stands for it where a column is asked
+  // for.
+  std::optional<size_t> key_index() const {
+    return key_columns.empty() ? std::nullopt : std::optional<size_t>(columns.size());
+  }
+  // The types of the key columns.
+  std::vector<ColumnType> key_types() const;
+
   // The column of that name.
   std::optional<size_t> Find(std::string_view name) const;
   friend bool operator==(const Schema&, const Schema&) = default;
@@ -58,9 +71,9 @@ class TableWriter {
 
   const Schema& schema() const;
 
-  // Appends values to one column; see Writer::Append. Precondition: column <
-  // schema().columns.size(). kInvalidArgument: the column does not hold T. Columns may be filled in
-  // any order; Finish compares their lengths.
+  // Appends values to one column, or keys to schema().key_index(); see Writer::Append.
+  // Precondition: there is such a column. kInvalidArgument: the column does not hold T; keys do not
+  // ascend. Columns may be filled in any order; Finish compares their lengths.
   template <typename T>
   absl::Status Append(size_t column, std::span<const T> values);
   template <typename T>
@@ -105,6 +118,8 @@ class TableReader {
   uint64_t part_num_rows(size_t part) const;
   uint64_t part_first_ordinal(size_t part) const;
 
+  // `column` below: less than schema().columns.size(), or schema().key_index().
+  //
   // The path of a column's file in a part, relative to the table's directory, and that file opened.
   std::string part_file(size_t part, size_t column) const;
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
@@ -113,8 +128,8 @@ class TableReader {
   // is a damage too.
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
-  // A cursor over all parts of a column, at ordinal 0. Precondition: column <
-  // schema().columns.size(). Errors as Reader::NewCursor.
+  // A cursor over all parts of a column, at ordinal 0. Errors as Reader::NewCursor. That of the key
+  // index finds rows by compound keys; it has no seek by ordinal but to 0.
   template <typename T>
   absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
 

@@ -48,13 +48,20 @@ std::optional<size_t> Schema::Find(std::string_view name) const {
   return std::nullopt;
 }
 
+std::vector<ColumnType> Schema::key_types() const {
+  std::vector<ColumnType> types;
+  for (const size_t column : key_columns) types.push_back(columns[column].type);
+  return types;
+}
+
 class TableReader::Impl {
  public:
   Impl(std::string directory, const ReaderOptions& options, TableContents contents)
       : directory_(std::move(directory)),
         options_(options),
         contents_(std::move(contents)),
-        readers_(contents_.parts.size() * contents_.schema.columns.size()) {
+        columns_(internal::StoredColumns(contents_.schema)),
+        readers_(contents_.parts.size() * columns_.size()) {
     for (const TablePart& part : contents_.parts) {
       first_ordinals_.push_back(num_rows_);
       num_rows_ += part.num_rows;
@@ -62,6 +69,7 @@ class TableReader::Impl {
   }
 
   const TableContents& contents() const { return contents_; }
+  const std::vector<ColumnSchema>& columns() const { return columns_; }
   const std::string& directory() const { return directory_; }
   uint64_t num_rows() const { return num_rows_; }
   size_t num_parts() const { return contents_.parts.size(); }
@@ -79,8 +87,8 @@ class TableReader::Impl {
   }
 
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const {
-    assert(part < num_parts() && column < contents_.schema.columns.size());
-    std::optional<Reader>& slot = readers_[part * contents_.schema.columns.size() + column];
+    assert(part < num_parts() && column < columns_.size());
+    std::optional<Reader>& slot = readers_[part * columns_.size() + column];
     {
       const std::lock_guard lock(mutex_);
       if (slot.has_value()) return *slot;
@@ -88,8 +96,7 @@ class TableReader::Impl {
     const std::string path = internal::ColumnFilePath(directory_, contents_.parts[part], column);
     CFILE_ASSIGN_OR_RETURN(Reader reader, Reader::Open(path, options_));
     CFILE_RETURN_IF_ERROR(CheckColumnFile(path, reader.info(),
-                                          contents_.parts[part].columns[column],
-                                          contents_.schema.columns[column]));
+                                          contents_.parts[part].columns[column], columns_[column]));
     // Where two threads were at it, both use what the first one opened.
     const std::lock_guard lock(mutex_);
     if (!slot.has_value()) slot = std::move(reader);
@@ -100,7 +107,8 @@ class TableReader::Impl {
   const std::string directory_;
   const ReaderOptions options_;
   const TableContents contents_;
-  std::vector<uint64_t> first_ordinals_;  // by part
+  const std::vector<ColumnSchema> columns_;  // those that have files
+  std::vector<uint64_t> first_ordinals_;     // by part
   uint64_t num_rows_ = 0;
   mutable std::mutex mutex_;
   mutable std::vector<std::optional<Reader>> readers_;  // guarded by mutex_; part by part
@@ -128,7 +136,7 @@ uint64_t TableReader::part_num_rows(size_t part) const {
 uint64_t TableReader::part_first_ordinal(size_t part) const { return impl_->first_ordinal(part); }
 
 std::string TableReader::part_file(size_t part, size_t column) const {
-  assert(part < num_parts() && column < schema().columns.size());
+  assert(part < num_parts() && column < impl_->columns().size());
   const TablePart& contents = impl_->contents().parts[part];
   return absl::StrCat(contents.directory, "/", contents.columns[column].file_name);
 }
@@ -233,10 +241,9 @@ class TableCursor<T>::Impl {
       const TablePartColumn& column = PartColumn(part);
       if (column.num_values == 0) continue;
       const auto error = [&](std::string_view what) {
-        return absl::FailedPreconditionError(
-            absl::StrCat(table_->directory(), ": no search by key in column ",
-                         table_->contents().schema.columns[column_].name, ": ", std::string(what),
-                         " ", table_->contents().parts[part].directory));
+        return absl::FailedPreconditionError(absl::StrCat(
+            table_->directory(), ": no search by key in column ", table_->columns()[column_].name,
+            ": ", std::string(what), " ", table_->contents().parts[part].directory));
       };
       if (!column.min_key.has_value()) return error("there is no value index in");
       if (!parts.empty() && *column.min_key < *PartColumn(parts.back()).max_key) {
@@ -283,8 +290,8 @@ VerifyReport TableReader::VerifyColumn(size_t part, size_t column) const {
 
 template <typename T>
 absl::StatusOr<TableCursor<T>> TableReader::NewCursor(size_t column) const {
-  assert(column < schema().columns.size());
-  const ColumnSchema& column_schema = schema().columns[column];
+  assert(column < impl_->columns().size());
+  const ColumnSchema& column_schema = impl_->columns()[column];
   if (!HoldsType<T>(column_schema.type)) {
     return absl::InvalidArgumentError(
         absl::StrCat(impl_->directory(), ": column ", column_schema.name, " holds ",

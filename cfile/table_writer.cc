@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/compound_key.h"
 #include "cfile/internal/file_system.h"
 #include "cfile/internal/table_file.h"
 #include "cfile/io.h"
@@ -135,8 +136,8 @@ class TableWriter::Impl {
       if (columns_[i]->num_values() != columns_[0]->num_values()) {
         return absl::InvalidArgumentError(
             absl::StrCat(directory_, ": columns of one length expected, found ",
-                         columns_[0]->num_values(), " rows in ", schema().columns[0].name, " and ",
-                         columns_[i]->num_values(), " in ", schema().columns[i].name));
+                         columns_[0]->num_values(), " rows in ", stored_[0].name, " and ",
+                         columns_[i]->num_values(), " in ", stored_[i].name));
       }
     }
     part_.num_rows = columns_[0]->num_values();
@@ -158,7 +159,7 @@ class TableWriter::Impl {
   template <typename T>
   absl::StatusOr<Writer<T>*> WriterOf(size_t i) {
     assert(i < columns_.size());
-    const ColumnSchema& column = schema().columns[i];
+    const ColumnSchema& column = stored_[i];
     if (!HoldsType<T>(column.type)) {
       return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", column.name,
                                                      " holds ", column.type.ToString(),
@@ -183,12 +184,14 @@ class TableWriter::Impl {
       CFILE_ASSIGN_OR_RETURN(const bool made, MakeDirectory(absl::StrCat(directory_, "/", name)));
       if (made) part_.directory = name;
     }
-    for (size_t i = 0; i < num_columns; ++i) {
-      const WriterOptions& column_options = options.empty()       ? WriterOptions{}
+    stored_ = internal::StoredColumns(schema());
+    for (size_t i = 0; i < stored_.size(); ++i) {
+      const WriterOptions& column_options = i == num_columns      ? CompoundKeyOptions()
+                                            : options.empty()     ? WriterOptions{}
                                             : options.size() == 1 ? options[0]
                                                                   : options[i];
       CFILE_ASSIGN_OR_RETURN(columns_.emplace_back(),
-                             NewColumnWriter(part_path(), i, schema().columns[i], column_options));
+                             NewColumnWriter(part_path(), i, stored_[i], column_options));
     }
     return absl::OkStatus();
   }
@@ -240,6 +243,7 @@ class TableWriter::Impl {
   bool published_ = false;
   std::optional<std::string> previous_;  // table.cft when this writer began
   TableContents contents_;
+  std::vector<ColumnSchema> stored_;  // what columns_ write
   TablePart part_;
   std::vector<std::unique_ptr<ColumnWriter>> columns_;
 };

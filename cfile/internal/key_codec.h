@@ -35,6 +35,35 @@ void AppendKey(const T& value, std::string& out) {
   }
 }
 
+// The reverse, of bytes that are one key: false if they are not. T of bytes gives a std::string.
+template <typename T, typename Value>
+bool ParseKey(std::string_view key, Value& value) {
+  if constexpr (encodings::kIsBytes<T>) {
+    value.assign(key);
+    return true;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    value = key == std::string_view("\1", 1);
+    return value || key == std::string_view("\0", 1);
+  } else {
+    if (key.size() != sizeof(T)) return false;
+    using Bits = std::conditional_t<
+        sizeof(T) == 16, encodings::uint128_t,
+        std::conditional_t<sizeof(T) == 8, uint64_t,
+                           std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+    Bits bits = 0;
+    for (const char byte : key) bits = bits << 8 | static_cast<uint8_t>(byte);
+    if constexpr (encodings::kIsFloat<T>) {
+      constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
+      value = std::bit_cast<T>((bits & kSign) != 0 ? bits ^ kSign : ~bits);
+      return encodings::IsKey(value);
+    } else {
+      if constexpr (static_cast<T>(-1) < static_cast<T>(0)) bits ^= Bits{1} << (8 * sizeof(T) - 1);
+      value = static_cast<T>(bits);
+      return true;
+    }
+  }
+}
+
 // How much of `first`, the first key of a block, the index keeps: enough to be greater than
 // `previous_last`, the last key of the block before it, or all of it if the two are equal.
 // Precondition: previous_last <= first.

@@ -75,7 +75,8 @@ absl::StatusOr<TablePartColumn> ParsePartColumn(const PartColumnPB& message, con
   return result;
 }
 
-absl::StatusOr<TablePart> ParsePart(const PartPB& message, const Schema& schema) {
+absl::StatusOr<TablePart> ParsePart(const PartPB& message,
+                                    const std::vector<ColumnSchema>& columns) {
   TablePart part{.directory = message.directory(), .num_rows = message.num_rows()};
   if (!IsPlainName(part.directory)) {
     return DataLoss("a part's directory expected, found \"", part.directory, "\"");
@@ -85,13 +86,13 @@ absl::StatusOr<TablePart> ParsePart(const PartPB& message, const Schema& schema)
     return DataLoss("part ", part.directory, ": at most 2^32 - 1 rows expected, found ",
                     part.num_rows);
   }
-  if (static_cast<size_t>(message.columns_size()) != schema.columns.size()) {
-    return DataLoss("part ", part.directory, ": ", schema.columns.size(),
+  if (static_cast<size_t>(message.columns_size()) != columns.size()) {
+    return DataLoss("part ", part.directory, ": ", columns.size(),
                     " columns expected as in the schema, found ", message.columns_size());
   }
   for (const PartColumnPB& column : message.columns()) {
     CFILE_ASSIGN_OR_RETURN(part.columns.emplace_back(),
-                           ParsePartColumn(column, message, schema.columns[part.columns.size()]));
+                           ParsePartColumn(column, message, columns[part.columns.size()]));
   }
   return part;
 }
@@ -106,11 +107,13 @@ absl::StatusOr<TableContents> ParseMessage(std::span<const uint8_t> bytes) {
   for (const SchemaNodePB& node : message->schema().children()) {
     CFILE_ASSIGN_OR_RETURN(contents.schema.columns.emplace_back(), ParseColumn(node));
   }
+  contents.schema.key_columns.assign(message->key_columns().begin(), message->key_columns().end());
   if (const absl::Status status = ValidateSchema(contents.schema); !status.ok()) {
     return absl::DataLossError(status.message());
   }
+  const std::vector<ColumnSchema> columns = StoredColumns(contents.schema);
   for (const PartPB& part : message->parts()) {
-    CFILE_ASSIGN_OR_RETURN(contents.parts.emplace_back(), ParsePart(part, contents.schema));
+    CFILE_ASSIGN_OR_RETURN(contents.parts.emplace_back(), ParsePart(part, columns));
   }
   return contents;
 }
@@ -136,6 +139,12 @@ std::string ColumnFileName(size_t column, std::string_view name) {
   return file_name + ".cfile";
 }
 
+std::vector<ColumnSchema> StoredColumns(const Schema& schema) {
+  std::vector<ColumnSchema> columns = schema.columns;
+  if (schema.key_index()) columns.push_back({.name = "key index", .type = ColumnType::Binary()});
+  return columns;
+}
+
 absl::Status ValidateSchema(const Schema& schema) {
   if (schema.columns.empty()) {
     return absl::InvalidArgumentError("a schema of one column or more expected, found none");
@@ -155,6 +164,17 @@ absl::Status ValidateSchema(const Schema& schema) {
                           absl::StrCat("column ", column.name, ": ", status.message()));
     }
   }
+  std::set<size_t> keys;
+  for (const size_t column : schema.key_columns) {
+    if (column >= schema.columns.size() || schema.columns[column].nullable ||
+        !keys.insert(column).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("column ", column, " is a key column, but ",
+                       column >= schema.columns.size()   ? "there is none of that number"
+                       : schema.columns[column].nullable ? "may be null"
+                                                         : "is one already"));
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -168,6 +188,9 @@ std::string SerializeTable(const TableContents& contents) {
     ExtensionsPB extensions;
     node.mutable_column()->set_type(DescribeType(column.type, extensions));
     if (extensions.ByteSizeLong() > 0) *node.mutable_column()->mutable_extensions() = extensions;
+  }
+  for (const size_t column : contents.schema.key_columns) {
+    table.add_key_columns(static_cast<uint32_t>(column));
   }
   for (const TablePart& part : contents.parts) {
     PartPB& part_message = *table.add_parts();

@@ -27,13 +27,17 @@ struct TablePartColumn {
 struct TablePart {
   std::string directory;  // inside the table's
   uint64_t num_rows = 0;
-  std::vector<TablePartColumn> columns = {};  // as many as the schema has
+  std::vector<TablePartColumn> columns = {};  // as many as StoredColumns gives
 };
 
 struct TableContents {
   Schema schema;
   std::vector<TablePart> parts;
 };
+
+// The columns that have a file in each part: those of the schema and, with key columns, the key
+// index.
+std::vector<ColumnSchema> StoredColumns(const Schema& schema);
 
 // Bytes of table.cft that Append reads and that a writer does not exceed; the default of
 // ReaderOptions.max_metadata_size_bytes.
@@ -44,7 +48,8 @@ std::string TableFilePath(const std::string& directory);
 std::string ColumnFilePath(const std::string& directory, const TablePart& part, size_t column);
 std::string ColumnFileName(size_t column, std::string_view name);
 
-// kInvalidArgument: there are no columns, a name is empty or not unique, or a type is not valid.
+// kInvalidArgument: there are no columns, a name is empty or not unique, a type is not valid, or a
+// key column is not there, nullable or named twice.
 absl::Status ValidateSchema(const Schema& schema);
 
 // The bytes of table.cft. Precondition: ValidateSchema(contents.schema).ok().

@@ -136,11 +136,31 @@ class Sorting(ImportTest):
         summary = self.import_csv("k,v\n" + "".join(",".join(row) + "\n" for row in rows),
                                   "--sorted-by", "k")
         self.assertTrue(summary["reordered"])
-        self.assertEqual(summary["sorted_by"], "k")
+        self.assertEqual(summary["sorted_by"], ["k"])
         rows.sort(key=lambda row: int(row[0]))
         self.assertEqual(self.values(), [[k, v[1:-1].replace('""', '"')] for k, v in rows])
         found = self.run_tool(DUMP, "find", "t", "--column", "k", rows[5000][0])
         self.assertEqual(found.returncode, 0, found)
+
+    def test_rows_sorted_by_several_columns(self):
+        rows = [f"{name},{day},{i}" for i, (name, day) in enumerate(
+            (name, day) for day in (3, 1, -2) for name in ("b", "", "a\u0000", "a", "ab"))]
+        self.import_csv('name,day,i\n' + "".join(('""' if row[0] == "," else "") + row + "\n" for row in rows),
+                        "--sorted-by", "name", "--sorted-by", "day")
+        self.assertEqual([row[1] for row in self.values()], ["-2", "1", "3"] * 5)
+        find = lambda *keys: json.loads(self.run_tool(DUMP, "find", "--json", "t", *keys).stdout)
+        found = find("a", "1")
+        self.assertEqual((found["ordinal"], found["exact"], found["value"]), (4, True, ["a", 1]))
+        found = find("a", "2")
+        self.assertEqual((found["ordinal"], found["exact"], found["value"]), (5, False, ["a", 3]))
+        found = find("ab")
+        self.assertEqual((found["ordinal"], found["exact"], found["value"]), (9, True, ["ab", -2]))
+        found = find("c")
+        self.assertEqual((found["ordinal"], found["exact"], found["end"]), (15, False, True))
+        self.write("name,day,i\nz,1,0\nz,0,1\n")
+        self.assertEqual(self.run_tool(IMPORT, "t.csv", "t", "--append").returncode, 0)
+        self.assertEqual(find("z", "1")["ordinal"], 16)
+        self.assertEqual(self.run_tool(DUMP, "verify", "t").returncode, 0)
 
     def test_rows_in_order_stay(self):
         summary = self.import_csv("k\n-1\n-0.0\n0\n0\n5\n", "--sorted-by", "k")
@@ -164,7 +184,7 @@ class Sorting(ImportTest):
     def test_append(self):
         self.import_csv("k,v\n1,a\n2,b\n", "--sorted-by", "k")
         summary = self.import_csv("v,k\nd,4\nc,3\n", "--append")
-        self.assertEqual((summary["rows"], summary["reordered"], summary["sorted_by"]), (2, True, "k"))
+        self.assertEqual((summary["rows"], summary["reordered"], summary["sorted_by"]), (2, True, ["k"]))
         self.assertEqual(self.values(), [["1", "a"], ["2", "b"], ["3", "c"], ["4", "d"]])
 
 

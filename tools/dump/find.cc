@@ -2,16 +2,20 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/compound_key.h"
+#include "encodings/key_order.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/rows.h"
+#include "tools/value_text.h"
 
 namespace cfile::tools {
 namespace {
 
 struct FindOptions {
-  std::string key;
+  std::vector<std::string> keys;
   std::string column;
 };
 
@@ -45,33 +49,96 @@ absl::StatusOr<std::unique_ptr<ColumnText>> OpenColumnToSearch(const Input& inpu
   return NewColumnText(*input.table, *column);
 }
 
+// Where a search ended, and the columns whose values there are shown.
+struct Found {
+  KeyPosition position;
+  std::vector<std::unique_ptr<ColumnText>> values;
+};
+
+absl::StatusOr<Found> FindValue(const Input& input, const FindOptions& options) {
+  if (options.keys.size() > 1) {
+    return absl::InvalidArgumentError(
+        "one KEY expected: only tables sorted by several columns have "
+        "keys of several values");
+  }
+  auto column = OpenColumnToSearch(input, options.column);
+  if (!column.ok()) return column.status();
+  const auto position = (*column)->Find(options.keys[0]);
+  if (!position.ok()) return position.status();
+  Found found{.position = *position, .values = {}};
+  found.values.push_back(*std::move(column));
+  return found;
+}
+
+// In a table with key columns: the keys are values of the first ones.
+absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::string>& keys) {
+  const std::vector<ColumnType> types = table.schema().key_types();
+  if (keys.size() > types.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("the table is sorted by ", types.size(),
+                                                   " columns, so at most as many KEYs expected"));
+  }
+  CompoundKey key(types);
+  std::string scratch;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const absl::Status status = encodings::VisitPhysicalType(types[i].physical(), [&](auto t) {
+      using T = typename decltype(t)::type;
+      const auto value = ParseText<T>(types[i], keys[i], scratch);
+      if (!value.ok()) return value.status();
+      if (!encodings::IsKey(*value)) return absl::InvalidArgumentError("NaN is no key");
+      key.Add<T>(*value);
+      return absl::OkStatus();
+    });
+    if (!status.ok()) return status;
+  }
+  auto cursor = table.NewCursor<std::string_view>(*table.schema().key_index());
+  if (!cursor.ok()) return cursor.status();
+  const auto position = cursor->SeekToKey(key.bytes());
+  if (!position.ok()) return position.status();
+  Found found{.position = *position, .values = {}};
+  if (found.position.ordinal == table.num_rows()) return found;
+  if (keys.size() < types.size()) {
+    const auto batch = cursor->Next(1);
+    if (!batch.ok()) return batch.status();
+    found.position.exact = batch->values[0].starts_with(key.bytes());
+  }
+  for (const size_t column : table.schema().key_columns) {
+    auto text = NewColumnText(table, column);
+    if (!text.ok()) return text.status();
+    if (absl::Status status = (*text)->Seek(found.position.ordinal); !status.ok()) return status;
+    found.values.push_back(*std::move(text));
+  }
+  return found;
+}
+
 ExitCode PrintFound(const FindOptions& options, const CommonOptions& common, Output& output) {
   const auto input = OpenInput(common);
   if (!input.ok()) return output.Fail(input.status());
-  const auto column = OpenColumnToSearch(*input, options.column);
-  if (!column.ok()) return output.Fail(column.status());
-  const auto found = (*column)->Find(options.key);
+  const bool by_row = input->table && input->table->schema().key_index() && options.column.empty();
+  const auto found = by_row ? FindRow(*input->table, options.keys) : FindValue(*input, options);
   if (!found.ok()) return output.Fail(found.status());
 
-  const bool end = found->ordinal == NumRows(*input);
+  const KeyPosition& position = found->position;
+  const bool end = position.ordinal == NumRows(*input);
   std::string value;
-  if (!end) {
-    const absl::Status status =
-        (*column)->AppendNext(common.json ? Form::kJson : Form::kText, value);
+  for (const auto& column : found->values) {
+    if (end) break;
+    if (&column != found->values.data()) value += common.json ? ',' : '\t';
+    const absl::Status status = column->AppendNext(common.json ? Form::kJson : Form::kText, value);
     if (!status.ok()) return output.Fail(status);
   }
   if (common.json) {
     Json document = JsonDocument(common.path);
-    document["ordinal"] = JsonInteger(found->ordinal);
-    document["exact"] = found->exact;
+    document["ordinal"] = JsonInteger(position.ordinal);
+    document["exact"] = position.exact;
     document["end"] = end;
     output.text = document.dump();
     output.text.pop_back();
+    if (by_row) value = absl::StrCat("[", value, "]");
     absl::StrAppend(&output.text, ",\"value\":", end ? "null" : value, "}\n");
   } else {
-    absl::StrAppend(&output.text, "ordinal  ", found->ordinal,
+    absl::StrAppend(&output.text, "ordinal  ", position.ordinal,
                     end ? " (the end: all values are less)" : "", "\nexact    ",
-                    found->exact ? "yes" : "no", "\n");
+                    position.exact ? "yes" : "no", "\n");
     if (!end) absl::StrAppend(&output.text, "value    ", value, "\n");
   }
   return output.Finish(kFine);
@@ -86,14 +153,16 @@ void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "Prints the\n"
       "ordinal, whether the value there equals KEY, and the value. If all values are less, the "
       "ordinal is the\n"
-      "number of rows. A KEY that begins with a dash and is no number stands behind --.\n\n"
+      "number of rows. A KEY that begins with a dash and is no number stands behind --.\n"
+      "In a table sorted by several columns, the KEYs are values of all or the first of them.\n\n"
       "Examples:\n"
       "  cfile-dump find keys.cfile apple\n"
       "  cfile-dump find --column time flights 2013-01-31T10:00:00Z\n"
+      "  cfile-dump find flights EWR 2013-01-31    # sorted by origin, then day\n"
       "  cfile-dump at flights $(cfile-dump find --json flights -5 | jq .ordinal)");
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<FindOptions>();
-  command->add_option("KEY", options->key, "The key to look for")->required()->type_name("");
+  command->add_option("KEY", options->keys, "The key to look for")->required()->type_name("");
   command
       ->add_option("--column", options->column,
                    "Of a table; by default the only one with a value index")

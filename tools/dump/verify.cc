@@ -127,7 +127,9 @@ ExitCode VerifyInput(const CommonOptions& common, Output& output) {
   } else {
     const TableReader& table = *input->table;
     for (size_t part = 0; part < table.num_parts(); ++part) {
-      for (size_t column = 0; column < table.schema().columns.size(); ++column) {
+      const Schema& schema = table.schema();
+      const size_t num_files = schema.columns.size() + (schema.key_index() ? 1 : 0);
+      for (size_t column = 0; column < num_files; ++column) {
         const std::filesystem::path path =
             std::filesystem::path(common.path) / table.part_file(part, column);
         printer.Add(path.string(), table.VerifyColumn(part, column),

@@ -37,6 +37,7 @@ Exit codes:
 Examples:
   cfile-import flights.csv flights
   cfile-import flights.csv flights --null NA --sorted-by time_hour --compression zstd
+  cfile-import flights.csv flights --sorted-by carrier --sorted-by flight
   cfile-import prices.csv prices --type 'price=decimal(10,2)' --encoding sku=prefix
   cfile-import today.csv prices --append
   cfile-import data.tsv data --delimiter tab --json)";
@@ -106,7 +107,7 @@ char ParseDelimiter(const std::string& text) {
 std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_code) {
   Arguments arguments;
   ImportOptions& import = arguments.import;
-  std::string delimiter = ",", sorted_by, compatibility, progress = "auto";
+  std::string delimiter = ",", compatibility, progress = "auto";
   std::vector<std::string> types, not_null, encodings, compressions;
   bool quiet = false;
 
@@ -143,10 +144,9 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       ->type_name("BYTES")
       ->transform(CLI::AsSizeValue(false).description(""))
       ->check(CLI::Range(size_t{1}, WriterOptions().max_block_size_bytes / 2).description(""));
-  app.add_option("--sorted-by", sorted_by,
-                 "Store rows in the order of this column and index it,\nso that its values can be "
-                 "found by key")
-      ->type_name("COLUMN");
+  repeatable("--sorted-by", import.sorted_by, "COLUMN",
+             "Store rows in the order of this column and index it,\nso that its values can be "
+             "found by key; given again:\nby the next column where the first ones are equal");
   app.add_option("--compat", compatibility, "kudu: only what Apache Kudu can read")
       ->type_name("kudu")
       ->check(CLI::IsMember({"kudu"}).description(""));
@@ -179,7 +179,6 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     exit_code = error.get_exit_code() == kUnsupported ? kUnsupported : kUsage;
     return std::nullopt;
   }
-  if (!sorted_by.empty()) import.sorted_by = sorted_by;
   if (compatibility == "kudu") import.compatibility = Compatibility::kKudu;
   arguments.progress =
       !quiet && (progress == "always" || (progress == "auto" && isatty(STDERR_FILENO) != 0));

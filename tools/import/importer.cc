@@ -48,7 +48,8 @@ class Importer {
   CsvInput input_;
   Progress& progress_;
   std::vector<Column> columns_;  // in the order of the file
-  std::optional<std::string> sorted_by_;
+  std::vector<std::string> sorted_by_;
+  std::optional<RowKey> row_key_;                   // of the rows that are sorted
   std::optional<std::vector<uint64_t>> row_order_;  // of the file if there is none
   std::vector<std::unique_ptr<ColumnBatch>> batches_;
   uint64_t rows_ = 0;
@@ -88,9 +89,7 @@ absl::Status Importer::CheckColumnNames() const {
   status.Update(CheckNames(input_, options_.input, "not-null", options_.not_null));
   status.Update(CheckNames(input_, options_.input, "encoding", options_.encoding.for_column));
   status.Update(CheckNames(input_, options_.input, "compression", options_.compression.for_column));
-  if (options_.sorted_by.has_value()) {
-    status.Update(CheckNames(input_, options_.input, "sorted-by", std::set{*options_.sorted_by}));
-  }
+  status.Update(CheckNames(input_, options_.input, "sorted-by", options_.sorted_by));
   return status;
 }
 
@@ -158,19 +157,32 @@ absl::Status Importer::TakeSchemaOfTable() {
   }
 
   // A part without the index would end key searches in the whole table.
-  for (size_t i = 0; !sorted_by_.has_value() && table->num_parts() > 0 && i < schema.columns.size();
+  if (!options_.sorted_by.empty() && schema.key_index()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--sorted-by: the table ", options_.output, " has its own order"));
+  }
+  for (const size_t column : schema.key_columns) {
+    sorted_by_.push_back(schema.columns[column].name);
+  }
+  for (size_t i = 0; sorted_by_.empty() && table->num_parts() > 0 && i < schema.columns.size();
        ++i) {
     const absl::StatusOr<Reader> column = table->OpenColumn(table->num_parts() - 1, i);
     if (!column.ok()) return column.status();
-    if (column->info().value_index_root.has_value()) sorted_by_ = schema.columns[i].name;
+    if (column->info().value_index_root.has_value()) sorted_by_ = {schema.columns[i].name};
   }
   return absl::OkStatus();
 }
 
 absl::Status Importer::FindOrder() {
-  if (!sorted_by_.has_value()) return absl::OkStatus();
-  const size_t column = *input_.Find(*sorted_by_);
-  auto order = FindRowOrder(input_, column, columns_[column].schema.type, progress_);
+  if (sorted_by_.empty()) return absl::OkStatus();
+  std::vector<size_t> columns;
+  std::vector<ColumnType> types;
+  for (const std::string& name : sorted_by_) {
+    columns.push_back(*input_.Find(name));
+    types.push_back(columns_[columns.back()].schema.type);
+  }
+  row_key_.emplace(std::move(columns), types);
+  auto order = FindRowOrder(input_, *row_key_, progress_);
   if (!order.ok()) return order.status();
   row_order_ = *std::move(order);
   return absl::OkStatus();
@@ -184,7 +196,7 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
     options.compression = options_.compression.Of(column.schema.name);
     options.block_size_bytes = options_.block_size_bytes;
     options.compatibility = options_.compatibility;
-    options.value_index = column.schema.name == sorted_by_;
+    options.value_index = sorted_by_.size() == 1 && column.schema.name == sorted_by_[0];
   }
   return all;
 }
@@ -221,6 +233,8 @@ absl::Status Importer::Write(TableWriter& writer) {
     batches_.push_back(ColumnBatch::Create(column.schema.type, column.table_column, kBatchRows));
   }
   const CsvReader& reader = input_.reader();
+  const std::optional<size_t> key_index = writer.schema().key_index();
+  std::vector<std::string> keys;
   input_.Rewind();
   progress_.Begin("writing", reader.size());
   uint64_t bytes = reader.offset();
@@ -232,11 +246,22 @@ absl::Status Importer::Write(TableWriter& writer) {
       more = *read;
       if (!more) break;
       if (absl::Status status = FillRow(rows); !status.ok()) return status;
+      if (key_index) {
+        const absl::StatusOr<std::string_view> key = row_key_->Of(input_);
+        if (!key.ok()) return key.status();
+        keys.emplace_back(*key);
+      }
       bytes += reader.offset() - reader.record_offset();
       ++rows_;
     }
     for (const auto& batch : batches_) {
       if (absl::Status status = batch->Flush(rows, writer); !status.ok()) return status;
+    }
+    if (key_index) {
+      const std::vector<std::string_view> views(keys.begin(), keys.end());
+      absl::Status status = writer.Append<std::string_view>(*key_index, views);
+      if (!status.ok()) return status;
+      keys.clear();
     }
     if (absl::Status status = progress_.Update(bytes, rows_); !status.ok()) return status;
   }
@@ -257,6 +282,10 @@ absl::StatusOr<ImportResult> Importer::Run() {
 
   Schema schema;
   for (const Column& column : columns_) schema.columns.push_back(column.schema);
+  // One column finds rows by its own index, several by one over their compound keys.
+  for (const std::string& name : sorted_by_) {
+    if (sorted_by_.size() > 1) schema.key_columns.push_back(*schema.Find(name));
+  }
   const std::vector<WriterOptions> column_options = ColumnOptions();
   const auto writer = options_.append
                           ? TableWriter::Append(options_.output, column_options)

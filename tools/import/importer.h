@@ -38,7 +38,7 @@ struct ImportOptions {
   Choice<Encoding> encoding{.for_all = Encoding::kAuto, .for_column = {}};
   Choice<Compression> compression{.for_all = Compression::kNone, .for_column = {}};
   size_t block_size_bytes = WriterOptions().block_size_bytes;
-  std::optional<std::string> sorted_by;  // a column
+  std::vector<std::string> sorted_by;  // columns, the most significant first
   Compatibility compatibility = Compatibility::kNone;
   bool append = false;  // to the table at `output`; `types` and `not_null` are then empty
 };
@@ -55,7 +55,7 @@ struct ImportResult {
   uint64_t rows = 0;
   uint64_t bytes_in = 0;
   double seconds = 0;
-  std::optional<std::string> sorted_by;
+  std::vector<std::string> sorted_by;
   bool reordered = false;  // the file was not in that order
   std::vector<ImportedColumn> columns;
 

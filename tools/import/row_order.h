@@ -1,23 +1,45 @@
-// Rows of a CSV file in the order of a column.
+// Rows of a CSV file in the order of some of its columns.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cfile/compound_key.h"
 #include "cfile/table.h"
 #include "tools/import/csv_input.h"
 #include "tools/import/progress.h"
 
 namespace cfile::tools {
 
-// The offsets of all rows in ascending order of `column`, equal ones in the order of the file;
-// nullopt if that is the file's order already, which is found out without holding any of it.
-// kInvalidArgument, with the line: a null, nan, or a text that is no value of the column. Leaves
-// `input` anywhere.
-absl::StatusOr<std::optional<std::vector<uint64_t>>> FindRowOrder(CsvInput& input, size_t column,
-                                                                  const ColumnType& type,
+// The keys of rows. Thread-compatible.
+class RowKey {
+ public:
+  // `columns`: of the file, the most significant first. `types`: theirs.
+  RowKey(std::vector<size_t> columns, const std::vector<ColumnType>& types)
+      : columns_(std::move(columns)), types_(types), key_(types) {}
+
+  // The key of the record that the input's reader has just read, valid until the next call.
+  // kInvalidArgument, with the line: a null, nan, or a text that is no value of its column.
+  absl::StatusOr<std::string_view> Of(CsvInput& input);
+
+ private:
+  template <typename T>
+  absl::Status Add(CsvInput& input, size_t column, const ColumnType& type);
+
+  std::vector<size_t> columns_;
+  std::vector<ColumnType> types_;
+  CompoundKey key_;
+  std::string scratch_;
+};
+
+// The offsets of all rows in ascending order of their keys, equal ones in the order of the file;
+// nullopt if that is the file's order already, which is found out without holding any of it. Errors
+// as RowKey::Of. Leaves `input` anywhere.
+absl::StatusOr<std::optional<std::vector<uint64_t>>> FindRowOrder(CsvInput& input, RowKey& row_key,
                                                                   Progress& progress);
 
 }  // namespace cfile::tools

@@ -67,8 +67,10 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
   std::string text =
       absl::StrCat(Printable(options.output), ": ", Count(result.rows, "row"),
                    options.append ? " added, " : ", ", Count(result.columns.size(), "column"));
-  if (result.sorted_by.has_value())
-    absl::StrAppend(&text, ", sorted by ", Printable(*result.sorted_by));
+  for (const std::string& column : result.sorted_by) {
+    absl::StrAppend(&text, &column == result.sorted_by.data() ? ", sorted by " : ", ",
+                    Printable(column));
+  }
   absl::StrAppend(&text, "\n");
   if (result.reordered) {
     absl::StrAppend(&text, Printable(options.input),
@@ -112,7 +114,7 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
                      {"ratio", CompressionRatio(result)},
                      {"seconds", result.seconds},
                      {"megabytes_per_second", MegabytesPerSecond(result)},
-                     {"sorted_by", result.sorted_by.has_value() ? Json(*result.sorted_by) : Json()},
+                     {"sorted_by", result.sorted_by},
                      {"reordered", result.reordered},
                      {"columns", std::move(columns)}};
   // Paths and names need not be UTF-8.

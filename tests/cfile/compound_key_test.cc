@@ -1,0 +1,133 @@
+#include "cfile/compound_key.h"
+
+#include <algorithm>
+#include <random>
+#include <tuple>
+
+#include "cfile/inspect.h"
+#include "cfile/reader.h"
+#include "cfile/writer.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace cfile {
+namespace {
+
+using namespace std::string_view_literals;
+
+const std::vector<ColumnType> kTypes = {ColumnType::String(),      ColumnType::Int16(),
+                                        ColumnType::Double(),      ColumnType::Bool(),
+                                        ColumnType::FixedBytes(2), ColumnType::Binary()};
+using Row = std::tuple<std::string, int16_t, double, bool, std::string, std::string>;
+
+std::string KeyOf(const Row& row) {
+  CompoundKey key(kTypes);
+  key.Add<std::string_view>(std::get<0>(row)).Add(std::get<1>(row)).Add(std::get<2>(row));
+  key.Add(std::get<3>(row)).Add<std::string_view>(std::get<4>(row));
+  return std::string(key.Add<std::string_view>(std::get<5>(row)).bytes());
+}
+
+absl::StatusOr<Row> RowOf(std::string_view key) {
+  CompoundKeyReader reader(kTypes, key);
+  Row row;
+  const auto take = [&]<size_t kColumn, typename T>() {
+    auto value = reader.Next<T>();
+    if (value.ok()) std::get<kColumn>(row) = *std::move(value);
+    return value.status();
+  };
+  absl::Status status = take.operator()<0, std::string_view>();
+  if (status.ok()) status = take.operator()<1, int16_t>();
+  if (status.ok()) status = take.operator()<2, double>();
+  if (status.ok()) status = take.operator()<3, bool>();
+  if (status.ok()) status = take.operator()<4, std::string_view>();
+  if (status.ok()) status = take.operator()<5, std::string_view>();
+  if (!status.ok()) return status;
+  return row;
+}
+
+// Strings of the bytes that escaping is about.
+std::string RandomText(std::mt19937_64& random, size_t size) {
+  std::string text(size, '\0');
+  for (char& byte : text) byte = "\0\0\1\2a\xff"[random() % 6];
+  return text;
+}
+
+std::vector<Row> RandomRows(size_t count) {
+  std::mt19937_64 random(1);
+  std::vector<Row> rows;
+  for (size_t i = 0; i < count; ++i) {
+    rows.emplace_back(RandomText(random, random() % 4), static_cast<int16_t>(random() % 5 - 2),
+                      static_cast<double>(random() % 5) - 2, random() % 2 == 0,
+                      RandomText(random, 2), RandomText(random, random() % 4));
+  }
+  return rows;
+}
+
+// The format document's example.
+TEST(CompoundKey, Bytes) {
+  CompoundKey key({ColumnType::String(), ColumnType::Int32(), ColumnType::String()});
+  key.Add("a\0b"sv).Add<int32_t>(-1).Add("c\0"sv);
+  EXPECT_EQ(key.bytes(),
+            "a\0\1b\0\0\x7f\xff\xff\xff"
+            "c\0"sv);
+  EXPECT_EQ(key.Clear().Add("a"sv).bytes(), "a\0\0"sv);
+}
+
+TEST(CompoundKey, OrderOfKeysIsOrderOfRows) {
+  std::vector<Row> rows = RandomRows(3000);
+  for (const Row& row : rows) {
+    const auto read = RowOf(KeyOf(row));
+    ASSERT_TRUE(read.ok()) << read.status();
+    ASSERT_EQ(*read, row);
+  }
+  std::sort(rows.begin(), rows.end());
+  for (size_t i = 1; i < rows.size(); ++i) {
+    ASSERT_EQ(KeyOf(rows[i - 1]) < KeyOf(rows[i]), rows[i - 1] < rows[i]);
+  }
+}
+
+TEST(CompoundKey, DamagedKeysAreErrors) {
+  const std::string key = KeyOf({"a", 1, 2.5, true, "xy", ""});
+  ASSERT_TRUE(RowOf(key).ok());
+  for (size_t size = 0; size < key.size(); ++size) {
+    EXPECT_TRUE(absl::IsDataLoss(RowOf(std::string_view(key).substr(0, size)).status())) << size;
+  }
+  EXPECT_TRUE(absl::IsDataLoss(RowOf("a\0\2"sv).status()));
+  CompoundKeyReader bad_bool({ColumnType::Bool()}, "\2");
+  EXPECT_TRUE(absl::IsDataLoss(bad_bool.Next<bool>().status()));
+  CompoundKeyReader too_long({ColumnType::Int8()}, "ab");
+  EXPECT_TRUE(absl::IsDataLoss(too_long.Next<int8_t>().status()));
+}
+
+TEST(CompoundKey, FileOfKeysIsFoundByKeyAndPrefix) {
+  std::vector<std::string> keys;
+  for (const Row& row : RandomRows(20000)) keys.push_back(KeyOf(row));
+  std::sort(keys.begin(), keys.end());
+  std::vector<uint8_t> file;
+  auto writer = Writer<std::string_view>::Create(NewMemorySink(&file), ColumnType::Binary(),
+                                                 CompoundKeyOptions());
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE((*writer)->Append(std::vector<std::string_view>(keys.begin(), keys.end())).ok());
+  ASSERT_TRUE((*writer)->Finish().ok());
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_FALSE(reader->info().positional_index_root.has_value());
+  EXPECT_TRUE(Verify(*reader).ok());
+  auto cursor = reader->NewCursor<std::string_view>();
+  ASSERT_TRUE(cursor.ok());
+  // A scan begins at the front, though there is no positional index.
+  EXPECT_EQ(cursor->Next(1)->values[0], keys[0]);
+  for (const Row& row : RandomRows(2000)) {
+    const std::string key = KeyOf(row);
+    for (const std::string_view wanted :
+         {std::string_view(key), std::string_view(key).substr(0, 3)}) {
+      const auto found = cursor->SeekToKey(wanted);
+      ASSERT_TRUE(found.ok()) << found.status();
+      const auto expected = std::lower_bound(keys.begin(), keys.end(), wanted);
+      ASSERT_EQ(found->ordinal, static_cast<uint64_t>(expected - keys.begin()));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cfile
