@@ -1,6 +1,6 @@
 // Keys of several columns: one string for the values of a row, so made that the unsigned order of
 // the bytes is the order of the rows, the first column counting most (cfile/FORMAT.md, Compound
-// keys; the same bytes as Apache Kudu's).
+// keys). The same bytes as Apache Kudu's.
 //
 //   cfile::CompoundKey key({ColumnType::String(), ColumnType::Int32()});
 //   key.Add<std::string_view>("EWR").Add<int32_t>(2013);      // a whole key
