@@ -127,7 +127,7 @@ void CheckLenient(const GoldenVector& vector) {
 template <typename P>
 void CheckValues(const GoldenVector& vector, PhysicalType type, Tally& tally) {
   const Encoding encoding = kEncodings.at(vector.Text("encoding"));
-  const uint32_t type_length = vector.Text("type") == "INT96" ? 12 : vector.Number("type_length");
+  const uint32_t type_length = vector.Number("type_length");
   DecoderOptions options(type_length);
   const EncodingRow* const row = FindEncoding(encoding);
   if (row == nullptr || !row->Supports(type)) {
@@ -255,7 +255,9 @@ TEST(ParquetGolden, EveryVector) {
       CheckValues<double>(vector, PhysicalType::kDouble, tally);
     } else if (type == "BYTE_ARRAY") {
       CheckValues<std::string_view>(vector, PhysicalType::kBytes, tally);
-    } else if (type == "FIXED_LEN_BYTE_ARRAY" || type == "INT96") {
+    } else if (type == "INT96") {
+      CheckValues<Int96>(vector, PhysicalType::kInt96, tally);
+    } else if (type == "FIXED_LEN_BYTE_ARRAY") {
       CheckValues<std::string_view>(vector, PhysicalType::kFixedBytes, tally);
     } else {
       ADD_FAILURE() << "type " << type;
