@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "encodings/parquet.h"
 #include "encodings/parquet_plain.h"
 #include "encodings/registry.h"
 #include "encodings/rle_hybrid.h"
@@ -319,6 +320,31 @@ TEST(ParquetDictionary, DamageIsReported) {
   EXPECT_EQ(read({33, 0x02, 0}, 1), kLoss);
   EXPECT_EQ(read({0, 0x81, 0x80, 0x80, 0x80, 0x02}, 1), kLoss) << "2^31 values in a run";
   EXPECT_EQ(read({0, 0xff, 0xff, 0xff, 0xff, 0x01}, 1), absl::StatusCode::kOk) << "2^31 - 8";
+}
+
+TEST(ParquetDictionary, PagesForAParquetFile) {
+  const auto encoder = parquet::MakeEncoder<Int96>(Encoding::kParquetDictionary).value();
+  const std::vector<Int96> few(100, Int96(uint128_t{7} << 80));
+  EXPECT_FALSE(parquet::EncodeDictionaryPage(*encoder).has_value());
+  const EncodedBlock page = parquet::EncodePage<Int96>(*encoder, few).value();
+  EXPECT_EQ(page.encoding, Encoding::kAuto);
+  const auto dictionary = parquet::EncodeDictionaryPage(*encoder);
+  ASSERT_TRUE(dictionary.has_value());
+  EXPECT_EQ(dictionary->count, 1u);
+  EXPECT_EQ(dictionary->bytes.view(), std::string_view("\0\0\0\0\0\0\0\0\0\0\x07\0", 12));
+  const auto decoded =
+      parquet::DecodeDictionaryPage<Int96>(dictionary->count, dictionary->bytes.span());
+  DecoderOptions options;
+  options.dictionary = decoded.value();
+  const auto decoder = parquet::MakeDecoder<Int96>(parquet::EncodingOf(8), options).value();
+  ASSERT_TRUE(parquet::OpenPage(*decoder, 100, page.bytes.span()).ok());
+  std::vector<Int96> out(100);
+  EXPECT_EQ(decoder->Read(out).value(), 100u);
+  EXPECT_TRUE(out == few);
+  for (const int number : {4, 6, 9, 77}) {
+    EXPECT_TRUE(absl::IsUnimplemented(
+        parquet::MakeDecoder<Int96>(parquet::EncodingOf(static_cast<uint8_t>(number))).status()));
+  }
 }
 
 TEST(ParquetDictionary, PlainDictionaryIsReadAsTheSame) {
