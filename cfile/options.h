@@ -39,7 +39,7 @@ struct WriterOptions {
   // next.
   bool positional_index = true;
   // An index by value. The values must then ascend (equal ones may follow each other), without
-  // nulls and NaN.
+  // nulls and NaN. Not for int96, which has no order.
   bool value_index = false;
 
   // A data block ends when about so many bytes (at most half of max_block_size_bytes) are encoded

@@ -45,6 +45,7 @@ constexpr DataTypeRow kDataTypes[] = {
     {DataType::kIsDeleted, "is_deleted", PhysicalType::kBool},
     {DataType::kVarchar, "varchar", PhysicalType::kBytes},
     {DataType::kDate, "date", PhysicalType::kInt32},
+    {DataType::kInt96, "int96", PhysicalType::kInt96},
     {DataType::kFixedLenByteArray, "fixed", PhysicalType::kFixedBytes},
 };
 

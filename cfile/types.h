@@ -16,6 +16,7 @@ namespace cfile {
 using encodings::Encoding;
 using encodings::EncodingName;
 using encodings::int128_t;
+using encodings::Int96;
 using encodings::PhysicalType;
 
 // Wire numbers (cfile/FORMAT.md, Messages): Kudu's below 100, 100 + Parquet's from there on.
@@ -42,6 +43,7 @@ enum class DataType : uint32_t {
   kIsDeleted = 18,
   kVarchar = 19,
   kDate = 20,
+  kInt96 = 103,
   kFixedLenByteArray = 107,
 };
 
@@ -80,6 +82,7 @@ struct ColumnType {
   static ColumnType Int32() { return {.data_type = DataType::kInt32}; }    // int32_t
   static ColumnType Int64() { return {.data_type = DataType::kInt64}; }    // int64_t
   static ColumnType Int128() { return {.data_type = DataType::kInt128}; }  // int128_t
+  static ColumnType Int96() { return {.data_type = DataType::kInt96}; }    // cfile::Int96
   static ColumnType Uint8() { return {.data_type = DataType::kUint8}; }    // uint8_t
   static ColumnType Uint16() { return {.data_type = DataType::kUint16}; }  // uint16_t
   static ColumnType Uint32() { return {.data_type = DataType::kUint32}; }  // uint32_t

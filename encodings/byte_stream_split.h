@@ -30,7 +30,8 @@ struct ByteStreamSplitCodec {
   static constexpr uint32_t kWorstExtraBytesPerValue = 3;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 0;
   static constexpr bool Supports(PhysicalType type) {
-    return type != PhysicalType::kBool && type != PhysicalType::kBytes;
+    return type != PhysicalType::kBool && type != PhysicalType::kBytes &&
+           type != PhysicalType::kInt96;  // as Parquet has it
   }
 
   template <typename T>

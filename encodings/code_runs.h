@@ -10,6 +10,7 @@
 
 #include "encodings/bit_packing.h"
 #include "encodings/bytes.h"
+#include "encodings/rle_hybrid.h"
 #include "encodings/status.h"
 
 namespace cfile::encodings {
@@ -65,6 +66,9 @@ class CodeRuns {
     if (!reader.ReadVint32(header)) return damaged("its header is no vint of 32 bits");
     const uint64_t length = header >> 1;
     if (length == 0) return damaged("its length is 0, must be at least 1");
+    if ((header & 1) != 0 && length > kMaxLiteralGroups) {
+      return damaged("it has ", length, " literal groups, must be at most ", kMaxLiteralGroups);
+    }
     Run run;
     const size_t value_bytes = (static_cast<size_t>(width_) + 7) / 8;
     if ((header & 1) == 0) {

@@ -25,18 +25,21 @@ namespace cfile::encodings {
 
 // Parquet's type for values of T (cfile/FORMAT.md, Extended blocks): narrow integers are sign- or
 // zero-extended to INT32, unsigned ones keep their bits, 128-bit integers are
-// FIXED_LEN_BYTE_ARRAY(16), big-endian.
+// FIXED_LEN_BYTE_ARRAY(16), big-endian. INT96 goes as FIXED_LEN_BYTE_ARRAY(12), which has the same
+// pages.
 template <typename T>
 using PageType = std::conditional_t<
     kIsInteger<T> && sizeof(T) <= 4, int32_t,
     std::conditional_t<kIsInteger<T> && sizeof(T) == 8, int64_t,
-                       std::conditional_t<std::is_same_v<T, int128_t>, std::string_view, T>>>;
+                       std::conditional_t<std::is_same_v<T, int128_t> || std::is_same_v<T, Int96>,
+                                          std::string_view, T>>>;
 
 // Bytes of a FIXED_LEN_BYTE_ARRAY value for values of T in a column of `type_length`; 0 for
 // BYTE_ARRAY and other types.
 template <typename T>
 uint32_t PageTypeLength(uint32_t type_length) {
-  return std::is_same_v<T, int128_t> ? 16 : type_length;
+  const bool fixed = kIsBytes<PageType<T>> && !kIsBytes<T>;
+  return fixed ? uint32_t{sizeof(T)} : type_length;
 }
 
 // Makes pages. Thread-compatible.
@@ -136,6 +139,10 @@ class PageBlockEncoder final : public BlockEncoder<T> {
         bytes[15 - i] = static_cast<uint8_t>(static_cast<uint128_t>(value) >> (8 * i));
       sizes_.push_back(16);
       raw_bytes_ += 16;
+    } else if constexpr (std::is_same_v<T, Int96>) {
+      text_.PutFixed(value);
+      sizes_.push_back(sizeof(T));
+      raw_bytes_ += sizeof(T);
     } else if constexpr (kIsBytes<T>) {
       text_.PutBytes(value);
       sizes_.push_back(static_cast<uint32_t>(value.size()));
@@ -261,6 +268,8 @@ class PageBlockDecoder final : public BlockDecoder<T> {
       uint128_t bits = 0;
       for (const char byte : value) bits = bits << 8 | static_cast<uint8_t>(byte);
       return static_cast<T>(bits);
+    } else if constexpr (std::is_same_v<T, Int96>) {
+      return LoadLittleEndian<T>(AsBytes(value).data());
     } else {
       return static_cast<T>(value);
     }

@@ -9,6 +9,8 @@
 
 #include "encodings/bit_packing.h"
 #include "encodings/bytes.h"
+#include "encodings/delta_binary_packed.h"
+#include "encodings/delta_length_byte_array.h"
 #include "encodings/parquet_plain.h"
 #include "encodings/rle_hybrid.h"
 #include "encodings/value_codes.h"
@@ -20,12 +22,27 @@ namespace {
 // size, the pointer to it. The first block that uses it must save that too.
 constexpr size_t kDictionaryOverhead = 32;
 
+// What a block without codes is tried with before PLAIN; null if nothing is.
+template <typename P>
+std::unique_ptr<PageEncoder<P>> MakeDeltaEncoder(uint32_t type_length) {
+  if constexpr (kIsBytes<P>) {
+    if (type_length == 0) return DeltaLengthByteArrayCodec::MakePageEncoder();
+  } else if constexpr (kIsInteger<P>) {
+    return MakeDeltaBinaryPackedEncoder<P>();
+  }
+  return nullptr;
+}
+template <typename P>
+constexpr Encoding kDeltaEncoding =
+    kIsBytes<P> ? Encoding::kParquetDeltaLengthByteArray : Encoding::kParquetDeltaBinaryPacked;
+
 template <typename P>
 class DictionaryEncoder final : public PageEncoder<P> {
  public:
   explicit DictionaryEncoder(const ParquetDictionaryOptions& options)
       : type_length_(options.type_length),
         plain_(MakeParquetPlainEncoder<P>(options.type_length)),
+        delta_(MakeDeltaEncoder<P>(options.type_length)),
         codes_(kIsBytes<P> && options.type_length == 0 ? sizeof(uint32_t) : 0,
                std::min<size_t>(options.max_dictionary_bytes, UINT32_MAX - 1)) {}
 
@@ -42,6 +59,13 @@ class DictionaryEncoder final : public PageEncoder<P> {
     }
     codes_.Truncate(known);
     block.bytes.Truncate(begin);
+    if (delta_ != nullptr) {
+      block.encoding = kDeltaEncoding<P>;
+      delta_->Encode(values, block);
+      if (block.bytes.size() - begin + block.skip_table.size() < PlainBytes(values)) return;
+      block.bytes.Truncate(begin);
+      block.skip_table.Clear();
+    }
     block.encoding = Encoding::kParquetPlain;
     plain_->Encode(values, block);
   }
@@ -122,6 +146,7 @@ class DictionaryEncoder final : public PageEncoder<P> {
 
   const uint32_t type_length_;
   const std::unique_ptr<PageEncoder<P>> plain_;
+  const std::unique_ptr<PageEncoder<P>> delta_;
   ValueCodes<P> codes_;
   bool used_ = false;  // by a block
   std::vector<uint32_t> block_codes_;

@@ -23,14 +23,16 @@ namespace cfile::encodings {
 struct ParquetDictionaryOptions {
   // Bytes of one value of FIXED_LEN_BYTE_ARRAY; 0 for other types.
   uint32_t type_length = 0;
-  // A block for whose values the dictionary's page would grow beyond this is a PLAIN page.
+  // A block for whose values the dictionary's page would grow beyond this has no codes.
   size_t max_dictionary_bytes = size_t{1} << 20;
 };
 
 // P is one of Parquet's value types (page_codec.h). Codes are in first-seen order. A block that
-// takes no fewer bytes with codes, the values counted that it adds to the dictionary, is a PLAIN
-// page (EncodedBlock::encoding is kParquetPlain) and adds none: the dictionary never costs more
-// than it saves.
+// takes no fewer bytes with codes than in a PLAIN page, the values counted that it adds to the
+// dictionary, adds none and is a page of another encoding (EncodedBlock::encoding), as Parquet
+// allows for each page: DELTA_BINARY_PACKED of integers and DELTA_LENGTH_BYTE_ARRAY of BYTE_ARRAY,
+// where that is smaller, skip table included, else PLAIN. So the dictionary never costs more than
+// it saves.
 template <typename P>
 std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder(
     const ParquetDictionaryOptions& options);

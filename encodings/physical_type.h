@@ -13,6 +13,28 @@ namespace cfile::encodings {
 __extension__ typedef __int128 int128_t;
 __extension__ typedef unsigned __int128 uint128_t;
 
+// Parquet's INT96: 12 bytes that the format gives no meaning and no order. (Deprecated; Impala and
+// Spark kept time stamps in it: nanoseconds of the day in the first 8, then the Julian day.)
+struct Int96 {
+  constexpr Int96() = default;
+  // The low 96 bits of a number, and back.
+  constexpr explicit Int96(uint128_t bits)
+      : words{static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32),
+              static_cast<uint32_t>(bits >> 64)} {}
+  constexpr explicit operator uint128_t() const {
+    return uint128_t{words[2]} << 64 | uint128_t{words[1]} << 32 | words[0];
+  }
+
+  friend bool operator==(const Int96&, const Int96&) = default;
+  // Of the numbers: what is generic over types can be compiled, but no column relies on it.
+  friend constexpr bool operator<(const Int96& a, const Int96& b) {
+    return uint128_t{a} < uint128_t{b};
+  }
+
+  uint32_t words[3];  // least significant first
+};
+static_assert(sizeof(Int96) == 12);
+
 // What a block holds. Fixed-length bytes are handled as std::string_view, each of the column's type
 // length.
 enum class PhysicalType : uint8_t {
@@ -26,12 +48,13 @@ enum class PhysicalType : uint8_t {
   kInt64,
   kUint64,
   kInt128,
+  kInt96,
   kFloat,
   kDouble,
   kBytes,       // std::string_view, any length
   kFixedBytes,  // std::string_view, all of type_length bytes
 };
-inline constexpr int kNumPhysicalTypes = 14;
+inline constexpr int kNumPhysicalTypes = 15;
 
 // The one list of C++ value types. Everything that is instantiated per type is instantiated from
 // here: F(T) for each.
@@ -46,6 +69,7 @@ inline constexpr int kNumPhysicalTypes = 14;
   F(int64_t)                         \
   F(uint64_t)                        \
   F(::cfile::encodings::int128_t)    \
+  F(::cfile::encodings::Int96)       \
   F(float)                           \
   F(double)                          \
   F(std::string_view)
@@ -74,6 +98,8 @@ decltype(auto) VisitPhysicalType(PhysicalType type, Visitor&& visit) {
       return visit(std::type_identity<uint64_t>{});
     case PhysicalType::kInt128:
       return visit(std::type_identity<int128_t>{});
+    case PhysicalType::kInt96:
+      return visit(std::type_identity<Int96>{});
     case PhysicalType::kFloat:
       return visit(std::type_identity<float>{});
     case PhysicalType::kDouble:

@@ -210,6 +210,8 @@ std::string_view PhysicalTypeName(PhysicalType type) {
       return "uint64";
     case PhysicalType::kInt128:
       return "int128";
+    case PhysicalType::kInt96:
+      return "int96";
     case PhysicalType::kFloat:
       return "float";
     case PhysicalType::kDouble:

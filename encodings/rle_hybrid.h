@@ -23,7 +23,8 @@ namespace cfile::encodings {
 // Widest values of the hybrid, in bits. (Parquet stops at 32; Kudu's RLE of integers goes to 64.)
 inline constexpr int kMaxHybridWidth = 64;
 
-// Most values of a run, and most groups of 8 that are no more.
+// Most values of a run, of either kind (Parquet: bit-packed-run-len and rle-run-len are in
+// [1, 2^31 - 1], and the former counts values), and most groups of 8 that are no more.
 inline constexpr uint64_t kMaxRunValues = (uint64_t{1} << 31) - 1;
 inline constexpr uint64_t kMaxLiteralGroups = kMaxRunValues / 8;
 

@@ -195,6 +195,9 @@ void Spread4(const uint8_t* present, const uint8_t* bits, size_t count, uint8_t*
 void Spread8(const uint8_t* present, const uint8_t* bits, size_t count, uint8_t* out) {
   SpreadBytes<8>(present, bits, count, out);
 }
+void Spread12(const uint8_t* present, const uint8_t* bits, size_t count, uint8_t* out) {
+  SpreadBytes<12>(present, bits, count, out);
+}
 void Spread16(const uint8_t* present, const uint8_t* bits, size_t count, uint8_t* out) {
   SpreadBytes<16>(present, bits, count, out);
 }
@@ -210,6 +213,7 @@ HWY_EXPORT(Spread1);
 HWY_EXPORT(Spread2);
 HWY_EXPORT(Spread4);
 HWY_EXPORT(Spread8);
+HWY_EXPORT(Spread12);
 HWY_EXPORT(Spread16);
 
 template <typename T>
@@ -225,6 +229,8 @@ void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out) {
     HWY_DYNAMIC_DISPATCH(Spread4)(from, bits, count, to);
   } else if constexpr (sizeof(T) == 8) {
     HWY_DYNAMIC_DISPATCH(Spread8)(from, bits, count, to);
+  } else if constexpr (sizeof(T) == 12) {
+    HWY_DYNAMIC_DISPATCH(Spread12)(from, bits, count, to);
   } else {
     static_assert(sizeof(T) == 16);
     HWY_DYNAMIC_DISPATCH(Spread16)(from, bits, count, to);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "encodings/bytes.h"
 #include "tools/civil_time.h"
 #include "tools/utf8.h"
 
@@ -14,6 +15,7 @@ namespace cfile::tools {
 namespace {
 
 using encodings::int128_t;
+using encodings::Int96;
 using encodings::kIsBytes;
 using encodings::kIsFloat;
 using encodings::kIsInteger;
@@ -264,6 +266,8 @@ void AppendText(const ColumnType& type, const T& value, std::string& out) {
     }
   } else if constexpr (kIsInteger<T>) {
     AppendInteger(type, value, out);
+  } else if constexpr (std::is_same_v<T, Int96>) {
+    AppendHex({reinterpret_cast<const char*>(&value), sizeof value}, out);
   } else {
     out += value ? "true" : "false";
   }
@@ -294,6 +298,11 @@ absl::StatusOr<T> ParseText(const ColumnType& type, std::string_view text, std::
       if (meaning == Meaning::kNumber) return ParseInteger<T>(type, text);
     }
     return ParseDigits<T>(type, text);
+  } else if constexpr (std::is_same_v<T, Int96>) {
+    scratch.clear();
+    if (!ParseHex(text, scratch) || scratch.size() != sizeof(T))
+      return Invalid(type, text, "expected 24 hexadecimal digits");
+    return encodings::LoadLittleEndian<T>(encodings::AsBytes(scratch).data());
   } else {
     if (text == "true" || text == "TRUE" || text == "True") return true;
     if (text == "false" || text == "FALSE" || text == "False") return false;
@@ -304,6 +313,7 @@ absl::StatusOr<T> ParseText(const ColumnType& type, std::string_view text, std::
 bool IsJsonNumber(const ColumnType& type) {
   switch (type.physical()) {
     case PhysicalType::kInt128:
+    case PhysicalType::kInt96:
     case PhysicalType::kBytes:
     case PhysicalType::kFixedBytes:
       return false;

@@ -5,6 +5,7 @@
 //   bool         true, false
 //   string       as it is
 //   binary       hexadecimal digits; fixed-length bytes likewise; uuid in 8-4-4-4-12 form
+//   int96        hexadecimal digits of its 12 bytes, as they lie in a file
 //   date         2013-01-31
 //   timestamp    2013-01-31T10:00:00Z (UTC), fraction as far as the unit goes and is not 0; without
 //   Z where there is no zone time         10:00:00.123

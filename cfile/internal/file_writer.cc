@@ -62,6 +62,8 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(options.compression));
   if (options.value_index && options.nullable)
     return Invalid("a column with a value index cannot be nullable");
+  if (options.value_index && type.physical() == PhysicalType::kInt96)
+    return Invalid("int96 has no order, so a column of it cannot have a value index");
   if (!options.positional_index && !options.value_index) {
     return Invalid("a file needs a positional or a value index");
   }

@@ -25,10 +25,11 @@ void AppendKey(const T& value, std::string& out) {
   } else if constexpr (std::is_same_v<T, bool>) {
     out.push_back(value ? '\1' : '\0');
   } else {
-    using Bits = std::conditional_t<sizeof(T) == 16, encodings::uint128_t, uint64_t>;
+    using Bits = std::conditional_t<(sizeof(T) > 8), encodings::uint128_t, uint64_t>;
     Bits bits = static_cast<Bits>(value);
-    // T(-1) < T(0), not std::is_signed, which is false for __int128 in strict mode.
-    if constexpr (static_cast<T>(-1) < static_cast<T>(0)) bits ^= Bits{1} << (8 * sizeof(T) - 1);
+    // std::is_signed is false for __int128 in strict mode.
+    if constexpr (std::is_signed_v<T> || std::is_same_v<T, encodings::int128_t>)
+      bits ^= Bits{1} << (8 * sizeof(T) - 1);
     for (int shift = 8 * (static_cast<int>(sizeof(T)) - 1); shift >= 0; shift -= 8) {
       out.push_back(static_cast<char>(static_cast<uint8_t>(bits >> shift)));
     }

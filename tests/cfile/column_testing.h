@@ -39,6 +39,7 @@ inline std::vector<ColumnType> AllColumnTypes() {
           ColumnType::Int64(),
           ColumnType::Uint64(),
           ColumnType::Int128(),
+          ColumnType::Int96(),
           ColumnType::Float(),
           ColumnType::Double(),
           ColumnType::String(),
@@ -76,7 +77,7 @@ Owned<T> RandomValue(const ColumnType& type, int spread, Random& random) {
     const uint64_t high = random();
     const uint64_t bits = random();
     if (spread == 0) return static_cast<T>(bits % 5);
-    if constexpr (sizeof(T) == 16)
+    if constexpr (sizeof(T) > 8)
       return static_cast<T>(static_cast<encodings::uint128_t>(high) << 64 | bits);
     return static_cast<T>(bits);
   }

@@ -78,6 +78,8 @@ std::string Text(const ColumnType& type, const T& value) {
     const std::string hex = absl::BytesToHexString(std::string(value));
     return absl::StrCat(hex.substr(0, 8), "-", hex.substr(8, 4), "-", hex.substr(12, 4), "-",
                         hex.substr(16, 4), "-", hex.substr(20));
+  } else if constexpr (std::is_same_v<T, Int96>) {
+    return absl::BytesToHexString({reinterpret_cast<const char*>(&value), sizeof value});
   } else if constexpr (std::is_same_v<T, bool>) {
     return value ? "true" : "false";
   } else if constexpr (std::is_floating_point_v<T>) {

@@ -72,6 +72,8 @@ Owned<T> FromJson(const json& value, bool hex) {
   } else if constexpr (std::is_same_v<T, int128_t>) {
     return value.is_string() ? ParseInt128(value.get<std::string>())
                              : static_cast<int128_t>(value.get<int64_t>());
+  } else if constexpr (std::is_same_v<T, Int96>) {
+    return T();  // Kudu has none
   } else {
     return value.get<T>();
   }

@@ -110,7 +110,7 @@ TEST_F(TableDamageTest, TableFileThatContradictsItself) {
     table.schema.columns[0].type.decimal_precision = 4;
   });
   TableContents unknown = good;
-  unknown.schema.columns[0].type.data_type = static_cast<DataType>(103);
+  unknown.schema.columns[0].type.data_type = static_cast<DataType>(104);
   EXPECT_EQ(parse(unknown).code(), absl::StatusCode::kUnimplemented);
 }
 

@@ -28,6 +28,7 @@ std::vector<Named> LegalTypes() {
       {ColumnType::Int32(), "int32", P::kInt32},
       {ColumnType::Int64(), "int64", P::kInt64},
       {ColumnType::Int128(), "int128", P::kInt128},
+      {ColumnType::Int96(), "int96", P::kInt96},
       {ColumnType::Uint8(), "uint8", P::kUint8},
       {ColumnType::Uint16(), "uint16", P::kUint16},
       {ColumnType::Uint32(), "uint32", P::kUint32},
@@ -186,7 +187,7 @@ TEST(ValidateTest, SaysWhatIsWrong) {
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
   constexpr auto kUnknown = absl::StatusCode::kUnimplemented;
   expect({.data_type = static_cast<DataType>(21)}, kUnknown, "data type 21");
-  expect({.data_type = static_cast<DataType>(103)}, kUnknown, "data type 103");
+  expect({.data_type = static_cast<DataType>(104)}, kUnknown, "data type 104");
   expect({.logical = static_cast<LogicalType>(9)}, kUnknown, "logical type 9");
   expect({.logical = LogicalType::kTime, .time_unit = static_cast<TimeUnit>(9)}, kUnknown,
          "time unit 9");

@@ -78,8 +78,8 @@ T RandomBits(std::mt19937_64& random) {
     return std::bit_cast<float>(static_cast<uint32_t>(random()));
   } else if constexpr (std::is_same_v<T, double>) {
     return std::bit_cast<double>(random());
-  } else if constexpr (std::is_same_v<T, int128_t>) {
-    return static_cast<int128_t>(uint128_t{random()} << 64 | random());
+  } else if constexpr (sizeof(T) > 8) {
+    return static_cast<T>(uint128_t{random()} << 64 | random());
   } else {
     return NumberOf<T>(random());
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "columns.h"
+#include "encodings/bytes.h"
 #include "nlohmann/json.hpp"
 
 namespace cfile::encodings {
@@ -89,6 +90,10 @@ P GoldenValue(const nlohmann::json& value, std::list<std::string>& texts) {
     for (size_t i = 0; i + 1 < hex.size(); i += 2)
       text.push_back(static_cast<char>(std::stoul(hex.substr(i, 2), nullptr, 16)));
     return text;
+  } else if constexpr (std::is_same_v<P, Int96>) {
+    const auto bytes = GoldenValue<std::string_view>(value, texts);
+    EXPECT_EQ(bytes.size(), sizeof(P));
+    return LoadLittleEndian<P>(AsBytes(bytes).data());
   } else if constexpr (std::is_same_v<P, float>) {
     return std::bit_cast<float>(
         static_cast<uint32_t>(std::stoul(value.get<std::string>(), nullptr, 16)));
@@ -104,8 +109,8 @@ P GoldenValue(const nlohmann::json& value, std::list<std::string>& texts) {
 
 }  // namespace internal
 
-// The values that the vector says it holds. P: bool, int32_t, int64_t, uint32_t, float, double or
-// std::string_view.
+// The values that the vector says it holds. P: bool, int32_t, int64_t, uint32_t, float, double,
+// Int96 or std::string_view.
 template <typename P>
 Column<P> GoldenValues(const GoldenVector& vector) {
   std::vector<std::pair<P, size_t>> runs;

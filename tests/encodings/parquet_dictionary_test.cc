@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "encodings/parquet.h"
 #include "encodings/parquet_plain.h"
 #include "encodings/registry.h"
 #include "encodings/rle_hybrid.h"
@@ -24,7 +25,7 @@ struct File {
 
   size_t bytes() const {
     size_t bytes = dictionary.size();
-    for (const EncodedBlock& block : blocks) bytes += block.bytes.size();
+    for (const EncodedBlock& block : blocks) bytes += block.bytes.size() + block.skip_table.size();
     return bytes;
   }
 };
@@ -69,9 +70,11 @@ void ExpectReadsBack(const File<P>& file, const std::vector<std::vector<P>>& blo
     SCOPED_TRACE(testing::Message() << "block " << b);
     const EncodedBlock& block = file.blocks[b];
     const std::vector<P>& values = blocks[b];
-    const auto decoder = block.encoding == Encoding::kParquetPlain
-                             ? MakeParquetPlainDecoder<P>(type_length)
-                             : MakeParquetDictionaryDecoder<P>(dictionary);
+    DecoderOptions options(type_length);
+    options.dictionary = dictionary;
+    const Encoding encoding =
+        block.encoding == Encoding::kAuto ? Encoding::kParquetDictionary : block.encoding;
+    const auto decoder = MakeDecoder<P>(encoding, type, options).value();
     ASSERT_TRUE(decoder->Open(BlockView(block, 0)).ok());
     const auto out = std::make_unique<P[]>(kMaxBatchValues);
     const auto same = [](const P& a, const P& c) {
@@ -134,7 +137,8 @@ TEST(ParquetDictionary, FallsBackPerBlockWhenTheLimitIsReached) {
   ASSERT_TRUE(file.has_dictionary);
   for (size_t b = 0; b < blocks.size(); ++b) {
     // Two blocks fit; the last needs nothing new.
-    EXPECT_EQ(file.blocks[b].encoding, b < 2 || b == 6 ? Encoding::kAuto : Encoding::kParquetPlain);
+    EXPECT_EQ(file.blocks[b].encoding,
+              b < 2 || b == 6 ? Encoding::kAuto : Encoding::kParquetDeltaBinaryPacked);
   }
   EXPECT_LE(file.dictionary.size(), 250 * sizeof(int64_t) + 2);
   ExpectReadsBack(file, blocks, PhysicalType::kInt64);
@@ -144,7 +148,7 @@ TEST(ParquetDictionary, ABlockThatDoesNotPayLeavesNothingBehind) {
   std::vector<std::vector<int64_t>> blocks = {
       Numbers(20'000, 100, 1), Numbers(20'000, uint64_t{1} << 39, 2), Numbers(20'000, 100, 1)};
   const auto with = Write(blocks);
-  EXPECT_EQ(with.blocks[1].encoding, Encoding::kParquetPlain);
+  EXPECT_EQ(with.blocks[1].encoding, Encoding::kParquetDeltaBinaryPacked);
   EXPECT_EQ(with.blocks[2].encoding, Encoding::kAuto);
   ExpectReadsBack(with, blocks, PhysicalType::kInt64);
   const auto without = Write<int64_t>({blocks[0], blocks[2]});
@@ -160,6 +164,32 @@ TEST(ParquetDictionary, NoBlockNeedsIt) {
   ExpectReadsBack(file, blocks, PhysicalType::kInt64);
   EXPECT_FALSE(Write<int64_t>({}).has_dictionary);
   EXPECT_FALSE(Write<int64_t>({{}, {}}).has_dictionary);
+}
+
+TEST(ParquetDictionary, ABlockWithoutCodesTakesTheSmallerEncoding) {
+  const auto check = [](const auto& values, PhysicalType type, uint32_t length, Encoding expected) {
+    const std::vector<std::decay_t<decltype(values)>> blocks = {values};
+    const auto file = Write(blocks, {.type_length = length});
+    EXPECT_EQ(file.blocks[0].encoding, expected) << PhysicalTypeName(type);
+    EXPECT_EQ(file.blocks[0].skip_table.empty(), expected == Encoding::kParquetPlain);
+    ExpectReadsBack(file, blocks, type, length);
+  };
+  std::mt19937_64 random(6);
+  std::vector<int32_t> rising, wild;
+  std::vector<double> doubles;
+  std::vector<std::string> texts;
+  for (int i = 0; i < 5000; ++i) {
+    rising.push_back(3 * i);
+    wild.push_back(static_cast<int32_t>(random()));
+    doubles.push_back(std::bit_cast<double>(random() >> 2));
+    texts.push_back(std::to_string(1'000'000 + i));
+  }
+  const std::vector<std::string_view> strings(texts.begin(), texts.end());
+  check(rising, PhysicalType::kInt32, 0, Encoding::kParquetDeltaBinaryPacked);
+  check(wild, PhysicalType::kInt32, 0, Encoding::kParquetPlain);
+  check(doubles, PhysicalType::kDouble, 0, Encoding::kParquetPlain);
+  check(strings, PhysicalType::kBytes, 0, Encoding::kParquetDeltaLengthByteArray);
+  check(strings, PhysicalType::kFixedBytes, 7, Encoding::kParquetPlain);
 }
 
 // Any mix of blocks: see ExpectReadsBack.
@@ -288,6 +318,33 @@ TEST(ParquetDictionary, DamageIsReported) {
   EXPECT_EQ(read({2, 0x03, 0xe4, 0xff}, 3), absl::StatusCode::kOk) << "only padding is too large";
   EXPECT_EQ(read({2, 0x00, 0}, 1), kLoss) << "a run of no values";
   EXPECT_EQ(read({33, 0x02, 0}, 1), kLoss);
+  EXPECT_EQ(read({0, 0x81, 0x80, 0x80, 0x80, 0x02}, 1), kLoss) << "2^31 values in a run";
+  EXPECT_EQ(read({0, 0xff, 0xff, 0xff, 0xff, 0x01}, 1), absl::StatusCode::kOk) << "2^31 - 8";
+}
+
+TEST(ParquetDictionary, PagesForAParquetFile) {
+  const auto encoder = parquet::MakeEncoder<Int96>(Encoding::kParquetDictionary).value();
+  const std::vector<Int96> few(100, Int96(uint128_t{7} << 80));
+  EXPECT_FALSE(parquet::EncodeDictionaryPage(*encoder).has_value());
+  const EncodedBlock page = parquet::EncodePage<Int96>(*encoder, few).value();
+  EXPECT_EQ(page.encoding, Encoding::kAuto);
+  const auto dictionary = parquet::EncodeDictionaryPage(*encoder);
+  ASSERT_TRUE(dictionary.has_value());
+  EXPECT_EQ(dictionary->count, 1u);
+  EXPECT_EQ(dictionary->bytes.view(), std::string_view("\0\0\0\0\0\0\0\0\0\0\x07\0", 12));
+  const auto decoded =
+      parquet::DecodeDictionaryPage<Int96>(dictionary->count, dictionary->bytes.span());
+  DecoderOptions options;
+  options.dictionary = decoded.value();
+  const auto decoder = parquet::MakeDecoder<Int96>(parquet::EncodingOf(8), options).value();
+  ASSERT_TRUE(parquet::OpenPage(*decoder, 100, page.bytes.span()).ok());
+  std::vector<Int96> out(100);
+  EXPECT_EQ(decoder->Read(out).value(), 100u);
+  EXPECT_TRUE(out == few);
+  for (const int number : {4, 6, 9, 77}) {
+    EXPECT_TRUE(absl::IsUnimplemented(
+        parquet::MakeDecoder<Int96>(parquet::EncodingOf(static_cast<uint8_t>(number))).status()));
+  }
 }
 
 TEST(ParquetDictionary, PlainDictionaryIsReadAsTheSame) {

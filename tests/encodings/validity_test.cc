@@ -159,7 +159,7 @@ TEST(ValidityTest, ABillionNullsAreNothing) {
 template <typename T>
 class SpreadValuesTest : public testing::Test {};
 using Types = testing::Types<bool, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t,
-                             uint64_t, int128_t, float, double, std::string_view>;
+                             uint64_t, int128_t, Int96, float, double, std::string_view>;
 TYPED_TEST_SUITE(SpreadValuesTest, Types);
 
 template <typename T>

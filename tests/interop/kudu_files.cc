@@ -360,8 +360,14 @@ int main(int argc, char** argv) {
   for (const FileCase& file : Files(types)) {
     const std::string name = Name(file);
     const absl::Status status = cfile::encodings::VisitPhysicalType(
-        file.type->type.physical(),
-        [&](auto t) { return Write<typename decltype(t)::type>(file, directory + "/" + name); });
+        file.type->type.physical(), [&](auto t) -> absl::Status {
+          using T = typename decltype(t)::type;
+          if constexpr (std::is_same_v<T, cfile::Int96>) {
+            return absl::InvalidArgumentError("Kudu has no int96");
+          } else {
+            return Write<T>(file, directory + "/" + name);
+          }
+        });
     if (!status.ok()) {
       std::cerr << "cfile_kudu_files: " << name << ": " << status << "\n";
       return 1;

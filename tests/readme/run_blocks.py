@@ -4,7 +4,7 @@
 run_blocks.py DOCUMENT cpp PROGRAM    runs PROGRAM, which was built from the first ```cpp block
 run_blocks.py DOCUMENT sh DIRECTORY   runs each block that begins with ```sh run, with DIRECTORY first in PATH
 
-All run in one empty directory, one after the other; each must succeed. If the next block after it begins with ```text, that is what
+A document may be a header, whose comments are taken. All run in one empty directory, one after the other; each must succeed. If the next block after it begins with ```text, that is what
 must appear on its standard output, where ... at the end of a line stands for any rest of that line.
 """
 import os
@@ -17,7 +17,7 @@ import tempfile
 def blocks(document):
     """(info string, contents, line number) of each fenced block."""
     with open(document, encoding="utf-8") as lines:
-        text = lines.read()
+        text = re.sub(r"^// ?", "", lines.read(), flags=re.MULTILINE)
     for match in re.finditer(r"^```(\S.*)\n((?:.*\n)*?)```$", text, re.MULTILINE):
         yield match[1].strip(), match[2], text.count("\n", 0, match.start()) + 1
 

@@ -88,6 +88,17 @@ TEST(ValueText, Int128) {
   ExpectInvalid<int128_t>(type, "", "expected an integer");
 }
 
+TEST(ValueText, Int96IsItsBytes) {
+  const ColumnType type = ColumnType::Int96();
+  encodings::Int96 value;
+  value.words[0] = 0x03020100;
+  value.words[1] = 0xff;
+  value.words[2] = 0x80000000;
+  ExpectText(type, value, "00010203ff00000000000080");
+  ExpectInvalid<encodings::Int96>(type, "00010203ff000000000000", "24 hexadecimal digits");
+  ExpectInvalid<encodings::Int96>(type, "0x010203ff00000000000080", "24 hexadecimal digits");
+}
+
 TEST(ValueText, Bool) {
   ExpectText<bool>(ColumnType::Bool(), true, "true");
   ExpectText<bool>(ColumnType::Bool(), false, "false");

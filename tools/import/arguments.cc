@@ -26,9 +26,10 @@ Output:
   A new table, or with --append a new part of a table. An error or Ctrl-C leaves nothing.
 
 Types:
-  bool int8 int16 int32 int64 int128 uint8 uint16 uint32 uint64 float double decimal(10,2)
-  string varchar binary fixed(20) uuid date time(ms) timestamp(us,UTC) timestamp(ns)
-  binary and fixed are read as hexadecimal digits.
+  bool int8 int16 int32 int64 int128 int96 uint8 uint16 uint32 uint64 float double
+  decimal(10,2) string varchar binary fixed(20) uuid date time(ms) timestamp(us,UTC)
+  timestamp(ns)
+  binary, fixed and int96 are read as hexadecimal digits.
 
 Exit codes:
   0 fine, 1 wrong use or a fault in the CSV file, 2 damaged table, 3 input or output failed,

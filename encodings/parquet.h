@@ -1,0 +1,193 @@
+// Parquet's encodings by themselves: pages in, values out, and back, for a program that reads or
+// writes Parquet files. A codec takes and gives the bytes of a page and nothing else; no CFile is
+// needed. What Parquet's metadata says (encoding, count, lengths), the caller passes on.
+//
+//   Parquet's type           T                 Encoding::kParquet...
+//   BOOLEAN                  bool              Plain, Rle, Dictionary
+//   INT32, INT64             int32_t, int64_t  Plain, Dictionary, DeltaBinaryPacked,
+//                                              ByteStreamSplit, GroupVarInt (early Parquet)
+//   INT96                    Int96             Plain, Dictionary
+//   FLOAT, DOUBLE            float, double     Plain, Dictionary, ByteStreamSplit, Alp (preview)
+//   BYTE_ARRAY               std::string_view  Plain, Dictionary, DeltaLengthByteArray,
+//                                              DeltaByteArray
+//   FIXED_LEN_BYTE_ARRAY(n)  std::string_view  Plain, Dictionary, DeltaByteArray, ByteStreamSplit
+//
+// Before its values a data page has levels, whose length it says: ReadHybridWithLength,
+// ReadHybrid and ReadBitPacked read them, PutHybridWithLength, ... write them (levels.h, included).
+//
+// A column chunk of a dictionary page and a data page: an OPTIONAL BYTE_ARRAY, version 1 of pages.
+//
+// ```cpp
+// #include <iostream>
+// #include <vector>
+//
+// #include "encodings/parquet.h"
+//
+// using namespace cfile::encodings;
+//
+// int main() {
+//   // Writing: definition levels with a length, then the values that are there.
+//   const std::vector<uint32_t> levels = {1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+//   const std::vector<std::string_view> cities(10, "Ny-Ålesund, Svalbard");
+//   ByteWriter page;
+//   PutHybridWithLength<uint32_t>(levels, LevelWidth(1), page);
+//   auto encoder = parquet::MakeEncoder<std::string_view>(Encoding::kParquetDictionary).value();
+//   const EncodedBlock values = parquet::EncodePage<std::string_view>(*encoder, cities).value();
+//   page.PutBytes(values.bytes.span());
+//   const parquet::DictionaryPage words = parquet::EncodeDictionaryPage(*encoder).value();
+//   std::cout << page.size() << " bytes, and a dictionary of " << words.bytes.size() << "\n";
+//
+//   // Reading it back; every error is an absl::Status, here it would end the program.
+//   DecoderOptions options;
+//   options.dictionary =
+//       parquet::DecodeDictionaryPage<std::string_view>(words.count, words.bytes.span()).value();
+//   auto decoder = parquet::MakeDecoder<std::string_view>(parquet::EncodingOf(8), options).value();
+//   ByteReader reader(page.span());
+//   std::vector<uint32_t> defined(11);
+//   absl::Status status =
+//       ReadHybridWithLength<uint32_t>(reader, LevelWidth(1), std::span(defined));
+//   if (status.ok()) status = parquet::OpenPage(*decoder, 10, reader.rest());
+//   std::vector<std::string_view> out(4);
+//   while (status.ok() && decoder->position() < decoder->count()) {
+//     const auto read = decoder->Read(out);  // views: valid until the next call
+//     status = read.status();
+//     if (status.ok()) std::cout << *read << " of " << out[0] << "\n";
+//   }
+//   return status.ok() && defined == levels ? 0 : 1;
+// }
+// ```
+//
+// ```text
+// 9 bytes, and a dictionary of 25
+// 4 of Ny-Ålesund, Svalbard
+// 4 of Ny-Ålesund, Svalbard
+// 2 of Ny-Ålesund, Svalbard
+// ```
+//
+// Decoders and encoders are used again for page after page and keep their memory; each belongs to
+// one thread at a time, dictionaries are immutable and shared. BlockDecoder (block_codec.h) seeks
+// as well. Pages may hold anything: what is wrong is kDataLoss, and no memory is bought by a count
+// that the bytes do not bear out.
+#pragma once
+
+#include <cassert>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "encodings/bytes.h"
+#include "encodings/levels.h"
+#include "encodings/parquet_dictionary.h"
+#include "encodings/registry.h"
+#include "encodings/status.h"
+
+namespace cfile::encodings::parquet {
+
+// The largest page: its header has signed 32-bit sizes.
+inline constexpr uint32_t kMaxPageBytes = (uint32_t{1} << 31) - 1;
+
+// The values of Parquet's types, as in the table above.
+template <typename T>
+concept Value = std::same_as<T, bool> || std::same_as<T, int32_t> || std::same_as<T, int64_t> ||
+    std::same_as<T, Int96> || std::same_as<T, float> || std::same_as<T, double> ||
+    std::same_as<T, std::string_view>;
+
+// Parquet's own number of an encoding (parquet.thrift), and back. Any number may be asked for: what
+// is no encoding has no codec either.
+constexpr Encoding EncodingOf(uint8_t parquet_number) {
+  return static_cast<Encoding>(kFirstExtendedNumber + parquet_number);
+}
+constexpr int NumberOf(Encoding encoding) {
+  return static_cast<int>(encoding) - static_cast<int>(kFirstExtendedNumber);
+}
+
+// The physical type of T. type_length: bytes of a FIXED_LEN_BYTE_ARRAY value, 0 for other types.
+template <Value T>
+constexpr PhysicalType TypeOf(uint32_t type_length) {
+  return std::same_as<T, bool>      ? PhysicalType::kBool
+         : std::same_as<T, int32_t> ? PhysicalType::kInt32
+         : std::same_as<T, int64_t> ? PhysicalType::kInt64
+         : std::same_as<T, Int96>   ? PhysicalType::kInt96
+         : std::same_as<T, float>   ? PhysicalType::kFloat
+         : std::same_as<T, double>  ? PhysicalType::kDouble
+         : type_length == 0         ? PhysicalType::kBytes
+                                    : PhysicalType::kFixedBytes;
+}
+
+// A decoder of data pages. `options` has the type's length, and the dictionary for pages of codes.
+// kUnimplemented, with both names: the encoding is not for this type, or no encoding of values.
+// Precondition here and below: the encoding is one of Parquet's, such as EncodingOf gives.
+template <Value T>
+absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding,
+                                                             const DecoderOptions& options = {}) {
+  assert(NumberOf(encoding) >= 0);
+  return encodings::MakeDecoder<T>(encoding, TypeOf<T>(options.type_length), options);
+}
+
+// Opens `decoder` on the `count` values (nulls are none) of a data page. `page` must stay valid and
+// unchanged as long as they are read. kDataLoss: the page is damaged.
+template <Value T>
+absl::Status OpenPage(BlockDecoder<T>& decoder, uint32_t count, std::span<const uint8_t> page) {
+  BlockView view(page);
+  view.count = count;
+  return decoder.Open(view);
+}
+
+// The dictionary in a dictionary page of `count` values, copied. kDataLoss: the page is damaged.
+template <Value T>
+absl::StatusOr<std::shared_ptr<const Dictionary>> DecodeDictionaryPage(
+    uint32_t count, std::span<const uint8_t> page, uint32_t type_length = 0) {
+  return ReadParquetDictionaryPage(TypeOf<T>(type_length), type_length, count, page);
+}
+
+// An encoder of data pages. kUnimplemented: as above.
+template <Value T>
+absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(Encoding encoding,
+                                                             uint32_t type_length = 0) {
+  assert(NumberOf(encoding) >= 0);
+  return encodings::MakeEncoder<T>(
+      encoding, TypeOf<T>(type_length),
+      {.block_size_bytes = size_t{kMaxPageBytes}, .type_length = type_length});
+}
+
+// The data page of `values`, all of which go into it. `bytes` of what is returned is the page; its
+// `encoding` is kAuto where that is the encoder's, as it is but for pages on which a dictionary
+// would be lost (parquet_dictionary.h). kOutOfRange: more than kMaxPageBytes. Precondition for
+// FIXED_LEN_BYTE_ARRAY: each value has the type's length.
+template <Value T>
+absl::StatusOr<EncodedBlock> EncodePage(BlockEncoder<T>& encoder, std::span<const T> values) {
+  const size_t taken = encoder.Append(values);
+  EncodedBlock page;
+  encoder.Finish(/*first_ordinal=*/0, page);
+  if (taken < values.size() || page.bytes.size() > kMaxPageBytes) {
+    return absl::OutOfRangeError(
+        StrCat(values.size(), " values take more than a page's ", kMaxPageBytes, " bytes"));
+  }
+  return page;
+}
+
+struct DictionaryPage {
+  uint32_t count = 0;  // of values
+  ByteWriter bytes;    // PLAIN
+};
+
+// The dictionary page for all data pages that `encoder` made; none if they need none. Called once,
+// after the last.
+template <Value T>
+std::optional<DictionaryPage> EncodeDictionaryPage(BlockEncoder<T>& encoder) {
+  ByteWriter block;  // a CFile's: the number of values stands before them
+  if (!encoder.FinishDictionary(block)) return std::nullopt;
+  ByteReader reader(block.span());
+  DictionaryPage page;
+  [[maybe_unused]] const bool counted = reader.ReadVint32(page.count);
+  assert(counted);
+  page.bytes.PutBytes(reader.rest());
+  return page;
+}
+
+}  // namespace cfile::encodings::parquet
