@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "encodings/alp.h"
+#include "encodings/bit_shuffle.h"
 #include "encodings/byte_stream_split.h"
 #include "encodings/delta_binary_packed.h"
 #include "encodings/delta_byte_array.h"
@@ -29,10 +30,13 @@ namespace {
 // The list. In the order of their numbers.
 template <typename... Codec>
 struct CodecList {};
-using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec, ParquetPlainCodec,
-                         ParquetGroupVarintCodec, ParquetRleCodec, DeltaBinaryPackedCodec,
-                         DeltaLengthByteArrayCodec, DeltaByteArrayCodec, ParquetDictionaryCodec,
-                         ByteStreamSplitCodec, AlpCodec>;
+using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
+#ifdef CFILE_WITH_LZ4
+                         BitShuffleCodec,
+#endif
+                         ParquetPlainCodec, ParquetGroupVarintCodec, ParquetRleCodec,
+                         DeltaBinaryPackedCodec, DeltaLengthByteArrayCodec, DeltaByteArrayCodec,
+                         ParquetDictionaryCodec, ByteStreamSplitCodec, AlpCodec>;
 
 template <typename Codec>
 constexpr bool HasDictionary = requires {
