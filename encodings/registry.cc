@@ -14,6 +14,7 @@
 #include "encodings/delta_binary_packed.h"
 #include "encodings/delta_byte_array.h"
 #include "encodings/delta_length_byte_array.h"
+#include "encodings/dict.h"
 #include "encodings/frame_of_reference.h"
 #include "encodings/parquet_dictionary.h"
 #include "encodings/parquet_group_varint.h"
@@ -32,7 +33,7 @@ template <typename... Codec>
 struct CodecList {};
 using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
 #ifdef CFILE_WITH_LZ4
-                         BitShuffleCodec,
+                         DictCodec, BitShuffleCodec,
 #endif
                          ParquetPlainCodec, ParquetGroupVarintCodec, ParquetRleCodec,
                          DeltaBinaryPackedCodec, DeltaLengthByteArrayCodec, DeltaByteArrayCodec,
