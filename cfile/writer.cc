@@ -74,6 +74,9 @@ class Writer<T>::Impl {
   absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity) {
     assert(validity.size() >= (values.size() + 7) / 8);
     if (!status_.ok()) return status_;
+    // Kudu's blocks end where runs do; those of bytes are few beside their bytes.
+    if (!encodings::kIsBytes<T> && !kudu() && options_.nullable)
+      return status_ = AppendMixed(values, validity);
     for (size_t i = 0; i < values.size();) {
       // Kudu sees one batch at a time, so a run of it ends there.
       const uint64_t left = kudu() ? kKuduBatchRows - i % kKuduBatchRows : kMaxValues;
@@ -125,7 +128,8 @@ class Writer<T>::Impl {
   }
   size_t memory_usage_bytes() const {
     return file_.memory_usage_bytes() + encoder_->size_bytes() + validity_.size_bytes() +
-           block_.bytes.capacity() + prefix_.capacity();
+           block_.bytes.capacity() + prefix_.capacity() +
+           (packed_ == nullptr ? 0 : kChunkRows * sizeof(T));
   }
 
  private:
@@ -184,6 +188,8 @@ class Writer<T>::Impl {
     while (!values.empty()) {
       size_t room = std::min<size_t>(values.size(), options_.max_values_per_block - block_rows_);
       if (kudu()) room = std::min<size_t>(room, kKuduBatchRows);
+      // What is looked at before an encoder that soon takes no more is looked at again.
+      if (encodings::kIsBytes<T>) room = std::min(room, kChunkRows);
       if constexpr (encodings::kIsBytes<T>) {
         CFILE_ASSIGN_OR_RETURN(room, RoomForLarge(values.first(room)));
       }
@@ -202,6 +208,40 @@ class Writer<T>::Impl {
       if (encoder_->full() || BlockHasAllRows()) CFILE_RETURN_IF_ERROR(FinishBlock());
     }
     return absl::OkStatus();
+  }
+
+  // Values and nulls a chunk at a time: the values packed, the nulls as bits.
+  absl::Status AppendMixed(std::span<const T> values, std::span<const uint8_t> validity) {
+    CFILE_RETURN_IF_ERROR(CheckRoom(values.size()));
+    if (packed_ == nullptr) packed_ = std::make_unique_for_overwrite<T[]>(kChunkRows);
+    for (size_t begin = 0; begin < values.size();) {
+      const size_t rows = std::min(
+          {values.size() - begin, kChunkRows, size_t{options_.max_values_per_block - block_rows_}});
+      const std::span<const T> present(
+          packed_.get(), encodings::PackValues(values.data() + begin, validity.data(), begin, rows,
+                                               packed_.get()));
+      const size_t taken = encoder_->Append(present);
+      assert(taken > 0 || present.empty() || encoder_->full());
+      // A block ends with the value that fills it.
+      const size_t end = taken < present.size() || (taken > 0 && encoder_->full())
+                             ? BehindValue(validity, begin, taken)
+                             : begin + rows;
+      validity_.AddBits(validity.data(), begin, end - begin);
+      num_values_ += end - begin;
+      null_count_ += end - begin - taken;
+      block_rows_ += static_cast<uint32_t>(end - begin);
+      begin = end;
+      if (encoder_->full() || BlockHasAllRows()) CFILE_RETURN_IF_ERROR(FinishBlock());
+    }
+    return absl::OkStatus();
+  }
+
+  // The row behind the `count`-th value from row `begin` on. Preconditions: there are as many;
+  // count > 0.
+  static size_t BehindValue(std::span<const uint8_t> validity, size_t begin, size_t count) {
+    size_t row = begin;
+    for (; count > 0; ++row) count -= validity[row / 8] >> (row % 8) & 1;
+    return row;
   }
 
   // Values that alone take a good part of the largest block go in one by one, and into a block of
@@ -278,6 +318,8 @@ class Writer<T>::Impl {
     return file_.AppendBlock(prefix_.span(), block_, first_ordinal, block_key_);
   }
 
+  static constexpr size_t kChunkRows = 4096;
+
   WriterOptions options_;
   ColumnType type_;
   internal::FileWriter file_;
@@ -285,6 +327,7 @@ class Writer<T>::Impl {
   ValidityEncoder validity_;
   absl::Status status_;
 
+  std::unique_ptr<T[]> packed_;  // of a chunk of rows
   EncodedBlock block_;
   encodings::ByteWriter prefix_;
   uint32_t block_rows_ = 0;

@@ -1,5 +1,3 @@
-#include <lz4.h>
-
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -12,6 +10,7 @@
 #include "encodings/bytes.h"
 #include "encodings/key_order.h"
 #include "encodings/lower_bound.h"
+#include "encodings/lz4_block.h"
 
 namespace cfile::encodings {
 namespace {
@@ -168,15 +167,11 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
         (chunk == 0 ? kBitShuffleHeaderBytes : chunk_ends_[chunk - 1]) + sizeof(uint32_t);
     const size_t values =
         std::min<size_t>(size_t{1} << chunk_shift_, padded_ - (size_t{chunk} << chunk_shift_));
-    uint8_t rows[kBitShuffleChunkBytes];
-    const int expected = static_cast<int>(values * width_);
-    const int made = LZ4_decompress_safe(reinterpret_cast<const char*>(block_.data() + begin),
-                                         reinterpret_cast<char*>(rows),
-                                         static_cast<int>(chunk_ends_[chunk] - begin), expected);
-    if (made != expected) {
+    uint8_t rows[kBitShuffleChunkBytes + kLz4SlackBytes];
+    const size_t expected = values * width_;
+    if (!DecompressLz4Block(block_.subspan(begin, chunk_ends_[chunk] - begin), {rows, expected})) {
       return DataLoss("bit-shuffle: the LZ4 data of chunk ", chunk, " at byte ", begin,
-                      made < 0 ? " is damaged" : " ends early", ", expected ", expected,
-                      " bytes of it");
+                      " is damaged, or does not make ", expected, " bytes");
     }
     T* const to = values_.get() + (size_t{slot} << chunk_shift_);
     if constexpr (std::is_same_v<T, uint32_t>) {

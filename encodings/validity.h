@@ -74,4 +74,10 @@ class ValidityDecoder {
 template <typename T>
 void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out);
 
+// The other way: copies the values whose bit is 1 to the front of `present` and returns how many
+// they are. Bit i of values[i] is bit first + i of `bits`. `present` has room for `count` values,
+// does not overlap with `values`, and holds anything behind the copied ones.
+template <typename T>
+size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t count, T* present);
+
 }  // namespace cfile::encodings

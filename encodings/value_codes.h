@@ -48,6 +48,24 @@ inline uint64_t HashOf(std::string_view value) {
   return MixBits(low ^ hash, high ^ kHashStep);
 }
 
+// a == b. Most values of a dictionary are short, and their comparison is not worth a call.
+inline bool SameBytes(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  const size_t size = a.size();
+  if (size > 16) return std::memcmp(a.data(), b.data(), size) == 0;
+  const uint8_t* const p = AsBytes(a).data();
+  const uint8_t* const q = AsBytes(b).data();
+  // The first and the last bytes of both, which overlap where they are few.
+  const auto same_ends = [&]<typename Word>(Word) {
+    const size_t last = size - sizeof(Word);
+    return ((LoadLittleEndian<Word>(p) ^ LoadLittleEndian<Word>(q)) |
+            (LoadLittleEndian<Word>(p + last) ^ LoadLittleEndian<Word>(q + last))) == 0;
+  };
+  if (size >= 8) return same_ends(uint64_t{});
+  if (size >= 4) return same_ends(uint32_t{});
+  return size == 0 || (p[0] == q[0] && p[size / 2] == q[size / 2] && p[size - 1] == q[size - 1]);
+}
+
 // Open addressing over slots of a tag and a code; at most a quarter of them are used.
 template <typename Slot>
 class CodeSlots {
@@ -174,7 +192,7 @@ class ValueCodes {
   bool Is(const Slot& slot, uint32_t tag, Key key, const P& value) const {
     if (slot.tag != tag) return false;
     if constexpr (kIsBytes<P>) {
-      return (*this)[slot.code_and_1 - 1] == value;
+      return SameBytes((*this)[slot.code_and_1 - 1], value);
     } else {
       return sizeof(Key) <= 4 || entries_[slot.code_and_1 - 1] == key;
     }
