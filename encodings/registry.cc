@@ -138,6 +138,10 @@ const EncodingRow* FindEncoding(std::string_view name) {
 
 std::string EncodingName(Encoding encoding) {
   if (const EncodingRow* row = FindEncoding(encoding)) return std::string(row->name);
+#ifndef CFILE_WITH_LZ4
+  if (encoding == Encoding::kDict) return "dict (built without LZ4)";
+  if (encoding == Encoding::kBitShuffle) return "bit-shuffle (built without LZ4)";
+#endif
   return absl::StrCat("encoding ", static_cast<uint32_t>(encoding));
 }
 
