@@ -183,14 +183,14 @@ class Writer<T>::Impl {
   absl::Status AppendPresent(std::span<const T> values) {
     if (values.empty()) return absl::OkStatus();
     CFILE_RETURN_IF_ERROR(CheckRoom(values.size()));
-    CFILE_RETURN_IF_ERROR(CheckLengths(values));
     if (options_.value_index) CFILE_RETURN_IF_ERROR(CheckOrder(values));
     while (!values.empty()) {
       size_t room = std::min<size_t>(values.size(), options_.max_values_per_block - block_rows_);
       if (kudu()) room = std::min<size_t>(room, kKuduBatchRows);
-      // What is looked at before an encoder that soon takes no more is looked at again.
-      if (encodings::kIsBytes<T>) room = std::min(room, kChunkRows);
       if constexpr (encodings::kIsBytes<T>) {
+        // Looked at a few at a time: those that the encoder does not take are looked at again.
+        room = std::min(room, kChunkRows);
+        CFILE_RETURN_IF_ERROR(CheckLengths(values.first(room)));
         CFILE_ASSIGN_OR_RETURN(room, RoomForLarge(values.first(room)));
       }
       const size_t taken = encoder_->Append(values.first(room));

@@ -184,11 +184,14 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
       CFILE_RETURN_IF_ERROR(codes_->Read({&code, 1}).status());
       return DataLoss("dict: the codes end at value ", position_);
     }
-    uint32_t largest = 0;
-    for (const uint32_t code : codes) largest = std::max(largest, code);
-    if (largest >= dictionary_->size) {
-      return DataLoss("dict: code ", largest, " from value ", position_, " on, the dictionary has ",
-                      dictionary_->size, " values");
+    // The top bit, which no code of a dictionary has, is set where a code has it or is too large: a
+    // check that needs no comparisons.
+    const uint32_t last = dictionary_->size - 1;
+    uint32_t wrong = 0;
+    for (const uint32_t code : codes) wrong |= code | (last - code);
+    if (wrong >> 31 != 0) {
+      return DataLoss("dict: code ", *std::max_element(codes.begin(), codes.end()), " from value ",
+                      position_, " on, the dictionary has ", dictionary_->size, " values");
     }
     const std::string_view* const values = dictionary_->values.get();
     for (size_t i = 0; i < codes.size(); ++i) out[i] = values[codes[i]];

@@ -5,7 +5,6 @@
 #include <cassert>
 
 #include "encodings/bit_packing.h"
-#include "encodings/physical_type.h"
 
 namespace cfile::encodings {
 
@@ -35,27 +34,6 @@ void ValidityEncoder::Finish(ByteWriter& out) {
   count_ = 0;
   valid_count_ = 0;
 }
-
-template <typename T>
-size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t count, T* present) {
-  const std::span<const uint8_t> packed(bits, static_cast<size_t>(PackedBytes(first + count, 1)));
-  T* to = present;
-  for (size_t i = 0; i < count;) {
-    const auto taken = static_cast<int>(std::min<size_t>(count - i, kMaxBitsPerLoad));
-    uint64_t word = LoadBits(packed, first + i, taken);
-    // Each is copied, and the next one over it if it is a null.
-    for (const T* const end = values + i + taken; values + i < end; ++i, word >>= 1) {
-      *to = values[i];
-      to += word & 1;
-    }
-  }
-  return static_cast<size_t>(to - present);
-}
-
-#define CFILE_INSTANTIATE(T) \
-  template size_t PackValues<T>(const T*, const uint8_t*, uint64_t, size_t, T*);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 absl::Status ValidityDecoder::Open(std::span<const uint8_t> bitmap, uint32_t count) {
   if (count > 0 && bitmap.empty())

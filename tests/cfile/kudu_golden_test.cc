@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cfile/inspect.h"
+#include "cfile/internal/data_block.h"
 #include "cfile/reader.h"
 #include "encodings/key_order.h"
 #include "encodings/registry.h"
@@ -278,6 +279,8 @@ TEST(KuduGolden, ShowsBloomFiltersAsBytes) {
       int ones = 0;
       for (const uint8_t byte : block.bytes.last(bits)) ones += std::popcount(byte);
       EXPECT_EQ(ones, filter["ones"].get<int>());
+      for (const size_t size : {0, 3, 5, 6})  // no bits
+        EXPECT_FALSE(internal::CheckBloomFilter(block.bytes.first(size)).ok()) << size;
       return true;
     });
     EXPECT_TRUE(status.ok()) << status;

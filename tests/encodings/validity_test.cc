@@ -181,5 +181,34 @@ TYPED_TEST(SpreadValuesTest, AllTargetsDoAsTheNaiveWay) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+TYPED_TEST(SpreadValuesTest, PackingIsTheOtherWay) {
+  using T = TypeParam;
+  std::mt19937_64 random(4);
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    for (const uint64_t percent : {0, 10, 50, 90, 100}) {
+      for (size_t count : {0, 1, 7, 63, 64, 65, 127, 128, 200, 1000}) {
+        const size_t first = random() % 20;
+        const std::vector<bool> rows =
+            RandomRows(random, first + count, percent, random() % 2 == 0 ? 1 : 100);
+        const std::unique_ptr<T[]> values(new T[count]);
+        for (size_t i = 0; i < count; ++i) values[i] = ValueOf<T>(random());
+        const std::unique_ptr<T[]> present(new T[count]);
+        const size_t packed =
+            PackValues(values.get(), BitsOf(rows).get(), first, count, present.get());
+        size_t next = 0;
+        for (size_t i = 0; i < count; ++i) {
+          if (!rows[first + i]) continue;
+          ASSERT_LT(next, packed);
+          ASSERT_TRUE(present[next++] == values[i])
+              << "row " << i << " of " << count << ", " << hwy::TargetName(target);
+        }
+        ASSERT_EQ(next, packed);
+      }
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
 }  // namespace
 }  // namespace cfile::encodings
