@@ -34,8 +34,10 @@ absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
                     .pointer = path.pointer(),
                     .stored_size_bytes = fetched.stored_size_bytes,
                     .encoded_size_bytes = fetched.bytes.size(),
-                    .compressed = fetched.compressed};
+                    .compressed = fetched.compressed,
+                    .bytes = fetched.bytes};
     absl::Status status = [&] {
+      if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
       CFILE_ASSIGN_OR_RETURN(const internal::DataBlock parts,
                              internal::ParseDataBlock(fetched.bytes, info.nullable,
                                                       info.has_extended_blocks(), info.encoding));

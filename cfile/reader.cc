@@ -68,6 +68,10 @@ class Cursor<T>::Impl {
       CFILE_RETURN_IF_ERROR(GoToEnd());
       return KeyPosition{};
     }
+    if (file_->info().holds_bloom_filters()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(file_->source().name(), ": the file holds Bloom filters, not values"));
+    }
     // The block that the cursor is in may be the one.
     if (!(loaded_ && path_ == &path && path.leaf_entry() == loaded_entry_)) {
       Unload();

@@ -194,6 +194,7 @@ class Verifier {
     CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched,
                            internal::FetchBlock(file_.source(), format, pointer, /*verify=*/true,
                                                 file_.options().max_block_size_bytes, buffer_));
+    if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
     CFILE_ASSIGN_OR_RETURN(const internal::DataBlock parts,
                            internal::ParseDataBlock(fetched.bytes, info.nullable,
                                                     info.has_extended_blocks(), info.encoding));

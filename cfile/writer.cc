@@ -210,7 +210,7 @@ class Writer<T>::Impl {
       return NotNullable(num_values_ + row - begin);
     }
     if (present_ == nullptr) present_ = std::make_unique_for_overwrite<T[]>(kCheckedValues);
-    encodings::GatherValues(values.data(), validity, begin, count, present_.get());
+    encodings::PackValues(values.data() + begin, validity, begin, count, present_.get());
     CFILE_RETURN_IF_ERROR(CheckValues({present_.get(), present}, validity, begin));
     return AppendChecked({present_.get(), present}, validity, begin, count);
   }

@@ -8,17 +8,10 @@
 #include "encodings/code_runs.h"
 #include "encodings/index_unpacking.h"
 #include "encodings/parquet_dictionary.h"
+#include "encodings/value_dictionary.h"
 
 namespace cfile::encodings {
 namespace {
-
-// The values of a dictionary, ready to be copied. std::vector<bool> has no addresses.
-template <typename P>
-struct ValueDictionary final : Dictionary {
-  std::unique_ptr<P[]> values;
-  uint32_t size = 0;
-  std::unique_ptr<uint8_t[]> text;  // of bytes: what the values point into
-};
 
 template <typename... Found>
 absl::Status DamagedPage(uint64_t count, const Found&... found) {

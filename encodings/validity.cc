@@ -5,7 +5,6 @@
 #include <cassert>
 
 #include "encodings/bit_packing.h"
-#include "encodings/physical_type.h"
 
 namespace cfile::encodings {
 
@@ -56,28 +55,14 @@ absl::StatusOr<uint32_t> ValidityDecoder::SeekTo(uint32_t position) {
   return static_cast<uint32_t>(ones);
 }
 
-namespace {
-
-// Calls visit(word, position, count) for the bits `begin` to `end` - 1, some at a time: `count` of
-// them, from `position` on, in the lowest bits of `word`. Ends when it returns false.
-template <typename Visit>
-void VisitWords(const uint8_t* bits, size_t begin, size_t end, Visit visit) {
+size_t CountOnes(const uint8_t* bits, size_t begin, size_t end) {
   const std::span<const uint8_t> packed(bits, static_cast<size_t>(PackedBytes(end, 1)));
+  size_t ones = 0;
   while (begin < end) {
     const size_t count = std::min<size_t>(end - begin, kMaxBitsPerLoad);
-    if (!visit(LoadBits(packed, begin, static_cast<int>(count)), begin, count)) return;
+    ones += static_cast<size_t>(std::popcount(LoadBits(packed, begin, static_cast<int>(count))));
     begin += count;
   }
-}
-
-}  // namespace
-
-size_t CountOnes(const uint8_t* bits, size_t begin, size_t end) {
-  size_t ones = 0;
-  VisitWords(bits, begin, end, [&](uint64_t word, size_t, size_t) {
-    ones += static_cast<size_t>(std::popcount(word));
-    return true;
-  });
   return ones;
 }
 
@@ -91,22 +76,5 @@ size_t PositionOfOne(const uint8_t* bits, size_t begin, size_t rank) {
   for (; rank > 0; --rank) rest &= rest - 1;
   return 8 * byte + static_cast<size_t>(std::countr_zero(rest));
 }
-
-template <typename T>
-void GatherValues(const T* rows, const uint8_t* bits, size_t begin, size_t count, T* present) {
-  VisitWords(bits, begin, begin + count, [&](uint64_t word, size_t position, size_t in_word) {
-    // Without a branch: each row is written where the next present one belongs.
-    for (size_t i = 0; i < in_word; ++i) {
-      *present = rows[position + i];
-      present += word >> i & 1;
-    }
-    return true;
-  });
-}
-
-#define CFILE_INSTANTIATE(T) \
-  template void GatherValues<T>(const T*, const uint8_t*, size_t, size_t, T*);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile::encodings

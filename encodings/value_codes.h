@@ -25,6 +25,21 @@ inline uint64_t MixBits(uint64_t a, uint64_t b) {
 inline constexpr uint64_t kHashSeed = 0x9e3779b97f4a7c15u;
 inline constexpr uint64_t kHashStep = 0xd6e8feb86659fd93u;
 
+// All of 4 to 16 bytes: their first and last 8, or of fewer than 8 the first and last 4 twice.
+struct ShortBytes {
+  ShortBytes(const uint8_t* p, size_t size) {
+    const size_t inner = size >= 8 ? 4 : 0;
+    const uint8_t* const last = p + size - 4;
+    front = Pair(p, p + inner);
+    back = Pair(last - inner, last);
+  }
+  static uint64_t Pair(const uint8_t* p, const uint8_t* q) {
+    return LoadLittleEndian<uint32_t>(p) | uint64_t{LoadLittleEndian<uint32_t>(q)} << 32;
+  }
+  uint64_t front;
+  uint64_t back;
+};
+
 inline uint64_t HashOf(std::string_view value) {
   const uint8_t* p = AsBytes(value).data();
   size_t left = value.size();
@@ -33,19 +48,33 @@ inline uint64_t HashOf(std::string_view value) {
     hash = MixBits(LoadLittleEndian<uint64_t>(p) ^ hash,
                    LoadLittleEndian<uint64_t>(p + 8) ^ kHashStep);
   }
-  // The last 1 to 16 bytes as two words, which overlap where the bytes are few.
+  // The last 1 to 16 bytes as two words, which overlap where the bytes are few. From 4 on without a
+  // branch, as lengths cannot be foretold.
   uint64_t low = 0;
   uint64_t high = 0;
-  if (left >= 8) {
-    low = LoadLittleEndian<uint64_t>(p);
-    high = LoadLittleEndian<uint64_t>(p + left - 8);
-  } else if (left >= 4) {
-    low = LoadLittleEndian<uint32_t>(p);
-    high = LoadLittleEndian<uint32_t>(p + left - 4);
+  if (left >= 4) {
+    const ShortBytes ends(p, left);
+    low = ends.front;
+    high = ends.back;
   } else if (left > 0) {
     low = uint64_t{p[0]} | uint64_t{p[left / 2]} << 8 | uint64_t{p[left - 1]} << 16;
   }
   return MixBits(low ^ hash, high ^ kHashStep);
+}
+
+// a == b. Most values of a dictionary are short, and their comparison is not worth a call.
+inline bool SameBytes(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  const size_t size = a.size();
+  if (size > 16) return std::memcmp(a.data(), b.data(), size) == 0;
+  const uint8_t* const p = AsBytes(a).data();
+  const uint8_t* const q = AsBytes(b).data();
+  if (size >= 4) {
+    const ShortBytes a_ends(p, size);
+    const ShortBytes b_ends(q, size);
+    return ((a_ends.front ^ b_ends.front) | (a_ends.back ^ b_ends.back)) == 0;
+  }
+  return size == 0 || (p[0] == q[0] && p[size / 2] == q[size / 2] && p[size - 1] == q[size - 1]);
 }
 
 // Open addressing over slots of a tag and a code; at most a quarter of them are used.
@@ -174,7 +203,7 @@ class ValueCodes {
   bool Is(const Slot& slot, uint32_t tag, Key key, const P& value) const {
     if (slot.tag != tag) return false;
     if constexpr (kIsBytes<P>) {
-      return (*this)[slot.code_and_1 - 1] == value;
+      return SameBytes((*this)[slot.code_and_1 - 1], value);
     } else {
       return sizeof(Key) <= 4 || entries_[slot.code_and_1 - 1] == key;
     }

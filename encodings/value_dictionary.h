@@ -1,0 +1,20 @@
+// The values of a file's dictionary, ready to be copied: what LoadDictionary of all dictionary
+// encodings makes and their decoders look values up in.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "encodings/block_codec.h"
+
+namespace cfile::encodings {
+
+// Immutable once loaded. (Not std::vector<P>: std::vector<bool> has no addresses.)
+template <typename P>
+struct ValueDictionary final : Dictionary {
+  std::unique_ptr<P[]> values;  // value of code i
+  uint32_t size = 0;
+  std::unique_ptr<uint8_t[]> text;  // of bytes: what the values point into
+};
+
+}  // namespace cfile::encodings
