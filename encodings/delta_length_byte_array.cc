@@ -194,6 +194,42 @@ class Decoder final : public BlockDecoder<std::string_view> {
     return read;
   }
 
+  absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
+    if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
+    const size_t read = std::min<size_t>(max, count_ - position_);
+    PackedBudget budget(out);
+    uint32_t* const ends = out.ReserveOffsets(read);
+    size_t done = 0;
+    while (done < read) {
+      const size_t chunk = std::min(read - done, std::size(lengths_));
+      const uint8_t* data;
+      if (absl::Status status = reader_.Read({lengths_, chunk}, data); !status.ok()) {
+        damaged_ = true;
+        if (done == 0) return status;
+        break;
+      }
+      const auto before = static_cast<uint32_t>(out.data().size());
+      size_t bytes = 0;
+      size_t fitting = 0;
+      for (; fitting < chunk; ++fitting) {
+        const auto length = static_cast<uint32_t>(lengths_[fitting]);
+        if (!budget.Take(length)) break;
+        bytes += length;
+        ends[done + fitting] = before + static_cast<uint32_t>(bytes);
+      }
+      uint8_t* const to = out.ReserveData(bytes);
+      if (bytes > 0) std::memcpy(to, data, bytes);
+      out.Add(fitting, bytes);
+      done += fitting;
+      if (fitting < chunk) {
+        damaged_ = true;  // the reader is ahead
+        break;
+      }
+    }
+    position_ += static_cast<uint32_t>(done);
+    return done;
+  }
+
   absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override {
     return SeekToKeyByReading<std::string_view>(*this, key);
   }
@@ -201,7 +237,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
  private:
   DeltaLengthReader reader_;
   std::span<const uint8_t> places_;
-  bool damaged_ = false;  // the reader failed, or may have: it is not at position_
+  bool damaged_ = false;  // the reader failed, or may have, or is ahead: it is not at position_
   int32_t lengths_[1024];
 };
 

@@ -98,6 +98,34 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
     return n;
   }
 
+  absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
+    const size_t n = std::min<size_t>(max, count_ - position_);
+    PackedBudget budget(out);
+    uint32_t* const ends = out.ReserveOffsets(n);
+    size_t next = next_;
+    size_t done = 0;
+    while (done < n) {
+      done += PackShort(n - done, next, budget, out, ends + done);
+      if (done == n) break;
+      // One value of any size, anywhere.
+      const bool has_length = bytes_.size() - next >= kLengthBytes;
+      const size_t size = has_length ? LoadLittleEndian<uint32_t>(bytes_.data() + next) : 0;
+      if (!has_length || size > bytes_.size() - next - kLengthBytes) {
+        if (done == 0) return Truncated(position_, next);
+        break;
+      }
+      if (!budget.Take(size)) break;
+      uint8_t* const to = out.ReserveData(size);
+      if (size > 0) std::memcpy(to, bytes_.data() + next + kLengthBytes, size);
+      out.Add(1, size);
+      ends[done++] = static_cast<uint32_t>(out.data().size());
+      next += kLengthBytes + size;
+    }
+    next_ = next;
+    position_ += static_cast<uint32_t>(done);
+    return done;
+  }
+
   absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override {
     CFILE_RETURN_IF_ERROR(FindOffsets());
     position_ = FindLowerBound(count_, [&](uint32_t i) { return BytesLess(ValueAt(i), key); });
@@ -106,6 +134,34 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
   }
 
  private:
+  // Appends up to `count` values from byte `next` on, as long as they are short enough, and far
+  // enough from the end, to be copied with their neighbours. Returns how many, and moves `next`.
+  size_t PackShort(size_t count, size_t& next, PackedBudget& budget, PackedStrings& out,
+                   uint32_t* ends) const {
+    constexpr size_t kWide = PackedStrings::kAhead;
+    if (bytes_.size() - next < kLengthBytes + kWide) return 0;
+    const size_t room = std::min({budget.left(), bytes_.size() - next, count * kWide});
+    const auto before = static_cast<uint32_t>(out.data().size());
+    uint8_t* const begin = out.ReserveData(room);
+    const uint8_t* from = bytes_.data() + next;
+    const uint8_t* const last = bytes_.data() + bytes_.size() - kLengthBytes - kWide;
+    size_t used = 0;
+    size_t done = 0;
+    for (; done < count && from <= last; ++done) {
+      const size_t size = LoadLittleEndian<uint32_t>(from);
+      if (size > kWide || size > room - used) break;
+      CopyWide<16>(from + kLengthBytes, begin + used);
+      if (size > 16) CopyWide<kWide - 16>(from + kLengthBytes + 16, begin + used + 16);
+      from += kLengthBytes + size;
+      used += size;
+      ends[done] = before + static_cast<uint32_t>(used);
+    }
+    next = static_cast<size_t>(from - bytes_.data());
+    budget.Use(used);
+    out.Add(done, used);
+    return done;
+  }
+
   absl::Status FindOffsets() {
     if (have_offsets_) return absl::OkStatus();
     if (offsets_.size() <= count_) offsets_.resize(size_t{count_} + 1);

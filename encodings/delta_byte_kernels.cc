@@ -1,0 +1,79 @@
+#include "encodings/delta_byte_kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "encodings/delta_byte_kernels.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cfile::encodings {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The last value stays in registers, since reading it back right after it was written in two pieces
+// would wait for both. Its suffix is loaded from as many bytes before it as the prefix has, so that
+// it is where it belongs and the prefix takes the place of what lies before.
+RebuiltValues RebuildShort(std::span<const int32_t> prefixes, const int32_t* suffixes,
+                           const uint8_t* suffix, std::span<const uint8_t> readable,
+                           std::span<const uint8_t> previous, size_t room, uint8_t* out,
+                           uint32_t offset, uint32_t* ends) {
+#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
+  (void)prefixes, (void)suffixes, (void)suffix, (void)readable, (void)previous, (void)room;
+  (void)out, (void)offset, (void)ends;
+  return {};
+#else
+  constexpr size_t kLanes = HWY_MAX_BYTES < kMaxRebuiltBytes ? HWY_MAX_BYTES : kMaxRebuiltBytes;
+  constexpr size_t kParts = kMaxRebuiltBytes / kLanes;
+  const hn::FixedTag<uint8_t, kLanes> d;
+  if (readable.size() < 2 * kMaxRebuiltBytes) return {};
+  const uint8_t* const first = readable.data() + kMaxRebuiltBytes;
+  const uint8_t* const last = readable.data() + readable.size() - kMaxRebuiltBytes;
+  hn::Vec<decltype(d)> value[kParts];
+  for (size_t part = 0; part < kParts; ++part)
+    value[part] = hn::LoadU(d, previous.data() + part * kLanes);
+  uint32_t size = static_cast<uint32_t>(previous.size() < kMaxRebuiltBytes ? previous.size()
+                                                                           : kMaxRebuiltBytes);
+  const uint8_t* from = suffix;
+  size_t used = 0;
+  size_t i = 0;
+  for (; i < prefixes.size(); ++i) {
+    const auto prefix = static_cast<uint32_t>(prefixes[i]);
+    const uint64_t next_size = uint64_t{prefix} + static_cast<uint32_t>(suffixes[i]);
+    if (prefix > size || next_size > kMaxRebuiltBytes || next_size > room - used || from < first ||
+        from > last) {
+      break;
+    }
+    size = static_cast<uint32_t>(next_size);
+    const uint8_t* const shifted = from - prefix;
+    for (size_t part = 0; part < kParts; ++part) {
+      const size_t before = part * kLanes;
+      const auto kept = hn::FirstN(d, prefix > before ? prefix - before : 0);
+      value[part] = hn::IfThenElse(kept, value[part], hn::LoadU(d, shifted + before));
+      hn::StoreU(value[part], d, out + used + before);
+    }
+    from += static_cast<uint32_t>(suffixes[i]);
+    used += size;
+    ends[i] = offset + static_cast<uint32_t>(used);
+  }
+  return {i, used, static_cast<size_t>(from - suffix)};
+#endif
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cfile::encodings
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cfile::encodings {
+HWY_EXPORT(RebuildShort);
+
+RebuiltValues RebuildShortValues(std::span<const int32_t> prefixes, const int32_t* suffixes,
+                                 const uint8_t* suffix, std::span<const uint8_t> readable,
+                                 std::span<const uint8_t> previous, size_t room, uint8_t* out,
+                                 uint32_t offset, uint32_t* ends) {
+  return HWY_DYNAMIC_DISPATCH(RebuildShort)(prefixes, suffixes, suffix, readable, previous, room,
+                                            out, offset, ends);
+}
+
+}  // namespace cfile::encodings
+#endif  // HWY_ONCE
