@@ -60,7 +60,7 @@ class Encoder final : public PageEncoder<std::string_view> {
     places_.clear();
     EncodeDeltaBinaryPacked<int32_t>(prefixes_, {}, block.bytes, &prefix_places_);
     const auto suffixes = static_cast<uint32_t>(block.bytes.size() - begin);
-    const uint32_t data = EncodeDeltaLengthByteArray(suffixes_, block.bytes, places_);
+    const uint32_t data = EncodeDeltaLengthByteArray(suffixes_, values, block.bytes, places_);
     if (!places_.empty())
       PutSkipTable(values, suffixes, data, block.bytes.size() - begin, block.skip_table);
   }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "encodings/back_to_back.h"
 #include "encodings/compare_bytes.h"
 #include "encodings/lower_bound.h"
 
@@ -13,35 +14,22 @@ namespace {
 
 constexpr size_t kLengthBytes = 4;
 
-// memcpy without a call for the short values that most are; two overlapping halves serve any length
-// between one and two words.
-inline void CopyBytes(const char* from, size_t size, uint8_t* to) {
-  if (size > 32) {
-    std::memcpy(to, from, size);
-  } else if (size > 16) {
-    std::memcpy(to, from, 16);
-    std::memcpy(to + size - 16, from + size - 16, 16);
-  } else if (size >= 8) {
-    std::memcpy(to, from, 8);
-    std::memcpy(to + size - 8, from + size - 8, 8);
-  } else if (size >= 4) {
-    std::memcpy(to, from, 4);
-    std::memcpy(to + size - 4, from + size - 4, 4);
-  } else {
-    for (size_t i = 0; i < size; ++i) to[i] = static_cast<uint8_t>(from[i]);
-  }
-}
-
 class BytesPageEncoder final : public PageEncoder<std::string_view> {
  public:
   void Encode(std::span<const std::string_view> values, EncodedBlock& block) override {
-    size_t size = kLengthBytes * values.size();
-    for (const std::string_view value : values) size += value.size();
-    uint8_t* out = block.bytes.Extend(size);
-    for (const std::string_view value : values) {
-      StoreLittleEndian(static_cast<uint32_t>(value.size()), out);
-      CopyBytes(value.data(), value.size(), out + kLengthBytes);
-      out += kLengthBytes + value.size();
+    // The values are looked at once: they may lie far from the processor.
+    for (size_t i = 0; i < values.size();) {
+      const BackToBack run = FindBackToBack(values, i);
+      const auto size = static_cast<size_t>(run.bytes_end - values[i].data());
+      block.bytes.ReserveMore(size + (run.end - i) * kLengthBytes + kCopyAhead);
+      uint8_t* const begin = block.bytes.Extend(0);
+      uint8_t* out = begin;
+      for (; i < run.end; ++i) {
+        StoreLittleEndian(static_cast<uint32_t>(values[i].size()), out);
+        CopyShort(values[i], run.bytes_end, out + kLengthBytes);
+        out += kLengthBytes + values[i].size();
+      }
+      block.bytes.Extend(static_cast<size_t>(out - begin));
     }
   }
 };

@@ -19,9 +19,12 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "comparison_data.h"
@@ -41,7 +44,7 @@ using ArrowEncoding = parquet::Encoding;
 
 constexpr size_t kPage = 65536;
 std::string_view wanted;
-int turns = 9;
+int turns = 15;
 
 void Check(bool good, const char* what) {
   if (good) return;
@@ -77,7 +80,7 @@ class Best {
 
 // What is measured of one encoding of one column, in both ways.
 struct Side {
-  std::function<size_t()> encode;  // bytes
+  std::function<size_t(bool keep)> encode;  // bytes
   std::function<void()> decode;
 };
 void Row(const std::string& name, size_t count, Side arrow, Side ours,
@@ -86,11 +89,11 @@ void Row(const std::string& name, size_t count, Side arrow, Side ours,
   size_t arrow_bytes = 0;
   size_t our_bytes = 0;
   for (int turn = 0; turn < turns; ++turn) {
-    our_encode.Time([&] { our_bytes = ours.encode(); });
+    our_encode.Time([&] { our_bytes = ours.encode(false); });
     our_decode.Time(ours.decode);
     memcpy_time.Time(copy);
     if (arrow.encode == nullptr) continue;
-    arrow_encode.Time([&] { arrow_bytes = arrow.encode(); });
+    arrow_encode.Time([&] { arrow_bytes = arrow.encode(false); });
     arrow_decode.Time(arrow.decode);
   }
   const auto rate = [&](const Best& best) {
@@ -104,6 +107,21 @@ void Row(const std::string& name, size_t count, Side arrow, Side ours,
       rate(our_encode), times(our_encode, arrow_encode), arrow_bytes, our_bytes);
   std::fflush(stdout);
 }
+
+// A column that is made when a row wants it.
+template <typename Make>
+class Lazy {
+ public:
+  explicit Lazy(Make make) : make_(make) {}
+  const auto& get() {
+    if (!made_) made_.emplace(make_());
+    return *made_;
+  }
+
+ private:
+  const Make make_;
+  std::optional<std::invoke_result_t<Make>> made_;
+};
 
 template <typename T>
 std::span<const T> PageOf(std::span<const T> values, size_t page) {
@@ -119,18 +137,21 @@ struct Ours {
   PhysicalType type;
 
   std::vector<EncodedBlock> pages;
+  EncodedBlock passing;
   ByteWriter dictionary;
 
-  size_t Encode(std::span<const P> values) {
+  // keep: pages, for Decode. Otherwise each takes the memory of the one before, as a writer has it.
+  size_t Encode(std::span<const P> values, bool keep) {
     const auto made = encoder();
     pages.resize(Pages(values.size()));
     size_t bytes = 0;
     for (size_t i = 0; i < pages.size(); ++i) {
-      pages[i].Clear();
-      made->Encode(PageOf(values, i), pages[i]);
-      Check(pages[i].encoding == Encoding::kAuto, "our encoder fell back");
-      pages[i].count = static_cast<uint32_t>(PageOf(values, i).size());
-      bytes += pages[i].bytes.size();
+      EncodedBlock& page = keep ? pages[i] : passing;
+      page.Clear();
+      made->Encode(PageOf(values, i), page);
+      Check(page.encoding == Encoding::kAuto, "our encoder fell back");
+      page.count = static_cast<uint32_t>(PageOf(values, i).size());
+      bytes += page.bytes.size();
     }
     dictionary.Clear();
     made->FinishDictionary(dictionary);
@@ -159,18 +180,18 @@ struct Arrows {
   std::shared_ptr<arrow::Buffer> dictionary;
   int dictionary_values = 0;
 
-  // put(encoder, page) puts the values of a page.
+  // put(encoder, page) puts the values of a page. keep: see Ours.
   template <typename Put>
-  size_t Encode(size_t count, const Put& put) {
+  size_t Encode(size_t count, bool keep, const Put& put) {
     const bool has_dictionary = encoding == ArrowEncoding::RLE_DICTIONARY;
     const auto encoder = parquet::MakeTypedEncoder<D>(
         has_dictionary ? ArrowEncoding::PLAIN : encoding, has_dictionary);
-    pages.clear();
     size_t bytes = 0;
     for (size_t i = 0; i < Pages(count); ++i) {
       put(*encoder, i);
-      pages.push_back(encoder->FlushValues());
-      bytes += static_cast<size_t>(pages.back()->size());
+      auto page = encoder->FlushValues();
+      bytes += static_cast<size_t>(page->size());
+      if (keep) pages.push_back(std::move(page));
     }
     if (has_dictionary) {
       auto* const made = dynamic_cast<parquet::DictEncoder<D>*>(encoder.get());
@@ -206,10 +227,11 @@ struct Arrows {
 };
 
 // Numbers and bools. Arrow's D is void where it has no such encoding.
-template <typename D, typename P>
-void Fixed(const std::string& name, std::span<const P> values, ArrowEncoding::type encoding,
-           Ours<P> ours) {
+template <typename D, typename P, typename Column>
+void Fixed(const std::string& name, Column& column, ArrowEncoding::type encoding, Ours<P> ours) {
   if (name.find(wanted) == std::string::npos) return;
+  const auto& held = column.get();
+  const std::span<const P> values(reinterpret_cast<const P*>(held.data()), held.size());
   const auto page = std::make_unique<P[]>(kPage);
   bool compare = true;
   const auto expect = [&](size_t i) {
@@ -218,7 +240,7 @@ void Fixed(const std::string& name, std::span<const P> values, ArrowEncoding::ty
     if (compare)
       Check(std::memcmp(page.get(), expected.data(), expected.size_bytes()) == 0, name.c_str());
   };
-  Side our_side = {[&] { return ours.Encode(values); },
+  Side our_side = {[&](bool keep) { return ours.Encode(values, keep); },
                    [&] {
                      size_t i = 0;
                      ours.Decode([&](BlockDecoder<P>& decoder, size_t count) {
@@ -226,13 +248,13 @@ void Fixed(const std::string& name, std::span<const P> values, ArrowEncoding::ty
                        expect(i++);
                      });
                    }};
-  our_side.encode();
+  our_side.encode(true);
   our_side.decode();
   Arrows<std::conditional_t<std::is_void_v<D>, parquet::Int32Type, D>> arrows{encoding};
   Side arrow_side;
   if constexpr (!std::is_void_v<D>) {
-    arrow_side = {[&] {
-                    return arrows.Encode(values.size(), [&](auto& encoder, size_t i) {
+    arrow_side = {[&](bool keep) {
+                    return arrows.Encode(values.size(), keep, [&](auto& encoder, size_t i) {
                       const auto some = PageOf(values, i);
                       encoder.Put(some.data(), static_cast<int>(some.size()));
                     });
@@ -243,7 +265,7 @@ void Fixed(const std::string& name, std::span<const P> values, ArrowEncoding::ty
                       expect(i);
                     });
                   }};
-    arrow_side.encode();
+    arrow_side.encode(true);
     arrow_side.decode();
   }
   compare = false;
@@ -256,9 +278,11 @@ void Fixed(const std::string& name, std::span<const P> values, ArrowEncoding::ty
   });
 }
 
-void Strings(const std::string& name, const StringColumn& column, ArrowEncoding::type encoding,
+template <typename Column>
+void Strings(const std::string& name, Column& lazy, ArrowEncoding::type encoding,
              Ours<std::string_view> ours) {
   if (name.find(wanted) == std::string::npos) return;
+  const StringColumn& column = lazy.get();
   using D = parquet::ByteArrayType;
   const std::span<const std::string_view> values = column.values;
   const arrow::BinaryArray array(static_cast<int64_t>(values.size()),
@@ -268,12 +292,13 @@ void Strings(const std::string& name, const StringColumn& column, ArrowEncoding:
   for (size_t i = 0; i < Pages(values.size()); ++i)
     slices.push_back(array.Slice(static_cast<int64_t>(i * kPage), kPage));
   Arrows<D> arrows{encoding};
-  const auto our_encode = [&] { return ours.Encode(values); };
-  const auto arrow_encode = [&] {
-    return arrows.Encode(values.size(), [&](auto& encoder, size_t i) { encoder.Put(*slices[i]); });
+  const auto our_encode = [&](bool keep) { return ours.Encode(values, keep); };
+  const auto arrow_encode = [&](bool keep) {
+    return arrows.Encode(values.size(), keep,
+                         [&](auto& encoder, size_t i) { encoder.Put(*slices[i]); });
   };
-  our_encode();
-  arrow_encode();
+  our_encode(true);
+  arrow_encode(true);
 
   std::vector<parquet::ByteArray> byte_arrays(kPage);
   std::vector<std::string_view> views(kPage);
@@ -370,27 +395,30 @@ Ours<P> Alp() {
   return {[] { return MakeAlpEncoder<P>(); }, [](auto) { return MakeAlpDecoder<P>(); }};
 }
 
-template <typename D, typename P>
-void Numbers(const std::string& data, std::span<const P> values, bool dictionary,
-             PhysicalType type) {
+template <typename D, typename P, typename Make>
+void Numbers(const std::string& data, Make make, PhysicalType type, bool dictionary) {
+  Lazy column(make);
   if constexpr (std::is_integral_v<P>)
-    Fixed<D, P>("DELTA_BINARY_PACKED " + data, values, ArrowEncoding::DELTA_BINARY_PACKED,
+    Fixed<D, P>("DELTA_BINARY_PACKED " + data, column, ArrowEncoding::DELTA_BINARY_PACKED,
                 Delta<P>());
-  Fixed<D, P>("BYTE_STREAM_SPLIT " + data, values, ArrowEncoding::BYTE_STREAM_SPLIT, Split<P>());
+  Fixed<D, P>("BYTE_STREAM_SPLIT " + data, column, ArrowEncoding::BYTE_STREAM_SPLIT, Split<P>());
   if (dictionary)
-    Fixed<D, P>("RLE_DICTIONARY " + data, values, ArrowEncoding::RLE_DICTIONARY,
+    Fixed<D, P>("RLE_DICTIONARY " + data, column, ArrowEncoding::RLE_DICTIONARY,
                 WithDictionary<P>(type));
 }
 
-void Bools(const std::string& data, const std::vector<uint8_t>& bytes) {
-  const std::span<const bool> values(reinterpret_cast<const bool*>(bytes.data()), bytes.size());
-  Fixed<parquet::BooleanType, bool>("PLAIN " + data, values, ArrowEncoding::PLAIN, Plain<bool>());
+template <typename Make>
+void Bools(const std::string& data, Make make) {
+  Lazy column(make);
+  Fixed<parquet::BooleanType, bool>("PLAIN " + data, column, ArrowEncoding::PLAIN, Plain<bool>());
   Fixed<parquet::BooleanType, bool>(
-      "RLE " + data, values, ArrowEncoding::RLE,
+      "RLE " + data, column, ArrowEncoding::RLE,
       {[] { return MakeParquetRleEncoder(); }, [](auto) { return MakeParquetRleDecoder(); }});
 }
 
-void AllStrings(const std::string& data, const StringColumn& column, bool dictionary) {
+template <typename Make>
+void AllStrings(const std::string& data, Make make, bool dictionary) {
+  Lazy column(make);
   Strings("PLAIN " + data, column, ArrowEncoding::PLAIN, Plain<std::string_view>());
   Strings("DELTA_LENGTH_BYTE_ARRAY " + data, column, ArrowEncoding::DELTA_LENGTH_BYTE_ARRAY,
           {[] { return DeltaLengthByteArrayCodec::MakePageEncoder(); },
@@ -410,22 +438,22 @@ void RunAll() {
       "| encoding and data | Arrow decode, G values/s | x memcpy | ours | x memcpy | x Arrow | "
       "Arrow encode | ours | x Arrow | Arrow's bytes | ours |\n"
       "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
-  Numbers<parquet::Int32Type, int32_t>("int32 sequential", SequentialInts<int32_t>(), false,
-                                       PhysicalType::kInt32);
-  Numbers<parquet::Int32Type, int32_t>("int32 0..1000", SmallInts<int32_t>(), true,
-                                       PhysicalType::kInt32);
-  Numbers<parquet::Int64Type, int64_t>("int64 sequential", SequentialInts<int64_t>(), false,
-                                       PhysicalType::kInt64);
-  Numbers<parquet::Int64Type, int64_t>("int64 random", RandomInts<int64_t>(), false,
-                                       PhysicalType::kInt64);
-  Numbers<parquet::DoubleType, double>("double walk", WalkDoubles(), false, PhysicalType::kDouble);
-  Numbers<parquet::DoubleType, double>("double prices", Prices(), true, PhysicalType::kDouble);
-  Fixed<void, double>("ALP double prices", Prices(), ArrowEncoding::PLAIN, Alp<double>());
-  Bools("bool random", RandomBools());
-  Bools("bool runs", RunBools());
-  AllStrings("sorted keys", SortedKeys(), false);
-  AllStrings("words", Words(), true);
-  AllStrings("sorted URLs", SortedUrls(), false);
+  using parquet::Int32Type, parquet::Int64Type, parquet::DoubleType;
+  Numbers<Int32Type, int32_t>("int32 sequential", SequentialInts<int32_t>, PhysicalType::kInt32,
+                              false);
+  Numbers<Int32Type, int32_t>("int32 0..1000", SmallInts<int32_t>, PhysicalType::kInt32, true);
+  Numbers<Int64Type, int64_t>("int64 sequential", SequentialInts<int64_t>, PhysicalType::kInt64,
+                              false);
+  Numbers<Int64Type, int64_t>("int64 random", RandomInts<int64_t>, PhysicalType::kInt64, false);
+  Numbers<DoubleType, double>("double walk", WalkDoubles, PhysicalType::kDouble, false);
+  Numbers<DoubleType, double>("double prices", Prices, PhysicalType::kDouble, true);
+  Lazy prices(Prices);
+  Fixed<void, double>("ALP double prices", prices, ArrowEncoding::PLAIN, Alp<double>());
+  Bools("bool random", RandomBools);
+  Bools("bool runs", RunBools);
+  AllStrings("sorted keys", SortedKeys, false);
+  AllStrings("words", Words, true);
+  AllStrings("sorted URLs", SortedUrls, false);
 }
 
 }  // namespace cfile::encodings
