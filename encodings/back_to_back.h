@@ -31,7 +31,7 @@ inline BackToBack FindBackToBack(std::span<const std::string_view> values, size_
 }
 
 // Bytes behind `to` that CopyShort may overwrite.
-inline constexpr size_t kCopyAhead = 32;
+inline constexpr size_t kCopyAhead = 64;
 
 // Copies a value that lies before `readable_end`.
 inline void CopyShort(std::string_view value, const char* readable_end, uint8_t* to) {
@@ -39,7 +39,7 @@ inline void CopyShort(std::string_view value, const char* readable_end, uint8_t*
   if (value.size() <= kCopyAhead &&
       static_cast<size_t>(readable_end - value.data()) >= kCopyAhead) {
     CopyWide<16>(from, to);
-    if (value.size() > 16) CopyWide<16>(from + 16, to + 16);
+    if (value.size() > 16) CopyWide<kCopyAhead - 16>(from + 16, to + 16);
   } else if (!value.empty()) {
     std::memcpy(to, from, value.size());
   }

@@ -47,6 +47,12 @@ inline void CopyWide(const uint8_t* from, uint8_t* to) {
   std::memcpy(to, words, kSize);
 }
 
+// Fetches what lies a little ahead of `p`, if anything does: a walk from length to length does not
+// ask for it soon enough.
+inline void PrefetchAhead(const void* p) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(p) + 1024));
+}
+
 // The longest LEB128 forms (vint) of 32 and 64 bits, in bytes.
 inline constexpr size_t kMaxVint32Bytes = 5;
 inline constexpr size_t kMaxVint64Bytes = 10;

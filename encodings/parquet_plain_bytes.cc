@@ -25,6 +25,7 @@ class BytesPageEncoder final : public PageEncoder<std::string_view> {
       uint8_t* const begin = block.bytes.Extend(0);
       uint8_t* out = begin;
       for (; i < run.end; ++i) {
+        PrefetchAhead(values[i].data());
         StoreLittleEndian(static_cast<uint32_t>(values[i].size()), out);
         CopyShort(values[i], run.bytes_end, out + kLengthBytes);
         out += kLengthBytes + values[i].size();
@@ -73,13 +74,25 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
     const uint8_t* const begin = bytes_.data();
     const size_t end = bytes_.size();
     size_t next = next_;
-    for (size_t i = 0; i < n; ++i) {
-      if (end - next < kLengthBytes) return Truncated(position_ + i, next);
-      const size_t size = LoadLittleEndian<uint32_t>(begin + next);
-      next += kLengthBytes;
-      if (size > end - next) return Truncated(position_ + i, next - kLengthBytes);
-      out[i] = AsString({begin + next, size});
-      next += size;
+    for (size_t i = 0; i < n;) {
+      for (const size_t stop = std::min(n, i + kStep); i < stop; ++i) {
+        if (end - next < kLengthBytes) return Truncated(position_ + i, next);
+        const size_t size = LoadLittleEndian<uint32_t>(begin + next);
+        next += kLengthBytes;
+        PrefetchAhead(begin + next);
+        if (size > end - next) return Truncated(position_ + i, next - kLengthBytes);
+        out[i] = AsString({begin + next, size});
+        next += size;
+      }
+      // Each of these waited for the length of the one before; values of one length need not.
+      const size_t size = out[i - 1].size();
+      if (i < kStep || size != out[i - 2].size() || size != out[i - 3].size() ||
+          size != out[i - 4].size()) {
+        continue;
+      }
+      const size_t same = ReadEqual(size, next, out.subspan(i, n - i));
+      i += same;
+      next += same * (kLengthBytes + size);
     }
     next_ = next;
     position_ += static_cast<uint32_t>(n);
@@ -122,6 +135,20 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
   }
 
  private:
+  // Whether values are of one length is looked at after so many.
+  static constexpr size_t kStep = 32;
+
+  // Views of the values from byte `next` on, as long as all have `size` bytes; returns how many.
+  size_t ReadEqual(size_t size, size_t next, std::span<std::string_view> out) const {
+    const size_t step = kLengthBytes + size;
+    const size_t most = std::min(out.size(), (bytes_.size() - next) / step);
+    const uint8_t* value = bytes_.data() + next;
+    size_t i = 0;
+    for (; i < most && LoadLittleEndian<uint32_t>(value) == size; ++i, value += step)
+      out[i] = AsString({value + kLengthBytes, size});
+    return i;
+  }
+
   // Appends up to `count` values from byte `next` on, as long as they are short enough, and far
   // enough from the end, to be copied with their neighbours. Returns how many, and moves `next`.
   size_t PackShort(size_t count, size_t& next, PackedBudget& budget, PackedStrings& out,
@@ -137,6 +164,7 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
     size_t done = 0;
     for (; done < count && from <= last; ++done) {
       const size_t size = LoadLittleEndian<uint32_t>(from);
+      PrefetchAhead(from);
       if (size > kWide || size > room - used) break;
       CopyWide<16>(from + kLengthBytes, begin + used);
       if (size > 16) CopyWide<kWide - 16>(from + kLengthBytes + 16, begin + used + 16);
