@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "encodings/back_to_back.h"
 #include "encodings/bytes.h"
 #include "encodings/delta_binary_packed.h"
 #include "encodings/delta_byte_kernels.h"
@@ -50,11 +51,21 @@ class Encoder final : public PageEncoder<std::string_view> {
     prefixes_.resize(values.size());
     suffixes_.resize(values.size());
     std::string_view previous;
-    for (size_t i = 0; i < values.size(); ++i) {
-      const size_t prefix = CommonPrefix(previous, values[i]);
-      prefixes_[i] = static_cast<int32_t>(prefix);
-      suffixes_[i] = values[i].substr(prefix);
-      previous = values[i];
+    for (size_t i = 0; i < values.size();) {
+      const BackToBack run = FindBackToBack(values, i);
+      const auto some = values.subspan(i, run.end - i);
+      prefixes_[i] = static_cast<int32_t>(CommonPrefix(previous, some[0]));
+      const size_t vectors = CommonPrefixes(some, run.bytes_end, prefixes_.data() + i);
+      for (size_t j = 0; j < some.size(); ++j) {
+        auto prefix = static_cast<size_t>(prefixes_[i + j]);
+        if (j > 0 && (j >= vectors || prefix == kMaxComparedBytes)) {
+          prefix = CommonPrefix(some[j - 1], some[j]);
+          prefixes_[i + j] = static_cast<int32_t>(prefix);
+        }
+        suffixes_[i + j] = {some[j].data() + prefix, some[j].size() - prefix};
+      }
+      previous = some.back();
+      i = run.end;
     }
     prefix_places_.clear();
     places_.clear();

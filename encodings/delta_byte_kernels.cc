@@ -1,5 +1,7 @@
 #include "encodings/delta_byte_kernels.h"
 
+#include <algorithm>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encodings/delta_byte_kernels.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -9,6 +11,10 @@ HWY_BEFORE_NAMESPACE();
 namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+// Of a vector, but no more than kMost.
+template <size_t kMost>
+inline constexpr size_t kRegisterBytes = HWY_MAX_BYTES < kMost ? HWY_MAX_BYTES : kMost;
 
 // The last value stays in registers, since reading it back right after it was written in two pieces
 // would wait for both. Its suffix is loaded from as many bytes before it as the prefix has, so that
@@ -22,7 +28,7 @@ RebuiltValues RebuildShort(std::span<const int32_t> prefixes, const int32_t* suf
   (void)out, (void)offset, (void)ends;
   return {};
 #else
-  constexpr size_t kLanes = HWY_MAX_BYTES < kMaxRebuiltBytes ? HWY_MAX_BYTES : kMaxRebuiltBytes;
+  constexpr size_t kLanes = kRegisterBytes<kMaxRebuiltBytes>;
   constexpr size_t kParts = kMaxRebuiltBytes / kLanes;
   const hn::FixedTag<uint8_t, kLanes> d;
   if (readable.size() < 2 * kMaxRebuiltBytes) return {};
@@ -59,6 +65,35 @@ RebuiltValues RebuildShort(std::span<const int32_t> prefixes, const int32_t* suf
 #endif
 }
 
+size_t ComparePrefixes(std::span<const std::string_view> values, const char* readable_end,
+                       int32_t* prefixes) {
+#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
+  (void)values, (void)readable_end, (void)prefixes;
+  return 0;
+#else
+  const hn::FixedTag<uint8_t, kRegisterBytes<kMaxComparedBytes> > d;
+  size_t i = 1;
+  for (; i < values.size(); ++i) {
+    const auto* const value = reinterpret_cast<const uint8_t*>(values[i].data());
+    const auto* const before = reinterpret_cast<const uint8_t*>(values[i - 1].data());
+    if (reinterpret_cast<const uint8_t*>(readable_end) - value <
+        static_cast<ptrdiff_t>(kMaxComparedBytes)) {
+      break;
+    }
+    size_t same = 0;
+    for (; same < kMaxComparedBytes; same += hn::Lanes(d)) {
+      const auto differs = hn::Ne(hn::LoadU(d, value + same), hn::LoadU(d, before + same));
+      if (const intptr_t first = hn::FindFirstTrue(d, differs); first >= 0) {
+        same += static_cast<size_t>(first);
+        break;
+      }
+    }
+    prefixes[i] = static_cast<int32_t>(std::min({same, values[i].size(), values[i - 1].size()}));
+  }
+  return i;
+#endif
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace cfile::encodings
 HWY_AFTER_NAMESPACE();
@@ -66,6 +101,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cfile::encodings {
 HWY_EXPORT(RebuildShort);
+HWY_EXPORT(ComparePrefixes);
 
 RebuiltValues RebuildShortValues(std::span<const int32_t> prefixes, const int32_t* suffixes,
                                  const uint8_t* suffix, std::span<const uint8_t> readable,
@@ -73,6 +109,11 @@ RebuiltValues RebuildShortValues(std::span<const int32_t> prefixes, const int32_
                                  uint32_t offset, uint32_t* ends) {
   return HWY_DYNAMIC_DISPATCH(RebuildShort)(prefixes, suffixes, suffix, readable, previous, room,
                                             out, offset, ends);
+}
+
+size_t CommonPrefixes(std::span<const std::string_view> values, const char* readable_end,
+                      int32_t* prefixes) {
+  return HWY_DYNAMIC_DISPATCH(ComparePrefixes)(values, readable_end, prefixes);
 }
 
 }  // namespace cfile::encodings

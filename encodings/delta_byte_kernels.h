@@ -1,9 +1,10 @@
-// The inner loop of DELTA_BYTE_ARRAY, for the processor at hand.
+// The inner loops of DELTA_BYTE_ARRAY, for the processor at hand.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace cfile::encodings {
 
@@ -30,5 +31,13 @@ RebuiltValues RebuildShortValues(std::span<const int32_t> prefixes, const int32_
                                  const uint8_t* suffix, std::span<const uint8_t> readable,
                                  std::span<const uint8_t> previous, size_t room, uint8_t* out,
                                  uint32_t offset, uint32_t* ends);
+
+// prefixes[i] = bytes that values[i] shares with the front of values[i - 1], at most
+// kMaxComparedBytes, for i = 1, 2, ...; returns the first i for which it does not say so, since the
+// value lies too near to the end, or there are no vectors. Precondition: the values lie back to
+// back up to `readable_end`.
+inline constexpr size_t kMaxComparedBytes = 64;
+size_t CommonPrefixes(std::span<const std::string_view> values, const char* readable_end,
+                      int32_t* prefixes);
 
 }  // namespace cfile::encodings
