@@ -19,33 +19,28 @@ inline constexpr size_t kRegisterBytes = HWY_MAX_BYTES < kMost ? HWY_MAX_BYTES :
 // The last value stays in registers, since reading it back right after it was written in two pieces
 // would wait for both. Its suffix is loaded from as many bytes before it as the prefix has, so that
 // it is where it belongs and the prefix takes the place of what lies before.
-RebuiltValues RebuildShort(std::span<const int32_t> prefixes, const int32_t* suffixes,
-                           const uint8_t* suffix, std::span<const uint8_t> readable,
-                           std::span<const uint8_t> previous, size_t room, uint8_t* out,
-                           uint32_t offset, uint32_t* ends) {
-#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
-  (void)prefixes, (void)suffixes, (void)suffix, (void)readable, (void)previous, (void)room;
-  (void)out, (void)offset, (void)ends;
-  return {};
-#else
-  constexpr size_t kLanes = kRegisterBytes<kMaxRebuiltBytes>;
-  constexpr size_t kParts = kMaxRebuiltBytes / kLanes;
+// Values of up to kMost bytes: wide stores of short ones would cross lines of the cache for
+// nothing.
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+template <size_t kMost>
+HWY_INLINE RebuiltValues Rebuild(std::span<const int32_t> prefixes, const int32_t* suffixes,
+                                 const uint8_t* suffix, const uint8_t* first, const uint8_t* last,
+                                 std::span<const uint8_t> previous, size_t room, uint8_t* out,
+                                 uint32_t offset, uint32_t* ends) {
+  constexpr size_t kLanes = kRegisterBytes<kMost>;
+  constexpr size_t kParts = kMost / kLanes;
   const hn::FixedTag<uint8_t, kLanes> d;
-  if (readable.size() < 2 * kMaxRebuiltBytes) return {};
-  const uint8_t* const first = readable.data() + kMaxRebuiltBytes;
-  const uint8_t* const last = readable.data() + readable.size() - kMaxRebuiltBytes;
   hn::Vec<decltype(d)> value[kParts];
   for (size_t part = 0; part < kParts; ++part)
     value[part] = hn::LoadU(d, previous.data() + part * kLanes);
-  uint32_t size = static_cast<uint32_t>(previous.size() < kMaxRebuiltBytes ? previous.size()
-                                                                           : kMaxRebuiltBytes);
+  auto size = static_cast<uint32_t>(std::min(previous.size(), kMost));
   const uint8_t* from = suffix;
   size_t used = 0;
   size_t i = 0;
   for (; i < prefixes.size(); ++i) {
     const auto prefix = static_cast<uint32_t>(prefixes[i]);
     const uint64_t next_size = uint64_t{prefix} + static_cast<uint32_t>(suffixes[i]);
-    if (prefix > size || next_size > kMaxRebuiltBytes || next_size > room - used || from < first ||
+    if (prefix > size || next_size > kMost || next_size > room - used || from < first ||
         from > last) {
       break;
     }
@@ -62,6 +57,30 @@ RebuiltValues RebuildShort(std::span<const int32_t> prefixes, const int32_t* suf
     ends[i] = offset + static_cast<uint32_t>(used);
   }
   return {i, used, static_cast<size_t>(from - suffix)};
+}
+#endif
+
+RebuiltValues RebuildShort(std::span<const int32_t> prefixes, const int32_t* suffixes,
+                           const uint8_t* suffix, std::span<const uint8_t> readable,
+                           std::span<const uint8_t> previous, size_t room, uint8_t* out,
+                           uint32_t offset, uint32_t* ends) {
+#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
+  (void)prefixes, (void)suffixes, (void)suffix, (void)readable, (void)previous, (void)room;
+  (void)out, (void)offset, (void)ends;
+  return {};
+#else
+  if (readable.size() < 2 * kMaxRebuiltBytes) return {};
+  const uint8_t* const first = readable.data() + kMaxRebuiltBytes;
+  const uint8_t* const last = readable.data() + readable.size() - kMaxRebuiltBytes;
+  uint32_t longest = 0;
+  for (size_t i = 0; i < prefixes.size(); ++i) {
+    longest =
+        std::max(longest, static_cast<uint32_t>(prefixes[i]) + static_cast<uint32_t>(suffixes[i]));
+  }
+  const auto rebuild = longest <= 16   ? &Rebuild<16>
+                       : longest <= 32 ? &Rebuild<32>
+                                       : &Rebuild<kMaxRebuiltBytes>;
+  return rebuild(prefixes, suffixes, suffix, first, last, previous, room, out, offset, ends);
 #endif
 }
 
