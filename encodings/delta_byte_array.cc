@@ -356,6 +356,11 @@ class Decoder final : public BlockDecoder<std::string_view> {
       if (size != type_length_)
         return DataLoss("value ", first + i, " has ", size, " bytes, not ", type_length_);
     }
+    longest_ = 0;
+    for (size_t i = 0; i < count; ++i) {
+      longest_ = std::max(longest_, static_cast<uint32_t>(prefix_sizes_[i]) +
+                                        static_cast<uint32_t>(suffix_sizes_[i]));
+    }
     first_of_chunk_ = first;
     next_ = 0;
     end_ = count;
@@ -388,9 +393,10 @@ class Decoder final : public BlockDecoder<std::string_view> {
       const size_t some = std::min(end_ - next_, count - done);
       sink.Expect(some);
       find_previous();
-      const RebuiltValues rebuilt = RebuildShortValues(
-          {prefix_sizes_ + next_, some}, suffix_sizes_ + next_, suffix_, bytes_,
-          {previous_, previous_size_}, sink.room(), sink.next(), sink.offset(), sink.ends());
+      const RebuiltValues rebuilt =
+          RebuildShortValues({prefix_sizes_ + next_, some}, suffix_sizes_ + next_, suffix_, bytes_,
+                             {previous_, previous_size_}, sink.room(), sink.next(), sink.offset(),
+                             sink.ends(), longest_);
       if (rebuilt.count > 0) {
         sink.Add(rebuilt.count, rebuilt.bytes);
         next_ += rebuilt.count;
@@ -443,6 +449,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
   size_t next_ = 0;
   size_t end_ = 0;
   uint32_t first_of_chunk_ = 0;
+  uint32_t longest_ = 0;  // of the chunk's values
   const uint8_t* suffix_ = nullptr;
   int32_t prefix_sizes_[kLengths];
   int32_t suffix_sizes_[kLengths];

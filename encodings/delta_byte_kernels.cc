@@ -63,7 +63,7 @@ HWY_INLINE RebuiltValues Rebuild(std::span<const int32_t> prefixes, const int32_
 RebuiltValues RebuildShort(std::span<const int32_t> prefixes, const int32_t* suffixes,
                            const uint8_t* suffix, std::span<const uint8_t> readable,
                            std::span<const uint8_t> previous, size_t room, uint8_t* out,
-                           uint32_t offset, uint32_t* ends) {
+                           uint32_t offset, uint32_t* ends, [[maybe_unused]] uint32_t longest) {
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
   (void)prefixes, (void)suffixes, (void)suffix, (void)readable, (void)previous, (void)room;
   (void)out, (void)offset, (void)ends;
@@ -72,11 +72,6 @@ RebuiltValues RebuildShort(std::span<const int32_t> prefixes, const int32_t* suf
   if (readable.size() < 2 * kMaxRebuiltBytes) return {};
   const uint8_t* const first = readable.data() + kMaxRebuiltBytes;
   const uint8_t* const last = readable.data() + readable.size() - kMaxRebuiltBytes;
-  uint32_t longest = 0;
-  for (size_t i = 0; i < prefixes.size(); ++i) {
-    longest =
-        std::max(longest, static_cast<uint32_t>(prefixes[i]) + static_cast<uint32_t>(suffixes[i]));
-  }
   const auto rebuild = longest <= 16   ? &Rebuild<16>
                        : longest <= 32 ? &Rebuild<32>
                                        : &Rebuild<kMaxRebuiltBytes>;
@@ -125,9 +120,9 @@ HWY_EXPORT(ComparePrefixes);
 RebuiltValues RebuildShortValues(std::span<const int32_t> prefixes, const int32_t* suffixes,
                                  const uint8_t* suffix, std::span<const uint8_t> readable,
                                  std::span<const uint8_t> previous, size_t room, uint8_t* out,
-                                 uint32_t offset, uint32_t* ends) {
+                                 uint32_t offset, uint32_t* ends, uint32_t longest) {
   return HWY_DYNAMIC_DISPATCH(RebuildShort)(prefixes, suffixes, suffix, readable, previous, room,
-                                            out, offset, ends);
+                                            out, offset, ends, longest);
 }
 
 size_t CommonPrefixes(std::span<const std::string_view> values, const char* readable_end,

@@ -30,7 +30,7 @@ struct RebuiltValues {
 RebuiltValues RebuildShortValues(std::span<const int32_t> prefixes, const int32_t* suffixes,
                                  const uint8_t* suffix, std::span<const uint8_t> readable,
                                  std::span<const uint8_t> previous, size_t room, uint8_t* out,
-                                 uint32_t offset, uint32_t* ends);
+                                 uint32_t offset, uint32_t* ends, uint32_t longest);
 
 // prefixes[i] = bytes that values[i] shares with the front of values[i - 1], at most
 // kMaxComparedBytes, for i = 1, 2, ...; returns the first i for which it does not say so, since the
