@@ -5,8 +5,10 @@
 #include <cstring>
 #include <vector>
 
+#include "encodings/back_to_back.h"
 #include "encodings/bit_shuffle.h"
 #include "encodings/bytes.h"
+#include "encodings/packed_strings.h"
 #include "encodings/page_codec.h"
 #include "encodings/plain_binary.h"
 #include "encodings/value_codes.h"
@@ -30,12 +32,14 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
     if (plain_ != nullptr) return plain_->Append(values);
     size_t room = max_codes_ - codes_->count();
     batch_.clear();
-    for (const std::string_view value : values) {
+    BackToBack run{};
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (i == run.end) run = FindBackToBack(values, i);
       // Kudu looks only when a batch is in, and learns a word before it sees that the block has no
       // room for it.
       if (!options_.kudu_exact && (room == 0 || dictionary_full_)) break;
       uint32_t code;
-      if (!CodeOf(value, code) || room == 0) break;
+      if (!CodeOf(values[i], run.bytes_end, code) || room == 0) break;
       batch_.push_back(code);
       --room;
     }
@@ -77,9 +81,9 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
 
  private:
   // False if the value is not in the dictionary and the dictionary takes no more.
-  bool CodeOf(std::string_view value, uint32_t& code) {
+  bool CodeOf(std::string_view value, const char* readable_end, uint32_t& code) {
     const uint32_t size = known_.size();
-    code = known_.CodeOf(value);
+    code = known_.CodeOf(value, readable_end);
     if (code < size) return true;
     // Blocks are limited, and so is the dictionary, which is one.
     const bool too_long = !options_.kudu_exact && dictionary_->count() > 0 &&
@@ -221,7 +225,7 @@ std::unique_ptr<BlockDecoder<std::string_view>> DictCodec::MakeDecoder(
 absl::StatusOr<std::shared_ptr<const Dictionary>> DictCodec::LoadDictionary(
     PhysicalType /*type*/, uint32_t /*type_length*/, std::span<const uint8_t> bytes) {
   const auto dictionary = std::make_shared<ValueDictionary<std::string_view>>();
-  dictionary->text = std::make_unique_for_overwrite<uint8_t[]>(bytes.size());
+  dictionary->text = std::make_unique<uint8_t[]>(bytes.size() + PackedStrings::kAhead);
   std::copy(bytes.begin(), bytes.end(), dictionary->text.get());
   const auto decoder = MakePlainBinaryDecoder();
   const std::span<const uint8_t> text(dictionary->text.get(), bytes.size());

@@ -13,7 +13,7 @@ constexpr uint64_t kLiteralsPerCheckpoint = 4096;
 
 // Runs are mostly short and of random length: so many bytes are written at once, whatever the
 // length, where there is room.
-constexpr size_t kShortRunBytes = 128;
+constexpr size_t kShortRunBytes = 256;
 
 // Writes `count` times `value` to `out`, where `room` values may be overwritten.
 template <typename T>

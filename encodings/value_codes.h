@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "encodings/back_to_back.h"
 #include "encodings/bytes.h"
 #include "encodings/physical_type.h"
 
@@ -25,22 +27,15 @@ inline uint64_t MixBits(uint64_t a, uint64_t b) {
 inline constexpr uint64_t kHashSeed = 0x9e3779b97f4a7c15u;
 inline constexpr uint64_t kHashStep = 0xd6e8feb86659fd93u;
 
-// All of 4 to 16 bytes: their first and last 8, or of fewer than 8 the first and last 4 twice.
-struct ShortBytes {
-  ShortBytes(const uint8_t* p, size_t size) {
-    const size_t inner = size >= 8 ? 4 : 0;
-    const uint8_t* const last = p + size - 4;
-    front = Pair(p, p + inner);
-    back = Pair(last - inner, last);
-  }
-  static uint64_t Pair(const uint8_t* p, const uint8_t* q) {
-    return LoadLittleEndian<uint32_t>(p) | uint64_t{LoadLittleEndian<uint32_t>(q)} << 32;
-  }
-  uint64_t front;
-  uint64_t back;
+// What a string is found by: up to 16 bytes it is its key.
+struct TextKey {
+  uint64_t hash;
+  // The last 1 to 16 bytes: the first 8 of them, with zeros behind; the last 8 if there are more.
+  uint64_t low;
+  uint64_t high;
 };
-
-inline uint64_t HashOf(std::string_view value) {
+// Lengths of up to 16 take no branch where so many bytes may be read, which is up to readable_end.
+inline TextKey KeyOfText(std::string_view value, const char* readable_end) {
   const uint8_t* p = AsBytes(value).data();
   size_t left = value.size();
   uint64_t hash = kHashSeed ^ left;
@@ -48,33 +43,20 @@ inline uint64_t HashOf(std::string_view value) {
     hash = MixBits(LoadLittleEndian<uint64_t>(p) ^ hash,
                    LoadLittleEndian<uint64_t>(p + 8) ^ kHashStep);
   }
-  // The last 1 to 16 bytes as two words, which overlap where the bytes are few. From 4 on without a
-  // branch, as lengths cannot be foretold.
-  uint64_t low = 0;
-  uint64_t high = 0;
-  if (left >= 4) {
-    const ShortBytes ends(p, left);
-    low = ends.front;
-    high = ends.back;
-  } else if (left > 0) {
-    low = uint64_t{p[0]} | uint64_t{p[left / 2]} << 8 | uint64_t{p[left - 1]} << 16;
+  uint8_t copy[16] = {};
+  if (reinterpret_cast<const uint8_t*>(readable_end) - p < 16) {
+    if (left > 0) std::memcpy(copy, p, left);
+    p = copy;
   }
-  return MixBits(low ^ hash, high ^ kHashStep);
-}
-
-// a == b. Most values of a dictionary are short, and their comparison is not worth a call.
-inline bool SameBytes(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  const size_t size = a.size();
-  if (size > 16) return std::memcmp(a.data(), b.data(), size) == 0;
-  const uint8_t* const p = AsBytes(a).data();
-  const uint8_t* const q = AsBytes(b).data();
-  if (size >= 4) {
-    const ShortBytes a_ends(p, size);
-    const ShortBytes b_ends(q, size);
-    return ((a_ends.front ^ b_ends.front) | (a_ends.back ^ b_ends.back)) == 0;
-  }
-  return size == 0 || (p[0] == q[0] && p[size / 2] == q[size / 2] && p[size - 1] == q[size - 1]);
+  const auto over = static_cast<int64_t>(left) - 8;
+  const int64_t is_short = over >> 63;  // all ones or none
+  const auto more = static_cast<size_t>(over & ~is_short);
+  // Half a shift twice: 64 bits cannot be shifted by 64.
+  const auto unused = static_cast<int>(4 * (-over & is_short));
+  const uint64_t low = LoadLittleEndian<uint64_t>(p) << unused << unused >> unused >> unused;
+  const uint64_t high =
+      LoadLittleEndian<uint64_t>(p + more) & (uint64_t{0} - static_cast<uint64_t>(more > 0));
+  return {MixBits(low ^ hash, high ^ kHashStep), low, high};
 }
 
 // Open addressing over slots of a tag and a code; at most a quarter of them are used.
@@ -90,6 +72,8 @@ class CodeSlots {
     shift_ = 64 - std::countr_zero(size_);
   }
   bool IsFullWith(size_t count) const { return 4 * count > size_; }
+
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash >> shift_]); }
 
   // The one of the first two slots for this hash that may hold a value of this tag. Chosen without
   // a branch: which of the two it is cannot be foretold.
@@ -116,8 +100,6 @@ class CodeSlots {
 template <typename P>
 class ValueCodes {
  public:
-  static constexpr uint32_t kNoCode = UINT32_MAX;
-
   // Bytes of a value in the dictionary: its own and `overhead_bytes` more. Precondition:
   // limit_bytes < 2^32.
   ValueCodes(size_t overhead_bytes, size_t limit_bytes)
@@ -125,21 +107,49 @@ class ValueCodes {
     assert(limit_bytes < UINT32_MAX);
   }
 
+  static constexpr uint32_t kNoCode = UINT32_MAX;
+
   uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
   size_t bytes() const { return bytes_; }
 
-  // The value's code, which is new if it was not seen before; kNoCode if it would be new but the
-  // limit is reached.
-  uint32_t CodeOf(const P& value) {
-    const Key key = KeyOf(value);
-    const uint64_t hash = Hash(key);
-    const uint32_t tag = TagOf(key, hash);
-    const Slot& guess = slots_.Guess(hash, tag);
-    if (guess.code_and_1 != 0 && Is(guess, tag, key, value)) [[likely]]
-      return guess.code_and_1 - 1;
-    Slot& slot = slots_.Find(hash, [&](const Slot& taken) { return Is(taken, tag, key, value); });
-    if (slot.code_and_1 != 0) return slot.code_and_1 - 1;
-    return Add(slot, tag, key, value);
+  // The values' codes, which are new for values not seen before. False, with some codes missing, if
+  // the limit is reached.
+  bool CodesOf(std::span<const P> values, uint32_t* codes) {
+    if constexpr (kIsBytes<P>) {
+      // In steps, each of which fetches for many values at once what the next one waits for.
+      constexpr size_t kBatch = 32;
+      Key keys[kBatch];
+      for (size_t i = 0; i < values.size();) {
+        const BackToBack run = FindBackToBack(values, i);
+        while (i < run.end) {
+          const size_t count = std::min(kBatch, run.end - i);
+          for (size_t j = 0; j < count; ++j) {
+            keys[j] = KeyOf(values[i + j], run.bytes_end);
+            slots_.Prefetch(keys[j].hash);
+          }
+          for (size_t j = 0; j < count; ++j) {
+            const Slot& guess = slots_.Guess(keys[j].hash, TagOf(keys[j], keys[j].hash));
+            if (guess.code_and_1 != 0) __builtin_prefetch(&entries_[guess.code_and_1 - 1]);
+          }
+          for (size_t j = 0; j < count; ++j, ++i) {
+            codes[i] = CodeOf(values[i], keys[j]);
+            if (codes[i] == kNoCode) return false;
+          }
+        }
+      }
+    } else {
+      for (size_t i = 0; i < values.size(); ++i) {
+        codes[i] = CodeOf(values[i], KeyOf(values[i], nullptr));
+        if (codes[i] == kNoCode) return false;
+      }
+    }
+    return true;
+  }
+
+  // The code of one value, which is new if it was not seen before; kNoCode: the limit is reached.
+  // Of bytes, what lies behind the value may be read up to `readable_end`.
+  uint32_t CodeOf(const P& value, const char* readable_end) {
+    return CodeOf(value, KeyOf(value, readable_end));
   }
 
   // Forgets all values but the first `count`.
@@ -165,12 +175,14 @@ class ValueCodes {
 
  private:
   struct TextEntry {
+    uint64_t low;
+    uint64_t high;
     uint32_t begin;
     uint32_t size;
   };
   using Bits = std::conditional_t<sizeof(P) == 1, uint8_t,
                                   std::conditional_t<sizeof(P) == 4, uint32_t, uint64_t>>;
-  using Key = std::conditional_t<kIsBytes<P>, uint64_t, Bits>;
+  using Key = std::conditional_t<kIsBytes<P>, TextKey, Bits>;
   using Entry = std::conditional_t<kIsBytes<P>, TextEntry, Bits>;
   // Small, since what is looked up most should stay in the first caches.
   struct Slot {
@@ -178,16 +190,32 @@ class ValueCodes {
     uint32_t code_and_1 = 0;  // 0: free
   };
 
-  static Key KeyOf(const P& value) {
+  // The code, or a new one; kNoCode: the limit is reached.
+  uint32_t CodeOf(const P& value, const Key& key) {
+    const uint64_t hash = Hash(key);
+    const uint32_t tag = TagOf(key, hash);
+    const Slot& guess = slots_.Guess(hash, tag);
+    if (guess.code_and_1 != 0 && Is(guess, tag, key, value)) [[likely]]
+      return guess.code_and_1 - 1;
+    Slot& slot = slots_.Find(hash, [&](const Slot& taken) { return Is(taken, tag, key, value); });
+    if (slot.code_and_1 != 0) return slot.code_and_1 - 1;
+    return Add(slot, tag, key, value);
+  }
+
+  // readable_end: of bytes, see KeyOfText.
+  static Key KeyOf(const P& value, [[maybe_unused]] const char* readable_end) {
     if constexpr (kIsBytes<P>) {
-      return HashOf(value);
+      return KeyOfText(value, readable_end);
     } else {
       return std::bit_cast<Bits>(value);
     }
   }
-  static uint64_t Hash(Key key) {
-    if constexpr (kIsBytes<P>) return key;
-    return MixBits(uint64_t{key} ^ kHashStep, kHashSeed);
+  static uint64_t Hash(const Key& key) {
+    if constexpr (kIsBytes<P>) {
+      return key.hash;
+    } else {
+      return MixBits(uint64_t{key} ^ kHashStep, kHashSeed);
+    }
   }
   static size_t SizeOf(const P& value) {
     if constexpr (kIsBytes<P>) {
@@ -197,19 +225,26 @@ class ValueCodes {
     }
   }
   // Numbers of up to 32 bits are their own tag; the other part of the hash chooses the slot.
-  static uint32_t TagOf(Key key, uint64_t hash) {
-    return static_cast<uint32_t>(sizeof(Key) <= 4 ? key : hash);
+  static uint32_t TagOf(const Key& key, uint64_t hash) {
+    if constexpr (sizeof(Key) <= 4) {
+      return key;
+    } else {
+      return static_cast<uint32_t>(hash);
+    }
   }
-  bool Is(const Slot& slot, uint32_t tag, Key key, const P& value) const {
+  bool Is(const Slot& slot, uint32_t tag, const Key& key, const P& value) const {
     if (slot.tag != tag) return false;
     if constexpr (kIsBytes<P>) {
-      return SameBytes((*this)[slot.code_and_1 - 1], value);
+      const TextEntry& entry = entries_[slot.code_and_1 - 1];
+      if (entry.size != value.size() || entry.low != key.low || entry.high != key.high)
+        return false;
+      return entry.size <= 16 || (*this)[slot.code_and_1 - 1] == value;
     } else {
       return sizeof(Key) <= 4 || entries_[slot.code_and_1 - 1] == key;
     }
   }
 
-  [[gnu::noinline]] uint32_t Add(Slot& slot, uint32_t tag, Key key, const P& value) {
+  [[gnu::noinline]] uint32_t Add(Slot& slot, uint32_t tag, const Key& key, const P& value) {
     const size_t added = SizeOf(value) + overhead_bytes_;
     if (added > limit_bytes_ - bytes_) return kNoCode;
     bytes_ += added;
@@ -217,8 +252,8 @@ class ValueCodes {
     slot.tag = tag;
     slot.code_and_1 = code + 1;
     if constexpr (kIsBytes<P>) {
-      entries_.push_back(
-          {static_cast<uint32_t>(text_.size()), static_cast<uint32_t>(value.size())});
+      entries_.push_back({key.low, key.high, static_cast<uint32_t>(text_.size()),
+                          static_cast<uint32_t>(value.size())});
       text_.PutBytes(value);
     } else {
       entries_.push_back(key);
@@ -230,7 +265,13 @@ class ValueCodes {
   void Rebuild() {
     slots_.Reset(entries_.size());
     for (uint32_t code = 0; code < size(); ++code) {
-      const Key key = KeyOf((*this)[code]);
+      Key key;
+      if constexpr (kIsBytes<P>) {
+        const std::string_view value = (*this)[code];
+        key = KeyOf(value, value.data() + value.size());
+      } else {
+        key = entries_[code];
+      }
       const uint64_t hash = Hash(key);
       Slot& slot = slots_.Find(hash, [](const Slot&) { return false; });
       slot.tag = TagOf(key, hash);

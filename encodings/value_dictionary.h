@@ -14,7 +14,8 @@ template <typename P>
 struct ValueDictionary final : Dictionary {
   std::unique_ptr<P[]> values;  // value of code i
   uint32_t size = 0;
-  std::unique_ptr<uint8_t[]> text;  // of bytes: what the values point into
+  // Of bytes: what the values point into. PackedStrings::kAhead bytes behind may be read too.
+  std::unique_ptr<uint8_t[]> text;
 };
 
 }  // namespace cfile::encodings
