@@ -5,7 +5,6 @@
 #include <cstring>
 #include <vector>
 
-#include "encodings/back_to_back.h"
 #include "encodings/bit_shuffle.h"
 #include "encodings/bytes.h"
 #include "encodings/packed_strings.h"
@@ -30,18 +29,17 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
 
   size_t Append(std::span<const std::string_view> values) override {
     if (plain_ != nullptr) return plain_->Append(values);
-    size_t room = max_codes_ - codes_->count();
+    const size_t room = max_codes_ - codes_->count();
     batch_.clear();
-    BackToBack run{};
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (i == run.end) run = FindBackToBack(values, i);
-      // Kudu looks only when a batch is in, and learns a word before it sees that the block has no
-      // room for it.
-      if (!options_.kudu_exact && (room == 0 || dictionary_full_)) break;
-      uint32_t code;
-      if (!CodeOf(values[i], run.bytes_end, code) || room == 0) break;
-      batch_.push_back(code);
-      --room;
+    // Kudu looks only when a batch is in, and learns a word before it sees that the block has no
+    // room for it.
+    if (!options_.kudu_exact) values = values.first(std::min(values.size(), room));
+    if (options_.kudu_exact || !dictionary_full_) {
+      known_.VisitCodes(values, [&](size_t i, uint32_t code) {
+        if (!Learn(values[i], code) || batch_.size() == room) return false;
+        batch_.push_back(code);
+        return options_.kudu_exact || !dictionary_full_;
+      });
     }
     codes_->Append(batch_);
     if (batch_.empty() && dictionary_full_ && codes_->count() == 0 && !values.empty()) {
@@ -80,14 +78,14 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
   }
 
  private:
-  // False if the value is not in the dictionary and the dictionary takes no more.
-  bool CodeOf(std::string_view value, const char* readable_end, uint32_t& code) {
-    const uint32_t size = known_.size();
-    code = known_.CodeOf(value, readable_end);
+  // Takes note of the value that has this code. False if the value is not in the dictionary and the
+  // dictionary takes no more.
+  bool Learn(std::string_view value, uint32_t code) {
+    const uint32_t size = dictionary_->count();
     if (code < size) return true;
     // Blocks are limited, and so is the dictionary, which is one.
-    const bool too_long = !options_.kudu_exact && dictionary_->count() > 0 &&
-                          value.size() > options_.block_size_bytes;
+    const bool too_long =
+        !options_.kudu_exact && size > 0 && value.size() > options_.block_size_bytes;
     if (dictionary_full_ || too_long || code == known_.kNoCode) {
       known_.Truncate(size);  // once in a file: from here on blocks are PLAIN
       dictionary_full_ = true;

@@ -13,7 +13,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "encodings/back_to_back.h"
 #include "encodings/bytes.h"
 #include "encodings/physical_type.h"
 
@@ -30,12 +29,11 @@ inline constexpr uint64_t kHashStep = 0xd6e8feb86659fd93u;
 // What a string is found by: up to 16 bytes it is its key.
 struct TextKey {
   uint64_t hash;
-  // The last 1 to 16 bytes: the first 8 of them, with zeros behind; the last 8 if there are more.
+  // The last 1 to 16 bytes, some of them twice; 0 if there are none.
   uint64_t low;
   uint64_t high;
 };
-// Lengths of up to 16 take no branch where so many bytes may be read, which is up to readable_end.
-inline TextKey KeyOfText(std::string_view value, const char* readable_end) {
+inline TextKey KeyOfText(std::string_view value) {
   const uint8_t* p = AsBytes(value).data();
   size_t left = value.size();
   uint64_t hash = kHashSeed ^ left;
@@ -43,19 +41,21 @@ inline TextKey KeyOfText(std::string_view value, const char* readable_end) {
     hash = MixBits(LoadLittleEndian<uint64_t>(p) ^ hash,
                    LoadLittleEndian<uint64_t>(p + 8) ^ kHashStep);
   }
-  uint8_t copy[16] = {};
-  if (reinterpret_cast<const uint8_t*>(readable_end) - p < 16) {
-    if (left > 0) std::memcpy(copy, p, left);
-    p = copy;
+  uint64_t low = 0;
+  uint64_t high = 0;
+  if (left >= 4) {
+    // The first and last 8, or of fewer than 8 the first and last 4 twice: without a branch, as
+    // lengths cannot be foretold.
+    const auto pair = [](const uint8_t* a, const uint8_t* b) {
+      return LoadLittleEndian<uint32_t>(a) | uint64_t{LoadLittleEndian<uint32_t>(b)} << 32;
+    };
+    const size_t inner = left >= 8 ? 4 : 0;
+    const uint8_t* const last = p + left - 4;
+    low = pair(p, p + inner);
+    high = pair(last - inner, last);
+  } else if (left > 0) {
+    low = uint64_t{p[0]} | uint64_t{p[left / 2]} << 8 | uint64_t{p[left - 1]} << 16;
   }
-  const auto over = static_cast<int64_t>(left) - 8;
-  const int64_t is_short = over >> 63;  // all ones or none
-  const auto more = static_cast<size_t>(over & ~is_short);
-  // Half a shift twice: 64 bits cannot be shifted by 64.
-  const auto unused = static_cast<int>(4 * (-over & is_short));
-  const uint64_t low = LoadLittleEndian<uint64_t>(p) << unused << unused >> unused >> unused;
-  const uint64_t high =
-      LoadLittleEndian<uint64_t>(p + more) & (uint64_t{0} - static_cast<uint64_t>(more > 0));
   return {MixBits(low ^ hash, high ^ kHashStep), low, high};
 }
 
@@ -112,44 +112,44 @@ class ValueCodes {
   uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
   size_t bytes() const { return bytes_; }
 
-  // The values' codes, which are new for values not seen before. False, with some codes missing, if
-  // the limit is reached.
-  bool CodesOf(std::span<const P> values, uint32_t* codes) {
+  // Calls take(i, code) for each of the values in order, until it returns false. The code is a new
+  // one, size() before, for a value not seen before, or kNoCode if the limit is reached. `take` may
+  // Truncate, and then ends it.
+  template <typename Take>
+  void VisitCodes(std::span<const P> values, Take take) {
     if constexpr (kIsBytes<P>) {
       // In steps, each of which fetches for many values at once what the next one waits for.
       constexpr size_t kBatch = 32;
       Key keys[kBatch];
       for (size_t i = 0; i < values.size();) {
-        const BackToBack run = FindBackToBack(values, i);
-        while (i < run.end) {
-          const size_t count = std::min(kBatch, run.end - i);
-          for (size_t j = 0; j < count; ++j) {
-            keys[j] = KeyOf(values[i + j], run.bytes_end);
-            slots_.Prefetch(keys[j].hash);
-          }
-          for (size_t j = 0; j < count; ++j) {
-            const Slot& guess = slots_.Guess(keys[j].hash, TagOf(keys[j], keys[j].hash));
-            if (guess.code_and_1 != 0) __builtin_prefetch(&entries_[guess.code_and_1 - 1]);
-          }
-          for (size_t j = 0; j < count; ++j, ++i) {
-            codes[i] = CodeOf(values[i], keys[j]);
-            if (codes[i] == kNoCode) return false;
-          }
+        const size_t count = std::min(kBatch, values.size() - i);
+        for (size_t j = 0; j < count; ++j) {
+          keys[j] = KeyOf(values[i + j]);
+          slots_.Prefetch(keys[j].hash);
+        }
+        for (size_t j = 0; j < count; ++j) {
+          const Slot& guess = slots_.Guess(keys[j].hash, TagOf(keys[j], keys[j].hash));
+          if (guess.code_and_1 != 0) __builtin_prefetch(&entries_[guess.code_and_1 - 1]);
+        }
+        for (size_t j = 0; j < count; ++j, ++i) {
+          if (!take(i, CodeOf(values[i], keys[j]))) return;
         }
       }
     } else {
       for (size_t i = 0; i < values.size(); ++i) {
-        codes[i] = CodeOf(values[i], KeyOf(values[i], nullptr));
-        if (codes[i] == kNoCode) return false;
+        if (!take(i, CodeOf(values[i], KeyOf(values[i])))) return;
       }
     }
-    return true;
   }
 
-  // The code of one value, which is new if it was not seen before; kNoCode: the limit is reached.
-  // Of bytes, what lies behind the value may be read up to `readable_end`.
-  uint32_t CodeOf(const P& value, const char* readable_end) {
-    return CodeOf(value, KeyOf(value, readable_end));
+  // The codes of all values. False, with some codes missing, if the limit is reached.
+  bool CodesOf(std::span<const P> values, uint32_t* codes) {
+    bool all = true;
+    VisitCodes(values, [&](size_t i, uint32_t code) {
+      codes[i] = code;
+      return all = code != kNoCode;
+    });
+    return all;
   }
 
   // Forgets all values but the first `count`.
@@ -202,10 +202,9 @@ class ValueCodes {
     return Add(slot, tag, key, value);
   }
 
-  // readable_end: of bytes, see KeyOfText.
-  static Key KeyOf(const P& value, [[maybe_unused]] const char* readable_end) {
+  static Key KeyOf(const P& value) {
     if constexpr (kIsBytes<P>) {
-      return KeyOfText(value, readable_end);
+      return KeyOfText(value);
     } else {
       return std::bit_cast<Bits>(value);
     }
@@ -268,7 +267,7 @@ class ValueCodes {
       Key key;
       if constexpr (kIsBytes<P>) {
         const std::string_view value = (*this)[code];
-        key = KeyOf(value, value.data() + value.size());
+        key = KeyOf(value);
       } else {
         key = entries_[code];
       }
