@@ -3,6 +3,7 @@
 
 #include "encodings/bit_appender.h"
 #include "encodings/bit_packing.h"
+#include "encodings/count_ones.h"
 #include "encodings/rle_hybrid.h"
 
 namespace cfile::encodings {

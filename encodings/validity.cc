@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "encodings/bit_packing.h"
+#include "encodings/count_ones.h"
 
 namespace cfile::encodings {
 
@@ -19,11 +20,11 @@ void ValidityEncoder::AddRun(bool valid, uint64_t count) {
 void ValidityEncoder::AddBits(const uint8_t* bits, uint64_t first, uint64_t count) {
   const std::span<const uint8_t> packed(bits, static_cast<size_t>(PackedBytes(first + count, 1)));
   count_ += count;
+  valid_count_ += CountOnes(packed, first, count);
   while (count > 0) {
     const int taken = static_cast<int>(std::min<uint64_t>(count, kMaxBitsPerLoad));
     const uint64_t word = LoadBits(packed, first, taken);
     encoder_.PutBits(word, taken);
-    valid_count_ += static_cast<uint64_t>(std::popcount(word));
     first += static_cast<uint64_t>(taken);
     count -= static_cast<uint64_t>(taken);
   }
@@ -53,17 +54,6 @@ absl::StatusOr<uint32_t> ValidityDecoder::SeekTo(uint32_t position) {
   assert(position <= count_);
   CFILE_ASSIGN_OR_RETURN(const uint64_t ones, runs_.SeekTo(position));
   return static_cast<uint32_t>(ones);
-}
-
-size_t CountOnes(const uint8_t* bits, size_t begin, size_t end) {
-  const std::span<const uint8_t> packed(bits, static_cast<size_t>(PackedBytes(end, 1)));
-  size_t ones = 0;
-  while (begin < end) {
-    const size_t count = std::min<size_t>(end - begin, kMaxBitsPerLoad);
-    ones += static_cast<size_t>(std::popcount(LoadBits(packed, begin, static_cast<int>(count))));
-    begin += count;
-  }
-  return ones;
 }
 
 size_t PositionOfOne(const uint8_t* bits, size_t begin, size_t rank) {

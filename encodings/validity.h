@@ -80,9 +80,6 @@ void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out);
 template <typename T>
 size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t count, T* present);
 
-// Ones among the bits `begin` to `end` - 1 of `bits`, least significant bit first.
-size_t CountOnes(const uint8_t* bits, size_t begin, size_t end);
-
 // The position of the bit, `begin` or later, that is 1 and has `rank` ones between `begin` and
 // itself. Precondition: there is one.
 size_t PositionOfOne(const uint8_t* bits, size_t begin, size_t rank);
