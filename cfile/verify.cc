@@ -27,8 +27,8 @@ using internal::FileReader;
 // are known by the pointer.
 class Verifier {
  public:
-  explicit Verifier(const Reader& reader)
-      : reader_(reader), file_(*internal::ReaderAccess::File(reader)) {}
+  // `reader` must outlive it.
+  explicit Verifier(const Reader& reader) : file_(*internal::ReaderAccess::File(reader)) {}
 
   VerifyReport Run() {
     const FileInfo& info = file_.info();
@@ -272,7 +272,6 @@ class Verifier {
     }
   }
 
-  const Reader& reader_;
   FileReader& file_;
   internal::BlockBuffer buffer_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;

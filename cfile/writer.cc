@@ -230,10 +230,8 @@ class Writer<T>::Impl {
       const size_t present = validity == nullptr ? rows : CountPresent(validity, begin, rows);
       size_t taken = present;
       if (kudu()) taken = std::min<size_t>(taken, kKuduBatchRows);
-      if constexpr (encodings::kIsBytes<T>) {
-        if (taken > 0) {
-          CFILE_ASSIGN_OR_RETURN(taken, RoomForLarge(values.first(taken)));
-        }
+      if (taken > 0) {
+        CFILE_ASSIGN_OR_RETURN(taken, RoomForLarge(values.first(taken)));
       }
       if (taken > 0) {
         const size_t offered = taken;
@@ -276,15 +274,17 @@ class Writer<T>::Impl {
   // Values that alone take a good part of the largest block go in one by one, and into a block of
   // their own where the one in hand has no room for them. Returns how many of `values` may be
   // appended at once. Precondition: `values` is not empty.
-  absl::StatusOr<size_t> RoomForLarge(std::span<const T> values) requires encodings::kIsBytes<T> {
-    const size_t large = options_.max_block_size_bytes / 4;
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (values[i].size() <= large) continue;
-      if (i > 0) return i;
-      const size_t wanted = encoder_->size_bytes() + BlockOverheadBytes() + values[0].size();
-      if (block_rows_ > 0 && wanted > options_.max_block_size_bytes)
-        CFILE_RETURN_IF_ERROR(FinishBlock());
-      return size_t{1};
+  absl::StatusOr<size_t> RoomForLarge(std::span<const T> values) {
+    if constexpr (encodings::kIsBytes<T>) {
+      const size_t large = options_.max_block_size_bytes / 4;
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (values[i].size() <= large) continue;
+        if (i > 0) return i;
+        const size_t wanted = encoder_->size_bytes() + BlockOverheadBytes() + values[0].size();
+        if (block_rows_ > 0 && wanted > options_.max_block_size_bytes)
+          CFILE_RETURN_IF_ERROR(FinishBlock());
+        return size_t{1};
+      }
     }
     return values.size();
   }

@@ -13,11 +13,14 @@ constexpr size_t kStep = 16;  // bytes copied at a time
 constexpr size_t kMinMatch = 4;
 // From here on the library's copies are worth their calls.
 constexpr size_t kLongMatch = 512;
-// Times a number of so many bytes: that number again and again in 8 bytes.
-constexpr uint64_t kRepeat[] = {
-    0, 0x0101010101010101, 0x0001000100010001, 0, 0x0000000100000001, 0, 0, 0, 1};
 
-void CopyStep(const uint8_t* from, uint8_t* to) { std::memcpy(to, from, kStep); }
+// What is read may overlap what is written: all of it is read first.
+void CopyStep(const uint8_t* from, uint8_t* to) {
+  const auto front = LoadLittleEndian<uint64_t>(from);
+  const auto back = LoadLittleEndian<uint64_t>(from + 8);
+  StoreLittleEndian(front, to);
+  StoreLittleEndian(back, to + 8);
+}
 
 // Adds the bytes that a length of 15 goes on in: each is added, the first below 255 is the last.
 bool ExtendLength(const uint8_t*& in, const uint8_t* in_end, size_t& length) {
