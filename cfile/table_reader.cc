@@ -29,14 +29,13 @@ absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
     return DataLoss(path, ": ", expected.num_values, " values expected by table.cft, found ",
                     info.num_values);
   }
-  const LevelLimits levels =
-      column.has_levels() ? column.levels : LevelLimits{.max_definition = column.nullable};
-  if (info.has_levels() != column.has_levels() || info.levels != levels) {
+  const LevelLimits levels = info.has_levels() ? info.levels : LevelLimits();
+  if (levels != column.levels) {
     const auto name = [](const LevelLimits& limits) {
       return absl::StrCat(limits.max_repetition, " and ", limits.max_definition);
     };
-    return DataLoss(path, ": levels up to ", name(levels), " expected by table.cft, found ",
-                    name(info.levels));
+    return DataLoss(path, ": levels up to ", name(column.levels), " expected by table.cft, found ",
+                    name(levels));
   }
   if (info.type != column.type || (!column.has_levels() && info.nullable != column.nullable)) {
     const auto name = [](const ColumnType& type, bool nullable) {

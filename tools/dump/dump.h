@@ -108,9 +108,6 @@ class JsonList {
   const char* separator_ = "\n";
 };
 
-// Appends `text` as a JSON string, or {"hex": "..."} if it is not UTF-8.
-void AppendJsonBytes(std::string_view text, std::string& out);
-
 // "1 block", "2 blocks".
 std::string Plural(uint64_t count, std::string_view noun);
 
