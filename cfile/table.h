@@ -106,8 +106,9 @@ class TableWriter {
   absl::Status Finish();
 
   // Of the column's file so far, as Writer or LevelWriter says it; num_values are records where
-  // there are levels.
+  // there are levels, and null_count entries without a value.
   uint64_t num_values(size_t column) const;
+  uint64_t null_count(size_t column) const;
   uint64_t bytes_written(size_t column) const;
   size_t memory_usage_bytes() const;
   Encoding encoding(size_t column) const;

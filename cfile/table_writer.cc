@@ -30,6 +30,7 @@ class ColumnWriter {
   // Completes the file and says what table.cft holds of it.
   virtual absl::StatusOr<TablePartColumn> Finish() = 0;
   virtual uint64_t num_values() const = 0;
+  virtual uint64_t null_count() const = 0;
   virtual uint64_t bytes_written() const = 0;
   virtual size_t memory_usage_bytes() const = 0;
   virtual Encoding encoding() const = 0;
@@ -57,6 +58,7 @@ class TypedColumnWriter final : public ColumnWriter {
   }
 
   uint64_t num_values() const override { return writer_->num_values(); }
+  uint64_t null_count() const override { return writer_->null_count(); }
   uint64_t bytes_written() const override { return writer_->bytes_written(); }
   size_t memory_usage_bytes() const override { return writer_->memory_usage_bytes(); }
   Encoding encoding() const override { return writer_->encoding(); }
@@ -80,10 +82,11 @@ class TypedLevelWriter final : public ColumnWriter {
     return TablePartColumn{.file_name = file_name_,
                            .size_bytes = writer_->bytes_written(),
                            .num_values = writer_->num_records(),
-                           .null_count = writer_->num_entries() - writer_->num_values()};
+                           .null_count = null_count()};
   }
 
   uint64_t num_values() const override { return writer_->num_records(); }
+  uint64_t null_count() const override { return writer_->num_entries() - writer_->num_values(); }
   uint64_t bytes_written() const override { return writer_->bytes_written(); }
   size_t memory_usage_bytes() const override { return writer_->memory_usage_bytes(); }
   Encoding encoding() const override { return writer_->encoding(); }
@@ -377,6 +380,7 @@ absl::Status TableWriter::AppendLevels(size_t column, std::span<const uint16_t> 
 absl::Status TableWriter::Finish() { return impl_->Finish(); }
 
 uint64_t TableWriter::num_values(size_t column) const { return impl_->column(column).num_values(); }
+uint64_t TableWriter::null_count(size_t column) const { return impl_->column(column).null_count(); }
 uint64_t TableWriter::bytes_written(size_t column) const {
   return impl_->column(column).bytes_written();
 }

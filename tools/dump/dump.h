@@ -60,6 +60,7 @@ void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action);
 
 // No subcommand: a screen about a file or a table.
