@@ -175,31 +175,41 @@ class LevelWriter<T>::Impl {
           part.count, options_.max_values_per_block -
                           std::min<uint64_t>(block_entries_, options_.max_values_per_block - 1));
     }
-    // Entries up to the value whose bytes are enough for one look.
-    uint64_t records = 0, bytes = 0;
-    size_t end = 0;
-    for (; end < part.count; ++end) {
-      records += part.BeginsRecord(end) ? 1 : 0;
-      if (!part.HoldsValue(end, limits_.max_definition)) continue;
-      if (part.values == values.size()) {
-        return Invalid("entry ", num_entries_ + end, " holds a value, but no more than ",
-                       values.size(), " were given behind entry ", num_entries_);
-      }
-      if constexpr (encodings::kIsBytes<T>) {
-        if (bytes >= checked_entries_ * 8 * sizeof(T)) break;
-        bytes += values[part.values].size();
-      }
-      ++part.values;
-    }
-    // The entry that the bytes did not suffice for is the next part's.
-    if (end < part.count && part.BeginsRecord(end)) --records;
-    part.count = end;
-    values = values.first(part.values);
+    const auto too_few_values = [&](size_t entry) {
+      return Invalid("entry ", num_entries_ + entry, " holds a value, but no more than ",
+                     values.size(), " were given behind entry ", num_entries_);
+    };
     if constexpr (encodings::kIsBytes<T>) {
-      CFILE_RETURN_IF_ERROR(internal::CheckSizes(values, type_, options_, [&](size_t i) {
-        return absl::StrCat(file_.name(), ": value ", num_values_ + i);
-      }));
+      // Entries up to the value whose bytes are enough for one look.
+      size_t bytes = 0;
+      for (size_t end = 0; end < part.count; ++end) {
+        if (!part.HoldsValue(end, limits_.max_definition)) continue;
+        if (part.values == values.size()) return too_few_values(end);
+        if (bytes >= checked_entries_ * 8 * sizeof(T)) {
+          part.count = end;
+          break;
+        }
+        bytes += values[part.values++].size();
+      }
+      CFILE_RETURN_IF_ERROR(internal::CheckSizes(
+          values.first(part.values), type_, options_,
+          [&](size_t i) { return absl::StrCat(file_.name(), ": value ", num_values_ + i); }));
+    } else {
+      part.values = part.definition == nullptr ? part.count
+                                               : internal::CountLevels(part.definition, part.count,
+                                                                       limits_.max_definition);
+      if (part.values > values.size()) {
+        size_t entry = 0;
+        for (size_t left = values.size();; ++entry) {
+          if (part.HoldsValue(entry, limits_.max_definition) && left-- == 0) break;
+        }
+        return too_few_values(entry);
+      }
     }
+    values = values.first(part.values);
+    const uint64_t records = part.repetition == nullptr
+                                 ? part.count
+                                 : internal::CountLevels(part.repetition, part.count, 0);
     if (records > kMax32 - num_records_ || part.count > kMax32 - block_entries_) {
       return absl::OutOfRangeError(
           absl::StrCat(file_.name(), ": a file holds at most ", kMax32,

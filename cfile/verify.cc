@@ -175,6 +175,7 @@ class Verifier {
         Report(internal::InBlock(status, name(), pointer), pointer, first,
                end > first ? end - 1 : first);
       }
+      report_.values += num_rows;
       ordinal = end;
     }
     if (previous) internal::AppendKey<T>(*previous, report_.max_key.emplace());
@@ -183,8 +184,8 @@ class Verifier {
                       file_.info().num_values));
     }
     const auto& num_entries = file_.info().num_entries;
-    if (num_entries && *num_entries != report_.values && report_.ok()) {
-      Report(DataLoss(name(), ": the blocks have ", report_.values, " entries, the footer says ",
+    if (num_entries && *num_entries != report_.entries && report_.ok()) {
+      Report(DataLoss(name(), ": the blocks have ", report_.entries, " entries, the footer says ",
                       *num_entries));
     }
   }
@@ -206,7 +207,7 @@ class Verifier {
     while (cursor.row() < cursor.num_rows()) {
       CFILE_RETURN_IF_ERROR(cursor.Next(encodings::kMaxBatchValues).status());
     }
-    report_.values += cursor.num_entries();
+    report_.entries += cursor.num_entries();
     report_.null_count += cursor.num_entries() - cursor.num_present();
     num_records = cursor.num_rows();
     return absl::OkStatus();
@@ -242,7 +243,7 @@ class Verifier {
       }
       previous = Owned<T>(batch.values.back());
     }
-    report_.values += cursor.num_rows();
+    report_.entries += cursor.num_rows();
     num_rows = cursor.num_rows();
     return absl::OkStatus();
   }

@@ -19,6 +19,9 @@
 
 namespace cfile::internal {
 
+// How many of `count` levels are `wanted`.
+size_t CountLevels(const uint16_t* levels, size_t count, uint16_t wanted);
+
 // Collects the levels of one block after the other. Thread-compatible.
 class LevelEncoder {
  public:

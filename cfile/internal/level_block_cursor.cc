@@ -19,21 +19,6 @@ constexpr size_t kMaxWindowEntries = kMaxBatchValues + 1;
 // Levels that are counted before the count is looked at.
 constexpr size_t kStride = 64;
 
-// Sums of 16 bits, which hold any count of a batch but the whole of it: the compiler makes eight of
-// them at a time.
-size_t CountEqual(const uint16_t* levels, size_t count, uint16_t wanted) {
-  size_t total = 0;
-  while (count > 0) {
-    const size_t part = std::min<size_t>(count, 4096);
-    uint16_t equal = 0;
-    for (size_t i = 0; i < part; ++i) equal = static_cast<uint16_t>(equal + (levels[i] == wanted));
-    total += equal;
-    levels += part;
-    count -= part;
-  }
-  return total;
-}
-
 }  // namespace
 
 void LevelWindow::Open(const LevelBlock& block, const LevelLimits& limits) {
@@ -72,7 +57,7 @@ absl::Status LevelWindow::Fill() {
 size_t LevelWindow::CountValues(size_t begin, size_t end) const {
   return limits_.max_definition == 0
              ? end - begin
-             : CountEqual(definition_.data() + begin, end - begin, limits_.max_definition);
+             : CountLevels(definition_.data() + begin, end - begin, limits_.max_definition);
 }
 
 size_t LevelWindow::LastBegin(size_t begin, size_t end) const {
@@ -101,7 +86,7 @@ absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
     size_t stride = begin_;  // the last one with a beginning in it
     for (size_t i = begin_ + 1; i < end_ && records < max_records;) {
       const size_t count = std::min(kStride, end_ - i);
-      size_t begun = CountEqual(repetition_.data() + i, count, 0);
+      size_t begun = CountLevels(repetition_.data() + i, count, 0);
       if (begun > 0) stride = i;
       if (begun > max_records - records) {
         size_t at = i;
@@ -136,8 +121,7 @@ absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
   return Extent{cut - begin_, records, CountValues(begin_, cut)};
 }
 
-LevelWindow::Extent LevelWindow::Cut(const Extent& extent, size_t values) const {
-  assert(limits_.max_definition == 0 || extent.values > values);
+LevelWindow::Extent LevelWindow::Cut(size_t values) const {
   size_t end = begin_ + values;  // before the first value that is too many
   if (limits_.max_definition > 0) {
     for (size_t i = begin_, left = values;; ++i) {
@@ -149,7 +133,7 @@ LevelWindow::Extent LevelWindow::Cut(const Extent& extent, size_t values) const 
   if (limits_.max_repetition == 0) return {end - begin_, end - begin_, values};
   const size_t whole = LastBegin(begin_, end + 1);
   if (whole == begin_) return {end - begin_, 0, values};
-  const size_t begun = CountEqual(repetition_.data() + begin_ + 1, whole - begin_, 0);
+  const size_t begun = CountLevels(repetition_.data() + begin_ + 1, whole - begin_, 0);
   return {whole - begin_, begun, CountValues(begin_, whole)};
 }
 
@@ -231,7 +215,7 @@ absl::StatusOr<LevelBatch<T>> LevelBlockCursor<T>::Next(size_t max_records) {
     // Behind a batch that was cut the values are not where the entries are.
     CFILE_RETURN_IF_ERROR(values_.SeekToRow(window_.value()));
     CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.Next(extent.values));
-    if (batch.size() < extent.values) extent = window_.Cut(extent, batch.size());
+    if (batch.size() < extent.values) extent = window_.Cut(batch.size());
     values = batch.values.first(extent.values);
   }
   const LevelBatch<T> batch{.num_records = extent.records,

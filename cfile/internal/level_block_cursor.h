@@ -35,9 +35,9 @@ class LevelWindow {
   // The entries in front of the position: of whole records, at most `max_records` of them, or else
   // of the front part of one that is longer than a batch. Empty at the block's end.
   absl::StatusOr<Extent> Look(size_t max_records);
-  // The longest front part of `extent` that holds at most `values` values: whole records if there
-  // is one. Precondition: `extent` is what Look gave, and holds more.
-  Extent Cut(const Extent& extent, size_t values) const;
+  // The longest front part of what Look gave last that holds at most `values` values: whole records
+  // if there is one. Precondition: that holds more values.
+  Extent Cut(size_t values) const;
   // Moves past entries that were looked at.
   void Pass(const Extent& extent);
 

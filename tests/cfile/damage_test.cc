@@ -13,6 +13,7 @@
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "tests/cfile/column_testing.h"
+#include "tests/cfile/level_testing.h"
 
 namespace cfile {
 namespace {
@@ -55,6 +56,22 @@ absl::Status ReadAll(const File& file, const Column<T>* column) {
   return absl::OkStatus();
 }
 
+// The same of a file of records.
+template <typename T>
+absl::Status ReadAllLevels(const File& file, const Leaf<T>* leaf) {
+  const auto reader = Reader::Open(NewMemorySource(file, "damaged"));
+  if (!reader.ok()) return reader.status();
+  auto cursor = LevelCursor<T>::Open(*reader);
+  if (!cursor.ok()) return cursor.status();
+  std::mt19937_64 random(1);
+  if (absl::Status status = ReadRest(*cursor, leaf, random); !status.ok()) return status;
+  for (uint64_t record = 0; record < reader->num_values(); record += 1 + record / 3) {
+    if (absl::Status status = cursor->SeekToRecord(record); !status.ok()) return status;
+    if (absl::Status status = ReadRest(*cursor, leaf, random, 2); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 struct Sample {
   std::string name;
   File file;
@@ -71,6 +88,17 @@ Sample MakeSample(std::string name, const ColumnType& type, const WriterOptions&
   return {std::move(name), WriteColumn<T>(type, options, column),
           [column](const File& file, bool compare) {
             return ReadAll<T>(file, compare ? &column : nullptr);
+          }};
+}
+
+template <typename T>
+Sample MakeLevelSample(std::string name, const ColumnType& type, const LevelLimits& limits,
+                       const WriterOptions& options, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto leaf = RandomLeaf<T>(type, limits, 60, 0, random);
+  return {std::move(name), WriteLeaf<T>(type, options, leaf, random),
+          [leaf](const File& file, bool compare) {
+            return ReadAllLevels<T>(file, compare ? &leaf : nullptr);
           }};
 }
 
@@ -101,6 +129,17 @@ std::vector<Sample> Samples() {
           }));
         }
       }
+    }
+  }
+  for (const LevelLimits& limits : {LevelLimits{0, 2}, LevelLimits{1, 2}, LevelLimits{2, 4},
+                                    LevelLimits::KuduArray(false), LevelLimits::KuduArray(true)}) {
+    for (const Encoding encoding : {Encoding::kPlain, Encoding::kParquetDeltaBinaryPacked}) {
+      samples.push_back(MakeLevelSample<int32_t>(
+          "levels " + std::to_string(limits.max_repetition) + " " +
+              std::to_string(limits.max_definition) + (limits.kudu_array ? " array " : " ") +
+              EncodingName(encoding),
+          ColumnType::Int32(), limits,
+          {.encoding = encoding, .block_size_bytes = 150, .index_block_size_bytes = 60}, ++seed));
     }
   }
   return samples;
@@ -224,6 +263,45 @@ TEST(Damage, BlocksInTheWrongPlaceAreNoticed) {
   EXPECT_EQ(Verify(*Reader::Open(NewMemoryViewSource(file))).damages.size(), 2u);
 }
 
+// Levels that cannot be, in blocks that say all else rightly.
+TEST(Damage, ImpossibleLevelsAreNamed) {
+  const auto read = [](const LevelLimits& limits, const File& old_levels, const File& new_levels) {
+    File file;
+    auto writer = LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), limits,
+                                               {.encoding = Encoding::kPlain});
+    // Two records of 8 entries and 1, the definition levels 2 2 2 2 1 1 1 1 0.
+    const std::vector<uint16_t> repetition = {0, 1, 1, 1, 1, 1, 1, 1, 0};
+    const std::vector<uint16_t> definition = {2, 2, 2, 2, 1, 1, 1, 1, 0};
+    EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(4, 7)).ok());
+    EXPECT_TRUE((*writer)->Finish().ok());
+    const BlockPointer block = CheckedParts(file).at(1);
+    const auto end = file.begin() + static_cast<ptrdiff_t>(block.end());
+    const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(block.offset), end,
+                                old_levels.begin(), old_levels.end());
+    EXPECT_NE(at, end);
+    std::copy(new_levels.begin(), new_levels.end(), at);
+    Sign(block, file);
+    const absl::Status status = ReadAllLevels<int32_t>(file, nullptr);
+    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+    EXPECT_FALSE(Verify(*Reader::Open(NewMemoryViewSource(file))).ok());
+    EXPECT_THAT(std::string(status.message()), HasSubstr("offset "));
+    return std::string(status.message());
+  };
+  // 9 entries of 2 records; then the repetition levels: 0 1 1 1 1 1 1 1 | 0.
+  const File repetition = {9, 2, 3, 0x05, 0xfe, 0x00};
+  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xff, 0x00}), HasSubstr("begin"));
+  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xfc, 0x00}), HasSubstr("3 records"));
+  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xfe, 0x01}), HasSubstr("1 records"));
+  EXPECT_THAT(read({1, 2}, repetition, {9, 3, 3, 0x05, 0xfe, 0x00}), HasSubstr("3"));
+  EXPECT_THAT(read({1, 2}, repetition, {10, 2, 3, 0x05, 0xfe, 0x00}), HasSubstr("10 entries"));
+  // The definition levels: 2 2 2 2 1 1 1 1 | 0.
+  const File definition = {5, 0x05, 0xaa, 0x55, 0x00, 0x00};
+  EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xab, 0x55, 0x00, 0x00}),
+              HasSubstr("at most 2, found 3"));
+  EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xa9, 0x55, 0x00, 0x00}), HasSubstr("values"));
+  EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xaa, 0x56, 0x00, 0x00}), HasSubstr("values"));
+}
+
 // 25 levels of two entries that name the same child would be 2^25 visits: each subtree has a range
 // of the file for itself.
 TEST(Damage, SharedIndexNodesAreRefused) {
@@ -305,9 +383,10 @@ TEST(Damage, UnknownFeaturesAndCodecsAreNamed) {
     return Reader::Open(NewMemorySource(changed)).status();
   };
   EXPECT_TRUE(with_features(1).ok());
-  EXPECT_TRUE(absl::IsUnimplemented(with_features(1 | 2)));
-  EXPECT_THAT(std::string(with_features(1 | 2).message()), HasSubstr("bit 1 (array data blocks)"));
+  EXPECT_TRUE(absl::IsUnimplemented(with_features(1 | 64)));
   EXPECT_THAT(std::string(with_features(1 | 64).message()), HasSubstr("bit 6"));
+  // That for arrays goes with a field.
+  EXPECT_TRUE(absl::IsDataLoss(with_features(1 | 2)));
   // The bit for checksums cannot be lost: the header still has one.
   EXPECT_TRUE(absl::IsDataLoss(with_features(0)));
 }

@@ -43,7 +43,8 @@ void ExpectFile(const File& file, const Leaf<T>& leaf, uint64_t seed) {
 
   const VerifyReport report = Verify(*reader);
   ASSERT_TRUE(report.ok()) << report.damages[0].status;
-  EXPECT_EQ(report.values, leaf.repetition.size());
+  EXPECT_EQ(report.values, leaf.num_records());
+  EXPECT_EQ(report.entries, leaf.repetition.size());
   EXPECT_EQ(report.null_count, leaf.repetition.size() - leaf.values.size());
   uint64_t records = 0, entries = 0, nulls = 0;
   ASSERT_TRUE(VisitBlocks(*reader, [&](const BlockInfo& block) {
@@ -54,7 +55,7 @@ void ExpectFile(const File& file, const Leaf<T>& leaf, uint64_t seed) {
                 return true;
               }).ok());
   EXPECT_EQ(records, leaf.num_records());
-  EXPECT_EQ(entries, report.values);
+  EXPECT_EQ(entries, report.entries);
   EXPECT_EQ(nulls, report.null_count);
 }
 

@@ -8,11 +8,13 @@
 namespace cfile::tools {
 namespace {
 
-Json ToJson(const BlockInfo& block) {
+// `levels`: the file has them.
+Json ToJson(const BlockInfo& block, bool levels) {
   Json json = {{"index", JsonInteger(block.index)}};
   json.update(JsonPointer(block.pointer));
   json["first_ordinal"] = JsonInteger(block.first_ordinal);
   json["rows"] = JsonInteger(block.num_values);
+  if (levels) json["entries"] = JsonInteger(block.num_entries);
   json["nulls"] = JsonInteger(block.null_count);
   json["encoding"] = EncodingName(block.encoding);
   json["compressed"] = block.compressed;
@@ -42,7 +44,7 @@ ExitCode PrintBlocks(const CommonOptions& common, Output& output) {
   }
   const absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
     if (list) {
-      list->Add(ToJson(block));
+      list->Add(ToJson(block, reader->info().has_levels()));
     } else {
       AppendLine(block, output.text);
     }
@@ -60,7 +62,10 @@ void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action) {
       app, common, "blocks", "List the data blocks",
       "offset and size are bytes in the file, the checksum included; stored is without it, encoded "
       "is before\n"
-      "compression, and ratio is encoded / stored. rows counts nulls.\n\n"
+      "compression, and ratio is encoded / stored. rows counts nulls; --json adds the entries "
+      "where a "
+      "row is a\n"
+      "record of several.\n\n"
       "Examples:\n"
       "  cfile-dump blocks keys.cfile\n"
       "  cfile-dump blocks --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"
