@@ -313,6 +313,9 @@ class Records(ImportTest):
         self.import_records(self.LINES, "--append")
         self.assertEqual(self.records(), 2 * self.LINES)
         self.assertEqual(self.records("--ordinal", "6"), "")
+        summary = json.loads(self.run_tool(DUMP, "t", "--json").stdout)["columns"][4]
+        self.assertEqual((summary["name"], summary["levels"]),
+                         ("trans.uri", {"max_repetition": 1, "max_definition": 2}))
         verified = self.run_tool(DUMP, "verify", "t")
         self.assertIn(b"12 files, 0 not in order\n", verified.stdout)
         done = self.run_tool(DUMP, "values", "t")

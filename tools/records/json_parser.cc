@@ -65,6 +65,11 @@ std::string_view Trimmed(std::string_view text) {
 class JsonParser::Impl {
  public:
   explicit Impl(const RecordSchema& schema) : schema_(schema), fields_(schema.nodes().size()) {
+    for (size_t i = 0; i < schema_.nodes().size(); ++i) {
+      const std::string& name = schema_.node(i).name;
+      plain_.push_back(name.size() < kJsonPadding &&
+                       name.find_first_of("\\\"") == std::string::npos);
+    }
     for (size_t i = 1; i < schema_.nodes().size(); ++i) {
       fields_[schema_.node(i).parent].emplace(schema_.node(i).name, i);
     }
@@ -103,9 +108,10 @@ class JsonParser::Impl {
     for (auto item : object) {
       ondemand::field field;
       CFILE_RETURN_IF_NO_JSON(std::move(item).get(field));
-      std::string_view name;
-      CFILE_RETURN_IF_NO_JSON(field.unescaped_key().get(name));
-      if (next == schema_.node(node).end || schema_.node(next).name != name) {
+      if (next == schema_.node(node).end || !plain_[next] ||
+          !field.key().unsafe_is_equal(schema_.node(next).name)) {
+        std::string_view name;
+        CFILE_RETURN_IF_NO_JSON(field.unescaped_key().get(name));
         const auto found = fields_[node].find(name);
         if (found == fields_[node].end()) {
           return absl::InvalidArgumentError(StrCat(schema_.Path(node), node == 0 ? "" : ": ",
@@ -206,8 +212,13 @@ class JsonParser::Impl {
     if (type == ondemand::json_type::string) {
       // true is no string, and no number is without digits.
       if (std::is_same_v<T, bool>) return Wrong(node, "bool", type);
-      std::string_view text;
-      CFILE_RETURN_IF_NO_JSON(value.get_string().get(text));
+      // Mostly there is nothing to unescape, and the bytes stay where they are.
+      std::string_view text = Trimmed(value.raw_json_token());
+      if (text.size() >= 2 && text.back() == '"' && text.find('\\') == std::string_view::npos) {
+        text = text.substr(1, text.size() - 2);
+      } else {
+        CFILE_RETURN_IF_NO_JSON(value.get_string().get(text));
+      }
       return FromText<T>(node, text);
     }
     if (type == ondemand::json_type::boolean && std::is_same_v<T, bool>) {
@@ -245,6 +256,13 @@ class JsonParser::Impl {
 
   template <typename T>
   absl::Status FromText(size_t node, std::string_view text) {
+    if constexpr (kIsBytes<T>) {
+      // simdjson has checked that it is UTF-8.
+      const DataType type = schema_.node(node).type.data_type;
+      if (type == DataType::kString || type == DataType::kVarchar) {
+        return visitor_->Value(node, text);
+      }
+    }
     const absl::StatusOr<T> value = ParseText<T>(schema_.node(node).type, text, scratch_);
     if (!value.ok()) {
       return absl::InvalidArgumentError(StrCat(schema_.Path(node), ": ", value.status().message()));
@@ -253,6 +271,8 @@ class JsonParser::Impl {
   }
 
   const RecordSchema schema_;
+  // By node: its name stands in JSON as it is, and may be compared with what is there.
+  std::vector<bool> plain_;
   std::vector<std::unordered_map<std::string_view, size_t>> fields_;  // by group: node of each name
   ondemand::parser parser_;
   RecordVisitor* visitor_ = nullptr;
