@@ -243,9 +243,11 @@ class TableWriter::Impl {
           absl::StrCat(directory_, ": column ", stored_[i].name, " takes no such levels"));
     }
     Writer<T>& writer = static_cast<TypedColumnWriter<T>&>(*columns_[i]).writer();
-    return definition.size() == values.size() || !stored_[i].nullable
-               ? writer.Append(values)
-               : AppendDefined(writer, definition, values);
+    const bool no_nulls = definition.size() == values.size() &&
+                          std::all_of(definition.begin(), definition.end(),
+                                      [](uint16_t level) { return level == 1; });
+    return no_nulls || !stored_[i].nullable ? writer.Append(values)
+                                            : AppendDefined(writer, definition, values);
   }
 
  private:

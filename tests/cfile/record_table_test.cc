@@ -178,6 +178,28 @@ TEST(RecordTable, LongRecords) {
   EXPECT_EQ(visitor.records, records);
 }
 
+// As deep as a schema may be.
+TEST(RecordTable, DeepRecords) {
+  const TemporaryDirectory directory;
+  std::vector<RecordNode> nodes = {{.name = "m", .num_children = 1}};
+  Json record = {{"v", 1}};
+  for (size_t depth = 1; depth < kMaxRecordDepth; ++depth) {
+    nodes.push_back({.name = "g", .repetition = Repetition::kRepeated, .num_children = 1});
+    record = {{"g", Json::array({record, Json::object()})}};
+  }
+  nodes.push_back({.name = "v", .repetition = Repetition::kOptional});
+  const RecordSchema schema = RecordSchema::Create(nodes).value();
+  EXPECT_EQ(RecordSchema::Parse(schema.ToString()).value(), schema);
+  ASSERT_EQ(Write(directory.path("t"), schema, {&record, 1}, false, {}), absl::OkStatus());
+  const auto reader = RecordReader::Open(directory.path("t"));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  JsonVisitor visitor(schema);
+  ASSERT_TRUE((*reader)->Next(visitor).value());
+  EXPECT_EQ(visitor.records[0], record);
+  nodes.insert(nodes.begin() + 1, nodes[1]);
+  EXPECT_FALSE(RecordSchema::Create(nodes).ok());
+}
+
 TEST(RecordTable, FlatTablesAreTablesOfRecords) {
   const TemporaryDirectory directory;
   const Schema flat{.columns = {{.name = "id", .type = ColumnType::Int32()},
@@ -254,6 +276,17 @@ TEST(RecordTable, RawLevels) {
   EXPECT_FALSE((*writer)->AppendLevels<int32_t>(0, std::vector<uint16_t>{0}, {}, values).ok());
   EXPECT_FALSE(
       (*writer)->AppendLevels<int32_t>(0, {}, std::vector<uint16_t>{2, 0, 0}, values).ok());
+  EXPECT_FALSE((*writer)->AppendLevels<int32_t>(0, {}, std::vector<uint16_t>{1, 0}, values).ok());
+  EXPECT_FALSE((*writer)->AppendLevels<int32_t>(0, {}, {}, values).ok());
+  writer->reset();
+
+  writer = TableWriter::Create(directory.path("t"), Schema::OfRecords(schema));
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE((*writer)->AppendLevels<int32_t>(0, {}, std::vector<uint16_t>{1, 0, 1}, values).ok());
+  ASSERT_TRUE((*writer)
+                  ->AppendLevels<int32_t>(1, std::vector<uint16_t>{0, 1, 0, 0},
+                                          std::vector<uint16_t>{1, 1, 0, 0}, values)
+                  .ok());
   ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
   const auto table = TableReader::Open(directory.path("t"));
   ASSERT_TRUE(table.ok()) << table.status();
