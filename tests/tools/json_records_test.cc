@@ -73,7 +73,7 @@ TEST(JsonRecords, RoundTrips) {
   const std::pair<const char*, const char*> same[] = {
       {R"( { "i" : 1 , "r" : null, "g":null, "l":null } )", R"({"i":1})"},
       {R"({"r":[]})", R"({})"},
-      {R"({"i":"12","d":"1e3","u":"7","d":3})", R"({"i":12,"d":1000,"u":7,"d":3})"},
+      {R"({"i":"12","d":"1e3","u":"7","f":3})", R"({"i":12,"d":1000.0,"u":7,"f":3.0})"},
       {R"({"price":12.5,"big":5,"f":0.1})", R"({"price":"12.50","big":"5","f":0.1})"},
       {R"({"s":"\u00e9\ud83d\ude00"})", "{\"s\":\"é😀\"}"},
   };
@@ -158,7 +158,7 @@ TEST(JsonInference, KeepsWhatThereIs) {
   const std::vector<std::string> records = {
       R"({"id":1,"name":"a","tags":["x",null],"pos":{"x":1,"y":2.5},"big":1,"none":null,"e":{}})",
       R"({"id":2,"tags":[],"pos":{"x":1.5},"big":18446744073709551615,"rows":[[1],[]],"b":true})",
-      R"({"id":3,"pos":{"x":2},"rows":[],"empty":[],"points":[{"x":1},{"x":2,"y":"z"}]})",
+      R"({"id":3,"pos":{"x":2.0},"rows":[],"empty":[],"points":[{"x":1},{"x":2,"y":"z"}]})",
   };
   const auto schema = Infer(records);
   ASSERT_TRUE(schema.ok()) << schema.status();

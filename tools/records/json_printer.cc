@@ -108,7 +108,14 @@ absl::Status JsonPrinter::Value(size_t node, const RecordValue& value) {
       [&]<typename T>(const T& typed) {
         bool bare = IsJsonNumber(type) && !is_key;
         if constexpr (std::is_floating_point_v<T>) bare = bare && std::isfinite(typed);
-        if (bare) return AppendText<T>(type, typed, out_);
+        if (bare) {
+          [[maybe_unused]] const size_t start = out_.size();
+          AppendText<T>(type, typed, out_);
+          if constexpr (std::is_floating_point_v<T>) {
+            if (out_.find_first_of(".e", start) == std::string::npos) out_ += ".0";
+          }
+          return;
+        }
         text_.clear();
         AppendText<T>(type, typed, text_);
         if (is_key && !IsUtf8(text_)) text_ = Hex(text_);

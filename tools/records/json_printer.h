@@ -2,7 +2,8 @@
 // printed gives the same record.
 //
 //   integers            bare, whatever their size
-//   nan, inf            strings
+//   float, double       with a point or an exponent, so that they stay what they are where a schema
+//                       is found from them; nan and inf are strings
 //   a repeated field    left out if it has no elements, as in the seed of the schema notation
 //   a list or map       [] or {} where it is empty, left out where it is missing
 //   a map's keys        strings; a map whose keys are not read is an array of {"VALUE": ...}
