@@ -168,7 +168,8 @@ TimeUnit ParseUnit(std::string_view name) {
 
 std::optional<ColumnType> TimeType(const Term& annotation) {
   std::string_view name = annotation.name.text;
-  std::string_view unit = annotation.arguments.empty() ? "" : annotation.arguments[0];
+  std::string_view unit;
+  if (!annotation.arguments.empty()) unit = annotation.arguments[0];
   bool zoned = annotation.arguments.size() < 2 || annotation.arguments[1] == "true";
   if (const size_t old = name.find('_'); old != std::string_view::npos) {  // TIMESTAMP_MILLIS
     unit = name.substr(old + 1);
