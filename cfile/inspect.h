@@ -116,9 +116,9 @@ struct Damage {
 struct VerifyReport {
   uint64_t data_blocks = 0;
   uint64_t index_nodes = 0;
-  uint64_t values = 0;      // rows, nulls included; with levels: records
-  uint64_t entries = 0;     // rows, or entries of the records
-  uint64_t null_count = 0;  // those of them that hold no value
+  uint64_t values = 0;         // rows, nulls included; with levels: records
+  uint64_t entries = 0;        // rows, or entries of the records
+  uint64_t null_count = 0;     // those of them that hold no value
   uint64_t bytes_checked = 0;  // of the file, covered by checksums or otherwise accounted for
   // Of a file with a value index and of values: its least and greatest one, in memcmp form.
   std::optional<std::string> min_key;
