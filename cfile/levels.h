@@ -70,7 +70,7 @@ class LevelWriter {
   // array that is null or empty has elements. kOutOfRange: a record does not fit one block (one of
   // up to about half of options.max_block_size_bytes, encoded, always does); an array of Kudu's
   // layout has more than 65,535 elements; a value or the file outgrows its limit (2^32 - 1
-  // records).
+  // records); with Encoding::kDict the dictionary outgrows options.max_block_size_bytes.
   absl::Status Append(std::span<const uint16_t> repetition, std::span<const uint16_t> definition,
                       std::span<const T> values);
 

@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/level_testing.h"
+#include "tests/sanitizers.h"
 
 namespace cfile {
 namespace {
@@ -151,7 +152,7 @@ TEST(Damage, EveryBitFlipIsReportedOrHarmless) {
     SCOPED_TRACE(sample.name);
     ASSERT_TRUE(sample.read(sample.file, true).ok());
     File file = sample.file;
-    for (size_t byte = 0; byte < file.size(); ++byte) {
+    for (size_t byte = 0; byte < file.size(); byte += kThinning) {
       for (int bit = 0; bit < 8; ++bit, ++flips) {
         file[byte] = static_cast<uint8_t>(file[byte] ^ 1 << bit);
         const absl::Status status = sample.read(file, true);
@@ -169,7 +170,7 @@ TEST(Damage, EveryBitFlipIsReportedOrHarmless) {
       }
     }
   }
-  EXPECT_GT(flips, 300'000u);
+  EXPECT_GT(flips, 300'000u / kThinning);
   EXPECT_LT(harmless, flips / 10);
 }
 
