@@ -35,8 +35,10 @@ absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
                     .pointer = path.pointer(),
                     .stored_size_bytes = fetched.stored_size_bytes,
                     .encoded_size_bytes = fetched.bytes.size(),
-                    .compressed = fetched.compressed};
+                    .compressed = fetched.compressed,
+                    .bytes = fetched.bytes};
     absl::Status status = [&] {
+      if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
       CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, std::nullopt));
       block.encoding = cursor.encoding();
       block.first_ordinal = cursor.first_ordinal();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +65,13 @@ struct FileInfo {
     return (incompatible_features & (kFeatureArrayBlocks | kFeatureNestedBlocks)) != 0;
   }
   bool has_extended_blocks() const { return (incompatible_features & kFeatureExtendedBlocks) != 0; }
+  // True of the files in which Kudu keeps Bloom filters: of no values, found by key only. Their
+  // blocks, if they have any, are filters (cfile/FORMAT.md, Bloom filter files); cursors see
+  // nothing.
+  bool holds_bloom_filters() const {
+    return num_values == 0 && !positional_index_root && value_index_root.has_value() &&
+           type.data_type == DataType::kBinary && encoding == Encoding::kPlain && !nullable;
+  }
 };
 
 // Header and footer messages in protobuf's text and JSON form.
@@ -86,6 +94,7 @@ struct BlockInfo {
   uint64_t stored_size_bytes = 0;   // in the file, without the checksum
   uint64_t encoded_size_bytes = 0;  // before compression
   bool compressed = false;
+  std::span<const uint8_t> bytes;  // before compression; valid while it is visited
 };
 
 enum class IndexKind : uint8_t { kPositional, kValue };
@@ -116,9 +125,9 @@ struct Damage {
 struct VerifyReport {
   uint64_t data_blocks = 0;
   uint64_t index_nodes = 0;
-  uint64_t values = 0;      // rows, nulls included; with levels: records
-  uint64_t entries = 0;     // rows, or entries of the records
-  uint64_t null_count = 0;  // those of them that hold no value
+  uint64_t values = 0;         // rows, nulls included; with levels: records
+  uint64_t entries = 0;        // rows, or entries of the records
+  uint64_t null_count = 0;     // those of them that hold no value
   uint64_t bytes_checked = 0;  // of the file, covered by checksums or otherwise accounted for
   // Of a file with a value index and of values: its least and greatest one, in memcmp form.
   std::optional<std::string> min_key;

@@ -67,9 +67,10 @@ class LevelWriter {
   // kInvalidArgument, naming the entry (counted from the file's first): a level is above its
   // maximum, the first repetition level is not 0, spans differ in size, there are more or fewer
   // values than the definition levels say, a value of fixed-length bytes has another length; an
-  // array that is null or empty has elements. kOutOfRange: a record, encoded, takes more than
-  // options.max_block_size_bytes less twice options.block_size_bytes; an array of Kudu's layout has
-  // more than 65,535 elements; a value or the file outgrows its limit (2^32 - 1 records).
+  // array that is null or empty has elements. kOutOfRange: a record does not fit one block (one of
+  // up to about half of options.max_block_size_bytes, encoded, always does); an array of Kudu's
+  // layout has more than 65,535 elements; a value or the file outgrows its limit (2^32 - 1
+  // records); with Encoding::kDict the dictionary outgrows options.max_block_size_bytes.
   absl::Status Append(std::span<const uint16_t> repetition, std::span<const uint16_t> definition,
                       std::span<const T> values);
 

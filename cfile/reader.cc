@@ -44,6 +44,10 @@ class Cursor<T>::Impl : public internal::FileCursor<internal::BlockCursor<T>> {
       CFILE_RETURN_IF_ERROR(this->GoToEnd());
       return KeyPosition{};
     }
+    if (this->file_->info().holds_bloom_filters()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(this->file_->source().name(), ": the file holds Bloom filters, not values"));
+    }
     // The block that the cursor is in may be the one.
     if (!(this->loaded_ && this->path_ == &path && path.leaf_entry() == this->loaded_entry_)) {
       this->Unload();

@@ -51,7 +51,7 @@ class Cursor {
   absl::Status SeekToOrdinal(uint64_t ordinal);
 
   // Goes to the first value >= `key`. Of several equal ones the first. kFailedPrecondition: the
-  // file has no value index. kInvalidArgument: the key is NaN.
+  // file has no value index, or holds Bloom filters. kInvalidArgument: the key is NaN.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
 
   // The next rows: at least 1 unless the cursor is at the end, at most `max_rows` and 65,536; a

@@ -221,6 +221,7 @@ class Verifier {
                          uint64_t& num_rows) {
     const FileInfo& info = file_.info();
     CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched, Fetch(pointer));
+    if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
     internal::BlockCursor<T> cursor(info.type, dictionary_);
     CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, first_ordinal));
     while (cursor.row() < cursor.num_rows()) {

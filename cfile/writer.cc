@@ -12,6 +12,7 @@
 #include "cfile/internal/data_block.h"
 #include "cfile/internal/file_writer.h"
 #include "cfile/internal/key_codec.h"
+#include "encodings/count_ones.h"
 #include "encodings/key_order.h"
 #include "encodings/status.h"
 #include "encodings/validity.h"
@@ -47,6 +48,11 @@ size_t RunLength(std::span<const uint8_t> bits, size_t begin, size_t count) {
     i += 8 - i % 8;
   }
   return std::min(i - begin, count);
+}
+
+// Rows that hold a value among those from `begin` on.
+size_t CountPresent(const uint8_t* validity, size_t begin, size_t rows) {
+  return static_cast<size_t>(encodings::CountOnes({validity, (begin + rows + 7) / 8}, begin, rows));
 }
 
 }  // namespace
@@ -183,7 +189,7 @@ class Writer<T>::Impl {
   // The rows `begin` to `begin` + `count` - 1, at most kCheckedValues of them.
   absl::Status AppendRows(std::span<const T> values, const uint8_t* validity, size_t begin,
                           size_t count) {
-    const size_t present = encodings::CountOnes(validity, begin, begin + count);
+    const size_t present = CountPresent(validity, begin, count);
     if (present == 0) return AppendNulls(count);
     if (present == count) return AppendPresent(values.subspan(begin, count));
     if (!options_.nullable) {
@@ -192,7 +198,7 @@ class Writer<T>::Impl {
       return NotNullable(num_values_ + row - begin);
     }
     if (present_ == nullptr) present_ = std::make_unique_for_overwrite<T[]>(kCheckedValues);
-    encodings::GatherValues(values.data(), validity, begin, count, present_.get());
+    encodings::PackValues(values.data() + begin, validity, begin, count, present_.get());
     CFILE_RETURN_IF_ERROR(CheckValues({present_.get(), present}, validity, begin));
     return AppendChecked({present_.get(), present}, validity, begin, count);
   }
@@ -203,8 +209,7 @@ class Writer<T>::Impl {
                              size_t count) {
     while (count > 0) {
       size_t rows = std::min<size_t>(count, options_.max_values_per_block - block_rows_);
-      const size_t present =
-          validity == nullptr ? rows : encodings::CountOnes(validity, begin, begin + rows);
+      const size_t present = validity == nullptr ? rows : CountPresent(validity, begin, rows);
       size_t taken = present;
       if (kudu()) taken = std::min<size_t>(taken, kKuduBatchRows);
       if constexpr (encodings::kIsBytes<T>) {

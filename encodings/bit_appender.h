@@ -1,5 +1,4 @@
-// Bitmaps by the word: counting ones, and putting bits together at any alignment. Internal to
-// encodings.
+// Bitmaps by the word: putting bits together at any alignment. Internal to encodings.
 #pragma once
 
 #include <algorithm>
@@ -11,24 +10,6 @@
 #include "encodings/bytes.h"
 
 namespace cfile::encodings {
-
-// Ones among the bits first, first + 1, ... first + count - 1 of `packed`, which holds them.
-inline uint64_t CountOnes(std::span<const uint8_t> packed, uint64_t first, uint64_t count) {
-  uint64_t ones = 0;
-  if (first % 8 == 0) {
-    for (const uint8_t* p = packed.data() + first / 8; count >= 64;
-         p += 8, first += 64, count -= 64) {
-      ones += static_cast<uint64_t>(std::popcount(LoadLittleEndian<uint64_t>(p)));
-    }
-  }
-  while (count > 0) {
-    const int taken = static_cast<int>(std::min<uint64_t>(count, kMaxBitsPerLoad));
-    ones += static_cast<uint64_t>(std::popcount(LoadBits(packed, first, taken)));
-    first += static_cast<uint64_t>(taken);
-    count -= static_cast<uint64_t>(taken);
-  }
-  return ones;
-}
 
 // Writes a bitmap of unknown contents from its front to its end, and no byte behind the last bit.
 // The caller sees to it that the bits appended fit the bitmap.

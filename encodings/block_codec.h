@@ -5,15 +5,19 @@
 // it is thread-compatible: an object may be used by one thread at a time.
 #pragma once
 
+#include <algorithm>
+#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
 
 #include "encodings/bytes.h"
 #include "encodings/encoding.h"
+#include "encodings/packed_strings.h"
 #include "encodings/physical_type.h"
 #include "encodings/status.h"
 
@@ -129,6 +133,9 @@ struct LowerBound {
   bool exact = false;     // the value there equals the key
 };
 
+// The most values that one Read or ReadPacked yields.
+inline constexpr size_t kMaxBatchValues = 65536;
+
 // Decodes one block at a time. Open, then read forwards or seek; open again for the next block
 // (buffers are kept).
 //
@@ -160,6 +167,12 @@ class BlockDecoder {
   // call on this decoder, and no longer than the block's bytes. Precondition: out.size() <= 65,536.
   virtual absl::StatusOr<size_t> Read(std::span<T> out) = 0;
 
+  // Strings only: decodes up to `max` next values to the end of `out` and returns how many. Fewer
+  // than max and the block allow where a PackedBudget ends; 0, with values left, only where the
+  // next one does not fit in `out`. kDataLoss, with nothing added, where the next
+  // value is damaged. Preconditions: T is std::string_view; max <= 65,536.
+  virtual absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out);
+
   // Up to `max` next values where they lie in the block ready for use, moving past them; empty if
   // they do not (then Read). Valid as long as the block's bytes or until the next call on this
   // decoder, whichever is shorter.
@@ -175,7 +188,32 @@ class BlockDecoder {
   uint32_t position_ = 0;
 };
 
-// The most values one Read yields.
-inline constexpr size_t kMaxBatchValues = 65536;
+// By Read: for decoders whose values lie ready somewhere.
+template <typename T>
+absl::StatusOr<size_t> BlockDecoder<T>::ReadPacked(size_t max, PackedStrings& out) {
+  assert(kIsBytes<T> && max <= kMaxBatchValues);
+  size_t done = 0;
+  if constexpr (kIsBytes<T>) {
+    PackedBudget budget(out);
+    T values[256];
+    while (done < max && position_ < count_) {
+      const uint32_t first = position_;
+      const auto read = Read({values, std::min(std::size(values), max - done)});
+      if (!read.ok()) {
+        if (done == 0) return read.status();
+        break;  // the next call will see it
+      }
+      size_t fitting = 0;
+      while (fitting < *read && budget.Take(values[fitting].size())) ++fitting;
+      out.Append({values, fitting});
+      done += fitting;
+      if (fitting < *read) {
+        CFILE_RETURN_IF_ERROR(SeekTo(first + static_cast<uint32_t>(fitting)));
+        break;
+      }
+    }
+  }
+  return done;
+}
 
 }  // namespace cfile::encodings

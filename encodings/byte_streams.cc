@@ -32,10 +32,10 @@ HWY_INLINE hn::Vec<D> LoadVector(const uint8_t* p, size_t width, size_t j) {
   const hn::FixedTag<uint8_t, 16> half;
   return hn::Combine(D(), hn::LoadU(half, p + 16 * (width + j)), hn::LoadU(half, p + 16 * j));
 }
-HWY_INLINE void StoreVector(hn::Vec<D> x, uint8_t* p, size_t width, size_t j) {
-  const hn::FixedTag<uint8_t, 16> half;
-  hn::StoreU(hn::LowerHalf(half, x), half, p + 16 * j);
-  hn::StoreU(hn::UpperHalf(half, x), half, p + 16 * (width + j));
+// Vectors j and j + 1: whole vectors go to memory, not halves.
+HWY_INLINE void StorePair(hn::Vec<D> x, hn::Vec<D> next, uint8_t* p, size_t width, size_t j) {
+  hn::StoreU(hn::ConcatLowerLower(D(), next, x), D(), p + 16 * j);
+  hn::StoreU(hn::ConcatUpperUpper(D(), next, x), D(), p + 16 * (width + j));
 }
 #else
 using D = hn::FixedTag<uint8_t, 16>;
@@ -44,8 +44,9 @@ constexpr size_t kLanes = 16;
 HWY_INLINE hn::Vec<D> LoadVector(const uint8_t* p, size_t /*width*/, size_t j) {
   return hn::LoadU(D(), p + 16 * j);
 }
-HWY_INLINE void StoreVector(hn::Vec<D> x, uint8_t* p, size_t /*width*/, size_t j) {
+HWY_INLINE void StorePair(hn::Vec<D> x, hn::Vec<D> next, uint8_t* p, size_t /*width*/, size_t j) {
   hn::StoreU(x, D(), p + 16 * j);
+  hn::StoreU(next, D(), p + 16 * (j + 1));
 }
 #endif
 
@@ -79,6 +80,11 @@ size_t Split(const uint8_t* HWY_RESTRICT values, size_t count, uint8_t* HWY_REST
   return done;
 }
 
+template <size_t kWidth, size_t... kJ>
+HWY_INLINE void StoreAll(const hn::Vec<D> (&x)[kWidth], uint8_t* p, std::index_sequence<kJ...>) {
+  (StorePair(x[2 * kJ], x[2 * kJ + 1], p, kWidth, 2 * kJ), ...);
+}
+
 template <size_t... kJ>
 size_t Join(const uint8_t* HWY_RESTRICT streams, size_t stride, size_t count,
             uint8_t* HWY_RESTRICT values, std::index_sequence<kJ...>) {
@@ -87,7 +93,7 @@ size_t Join(const uint8_t* HWY_RESTRICT streams, size_t stride, size_t count,
   for (; count - done >= kLanes; done += kLanes) {
     hn::Vec<D> x[] = {hn::LoadU(D(), streams + kJ * stride + done)...};
     Shuffle<Log2(kWidth)>(x, Numbers<kWidth / 2>());
-    (StoreVector(x[kJ], values + done * kWidth, kWidth, kJ), ...);
+    StoreAll(x, values + done * kWidth, Numbers<kWidth / 2>());
   }
   return done;
 }

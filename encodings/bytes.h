@@ -38,6 +38,21 @@ void StoreLittleEndian(T value, uint8_t* p) {
   std::memcpy(p, &value, sizeof(T));
 }
 
+// Copies kSize bytes, first all into registers. (The compiler's own copy is as good, but this one
+// is never a call.)
+template <size_t kSize>
+inline void CopyWide(const uint8_t* from, uint8_t* to) {
+  uint64_t words[kSize / 8];
+  std::memcpy(words, from, kSize);
+  std::memcpy(to, words, kSize);
+}
+
+// Fetches what lies a little ahead of `p`, if anything does: a walk from length to length does not
+// ask for it soon enough.
+inline void PrefetchAhead(const void* p) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(p) + 1024));
+}
+
 // The longest LEB128 forms (vint) of 32 and 64 bits, in bytes.
 inline constexpr size_t kMaxVint32Bytes = 5;
 inline constexpr size_t kMaxVint64Bytes = 10;
@@ -154,6 +169,10 @@ class ByteWriter {
   }
   void Reserve(size_t capacity) {
     if (capacity > capacity_) Grow(capacity);
+  }
+  // Room for `count` more bytes.
+  void ReserveMore(size_t count) {
+    if (count > capacity_ - size_) Grow(size_ + count);
   }
 
   // Appends `count` bytes of unspecified contents and returns where they begin; the caller fills

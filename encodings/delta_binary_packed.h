@@ -37,11 +37,14 @@ enum class DeltaBlocks {
   kLenient,  // miniblocks of any multiple of 8, as the examples of Parquet's early documents
 };
 
-// How a writer cuts blocks. The defaults are those of Arrow and parquet-java.
+// How a writer cuts blocks.
 struct DeltaBlockShape {
   uint32_t block_size = 128;  // a multiple of 8 * miniblocks (strictly: of 128 and 32 * miniblocks)
   uint32_t miniblocks = 4;
 };
+// As Arrow cuts them.
+template <typename T>
+inline constexpr DeltaBlockShape kDeltaBlockShape = {sizeof(T) == 8 ? 256u : 128u, 4};
 
 // Where a reader may begin: at value (i + 1) * kSkipInterval for place i.
 template <typename T>
@@ -124,15 +127,17 @@ template <typename T>
 std::unique_ptr<BlockDecoder<T>> MakeDeltaBinaryPackedDecoder(
     DeltaBlocks blocks = DeltaBlocks::kStrict);
 template <typename T>
-std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(const DeltaBlockShape& shape = {});
+std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(
+    const DeltaBlockShape& shape = kDeltaBlockShape<T>);
 
 struct DeltaBinaryPackedCodec {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaBinaryPacked;
   static constexpr std::string_view kName = "parquet-delta";
   // Narrow integers become 32-bit ones, whose deltas take 2 bits more than a value; a block's
-  // header is 8 bytes and less than a bit a value more. The last miniblock is filled up.
+  // header is 8 bytes and less than a bit a value more. The last miniblock, of 64 values of up to 8
+  // bytes, is filled up.
   static constexpr uint32_t kWorstExtraBytesPerValue = 2;
-  static constexpr uint32_t kWorstExtraBytesPerBlock = 320;
+  static constexpr uint32_t kWorstExtraBytesPerBlock = 576;
   static constexpr bool Supports(PhysicalType type) {
     return PhysicalType::kInt8 <= type && type <= PhysicalType::kUint64;
   }

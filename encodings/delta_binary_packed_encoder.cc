@@ -20,25 +20,21 @@ void EncodeDeltaBinaryPacked(std::span<const T> values, const DeltaBlockShape& s
   out.PutVint(values.size());
   out.PutVint(ZigZagEncode(values.empty() ? 0 : values[0]));
   const size_t miniblock_size = shape.block_size / shape.miniblocks;
-  const auto deltas = std::make_unique_for_overwrite<U[]>(shape.block_size);
-  const auto bits = std::make_unique_for_overwrite<U[]>(shape.miniblocks);
+  const auto deltas = std::make_unique_for_overwrite<T[]>(shape.block_size);
+  const auto ranges = std::make_unique_for_overwrite<U[]>(shape.miniblocks);
   for (size_t next = 1; next < values.size(); next += shape.block_size) {
     const size_t count = std::min<size_t>(shape.block_size, values.size() - next);
     const T least =
-        MakeDeltas<T>(values.data() + next, count, miniblock_size, deltas.get(), bits.get());
+        MakeDeltas<T>(values.data() + next, count, miniblock_size, deltas.get(), ranges.get());
+    // One growth for the block.
+    out.ReserveMore(kMaxVint64Bytes + shape.miniblocks + shape.block_size * sizeof(T) +
+                    kDeltaWriteAhead);
     out.PutVint(ZigZagEncode(least));
-    const size_t widths_begin = out.size();
-    out.PutZeros(shape.miniblocks);
-    // One growth for the block; PackDeltaGroups writes a little behind what it packs.
-    uint8_t* const packed = out.Extend(shape.block_size * sizeof(T) + kDeltaWriteAhead);
-    uint8_t* to = packed;
-    for (size_t i = 0; i < count; i += miniblock_size) {
-      const int width = static_cast<int>(std::bit_width(bits[i / miniblock_size]));
-      out.data()[widths_begin + i / miniblock_size] = static_cast<uint8_t>(width);
-      PackDeltaGroups<U>(deltas.get() + i, miniblock_size / 8, width, to);
-      to += miniblock_size / 8 * static_cast<size_t>(width);
-    }
-    out.Truncate(static_cast<size_t>(to - out.data()));
+    uint8_t* const widths = out.Extend(shape.miniblocks);
+    const size_t used = (count + miniblock_size - 1) / miniblock_size;
+    std::fill(widths + used, widths + shape.miniblocks, uint8_t{0});
+    out.Extend(PackDeltas<T>(deltas.get(), least, ranges.get(), used, miniblock_size / 8, widths,
+                             widths + shape.miniblocks));
     const size_t last = next + count - 1;
     if (places != nullptr && last % kSkipInterval == 0)
       places->push_back({static_cast<uint32_t>(out.size() - begin), values[last]});

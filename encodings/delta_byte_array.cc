@@ -6,11 +6,16 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "encodings/back_to_back.h"
 #include "encodings/bytes.h"
 #include "encodings/delta_binary_packed.h"
+#include "encodings/delta_byte_kernels.h"
 #include "encodings/delta_length_byte_array.h"
+#include "encodings/packed_strings.h"
 #include "encodings/status.h"
 
 namespace cfile::encodings {
@@ -23,6 +28,8 @@ constexpr uint32_t kNoPrefix = UINT32_MAX;
 // Prefixes of so many bytes are always in the skip table; longer ones as long as all of them
 // together take no more than a sixteenth of the page.
 constexpr size_t kShortPrefix = 64;
+// Lengths that are read at a time.
+constexpr size_t kLengths = 1024;
 
 size_t CommonPrefix(std::string_view a, std::string_view b) {
   const size_t size = std::min(a.size(), b.size());
@@ -44,17 +51,27 @@ class Encoder final : public PageEncoder<std::string_view> {
     prefixes_.resize(values.size());
     suffixes_.resize(values.size());
     std::string_view previous;
-    for (size_t i = 0; i < values.size(); ++i) {
-      const size_t prefix = CommonPrefix(previous, values[i]);
-      prefixes_[i] = static_cast<int32_t>(prefix);
-      suffixes_[i] = values[i].substr(prefix);
-      previous = values[i];
+    for (size_t i = 0; i < values.size();) {
+      const BackToBack run = FindBackToBack(values, i);
+      const auto some = values.subspan(i, run.end - i);
+      prefixes_[i] = static_cast<int32_t>(CommonPrefix(previous, some[0]));
+      const size_t vectors = CommonPrefixes(some, run.bytes_end, prefixes_.data() + i);
+      for (size_t j = 0; j < some.size(); ++j) {
+        auto prefix = static_cast<size_t>(prefixes_[i + j]);
+        if (j > 0 && (j >= vectors || prefix == kMaxComparedBytes)) {
+          prefix = CommonPrefix(some[j - 1], some[j]);
+          prefixes_[i + j] = static_cast<int32_t>(prefix);
+        }
+        suffixes_[i + j] = {some[j].data() + prefix, some[j].size() - prefix};
+      }
+      previous = some.back();
+      i = run.end;
     }
     prefix_places_.clear();
     places_.clear();
     EncodeDeltaBinaryPacked<int32_t>(prefixes_, {}, block.bytes, &prefix_places_);
     const auto suffixes = static_cast<uint32_t>(block.bytes.size() - begin);
-    const uint32_t data = EncodeDeltaLengthByteArray(suffixes_, block.bytes, places_);
+    const uint32_t data = EncodeDeltaLengthByteArray(suffixes_, values, block.bytes, places_);
     if (!places_.empty())
       PutSkipTable(values, suffixes, data, block.bytes.size() - begin, block.skip_table);
   }
@@ -87,19 +104,109 @@ class Encoder final : public PageEncoder<std::string_view> {
   std::vector<DeltaLengthPlace> places_;
 };
 
-// Bytes that CopyAhead may touch behind what it copies.
-constexpr size_t kAhead = 16;
+constexpr size_t kAhead = PackedStrings::kAhead;
+static_assert(kAhead >= kMaxRebuiltBytes);
 
-// Copies `size` bytes forwards in steps of kAhead.
+// Copies `size` bytes forwards in steps of 16; may touch 15 more.
 inline void CopyAhead(uint8_t* to, const uint8_t* from, size_t size) {
   size_t i = 0;
   do {
-    uint64_t words[kAhead / 8];
-    std::memcpy(words, from + i, kAhead);
-    std::memcpy(to + i, words, kAhead);
-    i += kAhead;
+    CopyWide<16>(from + i, to + i);
+    i += 16;
   } while (i < size);
 }
+
+// A buffer of the decoder's own, kAhead bytes behind its capacity.
+struct Arena {
+  std::unique_ptr<uint8_t[]> bytes;
+  size_t capacity = 0;
+
+  // Keeps the first `kept` bytes.
+  void Grow(size_t new_capacity, size_t kept) {
+    auto grown = std::make_unique_for_overwrite<uint8_t[]>(new_capacity + kAhead);
+    if (kept > 0) std::memcpy(grown.get(), bytes.get(), kept);
+    bytes = std::move(grown);
+    capacity = new_capacity;
+  }
+};
+
+// Where rebuilt values go, one behind the other: to the decoder's buffer and views of them to
+// `out`, or to PackedStrings. next(): where the bytes of the next value go, of which there are
+// room(); the ends of values, counted from offset() at next(), go to ends(), then Add counts them.
+class ViewSink {
+ public:
+  // Behind the first `used` bytes of the arena.
+  ViewSink(Arena& arena, size_t used, std::string_view* out)
+      : arena_(arena), used_(used), out_(out) {}
+
+  uint8_t* next() const { return arena_.bytes.get() + used_; }
+  size_t room() const { return arena_.capacity - used_; }
+  uint32_t offset() const { return 0; }
+  uint32_t* ends() { return ends_; }
+  void Add(size_t values, size_t bytes) {
+    const uint8_t* value = next();
+    uint32_t begin = 0;
+    for (size_t i = 0; i < values; ++i) {
+      out_[i] = AsString({value + begin, ends_[i] - begin});
+      begin = ends_[i];
+    }
+    out_ += values;
+    used_ += bytes;
+    handed_out_ = true;
+  }
+  void Expect(size_t /*values*/) {}
+  // Makes room for one value if it may be added.
+  bool MakeRoom(size_t size) {
+    if (size <= room()) return true;
+    if (handed_out_) return false;
+    arena_.Grow(used_ + size, used_);
+    return true;
+  }
+
+ private:
+  Arena& arena_;
+  size_t used_;
+  bool handed_out_ = false;  // views, which a move would end
+  std::string_view* out_;
+  uint32_t ends_[kLengths];
+};
+
+class PackedSink {
+ public:
+  PackedSink(PackedStrings& out, size_t values)
+      : out_(out), budget_(out), ends_(out.ReserveOffsets(values)) {}
+
+  uint8_t* next() const { return next_; }
+  size_t room() const { return room_; }
+  uint32_t offset() const { return static_cast<uint32_t>(out_.data().size()); }
+  uint32_t* ends() { return ends_; }
+  void Add(size_t values, size_t bytes) {
+    out_.Add(values, bytes);
+    budget_.Use(bytes);
+    ends_ += values;
+    next_ += bytes;
+    room_ -= bytes;
+  }
+  // Makes room for so many short values, or as many as may be added.
+  void Expect(size_t values) { Reserve(std::min(budget_.left(), values * kMaxRebuiltBytes)); }
+  bool MakeRoom(size_t size) {
+    if (size > budget_.left_for_one()) return false;
+    Reserve(size);
+    return true;
+  }
+
+ private:
+  void Reserve(size_t bytes) {
+    next_ = out_.ReserveData(bytes);
+    room_ = bytes;
+  }
+
+  PackedStrings& out_;
+  PackedBudget budget_;
+  uint32_t* ends_;
+  uint8_t* next_ = nullptr;
+  size_t room_ = 0;
+};
 
 class Decoder final : public BlockDecoder<std::string_view> {
  public:
@@ -129,9 +236,9 @@ class Decoder final : public BlockDecoder<std::string_view> {
       return DataLoss("skip table: suffixes at byte ", suffixes, " of ", block.bytes.size());
     }
     suffixes_offset_ = suffixes;
-    bytes_end_ = block.bytes.data() + block.bytes.size();
+    bytes_ = block.bytes;
     CFILE_RETURN_IF_ERROR(suffixes_.Open(block.bytes.subspan(suffixes), block.count, data));
-    if (arena_ == nullptr) GrowArena(kArenaBytes);
+    if (arena_.bytes == nullptr) arena_.Grow(kArenaBytes, 0);
     Begin(0);
     count_ = block.count;
     first_ordinal_ = block.first_ordinal;
@@ -156,7 +263,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
     while (at < position) {
       CFILE_ASSIGN_OR_RETURN(
           const size_t read,
-          Rebuild({skipped, std::min<size_t>(std::size(skipped), position - at)}));
+          RebuildViews({skipped, std::min<size_t>(std::size(skipped), position - at)}));
       at += static_cast<uint32_t>(read);
     }
     damaged_ = false;
@@ -166,11 +273,30 @@ class Decoder final : public BlockDecoder<std::string_view> {
   absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
     if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
     damaged_ = true;  // until all went well
-    CFILE_ASSIGN_OR_RETURN(const size_t read,
-                           Rebuild(out.first(std::min<size_t>(out.size(), count_ - position_))));
+    CFILE_ASSIGN_OR_RETURN(
+        const size_t read,
+        RebuildViews(out.first(std::min<size_t>(out.size(), count_ - position_))));
     damaged_ = false;
     position_ += static_cast<uint32_t>(read);
     return read;
+  }
+
+  absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
+    if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
+    damaged_ = true;  // until all went well
+    const size_t count = std::min<size_t>(max, count_ - position_);
+    PackedSink sink(out, count);
+    size_t done = 0;
+    const absl::Status status = Rebuild(count, sink, done);
+    if (!status.ok() && done == 0) return status;
+    if (done > 0) {  // the next value's prefix must outlive what the caller does to `out`
+      if (previous_size_ > arena_.capacity) arena_.Grow(previous_size_, 0);
+      CopyAhead(arena_.bytes.get(), previous_, previous_size_);
+      previous_ = arena_.bytes.get();
+    }
+    damaged_ = !status.ok();
+    position_ += static_cast<uint32_t>(done);
+    return done;
   }
 
   absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override {
@@ -187,7 +313,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
 
   // Begins with a previous value of which the first `previous` bytes stand in the arena's front.
   void Begin(size_t previous) {
-    previous_ = arena_.get();
+    previous_ = arena_.bytes.get();
     previous_size_ = previous;
     next_ = end_ = 0;
   }
@@ -213,18 +339,10 @@ class Decoder final : public BlockDecoder<std::string_view> {
     CFILE_RETURN_IF_ERROR(
         suffixes_.Restore(place - 1, LoadDeltaLengthPlace(entry + kDeltaPlaceBytes<int32_t>)));
     const size_t size = static_cast<size_t>(prefix.value);
-    if (size > capacity_) GrowArena(size);
-    if (size > 0) std::memcpy(arena_.get(), stored_prefixes_.data() + stored, size);
+    if (size > arena_.capacity) arena_.Grow(size, 0);
+    if (size > 0) std::memcpy(arena_.bytes.get(), stored_prefixes_.data() + stored, size);
     Begin(size);
     return absl::OkStatus();
-  }
-
-  void GrowArena(size_t capacity) {
-    auto arena = std::make_unique_for_overwrite<uint8_t[]>(capacity + kAhead);
-    if (previous_size_ > 0) std::memcpy(arena.get(), previous_, previous_size_);
-    arena_ = std::move(arena);
-    capacity_ = capacity;
-    previous_ = arena_.get();
   }
 
   absl::Status ReadLengths(size_t count) {
@@ -233,68 +351,97 @@ class Decoder final : public BlockDecoder<std::string_view> {
     CFILE_RETURN_IF_ERROR(suffixes_.Read({suffix_sizes_, count}, suffix_));
     if (prefixes_.position() == count_ && prefixes_.offset() != suffixes_offset_)
       return DataLoss("suffixes begin at byte ", prefixes_.offset(), ", not ", suffixes_offset_);
+    for (size_t i = 0; type_length_ > 0 && i < count; ++i) {
+      const int64_t size = int64_t{prefix_sizes_[i]} + suffix_sizes_[i];
+      if (size != type_length_)
+        return DataLoss("value ", first + i, " has ", size, " bytes, not ", type_length_);
+    }
+    longest_ = 0;
+    for (size_t i = 0; i < count; ++i) {
+      longest_ = std::max(longest_, static_cast<uint32_t>(prefix_sizes_[i]) +
+                                        static_cast<uint32_t>(suffix_sizes_[i]));
+    }
     first_of_chunk_ = first;
     next_ = 0;
     end_ = count;
     return absl::OkStatus();
   }
 
-  // Rebuilds the next values, as many as the arena takes, at least one.
-  absl::StatusOr<size_t> Rebuild(std::span<std::string_view> out) {
-    if (previous_ != arena_.get() && previous_size_ > 0)
-      std::memmove(arena_.get(), previous_, previous_size_);
-    previous_ = arena_.get();
-    size_t used = previous_size_;
-    for (size_t done = 0; done < out.size();) {
+  // Rebuilds the next values in the arena, as many as it takes, at least one.
+  absl::StatusOr<size_t> RebuildViews(std::span<std::string_view> out) {
+    if (previous_ != arena_.bytes.get() && previous_size_ > 0)
+      std::memmove(arena_.bytes.get(), previous_, previous_size_);
+    previous_ = arena_.bytes.get();
+    ViewSink sink(arena_, previous_size_, out.data());
+    size_t done = 0;
+    CFILE_RETURN_IF_ERROR(Rebuild(out.size(), sink, done));
+    return done;
+  }
+
+  // Rebuilds the next `count` values, or as many as the sink takes; `done` counts them. Then
+  // previous_ is in the sink.
+  template <typename Sink>
+  absl::Status Rebuild(size_t count, Sink& sink, size_t& done) {
+    // The values of a call lie one behind the other, wherever the sink moved them.
+    const auto find_previous = [&] {
+      if (done > 0 || std::is_same_v<Sink, ViewSink>) previous_ = sink.next() - previous_size_;
+    };
+    while (done < count) {
       if (next_ == end_)
-        CFILE_RETURN_IF_ERROR(ReadLengths(std::min(out.size() - done, std::size(prefix_sizes_))));
+        CFILE_RETURN_IF_ERROR(ReadLengths(std::min(count - done, std::size(prefix_sizes_))));
       // Lengths left from an earlier call may be more than are asked for now.
-      for (const size_t stop = std::min(end_, next_ + out.size() - done); next_ < stop; ++next_) {
-        const auto prefix = static_cast<size_t>(static_cast<uint32_t>(prefix_sizes_[next_]));
-        const auto suffix = static_cast<size_t>(suffix_sizes_[next_]);  // >= 0: the reader's word
-        const size_t size = prefix + suffix;
-        if (prefix > previous_size_) {  // negative ones too
-          return DataLoss("value ", first_of_chunk_ + next_, " shares ", prefix_sizes_[next_],
-                          " bytes with a value of ", previous_size_);
-        }
-        if (type_length_ > 0 && size != type_length_) {
-          return DataLoss("value ", first_of_chunk_ + next_, " has ", size, " bytes, not ",
-                          type_length_);
-        }
-        if (size > capacity_ - used) {
-          if (done > 0) return done;
-          GrowArena(used + size);
-        }
-        uint8_t* const value = arena_.get() + used;
-        CopyAhead(value, previous_, prefix);
-        if (static_cast<size_t>(bytes_end_ - suffix_) >= suffix + kAhead) {
-          CopyAhead(value + prefix, suffix_, suffix);
-        } else if (suffix > 0) {
-          std::memcpy(value + prefix, suffix_, suffix);
-        }
-        out[done++] = AsString({value, size});
-        suffix_ += suffix;
-        used += size;
-        previous_ = value;
-        previous_size_ = size;
+      const size_t some = std::min(end_ - next_, count - done);
+      sink.Expect(some);
+      find_previous();
+      const RebuiltValues rebuilt =
+          RebuildShortValues({prefix_sizes_ + next_, some}, suffix_sizes_ + next_, suffix_, bytes_,
+                             {previous_, previous_size_}, sink.room(), sink.next(), sink.offset(),
+                             sink.ends(), longest_);
+      if (rebuilt.count > 0) {
+        sink.Add(rebuilt.count, rebuilt.bytes);
+        next_ += rebuilt.count;
+        done += rebuilt.count;
+        suffix_ += rebuilt.suffix_bytes;
+        previous_size_ = static_cast<size_t>(prefix_sizes_[next_ - 1] + suffix_sizes_[next_ - 1]);
+        find_previous();
       }
+      if (rebuilt.count == some) continue;
+      // What it does not take: a value of any size, anywhere.
+      const auto prefix = static_cast<size_t>(static_cast<uint32_t>(prefix_sizes_[next_]));
+      const auto suffix = static_cast<size_t>(suffix_sizes_[next_]);  // >= 0: the reader's word
+      const size_t size = prefix + suffix;
+      if (prefix > previous_size_) {  // negative ones too
+        return DataLoss("value ", first_of_chunk_ + next_, " shares ", prefix_sizes_[next_],
+                        " bytes with a value of ", previous_size_);
+      }
+      if (!sink.MakeRoom(size)) return absl::OkStatus();
+      find_previous();
+      uint8_t* const value = sink.next();
+      CopyAhead(value, previous_, prefix);
+      if (suffix > 0) std::memcpy(value + prefix, suffix_, suffix);
+      sink.ends()[0] = sink.offset() + static_cast<uint32_t>(size);
+      sink.Add(1, size);
+      suffix_ += suffix;
+      previous_size_ = size;
+      ++next_;
+      ++done;
+      find_previous();
     }
-    return out.size();
+    return absl::OkStatus();
   }
 
   const uint32_t type_length_;
   std::span<const uint8_t> places_;
   std::span<const uint8_t> stored_prefixes_;
-  const uint8_t* bytes_end_ = nullptr;
+  std::span<const uint8_t> bytes_;
   size_t suffixes_offset_ = 0;
   DeltaBinaryPackedReader<int32_t> prefixes_;
   DeltaLengthReader suffixes_;
   bool damaged_ = false;  // a reader failed, or may have: they are not at position_
 
-  // The values of the last call, kAhead bytes behind capacity_; the last of them is where the next
-  // one's prefix comes from.
-  std::unique_ptr<uint8_t[]> arena_;
-  size_t capacity_ = 0;
+  // The values of the last Read; the last value of any call, where the next one's prefix comes
+  // from.
+  Arena arena_;
   const uint8_t* previous_ = nullptr;
   size_t previous_size_ = 0;
 
@@ -302,9 +449,10 @@ class Decoder final : public BlockDecoder<std::string_view> {
   size_t next_ = 0;
   size_t end_ = 0;
   uint32_t first_of_chunk_ = 0;
+  uint32_t longest_ = 0;  // of the chunk's values
   const uint8_t* suffix_ = nullptr;
-  int32_t prefix_sizes_[1024];
-  int32_t suffix_sizes_[1024];
+  int32_t prefix_sizes_[kLengths];
+  int32_t suffix_sizes_[kLengths];
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -73,6 +74,41 @@ T DecodeDeltaGroupsPortably(const uint8_t* packed, int width, T min_delta, T pre
   }
   return static_cast<T>(value);
 }
+
+// What value kIndex of a group brings to its packed word kWord.
+template <typename U, size_t kWidth, size_t kWord, size_t kIndex>
+inline uint64_t PartOfWord(const U* values) {
+  constexpr size_t kBegin = kIndex * kWidth;
+  if constexpr (kBegin >= 64 * kWord + 64 || kBegin + kWidth <= 64 * kWord) {
+    return 0;
+  } else if constexpr (kBegin >= 64 * kWord) {
+    return uint64_t{values[kIndex]} << (kBegin - 64 * kWord);
+  } else {
+    return uint64_t{values[kIndex]} >> (64 * kWord - kBegin);
+  }
+}
+template <typename U, size_t kWidth, size_t kWord, size_t... kIndex>
+inline void PackWord(const U* values, uint8_t* out, std::index_sequence<kIndex...>) {
+  StoreLittleEndian<uint64_t>((PartOfWord<U, kWidth, kWord, kIndex>(values) | ...),
+                              out + 8 * kWord);
+}
+template <typename U, size_t kWidth, size_t... kWord>
+void PackGroups(const U* values, size_t groups, uint8_t* out, std::index_sequence<kWord...>) {
+  for (; groups > 0; --groups, values += kDeltaGroup, out += kWidth)
+    (PackWord<U, kWidth, kWord>(values, out, std::make_index_sequence<kDeltaGroup>()), ...);
+}
+template <typename U, size_t kWidth>
+void PackGroupsOf(const U* values, size_t groups, uint8_t* out) {
+  PackGroups<U, kWidth>(values, groups, out, std::make_index_sequence<(kWidth + 7) / 8>());
+}
+
+template <typename U, size_t... kWidths>
+constexpr auto Packers(std::index_sequence<kWidths...>) {
+  return std::array<void (*)(const U*, size_t, uint8_t*), sizeof...(kWidths)>{
+      &PackGroupsOf<U, kWidths>...};
+}
+template <typename U>
+inline constexpr auto kPackers = Packers<U>(std::make_index_sequence<8 * sizeof(U) + 1>());
 
 }  // namespace cfile::encodings
 #endif  // CFILE_ENCODINGS_DELTA_KERNELS_TABLES
@@ -195,6 +231,23 @@ HWY_INLINE T DecodeWide(const uint8_t* packed, int width, T min_delta, T previou
   }
   return static_cast<T>(hn::GetLane(carry));
 }
+
+// Deltas of whole words.
+HWY_INLINE int64_t DecodeWords(const uint8_t* packed, int64_t min_delta, int64_t previous,
+                               size_t groups, int64_t* out) {
+  const hn::FixedTag<uint64_t, 4> d;
+  const auto min = static_cast<uint64_t>(min_delta);
+  alignas(32) const uint64_t multiples[4] = {min, 2 * min, 3 * min, 4 * min};
+  const auto mins = hn::Load(d, multiples);
+  auto carry = hn::Set(d, static_cast<uint64_t>(previous));
+  const auto* from = reinterpret_cast<const uint64_t*>(packed);
+  for (groups *= 2; groups > 0; --groups, from += 4, out += 4) {
+    const auto sums = hn::Add(PrefixSum(d, hn::LoadU(d, from)), mins);
+    hn::StoreU(hn::Add(sums, carry), d, reinterpret_cast<uint64_t*>(out));
+    carry = hn::Add(carry, hn::Broadcast<1>(hn::ConcatUpperUpper(d, sums, sums)));
+  }
+  return static_cast<int64_t>(hn::GetLane(carry));
+}
 #endif  // CFILE_DELTA_WIDE
 
 template <typename T>
@@ -209,6 +262,16 @@ HWY_INLINE T DecodeMiniblocks(const uint8_t* packed, const uint8_t* widths, size
       previous = DecodeWide<T>(packed, width, min_delta, previous, groups, out);
 #endif
     } else {
+#if CFILE_DELTA_WIDE
+      if constexpr (sizeof(T) == 8) {
+        if (width == 64) {
+          previous = DecodeWords(packed, min_delta, previous, groups, out);
+          packed += groups * 64;
+          out += groups * kDeltaGroup;
+          continue;
+        }
+      }
+#endif
       previous = DecodeDeltaGroupsPortably<T>(packed, width, min_delta, previous, groups, out);
     }
     packed += groups * static_cast<size_t>(width);
@@ -226,75 +289,135 @@ int64_t DecodeDeltas64(const uint8_t* packed, const uint8_t* widths, size_t mini
 }
 
 template <typename T, typename U = std::make_unsigned_t<T>>
-HWY_INLINE T Deltas(const T* values, size_t count, size_t miniblock_size, U* deltas, U* bits) {
+HWY_INLINE T Deltas(const T* values, size_t count, size_t miniblock_size, T* deltas, U* ranges) {
   const hn::ScalableTag<T> d;
-  const hn::ScalableTag<U> du;
   const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  auto leasts = hn::Set(d, std::numeric_limits<T>::max());
-  for (; i + lanes <= count; i += lanes) {
-    const auto delta = hn::Sub(hn::LoadU(d, values + i), hn::LoadU(d, values + i - 1));
-    hn::StoreU(delta, d, reinterpret_cast<T*>(deltas + i));
-    leasts = hn::Min(leasts, delta);
-  }
-  T least = hn::GetLane(hn::MinOfLanes(d, leasts));
-  for (; i < count; ++i) {
-    deltas[i] = static_cast<U>(values[i]) - static_cast<U>(*(values + i - 1));
-    least = std::min(least, static_cast<T>(deltas[i]));
-  }
-  const size_t padded = (count + miniblock_size - 1) / miniblock_size * miniblock_size;
-  std::fill(deltas + count, deltas + padded, static_cast<U>(least));
-  const auto subtrahend = hn::Set(du, static_cast<U>(least));
-  for (i = 0; i < padded; i += miniblock_size) {
-    auto ones = hn::Zero(du);
-    U rest = 0;
-    size_t j = i;
-    for (; j + lanes <= i + miniblock_size; j += lanes) {
-      const auto delta = hn::Sub(hn::LoadU(du, deltas + j), subtrahend);
-      hn::StoreU(delta, du, deltas + j);
-      ones = hn::Or(ones, delta);
+  const auto highest = hn::Set(d, std::numeric_limits<T>::max());
+  const auto lowest = hn::Set(d, std::numeric_limits<T>::min());
+  auto leasts = highest;
+  T least = std::numeric_limits<T>::max();
+  U* range = ranges;
+  for (size_t i = 0; i < count;) {
+    const size_t end = std::min(count, i + miniblock_size);
+    auto mosts = lowest;
+    for (; i + lanes <= end; i += lanes) {
+      const auto delta = hn::Sub(hn::LoadU(d, values + i), hn::LoadU(d, values + i - 1));
+      hn::StoreU(delta, d, deltas + i);
+      leasts = hn::Min(leasts, delta);
+      mosts = hn::Max(mosts, delta);
     }
-    for (; j < i + miniblock_size; ++j) rest |= deltas[j] -= static_cast<U>(least);
-    HWY_ALIGN U all[HWY_MAX_BYTES / sizeof(U)];
-    hn::Store(ones, du, all);
-    for (j = 0; j < lanes; ++j) rest |= all[j];
-    *bits++ = rest;
+    T most = hn::GetLane(hn::MaxOfLanes(d, mosts));
+    for (; i < end; ++i) {
+      deltas[i] = static_cast<T>(static_cast<U>(values[i]) - static_cast<U>(*(values + i - 1)));
+      least = std::min(least, deltas[i]);
+      most = std::max(most, deltas[i]);
+    }
+    *range++ = static_cast<U>(most);
   }
+  least = std::min(least, hn::GetLane(hn::MinOfLanes(d, leasts)));
+  for (U* each = ranges; each != range; ++each) *each -= static_cast<U>(least);
+  const size_t padded = (count + miniblock_size - 1) / miniblock_size * miniblock_size;
+  std::fill(deltas + count, deltas + padded, least);
   return least;
 }
-int32_t MakeDeltas32(const int32_t* values, size_t count, size_t miniblock_size, uint32_t* deltas,
-                     uint32_t* bits) {
-  return Deltas<int32_t>(values, count, miniblock_size, deltas, bits);
+int32_t MakeDeltas32(const int32_t* values, size_t count, size_t miniblock_size, int32_t* deltas,
+                     uint32_t* ranges) {
+  return Deltas<int32_t>(values, count, miniblock_size, deltas, ranges);
 }
-int64_t MakeDeltas64(const int64_t* values, size_t count, size_t miniblock_size, uint64_t* deltas,
-                     uint64_t* bits) {
-  return Deltas<int64_t>(values, count, miniblock_size, deltas, bits);
+int64_t MakeDeltas64(const int64_t* values, size_t count, size_t miniblock_size, int64_t* deltas,
+                     uint64_t* ranges) {
+  return Deltas<int64_t>(values, count, miniblock_size, deltas, ranges);
 }
 
-// Widths of up to 16 bits, 4 values to a word: no branch depends on the width, which may change
-// with each miniblock.
-template <typename U>
-HWY_INLINE void PackNarrow(const U* values, size_t groups, size_t width, uint8_t* out) {
-  for (; groups > 0; --groups, values += kDeltaGroup, out += width) {
-    const auto four = [&](const U* v) {
-      return (uint64_t{v[0]} | uint64_t{v[1]} << width) | (uint64_t{v[2]} | uint64_t{v[3]} << width)
-                                                              << (2 * width);
+// Four values of `width` bits each, and the next four: a word of 4 * width bits each.
+struct PackedFours {
+  uint64_t low;
+  uint64_t high;
+};
+#if CFILE_DELTA_WIDE
+template <typename T>
+HWY_INLINE PackedFours PackFours(const T* deltas, hn::Vec<hn::FixedTag<uint64_t, 4>> shifts,
+                                 T least) {
+  const hn::FixedTag<uint64_t, 4> d;
+  hn::Vec<decltype(d)> low, high;
+  if constexpr (sizeof(T) == 4) {
+    const hn::FixedTag<uint32_t, 8> d32;
+    const auto values = hn::Sub(hn::LoadU(d32, reinterpret_cast<const uint32_t*>(deltas)),
+                                hn::Set(d32, static_cast<uint32_t>(least)));
+    low = hn::PromoteTo(d, hn::LowerHalf(values));
+    high = hn::PromoteTo(d, hn::UpperHalf(hn::Half<decltype(d32)>(), values));
+  } else {
+    const auto leasts = hn::Set(d, static_cast<uint64_t>(least));
+    const auto* const from = reinterpret_cast<const uint64_t*>(deltas);
+    low = hn::Sub(hn::LoadU(d, from), leasts);
+    high = hn::Sub(hn::LoadU(d, from + 4), leasts);
+  }
+  low = hn::Shl(low, shifts);
+  high = hn::Shl(high, shifts);
+  const auto pairs = hn::Or(hn::InterleaveLower(d, low, high), hn::InterleaveUpper(d, low, high));
+  const hn::Half<decltype(d)> half;
+  const auto fours = hn::Or(hn::LowerHalf(half, pairs), hn::UpperHalf(half, pairs));
+  return {hn::GetLane(fours), hn::ExtractLane(fours, 1)};
+}
+#endif
+
+// Widths of up to 16 bits: no branch depends on the width, which may change with each miniblock.
+template <typename T>
+HWY_INLINE void PackNarrow(const T* deltas, T least, size_t groups, size_t width, uint8_t* out) {
+  const size_t bit = 4 * width;  // where the second four begin: whole bytes and 0 or 4 bits
+  const size_t begin = bit / 8;
+  // The last byte of the first four is stored again. 4 * 16 bits begin on a byte.
+  const size_t shared_shift = bit % 8 == 0 ? 0 : 8 * begin;
+  const uint64_t shared_mask = bit % 8 == 0 ? 0 : ~uint64_t{0};
+#if CFILE_DELTA_WIDE
+  const hn::FixedTag<uint64_t, 4> d;
+  const auto shifts = hn::Mul(hn::Iota(d, 0), hn::Set(d, width));
+#endif
+  for (; groups > 0; --groups, deltas += kDeltaGroup, out += width) {
+#if CFILE_DELTA_WIDE
+    const PackedFours fours = PackFours(deltas, shifts, least);
+#else
+    const auto value = [&](size_t i) {
+      using U = std::make_unsigned_t<T>;
+      return uint64_t{static_cast<U>(static_cast<U>(deltas[i]) - static_cast<U>(least))};
     };
-    const uint64_t low = four(values);
-    const uint64_t high = four(values + 4);
-    const size_t bit = 4 * width;  // where the second four begin: whole bytes and 0 or 4 bits
-    StoreLittleEndian<uint64_t>(low, out);
-    // The last byte of the first four is stored again. 4 * 16 bits begin on a byte.
-    const size_t begin = bit / 8;
-    const uint64_t shared = bit % 8 == 0 ? 0 : low >> (8 * begin);
-    StoreLittleEndian<uint64_t>(shared | high << (bit % 8), out + begin);
+    const auto four = [&](size_t i) {
+      return (value(i) | value(i + 1) << width) | (value(i + 2) | value(i + 3) << width)
+                                                      << (2 * width);
+    };
+    const PackedFours fours = {four(0), four(4)};
+#endif
+    StoreLittleEndian<uint64_t>(fours.low, out);
+    StoreLittleEndian<uint64_t>((fours.low >> shared_shift & shared_mask) | fours.high << (bit % 8),
+                                out + begin);
   }
 }
-void PackNarrow32(const uint32_t* values, size_t groups, size_t width, uint8_t* out) {
-  PackNarrow<uint32_t>(values, groups, width, out);
+
+template <typename T, typename U = std::make_unsigned_t<T>>
+HWY_INLINE size_t Pack(T* deltas, T least, const U* ranges, size_t miniblocks, size_t groups,
+                       uint8_t* widths, uint8_t* out) {
+  uint8_t* const begin = out;
+  for (size_t i = 0; i < miniblocks; ++i, deltas += groups * kDeltaGroup) {
+    const auto width = static_cast<size_t>(std::bit_width(ranges[i]));
+    widths[i] = static_cast<uint8_t>(width);
+    if (width <= 16) {
+      PackNarrow<T>(deltas, least, groups, width, out);
+    } else {
+      U* const values = reinterpret_cast<U*>(deltas);
+      for (size_t j = 0; j < groups * kDeltaGroup; ++j) values[j] -= static_cast<U>(least);
+      kPackers<U>[width](values, groups, out);
+    }
+    out += groups * width;
+  }
+  return static_cast<size_t>(out - begin);
 }
-void PackNarrow64(const uint64_t* values, size_t groups, size_t width, uint8_t* out) {
-  PackNarrow<uint64_t>(values, groups, width, out);
+size_t PackDeltas32(int32_t* deltas, int32_t least, const uint32_t* ranges, size_t miniblocks,
+                    size_t groups, uint8_t* widths, uint8_t* out) {
+  return Pack<int32_t>(deltas, least, ranges, miniblocks, groups, widths, out);
+}
+size_t PackDeltas64(int64_t* deltas, int64_t least, const uint64_t* ranges, size_t miniblocks,
+                    size_t groups, uint8_t* widths, uint8_t* out) {
+  return Pack<int64_t>(deltas, least, ranges, miniblocks, groups, widths, out);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -309,43 +432,8 @@ HWY_EXPORT(DecodeDeltas32);
 HWY_EXPORT(DecodeDeltas64);
 HWY_EXPORT(MakeDeltas32);
 HWY_EXPORT(MakeDeltas64);
-HWY_EXPORT(PackNarrow32);
-HWY_EXPORT(PackNarrow64);
-
-// What value kIndex of a group brings to its packed word kWord.
-template <typename U, size_t kWidth, size_t kWord, size_t kIndex>
-inline uint64_t PartOfWord(const U* values) {
-  constexpr size_t kBegin = kIndex * kWidth;
-  if constexpr (kBegin >= 64 * kWord + 64 || kBegin + kWidth <= 64 * kWord) {
-    return 0;
-  } else if constexpr (kBegin >= 64 * kWord) {
-    return uint64_t{values[kIndex]} << (kBegin - 64 * kWord);
-  } else {
-    return uint64_t{values[kIndex]} >> (64 * kWord - kBegin);
-  }
-}
-template <typename U, size_t kWidth, size_t kWord, size_t... kIndex>
-inline void PackWord(const U* values, uint8_t* out, std::index_sequence<kIndex...>) {
-  StoreLittleEndian<uint64_t>((PartOfWord<U, kWidth, kWord, kIndex>(values) | ...),
-                              out + 8 * kWord);
-}
-template <typename U, size_t kWidth, size_t... kWord>
-void PackGroups(const U* values, size_t groups, uint8_t* out, std::index_sequence<kWord...>) {
-  for (; groups > 0; --groups, values += kDeltaGroup, out += kWidth)
-    (PackWord<U, kWidth, kWord>(values, out, std::make_index_sequence<kDeltaGroup>()), ...);
-}
-template <typename U, size_t kWidth>
-void PackGroupsOf(const U* values, size_t groups, uint8_t* out) {
-  PackGroups<U, kWidth>(values, groups, out, std::make_index_sequence<(kWidth + 7) / 8>());
-}
-
-template <typename U, size_t... kWidths>
-constexpr auto Packers(std::index_sequence<kWidths...>) {
-  return std::array<void (*)(const U*, size_t, uint8_t*), sizeof...(kWidths)>{
-      &PackGroupsOf<U, kWidths>...};
-}
-template <typename U>
-constexpr auto kPackers = Packers<U>(std::make_index_sequence<8 * sizeof(U) + 1>());
+HWY_EXPORT(PackDeltas32);
+HWY_EXPORT(PackDeltas64);
 
 }  // namespace
 
@@ -363,29 +451,24 @@ int64_t DecodeDeltas<int64_t>(const uint8_t* packed, const uint8_t* widths, size
 }
 template <>
 int32_t MakeDeltas<int32_t>(const int32_t* values, size_t count, size_t miniblock_size,
-                            uint32_t* deltas, uint32_t* bits) {
-  return HWY_DYNAMIC_DISPATCH(MakeDeltas32)(values, count, miniblock_size, deltas, bits);
+                            int32_t* deltas, uint32_t* ranges) {
+  return HWY_DYNAMIC_DISPATCH(MakeDeltas32)(values, count, miniblock_size, deltas, ranges);
 }
 template <>
 int64_t MakeDeltas<int64_t>(const int64_t* values, size_t count, size_t miniblock_size,
-                            uint64_t* deltas, uint64_t* bits) {
-  return HWY_DYNAMIC_DISPATCH(MakeDeltas64)(values, count, miniblock_size, deltas, bits);
+                            int64_t* deltas, uint64_t* ranges) {
+  return HWY_DYNAMIC_DISPATCH(MakeDeltas64)(values, count, miniblock_size, deltas, ranges);
 }
-
-template <typename U>
-void PackDeltaGroups(const U* values, size_t groups, int width, uint8_t* out) {
-  if (width <= 16) {
-    if constexpr (sizeof(U) == 4) {
-      HWY_DYNAMIC_DISPATCH(PackNarrow32)(values, groups, static_cast<size_t>(width), out);
-    } else {
-      HWY_DYNAMIC_DISPATCH(PackNarrow64)(values, groups, static_cast<size_t>(width), out);
-    }
-    return;
-  }
-  kPackers<U>[static_cast<size_t>(width)](values, groups, out);
+template <>
+size_t PackDeltas<int32_t>(int32_t* deltas, int32_t least, const uint32_t* ranges,
+                           size_t miniblocks, size_t groups, uint8_t* widths, uint8_t* out) {
+  return HWY_DYNAMIC_DISPATCH(PackDeltas32)(deltas, least, ranges, miniblocks, groups, widths, out);
 }
-template void PackDeltaGroups<uint32_t>(const uint32_t*, size_t, int, uint8_t*);
-template void PackDeltaGroups<uint64_t>(const uint64_t*, size_t, int, uint8_t*);
+template <>
+size_t PackDeltas<int64_t>(int64_t* deltas, int64_t least, const uint64_t* ranges,
+                           size_t miniblocks, size_t groups, uint8_t* widths, uint8_t* out) {
+  return HWY_DYNAMIC_DISPATCH(PackDeltas64)(deltas, least, ranges, miniblocks, groups, widths, out);
+}
 
 }  // namespace cfile::encodings
 #endif  // HWY_ONCE

@@ -21,17 +21,19 @@ template <typename T>
 T DecodeDeltas(const uint8_t* packed, const uint8_t* widths, size_t miniblocks, size_t groups,
                T min_delta, T previous, T* out);
 
-// deltas[i] = values[i] - values[i - 1] less the least of those, which is returned; zeros behind
-// `count` up to a multiple of miniblock_size. bits[i] gets the ones of any delta of miniblock i.
-// All wraps around. Preconditions: values[-1] may be read; count > 0.
+// deltas[i] = values[i] - values[i - 1]; returns the least of those and fills `deltas` with it
+// behind `count` up to a multiple of miniblock_size. ranges[i] gets the largest delta of miniblock
+// i less the least. All wraps around. Preconditions: values[-1] may be read; count > 0.
 template <typename T>
-T MakeDeltas(const T* values, size_t count, size_t miniblock_size, std::make_unsigned_t<T>* deltas,
-             std::make_unsigned_t<T>* bits);
+T MakeDeltas(const T* values, size_t count, size_t miniblock_size, T* deltas,
+             std::make_unsigned_t<T>* ranges);
 
-// Writes `groups` * 8 values of `width` bits to `out`, each less than 2^width, and up to
-// kDeltaWriteAhead bytes of anything behind them. U is uint32_t or uint64_t.
+// Packs `miniblocks` miniblocks of `groups` * 8 deltas, less the least of them, to `out`, each in
+// as many bits as its range has, which go to `widths`; returns the bytes. Overwrites `deltas`, and
+// up to kDeltaWriteAhead bytes behind those it returns.
 inline constexpr size_t kDeltaWriteAhead = 8;
-template <typename U>
-void PackDeltaGroups(const U* values, size_t groups, int width, uint8_t* out);
+template <typename T>
+size_t PackDeltas(T* deltas, T least, const std::make_unsigned_t<T>* ranges, size_t miniblocks,
+                  size_t groups, uint8_t* widths, uint8_t* out);
 
 }  // namespace cfile::encodings

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
+
+#include "encodings/back_to_back.h"
 
 namespace cfile::encodings {
 
@@ -16,25 +19,32 @@ DeltaLengthPlace LoadDeltaLengthPlace(const uint8_t* p) {
           LoadLittleEndian<uint32_t>(p + 8)};
 }
 
-uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values, ByteWriter& out,
+uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values,
+                                    std::span<const std::string_view> owners, ByteWriter& out,
                                     std::vector<DeltaLengthPlace>& places) {
   const size_t begin = out.size();
   const auto lengths = std::make_unique_for_overwrite<int32_t[]>(values.size());
   size_t total = 0;
+  bool is_whole = true;  // all values lie back to back
+  const char* end = values.empty() ? nullptr : values[0].data();
   for (size_t i = 0; i < values.size(); ++i) {
     lengths[i] = static_cast<int32_t>(values[i].size());
+    is_whole &= values[i].data() == end;
+    end = values[i].data() + values[i].size();
     total += values[i].size();
   }
   std::vector<DeltaPlace<int32_t>> length_places;
   EncodeDeltaBinaryPacked<int32_t>({lengths.get(), values.size()}, {}, out, &length_places);
   const size_t data = out.size();
-  out.Reserve(data + total);
-  // Values that lie back to back already, as those of a block do, are copied at once.
-  for (size_t i = 0; i < values.size();) {
-    const char* const run = values[i].data();
-    const char* end = run + values[i].size();
-    for (++i; i < values.size() && values[i].data() == end; ++i) end += values[i].size();
-    out.PutBytes({run, static_cast<size_t>(end - run)});
+  if (is_whole) {
+    if (total > 0) out.PutBytes({values[0].data(), total});
+  } else {
+    uint8_t* to = out.Extend(total + kCopyAhead);
+    for (size_t i = 0; i < values.size();) {
+      const BackToBack run = FindBackToBack(owners, i);
+      for (; i < run.end; to += values[i++].size()) CopyShort(values[i], run.bytes_end, to);
+    }
+    out.Truncate(data + total);
   }
   uint32_t offset = 0;
   for (size_t i = 0, value = 0; i < length_places.size(); ++i) {
@@ -117,7 +127,7 @@ class Encoder final : public PageEncoder<std::string_view> {
  public:
   void Encode(std::span<const std::string_view> values, EncodedBlock& block) override {
     places_.clear();
-    const uint32_t data = EncodeDeltaLengthByteArray(values, block.bytes, places_);
+    const uint32_t data = EncodeDeltaLengthByteArray(values, values, block.bytes, places_);
     if (places_.empty()) return;
     block.skip_table.PutFixed(data);
     for (const DeltaLengthPlace& place : places_) PutPlace(place, block.skip_table);
@@ -194,6 +204,42 @@ class Decoder final : public BlockDecoder<std::string_view> {
     return read;
   }
 
+  absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
+    if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
+    const size_t read = std::min<size_t>(max, count_ - position_);
+    PackedBudget budget(out);
+    uint32_t* const ends = out.ReserveOffsets(read);
+    size_t done = 0;
+    while (done < read) {
+      const size_t chunk = std::min(read - done, std::size(lengths_));
+      const uint8_t* data;
+      if (absl::Status status = reader_.Read({lengths_, chunk}, data); !status.ok()) {
+        damaged_ = true;
+        if (done == 0) return status;
+        break;
+      }
+      const auto before = static_cast<uint32_t>(out.data().size());
+      size_t bytes = 0;
+      size_t fitting = 0;
+      for (; fitting < chunk; ++fitting) {
+        const auto length = static_cast<uint32_t>(lengths_[fitting]);
+        if (!budget.Take(length)) break;
+        bytes += length;
+        ends[done + fitting] = before + static_cast<uint32_t>(bytes);
+      }
+      uint8_t* const to = out.ReserveData(bytes);
+      if (bytes > 0) std::memcpy(to, data, bytes);
+      out.Add(fitting, bytes);
+      done += fitting;
+      if (fitting < chunk) {
+        damaged_ = true;  // the reader is ahead
+        break;
+      }
+    }
+    position_ += static_cast<uint32_t>(done);
+    return done;
+  }
+
   absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override {
     return SeekToKeyByReading<std::string_view>(*this, key);
   }
@@ -201,7 +247,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
  private:
   DeltaLengthReader reader_;
   std::span<const uint8_t> places_;
-  bool damaged_ = false;  // the reader failed, or may have: it is not at position_
+  bool damaged_ = false;  // the reader failed, or may have, or is ahead: it is not at position_
   int32_t lengths_[1024];
 };
 

@@ -34,8 +34,10 @@ void PutPlace(const DeltaLengthPlace& place, ByteWriter& out);
 DeltaLengthPlace LoadDeltaLengthPlace(const uint8_t* p);
 
 // Appends the stream of `values` to `out` and its places to `places`; returns the offset of the
-// data in the stream. Preconditions: each value and the stream are shorter than 2^31 bytes.
-uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values, ByteWriter& out,
+// data in the stream. Preconditions: each value and the stream are shorter than 2^31 bytes;
+// values[i] is a part of owners[i], for which `values` themselves may be given.
+uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values,
+                                    std::span<const std::string_view> owners, ByteWriter& out,
                                     std::vector<DeltaLengthPlace>& places);
 
 // Reads a stream forwards. Allocates nothing. After an error, Rewind or Restore come before any

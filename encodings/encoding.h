@@ -33,8 +33,8 @@ enum class Encoding : uint32_t {
 // Numbers from here on need extended blocks in a CFile.
 inline constexpr uint32_t kFirstExtendedNumber = 100;
 
-// The encoding's name in tools, options and documents ("plain", "rle", ...), or "encoding N" if
-// this build does not have it.
+// The encoding's name in tools, options and documents ("plain", "rle", ...); if this build does not
+// have it, "encoding N", or what it was built without.
 std::string EncodingName(Encoding encoding);
 
 }  // namespace cfile::encodings

@@ -89,13 +89,8 @@ class DictionaryEncoder final : public PageEncoder<P> {
     const size_t known_bytes = codes_.bytes();  // none before the first block that uses them
     const size_t overhead = used_ ? 0 : kDictionaryOverhead;
     block_codes_.resize(values.size());
-    uint32_t largest = 0;
-    for (size_t i = 0; i < values.size(); ++i) {
-      const uint32_t code = codes_.CodeOf(values[i]);
-      if (code == codes_.kNoCode) return false;
-      block_codes_[i] = code;
-      largest = std::max(largest, code);
-    }
+    if (!codes_.CodesOf(values, block_codes_.data())) return false;
+    const uint32_t largest = *std::max_element(block_codes_.begin(), block_codes_.end());
     const size_t added = codes_.bytes() - known_bytes + overhead;
     if (added >= plain_bytes) return false;
     const int width = static_cast<int>(std::bit_width(largest));

@@ -7,18 +7,12 @@
 #include "encodings/bytes.h"
 #include "encodings/code_runs.h"
 #include "encodings/index_unpacking.h"
+#include "encodings/packed_strings.h"
 #include "encodings/parquet_dictionary.h"
+#include "encodings/value_dictionary.h"
 
 namespace cfile::encodings {
 namespace {
-
-// The values of a dictionary, ready to be copied. std::vector<bool> has no addresses.
-template <typename P>
-struct ValueDictionary final : Dictionary {
-  std::unique_ptr<P[]> values;
-  uint32_t size = 0;
-  std::unique_ptr<uint8_t[]> text;  // of bytes: what the values point into
-};
 
 template <typename... Found>
 absl::Status DamagedPage(uint64_t count, const Found&... found) {
@@ -68,7 +62,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
   dictionary->values = std::make_unique_for_overwrite<P[]>(static_cast<size_t>(count));
   P* const values = dictionary->values.get();
   if constexpr (kIsBytes<P>) {
-    dictionary->text = std::make_unique_for_overwrite<uint8_t[]>(page.size());
+    dictionary->text = std::make_unique<uint8_t[]>(page.size() + PackedStrings::kAhead);
     if (!page.empty()) std::memcpy(dictionary->text.get(), page.data(), page.size());
     const std::span<const uint8_t> text(dictionary->text.get(), page.size());
     if (variable) {
@@ -126,21 +120,12 @@ class DictionaryDecoder final : public BlockDecoder<P> {
     const size_t wanted = std::min<size_t>(out.size(), this->count_ - this->position_);
     CodeRuns::Place place = runs_.place();
     for (size_t done = 0; done < wanted;) {
-      if (place.run.left == 0) CFILE_RETURN_IF_ERROR(runs_.NextRun(place));
-      size_t taken = static_cast<size_t>(std::min<uint64_t>(place.run.left, wanted - done));
+      CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(place, wanted - done, done));
+      const P* const values = dictionary_->values.get();
+      P* const to = out.data() + done;
       if (place.run.packed.empty()) {
-        if (place.run.value >= dictionary_->size) return NoSuchCode(place.run.value, done);
-        std::fill_n(out.data() + done, taken, dictionary_->values[place.run.value]);
+        std::fill_n(to, taken, values[place.run.value]);
       } else {
-        taken = std::min(taken, kChunk);
-        // To a boundary of groups, from which on unpacking is fast.
-        if (place.run.first % 8 != 0)
-          taken = std::min<size_t>(taken, 8 - static_cast<size_t>(place.run.first % 8));
-        const uint32_t largest =
-            UnpackIndexes(place.run.packed, runs_.width(), place.run.first, codes_, taken);
-        if (largest >= dictionary_->size) return NoSuchCode(largest, done);
-        const P* const values = dictionary_->values.get();
-        P* const to = out.data() + done;
         for (size_t i = 0; i < taken; ++i) to[i] = values[codes_[i]];
       }
       place.run.Pass(taken);
@@ -151,12 +136,90 @@ class DictionaryDecoder final : public BlockDecoder<P> {
     return wanted;
   }
 
+  absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
+    if constexpr (kIsBytes<P>) {
+      const size_t wanted = std::min<size_t>(max, this->count_ - this->position_);
+      PackedBudget budget(out);
+      uint32_t* const ends = out.ReserveOffsets(wanted);
+      CodeRuns::Place place = runs_.place();
+      size_t done = 0;
+      while (done < wanted) {
+        const auto taken = NextCodes(place, std::min(wanted - done, kChunk), done);
+        if (!taken.ok()) {
+          if (done == 0) return taken.status();
+          break;
+        }
+        if (place.run.packed.empty()) std::fill_n(codes_, *taken, place.run.value);
+        const size_t fitting = Pack(*taken, budget, out, ends + done);
+        place.run.Pass(fitting);
+        done += fitting;
+        if (fitting < *taken) break;
+      }
+      runs_.MoveTo(place, done);
+      this->position_ += static_cast<uint32_t>(done);
+      return done;
+    } else {
+      return BlockDecoder<P>::ReadPacked(max, out);
+    }
+  }
+
   absl::StatusOr<LowerBound> SeekToKey(const P& key) override {
     return SeekToKeyByReading<P>(*this, key);
   }
 
  private:
   static constexpr size_t kChunk = 1024;  // a multiple of 8
+
+  // Looks at the next up to `max` codes of one run, which are all of the dictionary, and returns
+  // how many: those of a literal run come into codes_, that of a repeated one stays in it.
+  absl::StatusOr<size_t> NextCodes(CodeRuns::Place& place, size_t max, size_t done) {
+    if (place.run.left == 0) CFILE_RETURN_IF_ERROR(runs_.NextRun(place));
+    size_t taken = static_cast<size_t>(std::min<uint64_t>(place.run.left, max));
+    if (place.run.packed.empty()) {
+      if (place.run.value >= dictionary_->size) return NoSuchCode(place.run.value, done);
+      return taken;
+    }
+    taken = std::min(taken, kChunk);
+    // To a boundary of groups, from which on unpacking is fast.
+    if (place.run.first % 8 != 0)
+      taken = std::min<size_t>(taken, 8 - static_cast<size_t>(place.run.first % 8));
+    const uint32_t largest =
+        UnpackIndexes(place.run.packed, runs_.width(), place.run.first, codes_, taken);
+    if (largest >= dictionary_->size) return NoSuchCode(largest, done);
+    return taken;
+  }
+
+  // Appends the values of the first `count` of codes_, or as many as fit.
+  size_t Pack(size_t count, PackedBudget& budget, PackedStrings& out, uint32_t* ends) const {
+    constexpr size_t kWide = PackedStrings::kAhead;
+    const std::string_view* const values = dictionary_->values.get();
+    size_t done = 0;
+    while (done < count) {
+      // Short ones with what lies behind them, then one of any size.
+      const size_t room = std::min(budget.left(), (count - done) * kWide);
+      const auto before = static_cast<uint32_t>(out.data().size());
+      uint8_t* to = out.ReserveData(room);
+      size_t used = 0;
+      const size_t first = done;
+      for (; done < count; ++done) {
+        const std::string_view value = values[codes_[done]];
+        if (value.size() > kWide || value.size() > room - used) break;
+        const auto* const from = reinterpret_cast<const uint8_t*>(value.data());
+        CopyWide<16>(from, to + used);
+        if (value.size() > 16) CopyWide<kWide - 16>(from + 16, to + used + 16);
+        used += value.size();
+        ends[done] = before + static_cast<uint32_t>(used);
+      }
+      budget.Use(used);
+      out.Add(done - first, used);
+      if (done == count) break;
+      const std::string_view value = values[codes_[done]];
+      if (!budget.Take(value.size())) break;
+      out.Append({&value, 1});
+      ++done;
+    }
+    return done;
+  }
 
   absl::Status NoSuchCode(uint32_t code, size_t done) const {
     return DataLoss("dictionary codes: code ", code, " from value ", this->position_ + done,

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "encodings/back_to_back.h"
 #include "encodings/compare_bytes.h"
 #include "encodings/lower_bound.h"
 
@@ -13,35 +14,23 @@ namespace {
 
 constexpr size_t kLengthBytes = 4;
 
-// memcpy without a call for the short values that most are; two overlapping halves serve any length
-// between one and two words.
-inline void CopyBytes(const char* from, size_t size, uint8_t* to) {
-  if (size > 32) {
-    std::memcpy(to, from, size);
-  } else if (size > 16) {
-    std::memcpy(to, from, 16);
-    std::memcpy(to + size - 16, from + size - 16, 16);
-  } else if (size >= 8) {
-    std::memcpy(to, from, 8);
-    std::memcpy(to + size - 8, from + size - 8, 8);
-  } else if (size >= 4) {
-    std::memcpy(to, from, 4);
-    std::memcpy(to + size - 4, from + size - 4, 4);
-  } else {
-    for (size_t i = 0; i < size; ++i) to[i] = static_cast<uint8_t>(from[i]);
-  }
-}
-
 class BytesPageEncoder final : public PageEncoder<std::string_view> {
  public:
   void Encode(std::span<const std::string_view> values, EncodedBlock& block) override {
-    size_t size = kLengthBytes * values.size();
-    for (const std::string_view value : values) size += value.size();
-    uint8_t* out = block.bytes.Extend(size);
-    for (const std::string_view value : values) {
-      StoreLittleEndian(static_cast<uint32_t>(value.size()), out);
-      CopyBytes(value.data(), value.size(), out + kLengthBytes);
-      out += kLengthBytes + value.size();
+    // The values are looked at once: they may lie far from the processor.
+    for (size_t i = 0; i < values.size();) {
+      const BackToBack run = FindBackToBack(values, i);
+      const auto size = static_cast<size_t>(run.bytes_end - values[i].data());
+      block.bytes.ReserveMore(size + (run.end - i) * kLengthBytes + kCopyAhead);
+      uint8_t* const begin = block.bytes.Extend(0);
+      uint8_t* out = begin;
+      for (; i < run.end; ++i) {
+        PrefetchAhead(values[i].data());
+        StoreLittleEndian(static_cast<uint32_t>(values[i].size()), out);
+        CopyShort(values[i], run.bytes_end, out + kLengthBytes);
+        out += kLengthBytes + values[i].size();
+      }
+      block.bytes.Extend(static_cast<size_t>(out - begin));
     }
   }
 };
@@ -85,17 +74,57 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
     const uint8_t* const begin = bytes_.data();
     const size_t end = bytes_.size();
     size_t next = next_;
-    for (size_t i = 0; i < n; ++i) {
-      if (end - next < kLengthBytes) return Truncated(position_ + i, next);
-      const size_t size = LoadLittleEndian<uint32_t>(begin + next);
-      next += kLengthBytes;
-      if (size > end - next) return Truncated(position_ + i, next - kLengthBytes);
-      out[i] = AsString({begin + next, size});
-      next += size;
+    for (size_t i = 0; i < n;) {
+      for (const size_t stop = std::min(n, i + kStep); i < stop; ++i) {
+        if (end - next < kLengthBytes) return Truncated(position_ + i, next);
+        const size_t size = LoadLittleEndian<uint32_t>(begin + next);
+        next += kLengthBytes;
+        PrefetchAhead(begin + next);
+        if (size > end - next) return Truncated(position_ + i, next - kLengthBytes);
+        out[i] = AsString({begin + next, size});
+        next += size;
+      }
+      // Each of these waited for the length of the one before; values of one length need not.
+      const size_t size = out[i - 1].size();
+      if (i < kStep || size != out[i - 2].size() || size != out[i - 3].size() ||
+          size != out[i - 4].size()) {
+        continue;
+      }
+      const size_t same = ReadEqual(size, next, out.subspan(i, n - i));
+      i += same;
+      next += same * (kLengthBytes + size);
     }
     next_ = next;
     position_ += static_cast<uint32_t>(n);
     return n;
+  }
+
+  absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
+    const size_t n = std::min<size_t>(max, count_ - position_);
+    PackedBudget budget(out);
+    uint32_t* const ends = out.ReserveOffsets(n);
+    size_t next = next_;
+    size_t done = 0;
+    while (done < n) {
+      done += PackShort(n - done, next, budget, out, ends + done);
+      if (done == n) break;
+      // One value of any size, anywhere.
+      const bool has_length = bytes_.size() - next >= kLengthBytes;
+      const size_t size = has_length ? LoadLittleEndian<uint32_t>(bytes_.data() + next) : 0;
+      if (!has_length || size > bytes_.size() - next - kLengthBytes) {
+        if (done == 0) return Truncated(position_, next);
+        break;
+      }
+      if (!budget.Take(size)) break;
+      uint8_t* const to = out.ReserveData(size);
+      if (size > 0) std::memcpy(to, bytes_.data() + next + kLengthBytes, size);
+      out.Add(1, size);
+      ends[done++] = static_cast<uint32_t>(out.data().size());
+      next += kLengthBytes + size;
+    }
+    next_ = next;
+    position_ += static_cast<uint32_t>(done);
+    return done;
   }
 
   absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override {
@@ -106,6 +135,49 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
   }
 
  private:
+  // Whether values are of one length is looked at after so many.
+  static constexpr size_t kStep = 32;
+
+  // Views of the values from byte `next` on, as long as all have `size` bytes; returns how many.
+  size_t ReadEqual(size_t size, size_t next, std::span<std::string_view> out) const {
+    const size_t step = kLengthBytes + size;
+    const size_t most = std::min(out.size(), (bytes_.size() - next) / step);
+    const uint8_t* value = bytes_.data() + next;
+    size_t i = 0;
+    for (; i < most && LoadLittleEndian<uint32_t>(value) == size; ++i, value += step)
+      out[i] = AsString({value + kLengthBytes, size});
+    return i;
+  }
+
+  // Appends up to `count` values from byte `next` on, as long as they are short enough, and far
+  // enough from the end, to be copied with their neighbours. Returns how many, and moves `next`.
+  size_t PackShort(size_t count, size_t& next, PackedBudget& budget, PackedStrings& out,
+                   uint32_t* ends) const {
+    constexpr size_t kWide = PackedStrings::kAhead;
+    if (bytes_.size() - next < kLengthBytes + kWide) return 0;
+    const size_t room = std::min({budget.left(), bytes_.size() - next, count * kWide});
+    const auto before = static_cast<uint32_t>(out.data().size());
+    uint8_t* const begin = out.ReserveData(room);
+    const uint8_t* from = bytes_.data() + next;
+    const uint8_t* const last = bytes_.data() + bytes_.size() - kLengthBytes - kWide;
+    size_t used = 0;
+    size_t done = 0;
+    for (; done < count && from <= last; ++done) {
+      const size_t size = LoadLittleEndian<uint32_t>(from);
+      PrefetchAhead(from);
+      if (size > kWide || size > room - used) break;
+      CopyWide<16>(from + kLengthBytes, begin + used);
+      if (size > 16) CopyWide<kWide - 16>(from + kLengthBytes + 16, begin + used + 16);
+      from += kLengthBytes + size;
+      used += size;
+      ends[done] = before + static_cast<uint32_t>(used);
+    }
+    next = static_cast<size_t>(from - bytes_.data());
+    budget.Use(used);
+    out.Add(done, used);
+    return done;
+  }
+
   absl::Status FindOffsets() {
     if (have_offsets_) return absl::OkStatus();
     if (offsets_.size() <= count_) offsets_.resize(size_t{count_} + 1);

@@ -9,10 +9,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "encodings/alp.h"
+#include "encodings/bit_shuffle.h"
 #include "encodings/byte_stream_split.h"
 #include "encodings/delta_binary_packed.h"
 #include "encodings/delta_byte_array.h"
 #include "encodings/delta_length_byte_array.h"
+#include "encodings/dict.h"
 #include "encodings/frame_of_reference.h"
 #include "encodings/parquet_dictionary.h"
 #include "encodings/parquet_group_varint.h"
@@ -29,10 +31,13 @@ namespace {
 // The list. In the order of their numbers.
 template <typename... Codec>
 struct CodecList {};
-using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec, ParquetPlainCodec,
-                         ParquetGroupVarintCodec, ParquetRleCodec, DeltaBinaryPackedCodec,
-                         DeltaLengthByteArrayCodec, DeltaByteArrayCodec, ParquetDictionaryCodec,
-                         ByteStreamSplitCodec, AlpCodec>;
+using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
+#ifdef CFILE_WITH_LZ4
+                         DictCodec, BitShuffleCodec,
+#endif
+                         ParquetPlainCodec, ParquetGroupVarintCodec, ParquetRleCodec,
+                         DeltaBinaryPackedCodec, DeltaLengthByteArrayCodec, DeltaByteArrayCodec,
+                         ParquetDictionaryCodec, ByteStreamSplitCodec, AlpCodec>;
 
 template <typename Codec>
 constexpr bool HasDictionary = requires {
@@ -133,6 +138,10 @@ const EncodingRow* FindEncoding(std::string_view name) {
 
 std::string EncodingName(Encoding encoding) {
   if (const EncodingRow* row = FindEncoding(encoding)) return std::string(row->name);
+#ifndef CFILE_WITH_LZ4
+  if (encoding == Encoding::kDict) return "dict (built without LZ4)";
+  if (encoding == Encoding::kBitShuffle) return "bit-shuffle (built without LZ4)";
+#endif
   return absl::StrCat("encoding ", static_cast<uint32_t>(encoding));
 }
 

@@ -73,7 +73,7 @@ class RleHybridEncoder {
     int64_t saved_bytes = 0;
     int charged_bytes = 0;
 
-    void AddKuduLiterals(uint64_t count);
+    [[gnu::always_inline]] inline void AddKuduLiterals(uint64_t count);
     void Charge(int header_bytes) {
       saved_bytes -= header_bytes;
       charged_bytes += header_bytes;
@@ -86,15 +86,16 @@ class RleHybridEncoder {
   uint64_t ChooseLiterals(std::optional<LastGroup> last);
   // Writes the pending run. `last`: no value follows, and how the stream ends.
   void Settle(std::optional<LastGroup> last);
+  // (What is inline below is small and called for every few values.)
   // Literals with any policy: the lowest `count` of `bits`, no 8 of which are equal in a row.
   // Precondition: the width is 1.
-  void AppendShortRuns(uint64_t bits, int count);
-  void AppendBits(uint64_t bits, int count);
+  [[gnu::always_inline]] inline void AppendShortRuns(uint64_t bits, int count);
+  [[gnu::always_inline]] inline void AppendBits(uint64_t bits, int count);
   void FlushBits();
   // Opens a literal run if none is open, and returns how many of `count` values it can take;
   // EndLiterals follows when it took them.
-  uint64_t BeginLiterals(uint64_t count);
-  void EndLiterals(uint64_t count);
+  [[gnu::always_inline]] inline uint64_t BeginLiterals(uint64_t count);
+  [[gnu::always_inline]] inline void EndLiterals(uint64_t count);
   void AppendLiterals(uint64_t value, uint64_t count);
   // Precondition: whole groups, at a group boundary.
   template <typename T>

@@ -3,6 +3,7 @@
 
 #include "encodings/bit_appender.h"
 #include "encodings/bit_packing.h"
+#include "encodings/count_ones.h"
 #include "encodings/rle_hybrid.h"
 
 namespace cfile::encodings {
@@ -13,7 +14,7 @@ constexpr uint64_t kLiteralsPerCheckpoint = 4096;
 
 // Runs are mostly short and of random length: so many bytes are written at once, whatever the
 // length, where there is room.
-constexpr size_t kShortRunBytes = 128;
+constexpr size_t kShortRunBytes = 256;
 
 // Writes `count` times `value` to `out`, where `room` values may be overwritten.
 template <typename T>

@@ -5,7 +5,7 @@
 #include <cassert>
 
 #include "encodings/bit_packing.h"
-#include "encodings/physical_type.h"
+#include "encodings/count_ones.h"
 
 namespace cfile::encodings {
 
@@ -20,11 +20,11 @@ void ValidityEncoder::AddRun(bool valid, uint64_t count) {
 void ValidityEncoder::AddBits(const uint8_t* bits, uint64_t first, uint64_t count) {
   const std::span<const uint8_t> packed(bits, static_cast<size_t>(PackedBytes(first + count, 1)));
   count_ += count;
+  valid_count_ += CountOnes(packed, first, count);
   while (count > 0) {
     const int taken = static_cast<int>(std::min<uint64_t>(count, kMaxBitsPerLoad));
     const uint64_t word = LoadBits(packed, first, taken);
     encoder_.PutBits(word, taken);
-    valid_count_ += static_cast<uint64_t>(std::popcount(word));
     first += static_cast<uint64_t>(taken);
     count -= static_cast<uint64_t>(taken);
   }
@@ -56,31 +56,6 @@ absl::StatusOr<uint32_t> ValidityDecoder::SeekTo(uint32_t position) {
   return static_cast<uint32_t>(ones);
 }
 
-namespace {
-
-// Calls visit(word, position, count) for the bits `begin` to `end` - 1, some at a time: `count` of
-// them, from `position` on, in the lowest bits of `word`. Ends when it returns false.
-template <typename Visit>
-void VisitWords(const uint8_t* bits, size_t begin, size_t end, Visit visit) {
-  const std::span<const uint8_t> packed(bits, static_cast<size_t>(PackedBytes(end, 1)));
-  while (begin < end) {
-    const size_t count = std::min<size_t>(end - begin, kMaxBitsPerLoad);
-    if (!visit(LoadBits(packed, begin, static_cast<int>(count)), begin, count)) return;
-    begin += count;
-  }
-}
-
-}  // namespace
-
-size_t CountOnes(const uint8_t* bits, size_t begin, size_t end) {
-  size_t ones = 0;
-  VisitWords(bits, begin, end, [&](uint64_t word, size_t, size_t) {
-    ones += static_cast<size_t>(std::popcount(word));
-    return true;
-  });
-  return ones;
-}
-
 size_t PositionOfOne(const uint8_t* bits, size_t begin, size_t rank) {
   size_t byte = begin / 8;
   unsigned rest = bits[byte] & (0xffu << (begin % 8));
@@ -91,22 +66,5 @@ size_t PositionOfOne(const uint8_t* bits, size_t begin, size_t rank) {
   for (; rank > 0; --rank) rest &= rest - 1;
   return 8 * byte + static_cast<size_t>(std::countr_zero(rest));
 }
-
-template <typename T>
-void GatherValues(const T* rows, const uint8_t* bits, size_t begin, size_t count, T* present) {
-  VisitWords(bits, begin, begin + count, [&](uint64_t word, size_t position, size_t in_word) {
-    // Without a branch: each row is written where the next present one belongs.
-    for (size_t i = 0; i < in_word; ++i) {
-      *present = rows[position + i];
-      present += word >> i & 1;
-    }
-    return true;
-  });
-}
-
-#define CFILE_INSTANTIATE(T) \
-  template void GatherValues<T>(const T*, const uint8_t*, size_t, size_t, T*);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile::encodings

@@ -74,16 +74,14 @@ class ValidityDecoder {
 template <typename T>
 void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out);
 
-// Ones among the bits `begin` to `end` - 1 of `bits`, least significant bit first.
-size_t CountOnes(const uint8_t* bits, size_t begin, size_t end);
+// The other way: copies the values whose bit is 1 to the front of `present` and returns how many
+// they are. Bit i of values[i] is bit first + i of `bits`. `present` has room for `count` values,
+// does not overlap with `values`, and holds anything behind the copied ones.
+template <typename T>
+size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t count, T* present);
 
 // The position of the bit, `begin` or later, that is 1 and has `rank` ones between `begin` and
 // itself. Precondition: there is one.
 size_t PositionOfOne(const uint8_t* bits, size_t begin, size_t rank);
-
-// The reverse of SpreadValues: packs those of rows[begin] to rows[begin + count - 1] whose bit is 1
-// into the front of `present`, which has room for `count`.
-template <typename T>
-void GatherValues(const T* rows, const uint8_t* bits, size_t begin, size_t count, T* present);
 
 }  // namespace cfile::encodings

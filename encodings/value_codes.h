@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -25,7 +26,14 @@ inline uint64_t MixBits(uint64_t a, uint64_t b) {
 inline constexpr uint64_t kHashSeed = 0x9e3779b97f4a7c15u;
 inline constexpr uint64_t kHashStep = 0xd6e8feb86659fd93u;
 
-inline uint64_t HashOf(std::string_view value) {
+// What a string is found by: up to 16 bytes it is its key.
+struct TextKey {
+  uint64_t hash;
+  // The last 1 to 16 bytes, some of them twice; 0 if there are none.
+  uint64_t low;
+  uint64_t high;
+};
+inline TextKey KeyOfText(std::string_view value) {
   const uint8_t* p = AsBytes(value).data();
   size_t left = value.size();
   uint64_t hash = kHashSeed ^ left;
@@ -33,19 +41,22 @@ inline uint64_t HashOf(std::string_view value) {
     hash = MixBits(LoadLittleEndian<uint64_t>(p) ^ hash,
                    LoadLittleEndian<uint64_t>(p + 8) ^ kHashStep);
   }
-  // The last 1 to 16 bytes as two words, which overlap where the bytes are few.
   uint64_t low = 0;
   uint64_t high = 0;
-  if (left >= 8) {
-    low = LoadLittleEndian<uint64_t>(p);
-    high = LoadLittleEndian<uint64_t>(p + left - 8);
-  } else if (left >= 4) {
-    low = LoadLittleEndian<uint32_t>(p);
-    high = LoadLittleEndian<uint32_t>(p + left - 4);
+  if (left >= 4) {
+    // The first and last 8, or of fewer than 8 the first and last 4 twice: without a branch, as
+    // lengths cannot be foretold.
+    const auto pair = [](const uint8_t* a, const uint8_t* b) {
+      return LoadLittleEndian<uint32_t>(a) | uint64_t{LoadLittleEndian<uint32_t>(b)} << 32;
+    };
+    const size_t inner = left >= 8 ? 4 : 0;
+    const uint8_t* const last = p + left - 4;
+    low = pair(p, p + inner);
+    high = pair(last - inner, last);
   } else if (left > 0) {
     low = uint64_t{p[0]} | uint64_t{p[left / 2]} << 8 | uint64_t{p[left - 1]} << 16;
   }
-  return MixBits(low ^ hash, high ^ kHashStep);
+  return {MixBits(low ^ hash, high ^ kHashStep), low, high};
 }
 
 // Open addressing over slots of a tag and a code; at most a quarter of them are used.
@@ -61,6 +72,8 @@ class CodeSlots {
     shift_ = 64 - std::countr_zero(size_);
   }
   bool IsFullWith(size_t count) const { return 4 * count > size_; }
+
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash >> shift_]); }
 
   // The one of the first two slots for this hash that may hold a value of this tag. Chosen without
   // a branch: which of the two it is cannot be foretold.
@@ -87,8 +100,6 @@ class CodeSlots {
 template <typename P>
 class ValueCodes {
  public:
-  static constexpr uint32_t kNoCode = UINT32_MAX;
-
   // Bytes of a value in the dictionary: its own and `overhead_bytes` more. Precondition:
   // limit_bytes < 2^32.
   ValueCodes(size_t overhead_bytes, size_t limit_bytes)
@@ -96,21 +107,49 @@ class ValueCodes {
     assert(limit_bytes < UINT32_MAX);
   }
 
+  static constexpr uint32_t kNoCode = UINT32_MAX;
+
   uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
   size_t bytes() const { return bytes_; }
 
-  // The value's code, which is new if it was not seen before; kNoCode if it would be new but the
-  // limit is reached.
-  uint32_t CodeOf(const P& value) {
-    const Key key = KeyOf(value);
-    const uint64_t hash = Hash(key);
-    const uint32_t tag = TagOf(key, hash);
-    const Slot& guess = slots_.Guess(hash, tag);
-    if (guess.code_and_1 != 0 && Is(guess, tag, key, value)) [[likely]]
-      return guess.code_and_1 - 1;
-    Slot& slot = slots_.Find(hash, [&](const Slot& taken) { return Is(taken, tag, key, value); });
-    if (slot.code_and_1 != 0) return slot.code_and_1 - 1;
-    return Add(slot, tag, key, value);
+  // Calls take(i, code) for each of the values in order, until it returns false. The code is a new
+  // one, size() before, for a value not seen before, or kNoCode if the limit is reached. `take` may
+  // Truncate, and then ends it.
+  template <typename Take>
+  void VisitCodes(std::span<const P> values, Take take) {
+    if constexpr (kIsBytes<P>) {
+      // In steps, each of which fetches for many values at once what the next one waits for.
+      constexpr size_t kBatch = 32;
+      Key keys[kBatch];
+      for (size_t i = 0; i < values.size();) {
+        const size_t count = std::min(kBatch, values.size() - i);
+        for (size_t j = 0; j < count; ++j) {
+          keys[j] = KeyOf(values[i + j]);
+          slots_.Prefetch(keys[j].hash);
+        }
+        for (size_t j = 0; j < count; ++j) {
+          const Slot& guess = slots_.Guess(keys[j].hash, TagOf(keys[j], keys[j].hash));
+          if (guess.code_and_1 != 0) __builtin_prefetch(&entries_[guess.code_and_1 - 1]);
+        }
+        for (size_t j = 0; j < count; ++j, ++i) {
+          if (!take(i, CodeOf(values[i], keys[j]))) return;
+        }
+      }
+    } else {
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (!take(i, CodeOf(values[i], KeyOf(values[i])))) return;
+      }
+    }
+  }
+
+  // The codes of all values. False, with some codes missing, if the limit is reached.
+  bool CodesOf(std::span<const P> values, uint32_t* codes) {
+    bool all = true;
+    VisitCodes(values, [&](size_t i, uint32_t code) {
+      codes[i] = code;
+      return all = code != kNoCode;
+    });
+    return all;
   }
 
   // Forgets all values but the first `count`.
@@ -136,12 +175,14 @@ class ValueCodes {
 
  private:
   struct TextEntry {
+    uint64_t low;
+    uint64_t high;
     uint32_t begin;
     uint32_t size;
   };
   using Bits = std::conditional_t<sizeof(P) == 1, uint8_t,
                                   std::conditional_t<sizeof(P) == 4, uint32_t, uint64_t>>;
-  using Key = std::conditional_t<kIsBytes<P>, uint64_t, Bits>;
+  using Key = std::conditional_t<kIsBytes<P>, TextKey, Bits>;
   using Entry = std::conditional_t<kIsBytes<P>, TextEntry, Bits>;
   // Small, since what is looked up most should stay in the first caches.
   struct Slot {
@@ -149,16 +190,31 @@ class ValueCodes {
     uint32_t code_and_1 = 0;  // 0: free
   };
 
+  // The code, or a new one; kNoCode: the limit is reached.
+  uint32_t CodeOf(const P& value, const Key& key) {
+    const uint64_t hash = Hash(key);
+    const uint32_t tag = TagOf(key, hash);
+    const Slot& guess = slots_.Guess(hash, tag);
+    if (guess.code_and_1 != 0 && Is(guess, tag, key, value)) [[likely]]
+      return guess.code_and_1 - 1;
+    Slot& slot = slots_.Find(hash, [&](const Slot& taken) { return Is(taken, tag, key, value); });
+    if (slot.code_and_1 != 0) return slot.code_and_1 - 1;
+    return Add(slot, tag, key, value);
+  }
+
   static Key KeyOf(const P& value) {
     if constexpr (kIsBytes<P>) {
-      return HashOf(value);
+      return KeyOfText(value);
     } else {
       return std::bit_cast<Bits>(value);
     }
   }
-  static uint64_t Hash(Key key) {
-    if constexpr (kIsBytes<P>) return key;
-    return MixBits(uint64_t{key} ^ kHashStep, kHashSeed);
+  static uint64_t Hash(const Key& key) {
+    if constexpr (kIsBytes<P>) {
+      return key.hash;
+    } else {
+      return MixBits(uint64_t{key} ^ kHashStep, kHashSeed);
+    }
   }
   static size_t SizeOf(const P& value) {
     if constexpr (kIsBytes<P>) {
@@ -168,19 +224,26 @@ class ValueCodes {
     }
   }
   // Numbers of up to 32 bits are their own tag; the other part of the hash chooses the slot.
-  static uint32_t TagOf(Key key, uint64_t hash) {
-    return static_cast<uint32_t>(sizeof(Key) <= 4 ? key : hash);
+  static uint32_t TagOf(const Key& key, uint64_t hash) {
+    if constexpr (sizeof(Key) <= 4) {
+      return key;
+    } else {
+      return static_cast<uint32_t>(hash);
+    }
   }
-  bool Is(const Slot& slot, uint32_t tag, Key key, const P& value) const {
+  bool Is(const Slot& slot, uint32_t tag, const Key& key, const P& value) const {
     if (slot.tag != tag) return false;
     if constexpr (kIsBytes<P>) {
-      return (*this)[slot.code_and_1 - 1] == value;
+      const TextEntry& entry = entries_[slot.code_and_1 - 1];
+      if (entry.size != value.size() || entry.low != key.low || entry.high != key.high)
+        return false;
+      return entry.size <= 16 || (*this)[slot.code_and_1 - 1] == value;
     } else {
       return sizeof(Key) <= 4 || entries_[slot.code_and_1 - 1] == key;
     }
   }
 
-  [[gnu::noinline]] uint32_t Add(Slot& slot, uint32_t tag, Key key, const P& value) {
+  [[gnu::noinline]] uint32_t Add(Slot& slot, uint32_t tag, const Key& key, const P& value) {
     const size_t added = SizeOf(value) + overhead_bytes_;
     if (added > limit_bytes_ - bytes_) return kNoCode;
     bytes_ += added;
@@ -188,8 +251,8 @@ class ValueCodes {
     slot.tag = tag;
     slot.code_and_1 = code + 1;
     if constexpr (kIsBytes<P>) {
-      entries_.push_back(
-          {static_cast<uint32_t>(text_.size()), static_cast<uint32_t>(value.size())});
+      entries_.push_back({key.low, key.high, static_cast<uint32_t>(text_.size()),
+                          static_cast<uint32_t>(value.size())});
       text_.PutBytes(value);
     } else {
       entries_.push_back(key);
@@ -201,7 +264,13 @@ class ValueCodes {
   void Rebuild() {
     slots_.Reset(entries_.size());
     for (uint32_t code = 0; code < size(); ++code) {
-      const Key key = KeyOf((*this)[code]);
+      Key key;
+      if constexpr (kIsBytes<P>) {
+        const std::string_view value = (*this)[code];
+        key = KeyOf(value);
+      } else {
+        key = entries_[code];
+      }
       const uint64_t hash = Hash(key);
       Slot& slot = slots_.Find(hash, [](const Slot&) { return false; });
       slot.tag = TagOf(key, hash);

@@ -36,6 +36,15 @@ absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nu
   return block;
 }
 
+absl::Status CheckBloomFilter(std::span<const uint8_t> bytes) {
+  ByteReader reader(bytes);
+  uint32_t size;
+  if (!reader.ReadFixed(size) || !reader.Skip(size) || reader.empty()) {
+    return DataLoss("a Bloom filter's header does not end before its ", bytes.size(), " bytes do");
+  }
+  return absl::OkStatus();
+}
+
 void AppendValidity(encodings::ValidityEncoder& validity, ByteWriter& out) {
   out.PutVint(validity.count());
   ByteWriter bitmap;

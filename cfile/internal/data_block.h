@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/types.h"
 #include "encodings/bytes.h"
@@ -28,6 +29,9 @@ struct DataBlock {
 // lengths do not fit.
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nullable,
                                          bool extended, Encoding encoding);
+
+// kDataLoss if `bytes` is no block of a file of Bloom filters.
+absl::Status CheckBloomFilter(std::span<const uint8_t> bytes);
 
 // Appends the null bitmap's part of a block and begins a new bitmap.
 void AppendValidity(encodings::ValidityEncoder& validity, encodings::ByteWriter& out);

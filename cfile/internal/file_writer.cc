@@ -41,13 +41,15 @@ absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options,
 
 Encoding ResolveEncoding(const ColumnType& type, const WriterOptions& options) {
   if (options.encoding != Encoding::kAuto) return options.encoding;
+  const bool kudu = options.compatibility == Compatibility::kKudu;
   switch (type.physical()) {
     case PhysicalType::kBool:
       return Encoding::kRle;
     case PhysicalType::kBytes:
+      if (kudu) return Encoding::kDict;
       return options.value_index ? Encoding::kPrefix : Encoding::kPlain;
     default:
-      return Encoding::kPlain;
+      return kudu ? Encoding::kBitShuffle : Encoding::kPlain;
   }
 }
 

@@ -19,8 +19,9 @@
 
 namespace cfile::internal {
 
-// What kAuto becomes until a sample of the values is asked: RLE for bool, PREFIX for sorted bytes,
-// PLAIN for all else.
+// What kAuto becomes. With Compatibility::kKudu as in Kudu: RLE for bool, DICT for bytes,
+// BIT_SHUFFLE for all else. Otherwise, until a sample of the values is asked: RLE for bool, PREFIX
+// for sorted bytes, PLAIN for all else.
 Encoding ResolveEncoding(const ColumnType& type, const WriterOptions& options);
 
 // kInvalidArgument or kUnimplemented if a file of `type` cannot be written with `options`, whose

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -40,12 +41,26 @@ auto OrDie(Result result) {
   if constexpr (!std::is_same_v<Result, absl::Status>) return *std::move(result);
 }
 
+// std::vector<bool> is no array.
+template <typename T>
+class Values {
+ public:
+  Values() : values_(std::make_unique_for_overwrite<T[]>(kNumValues)) {}
+  void push_back(const T& value) { values_[size_++] = value; }
+  const T& operator[](size_t i) const { return values_[i]; }
+  operator std::span<const T>() const { return {values_.get(), size_}; }  // NOLINT: it is one
+
+ private:
+  std::unique_ptr<T[]> values_;
+  size_t size_ = 0;
+};
+
 // A column: what is appended, and how.
 template <typename T>
 struct Data {
   ColumnType type;
   WriterOptions options;
-  std::vector<T> values;
+  Values<T> values;
   std::vector<uint8_t> validity;  // empty: no nulls
   std::string characters;         // behind the values of strings
   size_t raw_bytes = 0;           // of the decoded values
@@ -123,6 +138,71 @@ const Data<int32_t>& RleInt32Random() {
   static const auto data =
       Numbers<int32_t>(ColumnType::Int32(), {.encoding = Encoding::kRle},
                        [](size_t, uint64_t random) { return static_cast<int32_t>(random % 1001); });
+  return data;
+}
+template <bool kNullable>
+const Data<int32_t>& SmallBitShuffle() {
+  static const auto data = Numbers<int32_t>(
+      ColumnType::Int32(), {.encoding = Encoding::kBitShuffle, .nullable = kNullable},
+      [](size_t, uint64_t random) { return static_cast<int32_t>(random % 1001); });
+  return data;
+}
+template <bool kNullable>
+const Data<int32_t>& SequentialInt32BitShuffle() {
+  static const auto data = Numbers<int32_t>(
+      ColumnType::Int32(), {.encoding = Encoding::kBitShuffle, .nullable = kNullable},
+      [](size_t i, uint64_t) { return static_cast<int32_t>(i); });
+  return data;
+}
+template <bool kNullable>
+const Data<int64_t>& SequentialInt64BitShuffle() {
+  static const auto data = Numbers<int64_t>(
+      ColumnType::Int64(), {.encoding = Encoding::kBitShuffle, .nullable = kNullable},
+      [](size_t i, uint64_t) { return static_cast<int64_t>(i); });
+  return data;
+}
+const Data<int64_t>& SortedInt64BitShuffle() {
+  static const auto data = Numbers<int64_t>(
+      ColumnType::Int64(), {.encoding = Encoding::kBitShuffle, .value_index = true},
+      [](size_t i, uint64_t random) { return static_cast<int64_t>(i * 100 + random % 100); });
+  return data;
+}
+template <bool kNullable>
+const Data<double>& WalkBitShuffle() {
+  static double at;
+  at = 0;
+  static const auto data = Numbers<double>(
+      ColumnType::Double(), {.encoding = Encoding::kBitShuffle, .nullable = kNullable},
+      [](size_t, uint64_t random) { return at += static_cast<double>(random % 2001) / 1000 - 1; });
+  return data;
+}
+template <Encoding kEncoding>
+const Data<bool>& Bools() {
+  static const auto data = Numbers<bool>(ColumnType::Bool(), {.encoding = kEncoding},
+                                         [](size_t, uint64_t random) { return random % 2 != 0; });
+  return data;
+}
+// English words have 8 letters or so; 1,000 of them, the first ones more often.
+const Data<std::string_view>& WordsDict() {
+  static const auto data = [] {
+    Data<std::string_view> words{.type = ColumnType::String(),
+                                 .options = {.encoding = Encoding::kDict}};
+    std::mt19937_64 random(4);
+    std::vector<size_t> begins;
+    for (int i = 0; i < 1000; ++i) {
+      begins.push_back(words.characters.size());
+      for (uint64_t letters = 3 + random() % 11; letters > 0; --letters)
+        words.characters.push_back(static_cast<char>('a' + random() % 26));
+    }
+    begins.push_back(words.characters.size());
+    for (size_t i = 0; i < kNumValues; ++i) {
+      const size_t word = std::min(random() % 1000, random() % 1000);
+      words.values.push_back(
+          std::string_view(words.characters).substr(begins[word], begins[word + 1] - begins[word]));
+      words.raw_bytes += words.values[i].size();
+    }
+    return words;
+  }();
   return data;
 }
 const Data<std::string_view>& SortedKeys() {
@@ -229,6 +309,20 @@ void SeekOrdinal(benchmark::State& state, const Data<T>& (*data)()) {
   for (uint64_t ordinal = 0; ordinal < kNumValues; ordinal += 100)
     OrDie(cursor.Get(ordinal));  // warm
   for (auto _ : state) benchmark::DoNotOptimize(OrDie(cursor.Get(random() % kNumValues)));
+}
+
+// Within the rows of one block, which stays in hand.
+template <typename T>
+void SeekInBlock(benchmark::State& state, const Data<T>& (*data)()) {
+  const std::vector<uint8_t> file = data().Write();
+  const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
+  auto cursor = OrDie(reader.NewCursor<T>());
+  for (uint64_t ordinal = 0; ordinal < 30'000; ++ordinal) OrDie(cursor.Get(ordinal));  // warm
+  std::mt19937_64 random(2);
+  for (auto _ : state) {
+    OrDie(cursor.SeekToOrdinal(random() % 30'000));
+    benchmark::DoNotOptimize(OrDie(cursor.Next(1)));
+  }
 }
 
 template <typename T>
@@ -342,17 +436,52 @@ void Register() {
   add("scan/levels_lists_of_5", ScanLevels, ListLeaf);
   add("write/levels_flat_10%_null", WriteLevels, FlatLeaf);
   add("write/levels_lists_of_5", WriteLevels, ListLeaf);
+  add("scan/bit_shuffle_int32_0_to_1000", Scan<int32_t>, SmallBitShuffle<false>);
+  add("scan/bit_shuffle_int32_sequential", Scan<int32_t>, SequentialInt32BitShuffle<false>);
+  add("scan/bit_shuffle_int64_sequential", Scan<int64_t>, SequentialInt64BitShuffle<false>);
+  add("scan/bit_shuffle_double_walk", Scan<double>, WalkBitShuffle<false>);
+  add("scan/nullable_10%_bit_shuffle_int32_0_to_1000", Scan<int32_t>, SmallBitShuffle<true>);
+  add("scan/nullable_10%_bit_shuffle_int32_sequential", Scan<int32_t>,
+      SequentialInt32BitShuffle<true>);
+  add("scan/nullable_10%_bit_shuffle_int64_sequential", Scan<int64_t>,
+      SequentialInt64BitShuffle<true>);
+  add("scan/nullable_10%_bit_shuffle_double_walk", Scan<double>, WalkBitShuffle<true>);
+  add("scan/dict_words", Scan<std::string_view>, WordsDict);
+  add("scan/rle_bool", Scan<bool>, Bools<Encoding::kRle>);
+  add("scan/plain_bool", Scan<bool>, Bools<Encoding::kPlain>);
   add("write/plain_int32", Write<int32_t>, PlainInt32);
   add("write/plain_int64", Write<int64_t>, PlainInt64);
   add("write/nullable_10%_plain_int32", Write<int32_t>, NullableInt32);
   add("write/rle_int32_runs_of_37", Write<int32_t>, RleInt32);
   add("write/prefix_sorted_keys", Write<std::string_view>, SortedKeys);
+  add("write/bit_shuffle_int32_0_to_1000", Write<int32_t>, SmallBitShuffle<false>);
+  add("write/bit_shuffle_int32_sequential", Write<int32_t>, SequentialInt32BitShuffle<false>);
+  add("write/bit_shuffle_int64_sequential", Write<int64_t>, SequentialInt64BitShuffle<false>);
+  add("write/bit_shuffle_double_walk", Write<double>, WalkBitShuffle<false>);
+  add("write/nullable_10%_bit_shuffle_int32_0_to_1000", Write<int32_t>, SmallBitShuffle<true>);
+  add("write/nullable_10%_bit_shuffle_int32_sequential", Write<int32_t>,
+      SequentialInt32BitShuffle<true>);
+  add("write/nullable_10%_bit_shuffle_int64_sequential", Write<int64_t>,
+      SequentialInt64BitShuffle<true>);
+  add("write/nullable_10%_bit_shuffle_double_walk", Write<double>, WalkBitShuffle<true>);
+  add("write/dict_words", Write<std::string_view>, WordsDict);
+  add("write/rle_bool", Write<bool>, Bools<Encoding::kRle>);
+  add("write/plain_bool", Write<bool>, Bools<Encoding::kPlain>);
   add("get_ordinal/plain_int32", SeekOrdinal<int32_t>, PlainInt32, benchmark::kNanosecond);
   add("get_ordinal/plain_int64", SeekOrdinal<int64_t>, PlainInt64, benchmark::kNanosecond);
   add("get_ordinal/nullable_10%_plain_int32", SeekOrdinal<int32_t>, NullableInt32,
       benchmark::kNanosecond);
   add("get_ordinal/rle_int32_runs_of_37", SeekOrdinal<int32_t>, RleInt32, benchmark::kNanosecond);
   add("get_ordinal/prefix_sorted_keys", SeekOrdinal<std::string_view>, SortedKeys,
+      benchmark::kNanosecond);
+  add("get_ordinal/bit_shuffle_int32_0_to_1000", SeekOrdinal<int32_t>, SmallBitShuffle<false>,
+      benchmark::kNanosecond);
+  add("get_ordinal/bit_shuffle_int64_sequential", SeekOrdinal<int64_t>,
+      SequentialInt64BitShuffle<false>, benchmark::kNanosecond);
+  add("get_in_block/bit_shuffle_int64_sequential", SeekInBlock<int64_t>,
+      SequentialInt64BitShuffle<false>, benchmark::kNanosecond);
+  add("get_ordinal/dict_words", SeekOrdinal<std::string_view>, WordsDict, benchmark::kNanosecond);
+  add("seek_key/bit_shuffle_int64", SeekKey<int64_t>, SortedInt64BitShuffle,
       benchmark::kNanosecond);
   add("seek_key/plain_int64", SeekKey<int64_t>, SortedInt64, benchmark::kNanosecond);
   add("seek_key/prefix_sorted_keys", SeekKey<std::string_view>, SortedKeys, benchmark::kNanosecond);

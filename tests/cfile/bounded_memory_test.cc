@@ -11,13 +11,7 @@
 
 #include "cfile/writer.h"
 #include "gtest/gtest.h"
-
-// Sanitizers reserve terabytes.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
+#include "tests/sanitizers.h"
 
 namespace cfile {
 namespace {

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "cfile/inspect.h"
+#include "cfile/internal/data_block.h"
 #include "cfile/reader.h"
 #include "encodings/key_order.h"
 #include "encodings/registry.h"
@@ -238,9 +240,78 @@ TEST(KuduGolden, ReadsBackExactly) {
       CheckFile(entry.path(), &read);
     }
   }
-  EXPECT_GE(files, 177);
-  EXPECT_GE(read, 2 * 177);
+  EXPECT_GE(files, 338 + 200);
+  EXPECT_GE(read, 2 * (338 + 200));
   std::printf("%d files, %d readings\n", files, read);
+}
+
+// Calls check(reader, description, path without suffix) for each file of a folder of those that
+// Kudu writes beside its columns.
+template <typename Check>
+void ForSideFiles(const char* folder, int expected, Check check) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::string(CFILE_SOURCE_DIR "/tests/golden/kudu/") + folder)) {
+    if (entry.path().extension() != ".cfile") continue;
+    SCOPED_TRACE(entry.path().string());
+    const auto reader = Reader::Open(entry.path().string());
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    const std::string base = (entry.path().parent_path() / entry.path().stem()).string();
+    check(*reader, json::parse(std::ifstream(base + ".json")), base);
+    const VerifyReport report = Verify(*reader);
+    EXPECT_TRUE(report.ok()) << report.damages[0].status;
+    EXPECT_EQ(report.bytes_checked, reader->info().file_size_bytes);
+    ++files;
+  }
+  EXPECT_EQ(files, expected);
+}
+
+TEST(KuduGolden, ShowsBloomFiltersAsBytes) {
+  ForSideFiles("bloom", 6, [](const Reader& reader, const json& description, const std::string&) {
+    EXPECT_TRUE(reader.info().holds_bloom_filters());
+    const json& filters = description["blocks"];
+    size_t index = 0;
+    const absl::Status status = VisitBlocks(reader, [&](const BlockInfo& block) {
+      const json& filter = filters.at(index++);
+      EXPECT_EQ(block.pointer.offset, filter["offset"].get<uint64_t>());
+      // The header's length, the header, the bits.
+      const size_t bits = filter["bits_bytes"].get<size_t>();
+      EXPECT_EQ(block.bytes.size(), 4 + 2 + bits);
+      EXPECT_EQ(block.bytes[5], filter["num_hash_functions"].get<int>());
+      int ones = 0;
+      for (const uint8_t byte : block.bytes.last(bits)) ones += std::popcount(byte);
+      EXPECT_EQ(ones, filter["ones"].get<int>());
+      for (const size_t size : {0, 3, 5, 6})  // no bits
+        EXPECT_FALSE(internal::CheckBloomFilter(block.bytes.first(size)).ok()) << size;
+      return true;
+    });
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(index, filters.size());
+    EXPECT_EQ(reader.NewCursor<std::string_view>()->SeekToKey("").status().code(),
+              absl::StatusCode::kFailedPrecondition);
+  });
+}
+
+TEST(KuduGolden, ReadsDeltasBack) {
+  ForSideFiles("delta", 3, [](const Reader& reader, const json&, const std::string& base) {
+    if (!CheckCompressionBuiltIn(reader.info().compression).ok()) return;
+    EXPECT_FALSE(reader.info().holds_bloom_filters());
+    auto cursor = reader.NewCursor<std::string_view>();
+    ASSERT_TRUE(cursor.ok()) << cursor.status();
+    ASSERT_TRUE(cursor->SeekToKey("").ok());  // found by key only
+    const std::vector<json> expected = ReadValues(base + ".values.gz");
+    size_t row = 0;
+    while (true) {
+      const auto batch = cursor->Next(1000);
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      if (batch->empty()) break;
+      for (const std::string_view value : batch->values) {
+        ASSERT_LT(row, expected.size());
+        ASSERT_EQ(value, FromHex(expected[row++].get<std::string>()));
+      }
+    }
+    EXPECT_EQ(row, expected.size());
+  });
 }
 
 }  // namespace

@@ -51,6 +51,8 @@ std::vector<std::vector<std::string>> ReadTable() {
 }
 
 TEST(Readme, HasAColumnForEachEncoding) {
+  if (encodings::FindEncoding(Encoding::kBitShuffle) == nullptr)
+    GTEST_SKIP() << "the table is that of a build with LZ4";
   const auto table = ReadTable();
   ASSERT_FALSE(table.empty()) << "no table behind " << kMark;
   std::vector<std::string> expected = {"type"};
@@ -60,6 +62,7 @@ TEST(Readme, HasAColumnForEachEncoding) {
 }
 
 TEST(Readme, SaysWhichTypesAnEncodingTakes) {
+  if (encodings::FindEncoding(Encoding::kBitShuffle) == nullptr) GTEST_SKIP();
   const auto table = ReadTable();
   std::set<PhysicalType> seen;
   for (size_t i = 1; i < table.size(); ++i) {

@@ -69,6 +69,29 @@ void ReadSome(BlockDecoder<T>& decoder, int batches, std::span<T> out, volatile 
   }
 }
 
+// The same, packed.
+template <typename T>
+void PackSome(BlockDecoder<T>& decoder, int batches, size_t max, volatile size_t& sink) {
+  if constexpr (kIsBytes<T>) {
+    PackedStrings packed;
+    for (; batches > 0; --batches) {
+      const uint32_t before = decoder.position();
+      const size_t size = packed.size();
+      const auto n = decoder.ReadPacked(max, packed);
+      ASSERT_EQ(packed.size(), size + n.value_or(0));
+      ASSERT_EQ(decoder.position(), before + n.value_or(0));
+      if (!n.ok()) return ExpectDamage(n.status());
+      ASSERT_EQ(*n == 0, before == decoder.count());
+      ASSERT_LE(*n, std::min<size_t>(max, decoder.count() - before));
+      for (size_t i = size; i < packed.size(); ++i) {
+        const std::string_view value = packed[i];
+        sink = sink + Touch<std::string_view>({&value, 1});
+      }
+      if (*n == 0) return;
+    }
+  }
+}
+
 // Opens the decoder on the block and uses it in all ways.
 template <typename T>
 void Exercise(BlockDecoder<T>& decoder, const Block& block, std::span<const T> keys,
@@ -86,7 +109,11 @@ void Exercise(BlockDecoder<T>& decoder, const Block& block, std::span<const T> k
     } else {
       ASSERT_EQ(decoder.position(), position);
       ASSERT_NO_FATAL_FAILURE(ReadSome<T>(decoder, 2, {out.get(), 1 + random() % 20}, sink));
+      ASSERT_NO_FATAL_FAILURE(PackSome<T>(decoder, 2, 1 + random() % 500, sink));
     }
+  }
+  if (decoder.SeekTo(0).ok()) {
+    ASSERT_NO_FATAL_FAILURE(PackSome<T>(decoder, 10, 500, sink));
   }
   for (const T& key : keys) {
     const auto found = decoder.SeekToKey(key);

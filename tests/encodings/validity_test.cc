@@ -1,10 +1,10 @@
 #include "encodings/validity.h"
+#include "encodings/count_ones.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <random>
 #include <vector>
 
@@ -100,26 +100,21 @@ TEST(ValidityTest, ReadsAndSeeks) {
   }
 }
 
-TEST(ValidityTest, CountsFindsAndGathersBits) {
+TEST(ValidityTest, CountsAndFindsBits) {
   std::mt19937_64 random(3);
   const std::vector<bool> rows = RandomRows(random, 1000, 70, 90);
   const auto bits = BitsOf(rows);
-  std::vector<int32_t> values(rows.size());
-  std::iota(values.begin(), values.end(), 0);
   for (int round = 0; round < 1000; ++round) {
     const size_t begin = random() % rows.size();
-    const size_t count = random() % (rows.size() - begin + 1);
-    std::vector<int32_t> present;
-    for (size_t i = begin; i < begin + count; ++i) {
-      if (rows[i]) present.push_back(static_cast<int32_t>(i));
+    const size_t end = begin + random() % (rows.size() - begin + 1);
+    std::vector<size_t> ones;
+    for (size_t i = begin; i < end; ++i) {
+      if (rows[i]) ones.push_back(i);
     }
-    ASSERT_EQ(CountOnes(bits.get(), begin, begin + count), present.size());
-    const std::unique_ptr<int32_t[]> gathered(new int32_t[count]);
-    GatherValues(values.data(), bits.get(), begin, count, gathered.get());
-    ASSERT_TRUE(std::equal(present.begin(), present.end(), gathered.get()));
-    if (present.empty()) continue;
-    const size_t rank = random() % present.size();
-    ASSERT_EQ(PositionOfOne(bits.get(), begin, rank), static_cast<size_t>(present[rank]));
+    ASSERT_EQ(CountOnes({bits.get(), (end + 7) / 8}, begin, end - begin), ones.size());
+    if (ones.empty()) continue;
+    const size_t rank = random() % ones.size();
+    ASSERT_EQ(PositionOfOne(bits.get(), begin, rank), ones[rank]);
   }
 }
 
@@ -199,6 +194,35 @@ TYPED_TEST(SpreadValuesTest, AllTargetsDoAsTheNaiveWay) {
           ASSERT_TRUE(out[i] == expected)
               << "row " << i << " of " << count << ", " << hwy::TargetName(target);
         }
+      }
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+TYPED_TEST(SpreadValuesTest, PackingIsTheOtherWay) {
+  using T = TypeParam;
+  std::mt19937_64 random(4);
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    for (const uint64_t percent : {0, 10, 50, 90, 100}) {
+      for (size_t count : {0, 1, 7, 63, 64, 65, 127, 128, 200, 1000}) {
+        const size_t first = random() % 20;
+        const std::vector<bool> rows =
+            RandomRows(random, first + count, percent, random() % 2 == 0 ? 1 : 100);
+        const std::unique_ptr<T[]> values(new T[count]);
+        for (size_t i = 0; i < count; ++i) values[i] = ValueOf<T>(random());
+        const std::unique_ptr<T[]> present(new T[count]);
+        const size_t packed =
+            PackValues(values.get(), BitsOf(rows).get(), first, count, present.get());
+        size_t next = 0;
+        for (size_t i = 0; i < count; ++i) {
+          if (!rows[first + i]) continue;
+          ASSERT_LT(next, packed);
+          ASSERT_TRUE(present[next++] == values[i])
+              << "row " << i << " of " << count << ", " << hwy::TargetName(target);
+        }
+        ASSERT_EQ(next, packed);
       }
     }
   }

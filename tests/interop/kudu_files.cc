@@ -262,37 +262,44 @@ absl::Status Write(const FileCase& file, const std::string& path_without_suffix)
 
 std::vector<TypeCase> Types() {
   std::vector<TypeCase> types;
-  const auto add = [&types](std::string name, ColumnType type, Encoding second, bool has_keys) {
+  // Kudu's table: PLAIN of all; PREFIX and DICT of bytes; RLE of bool and integers up to 64 bits;
+  // BIT_SHUFFLE of numbers.
+  const auto add = [&types](std::string name, ColumnType type, std::vector<Encoding> others,
+                            bool has_keys) {
     std::vector<Encoding> encodings = {Encoding::kPlain};
-    if (second != Encoding::kPlain) encodings.push_back(second);
+    encodings.insert(encodings.end(), others.begin(), others.end());
     types.push_back({std::move(name), std::move(type), std::move(encodings), has_keys});
   };
+  const std::vector<Encoding> integers = {Encoding::kRle, Encoding::kBitShuffle};
+  const std::vector<Encoding> wide = {Encoding::kBitShuffle};
+  const std::vector<Encoding> bools = {Encoding::kRle};
+  const std::vector<Encoding> bytes = {Encoding::kPrefix, Encoding::kDict};
   const auto of = [](DataType data_type) {
     ColumnType type;
     type.data_type = data_type;
     return type;
   };
-  add("uint8", ColumnType::Uint8(), Encoding::kRle, true);
-  add("int8", ColumnType::Int8(), Encoding::kRle, true);
-  add("uint16", ColumnType::Uint16(), Encoding::kRle, true);
-  add("int16", ColumnType::Int16(), Encoding::kRle, true);
-  add("uint32", ColumnType::Uint32(), Encoding::kRle, true);
-  add("int32", ColumnType::Int32(), Encoding::kRle, true);
-  add("uint64", ColumnType::Uint64(), Encoding::kRle, true);
-  add("int64", ColumnType::Int64(), Encoding::kRle, true);
-  add("string", ColumnType::String(), Encoding::kPrefix, true);
-  add("bool", ColumnType::Bool(), Encoding::kRle, false);
-  add("float", ColumnType::Float(), Encoding::kPlain, false);
-  add("double", ColumnType::Double(), Encoding::kPlain, false);
-  add("binary", ColumnType::Binary(), Encoding::kPrefix, true);
-  add("unixtime_micros", ColumnType::Timestamp(cfile::TimeUnit::kMicros), Encoding::kRle, true);
-  add("int128", ColumnType::Int128(), Encoding::kPlain, true);
-  add("decimal32", of(DataType::kDecimal32), Encoding::kRle, true);
-  add("decimal64", of(DataType::kDecimal64), Encoding::kRle, true);
-  add("decimal128", of(DataType::kDecimal128), Encoding::kPlain, true);
-  add("is_deleted", of(DataType::kIsDeleted), Encoding::kRle, false);
-  add("varchar", ColumnType::Varchar(), Encoding::kPrefix, true);
-  add("date", ColumnType::Date(), Encoding::kRle, true);
+  add("uint8", ColumnType::Uint8(), integers, true);
+  add("int8", ColumnType::Int8(), integers, true);
+  add("uint16", ColumnType::Uint16(), integers, true);
+  add("int16", ColumnType::Int16(), integers, true);
+  add("uint32", ColumnType::Uint32(), integers, true);
+  add("int32", ColumnType::Int32(), integers, true);
+  add("uint64", ColumnType::Uint64(), integers, true);
+  add("int64", ColumnType::Int64(), integers, true);
+  add("string", ColumnType::String(), bytes, true);
+  add("bool", ColumnType::Bool(), bools, false);
+  add("float", ColumnType::Float(), wide, false);
+  add("double", ColumnType::Double(), wide, false);
+  add("binary", ColumnType::Binary(), bytes, true);
+  add("unixtime_micros", ColumnType::Timestamp(cfile::TimeUnit::kMicros), integers, true);
+  add("int128", ColumnType::Int128(), wide, true);
+  add("decimal32", of(DataType::kDecimal32), integers, true);
+  add("decimal64", of(DataType::kDecimal64), integers, true);
+  add("decimal128", of(DataType::kDecimal128), wide, true);
+  add("is_deleted", of(DataType::kIsDeleted), bools, false);
+  add("varchar", ColumnType::Varchar(), bytes, true);
+  add("date", ColumnType::Date(), integers, true);
   return types;
 }
 

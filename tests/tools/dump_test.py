@@ -122,6 +122,14 @@ class Json(DumpTest):
             self.assertEqual(summary["encoded"], sum(block["encoded"] for block in blocks))
             self.assertEqual(summary["size"], (self.folder / path).stat().st_size)
 
+    def test_blocks_show_their_bytes(self):
+        for path in ("words.cfile", "paths.cfile"):  # the second is compressed
+            blocks = json.loads(self.dump("blocks", "--json", "--bytes", path))["blocks"]
+            text = self.dump("blocks", "--bytes", path).splitlines()[1:]
+            for block, line in zip(blocks, text[1::2], strict=True):
+                self.assertEqual(len(bytes.fromhex(block["bytes"])), block["encoded"])
+                self.assertEqual(line, block["bytes"])
+
     def test_values_are_exact(self):
         rows = [json.loads(line) for line in self.dump("values", "--json", "t").splitlines()]
         self.assertEqual([row["ordinal"] for row in rows], list(range(7)))

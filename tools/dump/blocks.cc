@@ -1,12 +1,18 @@
 // cfile-dump blocks: one line per data block.
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "tools/dump/dump.h"
 
 namespace cfile::tools {
 namespace {
+
+std::string Hex(const BlockInfo& block) {
+  return absl::BytesToHexString(std::string(block.bytes.begin(), block.bytes.end()));
+}
 
 // `levels`: the file has them.
 Json ToJson(const BlockInfo& block, bool levels) {
@@ -31,7 +37,7 @@ void AppendLine(const BlockInfo& block, std::string& out) {
                         Ratio(block.encoded_size_bytes, block.stored_size_bytes));
 }
 
-ExitCode PrintBlocks(const CommonOptions& common, Output& output) {
+ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& output) {
   const auto reader = OpenFile(common);
   if (!reader.ok()) return output.Fail(reader.status());
   std::optional<JsonList> list;
@@ -44,9 +50,12 @@ ExitCode PrintBlocks(const CommonOptions& common, Output& output) {
   }
   const absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
     if (list) {
-      list->Add(ToJson(block, reader->info().has_levels()));
+      Json json = ToJson(block, reader->info().has_levels());
+      if (with_bytes) json["bytes"] = Hex(block);
+      list->Add(json);
     } else {
       AppendLine(block, output.text);
+      if (with_bytes) output.text += Hex(block) + "\n";
     }
     output.Drain();
     return true;
@@ -71,7 +80,14 @@ void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump blocks --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"
       "  tail -c +$((OFFSET + 1)) keys.cfile | head -c SIZE | xxd      the bytes of a block");
   AddIgnoreChecksumsOption(*command, common);
-  command->callback([&action] { action = PrintBlocks; });
+  const auto with_bytes = std::make_shared<bool>(false);
+  command->add_flag("--bytes", *with_bytes,
+                    "Show each block's bytes too, before compression, in hexadecimal");
+  command->callback([&action, with_bytes] {
+    action = [with_bytes](const CommonOptions& options, Output& output) {
+      return PrintBlocks(options, *with_bytes, output);
+    };
+  });
 }
 
 }  // namespace cfile::tools

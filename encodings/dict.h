@@ -1,0 +1,40 @@
+// DICT: codes of bytes that all blocks of a file share (cfile/FORMAT.md, DICT):
+//
+//   block       1 fixed32 · BIT_SHUFFLE block of UINT32 codes
+//               2 fixed32 · PLAIN block of the values, once the dictionary is full
+//   dictionary  PLAIN block of its values, there even when it has none; code i is value i
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "encodings/block_codec.h"
+#include "encodings/encoding.h"
+#include "encodings/physical_type.h"
+#include "encodings/status.h"
+
+namespace cfile::encodings {
+
+// The registry's row for DICT. Only where LZ4 is built in. Codes are in first-seen order; the
+// dictionary is full when it is larger than a block. Views point into the dictionary or the block.
+struct DictCodec {
+  static constexpr Encoding kEncoding = Encoding::kDict;
+  static constexpr std::string_view kName = "dict";
+  static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
+  // A code each, or what PLAIN adds to a value.
+  static constexpr uint32_t kWorstExtraBytesPerValue = 5;
+  static constexpr uint32_t kWorstExtraBytesPerBlock = 192;
+
+  template <typename T>
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
+                                                      const EncoderOptions& options);
+  template <typename T>
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
+                                                      const DecoderOptions& options);
+  static absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
+      PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes);
+};
+
+}  // namespace cfile::encodings

@@ -1,0 +1,109 @@
+// Kernels change how fast an encoding is, and nothing else: the same bytes and values on every
+// processor, and wherever in memory the values lie.
+#include <gtest/gtest.h>
+
+#include "blocks.h"
+#include "encodings/delta_byte_array.h"
+#include "encodings/delta_length_byte_array.h"
+#include "encodings/packed_strings.h"
+#include "encodings/parquet_dictionary.h"
+#include "encodings/parquet_plain.h"
+#include "hwy/targets.h"
+
+namespace cfile::encodings {
+namespace {
+
+class EveryTarget : public testing::TestWithParam<Pair> {
+ protected:
+  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+};
+INSTANTIATE_TEST_SUITE_P(Registry, EveryTarget, testing::ValuesIn(AllPairs()), PairName);
+
+TEST_P(EveryTarget, EncodesAndDecodesAlike) {
+  const Pair pair = GetParam();
+  // Asked for before any of them is chosen, which changes the answer.
+  const std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
+  VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {
+    const uint32_t length = pair.type == PhysicalType::kFixedBytes ? 12 : 0;
+    Decoders<T> decoders(pair.type, length);
+    auto out = std::make_unique<T[]>(kMaxBatchValues);
+    for (const Shape shape : kShapes) {
+      const auto column = MakeColumn<T>(shape, 2500, length, 21);
+      std::vector<Block> expected;
+      for (const int64_t target : targets) {
+        SCOPED_TRACE(testing::Message()
+                     << hwy::TargetName(target) << ", shape " << static_cast<int>(shape));
+        hwy::SetSupportedTargetsForTest(target);
+        const auto blocks = Encode<T>(pair, column.span(), {.type_length = length});
+        if (expected.empty()) expected = blocks;
+        ASSERT_TRUE(blocks == expected);
+        std::span<const T> values = column.span();
+        for (const Block& block : blocks) {
+          BlockDecoder<T>& decoder = decoders.For(block);
+          ASSERT_TRUE(decoder.Open(block.view()).ok());
+          for (size_t done = 0; done < block.count;) {
+            const auto n = decoder.Read({out.get(), kMaxBatchValues});
+            ASSERT_TRUE(n.ok() && *n > 0) << n.status();
+            ASSERT_TRUE(SameValues<T>({out.get(), *n}, values.subspan(done, *n)));
+            done += *n;
+          }
+          if constexpr (kIsBytes<T>) {
+            PackedStrings packed;
+            ASSERT_TRUE(decoder.SeekTo(0).ok());
+            while (decoder.position() < block.count)
+              ASSERT_GT(decoder.ReadPacked(kMaxBatchValues, packed).value(), 0u);
+            for (size_t i = 0; i < block.count; ++i) ASSERT_EQ(packed[i], values[i]);
+          }
+          values = values.subspan(block.count);
+        }
+      }
+    }
+  });
+}
+
+// Values back to back are copied and compared together with their neighbours; scattered ones, each
+// in memory of exactly its size, are not.
+TEST(ByteArrays, EncodeAlikeWhereverTheyLie) {
+  const auto encoders = [] {
+    std::vector<std::unique_ptr<PageEncoder<std::string_view>>> made;
+    made.push_back(MakeParquetPlainEncoder<std::string_view>(0));
+    made.push_back(DeltaLengthByteArrayCodec::MakePageEncoder());
+    made.push_back(DeltaByteArrayCodec::MakePageEncoder());
+    made.push_back(MakeParquetDictionaryEncoder<std::string_view>({}));
+    return made;
+  };
+  for (const Shape shape : kShapes) {
+    SCOPED_TRACE(testing::Message() << "shape " << static_cast<int>(shape));
+    const auto column = MakeColumn<std::string_view>(shape, 1500, 0, 22);
+    std::string text;
+    std::vector<std::vector<char>> copies;
+    for (const std::string_view value : column.span()) {
+      text += value;
+      copies.emplace_back(value.begin(), value.end());
+    }
+    std::vector<std::string_view> together, scattered, half;
+    size_t begin = 0;
+    for (size_t i = 0; i < copies.size(); ++i) {
+      together.push_back(std::string_view(text).substr(begin, copies[i].size()));
+      scattered.emplace_back(copies[i].data(), copies[i].size());
+      half.push_back(i % 7 < 5 ? together.back() : scattered.back());
+      begin += copies[i].size();
+    }
+    EncodedBlock expected, found;
+    for (const auto* values : {&scattered, &half}) {
+      const auto first = encoders();
+      const auto second = encoders();
+      for (size_t i = 0; i < first.size(); ++i) {
+        expected.Clear();
+        found.Clear();
+        first[i]->Encode(together, expected);
+        second[i]->Encode(*values, found);
+        ASSERT_EQ(found.bytes.view(), expected.bytes.view()) << "encoder " << i;
+        ASSERT_EQ(found.skip_table.view(), expected.skip_table.view()) << "encoder " << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cfile::encodings
