@@ -4,9 +4,9 @@
 #include <string>
 
 #include "cfile/internal/block_cursor.h"
-#include "cfile/internal/data_block.h"
 #include "cfile/internal/file_reader.h"
 #include "cfile/internal/index_tree.h"
+#include "cfile/internal/level_block_cursor.h"
 #include "cfile/internal/reader_access.h"
 #include "cfile/reader.h"
 #include "encodings/status.h"
@@ -18,13 +18,14 @@ using internal::FileReader;
 using internal::IndexNode;
 using internal::IndexPath;
 
-template <typename T>
+// Block: see FileCursor.
+template <typename Block>
 absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
                            const std::function<bool(const BlockInfo&)>& visit) {
   const FileInfo& info = file.info();
   internal::BlockBuffer buffer;
   CFILE_ASSIGN_OR_RETURN(auto dictionary, file.Dictionary());
-  internal::BlockCursor<T> cursor(info.type, std::move(dictionary));
+  Block cursor(info.type, std::move(dictionary));
   IndexPath path(&file, kind);
   CFILE_RETURN_IF_ERROR(path.SeekToOrdinal(0));
   for (uint64_t index = 0; path.valid(); ++index) {
@@ -38,14 +39,12 @@ absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
                     .bytes = fetched.bytes};
     absl::Status status = [&] {
       if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
-      CFILE_ASSIGN_OR_RETURN(const internal::DataBlock parts,
-                             internal::ParseDataBlock(fetched.bytes, info.nullable,
-                                                      info.has_extended_blocks(), info.encoding));
-      CFILE_RETURN_IF_ERROR(cursor.Open(parts, std::nullopt));
-      block.encoding = parts.encoding;
+      CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, std::nullopt));
+      block.encoding = cursor.encoding();
       block.first_ordinal = cursor.first_ordinal();
       block.num_values = cursor.num_rows();
-      block.null_count = cursor.num_rows() - cursor.num_present();
+      block.num_entries = cursor.num_entries();
+      block.null_count = cursor.num_entries() - cursor.num_present();
       return absl::OkStatus();
     }();
     if (!status.ok()) return internal::InBlock(status, file.source().name(), path.pointer());
@@ -90,7 +89,10 @@ absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const Bl
   const IndexKind kind =
       file.info().positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
   return encodings::VisitPhysicalType(file.info().type.physical(), [&](auto type) {
-    return VisitBlocksOf<typename decltype(type)::type>(file, kind, visit);
+    using T = typename decltype(type)::type;
+    return file.info().has_levels()
+               ? VisitBlocksOf<internal::LevelBlockCursor<T>>(file, kind, visit)
+               : VisitBlocksOf<internal::BlockCursor<T>>(file, kind, visit);
   });
 }
 

@@ -42,8 +42,12 @@ struct FileInfo {
   ColumnType type;
   Encoding encoding = Encoding::kPlain;
   Compression compression = Compression::kNone;
-  bool nullable = false;
-  uint64_t num_values = 0;  // nulls included
+  bool nullable = false;    // with levels: an entry may hold no value
+  uint64_t num_values = 0;  // nulls included; with levels: records
+  // Of a file with levels (cfile/levels.h) its limits; else {0, 1} if nullable, {0, 0} if not.
+  LevelLimits levels;
+  // Of a file with levels that is not of Kudu's arrays: entries in all.
+  std::optional<uint64_t> num_entries;
   std::optional<BlockPointer> positional_index_root;
   std::optional<BlockPointer> value_index_root;
   std::optional<BlockPointer> dictionary;
@@ -57,6 +61,9 @@ struct FileInfo {
   std::string footer_message;
 
   bool has_checksums() const { return (incompatible_features & kFeatureChecksums) != 0; }
+  bool has_levels() const {
+    return (incompatible_features & (kFeatureArrayBlocks | kFeatureNestedBlocks)) != 0;
+  }
   bool has_extended_blocks() const { return (incompatible_features & kFeatureExtendedBlocks) != 0; }
   // True of the files in which Kudu keeps Bloom filters: of no values, found by key only. Their
   // blocks, if they have any, are filters (cfile/FORMAT.md, Bloom filter files); cursors see
@@ -79,7 +86,9 @@ struct BlockInfo {
   uint64_t index = 0;  // 0, 1, ... in ordinal order
   BlockPointer pointer;
   uint64_t first_ordinal = 0;
-  uint64_t num_values = 0;  // rows, nulls included
+  uint64_t num_values = 0;  // rows, nulls included; with levels: records
+  // Rows, or entries of the records, and those of them that hold no value.
+  uint64_t num_entries = 0;
   uint64_t null_count = 0;
   Encoding encoding = Encoding::kPlain;
   uint64_t stored_size_bytes = 0;   // in the file, without the checksum
@@ -116,8 +125,9 @@ struct Damage {
 struct VerifyReport {
   uint64_t data_blocks = 0;
   uint64_t index_nodes = 0;
-  uint64_t values = 0;
-  uint64_t null_count = 0;
+  uint64_t values = 0;         // rows, nulls included; with levels: records
+  uint64_t entries = 0;        // rows, or entries of the records
+  uint64_t null_count = 0;     // those of them that hold no value
   uint64_t bytes_checked = 0;  // of the file, covered by checksums or otherwise accounted for
   // Of a file with a value index and of values: its least and greatest one, in memcmp form.
   std::optional<std::string> min_key;

@@ -92,11 +92,12 @@ class Reader {
   // What header and footer say.
   const FileInfo& info() const;
   const ColumnType& type() const { return info().type; }
-  // Rows, nulls included.
+  // Rows, nulls included; with levels: records.
   uint64_t num_values() const { return info().num_values; }
 
   // A cursor at ordinal 0. kInvalidArgument: the column does not hold T. kUnimplemented: encoding
-  // or codec was not built in.
+  // or codec was not built in. kFailedPrecondition: the file has levels (info().has_levels()), see
+  // LevelCursor in cfile/levels.h.
   template <typename T>
   absl::StatusOr<Cursor<T>> NewCursor() const;
 

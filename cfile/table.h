@@ -19,8 +19,10 @@
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/inspect.h"
+#include "cfile/levels.h"
 #include "cfile/options.h"
 #include "cfile/reader.h"
+#include "cfile/record_schema.h"
 #include "cfile/types.h"
 
 namespace cfile {
@@ -29,6 +31,10 @@ struct ColumnSchema {
   std::string name;
   ColumnType type;
   bool nullable = false;
+  // Of a leaf of nested records that is stored with levels; both maxima 0 for all others.
+  LevelLimits levels = {};
+
+  bool has_levels() const { return levels.max_definition > 0; }
   friend bool operator==(const ColumnSchema&, const ColumnSchema&) = default;
 };
 
@@ -38,6 +44,15 @@ struct Schema {
   // If the rows are sorted by several columns, or one, and to be found by them: their positions in
   // `columns`, the most significant first. None is nullable.
   std::vector<size_t> key_columns = {};
+  // If the rows are records: the tree whose leaves are the columns.
+  std::optional<RecordSchema> tree = {};
+
+  // The schema of a table of records: a column for each leaf, with its path as name. One that is
+  // repeated, or has more than one definition level, has levels.
+  static Schema OfRecords(const RecordSchema& tree);
+  // The tree; that of a table without one has a leaf for each column. kInvalidArgument: there are
+  // more columns than leaves can be, or a name is too long.
+  absl::StatusOr<RecordSchema> Records() const;
 
   // With key columns, each part has one more file: the compound keys (cfile/compound_key.h) of its
   // rows, as a column of type binary. This is the number that stands for it where a column is asked
@@ -79,13 +94,21 @@ class TableWriter {
   template <typename T>
   absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity);
 
+  // Appends entries to a column with levels, as LevelWriter::Append. A flat one takes them too,
+  // with the maxima 0 and 1 if it is nullable, else 0 and 0. kInvalidArgument: as there.
+  template <typename T>
+  absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
+                            std::span<const uint16_t> definition, std::span<const T> values);
+
   // Completes the files, then publishes the part. Called once, last. kInvalidArgument: the columns
   // have different numbers of rows. kAborted: another writer has published a part since this one
   // began. kOutOfRange: table.cft would become larger than readers accept by default.
   absl::Status Finish();
 
-  // Of the column's file so far, as Writer says it.
+  // Of the column's file so far, as Writer or LevelWriter says it; num_values are records where
+  // there are levels, and null_count entries without a value.
   uint64_t num_values(size_t column) const;
+  uint64_t null_count(size_t column) const;
   uint64_t bytes_written(size_t column) const;
   size_t memory_usage_bytes() const;
   Encoding encoding(size_t column) const;
@@ -128,7 +151,8 @@ class TableReader {
   // is a damage too.
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
-  // A cursor over all parts of a column, at ordinal 0. Errors as Reader::NewCursor. That of the key
+  // A cursor over all parts of a column without levels, at ordinal 0. Errors as Reader::NewCursor;
+  // kInvalidArgument: the column has levels (TableLevelCursor reads it). That of the key
   // index finds rows by compound keys; it has no seek by ordinal but to 0.
   template <typename T>
   absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
@@ -167,6 +191,33 @@ class TableCursor {
   explicit TableCursor(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
+};
+
+// A position in a column of a table: a LevelCursor over the parts as if they were one file. Records
+// are the table's rows. Reads columns with levels and flat ones. Thread-compatible; keeps the table
+// open.
+template <typename T>
+class TableLevelCursor {
+ public:
+  // A cursor at record 0. Precondition: there is such a column. Errors as LevelCursor::Open.
+  static absl::StatusOr<TableLevelCursor> Open(const TableReader& table, size_t column);
+  TableLevelCursor(TableLevelCursor&&) noexcept = default;
+  TableLevelCursor& operator=(TableLevelCursor&&) noexcept = default;
+
+  // As in LevelCursor. A batch does not cross a part.
+  absl::Status SeekToRecord(uint64_t record);
+  absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
+  uint64_t record() const { return record_; }
+
+ private:
+  TableLevelCursor(const TableReader& table, size_t column) : table_(table), column_(column) {}
+  absl::Status Enter(size_t part);
+
+  TableReader table_;
+  size_t column_;
+  uint64_t record_ = 0;
+  size_t part_ = 0;
+  std::optional<LevelCursor<T>> cursor_;  // of part_
 };
 
 }  // namespace cfile

@@ -29,7 +29,15 @@ absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
     return DataLoss(path, ": ", expected.num_values, " values expected by table.cft, found ",
                     info.num_values);
   }
-  if (info.type != column.type || info.nullable != column.nullable) {
+  const LevelLimits levels = info.has_levels() ? info.levels : LevelLimits();
+  if (levels != column.levels) {
+    const auto name = [](const LevelLimits& limits) {
+      return absl::StrCat(limits.max_repetition, " and ", limits.max_definition);
+    };
+    return DataLoss(path, ": levels up to ", name(column.levels), " expected by table.cft, found ",
+                    name(levels));
+  }
+  if (info.type != column.type || (!column.has_levels() && info.nullable != column.nullable)) {
     const auto name = [](const ColumnType& type, bool nullable) {
       return absl::StrCat(nullable ? "nullable " : "", type.ToString());
     };
@@ -40,6 +48,33 @@ absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
 }
 
 }  // namespace
+
+Schema Schema::OfRecords(const RecordSchema& tree) {
+  Schema schema{.tree = tree};
+  for (const size_t leaf : tree.leaves()) {
+    const RecordNode& node = tree.node(leaf);
+    ColumnSchema column{.name = tree.Path(leaf), .type = node.type};
+    if (node.max_repetition > 0 || node.max_definition > 1) {
+      column.levels = {.max_repetition = node.max_repetition,
+                       .max_definition = node.max_definition};
+    } else {
+      column.nullable = node.max_definition == 1;
+    }
+    schema.columns.push_back(std::move(column));
+  }
+  return schema;
+}
+
+absl::StatusOr<RecordSchema> Schema::Records() const {
+  if (tree.has_value()) return *tree;
+  std::vector<RecordNode> nodes = {{.name = "record", .num_children = columns.size()}};
+  for (const ColumnSchema& column : columns) {
+    nodes.push_back({.name = column.name,
+                     .repetition = column.nullable ? Repetition::kOptional : Repetition::kRequired,
+                     .type = column.type});
+  }
+  return RecordSchema::Create(std::move(nodes));
+}
 
 std::optional<size_t> Schema::Find(std::string_view name) const {
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -296,6 +331,11 @@ absl::StatusOr<TableCursor<T>> TableReader::NewCursor(size_t column) const {
     return absl::InvalidArgumentError(
         absl::StrCat(impl_->directory(), ": column ", column_schema.name, " holds ",
                      column_schema.type.ToString(), ", which is not read as this C++ type"));
+  }
+  if (column_schema.has_levels()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(impl_->directory(), ": column ", column_schema.name,
+                     " has levels, which are not read as one value a row"));
   }
   auto impl = std::make_unique<typename TableCursor<T>::Impl>(impl_, column);
   // Here already, so that a codec that is not built in is found here.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cassert>
 #include <filesystem>
 #include <optional>
@@ -22,13 +23,14 @@ using internal::TableContents;
 using internal::TablePart;
 using internal::TablePartColumn;
 
-// A Writer of whatever type.
+// A Writer or LevelWriter of whatever type.
 class ColumnWriter {
  public:
   virtual ~ColumnWriter() = default;
   // Completes the file and says what table.cft holds of it.
   virtual absl::StatusOr<TablePartColumn> Finish() = 0;
   virtual uint64_t num_values() const = 0;
+  virtual uint64_t null_count() const = 0;
   virtual uint64_t bytes_written() const = 0;
   virtual size_t memory_usage_bytes() const = 0;
   virtual Encoding encoding() const = 0;
@@ -56,6 +58,7 @@ class TypedColumnWriter final : public ColumnWriter {
   }
 
   uint64_t num_values() const override { return writer_->num_values(); }
+  uint64_t null_count() const override { return writer_->null_count(); }
   uint64_t bytes_written() const override { return writer_->bytes_written(); }
   size_t memory_usage_bytes() const override { return writer_->memory_usage_bytes(); }
   Encoding encoding() const override { return writer_->encoding(); }
@@ -66,6 +69,60 @@ class TypedColumnWriter final : public ColumnWriter {
   const bool value_index_;
 };
 
+template <typename T>
+class TypedLevelWriter final : public ColumnWriter {
+ public:
+  TypedLevelWriter(std::unique_ptr<LevelWriter<T>> writer, std::string file_name)
+      : writer_(std::move(writer)), file_name_(std::move(file_name)) {}
+
+  LevelWriter<T>& writer() { return *writer_; }
+
+  absl::StatusOr<TablePartColumn> Finish() override {
+    CFILE_RETURN_IF_ERROR(writer_->Finish());
+    return TablePartColumn{.file_name = file_name_,
+                           .size_bytes = writer_->bytes_written(),
+                           .num_values = writer_->num_records(),
+                           .null_count = null_count()};
+  }
+
+  uint64_t num_values() const override { return writer_->num_records(); }
+  uint64_t null_count() const override { return writer_->num_entries() - writer_->num_values(); }
+  uint64_t bytes_written() const override { return writer_->bytes_written(); }
+  size_t memory_usage_bytes() const override { return writer_->memory_usage_bytes(); }
+  Encoding encoding() const override { return writer_->encoding(); }
+
+ private:
+  const std::unique_ptr<LevelWriter<T>> writer_;
+  const std::string file_name_;
+};
+
+// Rows of a nullable column from entries of one definition level, some at a time.
+template <typename T>
+absl::Status AppendDefined(Writer<T>& writer, std::span<const uint16_t> definition,
+                           std::span<const T> values) {
+  constexpr size_t kRows = 1024;
+  T rows[kRows] = {};
+  uint8_t validity[kRows / 8];
+  while (!definition.empty()) {
+    const size_t count = std::min(definition.size(), kRows);
+    std::fill(std::begin(validity), std::end(validity), uint8_t{0});
+    for (size_t i = 0; i < count; ++i) {
+      if (definition[i] == 0) continue;
+      if (definition[i] > 1 || values.empty()) {
+        return absl::InvalidArgumentError(
+            "definition levels up to 1 and a value for each 1 expected");
+      }
+      rows[i] = values[0];
+      values = values.subspan(1);
+      validity[i / 8] = static_cast<uint8_t>(validity[i / 8] | 1 << (i % 8));
+    }
+    CFILE_RETURN_IF_ERROR(writer.Append(std::span<const T>(rows, count), validity));
+    definition = definition.subspan(count);
+  }
+  if (values.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError("more values than definition levels of 1");
+}
+
 absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(const std::string& directory,
                                                               size_t index,
                                                               const ColumnSchema& column,
@@ -75,12 +132,18 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(const std::string&
   return encodings::VisitPhysicalType(
       column.type.physical(),
       [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<ColumnWriter>> {
-        auto writer =
-            Writer<T>::Create(absl::StrCat(directory, "/", file_name), column.type, options);
-        if (!writer.ok()) {
-          return absl::Status(writer.status().code(), absl::StrCat("column ", column.name, ": ",
-                                                                   writer.status().message()));
+        const std::string path = absl::StrCat(directory, "/", file_name);
+        const auto error = [&](const absl::Status& status) {
+          return absl::Status(status.code(),
+                              absl::StrCat("column ", column.name, ": ", status.message()));
+        };
+        if (column.has_levels()) {
+          auto writer = LevelWriter<T>::Create(path, column.type, column.levels, options);
+          if (!writer.ok()) return error(writer.status());
+          return std::make_unique<TypedLevelWriter<T>>(*std::move(writer), std::move(file_name));
         }
+        auto writer = Writer<T>::Create(path, column.type, options);
+        if (!writer.ok()) return error(writer.status());
         return std::make_unique<TypedColumnWriter<T>>(*std::move(writer), std::move(file_name),
                                                       options.value_index);
       });
@@ -155,20 +218,49 @@ class TableWriter::Impl {
   }
   const std::vector<std::unique_ptr<ColumnWriter>>& columns() const { return columns_; }
 
-  // The writer of a column that holds T.
+  // The writer of a column without levels that holds T.
   template <typename T>
   absl::StatusOr<Writer<T>*> WriterOf(size_t i) {
-    assert(i < columns_.size());
-    const ColumnSchema& column = stored_[i];
-    if (!HoldsType<T>(column.type)) {
-      return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", column.name,
-                                                     " holds ", column.type.ToString(),
-                                                     ", which is not appended as this C++ type"));
+    CFILE_RETURN_IF_ERROR(CheckType<T>(i));
+    if (stored_[i].has_levels()) {
+      return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", stored_[i].name,
+                                                     " has levels, which AppendLevels takes"));
     }
     return &static_cast<TypedColumnWriter<T>&>(*columns_[i]).writer();
   }
 
+  template <typename T>
+  absl::Status AppendLevels(size_t i, std::span<const uint16_t> repetition,
+                            std::span<const uint16_t> definition, std::span<const T> values) {
+    CFILE_RETURN_IF_ERROR(CheckType<T>(i));
+    if (stored_[i].has_levels()) {
+      return static_cast<TypedLevelWriter<T>&>(*columns_[i])
+          .writer()
+          .Append(repetition, definition, values);
+    }
+    if (!repetition.empty() || (!stored_[i].nullable && !definition.empty())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(directory_, ": column ", stored_[i].name, " takes no such levels"));
+    }
+    Writer<T>& writer = static_cast<TypedColumnWriter<T>&>(*columns_[i]).writer();
+    const bool no_nulls = definition.size() == values.size() &&
+                          std::all_of(definition.begin(), definition.end(),
+                                      [](uint16_t level) { return level == 1; });
+    return no_nulls || !stored_[i].nullable ? writer.Append(values)
+                                            : AppendDefined(writer, definition, values);
+  }
+
  private:
+  template <typename T>
+  absl::Status CheckType(size_t i) const {
+    assert(i < columns_.size());
+    const ColumnSchema& column = stored_[i];
+    if (HoldsType<T>(column.type)) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", column.name, " holds ",
+                                                   column.type.ToString(),
+                                                   ", which is not appended as this C++ type"));
+  }
+
   std::string part_path() const { return absl::StrCat(directory_, "/", part_.directory); }
 
   absl::Status BeginPart(std::span<const WriterOptions> options) {
@@ -280,9 +372,17 @@ absl::Status TableWriter::Append(size_t column, std::span<const T> values,
   return writer->Append(values, validity);
 }
 
+template <typename T>
+absl::Status TableWriter::AppendLevels(size_t column, std::span<const uint16_t> repetition,
+                                       std::span<const uint16_t> definition,
+                                       std::span<const T> values) {
+  return impl_->AppendLevels(column, repetition, definition, values);
+}
+
 absl::Status TableWriter::Finish() { return impl_->Finish(); }
 
 uint64_t TableWriter::num_values(size_t column) const { return impl_->column(column).num_values(); }
+uint64_t TableWriter::null_count(size_t column) const { return impl_->column(column).null_count(); }
 uint64_t TableWriter::bytes_written(size_t column) const {
   return impl_->column(column).bytes_written();
 }
@@ -297,7 +397,9 @@ size_t TableWriter::memory_usage_bytes() const {
 #define CFILE_INSTANTIATE(T)                                                \
   template absl::Status TableWriter::Append<T>(size_t, std::span<const T>); \
   template absl::Status TableWriter::Append<T>(size_t, std::span<const T>,  \
-                                               std::span<const uint8_t>);
+                                               std::span<const uint8_t>);   \
+  template absl::Status TableWriter::AppendLevels<T>(                       \
+      size_t, std::span<const uint16_t>, std::span<const uint16_t>, std::span<const T>);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

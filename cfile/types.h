@@ -123,6 +123,24 @@ struct ColumnType {
   friend bool operator==(const ColumnType&, const ColumnType&) = default;
 };
 
+// The greatest levels of a column of entries (repetition, definition, value), and which of two
+// layouts its file has; see cfile/levels.h. A plain value.
+struct LevelLimits {
+  uint16_t max_repetition = 0;
+  uint16_t max_definition = 0;
+  // Kudu's one-level arrays (is_type_array), a record being an array. Then the repetition maximum
+  // is 1 and the definition levels are, from 0 on: null array (only of a nullable column), empty
+  // array, null element, element.
+  bool kudu_array = false;
+
+  static constexpr LevelLimits KuduArray(bool nullable) {
+    return {.max_repetition = 1,
+            .max_definition = static_cast<uint16_t>(nullable ? 3 : 2),
+            .kudu_array = true};
+  }
+  friend bool operator==(const LevelLimits&, const LevelLimits&) = default;
+};
+
 // kInvalidArgument, saying what is wrong, if the fields of `type` do not go together;
 // kUnimplemented if its number is none that this library knows.
 absl::Status Validate(const ColumnType& type);

@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/block_cursor.h"
-#include "cfile/internal/data_block.h"
 #include "cfile/internal/file_reader.h"
 #include "cfile/internal/index_tree.h"
 #include "cfile/internal/key_codec.h"
+#include "cfile/internal/level_block_cursor.h"
 #include "cfile/internal/reader_access.h"
 #include "cfile/reader.h"
 #include "encodings/key_order.h"
@@ -160,7 +160,9 @@ class Verifier {
       const uint64_t first = positional ? blocks[i].ordinal : ordinal;
       const std::string* key = keyed ? &entries(IndexKind::kValue)[i].key : nullptr;
       uint64_t num_rows = 0;
-      absl::Status status = ReadBlock<T>(pointer, first, key, previous, num_rows);
+      absl::Status status = file_.info().has_levels()
+                                ? ReadLevelBlock<T>(pointer, first, num_rows)
+                                : ReadBlock<T>(pointer, first, key, previous, num_rows);
       if (status.ok() && complete_[0] && first != ordinal) {
         status =
             DataLoss("expected the block of ordinal ", ordinal, ", found that of ordinal ", first);
@@ -181,6 +183,34 @@ class Verifier {
       Report(DataLoss(name(), ": the blocks have ", ordinal, " values, the footer says ",
                       file_.info().num_values));
     }
+    const auto& num_entries = file_.info().num_entries;
+    if (num_entries && *num_entries != report_.entries && report_.ok()) {
+      Report(DataLoss(name(), ": the blocks have ", report_.entries, " entries, the footer says ",
+                      *num_entries));
+    }
+  }
+
+  absl::StatusOr<internal::FetchedBlock> Fetch(const BlockPointer& pointer) {
+    const FileInfo& info = file_.info();
+    const internal::BlockFormat format{info.version, info.compression, info.has_checksums()};
+    return internal::FetchBlock(file_.source(), format, pointer, /*verify=*/true,
+                                file_.options().max_block_size_bytes, buffer_);
+  }
+
+  // Decodes all of a block of records.
+  template <typename T>
+  absl::Status ReadLevelBlock(const BlockPointer& pointer, uint64_t first_ordinal,
+                              uint64_t& num_records) {
+    CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched, Fetch(pointer));
+    internal::LevelBlockCursor<T> cursor(file_.info().type, dictionary_);
+    CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, file_.info(), first_ordinal));
+    while (cursor.row() < cursor.num_rows()) {
+      CFILE_RETURN_IF_ERROR(cursor.Next(encodings::kMaxBatchValues).status());
+    }
+    report_.entries += cursor.num_entries();
+    report_.null_count += cursor.num_entries() - cursor.num_present();
+    num_records = cursor.num_rows();
+    return absl::OkStatus();
   }
 
   // Decodes all of a block. `key`: what the value index says of it. `previous`: the last value
@@ -190,16 +220,10 @@ class Verifier {
                          const std::string* key, std::optional<Owned<T>>& previous,
                          uint64_t& num_rows) {
     const FileInfo& info = file_.info();
-    const internal::BlockFormat format{info.version, info.compression, info.has_checksums()};
-    CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched,
-                           internal::FetchBlock(file_.source(), format, pointer, /*verify=*/true,
-                                                file_.options().max_block_size_bytes, buffer_));
+    CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched, Fetch(pointer));
     if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
-    CFILE_ASSIGN_OR_RETURN(const internal::DataBlock parts,
-                           internal::ParseDataBlock(fetched.bytes, info.nullable,
-                                                    info.has_extended_blocks(), info.encoding));
     internal::BlockCursor<T> cursor(info.type, dictionary_);
-    CFILE_RETURN_IF_ERROR(cursor.Open(parts, first_ordinal));
+    CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, first_ordinal));
     while (cursor.row() < cursor.num_rows()) {
       const uint32_t row = cursor.row();
       CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(encodings::kMaxBatchValues));
@@ -220,6 +244,7 @@ class Verifier {
       }
       previous = Owned<T>(batch.values.back());
     }
+    report_.entries += cursor.num_rows();
     num_rows = cursor.num_rows();
     return absl::OkStatus();
   }

@@ -8,13 +8,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/column_encoder.h"
 #include "cfile/internal/data_block.h"
-#include "cfile/internal/file_metadata.h"
 #include "cfile/internal/file_writer.h"
 #include "cfile/internal/key_codec.h"
 #include "encodings/count_ones.h"
 #include "encodings/key_order.h"
-#include "encodings/registry.h"
 #include "encodings/status.h"
 #include "encodings/validity.h"
 
@@ -23,7 +22,6 @@ namespace {
 
 using encodings::BlockEncoder;
 using encodings::EncodedBlock;
-using encodings::EncoderOptions;
 using encodings::ValidityEncoder;
 
 // A file's ordinals are 32 bits wide.
@@ -103,10 +101,7 @@ class Writer<T>::Impl {
 
   absl::Status AddMetadata(std::string_view key, std::string_view value) {
     if (!status_.ok()) return status_;
-    if (key.substr(0, internal::kReservedKeyPrefix.size()) == internal::kReservedKeyPrefix) {
-      return absl::InvalidArgumentError(
-          encodings::StrCat("metadata key ", key, " is reserved: it begins with \"cfile.\""));
-    }
+    CFILE_RETURN_IF_ERROR(internal::CheckMetadataKey(key));
     file_.AddFooterMetadata(key, value);
     return absl::OkStatus();
   }
@@ -170,25 +165,12 @@ class Writer<T>::Impl {
   absl::Status CheckValues(std::span<const T> values, const uint8_t* validity, size_t begin) const {
     if (options_.value_index) CFILE_RETURN_IF_ERROR(CheckOrder(values));
     if constexpr (encodings::kIsBytes<T>) {
-      const bool fixed = type_.physical() == PhysicalType::kFixedBytes;
-      const size_t limit =
-          options_.max_block_size_bytes - std::min<size_t>(64, options_.max_block_size_bytes);
-      for (size_t i = 0; i < values.size(); ++i) {
-        const size_t size = values[i].size();
-        if (size <= limit && !(fixed && size != type_.type_length)) continue;
+      return internal::CheckSizes(values, type_, options_, [&](size_t i) {
         const uint64_t ordinal =
             num_values_ +
             (validity == nullptr ? i : encodings::PositionOfOne(validity, begin, i) - begin);
-        if (fixed && size != type_.type_length) {
-          return absl::InvalidArgumentError(absl::StrCat(file_.name(), ": the value at ordinal ",
-                                                         ordinal, " has ", size,
-                                                         " bytes, the type ", type_.type_length));
-        }
-        return absl::OutOfRangeError(absl::StrCat(file_.name(), ": the value at ordinal ", ordinal,
-                                                  " has ", size, " bytes, above the limit of ",
-                                                  options_.max_block_size_bytes,
-                                                  " (max_block_size_bytes)"));
-      }
+        return absl::StrCat(file_.name(), ": the value at ordinal ", ordinal);
+      });
     }
     return absl::OkStatus();
   }
@@ -388,25 +370,10 @@ absl::StatusOr<std::unique_ptr<Writer<T>>> Writer<T>::Create(std::unique_ptr<Sin
                                                              const ColumnType& type,
                                                              const WriterOptions& user_options) {
   WriterOptions options = user_options;
-  if (options.compression == Compression::kDefault) options.compression = Compression::kNone;
-  CFILE_RETURN_IF_ERROR(Validate(type));
-  options.encoding = internal::ResolveEncoding(type, options);
-  const auto in_file = [&](const absl::Status& status) {
-    return absl::Status(status.code(), absl::StrCat(sink->name(), ": ", status.message()));
-  };
-  if (!HoldsType<T>(type)) {
-    return in_file(absl::InvalidArgumentError(absl::StrCat(
-        "a column of type ", type.ToString(), " does not take values of this C++ type")));
-  }
-  if (absl::Status status = internal::CheckWriterOptions(type, options); !status.ok())
-    return in_file(status);
-  const EncoderOptions encoder_options{.block_size_bytes = options.block_size_bytes,
-                                       .restart_interval = options.restart_interval,
-                                       .type_length = type.type_length,
-                                       .kudu_exact = options.compatibility == Compatibility::kKudu};
-  auto encoder = encodings::MakeEncoder<T>(options.encoding, type.physical(), encoder_options);
-  if (!encoder.ok()) return in_file(encoder.status());
-  auto impl = std::make_unique<Impl>(std::move(sink), type, options, *std::move(encoder));
+  CFILE_RETURN_IF_ERROR(internal::PrepareToWrite<T>(sink->name(), type, options));
+  CFILE_ASSIGN_OR_RETURN(auto encoder,
+                         internal::NewEncoder<T>(type, options, options.block_size_bytes));
+  auto impl = std::make_unique<Impl>(std::move(sink), type, options, std::move(encoder));
   CFILE_RETURN_IF_ERROR(impl->Begin());
   return std::unique_ptr<Writer>(new Writer(std::move(impl)));
 }

@@ -121,4 +121,27 @@ std::string Hex(std::string_view bytes) {
   return hex;
 }
 
+void AppendJsonBytes(std::string_view text, std::string& out) {
+  if (!IsUtf8(text)) {
+    out += "{\"hex\":\"";
+    AppendHex(text, out);
+    out += "\"}";
+    return;
+  }
+  out += '"';
+  for (const char& byte : text) {
+    const char letter = byte == '"' ? '"' : EscapeLetter(byte);
+    if (letter != 0) {
+      out += '\\';
+      out += letter;
+    } else if (static_cast<uint8_t>(byte) < 0x20) {
+      out += "\\u00";
+      AppendHex({&byte, 1}, out);
+    } else {
+      out += byte;
+    }
+  }
+  out += '"';
+}
+
 }  // namespace cfile::tools

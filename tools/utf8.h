@@ -29,4 +29,7 @@ char EscapeLetter(char byte);
 void AppendHex(std::string_view bytes, std::string& out);
 std::string Hex(std::string_view bytes);
 
+// Appends `text` as a JSON string, or {"hex": "..."} if it is not UTF-8.
+void AppendJsonBytes(std::string_view text, std::string& out);
+
 }  // namespace cfile::tools

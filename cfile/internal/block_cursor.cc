@@ -30,8 +30,19 @@ absl::StatusOr<BlockDecoder<T>*> BlockCursor<T>::DecoderOf(Encoding encoding) {
 }
 
 template <typename T>
+absl::Status BlockCursor<T>::Open(std::span<const uint8_t> bytes, const FileInfo& info,
+                                  std::optional<uint64_t> first_ordinal) {
+  CFILE_ASSIGN_OR_RETURN(
+      const DataBlock parts,
+      ParseDataBlock(bytes, info.nullable, info.has_extended_blocks(), info.encoding));
+  CFILE_RETURN_IF_ERROR(Open(parts, first_ordinal));
+  return num_rows_ > 0 ? absl::OkStatus() : DataLoss("a data block of no rows");
+}
+
+template <typename T>
 absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t> first_ordinal) {
   num_rows_ = row_ = 0;
+  encoding_ = block.encoding;
   CFILE_ASSIGN_OR_RETURN(decoder_, DecoderOf(block.encoding));
   encodings::BlockView view(block.values);
   view.skip_table = block.skip_table;
@@ -50,7 +61,6 @@ absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t
     return DataLoss("expected the block of ordinal ", *first_ordinal, ", found that of ordinal ",
                     decoder_->first_ordinal());
   }
-  if (block.num_rows.value_or(decoder_->count()) == 0) return DataLoss("a data block of no rows");
   nullable_ = block.num_rows.has_value();
   if (!nullable_) {
     num_rows_ = decoder_->count();

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
+#include "cfile/inspect.h"
 #include "cfile/internal/data_block.h"
 #include "cfile/types.h"
 #include "encodings/block_codec.h"
@@ -24,12 +27,18 @@ class BlockCursor {
   BlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
       : type_(type), dictionary_(std::move(dictionary)) {}
 
-  // Opens on a block of `type`, at its first row. The spans of `block` must stay valid.
-  // `first_ordinal`: of the block, if the caller knows it; it is compared with what the
+  // Opens on the bytes of a block of the file that `info` describes, at its first row. They must
+  // stay valid. `first_ordinal`: of the block, if the caller knows it; it is compared with what the
   // block says. A block has at least one row.
+  absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
+                    std::optional<uint64_t> first_ordinal);
+
+  // The same of a block that is taken apart; it may have no rows.
   absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal);
 
+  Encoding encoding() const { return encoding_; }
   uint32_t num_rows() const { return num_rows_; }
+  uint32_t num_entries() const { return num_rows_; }
   uint32_t row() const { return row_; }
   // As the block says: the low 32 bits.
   uint32_t first_ordinal() const { return decoder_->first_ordinal(); }
@@ -61,6 +70,7 @@ class BlockCursor {
   // nothing.
   std::vector<std::pair<Encoding, std::unique_ptr<encodings::BlockDecoder<T>>>> decoders_;
   encodings::BlockDecoder<T>* decoder_ = nullptr;
+  Encoding encoding_ = Encoding::kPlain;  // of the block
   encodings::ValidityDecoder validity_;
   bool nullable_ = false;
   uint32_t num_rows_ = 0;

@@ -40,7 +40,8 @@ constexpr FeatureName kKnownFeatures[] = {
     {kFeatureExtendedBlocks, "extended blocks"},
     {1u << 27, "encryption"},
 };
-constexpr uint32_t kSupportedFeatures = kFeatureChecksums | kFeatureExtendedBlocks;
+constexpr uint32_t kSupportedFeatures =
+    kFeatureChecksums | kFeatureArrayBlocks | kFeatureNestedBlocks | kFeatureExtendedBlocks;
 
 std::string_view Magic(FormatVersion version) {
   return version == FormatVersion::kV1 ? kMagicV1 : kMagicV2;
@@ -59,12 +60,20 @@ int32_t KuduNumber(Enum value, SetExtension set_extension) {
 template <typename Message>
 void DescribeColumn(const FileInfo& info, Message& message, ExtensionsPB& extensions) {
   const int32_t data_type = DescribeType(info.type, extensions);
+  const bool array = (info.incompatible_features & kFeatureArrayBlocks) != 0;
+  if (info.has_levels() && !array) {
+    extensions.set_max_repetition_level(info.levels.max_repetition);
+    extensions.set_max_definition_level(info.levels.max_definition);
+  }
   if constexpr (std::is_same_v<Message, ColumnPB>) {
     message.set_type(data_type);
     message.set_nullable(info.nullable);
+    if (array) message.set_array(true);
   } else {
     message.set_data_type(data_type);
     message.set_is_type_nullable(info.nullable);
+    if (array) message.set_is_type_array(true);
+    if (info.num_entries) extensions.set_num_entries(static_cast<int64_t>(*info.num_entries));
   }
   message.set_encoding(KuduNumber(info.encoding, [&](int32_t n) { extensions.set_encoding(n); }));
   message.set_compression(
@@ -264,8 +273,6 @@ class MetadataReader {
     if (!footer_.has_data_type() || !footer_.has_encoding() || !footer_.has_num_values()) {
       return Error("the footer is damaged: type, encoding or number of values is missing");
     }
-    if (footer_.is_type_array())
-      return Error("the footer is damaged: an array column without the feature bit for arrays");
     auto type = InterpretType(footer_.data_type(), extensions);
     if (!type.ok()) {
       return absl::Status(type.status().code(),
@@ -285,6 +292,7 @@ class MetadataReader {
                    " values, expected 0 to 2^32 - 1");
     }
     info_.num_values = static_cast<uint64_t>(footer_.num_values());
+    CFILE_RETURN_IF_ERROR(InterpretLevels());
     if (footer_.has_posidx_info()) {
       CFILE_ASSIGN_OR_RETURN(info_.positional_index_root,
                              ReadPointer("positional index", footer_.posidx_info().root_block()));
@@ -295,6 +303,46 @@ class MetadataReader {
     }
     if (footer_.has_dict_block_ptr()) {
       CFILE_ASSIGN_OR_RETURN(info_.dictionary, ReadPointer("dictionary", footer_.dict_block_ptr()));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status InterpretLevels() {
+    const ExtensionsPB& extensions = footer_.extensions();
+    const bool array = (info_.incompatible_features & kFeatureArrayBlocks) != 0;
+    const bool nested = (info_.incompatible_features & kFeatureNestedBlocks) != 0;
+    if (array != footer_.is_type_array()) {
+      return Error("the footer is damaged: the feature bit for arrays is ", array ? "" : "not ",
+                   "set, the column is ", footer_.is_type_array() ? "" : "not ", "one of arrays");
+    }
+    if (array) {
+      if (nested) return Error("the footer is damaged: feature bits for arrays and nested blocks");
+      info_.levels = LevelLimits::KuduArray(info_.nullable);
+      return absl::OkStatus();
+    }
+    if (!nested) {
+      info_.levels.max_definition = info_.nullable ? 1 : 0;
+      return absl::OkStatus();
+    }
+    constexpr int32_t kMax = std::numeric_limits<uint16_t>::max();
+    const int32_t repetition = extensions.max_repetition_level();
+    const int32_t definition = extensions.max_definition_level();
+    if (repetition < 0 || repetition > kMax || definition < 0 || definition > kMax) {
+      return Error("the footer is damaged: maximum levels ", repetition, " and ", definition,
+                   ", expected 0 to ", kMax);
+    }
+    if (!info_.has_extended_blocks() || info_.nullable != (definition > 0)) {
+      return Error(
+          "the footer is damaged: nested blocks need extended blocks, and are nullable if the "
+          "maximum definition level is above 0");
+    }
+    info_.levels = {.max_repetition = static_cast<uint16_t>(repetition),
+                    .max_definition = static_cast<uint16_t>(definition)};
+    info_.num_entries = static_cast<uint64_t>(extensions.num_entries());
+    const bool one_each = repetition == 0;
+    if (one_each ? *info_.num_entries != info_.num_values : *info_.num_entries < info_.num_values) {
+      return Error("the footer is damaged: ", extensions.num_entries(), " entries of ",
+                   info_.num_values, " records");
     }
     return absl::OkStatus();
   }
@@ -317,13 +365,14 @@ bool NeedsExtension(const ColumnType& type) {
          !type.time_zone.empty() || type.type_length > 0;
 }
 
-uint32_t IncompatibleFeatures(FormatVersion version, const ColumnType& type, Encoding encoding,
-                              Compression compression) {
-  if (version == FormatVersion::kV1) return 0;
-  const bool extended = NeedsExtension(static_cast<uint32_t>(type.data_type)) ||
-                        NeedsExtension(static_cast<uint32_t>(encoding)) ||
-                        NeedsExtension(static_cast<uint32_t>(compression));
-  return kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0);
+uint32_t IncompatibleFeatures(const FileInfo& info, bool levels) {
+  if (info.version == FormatVersion::kV1) return 0;
+  const bool nested = levels && !info.levels.kudu_array;
+  const bool extended = nested || NeedsExtension(static_cast<uint32_t>(info.type.data_type)) ||
+                        NeedsExtension(static_cast<uint32_t>(info.encoding)) ||
+                        NeedsExtension(static_cast<uint32_t>(info.compression));
+  return kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |
+         (nested ? kFeatureNestedBlocks : 0) | (levels && !nested ? kFeatureArrayBlocks : 0);
 }
 
 void AppendHeader(const FileInfo& info, Compatibility compatibility, ByteWriter& out) {

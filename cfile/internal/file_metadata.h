@@ -33,9 +33,9 @@ constexpr bool NeedsExtension(uint32_t number) { return number >= encodings::kFi
 // True if the footer must have ExtensionsPB to say what `type` is.
 bool NeedsExtension(const ColumnType& type);
 
-// The footer's incompatible_features of a file that is written with these.
-uint32_t IncompatibleFeatures(FormatVersion version, const ColumnType& type, Encoding encoding,
-                              Compression compression);
+// The footer's incompatible_features of a file of version, type, encoding and codec that `info`
+// names; `levels`: it has them, with the limits that `info` names.
+uint32_t IncompatibleFeatures(const FileInfo& info, bool levels);
 
 // Reads header and footer and checks all that they say against each other and the file's size.
 // Errors as Reader::Open.

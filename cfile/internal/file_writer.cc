@@ -107,14 +107,19 @@ FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
   info_.compression = options.compression;
   info_.nullable = options.nullable;
   info_.header_metadata = options.metadata;
-  info_.incompatible_features =
-      IncompatibleFeatures(options.version, type, options.encoding, options.compression);
+  info_.levels.max_definition = options.nullable ? 1 : 0;
+  info_.incompatible_features = IncompatibleFeatures(info_, /*levels=*/false);
   if (options.positional_index) {
     const auto form =
         options.version == FormatVersion::kV1 ? IndexKeyForm::kVint64Ordinal : IndexKeyForm::kBytes;
     positional_.emplace(form, options.index_block_size_bytes);
   }
   if (options.value_index) value_.emplace(IndexKeyForm::kBytes, options.index_block_size_bytes);
+}
+
+void FileWriter::SetLevels(const LevelLimits& limits) {
+  info_.levels = limits;
+  info_.incompatible_features = IncompatibleFeatures(info_, /*levels=*/true);
 }
 
 absl::Status FileWriter::CheckMetadataSize(std::string_view what, size_t size) const {
@@ -150,8 +155,10 @@ absl::Status FileWriter::AppendBlock(std::span<const uint8_t> prefix,
   return absl::OkStatus();
 }
 
-absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionary) {
+absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionary,
+                                std::optional<uint64_t> num_entries) {
   info_.num_values = num_values;
+  info_.num_entries = num_entries;
   if (positional_) {
     CFILE_ASSIGN_OR_RETURN(info_.positional_index_root, positional_->Finish(*appender_));
   }

@@ -35,6 +35,9 @@ class FileWriter {
   // Precondition: CheckWriterOptions is OK.
   FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options);
 
+  // The file has levels with these limits. Before Begin.
+  void SetLevels(const LevelLimits& limits);
+
   absl::Status Begin();
 
   // One data block: `prefix` (null bitmap, extended header) before the encoded values; its first
@@ -49,7 +52,9 @@ class FileWriter {
 
   // Writes the indexes, the dictionary if there is one (not nullptr), and the footer of a file of
   // `num_values` rows, and makes the file visible.
-  absl::Status Finish(uint64_t num_values, const ByteWriter* dictionary);
+  // `num_entries`: of a file with levels that is not of Kudu's arrays.
+  absl::Status Finish(uint64_t num_values, const ByteWriter* dictionary,
+                      std::optional<uint64_t> num_entries = std::nullopt);
 
   const std::string& name() const { return sink_->name(); }
   const FileInfo& info() const { return info_; }

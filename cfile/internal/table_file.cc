@@ -29,19 +29,69 @@ bool IsPlainName(const std::string& name) {
          name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
 }
 
-absl::StatusOr<ColumnSchema> ParseColumn(const SchemaNodePB& node) {
-  if (node.children_size() > 0 || node.repetition() == SchemaNodePB::REPEATED) {
-    return absl::UnimplementedError(absl::StrCat(
-        "column ", node.name(), " is nested, which this library does not read from a table"));
-  }
-  auto type = InterpretType(node.column().type(), node.column().extensions());
+absl::StatusOr<RecordNode> ParseNode(const SchemaNodePB& message) {
+  RecordNode node{.name = message.name(),
+                  .repetition = static_cast<Repetition>(message.repetition()),
+                  .kind = static_cast<GroupKind>(message.kind()),
+                  .num_children = static_cast<size_t>(message.children_size())};
+  if (!node.is_leaf()) return node;
+  auto type = InterpretType(message.column().type(), message.column().extensions());
   if (!type.ok()) {
     return absl::Status(type.status().code(),
-                        absl::StrCat("column ", node.name(), ": ", type.status().message()));
+                        absl::StrCat("column ", node.name, ": ", type.status().message()));
   }
-  return ColumnSchema{.name = node.name(),
-                      .type = *std::move(type),
-                      .nullable = node.repetition() == SchemaNodePB::OPTIONAL};
+  node.type = *std::move(type);
+  return node;
+}
+
+// Of a flat table its columns, else the tree and what follows from it.
+absl::StatusOr<Schema> ParseSchema(const SchemaNodePB& root) {
+  bool flat = root.name().empty();
+  std::vector<RecordNode> nodes;
+  // A stack of what is still to come; how deep it goes, the parser of messages has limited.
+  std::vector<const SchemaNodePB*> pending = {&root};
+  while (!pending.empty()) {
+    const SchemaNodePB& message = *pending.back();
+    pending.pop_back();
+    if (&message != &root &&
+        (message.children_size() > 0 || message.repetition() == SchemaNodePB::REPEATED)) {
+      flat = false;
+    }
+    CFILE_ASSIGN_OR_RETURN(nodes.emplace_back(), ParseNode(message));
+    for (int i = message.children_size(); i-- > 0;) pending.push_back(&message.children(i));
+  }
+  if (!flat) {
+    CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, RecordSchema::Create(std::move(nodes)));
+    return Schema::OfRecords(tree);
+  }
+  Schema schema;
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    schema.columns.push_back({.name = std::move(nodes[i].name),
+                              .type = std::move(nodes[i].type),
+                              .nullable = nodes[i].repetition == Repetition::kOptional});
+  }
+  return schema;
+}
+
+void SerializeColumn(const ColumnType& type, SchemaNodePB& node) {
+  ExtensionsPB extensions;
+  node.mutable_column()->set_type(DescribeType(type, extensions));
+  if (extensions.ByteSizeLong() > 0) *node.mutable_column()->mutable_extensions() = extensions;
+}
+
+void SerializeTree(const RecordSchema& tree, SchemaNodePB& root) {
+  std::vector<SchemaNodePB*> messages;  // by node
+  for (size_t i = 0; i < tree.nodes().size(); ++i) {
+    const RecordNode& node = tree.node(i);
+    SchemaNodePB& message = i == 0 ? root : *messages[node.parent]->add_children();
+    messages.push_back(&message);
+    message.set_name(node.name);
+    if (i > 0) message.set_repetition(static_cast<SchemaNodePB::Repetition>(node.repetition));
+    if (node.kind != GroupKind::kPlain) {
+      message.set_kind(static_cast<SchemaNodePB::GroupKind>(node.kind));
+    }
+    if (node.is_leaf()) SerializeColumn(node.type, message);
+  }
 }
 
 absl::StatusOr<TablePartColumn> ParsePartColumn(const PartColumnPB& message, const PartPB& part,
@@ -60,7 +110,8 @@ absl::StatusOr<TablePartColumn> ParsePartColumn(const PartColumnPB& message, con
     return error(part.num_rows(), " values expected as the part has rows, found ",
                  result.num_values);
   }
-  if (result.null_count > (column.nullable ? result.num_values : 0)) {
+  // With levels, a record may have any number of them.
+  if (!column.has_levels() && result.null_count > (column.nullable ? result.num_values : 0)) {
     return error(result.null_count, " nulls found in ", result.num_values,
                  column.nullable ? " values" : " values that may not be null");
   }
@@ -104,9 +155,12 @@ absl::StatusOr<TableContents> ParseMessage(std::span<const uint8_t> bytes) {
     return DataLoss("its message does not parse");
   }
   TableContents contents;
-  for (const SchemaNodePB& node : message->schema().children()) {
-    CFILE_ASSIGN_OR_RETURN(contents.schema.columns.emplace_back(), ParseColumn(node));
+  auto schema = ParseSchema(message->schema());
+  if (!schema.ok()) {
+    return absl::IsInvalidArgument(schema.status()) ? absl::DataLossError(schema.status().message())
+                                                    : schema.status();
   }
+  contents.schema = *std::move(schema);
   contents.schema.key_columns.assign(message->key_columns().begin(), message->key_columns().end());
   if (const absl::Status status = ValidateSchema(contents.schema); !status.ok()) {
     return absl::DataLossError(status.message());
@@ -164,15 +218,19 @@ absl::Status ValidateSchema(const Schema& schema) {
                           absl::StrCat("column ", column.name, ": ", status.message()));
     }
   }
+  if (schema.tree.has_value() && Schema::OfRecords(*schema.tree).columns != schema.columns) {
+    return absl::InvalidArgumentError("the columns of the schema are not the leaves of its tree");
+  }
   std::set<size_t> keys;
   for (const size_t column : schema.key_columns) {
     if (column >= schema.columns.size() || schema.columns[column].nullable ||
-        !keys.insert(column).second) {
+        schema.columns[column].has_levels() || !keys.insert(column).second) {
       return absl::InvalidArgumentError(
           absl::StrCat("column ", column, " is a key column, but ",
-                       column >= schema.columns.size()   ? "there is none of that number"
-                       : schema.columns[column].nullable ? "may be null"
-                                                         : "is one already"));
+                       column >= schema.columns.size()       ? "there is none of that number"
+                       : schema.columns[column].nullable     ? "may be null"
+                       : schema.columns[column].has_levels() ? "is nested"
+                                                             : "is one already"));
     }
   }
   return absl::OkStatus();
@@ -181,13 +239,15 @@ absl::Status ValidateSchema(const Schema& schema) {
 std::string SerializeTable(const TableContents& contents) {
   TablePB table;
   table.set_created_by("cfile " CFILE_VERSION);
-  for (const ColumnSchema& column : contents.schema.columns) {
-    SchemaNodePB& node = *table.mutable_schema()->add_children();
-    node.set_name(column.name);
-    node.set_repetition(column.nullable ? SchemaNodePB::OPTIONAL : SchemaNodePB::REQUIRED);
-    ExtensionsPB extensions;
-    node.mutable_column()->set_type(DescribeType(column.type, extensions));
-    if (extensions.ByteSizeLong() > 0) *node.mutable_column()->mutable_extensions() = extensions;
+  if (contents.schema.tree.has_value()) {
+    SerializeTree(*contents.schema.tree, *table.mutable_schema());
+  } else {
+    for (const ColumnSchema& column : contents.schema.columns) {
+      SchemaNodePB& node = *table.mutable_schema()->add_children();
+      node.set_name(column.name);
+      node.set_repetition(column.nullable ? SchemaNodePB::OPTIONAL : SchemaNodePB::REQUIRED);
+      SerializeColumn(column.type, node);
+    }
   }
   for (const size_t column : contents.schema.key_columns) {
     table.add_key_columns(static_cast<uint32_t>(column));

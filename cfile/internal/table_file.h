@@ -48,8 +48,9 @@ std::string TableFilePath(const std::string& directory);
 std::string ColumnFilePath(const std::string& directory, const TablePart& part, size_t column);
 std::string ColumnFileName(size_t column, std::string_view name);
 
-// kInvalidArgument: there are no columns, a name is empty or not unique, a type is not valid, or a
-// key column is not there, nullable or named twice.
+// kInvalidArgument: there are no columns, a name is empty or not unique, a type is not valid, a key
+// column is not there, nullable, with levels or named twice, or the columns are not those of the
+// tree.
 absl::Status ValidateSchema(const Schema& schema);
 
 // The bytes of table.cft. Precondition: ValidateSchema(contents.schema).ok().
@@ -59,7 +60,7 @@ std::string SerializeTable(const TableContents& contents);
 absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes);
 
 // What SerializeTable was given. `path` is for messages. kDataLoss: the bytes are damaged;
-// kUnimplemented: a nested schema or a type that is not known.
+// kUnimplemented: a type that is not known.
 absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path);
 
 }  // namespace cfile::internal

@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "cfile/levels.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 
@@ -343,6 +344,80 @@ void SeekKey(benchmark::State& state, const Data<T>& (*data)()) {
   }
 }
 
+// A leaf of kNumValues entries: what is appended. Values are PLAIN, so that a scan points at them
+// and its time is that of the levels.
+struct LeafData {
+  LevelLimits limits;
+  std::vector<uint16_t> repetition, definition;
+  std::vector<int32_t> values;
+
+  void Write(std::vector<uint8_t>& file) const {
+    file.clear();
+    auto writer = OrDie(LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(),
+                                                     limits, {.encoding = Encoding::kPlain}));
+    OrDie(writer->Append(repetition, definition, values));
+    OrDie(writer->Finish());
+  }
+};
+
+// Records of up to `max_length` entries, one in ten of which holds no value.
+LeafData MakeLeaf(LevelLimits limits, uint64_t max_length) {
+  LeafData data{.limits = limits};
+  std::mt19937_64 random(1);
+  uint64_t left = 0;  // of the record
+  for (size_t i = 0; i < kNumValues; ++i) {
+    const bool begins = left == 0;
+    if (begins) left = 1 + random() % max_length;
+    --left;
+    if (limits.max_repetition > 0)
+      data.repetition.push_back(static_cast<uint16_t>(begins ? 0 : limits.max_repetition));
+    const bool null = random() % 10 == 0;
+    data.definition.push_back(static_cast<uint16_t>(limits.max_definition - (null ? 1 : 0)));
+    if (!null) data.values.push_back(static_cast<int32_t>(random()));
+  }
+  return data;
+}
+const LeafData& FlatLeaf() {
+  static const LeafData data = MakeLeaf({0, 1}, 1);
+  return data;
+}
+const LeafData& ListLeaf() {
+  static const LeafData data = MakeLeaf({1, 3}, 9);
+  return data;
+}
+
+void ScanLevels(benchmark::State& state, const LeafData& (*data)()) {
+  std::vector<uint8_t> file;
+  data().Write(file);
+  const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
+  auto cursor = OrDie(LevelCursor<int32_t>::Open(reader));
+  const double begin = Now();
+  for (auto _ : state) {
+    OrDie(cursor.SeekToRecord(0));
+    size_t entries = 0;
+    while (true) {
+      const LevelBatch<int32_t> batch = OrDie(cursor.Next(kBatchRows));
+      if (batch.empty()) break;
+      benchmark::DoNotOptimize(batch.definition.data());
+      benchmark::ClobberMemory();
+      entries += batch.num_entries;
+    }
+    if (entries != kNumValues) std::abort();
+  }
+  Count(state, kNumValues * sizeof(int32_t), begin);
+}
+
+void WriteLevels(benchmark::State& state, const LeafData& (*data)()) {
+  std::vector<uint8_t> file;
+  data().Write(file);
+  const double begin = Now();
+  for (auto _ : state) {
+    data().Write(file);
+    benchmark::DoNotOptimize(file.data());
+  }
+  Count(state, kNumValues * sizeof(int32_t), begin);
+}
+
 void Register() {
   const auto add = [](const char* name, auto work, auto data,
                       benchmark::TimeUnit unit = benchmark::kMillisecond) {
@@ -357,6 +432,10 @@ void Register() {
   add("scan/rle_int32_runs_of_37", Scan<int32_t>, RleInt32);
   add("scan/rle_int32_no_runs", Scan<int32_t>, RleInt32Random);
   add("scan/prefix_sorted_keys", Scan<std::string_view>, SortedKeys);
+  add("scan/levels_flat_10%_null", ScanLevels, FlatLeaf);
+  add("scan/levels_lists_of_5", ScanLevels, ListLeaf);
+  add("write/levels_flat_10%_null", WriteLevels, FlatLeaf);
+  add("write/levels_lists_of_5", WriteLevels, ListLeaf);
   add("scan/bit_shuffle_int32_0_to_1000", Scan<int32_t>, SmallBitShuffle<false>);
   add("scan/bit_shuffle_int32_sequential", Scan<int32_t>, SequentialInt32BitShuffle<false>);
   add("scan/bit_shuffle_int64_sequential", Scan<int64_t>, SequentialInt64BitShuffle<false>);

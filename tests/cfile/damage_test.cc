@@ -13,6 +13,7 @@
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "tests/cfile/column_testing.h"
+#include "tests/cfile/level_testing.h"
 #include "tests/sanitizers.h"
 
 namespace cfile {
@@ -56,6 +57,22 @@ absl::Status ReadAll(const File& file, const Column<T>* column) {
   return absl::OkStatus();
 }
 
+// The same of a file of records.
+template <typename T>
+absl::Status ReadAllLevels(const File& file, const Leaf<T>* leaf) {
+  const auto reader = Reader::Open(NewMemorySource(file, "damaged"));
+  if (!reader.ok()) return reader.status();
+  auto cursor = LevelCursor<T>::Open(*reader);
+  if (!cursor.ok()) return cursor.status();
+  std::mt19937_64 random(1);
+  if (absl::Status status = ReadRest(*cursor, leaf, random); !status.ok()) return status;
+  for (uint64_t record = 0; record < reader->num_values(); record += 1 + record / 3) {
+    if (absl::Status status = cursor->SeekToRecord(record); !status.ok()) return status;
+    if (absl::Status status = ReadRest(*cursor, leaf, random, 2); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 struct Sample {
   std::string name;
   File file;
@@ -72,6 +89,17 @@ Sample MakeSample(std::string name, const ColumnType& type, const WriterOptions&
   return {std::move(name), WriteColumn<T>(type, options, column),
           [column](const File& file, bool compare) {
             return ReadAll<T>(file, compare ? &column : nullptr);
+          }};
+}
+
+template <typename T>
+Sample MakeLevelSample(std::string name, const ColumnType& type, const LevelLimits& limits,
+                       const WriterOptions& options, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto leaf = RandomLeaf<T>(type, limits, 60, 0, random);
+  return {std::move(name), WriteLeaf<T>(type, options, leaf, random),
+          [leaf](const File& file, bool compare) {
+            return ReadAllLevels<T>(file, compare ? &leaf : nullptr);
           }};
 }
 
@@ -102,6 +130,17 @@ std::vector<Sample> Samples() {
           }));
         }
       }
+    }
+  }
+  for (const LevelLimits& limits : {LevelLimits{0, 2}, LevelLimits{1, 2}, LevelLimits{2, 4},
+                                    LevelLimits::KuduArray(false), LevelLimits::KuduArray(true)}) {
+    for (const Encoding encoding : {Encoding::kPlain, Encoding::kParquetDeltaBinaryPacked}) {
+      samples.push_back(MakeLevelSample<int32_t>(
+          "levels " + std::to_string(limits.max_repetition) + " " +
+              std::to_string(limits.max_definition) + (limits.kudu_array ? " array " : " ") +
+              EncodingName(encoding),
+          ColumnType::Int32(), limits,
+          {.encoding = encoding, .block_size_bytes = 150, .index_block_size_bytes = 60}, ++seed));
     }
   }
   return samples;
@@ -225,6 +264,110 @@ TEST(Damage, BlocksInTheWrongPlaceAreNoticed) {
   EXPECT_EQ(Verify(*Reader::Open(NewMemoryViewSource(file))).damages.size(), 2u);
 }
 
+// Levels that cannot be, in blocks that say all else rightly.
+TEST(Damage, ImpossibleLevelsAreNamed) {
+  const auto read = [](const LevelLimits& limits, const File& old_levels, const File& new_levels) {
+    File file;
+    auto writer = LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), limits,
+                                               {.encoding = Encoding::kPlain});
+    // Two records of 8 entries and 1, the definition levels 2 2 2 2 1 1 1 1 0.
+    const std::vector<uint16_t> repetition = {0, 1, 1, 1, 1, 1, 1, 1, 0};
+    const std::vector<uint16_t> definition = {2, 2, 2, 2, 1, 1, 1, 1, 0};
+    EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(4, 7)).ok());
+    EXPECT_TRUE((*writer)->Finish().ok());
+    const BlockPointer block = CheckedParts(file).at(1);
+    const auto end = file.begin() + static_cast<ptrdiff_t>(block.end());
+    const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(block.offset), end,
+                                old_levels.begin(), old_levels.end());
+    EXPECT_NE(at, end);
+    std::copy(new_levels.begin(), new_levels.end(), at);
+    Sign(block, file);
+    const absl::Status status = ReadAllLevels<int32_t>(file, nullptr);
+    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+    EXPECT_FALSE(Verify(*Reader::Open(NewMemoryViewSource(file))).ok());
+    EXPECT_THAT(std::string(status.message()), HasSubstr("offset "));
+    return std::string(status.message());
+  };
+  // 9 entries of 2 records; then the repetition levels: 0 1 1 1 1 1 1 1 | 0.
+  const File repetition = {9, 2, 3, 0x05, 0xfe, 0x00};
+  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xff, 0x00}), HasSubstr("begin"));
+  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xfc, 0x00}), HasSubstr("3 records"));
+  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xfe, 0x01}), HasSubstr("1 records"));
+  EXPECT_THAT(read({1, 2}, repetition, {9, 3, 3, 0x05, 0xfe, 0x00}), HasSubstr("3"));
+  EXPECT_THAT(read({1, 2}, repetition, {10, 2, 3, 0x05, 0xfe, 0x00}), HasSubstr("10 entries"));
+  // The definition levels: 2 2 2 2 1 1 1 1 | 0.
+  const File definition = {5, 0x05, 0xaa, 0x55, 0x00, 0x00};
+  EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xab, 0x55, 0x00, 0x00}),
+              HasSubstr("at most 2, found 3"));
+  EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xa9, 0x55, 0x00, 0x00}), HasSubstr("values"));
+  EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xaa, 0x56, 0x00, 0x00}), HasSubstr("values"));
+}
+
+// {7} {} {7, null}; null arrays where there are none, and lengths that do not fit.
+TEST(Damage, ImpossibleArraysAreNamed) {
+  const auto read = [](bool nullable, const File& old_bytes, const File& new_bytes) {
+    const LevelLimits limits = LevelLimits::KuduArray(nullable);
+    const auto max = limits.max_definition;
+    File file;
+    auto writer = LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), limits);
+    const std::vector<uint16_t> repetition = {0, 0, 0, 1};
+    const std::vector<uint16_t> definition = {max, static_cast<uint16_t>(max - 2), max,
+                                              static_cast<uint16_t>(max - 1)};
+    EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(2, 7)).ok());
+    EXPECT_TRUE((*writer)->Finish().ok());
+    const BlockPointer block = CheckedParts(file).at(1);
+    const auto end = file.begin() + static_cast<ptrdiff_t>(block.end());
+    const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(block.offset), end,
+                                old_bytes.begin(), old_bytes.end());
+    EXPECT_NE(at, end);
+    std::copy(new_bytes.begin(), new_bytes.end(), at);
+    Sign(block, file);
+    const absl::Status status = ReadAllLevels<int32_t>(file, nullptr);
+    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+    return std::string(status.message());
+  };
+  const File lengths = {7, 3, 1, 0, 0, 0, 2, 0}, arrays = {2, 6, 1};
+  EXPECT_THAT(read(true, lengths, {7, 3, 1, 0, 0, 0, 3, 0}), HasSubstr("4 elements, expected 3"));
+  EXPECT_THAT(read(true, arrays, {2, 3, 3}), HasSubstr("array 2 of the block is null, but has"));
+  EXPECT_THAT(read(false, arrays, {2, 3, 5}), HasSubstr("not nullable"));
+  EXPECT_THAT(read(true, {3, 3, 2, 3, 3}, {3, 3, 2, 3, 1}), HasSubstr("values"));
+}
+
+// Footers behind right checksums whose fields on levels do not go together.
+TEST(Damage, ImpossibleLimitsAreRefused) {
+  std::mt19937_64 random(6);
+  const auto leaf = RandomLeaf<int32_t>(ColumnType::Int32(), {1, 2}, 20, 0, random);
+  const File file = WriteLeaf<int32_t>(ColumnType::Int32(), {}, leaf, random);
+  const FileInfo right = Reader::Open(NewMemoryViewSource(file))->info();
+  const auto open = [&](auto change) {
+    FileInfo info = right;
+    change(info);
+    File changed(file.begin(), file.end() - static_cast<ptrdiff_t>(right.footer_size_bytes));
+    encodings::ByteWriter tail;
+    internal::AppendFooter(info, Compatibility::kNone, tail);
+    changed.insert(changed.end(), tail.data(), tail.data() + tail.size());
+    const auto reader = Reader::Open(NewMemorySource(changed));
+    if (!reader.ok()) return reader.status();
+    const VerifyReport report = Verify(*reader);
+    return report.ok() ? absl::OkStatus() : report.damages[0].status;
+  };
+  EXPECT_TRUE(open([](FileInfo&) {}).ok());
+  const auto expect = [&](const char* message, auto change) {
+    const absl::Status status = open(change);
+    EXPECT_TRUE(absl::IsDataLoss(status)) << message << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+  };
+  expect("arrays and nested",
+         [](FileInfo& info) { info.incompatible_features |= kFeatureArrayBlocks; });
+  expect("need extended blocks",
+         [](FileInfo& info) { info.incompatible_features &= ~kFeatureExtendedBlocks; });
+  expect("are nullable", [](FileInfo& info) { info.nullable = false; });
+  expect("entries of 20 records", [](FileInfo& info) { info.num_entries = 19; });
+  expect("entries of 20 records", [](FileInfo& info) { info.levels.max_repetition = 0; });
+  expect("entries, the file", [](FileInfo& info) { --*info.num_entries; });
+  expect("the footer says", [](FileInfo& info) { ++*info.num_entries; });
+}
+
 // 25 levels of two entries that name the same child would be 2^25 visits: each subtree has a range
 // of the file for itself.
 TEST(Damage, SharedIndexNodesAreRefused) {
@@ -306,9 +449,10 @@ TEST(Damage, UnknownFeaturesAndCodecsAreNamed) {
     return Reader::Open(NewMemorySource(changed)).status();
   };
   EXPECT_TRUE(with_features(1).ok());
-  EXPECT_TRUE(absl::IsUnimplemented(with_features(1 | 2)));
-  EXPECT_THAT(std::string(with_features(1 | 2).message()), HasSubstr("bit 1 (array data blocks)"));
+  EXPECT_TRUE(absl::IsUnimplemented(with_features(1 | 64)));
   EXPECT_THAT(std::string(with_features(1 | 64).message()), HasSubstr("bit 6"));
+  // That for arrays goes with a field.
+  EXPECT_TRUE(absl::IsDataLoss(with_features(1 | 2)));
   // The bit for checksums cannot be lost: the header still has one.
   EXPECT_TRUE(absl::IsDataLoss(with_features(0)));
 }

@@ -16,11 +16,13 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/data_block.h"
+#include "cfile/internal/level_block_cursor.h"
 #include "cfile/io.h"
 #include "cfile/reader.h"
 #include "encodings/group_varint.h"
 #include "encodings/registry.h"
 #include "encodings/rle_hybrid.h"
+#include "encodings/status.h"
 #include "encodings/validity.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -104,6 +106,25 @@ void AppendBlock(const ColumnType& type, Encoding encoding, const encodings::Blo
   }
 }
 
+// The entries of a block of records, each with its levels: "(0,2,7)", "(0,1)" where it has no
+// value.
+template <typename T>
+absl::Status AppendEntries(const Bytes& bytes, const FileInfo& info,
+                           std::vector<std::string>& entries) {
+  internal::LevelBlockCursor<T> cursor(info.type, nullptr);
+  CFILE_RETURN_IF_ERROR(cursor.Open(bytes, info, 0));
+  while (cursor.row() < cursor.num_rows()) {
+    CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch, cursor.Next(1000));
+    for (size_t i = 0, value = 0; i < batch.num_entries; ++i) {
+      const bool holds = batch.definition[i] == info.levels.max_definition;
+      entries.push_back(absl::StrCat("(", batch.repetition[i], ",", batch.definition[i],
+                                     holds ? "," + Text(info.type, batch.values[value]) : "", ")"));
+      value += holds ? 1 : 0;
+    }
+  }
+  return absl::OkStatus();
+}
+
 // The values of an example as its last line writes them, or what is wrong.
 std::string Decode(const Example& example) {
   std::vector<std::string> values;
@@ -144,6 +165,23 @@ std::string Decode(const Example& example) {
       ASSERT_TRUE(batch.ok()) << batch.status();
       for (const T& value : batch->values) values.push_back(Text(opened->type(), value));
     });
+  } else if (kind == "levels" || kind == "array") {
+    FileInfo info{.type = *ColumnType::Parse(example.kind.at(1)),
+                  .encoding = *ParseEncoding(example.kind.at(2)),
+                  .nullable = true,
+                  .num_values = 100};
+    if (kind == "array") {
+      info.incompatible_features = kFeatureArrayBlocks;
+      info.levels = LevelLimits::KuduArray(true);
+    } else {
+      info.incompatible_features = kFeatureNestedBlocks | kFeatureExtendedBlocks;
+      std::sscanf(example.kind.at(3).c_str(), "repetition=%hu", &info.levels.max_repetition);
+      std::sscanf(example.kind.at(4).c_str(), "definition=%hu", &info.levels.max_definition);
+    }
+    const absl::Status status = VisitPhysicalType(info.type.physical(), [&](auto t) {
+      return AppendEntries<typename decltype(t)::type>(example.bytes, info, values);
+    });
+    if (!status.ok()) return status.ToString();
   } else {
     const ColumnType type = *ColumnType::Parse(example.kind.at(1));
     const Encoding encoding = *ParseEncoding(example.kind.at(2));
@@ -182,8 +220,8 @@ TEST(FormatDocument, ExamplesDecodeToWhatTheySay) {
     EXPECT_EQ(Decode(example), example.values) << testing::PrintToString(example.kind);
     kinds.insert(example.kind.at(0));
   }
-  EXPECT_THAT(kinds, testing::ElementsAre("block", "extended", "file", "group-varint", "nullable",
-                                          "page", "rle-hybrid"));
+  EXPECT_THAT(kinds, testing::ElementsAre("array", "block", "extended", "file", "group-varint",
+                                          "levels", "nullable", "page", "rle-hybrid"));
 }
 
 TEST(FormatDocument, ListsTheEncodingsOfTheRegistry) {

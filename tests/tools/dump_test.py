@@ -214,7 +214,7 @@ class Surroundings(DumpTest):
         self.assertIn(b"standard output could not be written", done.stderr)
 
     def test_every_help_has_an_example(self):
-        commands = ("header", "footer", "blocks", "index", "values", "at", "find", "verify")
+        commands = ("header", "footer", "blocks", "index", "values", "at", "find", "records", "verify")
         self.assertIn("Examples:\n", self.dump("--help"))
         for command in commands:
             self.assertIn(f"  {command} ", self.dump("--help"))

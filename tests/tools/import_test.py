@@ -273,6 +273,102 @@ class Errors(ImportTest):
             self.assertFalse((self.folder / "t").exists())
 
 
+class Records(ImportTest):
+    SCHEMA = """message Record {
+  required string sid,
+  repeated long appid,
+  optional group tcp { optional long mss, optional long flag },
+  repeated group trans { optional string uri, optional int monitor_flag }
+}"""
+    LINES = (
+        '{"sid":"8509_1576752657","appid":[81,205,67],"tcp":{"mss":1750,"flag":344},'
+        '"trans":[{"uri":"/icon.jpg","monitor_flag":1},{"uri":"/myyhp_2.2-4.js"}]}\n'
+        '{"sid":"8510_1576752667","appid":[58,98]}\n'
+        '{"sid":"8511_1576754667","appid":[198],"tcp":{"flag":256}}\n')
+
+    def import_records(self, text, *options, name="r.jsonl"):
+        self.write(text, name)
+        done = self.run_tool(IMPORT, name, "t", "--json", *options)
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+        return json.loads(done.stdout)
+
+    def records(self, *options):
+        done = self.run_tool(DUMP, "records", "t", *options)
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+        return done.stdout.decode()
+
+    def test_given_schema(self):
+        self.write(self.SCHEMA, "record.schema")
+        summary = self.import_records(self.LINES, "--schema", "record.schema", "--compression", "trans.uri=zstd")
+        self.assertNotIn("schema", summary)
+        self.assertEqual((summary["rows"], [column["name"] for column in summary["columns"]]),
+                         (3, ["sid", "appid", "tcp.mss", "tcp.flag", "trans.uri", "trans.monitor_flag"]))
+        self.assertEqual(summary["columns"][4]["compression"], "zstd")
+        self.assertEqual(self.records(), self.LINES)
+        self.assertEqual(self.records("--ordinal", "1", "--count", "1"), self.LINES.splitlines(True)[1])
+        self.assertEqual(self.records("--columns", "tcp.flag,trans.uri"),
+                         '{"tcp":{"flag":344},"trans":[{"uri":"/icon.jpg"},{"uri":"/myyhp_2.2-4.js"}]}\n'
+                         '{}\n{"tcp":{"flag":256}}\n')
+        self.assertIn("  required binary sid (STRING);\n", self.records("--schema"))
+        self.import_records(self.LINES, "--append")
+        self.assertEqual(self.records(), 2 * self.LINES)
+        self.assertEqual(self.records("--ordinal", "6"), "")
+        summary = json.loads(self.run_tool(DUMP, "t", "--json").stdout)["columns"][4]
+        self.assertEqual((summary["name"], summary["levels"]),
+                         ("trans.uri", {"max_repetition": 1, "max_definition": 2}))
+        verified = self.run_tool(DUMP, "verify", "t")
+        self.assertIn(b"12 files, 0 not in order\n", verified.stdout)
+        done = self.run_tool(DUMP, "values", "t")
+        self.assertEqual(done.stderr.decode(), "cfile-dump: column appid is nested: cfile-dump records shows it\n")
+
+    def test_found_schema_keeps_everything(self):
+        random.seed(6)
+        records = []
+        for i in range(500):
+            record = {"id": i, "name": random.choice(["", "é", "a\nb"])}
+            if random.random() < 0.5:
+                record["tags"] = [random.choice(["x", None]) for _ in range(random.randrange(3))]
+            if random.random() < 0.5:
+                record["point"] = {"x": random.random(), "rows": [[1] * random.randrange(3) for _ in range(2)]}
+            records.append(record)
+        text = "".join(json.dumps(r, separators=(",", ":"), ensure_ascii=False) + "\n" for r in records)
+        summary = self.import_records(text)
+        printed = self.records()
+        # Fields are in the order of the schema; other than that, all is as it was.
+        self.assertEqual([json.loads(line) for line in printed.splitlines()], records)
+        self.assertEqual(self.records("--schema"), summary["schema"])
+        done = self.run_tool(IMPORT, "r.jsonl", "t2")
+        self.assertIn("message r {\n  required int64 id;\n", done.stdout.decode())
+        self.assertIn("\nt2: 500 records, 5 columns\n", done.stdout.decode())
+
+    def test_long_lines_and_blank_ones(self):
+        lines = ['{"a":["' + "x" * length + '"]}' for length in (0, 3_000_000, 5, 1_100_000)]
+        self.import_records("\ufeff" + "\n\n \t\n".join(lines))
+        self.assertEqual(self.records(), "".join(line + "\n" for line in lines))
+
+    def expect_error(self, text, message, *options, exit_code=1):
+        self.write(text, "r.jsonl")
+        files = sorted(entry.name for entry in self.folder.iterdir())
+        done = self.run_tool(IMPORT, "r.jsonl", "t", *options)
+        self.assertEqual((done.stderr.decode(), done.stdout), (f"cfile-import: {message}\n", b""))
+        self.assertEqual(done.returncode, exit_code)
+        self.assertEqual(sorted(entry.name for entry in self.folder.iterdir()), files)
+
+    def test_errors_leave_nothing(self):
+        self.write(self.SCHEMA, "s")
+        self.expect_error(self.LINES + '\n{"sid":1}\n', "r.jsonl:5: sid: string expected, found a number", "--schema", "s")
+        self.expect_error(self.LINES * 20_000 + '{"trans":[]}\n', "r.jsonl:60001: sid: required and missing", "--schema", "s")
+        self.expect_error('{"sid":"","trans":[{"uri":[]}]}', "r.jsonl:1: trans.uri: string expected, found an array",
+                          "--schema", "s")
+        self.expect_error('{"a":1}\n{"a":[]}\n', "r.jsonl:2: a: arrays here and integers in line 1, which no type holds; "
+                          "give a schema that says what to do")
+        self.expect_error("", "r.jsonl: no schema to be found: there is no record with a field")
+        self.write("message m {\n  required int32 a\n  required int32 b }", "s")
+        self.expect_error("{}", "s:3:3: ';' expected, found 'required'", "--schema", "s")
+        self.expect_error("{}", "--sorted-by is for CSV; r.jsonl is read as JSON Lines", "--sorted-by", "a")
+        self.expect_error('{"a":1}', "--encoding b: the schema has no leaf of that path", "--encoding", "b=plain")
+
+
 class Output(ImportTest):
     def test_summary(self):
         self.write("name,v\na,1\nb,\n")

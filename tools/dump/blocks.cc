@@ -14,11 +14,13 @@ std::string Hex(const BlockInfo& block) {
   return absl::BytesToHexString(std::string(block.bytes.begin(), block.bytes.end()));
 }
 
-Json ToJson(const BlockInfo& block) {
+// `levels`: the file has them.
+Json ToJson(const BlockInfo& block, bool levels) {
   Json json = {{"index", JsonInteger(block.index)}};
   json.update(JsonPointer(block.pointer));
   json["first_ordinal"] = JsonInteger(block.first_ordinal);
   json["rows"] = JsonInteger(block.num_values);
+  if (levels) json["entries"] = JsonInteger(block.num_entries);
   json["nulls"] = JsonInteger(block.null_count);
   json["encoding"] = EncodingName(block.encoding);
   json["compressed"] = block.compressed;
@@ -48,7 +50,7 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
   }
   const absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
     if (list) {
-      Json json = ToJson(block);
+      Json json = ToJson(block, reader->info().has_levels());
       if (with_bytes) json["bytes"] = Hex(block);
       list->Add(json);
     } else {
@@ -69,7 +71,10 @@ void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action) {
       app, common, "blocks", "List the data blocks",
       "offset and size are bytes in the file, the checksum included; stored is without it, encoded "
       "is before\n"
-      "compression, and ratio is encoded / stored. rows counts nulls.\n\n"
+      "compression, and ratio is encoded / stored. rows counts nulls; --json adds the entries "
+      "where a "
+      "row is a\n"
+      "record of several.\n\n"
       "Examples:\n"
       "  cfile-dump blocks keys.cfile\n"
       "  cfile-dump blocks --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"

@@ -146,29 +146,6 @@ void JsonList::Finish(const absl::Status& status) {
   output_.text += "}\n";
 }
 
-void AppendJsonBytes(std::string_view text, std::string& out) {
-  if (!IsUtf8(text)) {
-    out += "{\"hex\":\"";
-    AppendHex(text, out);
-    out += "\"}";
-    return;
-  }
-  out += '"';
-  for (const char& byte : text) {
-    const char letter = byte == '"' ? '"' : EscapeLetter(byte);
-    if (letter != 0) {
-      out += '\\';
-      out += letter;
-    } else if (static_cast<uint8_t>(byte) < 0x20) {
-      out += "\\u00";
-      AppendHex({&byte, 1}, out);
-    } else {
-      out += byte;
-    }
-  }
-  out += '"';
-}
-
 std::string Plural(uint64_t count, std::string_view noun) {
   return absl::StrCat(count, " ", std::string(noun), count == 1 ? "" : "s");
 }

@@ -60,6 +60,7 @@ void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action);
 
 // No subcommand: a screen about a file or a table.
@@ -107,9 +108,6 @@ class JsonList {
   Output& output_;
   const char* separator_ = "\n";
 };
-
-// Appends `text` as a JSON string, or {"hex": "..."} if it is not UTF-8.
-void AppendJsonBytes(std::string_view text, std::string& out);
 
 // "1 block", "2 blocks".
 std::string Plural(uint64_t count, std::string_view noun);

@@ -104,7 +104,17 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
             info.created_by.empty() ? "not recorded" : Printable(info.created_by));
   facts.Add("type", info.type.ToString());
   facts.AddFlag("nullable", info.nullable);
+  if (info.has_levels()) {
+    facts.Add("levels",
+              {{"max_repetition", info.levels.max_repetition},
+               {"max_definition", info.levels.max_definition}},
+              absl::StrCat("repetition to ", info.levels.max_repetition, ", definition to ",
+                           info.levels.max_definition));
+  }
   facts.Add("rows", info.num_values);
+  if (info.has_levels()) {
+    facts.Add("entries", JsonInteger(blocks.entries), absl::StrCat(blocks.entries, mark));
+  }
   facts.Add("nulls", JsonInteger(blocks.nulls), absl::StrCat(blocks.nulls, mark));
   facts.Add("encoding", EncodingName(info.encoding));
   facts.Add("block_encodings", blocks.encodings,
@@ -116,7 +126,8 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
             Plural(blocks.encoded_bytes, "byte") + mark);
   const double ratio = Ratio(blocks.encoded_bytes, blocks.stored_bytes);
   facts.Add("ratio", Rounded(ratio), absl::StrFormat("%.2f", ratio) + mark);
-  const double bits_per_value = BitsPerValue(blocks.stored_bytes, info.num_values);
+  const double bits_per_value =
+      BitsPerValue(blocks.stored_bytes, info.has_levels() ? blocks.entries : info.num_values);
   facts.Add("bits_per_value", Rounded(bits_per_value),
             absl::StrFormat("%.2f", bits_per_value) + mark);
   if (info.dictionary) {

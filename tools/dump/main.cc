@@ -23,6 +23,7 @@ constexpr char kHelp[] =
     "  cfile-dump keys.cfile\n"
     "  cfile-dump values --ordinal 1000 --count 10 keys.cfile\n"
     "  cfile-dump find keys.cfile apple\n"
+    "  cfile-dump records --columns sid,trans.uri log\n"
     "  cfile-dump verify flights";
 
 class HelpFormatter final : public CLI::Formatter {
@@ -93,6 +94,7 @@ int Run(int argc, char** argv) {
   AddValuesCommand(app, common, action);
   AddAtCommand(app, common, action);
   AddFindCommand(app, common, action);
+  AddRecordsCommand(app, common, action);
   AddVerifyCommand(app, common, action);
 
   try {

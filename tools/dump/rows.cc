@@ -35,6 +35,11 @@ absl::StatusOr<std::vector<Column>> OpenColumns(const Input& input,
     for (size_t i = 0; i < input.table->schema().columns.size(); ++i) chosen.push_back(i);
   }
   for (const size_t column : chosen) {
+    if (input.table->schema().columns[column].has_levels()) {
+      return absl::InvalidArgumentError(absl::StrCat("column ",
+                                                     input.table->schema().columns[column].name,
+                                                     " is nested: cfile-dump records shows it"));
+    }
     auto text = NewColumnText(*input.table, column);
     if (!text.ok()) return text.status();
     columns.push_back({input.table->schema().columns[column].name, *std::move(text)});

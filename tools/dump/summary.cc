@@ -12,7 +12,7 @@ constexpr uint64_t kChecksumBytes = 4;
 // large the file.
 bool IndexKnowsAll(const FileInfo& info) {
   return info.positional_index_root && !info.nullable && info.compression == Compression::kNone &&
-         !info.has_extended_blocks();
+         !info.has_extended_blocks() && !info.has_levels();
 }
 
 }  // namespace
@@ -24,6 +24,7 @@ void BlockTotals::Add(const Reader& reader) {
       AddName(EncodingName(block.encoding), encodings);
       ++blocks;
       nulls += block.null_count;
+      entries += block.num_entries;
       stored_bytes += block.stored_size_bytes;
       encoded_bytes += block.encoded_size_bytes;
       return true;

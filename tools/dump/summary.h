@@ -14,6 +14,7 @@ namespace cfile::tools {
 struct BlockTotals {
   uint64_t blocks = 0;
   uint64_t nulls = 0;
+  uint64_t entries = 0;  // of a file with levels
   uint64_t stored_bytes = 0;
   uint64_t encoded_bytes = 0;
   std::vector<std::string> encodings;  // of the blocks, each once

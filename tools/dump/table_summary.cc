@@ -37,7 +37,7 @@ ColumnTotals Measure(const TableReader& table, size_t column) {
 Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals) {
   Json json = {{"name", JsonBytes(schema.name)},
                {"type", JsonBytes(schema.type.ToString())},
-               {"nullable", schema.nullable},
+               {"nullable", schema.nullable || schema.has_levels()},
                {"encodings", totals.blocks.encodings},
                {"compressions", totals.compressions},
                {"blocks", JsonInteger(totals.blocks.blocks)},
@@ -45,6 +45,10 @@ Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals) {
                {"stored", JsonInteger(totals.blocks.stored_bytes)},
                {"encoded", JsonInteger(totals.blocks.encoded_bytes)},
                {"nulls", JsonInteger(totals.blocks.nulls)}};
+  if (schema.has_levels()) {
+    json["levels"] = {{"max_repetition", schema.levels.max_repetition},
+                      {"max_definition", schema.levels.max_definition}};
+  }
   if (!totals.blocks.status.ok()) json["error"] = JsonError(totals.blocks.status);
   return json;
 }
@@ -89,9 +93,11 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, O
       return names.empty() ? "-" : absl::StrJoin(names, ",");
     };
     lines.push_back({Printable(schema.name), Printable(schema.type.ToString()),
-                     schema.nullable ? "yes" : "no", list(totals.blocks.encodings),
-                     list(totals.compressions), std::to_string(totals.blocks.blocks),
-                     std::to_string(totals.file_bytes),
+                     schema.has_levels() ? "levels"
+                     : schema.nullable   ? "yes"
+                                         : "no",
+                     list(totals.blocks.encodings), list(totals.compressions),
+                     std::to_string(totals.blocks.blocks), std::to_string(totals.file_bytes),
                      absl::StrFormat("%.2f", BitsPerValue(totals.file_bytes, table.num_rows())),
                      std::to_string(totals.blocks.nulls)});
     // Sums over blocks that could not all be read say so.

@@ -77,10 +77,12 @@ class VerifyPrinter {
       }
     }
     if (file_size == 0) return;  // of a file that could not be opened
-    absl::StrAppend(&text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"),
-                    ": ", Plural(report.data_blocks, "data block"), ", ",
-                    Plural(report.index_nodes, "index node"), ", ", Plural(report.values, "row"),
-                    "\n");
+    absl::StrAppend(
+        &text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"), ": ",
+        Plural(report.data_blocks, "data block"), ", ", Plural(report.index_nodes, "index node"),
+        ", ", Plural(report.values, "row"),
+        report.entries == report.values ? "" : absl::StrCat(" of ", report.entries, " entries"),
+        "\n");
   }
 
   void AddJson(const std::string& path, const VerifyReport& report) {
@@ -89,6 +91,7 @@ class VerifyPrinter {
                  {"data_blocks", JsonInteger(report.data_blocks)},
                  {"index_nodes", JsonInteger(report.index_nodes)},
                  {"rows", JsonInteger(report.values)},
+                 {"entries", JsonInteger(report.entries)},
                  {"bytes_checked", JsonInteger(report.bytes_checked)}};
     Json& damages = file["damages"] = Json::array();
     for (const Damage& damage : report.damages) {

@@ -13,7 +13,7 @@ namespace cfile::tools {
 namespace {
 
 constexpr char kDescription[] =
-    "Imports a CSV file into a table: a directory with one CFile per column.\n";
+    "Imports a CSV file, or JSON Lines, into a table: a directory with one CFile per column.\n";
 
 constexpr char kFooter[] = R"(Input:
   A file (no pipe: it is read twice, and must not change meanwhile) of CSV as in RFC 4180, with a header line, in UTF-8.
@@ -21,6 +21,10 @@ constexpr char kFooter[] = R"(Input:
   Types that are not given are found from all values of the column: int32, int64, double,
   bool, date, timestamp(us,UTC), timestamp(us), else string; with nulls if there are any.
   Numbers with leading zeros or a plus, such as zip codes, stay strings.
+
+  A file whose name ends in .jsonl, .ndjson or .json, or any file with --schema, is JSON Lines: an object
+  a line, nested as the schema says (cfile/record_schema.h has its notation). A schema that is not
+  given is found from all records and printed.
 
 Output:
   A new table, or with --append a new part of a table. An error or Ctrl-C leaves nothing.
@@ -41,7 +45,8 @@ Examples:
   cfile-import flights.csv flights --sorted-by carrier --sorted-by flight
   cfile-import prices.csv prices --type 'price=decimal(10,2)' --encoding sku=prefix
   cfile-import today.csv prices --append
-  cfile-import data.tsv data --delimiter tab --json)";
+  cfile-import data.tsv data --delimiter tab --json
+  cfile-import records.jsonl records --schema record.schema)";
 
 // The names and forms of options only: what CLI11 adds about validators and exclusions hides them.
 class HelpFormatter final : public CLI::Formatter {
@@ -119,7 +124,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   app.set_help_flag("-h,--help", "Print this help");
   app.set_version_flag("--version", absl::StrCat(std::string(kImportTool), " ", CFILE_VERSION),
                        "Print the version");
-  app.add_option("IN.csv", import.input, "The file to read")->required()->type_name("");
+  app.add_option("IN", import.input, "The file to read")->required()->type_name("");
   app.add_option("OUT_TABLE", import.output,
                  "The table: a directory that does not exist yet, with --append one that does")
       ->required()
@@ -129,6 +134,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
                                  const std::string& form, const std::string& help) {
     return app.add_option(name, values, help)->type_name(form)->allow_extra_args(false);
   };
+  CLI::Option* schema_option =
+      app.add_option("--schema", import.schema_path, "The schema of JSON Lines")->type_name("FILE");
   app.add_option("--delimiter", delimiter, "What separates fields; 'tab' for a tab (default: ,)")
       ->type_name("CHARACTER");
   repeatable("--null", import.null_texts, "TEXT",
@@ -153,7 +160,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       ->check(CLI::IsMember({"kudu"}).description(""));
   app.add_flag("--append", import.append, "Add a part to OUT_TABLE; its columns and types stand")
       ->excludes(type_option)
-      ->excludes(not_null_option);
+      ->excludes(not_null_option)
+      ->excludes(schema_option);
   app.add_option("--progress", progress, "auto (default: on a terminal), always or never")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}).description(""));
@@ -180,6 +188,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     exit_code = error.get_exit_code() == kUnsupported ? kUnsupported : kUsage;
     return std::nullopt;
   }
+  arguments.json_lines = !import.schema_path.empty() || import.input.ends_with(".jsonl") ||
+                         import.input.ends_with(".ndjson") || import.input.ends_with(".json");
   if (compatibility == "kudu") import.compatibility = Compatibility::kKudu;
   arguments.progress =
       !quiet && (progress == "always" || (progress == "auto" && isatty(STDERR_FILENO) != 0));

@@ -12,6 +12,7 @@ inline constexpr std::string_view kImportTool = "cfile-import";
 
 struct Arguments {
   ImportOptions import;
+  bool json_lines = false;  // the input is no CSV
   bool progress = false;
   bool summary = true;
   bool json = false;

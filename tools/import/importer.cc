@@ -55,17 +55,6 @@ class Importer {
   uint64_t rows_ = 0;
 };
 
-absl::Status CheckOutputIsFree(const std::string& output) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (!fs::exists(output, error) ||
-      (fs::is_directory(output, error) && fs::is_empty(output, error))) {
-    return absl::OkStatus();
-  }
-  return absl::AlreadyExistsError(
-      absl::StrCat(output, ": exists already; remove it first, or add to a table with --append"));
-}
-
 template <typename Names>
 absl::Status CheckNames(const CsvInput& input, const std::string& path, std::string_view option,
                         const Names& names) {
@@ -311,6 +300,17 @@ absl::StatusOr<ImportResult> Importer::Run() {
 }
 
 }  // namespace
+
+absl::Status CheckOutputIsFree(const std::string& output) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::exists(output, error) ||
+      (fs::is_directory(output, error) && fs::is_empty(output, error))) {
+    return absl::OkStatus();
+  }
+  return absl::AlreadyExistsError(
+      absl::StrCat(output, ": exists already; remove it first, or add to a table with --append"));
+}
 
 uint64_t ImportResult::bytes_out() const {
   uint64_t bytes = 0;

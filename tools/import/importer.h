@@ -1,4 +1,4 @@
-// What cfile-import does: reads a CSV file, writes a table.
+// What cfile-import does with CSV: reads the file, writes a table.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Choice {
 };
 
 struct ImportOptions {
-  std::string input;   // path of the CSV file
+  std::string input;   // path of the CSV file, or of JSON Lines (tools/import/records_importer.h)
   std::string output;  // directory of the table
   char delimiter = ',';
   std::vector<std::string> null_texts;      // null when they stand unquoted; "" always does
@@ -40,7 +40,8 @@ struct ImportOptions {
   size_t block_size_bytes = WriterOptions().block_size_bytes;
   std::vector<std::string> sorted_by;  // columns, the most significant first
   Compatibility compatibility = Compatibility::kNone;
-  bool append = false;  // to the table at `output`; `types` and `not_null` are then empty
+  std::string schema_path;  // of JSON Lines: a file with the text of the schema; empty = find it
+  bool append = false;      // to the table at `output`; `types` and `not_null` are then empty
 };
 
 struct ImportedColumn {
@@ -56,11 +57,16 @@ struct ImportResult {
   uint64_t bytes_in = 0;
   double seconds = 0;
   std::vector<std::string> sorted_by;
-  bool reordered = false;  // the file was not in that order
+  bool reordered = false;       // the file was not in that order
+  bool records = false;         // they were JSON Lines, and nulls are entries without a value
+  std::string inferred_schema;  // if it was
   std::vector<ImportedColumn> columns;
 
   uint64_t bytes_out() const;
 };
+
+// kAlreadyExists, saying what to do: there is something at `output` but an empty directory.
+absl::Status CheckOutputIsFree(const std::string& output);
 
 // Reads the input once to find types and nulls (not with `append`), once for the keys if there is
 // `sorted_by`, and once to write. Memory: a batch of rows and one block per column; where rows have

@@ -1,4 +1,4 @@
-// cfile-import: makes a table of a CSV file.
+// cfile-import: makes a table of a CSV file or of JSON Lines.
 #include <signal.h>
 
 #include <cstdio>
@@ -7,6 +7,7 @@
 #include "tools/command_line.h"
 #include "tools/import/arguments.h"
 #include "tools/import/importer.h"
+#include "tools/import/records_importer.h"
 #include "tools/import/summary.h"
 
 namespace cfile::tools {
@@ -28,7 +29,8 @@ ExitCode Run(const Arguments& arguments) {
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
   {
     Progress progress(arguments.progress);
-    result = Import(arguments.import, progress);
+    result = arguments.json_lines ? ImportRecords(arguments.import, progress)
+                                  : Import(arguments.import, progress);
   }
   if (!result.ok()) return Report(kImportTool, result.status());
   if (arguments.summary) {

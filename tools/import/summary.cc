@@ -65,7 +65,8 @@ class TextTable {
 
 std::string SummaryText(const ImportOptions& options, const ImportResult& result) {
   std::string text =
-      absl::StrCat(Printable(options.output), ": ", Count(result.rows, "row"),
+      absl::StrCat(result.inferred_schema, Printable(options.output), ": ",
+                   Count(result.rows, result.records ? "record" : "row"),
                    options.append ? " added, " : ", ", Count(result.columns.size(), "column"));
   for (const std::string& column : result.sorted_by) {
     absl::StrAppend(&text, &column == result.sorted_by.data() ? ", sorted by " : ", ",
@@ -76,9 +77,10 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
     absl::StrAppend(&text, Printable(options.input),
                     " was not in that order: its rows were sorted\n");
   }
-  absl::StrAppendFormat(&text, "%s bytes of CSV -> %s bytes (%.2f : 1) in %.2f s, %.1f MB/s\n\n",
-                        WithCommas(result.bytes_in), WithCommas(result.bytes_out()),
-                        CompressionRatio(result), result.seconds, MegabytesPerSecond(result));
+  absl::StrAppendFormat(&text, "%s bytes of %s -> %s bytes (%.2f : 1) in %.2f s, %.1f MB/s\n\n",
+                        WithCommas(result.bytes_in), result.records ? "JSON" : "CSV",
+                        WithCommas(result.bytes_out()), CompressionRatio(result), result.seconds,
+                        MegabytesPerSecond(result));
 
   TextTable table("<<><<>>");
   table.Add({"column", "type", "nulls", "encoding", "compression", "bytes", "bytes/row"});
@@ -104,19 +106,20 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
                        {"bytes", column.bytes},
                        {"bytes_per_row", BytesPerRow(result, column)}});
   }
-  const Json json = {{"schema_version", 1},
-                     {"input", options.input},
-                     {"table", options.output},
-                     {"appended", options.append},
-                     {"rows", result.rows},
-                     {"bytes_in", result.bytes_in},
-                     {"bytes_out", result.bytes_out()},
-                     {"ratio", CompressionRatio(result)},
-                     {"seconds", result.seconds},
-                     {"megabytes_per_second", MegabytesPerSecond(result)},
-                     {"sorted_by", result.sorted_by},
-                     {"reordered", result.reordered},
-                     {"columns", std::move(columns)}};
+  Json json = {{"schema_version", 1},
+               {"input", options.input},
+               {"table", options.output},
+               {"appended", options.append},
+               {"rows", result.rows},
+               {"bytes_in", result.bytes_in},
+               {"bytes_out", result.bytes_out()},
+               {"ratio", CompressionRatio(result)},
+               {"seconds", result.seconds},
+               {"megabytes_per_second", MegabytesPerSecond(result)},
+               {"sorted_by", result.sorted_by},
+               {"reordered", result.reordered},
+               {"columns", std::move(columns)}};
+  if (!result.inferred_schema.empty()) json["schema"] = result.inferred_schema;
   // Paths and names need not be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

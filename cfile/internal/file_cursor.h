@@ -1,0 +1,195 @@
+// A position in a file's rows: which block it is in, by which index it came there, and how it goes
+// on to the next one. What a block's rows are, the block knows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/file_reader.h"
+#include "cfile/internal/index_tree.h"
+#include "encodings/registry.h"
+#include "encodings/status.h"
+
+namespace cfile::internal {
+
+// What a cursor of values of T needs to know first: that this build can read the file, and its
+// dictionary (null if it has none). Errors as Reader::NewCursor.
+template <typename T>
+absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileReader& file) {
+  const FileInfo& info = file.info();
+  const std::string& name = file.source().name();
+  if (!HoldsType<T>(info.type)) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": a column of type ",
+                                                   info.type.ToString(),
+                                                   " does not give values of this C++ type"));
+  }
+  absl::Status status = CheckCompressionBuiltIn(info.compression);
+  if (status.ok()) {
+    status = encodings::MakeDecoder<T>(info.encoding, info.type.physical(), info.type.type_length)
+                 .status();
+  }
+  if (!status.ok()) return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
+  return file.Dictionary();
+}
+
+// Block: BlockCursor or LevelBlockCursor; see the former for what Open, SeekToRow, row, num_rows
+// and first_ordinal mean. Errors as those of Cursor (cfile/reader.h). Thread-compatible.
+template <typename Block>
+class FileCursor {
+ public:
+  FileCursor(std::shared_ptr<FileReader> file, Block block)
+      : file_(std::move(file)),
+        block_(std::move(block)),
+        paths_{IndexPath(file_.get(), IndexKind::kPositional),
+               IndexPath(file_.get(), IndexKind::kValue)} {}
+
+  absl::Status SeekToOrdinal(uint64_t ordinal) {
+    const uint64_t end = file_->info().num_values;
+    if (ordinal > end) return OutOfRange(ordinal);
+    if (InBlock(ordinal)) return SeekInBlock(ordinal);
+    if (ordinal == end) return GoToEnd();
+    Unload();
+    // The value index alone knows where the file begins.
+    const bool first_by_key = ordinal == 0 && !file_->info().positional_index_root;
+    path_ = &paths_[first_by_key ? 1 : 0];
+    CFILE_RETURN_IF_ERROR(first_by_key ? path_->SeekToKey("") : path_->SeekToOrdinal(ordinal));
+    if (!path_->valid()) return Damage("the index is empty, the footer says ", end, " values");
+    CFILE_RETURN_IF_ERROR(LoadBlock());
+    if (!InBlock(ordinal)) {
+      Unload();
+      return Damage("no block holds ordinal ", ordinal, "; the one the index names begins at ",
+                    first_ordinal_, " and has ", block_.num_rows(), " rows");
+    }
+    return SeekInBlock(ordinal);
+  }
+
+  // The batch that block().Next(max_rows) gives behind the position, wherever that is, and, by
+  // `first_ordinal`, the row it begins at. At the end an empty one.
+  template <typename Batch>
+  absl::StatusOr<Batch> NextBatch(size_t max_rows, uint64_t& first_ordinal) {
+    if (!loaded_) {
+      first_ordinal = ordinal_;
+      if (ordinal_ >= num_values()) return Batch{};
+      CFILE_RETURN_IF_ERROR(SeekToOrdinal(ordinal_));
+    }
+    while (block_.row() == block_.num_rows()) {
+      CFILE_ASSIGN_OR_RETURN(const bool more, NextBlock());
+      first_ordinal = ordinal_;
+      if (!more) return Batch{};
+    }
+    first_ordinal = ordinal();
+    auto batch = block_.Next(max_rows);
+    if (!batch.ok()) return Failed(batch.status());
+    return batch;
+  }
+
+  uint64_t ordinal() const { return loaded_ ? first_ordinal_ + block_.row() : ordinal_; }
+  const FileReader& file() const { return *file_; }
+
+ protected:
+  uint64_t num_values() const { return file_->info().num_values; }
+
+  absl::Status OutOfRange(uint64_t ordinal) const {
+    return absl::OutOfRangeError(absl::StrCat(file_->source().name(), ": ordinal ", ordinal,
+                                              ", the file has ", num_values(), " values"));
+  }
+
+  template <typename... Parts>
+  absl::Status Damage(const Parts&... parts) const {
+    return encodings::DataLoss(file_->source().name(), ": ", parts...);
+  }
+
+  // An error inside the block in hand, which is let go.
+  absl::Status Failed(const absl::Status& status) {
+    Unload();
+    return internal::InBlock(status, file_->source().name(), loaded_pointer_);
+  }
+
+  bool InBlock(uint64_t ordinal) const {
+    return loaded_ && ordinal >= first_ordinal_ && ordinal - first_ordinal_ < block_.num_rows();
+  }
+
+  absl::Status SeekInBlock(uint64_t ordinal) {
+    absl::Status status = block_.SeekToRow(static_cast<uint32_t>(ordinal - first_ordinal_));
+    return status.ok() ? status : Failed(status);
+  }
+
+  absl::Status GoToEnd() {
+    Unload();
+    ordinal_ = num_values();
+    return absl::OkStatus();
+  }
+
+  void Unload() {
+    ordinal_ = ordinal();
+    loaded_ = false;
+  }
+
+  // Opens the block that path_ stands at.
+  absl::Status LoadBlock() {
+    loaded_pointer_ = path_->pointer();
+    CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
+                           file_->FetchDataBlock(path_->leaf(), path_->entry(), buffer_));
+    const FileInfo& info = file_->info();
+    std::optional<uint64_t> expected_ordinal;
+    if (path_ == &paths_[0]) expected_ordinal = path_->leaf().ordinal(path_->entry());
+    absl::Status status = [&] {
+      CFILE_RETURN_IF_ERROR(block_.Open(fetched.bytes, info, expected_ordinal));
+      first_ordinal_ = block_.first_ordinal();
+      if (block_.num_rows() > info.num_values - std::min(first_ordinal_, info.num_values)) {
+        return encodings::DataLoss("the block's rows ", first_ordinal_, " to ",
+                                   first_ordinal_ + block_.num_rows(), " are beyond the footer's ",
+                                   info.num_values, " values");
+      }
+      return absl::OkStatus();
+    }();
+    if (!status.ok()) return internal::InBlock(status, file_->source().name(), loaded_pointer_);
+    loaded_ = true;
+    loaded_entry_ = path_->leaf_entry();
+    return absl::OkStatus();
+  }
+
+  // Goes to the front of the next block; false, and to the end of the file, if there is none.
+  absl::StatusOr<bool> NextBlock() {
+    const uint64_t expected = first_ordinal_ + block_.num_rows();
+    Unload();
+    ordinal_ = expected;
+    CFILE_RETURN_IF_ERROR(path_->Next());
+    if (!path_->valid()) {
+      if (expected == num_values()) return false;
+      return Damage("the blocks end at ordinal ", expected, ", the footer says ", num_values(),
+                    " values");
+    }
+    CFILE_RETURN_IF_ERROR(LoadBlock());
+    if (first_ordinal_ != expected) {
+      Unload();
+      ordinal_ = expected;
+      return internal::InBlock(encodings::DataLoss("expected the block of ordinal ", expected,
+                                                   ", found that of ordinal ", first_ordinal_),
+                               file_->source().name(), loaded_pointer_);
+    }
+    return true;
+  }
+
+  std::shared_ptr<FileReader> file_;
+  Block block_;
+  BlockBuffer buffer_;
+  IndexPath paths_[2];  // by IndexKind
+  IndexPath* path_ = nullptr;
+
+  bool loaded_ = false;          // block_ is open, at path_
+  BlockPointer loaded_pointer_;  // of block_, or of the one that failed
+  // Of block_: a key search moves path_ before it is known whether the block stays.
+  IndexPath::LeafEntry loaded_entry_;
+  uint64_t first_ordinal_ = 0;  // of block_
+  uint64_t ordinal_ = 0;        // where to go on if no block is loaded
+};
+
+}  // namespace cfile::internal

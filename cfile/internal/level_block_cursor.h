@@ -1,0 +1,123 @@
+// A position inside one block of records: levels and values brought together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/inspect.h"
+#include "cfile/internal/block_cursor.h"
+#include "cfile/internal/level_block.h"
+#include "cfile/levels.h"
+#include "cfile/types.h"
+
+namespace cfile::internal {
+
+// Walks over the entries of a block without their values: finds where records end. The part of
+// LevelBlockCursor that no type of values changes. Thread-compatible.
+class LevelWindow {
+ public:
+  // So many entries that follow each other, the records that end in them, and the values they hold.
+  struct Extent {
+    size_t entries = 0;
+    size_t records = 0;
+    size_t values = 0;
+  };
+
+  // Begins at the front of `block`. Its bytes must stay valid.
+  void Open(const LevelBlock& block, const LevelLimits& limits);
+
+  // The entries in front of the position: of whole records, at most `max_records` of them, or else
+  // of the front part of one that is longer than a batch. Empty at the block's end.
+  absl::StatusOr<Extent> Look(size_t max_records);
+  // The longest front part of what Look gave last that holds at most `values` values: whole records
+  // if there is one. Precondition: that holds more values.
+  Extent Cut(size_t values) const;
+  // Moves past entries that were looked at.
+  void Pass(const Extent& extent);
+
+  // Of the entries in front of the position; empty where the maximum is 0.
+  std::span<const uint16_t> repetition(size_t entries) const;
+  std::span<const uint16_t> definition(size_t entries) const;
+
+  uint32_t num_entries() const { return num_entries_; }
+  uint32_t num_records() const { return num_records_; }
+  // Records that have ended, and values passed.
+  uint32_t record() const { return record_; }
+  uint32_t value() const { return value_; }
+  bool at_end() const { return begin_ == end_ && decoded_all(); }
+  // A part of record() was passed.
+  bool inside_record() const { return inside_record_; }
+  size_t memory_usage_bytes() const {
+    return (repetition_.capacity() + definition_.capacity()) * sizeof(uint16_t);
+  }
+
+ private:
+  bool decoded_all() const { return decoded_ == num_entries_; }
+  // Decodes further entries into the window.
+  absl::Status Fill();
+  size_t CountValues(size_t begin, size_t end) const;
+  // The last entry of begin + 1 to end - 1 that begins a record; `begin` if none does.
+  size_t LastBegin(size_t begin, size_t end) const;
+
+  LevelLimits limits_;
+  LevelDecoder decoder_;
+  uint32_t num_entries_ = 0;
+  uint32_t num_records_ = 0;
+  uint32_t decoded_ = 0;
+  uint32_t record_ = 0;
+  uint32_t value_ = 0;
+  bool inside_record_ = false;
+
+  // The window: entries begin_ to end_ - 1 of these are decoded and not passed.
+  std::vector<uint16_t> repetition_;
+  std::vector<uint16_t> definition_;
+  size_t begin_ = 0;
+  size_t end_ = 0;
+};
+
+// Reads the records of one block after the other: for FileCursor, which knows them as rows.
+// Thread-compatible. Errors say what is wrong inside the block, not which block.
+template <typename T>
+class LevelBlockCursor {
+ public:
+  // `dictionary`: of the file; may be null where its blocks need none.
+  LevelBlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
+      : values_(type, std::move(dictionary)) {}
+
+  // As BlockCursor::Open; of a flat file each row is a record of one entry.
+  absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
+                    std::optional<uint64_t> first_ordinal);
+
+  Encoding encoding() const { return values_.encoding(); }
+  uint32_t num_rows() const { return window_.num_records(); }
+  uint32_t num_entries() const { return window_.num_entries(); }
+  uint32_t num_present() const { return values_.num_present(); }
+  uint32_t first_ordinal() const { return values_.first_ordinal(); }
+  uint32_t row() const { return window_.record(); }
+
+  // To the first entry of record `row`. Precondition: row <= num_rows().
+  absl::Status SeekToRow(uint32_t row);
+
+  // As LevelCursor::Next; first_record is left to the caller.
+  absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
+
+  size_t memory_usage_bytes() const {
+    return window_.memory_usage_bytes() + values_.memory_usage_bytes();
+  }
+
+ private:
+  absl::Status CheckCounts() const;
+
+  LevelLimits limits_;
+  LevelBlock block_;
+  LevelWindow window_;
+  BlockCursor<T> values_;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,148 @@
+#include "cfile/internal/message_fields.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cfile/protobuf_records.h"
+#include "encodings/status.h"
+
+namespace cfile {
+namespace {
+
+using encodings::StrCat;
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+
+ColumnType TypeOf(const FieldDescriptor& field) {
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT32:
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return ColumnType::Int32();
+    case FieldDescriptor::CPPTYPE_INT64:
+      return ColumnType::Int64();
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return ColumnType::Uint32();
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return ColumnType::Uint64();
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return ColumnType::Double();
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      return ColumnType::Float();
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return ColumnType::Bool();
+    case FieldDescriptor::CPPTYPE_STRING:
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      break;
+  }
+  return field.type() == FieldDescriptor::TYPE_BYTES ? ColumnType::Binary() : ColumnType::String();
+}
+
+bool IsMessage(const FieldDescriptor& field) {
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+}
+
+Repetition RepetitionOf(const FieldDescriptor& field) {
+  if (field.is_repeated()) return Repetition::kRepeated;
+  return field.has_presence() && !field.is_required() ? Repetition::kOptional
+                                                      : Repetition::kRequired;
+}
+
+// Makes the nodes of a schema. Recurses as deep as it may be.
+class SchemaBuilder {
+ public:
+  std::vector<RecordNode> nodes;
+
+  absl::Status AddFields(const Descriptor& message) {
+    if (std::find(open_.begin(), open_.end(), &message) != open_.end()) {
+      return absl::InvalidArgumentError(
+          StrCat("messages of type ", message.full_name(), " hold messages of that type"));
+    }
+    if (message.field_count() == 0 || open_.size() > kMaxRecordDepth ||
+        nodes.size() > kMaxRecordNodes) {
+      return absl::InvalidArgumentError(
+          StrCat("messages of type ", message.full_name(),
+                 message.field_count() == 0 ? " have no fields" : " have too many"));
+    }
+    open_.push_back(&message);
+    for (int i = 0; i < message.field_count(); ++i) {
+      const FieldDescriptor& field = *message.field(i);
+      if (field.is_map()) {
+        CFILE_RETURN_IF_ERROR(AddMap(field));
+      } else {
+        CFILE_RETURN_IF_ERROR(AddField(field, RepetitionOf(field)));
+      }
+    }
+    open_.pop_back();
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status AddField(const FieldDescriptor& field, Repetition repetition) {
+    nodes.push_back({.name = field.name(), .repetition = repetition});
+    if (!IsMessage(field)) {
+      nodes.back().type = TypeOf(field);
+      return absl::OkStatus();
+    }
+    nodes.back().num_children = static_cast<size_t>(field.message_type()->field_count());
+    return AddFields(*field.message_type());
+  }
+
+  absl::Status AddMap(const FieldDescriptor& field) {
+    nodes.push_back({.name = field.name(), .kind = GroupKind::kMap, .num_children = 1});
+    nodes.push_back({.name = "key_value", .repetition = Repetition::kRepeated, .num_children = 2});
+    CFILE_RETURN_IF_ERROR(AddField(*field.message_type()->map_key(), Repetition::kRequired));
+    return AddField(*field.message_type()->map_value(), Repetition::kRequired);
+  }
+
+  std::vector<const Descriptor*> open_;
+};
+
+}  // namespace
+
+absl::StatusOr<RecordSchema> RecordSchemaOf(const Descriptor& descriptor) {
+  SchemaBuilder builder;
+  builder.nodes.push_back(
+      {.name = descriptor.name(), .num_children = static_cast<size_t>(descriptor.field_count())});
+  CFILE_RETURN_IF_ERROR(builder.AddFields(descriptor));
+  return RecordSchema::Create(std::move(builder.nodes));
+}
+
+absl::StatusOr<std::vector<const FieldDescriptor*>> internal::MatchFields(
+    const Descriptor& descriptor, const RecordSchema& schema) {
+  std::vector<const FieldDescriptor*> fields(schema.nodes().size());
+  std::vector<const Descriptor*> messages(schema.nodes().size());  // whose fields a group holds
+  messages[0] = &descriptor;
+  for (size_t i = 1; i < schema.nodes().size(); ++i) {
+    const RecordNode& node = schema.node(i);
+    const Descriptor* const message = messages[node.parent];
+    if (message == nullptr) continue;  // inside of what the message does not have
+    const RecordNode& parent = schema.node(node.parent);
+    const FieldDescriptor* field = nullptr;
+    if (fields[node.parent] != nullptr && parent.kind == GroupKind::kMap) {
+      fields[i] = fields[node.parent];  // the entries
+      messages[i] = message;
+      continue;
+    }
+    // Of an entry, key and value are known by their places.
+    if (message->map_key() != nullptr) {
+      field = i == node.parent + 1 ? message->map_key() : message->map_value();
+    } else {
+      field = message->FindFieldByName(node.name);
+    }
+    if (field == nullptr) continue;
+    const bool repeated = field->is_repeated() && !field->is_map();
+    const bool same_type =
+        node.is_leaf() ? !IsMessage(*field) && node.type.physical() == TypeOf(*field).physical()
+                       : IsMessage(*field);
+    if (!same_type || repeated != (node.repetition == Repetition::kRepeated) ||
+        field->is_map() != (node.kind == GroupKind::kMap)) {
+      return absl::InvalidArgumentError(
+          StrCat(schema.Path(i), ": the field ", field->full_name(), " has another type"));
+    }
+    fields[i] = field;
+    if (IsMessage(*field)) messages[i] = field->message_type();
+  }
+  return fields;
+}
+
+}  // namespace cfile

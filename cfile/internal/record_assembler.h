@@ -1,0 +1,112 @@
+// Leaves back into records: the second half of Dremel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cfile/record_schema.h"
+#include "cfile/record_visitor.h"
+
+namespace cfile::internal {
+
+// The entries of one leaf, in order.
+class LeafStream {
+ public:
+  virtual ~LeafStream() = default;
+
+  // Goes to the first entry of `record`.
+  absl::Status Seek(uint64_t record);
+  // To be called before each record; the leaf's last record lies behind no such call.
+  absl::Status BeginRecord() { return position_ < num_entries_ ? absl::OkStatus() : Refill(); }
+
+  // The entry that comes next; at the end of a record there may be none, which looks like the first
+  // of the next record.
+  bool at_entry() const { return position_ < num_entries_; }
+  uint16_t repetition() const {
+    return repetition_.empty() || !at_entry() ? uint16_t{0} : repetition_[position_];
+  }
+  // Precondition: at_entry().
+  uint16_t definition() const { return definition_.empty() ? uint16_t{0} : definition_[position_]; }
+  // The value of the present entry. Precondition: it has one.
+  absl::Status TellValue(size_t node, RecordVisitor& visitor) const {
+    return Tell(values_position_, node, visitor);
+  }
+  // Passes the present entry, with its value if it has one.
+  absl::Status Advance(bool has_value) {
+    values_position_ += has_value ? 1 : 0;
+    if (++position_ < num_entries_ || batch_ends_record_) return absl::OkStatus();
+    return Refill();
+  }
+
+ protected:
+  struct Entries {
+    size_t num_entries = 0;  // 0: the leaf ends
+    std::span<const uint16_t> repetition = {};
+    std::span<const uint16_t> definition = {};
+    bool ends_record = true;  // the last of them is the last of its record
+  };
+
+ private:
+  virtual absl::Status SeekToRecord(uint64_t record) = 0;
+  // The next ones, valid until the next call.
+  virtual absl::StatusOr<Entries> Load() = 0;
+  // Tells value i of those that were loaded.
+  virtual absl::Status Tell(size_t i, size_t node, RecordVisitor& visitor) const = 0;
+
+  absl::Status Refill();
+
+  std::span<const uint16_t> repetition_;
+  std::span<const uint16_t> definition_;
+  size_t num_entries_ = 0;
+  size_t position_ = 0;
+  size_t values_position_ = 0;
+  bool batch_ends_record_ = true;
+};
+
+// Tells records that it reads from some leaves of a schema, or all. Groups without such a leaf are
+// left out. Thread-compatible.
+//
+// kDataLoss, with path and record: the levels of the leaves contradict each other or the schema.
+class RecordAssembler {
+ public:
+  // `leaves` ascend; `streams` are theirs. Both stay the caller's; streams outlive the assembler.
+  RecordAssembler(const RecordSchema& schema, std::span<const size_t> leaves,
+                  std::vector<LeafStream*> streams);
+
+  absl::Status Seek(uint64_t record);
+  // Precondition: there is a record. After an error Seek comes next.
+  absl::Status Next(RecordVisitor& visitor);
+  // The record that comes next.
+  uint64_t record() const { return record_; }
+
+ private:
+  // A node of the projection, in preorder.
+  struct Step {
+    size_t node;
+    size_t end = 0;           // the steps below are those behind this one up to end
+    size_t first_stream = 0;  // streams in and below it
+    size_t end_stream = 0;
+    Repetition repetition;
+    bool is_leaf;
+    uint16_t max_repetition;
+    uint16_t max_definition;
+  };
+
+  // These recurse as deep as the schema, which has a limit.
+  absl::Status ReadGroup(size_t step, uint16_t repetition, RecordVisitor& visitor);
+  absl::Status ReadField(size_t step, uint16_t repetition, RecordVisitor& visitor);
+  absl::Status SkipMissing(const Step& step, uint16_t repetition);
+  absl::Status Wrong(size_t stream, uint16_t repetition, uint16_t definition) const;
+
+  const RecordSchema schema_;
+  const std::vector<size_t> leaves_;
+  const std::vector<LeafStream*> streams_;
+  std::vector<Step> steps_;
+  uint64_t record_ = 0;
+};
+
+}  // namespace cfile::internal

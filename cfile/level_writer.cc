@@ -1,0 +1,364 @@
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/column_encoder.h"
+#include "cfile/internal/data_block.h"
+#include "cfile/internal/file_writer.h"
+#include "cfile/internal/level_block.h"
+#include "cfile/levels.h"
+#include "encodings/status.h"
+
+namespace cfile {
+namespace {
+
+using encodings::BlockEncoder;
+using encodings::EncodedBlock;
+
+constexpr uint32_t kMax32 = std::numeric_limits<uint32_t>::max();
+// Entries that are looked at before they are encoded.
+constexpr size_t kMaxCheckedEntries = 1024;
+// The most that a block's values may be larger than what they are encoded to.
+constexpr uint64_t kMaxGrowth = 16;
+
+absl::Status CheckLimits(const LevelLimits& limits, const WriterOptions& options) {
+  const auto invalid = [](auto... parts) {
+    return absl::InvalidArgumentError(absl::StrCat(parts...));
+  };
+  if (limits.kudu_array && limits != LevelLimits::KuduArray(options.nullable))
+    return invalid("the limits of an array are those of LevelLimits::KuduArray");
+  if (options.value_index) return invalid("a column with levels cannot have a value index");
+  if (!options.positional_index) return invalid("a column with levels needs a positional index");
+  if (options.version == FormatVersion::kV1) return invalid("version 1 has no levels");
+  if (options.compatibility == Compatibility::kKudu && !limits.kudu_array)
+    return invalid("Kudu has no levels but those of one-level arrays");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+template <typename T>
+class LevelWriter<T>::Impl {
+ public:
+  Impl(std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
+       const WriterOptions& options, std::unique_ptr<BlockEncoder<T>> encoder)
+      : options_(options),
+        type_(type),
+        limits_(limits),
+        file_(std::move(sink), type, options),
+        encoder_(std::move(encoder)),
+        levels_(limits, options.compatibility == Compatibility::kKudu),
+        checked_entries_(
+            std::clamp<size_t>(options.block_size_bytes / (8 * sizeof(T)), 1, kMaxCheckedEntries)),
+        full_bytes_(options.block_size_bytes) {
+    file_.SetLevels(limits);
+  }
+
+  absl::Status Begin() { return status_ = file_.Begin(); }
+
+  absl::Status Append(std::span<const uint16_t> repetition, std::span<const uint16_t> definition,
+                      std::span<const T> values) {
+    if (!status_.ok()) return status_;
+    return status_ = AppendEntries(repetition, definition, values);
+  }
+
+  absl::Status AddMetadata(std::string_view key, std::string_view value) {
+    if (!status_.ok()) return status_;
+    CFILE_RETURN_IF_ERROR(internal::CheckMetadataKey(key));
+    file_.AddFooterMetadata(key, value);
+    return absl::OkStatus();
+  }
+
+  absl::Status Finish() {
+    if (!status_.ok()) return status_;
+    if (block_entries_ > 0) status_ = FinishBlock();
+    if (!status_.ok()) return status_;
+    encodings::ByteWriter dictionary;
+    const bool has_dictionary = encoder_->FinishDictionary(dictionary);
+    status_ =
+        file_.Finish(num_records_, has_dictionary ? &dictionary : nullptr,
+                     limits_.kudu_array ? std::nullopt : std::optional<uint64_t>(num_entries_));
+    if (!status_.ok()) return status_;
+    status_ = absl::FailedPreconditionError(absl::StrCat(file_.name(), ": the writer is finished"));
+    return absl::OkStatus();
+  }
+
+  uint64_t num_records() const { return num_records_; }
+  uint64_t num_entries() const { return num_entries_; }
+  uint64_t num_values() const { return num_values_; }
+  const internal::FileWriter& file() const { return file_; }
+  size_t memory_usage_bytes() const {
+    return file_.memory_usage_bytes() + encoder_->size_bytes() + levels_.size_bytes() +
+           block_.bytes.capacity() + prefix_.capacity();
+  }
+
+ private:
+  template <typename... Parts>
+  absl::Status Invalid(const Parts&... parts) const {
+    return absl::InvalidArgumentError(absl::StrCat(file_.name(), ": ", parts...));
+  }
+
+  absl::Status AppendEntries(std::span<const uint16_t> repetition,
+                             std::span<const uint16_t> definition, std::span<const T> values) {
+    const size_t count = limits_.max_repetition > 0   ? repetition.size()
+                         : limits_.max_definition > 0 ? definition.size()
+                                                      : values.size();
+    if (repetition.size() != (limits_.max_repetition > 0 ? count : 0) ||
+        definition.size() != (limits_.max_definition > 0 ? count : 0)) {
+      return Invalid("entry ", num_entries_, ": ", repetition.size(), " repetition levels and ",
+                     definition.size(), " definition levels; the maxima are ",
+                     limits_.max_repetition, " and ", limits_.max_definition);
+    }
+    size_t value = 0;
+    for (size_t begin = 0; begin < count;) {
+      const Part part{.repetition = limits_.max_repetition > 0 ? &repetition[begin] : nullptr,
+                      .definition = limits_.max_definition > 0 ? &definition[begin] : nullptr,
+                      .count = std::min(count - begin, checked_entries_)};
+      CFILE_ASSIGN_OR_RETURN(const Part taken, AppendPart(part, values.subspan(value)));
+      begin += taken.count;
+      value += taken.values;
+    }
+    if (value < values.size()) {
+      return Invalid("entry ", num_entries_, ": ", values.size(), " values were given, the ", count,
+                     " entries hold ", value);
+    }
+    return absl::OkStatus();
+  }
+
+  // Some entries that follow each other.
+  struct Part {
+    const uint16_t* repetition = nullptr;  // null where the maximum is 0
+    const uint16_t* definition = nullptr;
+    size_t count = 0;
+    size_t values = 0;
+
+    bool BeginsRecord(size_t i) const { return repetition == nullptr || repetition[i] == 0; }
+    bool HoldsValue(size_t i, uint16_t max) const {
+      return definition == nullptr || definition[i] == max;
+    }
+  };
+
+  absl::Status CheckLevels(const Part& part) const {
+    uint16_t repetition = 0, definition = 0;
+    for (size_t i = 0; i < part.count && part.repetition != nullptr; ++i)
+      repetition = std::max(repetition, part.repetition[i]);
+    for (size_t i = 0; i < part.count && part.definition != nullptr; ++i)
+      definition = std::max(definition, part.definition[i]);
+    if (num_entries_ == 0 && !part.BeginsRecord(0)) {
+      return Invalid("entry 0: repetition level ", part.repetition[0], ", a record begins with 0");
+    }
+    if (repetition <= limits_.max_repetition && definition <= limits_.max_definition)
+      return absl::OkStatus();
+    for (size_t i = 0;; ++i) {
+      const uint16_t r = part.repetition == nullptr ? 0 : part.repetition[i];
+      const uint16_t d = part.definition == nullptr ? 0 : part.definition[i];
+      if (r <= limits_.max_repetition && d <= limits_.max_definition) continue;
+      return Invalid("entry ", num_entries_ + i, ": levels ", r, " and ", d, ", the maxima are ",
+                     limits_.max_repetition, " and ", limits_.max_definition);
+    }
+  }
+
+  // Appends entries from the front of `part`, all of one block, and says how many and with how many
+  // of `values`.
+  absl::StatusOr<Part> AppendPart(Part part, std::span<const T> values) {
+    CFILE_RETURN_IF_ERROR(CheckLevels(part));
+    if (block_due_) {
+      size_t begin = 0;
+      while (begin < part.count && !part.BeginsRecord(begin)) ++begin;
+      if (begin == 0) CFILE_RETURN_IF_ERROR(FinishBlock());
+      if (begin > 0) part.count = begin;
+    }
+    if (limits_.max_repetition == 0) {
+      part.count = std::min<size_t>(
+          part.count, options_.max_values_per_block -
+                          std::min<uint64_t>(block_entries_, options_.max_values_per_block - 1));
+    }
+    const auto too_few_values = [&](size_t entry) {
+      return Invalid("entry ", num_entries_ + entry, " holds a value, but no more than ",
+                     values.size(), " were given behind entry ", num_entries_);
+    };
+    if constexpr (encodings::kIsBytes<T>) {
+      // Entries up to the value whose bytes are enough for one look.
+      size_t bytes = 0;
+      for (size_t end = 0; end < part.count; ++end) {
+        if (!part.HoldsValue(end, limits_.max_definition)) continue;
+        if (part.values == values.size()) return too_few_values(end);
+        if (bytes >= checked_entries_ * 8 * sizeof(T)) {
+          part.count = end;
+          break;
+        }
+        bytes += values[part.values++].size();
+      }
+      CFILE_RETURN_IF_ERROR(internal::CheckSizes(
+          values.first(part.values), type_, options_,
+          [&](size_t i) { return absl::StrCat(file_.name(), ": value ", num_values_ + i); }));
+    } else {
+      part.values = part.definition == nullptr ? part.count
+                                               : internal::CountLevels(part.definition, part.count,
+                                                                       limits_.max_definition);
+      if (part.values > values.size()) {
+        size_t entry = 0;
+        for (size_t left = values.size();; ++entry) {
+          if (part.HoldsValue(entry, limits_.max_definition) && left-- == 0) break;
+        }
+        return too_few_values(entry);
+      }
+    }
+    values = values.first(part.values);
+    const uint64_t records = part.repetition == nullptr
+                                 ? part.count
+                                 : internal::CountLevels(part.repetition, part.count, 0);
+    if (records > kMax32 - num_records_ || part.count > kMax32 - block_entries_) {
+      return absl::OutOfRangeError(
+          absl::StrCat(file_.name(), ": a file holds at most ", kMax32,
+                       " records, and a block entries: begin a further part"));
+    }
+    absl::Status status = levels_.Add(part.repetition, part.definition, part.count, num_entries_);
+    if (!status.ok())
+      return absl::Status(status.code(), absl::StrCat(file_.name(), ": ", status.message()));
+    while (!values.empty()) {
+      const size_t taken = encoder_->Append(values);
+      if (taken == 0) {
+        return absl::OutOfRangeError(
+            absl::StrCat(file_.name(), ": record ", num_records_ + records - 1,
+                         ", and what stands before it in its block, is above the limit of ",
+                         options_.max_block_size_bytes, " bytes (max_block_size_bytes)"));
+      }
+      values = values.subspan(taken);
+    }
+    num_entries_ += part.count;
+    block_entries_ += part.count;
+    num_records_ += records;
+    block_records_ += static_cast<uint32_t>(records);
+    num_values_ += part.values;
+    block_due_ = block_entries_ >= options_.max_values_per_block ||
+                 encoder_->size_bytes() + levels_.size_bytes() >= full_bytes_;
+    return part;
+  }
+
+  absl::Status FinishBlock() {
+    const uint64_t first_record = num_records_ - block_records_;
+    const size_t raw_bytes = encoder_->size_bytes() + levels_.size_bytes();
+    encoder_->Finish(first_record, block_);
+    prefix_.Clear();
+    levels_.Finish(static_cast<uint32_t>(block_entries_), block_records_, prefix_);
+    if (file_.extended_blocks()) {
+      const Encoding encoding =
+          block_.encoding == Encoding::kAuto ? options_.encoding : block_.encoding;
+      internal::AppendExtendedHeader(encoding, block_.count, first_record, block_.skip_table.span(),
+                                     prefix_);
+    }
+    // The next block takes as many values as fill it if they encode as these did. Half of the
+    // largest block stays for its last record.
+    const uint64_t stored_bytes = std::max<uint64_t>(prefix_.size() + block_.bytes.size(), 1);
+    const uint64_t largest = std::max<uint64_t>(
+        options_.block_size_bytes, std::min<uint64_t>(kMaxGrowth * options_.block_size_bytes,
+                                                      options_.max_block_size_bytes / 2));
+    full_bytes_ = std::clamp<uint64_t>(options_.block_size_bytes * raw_bytes / stored_bytes,
+                                       options_.block_size_bytes, largest);
+    block_entries_ = 0;
+    block_records_ = 0;
+    block_due_ = false;
+    return file_.AppendBlock(prefix_.span(), block_, first_record, {});
+  }
+
+  const WriterOptions options_;
+  const ColumnType type_;
+  const LevelLimits limits_;
+  internal::FileWriter file_;
+  // Its blocks may grow to the largest size: a record does not end where a block is full.
+  std::unique_ptr<BlockEncoder<T>> encoder_;
+  internal::LevelEncoder levels_;
+  // Entries between two looks at the block's size: about an eighth of a block.
+  const size_t checked_entries_;
+  uint64_t full_bytes_;  // when a block, as collected, is due
+  absl::Status status_;
+
+  EncodedBlock block_;
+  encodings::ByteWriter prefix_;
+  uint64_t block_entries_ = 0;
+  uint32_t block_records_ = 0;
+  bool block_due_ = false;  // the block ends before the next record
+  uint64_t num_records_ = 0;
+  uint64_t num_entries_ = 0;
+  uint64_t num_values_ = 0;
+};
+
+template <typename T>
+LevelWriter<T>::LevelWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+template <typename T>
+LevelWriter<T>::~LevelWriter() = default;
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<LevelWriter<T>>> LevelWriter<T>::Create(
+    const std::string& path, const ColumnType& type, const LevelLimits& limits,
+    const WriterOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, NewFileSink(path));
+  return Create(std::move(sink), type, limits, options);
+}
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<LevelWriter<T>>> LevelWriter<T>::Create(
+    std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
+    const WriterOptions& user_options) {
+  WriterOptions options = user_options;
+  // As Writer: Kudu does not limit a block's rows.
+  if (options.compatibility == Compatibility::kKudu) options.max_values_per_block = kMax32;
+  options.nullable = limits.max_definition > (limits.kudu_array ? 2 : 0);
+  if (absl::Status status = CheckLimits(limits, options); !status.ok())
+    return absl::Status(status.code(), absl::StrCat(sink->name(), ": ", status.message()));
+  CFILE_RETURN_IF_ERROR(internal::PrepareToWrite<T>(sink->name(), type, options));
+  CFILE_ASSIGN_OR_RETURN(auto encoder,
+                         internal::NewEncoder<T>(type, options, options.max_block_size_bytes));
+  auto impl = std::make_unique<Impl>(std::move(sink), type, limits, options, std::move(encoder));
+  CFILE_RETURN_IF_ERROR(impl->Begin());
+  return std::unique_ptr<LevelWriter>(new LevelWriter(std::move(impl)));
+}
+
+template <typename T>
+absl::Status LevelWriter<T>::Append(std::span<const uint16_t> repetition,
+                                    std::span<const uint16_t> definition,
+                                    std::span<const T> values) {
+  return impl_->Append(repetition, definition, values);
+}
+template <typename T>
+absl::Status LevelWriter<T>::AddMetadata(std::string_view key, std::string_view value) {
+  return impl_->AddMetadata(key, value);
+}
+template <typename T>
+absl::Status LevelWriter<T>::Finish() {
+  return impl_->Finish();
+}
+template <typename T>
+uint64_t LevelWriter<T>::num_records() const {
+  return impl_->num_records();
+}
+template <typename T>
+uint64_t LevelWriter<T>::num_entries() const {
+  return impl_->num_entries();
+}
+template <typename T>
+uint64_t LevelWriter<T>::num_values() const {
+  return impl_->num_values();
+}
+template <typename T>
+uint64_t LevelWriter<T>::bytes_written() const {
+  return impl_->file().bytes_written();
+}
+template <typename T>
+size_t LevelWriter<T>::memory_usage_bytes() const {
+  return impl_->memory_usage_bytes();
+}
+template <typename T>
+Encoding LevelWriter<T>::encoding() const {
+  return impl_->file().info().encoding;
+}
+
+#define CFILE_INSTANTIATE(T) template class LevelWriter<T>;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile

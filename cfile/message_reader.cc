@@ -1,0 +1,146 @@
+#include <type_traits>
+#include <utility>
+
+#include "cfile/internal/message_fields.h"
+#include "cfile/protobuf_records.h"
+#include "encodings/status.h"
+#include "google/protobuf/message.h"
+
+namespace cfile {
+namespace {
+
+using encodings::StrCat;
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+// Fills one message.
+class Filler final : public RecordVisitor {
+ public:
+  Filler(const RecordSchema& schema, const std::vector<const FieldDescriptor*>& fields,
+         Message& message)
+      : schema_(schema), fields_(fields), root_(message) {}
+
+  absl::Status BeginGroup(size_t node) override {
+    if (node == 0) {
+      open_.push_back(&root_);
+      return absl::OkStatus();
+    }
+    Message* const parent = open_.back();
+    const FieldDescriptor* const field = fields_[node];
+    if (schema_.node(node).kind == GroupKind::kMap) {
+      open_.push_back(parent);  // its entries are the parent's elements
+    } else {
+      open_.push_back(field->is_repeated()
+                          ? parent->GetReflection()->AddMessage(parent, field)
+                          : parent->GetReflection()->MutableMessage(parent, field));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status EndGroup(size_t) override {
+    open_.pop_back();
+    return absl::OkStatus();
+  }
+
+  absl::Status Value(size_t node, const RecordValue& value) override {
+    std::visit([&](const auto& typed) { Set(*open_.back(), *fields_[node], typed); }, value);
+    return absl::OkStatus();
+  }
+
+ private:
+  template <typename T>
+  static void Set(Message& message, const FieldDescriptor& field, const T& value) {
+    using R = google::protobuf::Reflection;
+    const R& reflection = *message.GetReflection();
+    const auto put = [&](auto add, auto set, auto typed) {
+      (reflection.*(field.is_repeated() ? add : set))(&message, &field, std::move(typed));
+    };
+    // The types were compared when the fields were matched; no other one comes here.
+    if constexpr (std::is_same_v<T, int32_t>) {
+      if (field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
+        put(&R::AddEnumValue, &R::SetEnumValue, value);
+      } else {
+        put(&R::AddInt32, &R::SetInt32, value);
+      }
+    } else if constexpr (std::is_same_v<T, int64_t>) {
+      put(&R::AddInt64, &R::SetInt64, value);
+    } else if constexpr (std::is_same_v<T, uint32_t>) {
+      put(&R::AddUInt32, &R::SetUInt32, value);
+    } else if constexpr (std::is_same_v<T, uint64_t>) {
+      put(&R::AddUInt64, &R::SetUInt64, value);
+    } else if constexpr (std::is_same_v<T, double>) {
+      put(&R::AddDouble, &R::SetDouble, value);
+    } else if constexpr (std::is_same_v<T, float>) {
+      put(&R::AddFloat, &R::SetFloat, value);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      put(&R::AddBool, &R::SetBool, value);
+    } else if constexpr (std::is_same_v<T, std::string_view>) {
+      put(&R::AddString, &R::SetString, std::string(value));
+    }
+  }
+
+  const RecordSchema& schema_;
+  const std::vector<const FieldDescriptor*>& fields_;
+  Message& root_;
+  std::vector<Message*> open_;
+};
+
+}  // namespace
+
+class MessageReader::Impl {
+ public:
+  Impl(const Descriptor& descriptor, std::vector<const FieldDescriptor*> fields,
+       std::unique_ptr<RecordReader> records)
+      : descriptor_(descriptor), fields_(std::move(fields)), records_(std::move(records)) {}
+
+  RecordReader& records() { return *records_; }
+
+  absl::StatusOr<bool> Next(Message& message) {
+    if (message.GetDescriptor() != &descriptor_) {
+      return absl::InvalidArgumentError(StrCat("a message of type ", descriptor_.full_name(),
+                                               " expected, found ", message.GetTypeName()));
+    }
+    message.Clear();
+    Filler filler(records_->schema(), fields_, message);
+    return records_->Next(filler);
+  }
+
+ private:
+  const Descriptor& descriptor_;
+  const std::vector<const FieldDescriptor*> fields_;  // by node
+  const std::unique_ptr<RecordReader> records_;
+};
+
+MessageReader::MessageReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+MessageReader::~MessageReader() = default;
+
+absl::StatusOr<std::unique_ptr<MessageReader>> MessageReader::Open(
+    const std::string& directory, const Descriptor& descriptor, std::span<const std::string> paths,
+    const ReaderOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(directory, options));
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, table.schema().Records());
+  CFILE_ASSIGN_OR_RETURN(auto fields, internal::MatchFields(descriptor, schema));
+  std::vector<size_t> chosen(schema.leaves().size());
+  for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
+  if (!paths.empty()) {
+    CFILE_ASSIGN_OR_RETURN(chosen, schema.SelectLeaves(paths));
+  }
+  std::vector<std::string> known;
+  for (const size_t leaf : chosen) {
+    if (fields[schema.leaves()[leaf]] != nullptr)
+      known.push_back(schema.Path(schema.leaves()[leaf]));
+  }
+  if (known.empty()) {
+    return absl::InvalidArgumentError(
+        StrCat(directory, ": ", descriptor.full_name(), " has none of the fields to be read"));
+  }
+  CFILE_ASSIGN_OR_RETURN(auto records, RecordReader::Open(table, known));
+  return std::unique_ptr<MessageReader>(
+      new MessageReader(std::make_unique<Impl>(descriptor, std::move(fields), std::move(records))));
+}
+
+absl::StatusOr<bool> MessageReader::Next(Message& message) { return impl_->Next(message); }
+RecordReader& MessageReader::records() { return impl_->records(); }
+
+}  // namespace cfile

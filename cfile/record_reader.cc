@@ -1,0 +1,124 @@
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/record_assembler.h"
+#include "cfile/records.h"
+#include "encodings/status.h"
+
+namespace cfile {
+namespace {
+
+template <typename T>
+class TableStream final : public internal::LeafStream {
+ public:
+  explicit TableStream(TableLevelCursor<T> cursor) : cursor_(std::move(cursor)) {}
+
+ private:
+  static constexpr size_t kBatchRecords = 4096;
+
+  absl::Status SeekToRecord(uint64_t record) override { return cursor_.SeekToRecord(record); }
+
+  absl::StatusOr<Entries> Load() override {
+    CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch, cursor_.Next(kBatchRecords));
+    values_ = batch.values;
+    return Entries{.num_entries = batch.num_entries,
+                   .repetition = batch.repetition,
+                   .definition = batch.definition,
+                   .ends_record = batch.num_records > 0};
+  }
+
+  absl::Status Tell(size_t i, size_t node, RecordVisitor& visitor) const override {
+    return visitor.Value(node, RecordValue(std::in_place_type<T>, values_[i]));
+  }
+
+  TableLevelCursor<T> cursor_;
+  std::span<const T> values_;
+};
+
+absl::StatusOr<std::unique_ptr<internal::LeafStream>> OpenStream(const TableReader& table,
+                                                                 size_t leaf) {
+  return encodings::VisitPhysicalType(
+      table.schema().columns[leaf].type.physical(),
+      [&]<typename T>(
+          std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<internal::LeafStream>> {
+        CFILE_ASSIGN_OR_RETURN(TableLevelCursor<T> cursor, TableLevelCursor<T>::Open(table, leaf));
+        return std::make_unique<TableStream<T>>(std::move(cursor));
+      });
+}
+
+}  // namespace
+
+class RecordReader::Impl {
+ public:
+  Impl(const RecordSchema& schema, std::span<const size_t> leaves, uint64_t num_records,
+       std::vector<std::unique_ptr<internal::LeafStream>> streams)
+      : schema_(schema),
+        num_records_(num_records),
+        streams_(std::move(streams)),
+        assembler_(schema, leaves, Pointers()) {}
+
+  const RecordSchema& schema() const { return schema_; }
+  uint64_t num_records() const { return num_records_; }
+  uint64_t record() const { return assembler_.record(); }
+
+  absl::Status Seek(uint64_t record) {
+    if (record > num_records_) {
+      return absl::OutOfRangeError(
+          absl::StrCat("record ", record, " sought in ", num_records_, " records"));
+    }
+    return assembler_.Seek(record);
+  }
+
+  absl::StatusOr<bool> Next(RecordVisitor& visitor) {
+    if (assembler_.record() == num_records_) return false;
+    CFILE_RETURN_IF_ERROR(assembler_.Next(visitor));
+    return true;
+  }
+
+ private:
+  std::vector<internal::LeafStream*> Pointers() const {
+    std::vector<internal::LeafStream*> pointers;
+    for (const auto& stream : streams_) pointers.push_back(stream.get());
+    return pointers;
+  }
+
+  const RecordSchema schema_;
+  const uint64_t num_records_;
+  const std::vector<std::unique_ptr<internal::LeafStream>> streams_;
+  internal::RecordAssembler assembler_;
+};
+
+RecordReader::RecordReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RecordReader::~RecordReader() = default;
+
+absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(const std::string& directory,
+                                                                 std::span<const std::string> paths,
+                                                                 const ReaderOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(directory, options));
+  return Open(table, paths);
+}
+
+absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(
+    const TableReader& table, std::span<const std::string> paths) {
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, table.schema().Records());
+  std::vector<size_t> leaves(schema.leaves().size());
+  std::iota(leaves.begin(), leaves.end(), size_t{0});
+  if (!paths.empty()) {
+    CFILE_ASSIGN_OR_RETURN(leaves, schema.SelectLeaves(paths));
+  }
+  std::vector<std::unique_ptr<internal::LeafStream>> streams;
+  for (const size_t leaf : leaves) {
+    CFILE_ASSIGN_OR_RETURN(streams.emplace_back(), OpenStream(table, leaf));
+  }
+  return std::unique_ptr<RecordReader>(new RecordReader(
+      std::make_unique<Impl>(schema, leaves, table.num_rows(), std::move(streams))));
+}
+
+const RecordSchema& RecordReader::schema() const { return impl_->schema(); }
+uint64_t RecordReader::num_records() const { return impl_->num_records(); }
+uint64_t RecordReader::record() const { return impl_->record(); }
+absl::Status RecordReader::Seek(uint64_t record) { return impl_->Seek(record); }
+absl::StatusOr<bool> RecordReader::Next(RecordVisitor& visitor) { return impl_->Next(visitor); }
+
+}  // namespace cfile

@@ -1,0 +1,111 @@
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/record_shredder.h"
+#include "cfile/records.h"
+#include "encodings/status.h"
+
+namespace cfile {
+namespace {
+
+// Entries of all leaves are gathered up to about so many bytes.
+constexpr size_t kBufferBytes = 1 << 20;
+
+}  // namespace
+
+class RecordWriter::Impl {
+ public:
+  Impl(const RecordSchema& schema, std::unique_ptr<TableWriter> table)
+      : schema_(schema), shredder_(schema), table_(std::move(table)) {}
+
+  const RecordSchema& schema() const { return schema_; }
+  const TableWriter& table() const { return *table_; }
+  uint64_t num_records() const { return shredder_.num_records(); }
+
+  absl::Status BeginGroup(size_t node) {
+    if (status_.ok()) status_ = shredder_.BeginGroup(node);
+    return status_;
+  }
+  absl::Status EndGroup(size_t node) {
+    if (status_.ok()) status_ = shredder_.EndGroup(node);
+    return FlushIfFull();
+  }
+  absl::Status Value(size_t node, const RecordValue& value) {
+    if (status_.ok()) status_ = shredder_.Value(node, value);
+    return FlushIfFull();
+  }
+
+  absl::Status Finish() {
+    if (status_.ok() && shredder_.in_record()) {
+      status_ = absl::InvalidArgumentError(
+          absl::StrCat("record ", shredder_.num_records(), " has not ended"));
+    }
+    if (status_.ok()) status_ = Flush();
+    if (status_.ok()) status_ = table_->Finish();
+    return status_;
+  }
+
+ private:
+  // A long record goes in pieces too.
+  absl::Status FlushIfFull() {
+    if (status_.ok() && shredder_.buffered_bytes() >= kBufferBytes) status_ = Flush();
+    return status_;
+  }
+
+  absl::Status Flush() {
+    for (size_t i = 0; i < shredder_.leaves().size(); ++i) {
+      internal::LeafBuffer& leaf = *shredder_.leaves()[i];
+      CFILE_RETURN_IF_ERROR(encodings::VisitPhysicalType(
+          schema_.leaf(i).type.physical(), [&]<typename T>(std::type_identity<T>) {
+            return table_->AppendLevels<T>(
+                i, leaf.repetition(), leaf.definition(),
+                static_cast<internal::TypedLeafBuffer<T>&>(leaf).values());
+          }));
+    }
+    shredder_.Clear();
+    return absl::OkStatus();
+  }
+
+  const RecordSchema schema_;
+  internal::RecordShredder shredder_;
+  const std::unique_ptr<TableWriter> table_;
+  absl::Status status_;
+};
+
+RecordWriter::RecordWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RecordWriter::~RecordWriter() = default;
+
+absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Create(
+    const std::string& directory, const RecordSchema& schema,
+    std::span<const WriterOptions> options) {
+  if (schema.nodes().empty()) return absl::InvalidArgumentError("a schema of fields expected");
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<TableWriter> table,
+                         TableWriter::Create(directory, Schema::OfRecords(schema), options));
+  return std::unique_ptr<RecordWriter>(
+      new RecordWriter(std::make_unique<Impl>(schema, std::move(table))));
+}
+
+absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Append(
+    const std::string& directory, std::span<const WriterOptions> options) {
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<TableWriter> table,
+                         TableWriter::Append(directory, options));
+  if (table->schema().key_index().has_value()) {
+    return absl::UnimplementedError(
+        absl::StrCat(directory, ": records are not appended to a table with compound keys"));
+  }
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, table->schema().Records());
+  return std::unique_ptr<RecordWriter>(
+      new RecordWriter(std::make_unique<Impl>(schema, std::move(table))));
+}
+
+const RecordSchema& RecordWriter::schema() const { return impl_->schema(); }
+absl::Status RecordWriter::BeginGroup(size_t node) { return impl_->BeginGroup(node); }
+absl::Status RecordWriter::EndGroup(size_t node) { return impl_->EndGroup(node); }
+absl::Status RecordWriter::Value(size_t node, const RecordValue& value) {
+  return impl_->Value(node, value);
+}
+absl::Status RecordWriter::Finish() { return impl_->Finish(); }
+uint64_t RecordWriter::num_records() const { return impl_->num_records(); }
+const TableWriter& RecordWriter::table() const { return impl_->table(); }
+
+}  // namespace cfile

@@ -1,0 +1,188 @@
+#include "cfile/record_schema.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace cfile {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::string_view kSeed = R"(message Record {
+	required string sid, 
+	repeated long appid,
+	optional group tcp {
+		optional long mss,
+		optional long flag
+	},
+	repeated group trans {
+		optional string uri,
+		optional int monitor_flag
+	}
+}
+)";
+
+TEST(RecordSchema, SeedText) {
+  const auto schema = RecordSchema::Parse(kSeed);
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  EXPECT_EQ(schema->node(0).name, "Record");
+  std::vector<std::string> leaves;
+  for (const size_t leaf : schema->leaves()) {
+    const RecordNode& node = schema->node(leaf);
+    leaves.push_back(absl::StrCat(schema->Path(leaf), " ", node.type.ToString(), " ",
+                                  node.max_repetition, " ", node.max_definition));
+  }
+  EXPECT_THAT(leaves, testing::ElementsAre("sid string 0 0", "appid int64 1 1", "tcp.mss int64 0 2",
+                                           "tcp.flag int64 0 2", "trans.uri string 1 2",
+                                           "trans.monitor_flag int32 1 2"));
+  EXPECT_EQ(schema->ToString(), R"(message Record {
+  required binary sid (STRING);
+  repeated int64 appid;
+  optional group tcp {
+    optional int64 mss;
+    optional int64 flag;
+  }
+  repeated group trans {
+    optional binary uri (STRING);
+    optional int32 monitor_flag;
+  }
+}
+)");
+  EXPECT_EQ(schema->SelectLeaves(std::vector<std::string>{"trans", "tcp.flag"}).value(),
+            (std::vector<size_t>{3, 4, 5}));
+  EXPECT_EQ(schema->node(6).parent, 0u);
+  EXPECT_EQ(schema->node(3).end, 6u);
+  EXPECT_THAT(schema->SelectLeaves(std::vector<std::string>{"tcp.x"}).status().message(),
+              HasSubstr("no field tcp.x"));
+}
+
+// Each type, as it is printed.
+TEST(RecordSchema, TypesMakeARoundTrip) {
+  const std::vector<ColumnType> types = {
+      ColumnType::Bool(),
+      ColumnType::Int8(),
+      ColumnType::Uint16(),
+      ColumnType::Int32(),
+      ColumnType::Uint32(),
+      ColumnType::Int64(),
+      ColumnType::Uint64(),
+      ColumnType::Int128(),
+      ColumnType::Int96(),
+      ColumnType::Float(),
+      ColumnType::Double(),
+      ColumnType::String(),
+      ColumnType::Varchar(),
+      ColumnType::Binary(),
+      ColumnType::Date(),
+      ColumnType::Uuid(),
+      ColumnType::FixedBytes(16),
+      ColumnType::Decimal(9, 2),
+      ColumnType::Decimal(18, 0),
+      ColumnType::Decimal(38, 38),
+      {.data_type = DataType::kDecimal32},
+      {.data_type = DataType::kDecimal64, .decimal_precision = 5, .decimal_scale = 1},
+      ColumnType::Time(TimeUnit::kSeconds),
+      ColumnType::Time(TimeUnit::kMillis),
+      ColumnType::Time(TimeUnit::kNanos),
+      ColumnType::Timestamp(TimeUnit::kMicros),
+      ColumnType::Timestamp(TimeUnit::kMillis, ""),
+      ColumnType::Timestamp(TimeUnit::kNanos, "Europe/Berlin"),
+      ColumnType::Timestamp(TimeUnit::kSeconds),
+  };
+  std::vector<RecordNode> nodes = {{.name = "m", .num_children = types.size()}};
+  for (const ColumnType& type : types) {
+    nodes.push_back({.name = absl::StrCat("f", nodes.size()),
+                     .repetition = static_cast<Repetition>(nodes.size() % 3),
+                     .type = type});
+  }
+  const auto schema = RecordSchema::Create(nodes);
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  const auto again = RecordSchema::Parse(schema->ToString());
+  ASSERT_TRUE(again.ok()) << again.status() << schema->ToString();
+  EXPECT_EQ(*again, *schema) << schema->ToString();
+}
+
+TEST(RecordSchema, AnnotationsNumbersAndQuotedNames) {
+  const auto schema = RecordSchema::Parse(R"(message "my record" {
+    optional group "a \"b\"" (LIST) = 1 { repeated group list { optional binary e (UTF8) = 2; } }
+    optional group m (MAP) { repeated group kv (MAP_KEY_VALUE) { required int32 k (DATE); required int96 v } }
+    required group old (LIST) { repeated int64 array (TIMESTAMP(MILLIS, false)) }
+    required int64 t (TIMESTAMP_MICROS);
+    required timestamp(s,UTC) u,
+    required int32 i (INT(8, true));
+  })");
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  EXPECT_EQ(schema->Path(schema->leaves()[0]), "a \"b\".list.e");
+  EXPECT_EQ(schema->node(1).kind, GroupKind::kList);
+  EXPECT_EQ(schema->ListElement(1), 3u);
+  EXPECT_EQ(schema->node(4).kind, GroupKind::kMap);
+  EXPECT_EQ(schema->ListElement(8), 9u);
+  EXPECT_EQ(schema->leaf(3).type, ColumnType::Timestamp(TimeUnit::kMillis, ""));
+  EXPECT_EQ(schema->leaf(4).type, ColumnType::Timestamp(TimeUnit::kMicros));
+  EXPECT_EQ(schema->leaf(6).type, ColumnType::Int8());
+  EXPECT_EQ(RecordSchema::Parse(schema->ToString()).value(), *schema);
+}
+
+TEST(RecordSchema, ErrorsSayWhere) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "1:1: 'message' expected, found the end of the text"},
+      {"message m {}", "1:12: required, optional or repeated expected, found '}'"},
+      {"message m {\n  required int32 a\n  required int32 b }", "3:3: ';' expected"},
+      {"message m { required int33 a; }", "1:22: \"int33\" is no column type"},
+      {"message m { required int32 a (STRING); }", "1:31: STRING is no annotation of int32"},
+      {"message m { required int32 a (TIMESTAMP(MILLIS,true)); }", "1:31: TIMESTAMP(MILLIS,true)"},
+      {"message m { required int32 a (DECIMAL(10,2)); }", "1:31: DECIMAL(10,2) is no"},
+      {"message m {\n required int32 a;\n optional int64 a; }", "3:2: a: a second field"},
+      {"message m { required group g { required int32 a;", "1:49: required, optional"},
+      {"message m { required group g (LIST) { optional int32 a; } }", "1:13: g: the field of a"},
+      {"message m { required group g (MAP) { repeated int32 a; } }", "1:13: g: the field of a map"},
+      {"message m { required group g (SET) { repeated int32 a; } }", "1:31: LIST or MAP expected"},
+      {"message m { required int32 \"a; }", "1:28: a quoted name without its end"},
+      {"message m { required int32 a; } x", "1:33: the end of the text expected, found 'x'"},
+      {"message m { required int32 ; }", "1:28: a name expected, found ';'"},
+      {"message m { required int32 a.b; required group a { required int32 b; } }",
+       "1:52: a.b: a second leaf of that path"},
+      {"message m { required int32 a = x; }", "1:32: a number expected"},
+      {"message m { required int32 a (INT(8)); }", "1:31: INT(8) is no annotation"},
+      {"message m { required decimal(1,2,3) a; }", "1:34: at most 2 arguments"},
+  };
+  for (const auto& [text, message] : cases) {
+    const absl::Status status = RecordSchema::Parse(text).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(std::string(status.message()), StartsWith(message)) << text;
+  }
+}
+
+TEST(RecordSchema, HostileTexts) {
+  std::string deep = "message m {";
+  for (int i = 0; i < 1'000'000; ++i) deep += "required group g {";
+  EXPECT_THAT(RecordSchema::Parse(deep).status().message(), HasSubstr("at most 64 groups"));
+  std::string wide = "message m {";
+  for (int i = 0; i < 20'000; ++i) absl::StrAppend(&wide, "required int32 f", i, ";");
+  EXPECT_THAT(RecordSchema::Parse(wide + "}").status().message(), HasSubstr("more than 10000"));
+  const std::string name(5000, 'x');
+  EXPECT_THAT(RecordSchema::Parse("message m { required int32 " + name + "; }").status().message(),
+              HasSubstr("4096 bytes expected"));
+  // Every part of a text is an error, none a crash.
+  for (size_t size = 0; size + 2 < kSeed.size(); ++size) {
+    EXPECT_FALSE(RecordSchema::Parse(kSeed.substr(0, size)).ok()) << size;
+  }
+}
+
+TEST(RecordSchema, NodesThatMakeNoTree) {
+  const RecordNode leaf{.name = "a"};
+  EXPECT_FALSE(RecordSchema::Create({}).ok());
+  EXPECT_FALSE(RecordSchema::Create({leaf}).ok());
+  EXPECT_FALSE(RecordSchema::Create({{.name = "m", .num_children = 2}, leaf}).ok());
+  EXPECT_FALSE(RecordSchema::Create({{.name = "m", .num_children = 1}, leaf, leaf}).ok());
+  EXPECT_FALSE(RecordSchema::Create({{.name = "m", .num_children = 1}, {.name = ""}}).ok());
+  EXPECT_TRUE(RecordSchema::Create({{.name = "m", .num_children = 1}, leaf}).ok());
+}
+
+}  // namespace
+}  // namespace cfile

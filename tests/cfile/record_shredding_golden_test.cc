@@ -1,0 +1,115 @@
+// Records shredded as parquet-java shreds them, and assembled again. CFILE_GOLDEN_DIRS adds
+// folders.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "cfile/internal/record_shredder.h"
+#include "record_testing.h"
+
+namespace cfile {
+namespace {
+
+struct Set {
+  std::string name;
+  Json json;
+};
+
+// Those of this kind in `folder` and the folders in CFILE_GOLDEN_DIRS, and below.
+std::vector<Set> GoldenSets() {
+  std::vector<std::string> folders = {CFILE_SOURCE_DIR "/tests/golden/parquet/nested"};
+  if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
+    std::istringstream list(more);
+    for (std::string folder; std::getline(list, folder, ':');) {
+      if (!folder.empty()) folders.push_back(folder);
+    }
+  }
+  std::vector<Set> sets;
+  for (const std::string& folder : folders) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      if (entry.path().extension() != ".json") continue;
+      std::ifstream in(entry.path());
+      Json json = Json::parse(in, nullptr, false);
+      if (!json.is_object() || json.value("kind", "") != "nested levels") continue;
+      sets.push_back({entry.path().stem().string(), std::move(json)});
+    }
+  }
+  return sets;
+}
+
+// [[repetition, definition, value], ...] of a leaf.
+Json Triples(const RecordNode& leaf, internal::LeafBuffer& buffer, size_t num_records) {
+  return encodings::VisitPhysicalType(leaf.type.physical(), [&]<typename T>(std::type_identity<T>) {
+    const auto values = static_cast<internal::TypedLeafBuffer<T>&>(buffer).values();
+    Json triples = Json::array();
+    size_t value = 0;
+    const size_t num_entries = leaf.max_definition > 0 ? buffer.definition().size() : num_records;
+    for (size_t i = 0; i < num_entries; ++i) {
+      const int repetition = leaf.max_repetition > 0 ? buffer.repetition()[i] : 0;
+      const int definition = leaf.max_definition > 0 ? buffer.definition()[i] : 0;
+      Json json = nullptr;
+      if (definition == leaf.max_definition) json = ValueToJson<T>(values[value++]);
+      triples.push_back({repetition, definition, json});
+    }
+    EXPECT_EQ(value, values.size());
+    return triples;
+  });
+}
+
+TEST(RecordShreddingGolden, LevelsAndRecords) {
+  const std::vector<Set> sets = GoldenSets();
+  EXPECT_GE(sets.size(), 13u);
+  for (const Set& set : sets) {
+    SCOPED_TRACE(set.name);
+    const auto schema = RecordSchema::Parse(set.json["schema"].get<std::string>());
+    ASSERT_TRUE(schema.ok()) << schema.status();
+    EXPECT_EQ(RecordSchema::Parse(schema->ToString()).value(), *schema);
+
+    internal::RecordShredder shredder(*schema);
+    for (const Json& record : set.json["records"]) {
+      ASSERT_EQ(TellJson(*schema, 0, record, shredder), absl::OkStatus()) << record;
+    }
+    const size_t num_records = set.json["records"].size();
+    ASSERT_EQ(shredder.num_records(), num_records);
+    ASSERT_EQ(schema->leaves().size(), set.json["columns"].size());
+    for (size_t i = 0; i < schema->leaves().size(); ++i) {
+      const Json& column = set.json["columns"][i];
+      EXPECT_EQ(schema->Path(schema->leaves()[i]), column["path"]);
+      EXPECT_EQ(schema->leaf(i).max_repetition, column["max_rep"]);
+      EXPECT_EQ(schema->leaf(i).max_definition, column["max_def"]);
+      EXPECT_EQ(Triples(schema->leaf(i), *shredder.leaves()[i], num_records), column["triples"]);
+    }
+
+    // All leaves, then each alone; records in one batch, and in many.
+    for (size_t projection = 0; projection <= schema->leaves().size(); ++projection) {
+      std::vector<size_t> leaves;
+      for (size_t i = 0; i < schema->leaves().size(); ++i) {
+        if (projection == 0 || projection == i + 1) leaves.push_back(i);
+      }
+      for (const size_t batch : {size_t{1}, size_t{7}, size_t{1} << 20}) {
+        std::vector<MemoryStream> memory;
+        for (const size_t leaf : leaves) {
+          memory.emplace_back(schema->leaf(leaf), *shredder.leaves()[leaf], num_records, batch);
+        }
+        std::vector<internal::LeafStream*> streams;
+        for (MemoryStream& stream : memory) streams.push_back(&stream);
+        internal::RecordAssembler assembler(*schema, leaves, streams);
+        JsonVisitor visitor(*schema);
+        const size_t begin = num_records / 3 * (projection % 2);
+        ASSERT_EQ(assembler.Seek(begin), absl::OkStatus());
+        for (size_t i = begin; i < num_records; ++i) {
+          ASSERT_EQ(assembler.Next(visitor), absl::OkStatus());
+          ASSERT_EQ(visitor.records.back(), Stored(*schema, set.json["records"][i], leaves));
+        }
+        EXPECT_EQ(assembler.Next(visitor).code(), absl::StatusCode::kDataLoss);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cfile

@@ -1,0 +1,245 @@
+// JSON Lines parsed into records, printed from them, and their schema found.
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "tools/records/json_inference.h"
+#include "tools/records/json_lines.h"
+#include "tools/records/json_parser.h"
+#include "tools/records/json_printer.h"
+
+namespace cfile::tools {
+namespace {
+
+using testing::HasSubstr;
+
+std::string Padded(std::string text) { return text + std::string(kJsonPadding, '\0'); }
+std::string_view Line(const std::string& padded) {
+  return std::string_view(padded).substr(0, padded.size() - kJsonPadding);
+}
+
+// `json` told to a printer of all leaves.
+absl::StatusOr<std::string> Print(const RecordSchema& schema, const std::string& json) {
+  std::vector<size_t> leaves(schema.leaves().size());
+  std::iota(leaves.begin(), leaves.end(), size_t{0});
+  std::string out;
+  JsonPrinter printer(schema, leaves, out);
+  JsonParser parser(schema);
+  const std::string padded = Padded(json);
+  absl::Status status = parser.Tell(Line(padded), printer);
+  if (!status.ok()) return status;
+  return out;
+}
+
+RecordSchema TestSchema() {
+  return RecordSchema::Parse(R"(message m {
+    optional int64 i; optional uint64 u; optional int32 small (INT(8,true)); optional double d;
+    optional float f; optional boolean b; optional binary s (STRING); optional binary bytes;
+    optional int32 date (DATE); optional int64 t (TIMESTAMP(MICROS,true));
+    optional fixed_len_byte_array(16) price (DECIMAL(20,2)); optional int128 big;
+    repeated int32 r;
+    optional group g { required int32 x; optional int32 y; }
+    optional group l (LIST) { repeated group list { optional group element { optional int32 x; } } }
+    optional group old (LIST) { repeated int32 array; }
+    optional group ll (LIST) { repeated group list { required group element (LIST) {
+      repeated group list { optional int32 element; } } } }
+    optional group m (MAP) { repeated group kv { required binary k (STRING); optional int32 v; } }
+    optional group days (MAP) { repeated group kv { required int32 k (DATE); repeated int32 v; } }
+  })")
+      .value();
+}
+
+TEST(JsonRecords, RoundTrips) {
+  const RecordSchema schema = TestSchema();
+  for (
+      const char* json : {
+          R"({})",
+          R"({"i":-9223372036854775808,"u":18446744073709551615,"small":-128,"d":0.1,"f":1.5})",
+          R"({"i":9007199254740993,"d":"nan","f":"-inf","b":false})",
+          R"({"s":"a\"b\\\n\u0001é","bytes":"00ff","date":"2013-01-31"})",
+          R"({"t":"2013-01-31T10:00:00.500000Z","price":"-0.01","big":"170141183460469231731687303715884105727"})",
+          R"({"r":[1,2],"g":{"x":1}})",
+          R"({"l":[]})",
+          R"({"l":[null,{},{"x":1}],"old":[],"ll":[[],[null,1]]})",
+          R"({"old":[1,2],"m":{}})",
+          R"({"m":{"":1,"b":null,"a":2,"a":3},"days":{"2024-02-29":[1,2],"0001-01-01":[]}})",
+      }) {
+    const auto printed = Print(schema, json);
+    ASSERT_TRUE(printed.ok()) << json << printed.status();
+    EXPECT_EQ(*printed, std::string(json) + "\n");
+  }
+  // Other spellings, and what JSON tells apart and the schema does not.
+  const std::pair<const char*, const char*> same[] = {
+      {R"( { "i" : 1 , "r" : null, "g":null, "l":null } )", R"({"i":1})"},
+      {R"({"r":[]})", R"({})"},
+      {R"({"i":"12","d":"1e3","u":"7","f":3})", R"({"i":12,"d":1000.0,"u":7,"f":3.0})"},
+      {R"({"price":12.5,"big":5,"f":0.1})", R"({"price":"12.50","big":"5","f":0.1})"},
+      {R"({"s":"\u00e9\ud83d\ude00"})", "{\"s\":\"é😀\"}"},
+  };
+  for (const auto& [json, expected] : same) {
+    const auto printed = Print(schema, json);
+    ASSERT_TRUE(printed.ok()) << json << printed.status();
+    EXPECT_EQ(*printed, absl::StrCat(expected, "\n"));
+  }
+}
+
+TEST(JsonRecords, ErrorsNameFieldAndType) {
+  const RecordSchema schema = TestSchema();
+  const std::pair<const char*, const char*> cases[] = {
+      {R"([])", "an object expected, found an array"},
+      {R"(1)", "an object expected, found a number"},
+      {R"({"i":1} {})", "something follows"},
+      {R"({"i":1} x)", "no JSON"},
+      {R"({"i":1)", "no JSON"},
+      {R"({"i" 1})", "no JSON"},
+      {R"({"i":1 "u":2})", "no JSON"},
+      {R"({"i":nul})", "no JSON"},
+      {R"({"i":01})", "i: no number"},
+      {R"({"d":1e999})", "d: no number"},
+      {R"({"zzz":1})", "the schema has no field \"zzz\""},
+      {R"({"g":{"x":1,"z":1}})", "g: the schema has no field \"z\""},
+      {R"({"g":{"x":null}})", "g.x: int32 expected, found null"},
+      {R"({"g":[]})", "g: an object expected, found an array"},
+      {R"({"l":{}})", "l: an array expected, found an object"},
+      {R"({"r":3})", "r: an array expected, found a number"},
+      {R"({"r":[1,null]})", "r: int32 expected, found null"},
+      {R"({"m":[]})", "m: an object expected, found an array"},
+      {R"({"ll":[null]})", "ll.list.element: an array expected, found null"},
+      {R"({"i":true})", "i: int64 expected, found true or false"},
+      {R"({"i":1.5})", "i: \"1.5\" is not of type int64: expected an integer"},
+      {R"({"i":9223372036854775808})", "i: \"9223372036854775808\" is not of type int64"},
+      {R"({"small":128})", "small: \"128\" is not of type int8: it is outside -128 to 127"},
+      {R"({"u":-1})", "u: \"-1\" is not of type uint64"},
+      {R"({"s":1})", "s: string expected, found a number"},
+      {R"({"b":1})", "b: bool expected, found a number"},
+      {R"({"b":"true"})", "b: bool expected, found a string"},
+      {R"({"date":20130131})", "date: date expected, found a number"},
+      {R"({"date":"2013-02-31"})", "date: \"2013-02-31\" is not of type date"},
+      {R"({"days":{"x":[]}})", "days.kv.k: \"x\" is not of type date"},
+      {"{\"s\":\"\xff\"}", "no JSON"},
+  };
+  for (const auto& [json, message] : cases) {
+    const absl::Status status = Print(schema, json).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << json;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(message)) << json;
+  }
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += "{\"g\":";
+  EXPECT_FALSE(Print(schema, deep).ok());
+}
+
+// A map without its keys cannot be an object.
+TEST(JsonRecords, MapsWithoutKeys) {
+  const RecordSchema schema = TestSchema();
+  const std::vector<size_t> leaves =
+      schema.SelectLeaves(std::vector<std::string>{"m.kv.v"}).value();
+  std::string out;
+  JsonPrinter printer(schema, leaves, out);
+  const size_t map = schema.node(schema.node(schema.leaves()[leaves[0]]).parent).parent;
+  for (const size_t node : {size_t{0}, map, map + 1}) ASSERT_TRUE(printer.BeginGroup(node).ok());
+  ASSERT_TRUE(printer.Value(map + 3, int32_t{5}).ok());
+  for (const size_t node : {map + 1, map, size_t{0}}) ASSERT_TRUE(printer.EndGroup(node).ok());
+  EXPECT_EQ(out, "{\"m\":[{\"v\":5}]}\n");
+}
+
+absl::StatusOr<RecordSchema> Infer(const std::vector<std::string>& records) {
+  JsonInference inference;
+  uint64_t line = 0;
+  for (const std::string& record : records) {
+    const std::string padded = Padded(record);
+    absl::Status status = inference.Add(Line(padded), ++line);
+    if (!status.ok()) return status;
+  }
+  return inference.Schema("m");
+}
+
+TEST(JsonInference, KeepsWhatThereIs) {
+  const std::vector<std::string> records = {
+      R"({"id":1,"name":"a","tags":["x",null],"pos":{"x":1,"y":2.5},"big":1,"none":null,"e":{}})",
+      R"({"id":2,"tags":[],"pos":{"x":1.5},"big":18446744073709551615,"rows":[[1],[]],"b":true})",
+      R"({"id":3,"pos":{"x":2.0},"rows":[],"empty":[],"points":[{"x":1},{"x":2,"y":"z"}]})",
+  };
+  const auto schema = Infer(records);
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  EXPECT_EQ(schema->ToString(), R"(message m {
+  required int64 id;
+  optional binary name (STRING);
+  optional group tags (LIST) {
+    repeated group list {
+      optional binary element (STRING);
+    }
+  }
+  required group pos {
+    required double x;
+    optional double y;
+  }
+  optional int64 big (INT(64,false));
+  optional binary none (STRING);
+  optional group e (MAP) {
+    repeated group key_value {
+      required binary key (STRING);
+      optional binary value (STRING);
+    }
+  }
+  optional group rows (LIST) {
+    repeated group list {
+      required group element (LIST) {
+        repeated group list {
+          required int64 element;
+        }
+      }
+    }
+  }
+  optional boolean b;
+  optional group empty (LIST) {
+    repeated group list {
+      optional binary element (STRING);
+    }
+  }
+  optional group points (LIST) {
+    repeated group list {
+      required group element {
+        required int64 x;
+        optional binary y (STRING);
+      }
+    }
+  }
+}
+)");
+  EXPECT_EQ(Print(*schema, records[1]).value(), records[1] + "\n");
+  EXPECT_EQ(Print(*schema, records[2]).value(), records[2] + "\n");
+}
+
+TEST(JsonInference, Errors) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{}, "there is no record with a field"},
+      {{"{}"}, "there is no record with a field"},
+      {{"[]"}, "an object expected"},
+      {{R"({"a":1})", R"({"a":"x"})"}, "a: strings here and integers in line 1"},
+      {{R"({"a":{"b":[1]}})", R"({"a":{"b":[{}]}})"}, "a.b: objects here and integers in line 1"},
+      {{R"({"a":9007199254740993})", R"({"a":0.5})"},
+       "a: fractions here and an integer above 2^53"},
+      {{R"({"a":-1})", R"({"a":18446744073709551615})"}, "a: negative integers"},
+      {{R"({"a":18446744073709551616})"}, "a: no integer of 64 bits"},
+      {{R"({"a":1,"a":2})"}, "a: stands twice"},
+      {{R"({"":1})"}, "a field without a name"},
+      {{R"({"a":1,"b":{"c":1},"b.c":1})"}, "b.c: a second leaf of that path"},
+      {{R"({"a":1} {"a":2})"}, "something follows"},
+  };
+  for (const auto& [records, message] : cases) {
+    const absl::Status status = Infer(records).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << message;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+  }
+  std::string deep = "{\"a\":";
+  for (int i = 0; i < 900; ++i) deep += "[";
+  deep += std::string(900, ']') + "}";
+  EXPECT_THAT(Infer({deep}).status().message(), HasSubstr("deeper than 64"));
+  std::string wide = "{";
+  for (int i = 0; i < 20'000; ++i) absl::StrAppend(&wide, i == 0 ? "" : ",", "\"", i, "\":1");
+  EXPECT_THAT(Infer({wide + "}"}).status().message(), HasSubstr("more than 10000 fields"));
+}
+
+}  // namespace
+}  // namespace cfile::tools

@@ -1,0 +1,282 @@
+#include "tools/records/json_inference.h"
+
+#include <simdjson.h>
+
+#include <array>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "encodings/status.h"
+#include "tools/records/json_lines.h"
+#include "tools/utf8.h"
+
+namespace cfile::tools {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+using encodings::StrCat;
+
+enum Kind : uint8_t { kObject, kArray, kString, kBool, kInteger, kFraction, kNumKinds };
+constexpr std::array kKindNames = {"objects",       "arrays",   "strings",
+                                   "true or false", "integers", "numbers"};
+
+// What has been seen in one place.
+struct Shape {
+  std::string name;                              // of a field
+  std::array<uint64_t, kNumKinds> first_line{};  // 0: none of that kind
+  uint64_t first_wide = 0;      // line of the first integer that a double does not hold
+  uint64_t first_negative = 0;  // of the first negative integer
+  uint64_t first_unsigned = 0;  // of the first one that int64 does not hold
+  uint64_t count = 0;           // values that are not null
+  uint64_t nulls = 0;           // of elements
+  std::vector<std::unique_ptr<Shape>> fields;            // of objects
+  std::unordered_map<std::string_view, size_t> numbers;  // of the fields, by name
+  std::unique_ptr<Shape> element;                        // of arrays
+
+  bool Saw(Kind kind) const { return first_line[kind] != 0; }
+};
+
+absl::Status NoJson(simdjson::error_code error) {
+  return absl::InvalidArgumentError(StrCat("no JSON: ", simdjson::error_message(error)));
+}
+
+#define CFILE_RETURN_IF_NO_JSON(expression)                                              \
+  do {                                                                                   \
+    if (const simdjson::error_code error_ = (expression); error_ != simdjson::SUCCESS) { \
+      return NoJson(error_);                                                             \
+    }                                                                                    \
+  } while (false)
+
+// A number that a double may not hold, or nearly.
+constexpr int64_t kExactInDouble = int64_t{1} << std::numeric_limits<double>::digits;
+
+RecordNode Node(std::string name, bool required, size_t num_children = 0) {
+  return {.name = std::move(name),
+          .repetition = required ? Repetition::kRequired : Repetition::kOptional,
+          .num_children = num_children};
+}
+
+ColumnType TypeOf(const Shape& shape) {
+  if (shape.Saw(kBool)) return ColumnType::Bool();
+  if (shape.Saw(kFraction)) return ColumnType::Double();
+  if (shape.Saw(kInteger)) {
+    return shape.first_unsigned != 0 ? ColumnType::Uint64() : ColumnType::Int64();
+  }
+  return ColumnType::String();
+}
+
+// Recurses as deep as the shape.
+void AddNodes(const std::string& name, bool required, const Shape& shape,
+              std::vector<RecordNode>& nodes) {
+  if (shape.Saw(kArray)) {
+    nodes.push_back(Node(name, required, 1));
+    nodes.back().kind = GroupKind::kList;
+    nodes.push_back({.name = "list", .repetition = Repetition::kRepeated, .num_children = 1});
+    const bool has_nulls = shape.element->nulls > 0 || shape.element->count == 0;
+    AddNodes("element", !has_nulls, *shape.element, nodes);
+  } else if (shape.Saw(kObject) && !shape.fields.empty()) {
+    nodes.push_back(Node(name, required, shape.fields.size()));
+    for (const auto& field : shape.fields) {
+      AddNodes(field->name, field->count == shape.count, *field, nodes);
+    }
+  } else if (shape.Saw(kObject)) {
+    nodes.push_back(Node(name, required, 1));
+    nodes.back().kind = GroupKind::kMap;
+    nodes.push_back({.name = "key_value", .repetition = Repetition::kRepeated, .num_children = 2});
+    for (const bool is_key : {true, false}) {
+      nodes.push_back(Node(is_key ? "key" : "value", is_key));
+      nodes.back().type = ColumnType::String();
+    }
+  } else {
+    nodes.push_back(Node(name, required));
+    nodes.back().type = TypeOf(shape);
+  }
+}
+
+}  // namespace
+
+class JsonInference::Impl {
+ public:
+  absl::Status Add(std::string_view json, uint64_t line) {
+    line_ = line;
+    path_.clear();
+    ondemand::document document;
+    CFILE_RETURN_IF_NO_JSON(
+        parser_.iterate(json.data(), json.size(), json.size() + kJsonPadding).get(document));
+    ondemand::json_type type;
+    CFILE_RETURN_IF_NO_JSON(document.type().get(type));
+    if (type != ondemand::json_type::object) {
+      return absl::InvalidArgumentError("an object expected");
+    }
+    ondemand::object object;
+    CFILE_RETURN_IF_NO_JSON(document.get_object().get(object));
+    ++root_.count;
+    CFILE_RETURN_IF_ERROR(Fields(root_, object));
+    if (document.current_location().error() == simdjson::OUT_OF_BOUNDS) return absl::OkStatus();
+    return absl::InvalidArgumentError("no JSON: something follows the record on its line");
+  }
+
+  absl::StatusOr<RecordSchema> Schema(const std::string& name) const {
+    if (root_.fields.empty()) {
+      return absl::InvalidArgumentError("no schema to be found: there is no record with a field");
+    }
+    std::vector<RecordNode> nodes = {{.name = name, .num_children = root_.fields.size()}};
+    for (const auto& field : root_.fields) {
+      AddNodes(field->name, field->count == root_.count, *field, nodes);
+    }
+    return RecordSchema::Create(std::move(nodes));
+  }
+
+ private:
+  absl::Status Error(std::string_view what) const {
+    std::string path;
+    for (const Shape* shape : path_) {
+      if (shape->name.empty()) continue;  // an element
+      path += (path.empty() ? "" : ".") + shape->name;
+    }
+    return absl::InvalidArgumentError(StrCat(path, path.empty() ? "" : ": ", what));
+  }
+
+  // These recurse as deep as JSON does, up to the limit of paths.
+
+  absl::Status Fields(Shape& shape, ondemand::object& object) {
+    std::vector<bool> seen(shape.fields.size());
+    for (auto item : object) {
+      ondemand::field field;
+      CFILE_RETURN_IF_NO_JSON(std::move(item).get(field));
+      std::string_view name;
+      CFILE_RETURN_IF_NO_JSON(field.unescaped_key().get(name));
+      const auto found = shape.numbers.find(name);
+      const size_t number = found != shape.numbers.end() ? found->second : shape.fields.size();
+      if (number == shape.fields.size()) {
+        if (name.empty()) return Error("a field without a name");
+        if (++num_shapes_ > kMaxRecordLeaves) {
+          return Error(StrCat("more than ", kMaxRecordLeaves,
+                              " fields; if names are values, give a schema with a map"));
+        }
+        shape.fields.push_back(std::make_unique<Shape>());
+        shape.fields.back()->name = name;
+        shape.numbers.emplace(shape.fields.back()->name, number);
+        seen.push_back(false);
+      }
+      Shape& child = *shape.fields[number];
+      path_.push_back(&child);
+      if (seen[number]) return Error("stands twice");
+      seen[number] = true;
+      CFILE_RETURN_IF_ERROR(Value(child, field.value()));
+      path_.pop_back();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Value(Shape& shape, ondemand::value value) {
+    ondemand::json_type type;
+    CFILE_RETURN_IF_NO_JSON(value.type().get(type));
+    if (type == ondemand::json_type::null) {
+      ++shape.nulls;
+      return absl::OkStatus();
+    }
+    ++shape.count;
+    switch (type) {
+      case ondemand::json_type::object: {
+        CFILE_RETURN_IF_ERROR(See(shape, kObject));
+        ondemand::object object;
+        CFILE_RETURN_IF_NO_JSON(value.get_object().get(object));
+        return Fields(shape, object);
+      }
+      case ondemand::json_type::array:
+        CFILE_RETURN_IF_ERROR(See(shape, kArray));
+        return Elements(shape, value);
+      case ondemand::json_type::boolean:
+        return See(shape, kBool);
+      case ondemand::json_type::string:
+        return See(shape, kString);
+      default:
+        return Number(shape, value);
+    }
+  }
+
+  absl::Status Elements(Shape& shape, ondemand::value value) {
+    ondemand::array array;
+    CFILE_RETURN_IF_NO_JSON(value.get_array().get(array));
+    if (shape.element == nullptr) {
+      if (++num_shapes_ > kMaxRecordNodes) return Error("too many fields");
+      shape.element = std::make_unique<Shape>();
+    }
+    path_.push_back(shape.element.get());
+    if (path_.size() > kMaxRecordDepth) {
+      return Error(StrCat("deeper than ", kMaxRecordDepth, " levels"));
+    }
+    for (auto item : array) {
+      ondemand::value element;
+      CFILE_RETURN_IF_NO_JSON(std::move(item).get(element));
+      CFILE_RETURN_IF_ERROR(Value(*shape.element, element));
+    }
+    path_.pop_back();
+    return absl::OkStatus();
+  }
+
+  absl::Status Number(Shape& shape, ondemand::value value) {
+    const std::string_view token = value.raw_json_token();
+    if (token.find_first_of(".eE") != std::string_view::npos) return See(shape, kFraction);
+    int64_t number = 0;
+    uint64_t large = 0;
+    const auto note = [&](uint64_t& line) { line = line == 0 ? line_ : line; };
+    if (value.get_int64().get(number) == simdjson::SUCCESS) {
+      if (number < 0) note(shape.first_negative);
+      if (number < -kExactInDouble || number > kExactInDouble) note(shape.first_wide);
+    } else if (value.get_uint64().get(large) == simdjson::SUCCESS) {
+      note(shape.first_unsigned);
+      note(shape.first_wide);
+    } else {
+      return Error(StrCat("no integer of 64 bits: ", Quoted(token)));
+    }
+    return See(shape, kInteger);
+  }
+
+  // Notes the kind. An error if no type holds it and what was seen before.
+  absl::Status See(Shape& shape, Kind kind) {
+    if (path_.size() > kMaxRecordDepth) {
+      return Error(StrCat("deeper than ", kMaxRecordDepth, " levels"));
+    }
+    if (!shape.Saw(kind)) shape.first_line[kind] = line_;
+    for (int other = 0; other < kNumKinds; ++other) {
+      const bool numbers = other >= kInteger && kind >= kInteger;
+      if (other == kind || numbers || shape.first_line[other] == 0) continue;
+      return Conflict(kKindNames[kind], kKindNames[other], shape.first_line[other]);
+    }
+    if (shape.Saw(kFraction) && shape.first_wide != 0) {
+      return Conflict("fractions", "an integer above 2^53", shape.first_wide);
+    }
+    if (shape.first_unsigned != 0 && shape.first_negative != 0) {
+      return Conflict("negative integers", "one above 2^63", shape.first_unsigned);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Conflict(std::string_view kind, std::string_view other, uint64_t line) const {
+    return Error(StrCat(kind, " here and ", other, " in line ", line,
+                        ", which no type holds; give a schema that says what to do"));
+  }
+
+  ondemand::parser parser_;
+  Shape root_;
+  size_t num_shapes_ = 0;
+  uint64_t line_ = 0;
+  std::vector<const Shape*> path_;
+};
+
+JsonInference::JsonInference() : impl_(std::make_unique<Impl>()) {}
+JsonInference::~JsonInference() = default;
+
+absl::Status JsonInference::Add(std::string_view json, uint64_t line) {
+  return impl_->Add(json, line);
+}
+
+absl::StatusOr<RecordSchema> JsonInference::Schema(const std::string& name) const {
+  return impl_->Schema(name);
+}
+
+}  // namespace cfile::tools

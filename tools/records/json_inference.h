@@ -1,0 +1,48 @@
+// Finds the schema of JSON records from all of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/record_schema.h"
+
+namespace cfile::tools {
+
+// Add each record, then ask for the schema: one that keeps all of them exactly, but that a null and
+// a field that is missing become the same.
+//
+//   object     a group; always empty: a map
+//   array      a list in Parquet's standard form; never with an element: of strings
+//   number     int64; uint64 where one is above it and none is negative; double where one has a
+//              fraction or an exponent
+//   string, true and false
+//   nothing but null             string
+//
+// Fields are in the order in which they first came, and required where they are never missing or
+// null. Maps, dates and narrower numbers are the user's choice: edit the schema that was found.
+//
+// Thread-compatible. Memory grows with the schema, not with the records.
+class JsonInference {
+ public:
+  JsonInference();
+  ~JsonInference();
+
+  // `line` is for messages. Precondition: kJsonPadding bytes behind `json` may be read.
+  // kInvalidArgument, with the field's path: it is no JSON object, the field has values of kinds
+  // that no type holds (then `line` of the first of the other kind is named), or a limit of
+  // RecordSchema is passed.
+  absl::Status Add(std::string_view json, uint64_t line);
+
+  // kInvalidArgument: there are no fields, or names that no schema can have.
+  absl::StatusOr<RecordSchema> Schema(const std::string& name) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cfile::tools

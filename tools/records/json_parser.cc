@@ -1,0 +1,289 @@
+#include "tools/records/json_parser.h"
+
+#include <simdjson.h>
+
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "encodings/physical_type.h"
+#include "encodings/status.h"
+#include "tools/records/json_lines.h"
+#include "tools/utf8.h"
+#include "tools/value_text.h"
+
+namespace cfile::tools {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+using encodings::kIsBytes;
+using encodings::kIsFloat;
+using encodings::kIsInteger;
+using encodings::StrCat;
+
+static_assert(simdjson::SIMDJSON_PADDING <= kJsonPadding);
+
+std::string_view KindName(ondemand::json_type type) {
+  switch (type) {
+    case ondemand::json_type::array:
+      return "an array";
+    case ondemand::json_type::object:
+      return "an object";
+    case ondemand::json_type::number:
+      return "a number";
+    case ondemand::json_type::string:
+      return "a string";
+    case ondemand::json_type::boolean:
+      return "true or false";
+    case ondemand::json_type::null:
+      return "null";
+  }
+  return "something else";
+}
+
+absl::Status NoJson(simdjson::error_code error) {
+  return absl::InvalidArgumentError(StrCat("no JSON: ", simdjson::error_message(error)));
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t end = text.find_last_not_of(" \t\r\n");
+  return text.substr(0, end + 1);
+}
+
+}  // namespace
+
+#define CFILE_RETURN_IF_NO_JSON(expression)                                              \
+  do {                                                                                   \
+    if (const simdjson::error_code error_ = (expression); error_ != simdjson::SUCCESS) { \
+      return NoJson(error_);                                                             \
+    }                                                                                    \
+  } while (false)
+
+class JsonParser::Impl {
+ public:
+  explicit Impl(const RecordSchema& schema) : schema_(schema), fields_(schema.nodes().size()) {
+    for (size_t i = 0; i < schema_.nodes().size(); ++i) {
+      const std::string& name = schema_.node(i).name;
+      plain_.push_back(name.size() < kJsonPadding &&
+                       name.find_first_of("\\\"") == std::string::npos);
+    }
+    for (size_t i = 1; i < schema_.nodes().size(); ++i) {
+      fields_[schema_.node(i).parent].emplace(schema_.node(i).name, i);
+    }
+  }
+
+  absl::Status Tell(std::string_view json, RecordVisitor& visitor) {
+    visitor_ = &visitor;
+    ondemand::document document;
+    CFILE_RETURN_IF_NO_JSON(
+        parser_.iterate(json.data(), json.size(), json.size() + kJsonPadding).get(document));
+    ondemand::json_type type;
+    CFILE_RETURN_IF_NO_JSON(document.type().get(type));
+    if (type != ondemand::json_type::object) {
+      return absl::InvalidArgumentError(StrCat("an object expected, found ", KindName(type)));
+    }
+    ondemand::object object;
+    CFILE_RETURN_IF_NO_JSON(document.get_object().get(object));
+    CFILE_RETURN_IF_ERROR(Fields(0, object));
+    if (document.current_location().error() == simdjson::OUT_OF_BOUNDS) return absl::OkStatus();
+    return absl::InvalidArgumentError("no JSON: something follows the record on its line");
+  }
+
+ private:
+  absl::Status Wrong(size_t node, std::string_view expected, ondemand::json_type found) const {
+    return absl::InvalidArgumentError(
+        StrCat(schema_.Path(node), ": ", expected, " expected, found ", KindName(found)));
+  }
+
+  // These recurse as deep as the schema, which has a limit.
+
+  // A group from the object of its fields.
+  absl::Status Fields(size_t node, ondemand::object& object) {
+    CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(node));
+    // Fields mostly come as in the schema; then none is looked up.
+    size_t next = node + 1;
+    for (auto item : object) {
+      ondemand::field field;
+      CFILE_RETURN_IF_NO_JSON(std::move(item).get(field));
+      if (next == schema_.node(node).end || !plain_[next] ||
+          !field.key().unsafe_is_equal(schema_.node(next).name)) {
+        std::string_view name;
+        CFILE_RETURN_IF_NO_JSON(field.unescaped_key().get(name));
+        const auto found = fields_[node].find(name);
+        if (found == fields_[node].end()) {
+          return absl::InvalidArgumentError(StrCat(schema_.Path(node), node == 0 ? "" : ": ",
+                                                   "the schema has no field ", Quoted(name)));
+        }
+        next = found->second;
+      }
+      CFILE_RETURN_IF_ERROR(Field(next, field.value()));
+      next = schema_.node(next).end;
+    }
+    return visitor_->EndGroup(node);
+  }
+
+  // All of a field.
+  absl::Status Field(size_t node, ondemand::value value) {
+    ondemand::json_type type;
+    CFILE_RETURN_IF_NO_JSON(value.type().get(type));
+    const Repetition repetition = schema_.node(node).repetition;
+    if (type == ondemand::json_type::null) {
+      CFILE_RETURN_IF_NO_JSON(CheckNull(value));
+      if (repetition == Repetition::kRequired) return Once(node, value, type);
+      return absl::OkStatus();
+    }
+    if (repetition != Repetition::kRepeated) return Once(node, value, type);
+    if (type != ondemand::json_type::array) return Wrong(node, "an array", type);
+    ondemand::array array;
+    CFILE_RETURN_IF_NO_JSON(value.get_array().get(array));
+    for (auto element : array) {
+      CFILE_RETURN_IF_NO_JSON(element.type().get(type));
+      CFILE_RETURN_IF_ERROR(Once(node, element.value_unsafe(), type));
+    }
+    return absl::OkStatus();
+  }
+
+  // null, and not nothing.
+  static simdjson::error_code CheckNull(ondemand::value& value) {
+    bool is_null = false;
+    const simdjson::error_code error = value.is_null().get(is_null);
+    return error != simdjson::SUCCESS || is_null ? error : simdjson::N_ATOM_ERROR;
+  }
+
+  // One of the occurrences of a field.
+  absl::Status Once(size_t node, ondemand::value value, ondemand::json_type type) {
+    const RecordNode& field = schema_.node(node);
+    if (field.is_leaf()) {
+      return encodings::VisitPhysicalType(
+          field.type.physical(),
+          [&]<typename T>(std::type_identity<T>) { return Leaf<T>(node, value, type); });
+    }
+    if (field.kind == GroupKind::kList) return List(node, value, type);
+    if (type != ondemand::json_type::object) return Wrong(node, "an object", type);
+    ondemand::object object;
+    CFILE_RETURN_IF_NO_JSON(value.get_object().get(object));
+    return field.kind == GroupKind::kMap ? Map(node, object) : Fields(node, object);
+  }
+
+  absl::Status List(size_t node, ondemand::value value, ondemand::json_type type) {
+    if (type != ondemand::json_type::array) return Wrong(node, "an array", type);
+    ondemand::array array;
+    CFILE_RETURN_IF_NO_JSON(value.get_array().get(array));
+    const size_t repeated = node + 1;
+    const size_t element = schema_.ListElement(node);
+    CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(node));
+    for (auto item : array) {
+      CFILE_RETURN_IF_NO_JSON(item.type().get(type));
+      if (element == repeated) {
+        CFILE_RETURN_IF_ERROR(Once(element, item.value_unsafe(), type));
+        continue;
+      }
+      CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(repeated));
+      CFILE_RETURN_IF_ERROR(Field(element, item.value_unsafe()));
+      CFILE_RETURN_IF_ERROR(visitor_->EndGroup(repeated));
+    }
+    return visitor_->EndGroup(node);
+  }
+
+  absl::Status Map(size_t node, ondemand::object& object) {
+    const size_t entry = node + 1, key = node + 2, value = node + 3;
+    CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(node));
+    for (auto item : object) {
+      ondemand::field field;
+      CFILE_RETURN_IF_NO_JSON(std::move(item).get(field));
+      std::string_view name;
+      CFILE_RETURN_IF_NO_JSON(field.unescaped_key().get(name));
+      CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(entry));
+      CFILE_RETURN_IF_ERROR(encodings::VisitPhysicalType(
+          schema_.node(key).type.physical(),
+          [&]<typename T>(std::type_identity<T>) { return FromText<T>(key, name); }));
+      CFILE_RETURN_IF_ERROR(Field(value, field.value()));
+      CFILE_RETURN_IF_ERROR(visitor_->EndGroup(entry));
+    }
+    return visitor_->EndGroup(node);
+  }
+
+  template <typename T>
+  absl::Status Leaf(size_t node, ondemand::value value, ondemand::json_type type) {
+    const ColumnType& expected = schema_.node(node).type;
+    if (type == ondemand::json_type::string) {
+      // true is no string, and no number is without digits.
+      if (std::is_same_v<T, bool>) return Wrong(node, "bool", type);
+      // Mostly there is nothing to unescape, and the bytes stay where they are.
+      std::string_view text = Trimmed(value.raw_json_token());
+      if (text.size() >= 2 && text.back() == '"' && text.find('\\') == std::string_view::npos) {
+        text = text.substr(1, text.size() - 2);
+      } else {
+        CFILE_RETURN_IF_NO_JSON(value.get_string().get(text));
+      }
+      return FromText<T>(node, text);
+    }
+    if (type == ondemand::json_type::boolean && std::is_same_v<T, bool>) {
+      bool boolean;
+      CFILE_RETURN_IF_NO_JSON(value.get_bool().get(boolean));
+      return visitor_->Value(node, boolean);
+    }
+    const bool takes_numbers =
+        IsJsonNumber(expected) || expected.decimal_precision > 0 || std::is_same_v<T, int128_t>;
+    if (type != ondemand::json_type::number || std::is_same_v<T, bool> || !takes_numbers) {
+      return Wrong(node, expected.ToString(), type);
+    }
+    return Number<T>(node, value);
+  }
+
+  template <typename T>
+  absl::Status Number(size_t node, ondemand::value value) {
+    if constexpr (kIsInteger<T> && !std::is_same_v<T, int128_t>) {
+      int64_t number;
+      if (IsJsonNumber(schema_.node(node).type) &&
+          value.get_int64().get(number) == simdjson::SUCCESS && std::in_range<T>(number)) {
+        return visitor_->Value(node, static_cast<T>(number));
+      }
+    }
+    const std::string_view text = Trimmed(value.raw_json_token());
+    double number;
+    if (value.get_double().get(number) != simdjson::SUCCESS) {
+      return absl::InvalidArgumentError(
+          StrCat(schema_.Path(node), ": no number, or one too large: ", Quoted(text)));
+    }
+    if constexpr (std::is_same_v<T, double>) return visitor_->Value(node, number);
+    // One that simdjson does not hold exactly, or an error to be told.
+    return FromText<T>(node, text);
+  }
+
+  template <typename T>
+  absl::Status FromText(size_t node, std::string_view text) {
+    if constexpr (kIsBytes<T>) {
+      // simdjson has checked that it is UTF-8.
+      const DataType type = schema_.node(node).type.data_type;
+      if (type == DataType::kString || type == DataType::kVarchar) {
+        return visitor_->Value(node, text);
+      }
+    }
+    const absl::StatusOr<T> value = ParseText<T>(schema_.node(node).type, text, scratch_);
+    if (!value.ok()) {
+      return absl::InvalidArgumentError(StrCat(schema_.Path(node), ": ", value.status().message()));
+    }
+    return visitor_->Value(node, RecordValue(std::in_place_type<T>, *value));
+  }
+
+  const RecordSchema schema_;
+  // By node: its name stands in JSON as it is, and may be compared with what is there.
+  std::vector<bool> plain_;
+  std::vector<std::unordered_map<std::string_view, size_t>> fields_;  // by group: node of each name
+  ondemand::parser parser_;
+  RecordVisitor* visitor_ = nullptr;
+  std::string scratch_;
+};
+
+JsonParser::JsonParser(const RecordSchema& schema) : impl_(std::make_unique<Impl>(schema)) {}
+JsonParser::~JsonParser() = default;
+
+absl::Status JsonParser::Tell(std::string_view json, RecordVisitor& visitor) {
+  return impl_->Tell(json, visitor);
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,129 @@
+#include "tools/records/json_printer.h"
+
+#include <cmath>
+#include <type_traits>
+
+#include "encodings/physical_type.h"
+#include "tools/utf8.h"
+#include "tools/value_text.h"
+
+namespace cfile::tools {
+
+JsonPrinter::JsonPrinter(const RecordSchema& schema, std::span<const size_t> leaves,
+                         std::string& out)
+    : schema_(schema), leaves_(schema.leaves().size()), out_(out) {
+  for (const size_t leaf : leaves) leaves_[leaf] = true;
+}
+
+JsonPrinter::Form JsonPrinter::FormOf(size_t node) const {
+  const RecordNode& group = schema_.node(node);
+  const auto has_keys = [&](size_t map) { return leaves_[schema_.node(map + 2).first_leaf]; };
+  if (group.kind == GroupKind::kList) return Form::kList;
+  if (group.kind == GroupKind::kMap) return has_keys(node) ? Form::kMap : Form::kList;
+  if (node == 0) return Form::kObject;
+  const GroupKind parent = schema_.node(group.parent).kind;
+  if (parent == GroupKind::kList && schema_.ListElement(group.parent) != node) {
+    return Form::kElement;
+  }
+  return parent == GroupKind::kMap && has_keys(group.parent) ? Form::kEntry : Form::kObject;
+}
+
+void JsonPrinter::CloseArray(Open& group) {
+  if (group.array != 0) out_ += ']';
+  group.array = 0;
+}
+
+void JsonPrinter::Begin(size_t node) {
+  if (open_.empty()) return;
+  Open& group = open_.back();
+  const RecordNode& field = schema_.node(node);
+  if (group.array == node) {
+    out_ += ',';
+    return;
+  }
+  CloseArray(group);
+  switch (group.form) {
+    case Form::kObject:
+      if (!group.empty) out_ += ',';
+      AppendJsonBytes(field.name, out_);
+      out_ += ':';
+      break;
+    case Form::kList:
+    case Form::kMap:
+      if (!group.empty) out_ += ',';
+      break;
+    case Form::kElement:
+    case Form::kEntry:
+      break;
+  }
+  group.empty = false;
+  // The repeated field of a list or map is in its brackets already.
+  if (field.repetition == Repetition::kRepeated && group.form != Form::kList &&
+      group.form != Form::kMap) {
+    out_ += '[';
+    group.array = node;
+  }
+  group.has_value = true;
+}
+
+absl::Status JsonPrinter::BeginGroup(size_t node) {
+  Begin(node);
+  const Form form = FormOf(node);
+  if (form == Form::kObject || form == Form::kMap) out_ += '{';
+  if (form == Form::kList) out_ += '[';
+  open_.push_back({.node = node, .form = form});
+  return absl::OkStatus();
+}
+
+absl::Status JsonPrinter::EndGroup(size_t node) {
+  Open& group = open_.back();
+  CloseArray(group);
+  switch (group.form) {
+    case Form::kObject:
+    case Form::kMap:
+      out_ += '}';
+      break;
+    case Form::kList:
+      out_ += ']';
+      break;
+    case Form::kElement:
+    case Form::kEntry: {
+      // A field that repeats has no elements; any other one is null.
+      const size_t value = node + (group.form == Form::kElement ? 1 : 2);
+      const bool repeated = schema_.node(value).repetition == Repetition::kRepeated;
+      if (!group.has_value) out_ += repeated ? "[]" : "null";
+      break;
+    }
+  }
+  open_.pop_back();
+  if (open_.empty()) out_ += '\n';
+  return absl::OkStatus();
+}
+
+absl::Status JsonPrinter::Value(size_t node, const RecordValue& value) {
+  const bool is_key = open_.back().form == Form::kEntry && node == open_.back().node + 1;
+  if (!is_key) Begin(node);
+  const ColumnType& type = schema_.node(node).type;
+  std::visit(
+      [&]<typename T>(const T& typed) {
+        bool bare = IsJsonNumber(type) && !is_key;
+        if constexpr (std::is_floating_point_v<T>) bare = bare && std::isfinite(typed);
+        if (bare) {
+          [[maybe_unused]] const size_t start = out_.size();
+          AppendText<T>(type, typed, out_);
+          if constexpr (std::is_floating_point_v<T>) {
+            if (out_.find_first_of(".e", start) == std::string::npos) out_ += ".0";
+          }
+          return;
+        }
+        text_.clear();
+        AppendText<T>(type, typed, text_);
+        if (is_key && !IsUtf8(text_)) text_ = Hex(text_);
+        AppendJsonBytes(text_, out_);
+      },
+      value);
+  if (is_key) out_ += ':';
+  return absl::OkStatus();
+}
+
+}  // namespace cfile::tools
