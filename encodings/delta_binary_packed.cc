@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 #include <iterator>
+#include <type_traits>
 
 namespace cfile::encodings {
 namespace {
@@ -190,11 +191,32 @@ template <typename T>
 absl::Status DeltaBinaryPackedReader<T>::Skip(uint32_t count) {
   T skipped[512];
   while (count > 0) {
-    const auto step = std::min<uint32_t>(count, std::size(skipped));
-    CFILE_RETURN_IF_ERROR(Read({skipped, step}));
-    count -= step;
+    uint32_t passed;
+    if (const Run run = NextRun(count); run.count > 0) {
+      Pass(run);
+      passed = run.count;
+    } else {
+      passed = std::min<uint32_t>(count, ahead() > 0 ? ahead() : std::size(skipped));
+      CFILE_RETURN_IF_ERROR(Read({skipped, passed}));
+    }
+    count -= passed;
   }
   return absl::OkStatus();
+}
+
+template <typename T>
+typename DeltaBinaryPackedReader<T>::Run DeltaBinaryPackedReader<T>::NextRun(uint32_t max) const {
+  if (ahead() > 0 || left_ == 0 || width_ != 0) return {};
+  const uint32_t count = std::min(max, left_);
+  return {count - count % static_cast<uint32_t>(kDeltaGroup), last_, min_delta_};
+}
+
+template <typename T>
+void DeltaBinaryPackedReader<T>::Pass(const Run& run) {
+  using U = std::make_unsigned_t<T>;
+  position_ += run.count;
+  left_ -= run.count;
+  last_ = static_cast<T>(static_cast<U>(run.last) + static_cast<U>(run.step) * U{run.count});
 }
 
 template <typename T>

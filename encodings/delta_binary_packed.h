@@ -86,6 +86,20 @@ class DeltaBinaryPackedReader {
   // Precondition: `count` values are left.
   absl::Status Skip(uint32_t count);
 
+  // Values that take no bytes: the next ones, each `step` more than the one before it, the first of
+  // them than `last`.
+  struct Run {
+    uint32_t count = 0;
+    T last = 0;
+    T step = 0;
+  };
+  // Up to `max` of the next values; none where they are not known to be such, or before a boundary
+  // of groups, which Read reaches with ahead() values.
+  Run NextRun(uint32_t max) const;
+  uint32_t ahead() const { return static_cast<uint32_t>(kDeltaGroup - group_next_); }
+  // Passes a run that NextRun returned, in no time.
+  void Pass(const Run& run);
+
   // To the first value; to the one of a place of its number, as a skip table has it.
   void Rewind();
   absl::Status Restore(uint32_t number, const DeltaPlace<T>& place);

@@ -1,7 +1,6 @@
 #include "encodings/delta_byte_array.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <cstring>
 #include <memory>
@@ -12,6 +11,7 @@
 
 #include "encodings/back_to_back.h"
 #include "encodings/bytes.h"
+#include "encodings/compare_bytes.h"
 #include "encodings/delta_binary_packed.h"
 #include "encodings/delta_byte_kernels.h"
 #include "encodings/delta_length_byte_array.h"
@@ -30,19 +30,6 @@ constexpr uint32_t kNoPrefix = UINT32_MAX;
 constexpr size_t kShortPrefix = 64;
 // Lengths that are read at a time.
 constexpr size_t kLengths = 1024;
-
-size_t CommonPrefix(std::string_view a, std::string_view b) {
-  const size_t size = std::min(a.size(), b.size());
-  size_t i = 0;
-  for (; i + 8 <= size; i += 8) {
-    uint64_t x, y;
-    std::memcpy(&x, a.data() + i, 8);
-    std::memcpy(&y, b.data() + i, 8);
-    if (x != y) return i + static_cast<size_t>(std::countr_zero(x ^ y)) / 8;
-  }
-  while (i < size && a[i] == b[i]) ++i;
-  return i;
-}
 
 class Encoder final : public PageEncoder<std::string_view> {
  public:
@@ -259,13 +246,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
       CFILE_RETURN_IF_ERROR(BeginAtPlace(place));
       at = place * kSkipInterval;
     }
-    std::string_view skipped[256];
-    while (at < position) {
-      CFILE_ASSIGN_OR_RETURN(
-          const size_t read,
-          RebuildViews({skipped, std::min<size_t>(std::size(skipped), position - at)}));
-      at += static_cast<uint32_t>(read);
-    }
+    CFILE_RETURN_IF_ERROR(Pass(position - at));
     damaged_ = false;
     return absl::OkStatus();
   }
@@ -367,11 +348,63 @@ class Decoder final : public BlockDecoder<std::string_view> {
     return absl::OkStatus();
   }
 
-  // Rebuilds the next values in the arena, as many as it takes, at least one.
-  absl::StatusOr<size_t> RebuildViews(std::span<std::string_view> out) {
+  void PreviousToFront() {
     if (previous_ != arena_.bytes.get() && previous_size_ > 0)
       std::memmove(arena_.bytes.get(), previous_, previous_size_);
     previous_ = arena_.bytes.get();
+  }
+
+  // Passes `count` values: of each, only its suffix is written, over the value before it.
+  absl::Status Pass(uint32_t count) {
+    PreviousToFront();
+    while (count > 0) {
+      if (next_ == end_) {
+        // Values equal to the one before, which shares as much and has no suffix either.
+        const auto prefixes = prefixes_.NextRun(count - 1);
+        const auto suffixes = suffixes_.NextRun(prefixes.count);
+        if (suffixes.count > 0 && prefixes.step == 0 && suffixes.step == 0 && suffixes.last == 0) {
+          assert(static_cast<size_t>(prefixes.last) == previous_size_);
+          prefixes_.Pass({suffixes.count, prefixes.last, 0});
+          CFILE_RETURN_IF_ERROR(suffixes_.Skip(suffixes.count));
+          count -= suffixes.count;
+          continue;
+        }
+        const uint32_t ahead = prefixes_.ahead();
+        CFILE_RETURN_IF_ERROR(ReadLengths(std::min<size_t>(count, ahead > 0 ? ahead : kLengths)));
+      }
+      CFILE_RETURN_IF_ERROR(CheckPrefix());
+      const size_t prefix = static_cast<uint32_t>(prefix_sizes_[next_]);
+      const auto suffix = static_cast<size_t>(suffix_sizes_[next_]);
+      const size_t size = prefix + suffix;
+      if (size > arena_.capacity) {  // by so much that a page of ever longer values is no matter
+        arena_.Grow(std::max(size, 2 * arena_.capacity), prefix);
+        previous_ = arena_.bytes.get();
+      }
+      uint8_t* const to = arena_.bytes.get() + prefix;
+      if (suffix <= 16 && bytes_.data() + bytes_.size() - suffix_ >= 16) {
+        CopyWide<16>(suffix_, to);
+      } else if (suffix > 0) {
+        std::memcpy(to, suffix_, suffix);
+      }
+      suffix_ += suffix;
+      previous_size_ = size;
+      ++next_;
+      --count;
+    }
+    return absl::OkStatus();
+  }
+
+  // Whether the next value shares no more than there is.
+  absl::Status CheckPrefix() const {
+    // Negative ones do.
+    if (static_cast<uint32_t>(prefix_sizes_[next_]) <= previous_size_) return absl::OkStatus();
+    return DataLoss("value ", first_of_chunk_ + next_, " shares ", prefix_sizes_[next_],
+                    " bytes with a value of ", previous_size_);
+  }
+
+  // Rebuilds the next values in the arena, as many as it takes, at least one.
+  absl::StatusOr<size_t> RebuildViews(std::span<std::string_view> out) {
+    PreviousToFront();
     ViewSink sink(arena_, previous_size_, out.data());
     size_t done = 0;
     CFILE_RETURN_IF_ERROR(Rebuild(out.size(), sink, done));
@@ -407,13 +440,10 @@ class Decoder final : public BlockDecoder<std::string_view> {
       }
       if (rebuilt.count == some) continue;
       // What it does not take: a value of any size, anywhere.
-      const auto prefix = static_cast<size_t>(static_cast<uint32_t>(prefix_sizes_[next_]));
+      CFILE_RETURN_IF_ERROR(CheckPrefix());
+      const size_t prefix = static_cast<uint32_t>(prefix_sizes_[next_]);
       const auto suffix = static_cast<size_t>(suffix_sizes_[next_]);  // >= 0: the reader's word
       const size_t size = prefix + suffix;
-      if (prefix > previous_size_) {  // negative ones too
-        return DataLoss("value ", first_of_chunk_ + next_, " shares ", prefix_sizes_[next_],
-                        " bytes with a value of ", previous_size_);
-      }
       if (!sink.MakeRoom(size)) return absl::OkStatus();
       find_previous();
       uint8_t* const value = sink.next();

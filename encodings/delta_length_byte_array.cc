@@ -98,15 +98,20 @@ absl::Status DeltaLengthReader::Read(std::span<int32_t> lengths, const uint8_t*&
       if (lengths[i] < 0) return DataLoss("value ", first + i, " has length ", lengths[i]);
     }
   }
-  if (sum > data_.size() - next_) {
-    return DataLoss("values ", first, " to ", position() - 1, " take ", sum,
-                    " bytes of data, of which ", data_.size() - next_, " are there");
-  }
+  data = data_.data() + next_;
+  CFILE_RETURN_IF_ERROR(PassData(first, sum));
   // What a skip table said is held against the lengths when they are all read.
   if (position() == count() && lengths_.offset() != data_offset_)
     return DataLoss("data begin at byte ", lengths_.offset(), ", not ", data_offset_);
-  data = data_.data() + next_;
-  next_ += sum;
+  return absl::OkStatus();
+}
+
+absl::Status DeltaLengthReader::PassData(uint32_t first, uint64_t bytes) {
+  if (bytes > data_.size() - next_) {
+    return DataLoss("values ", first, " to ", position() - 1, " take ", bytes,
+                    " bytes of data, of which ", data_.size() - next_, " are there");
+  }
+  next_ += bytes;
   return absl::OkStatus();
 }
 
@@ -114,9 +119,17 @@ absl::Status DeltaLengthReader::Skip(uint32_t count) {
   int32_t lengths[512];
   const uint8_t* data;
   while (count > 0) {
-    const auto step = std::min<uint32_t>(count, std::size(lengths));
-    CFILE_RETURN_IF_ERROR(Read({lengths, step}, data));
-    count -= step;
+    const uint32_t first = position();
+    // Of one length, which has been read once. Read sees the last value.
+    if (const auto run = lengths_.NextRun(count - 1); run.count > 0 && run.step == 0) {
+      lengths_.Pass(run);
+      CFILE_RETURN_IF_ERROR(PassData(first, uint64_t{run.count} * static_cast<uint32_t>(run.last)));
+    } else {
+      const uint32_t ahead = lengths_.ahead();
+      const auto step = std::min<uint32_t>(count, ahead > 0 ? ahead : std::size(lengths));
+      CFILE_RETURN_IF_ERROR(Read({lengths, step}, data));
+    }
+    count -= position() - first;
   }
   return absl::OkStatus();
 }

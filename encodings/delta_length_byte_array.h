@@ -55,11 +55,18 @@ class DeltaLengthReader {
   // back, are there. Precondition: so many values are left.
   absl::Status Read(std::span<int32_t> lengths, const uint8_t*& data);
   absl::Status Skip(uint32_t count);
+  // The next lengths, as DeltaBinaryPackedReader has them; Skip passes them.
+  DeltaBinaryPackedReader<int32_t>::Run NextRun(uint32_t max) const {
+    return lengths_.NextRun(max);
+  }
 
   void Rewind();
   absl::Status Restore(uint32_t number, const DeltaLengthPlace& place);
 
  private:
+  // Passes `bytes` of data: those of the values from `first` on up to position().
+  absl::Status PassData(uint32_t first, uint64_t bytes);
+
   DeltaBinaryPackedReader<int32_t> lengths_;
   std::span<const uint8_t> data_;
   size_t data_offset_ = 0;
