@@ -33,6 +33,11 @@ struct EncoderOptions {
   // Ends blocks and runs exactly where Apache Kudu's writer ends them (cfile/FORMAT.md, Kudu's own
   // writer), for byte-identical files.
   bool kudu_exact = false;
+  // RLE_DICTIONARY: a block for whose values the dictionary's page would grow beyond this has no
+  // codes. At most 2^32 - 2.
+  size_t max_dictionary_bytes = size_t{1} << 20;
+  // Of Parquet's encodings: whether blocks get skip tables. Without them their bytes are the same.
+  bool skip_tables = true;
 };
 
 // A finished block: a value that the encoder hands on and keeps nothing of.
@@ -107,7 +112,8 @@ class BlockEncoder {
 
   // Takes values from the front of `values` until the block is full or none is left; returns how
   // many it took. Takes at least one unless the block is full or `values` is empty. Copies what it
-  // takes. Precondition for kFixedBytes: each is of type_length bytes.
+  // takes. Preconditions: for kFixedBytes each is of type_length bytes; those of a block take less
+  // than 2^32 bytes.
   virtual size_t Append(std::span<const T> values) = 0;
 
   // No further value goes into this block: Finish it. (A non-empty block only.)

@@ -29,6 +29,10 @@ bool ReadZigZag(ByteReader& reader, T& value) {
 template <typename T>
 absl::Status DeltaBinaryPackedReader<T>::Open(std::span<const uint8_t> bytes, uint32_t count,
                                               DeltaBlocks blocks) {
+  if (count == 0 && bytes.empty()) {
+    *this = {};
+    return absl::OkStatus();
+  }
   ByteReader reader(bytes);
   uint32_t found;
   if (!reader.ReadVint32(block_size_) || !reader.ReadVint32(miniblocks_) ||
@@ -250,38 +254,24 @@ class DeltaPageDecoder final : public BlockDecoder<T> {
     table_ = block.skip_table;
     this->count_ = block.count;
     this->first_ordinal_ = block.first_ordinal;
-    damaged_ = false;
+    must_reseek_ = false;
     return absl::OkStatus();
   }
 
   absl::Status SeekTo(uint32_t position) override {
     assert(position <= this->count_);
     this->position_ = position;
-    // Places are those of values 1024, 2048, ...: number 0 to places - 1.
-    const uint32_t places = table_.empty() ? 0 : SkipPlaces(this->count_);
-    const uint32_t place = std::min(position / kSkipInterval, places);
-    const bool begin = damaged_;
-    damaged_ = true;  // until all went well
-    if (begin || reader_.position() > position || reader_.position() < place * kSkipInterval) {
-      if (place == 0) {
-        reader_.Rewind();
-      } else {
-        const uint8_t* entry = table_.data() + (place - 1) * kDeltaPlaceBytes<T>;
-        CFILE_RETURN_IF_ERROR(reader_.Restore(
-            place - 1,
-            {LoadLittleEndian<uint32_t>(entry), LoadLittleEndian<T>(entry + sizeof(uint32_t))}));
-      }
-    }
-    CFILE_RETURN_IF_ERROR(reader_.Skip(position - reader_.position()));
-    damaged_ = false;
-    return absl::OkStatus();
+    absl::Status status = SeekWithPlaces(reader_, must_reseek_, position, table_,
+                                         kDeltaPlaceBytes<T>, LoadDeltaPlace<T>);
+    must_reseek_ = !status.ok();
+    return status;
   }
 
   absl::StatusOr<size_t> Read(std::span<T> out) override {
-    if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(this->position_));
+    if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(this->position_));
     const size_t read = std::min<size_t>(out.size(), this->count_ - this->position_);
     if (absl::Status status = reader_.Read(out.first(read)); !status.ok()) {
-      damaged_ = true;
+      must_reseek_ = true;
       return status;
     }
     this->position_ += static_cast<uint32_t>(read);
@@ -297,7 +287,7 @@ class DeltaPageDecoder final : public BlockDecoder<T> {
   DeltaBinaryPackedReader<T> reader_;
   std::span<const uint8_t> table_;
   // The reader failed, or may have: it is not at position_ and must begin anew.
-  bool damaged_ = false;
+  bool must_reseek_ = false;
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+// The decoder. (The encoder: delta_byte_array_encoder.cc.)
 #include "encodings/delta_byte_array.h"
 
 #include <algorithm>
@@ -9,9 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "encodings/back_to_back.h"
 #include "encodings/bytes.h"
-#include "encodings/compare_bytes.h"
 #include "encodings/delta_binary_packed.h"
 #include "encodings/delta_byte_kernels.h"
 #include "encodings/delta_length_byte_array.h"
@@ -24,72 +23,8 @@ namespace {
 constexpr size_t kPlaceBytes =
     kDeltaPlaceBytes<int32_t> + kDeltaLengthPlaceBytes + sizeof(uint32_t);
 constexpr size_t kTableHeader = 2 * sizeof(uint32_t);
-constexpr uint32_t kNoPrefix = UINT32_MAX;
-// Prefixes of so many bytes are always in the skip table; longer ones as long as all of them
-// together take no more than a sixteenth of the page.
-constexpr size_t kShortPrefix = 64;
 // Lengths that are read at a time.
 constexpr size_t kLengths = 1024;
-
-class Encoder final : public PageEncoder<std::string_view> {
- public:
-  void Encode(std::span<const std::string_view> values, EncodedBlock& block) override {
-    const size_t begin = block.bytes.size();
-    prefixes_.resize(values.size());
-    suffixes_.resize(values.size());
-    std::string_view previous;
-    for (size_t i = 0; i < values.size();) {
-      const BackToBack run = FindBackToBack(values, i);
-      const auto some = values.subspan(i, run.end - i);
-      prefixes_[i] = static_cast<int32_t>(CommonPrefix(previous, some[0]));
-      const size_t vectors = CommonPrefixes(some, run.bytes_end, prefixes_.data() + i);
-      for (size_t j = 0; j < some.size(); ++j) {
-        auto prefix = static_cast<size_t>(prefixes_[i + j]);
-        if (j > 0 && (j >= vectors || prefix == kMaxComparedBytes)) {
-          prefix = CommonPrefix(some[j - 1], some[j]);
-          prefixes_[i + j] = static_cast<int32_t>(prefix);
-        }
-        suffixes_[i + j] = {some[j].data() + prefix, some[j].size() - prefix};
-      }
-      previous = some.back();
-      i = run.end;
-    }
-    prefix_places_.clear();
-    places_.clear();
-    EncodeDeltaBinaryPacked<int32_t>(prefixes_, {}, block.bytes, &prefix_places_);
-    const auto suffixes = static_cast<uint32_t>(block.bytes.size() - begin);
-    const uint32_t data = EncodeDeltaLengthByteArray(suffixes_, values, block.bytes, places_);
-    if (!places_.empty())
-      PutSkipTable(values, suffixes, data, block.bytes.size() - begin, block.skip_table);
-  }
-
- private:
-  void PutSkipTable(std::span<const std::string_view> values, uint32_t suffixes, uint32_t data,
-                    size_t page_size, ByteWriter& out) {
-    out.PutFixed(suffixes);
-    out.PutFixed(data);
-    ByteWriter prefixes;
-    size_t allowance = page_size / 16;
-    for (size_t i = 0; i < places_.size(); ++i) {
-      const size_t number = (i + 1) * kSkipInterval;
-      const auto length = static_cast<size_t>(prefixes_[number]);
-      const bool stored = length <= kShortPrefix || length <= allowance;
-      out.PutFixed(prefix_places_[i].offset);
-      out.PutFixed(prefix_places_[i].value);
-      PutPlace(places_[i], out);
-      out.PutFixed(stored ? static_cast<uint32_t>(prefixes.size()) : kNoPrefix);
-      if (!stored) continue;
-      prefixes.PutBytes(values[number].substr(0, length));
-      if (length > kShortPrefix) allowance -= length;
-    }
-    out.PutBytes(prefixes.span());
-  }
-
-  std::vector<int32_t> prefixes_;
-  std::vector<std::string_view> suffixes_;
-  std::vector<DeltaPlace<int32_t>> prefix_places_;
-  std::vector<DeltaLengthPlace> places_;
-};
 
 constexpr size_t kAhead = PackedStrings::kAhead;
 static_assert(kAhead >= kMaxRebuiltBytes);
@@ -229,42 +164,42 @@ class Decoder final : public BlockDecoder<std::string_view> {
     Begin(0);
     count_ = block.count;
     first_ordinal_ = block.first_ordinal;
-    damaged_ = false;
+    must_reseek_ = false;
     return absl::OkStatus();
   }
 
   absl::Status SeekTo(uint32_t position) override {
     assert(position <= count_);
-    const bool begin = damaged_;
+    const bool begin = must_reseek_;
     const uint32_t from = position_;
     position_ = position;
-    damaged_ = true;  // until all went well
+    must_reseek_ = true;  // until all went well
     uint32_t place = std::min(position / kSkipInterval, places_.empty() ? 0 : SkipPlaces(count_));
-    while (place > 0 && StoredPrefix(place - 1) == kNoPrefix) --place;
+    while (place > 0 && StoredPrefix(place - 1) == kNoDeltaPrefix) --place;
     uint32_t at = from;
     if (begin || from > position || from < place * kSkipInterval) {
       CFILE_RETURN_IF_ERROR(BeginAtPlace(place));
       at = place * kSkipInterval;
     }
     CFILE_RETURN_IF_ERROR(Pass(position - at));
-    damaged_ = false;
+    must_reseek_ = false;
     return absl::OkStatus();
   }
 
   absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
-    if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
-    damaged_ = true;  // until all went well
+    if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
+    must_reseek_ = true;  // until all went well
     CFILE_ASSIGN_OR_RETURN(
         const size_t read,
         RebuildViews(out.first(std::min<size_t>(out.size(), count_ - position_))));
-    damaged_ = false;
+    must_reseek_ = false;
     position_ += static_cast<uint32_t>(read);
     return read;
   }
 
   absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
-    if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
-    damaged_ = true;  // until all went well
+    if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
+    must_reseek_ = true;  // until all went well
     const size_t count = std::min<size_t>(max, count_ - position_);
     PackedSink sink(out, count);
     size_t done = 0;
@@ -275,7 +210,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
       CopyAhead(arena_.bytes.get(), previous_, previous_size_);
       previous_ = arena_.bytes.get();
     }
-    damaged_ = !status.ok();
+    must_reseek_ = !status.ok();
     position_ += static_cast<uint32_t>(done);
     return done;
   }
@@ -308,8 +243,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
       return absl::OkStatus();
     }
     const uint8_t* const entry = places_.data() + (place - 1) * kPlaceBytes;
-    const DeltaPlace<int32_t> prefix = {LoadLittleEndian<uint32_t>(entry),
-                                        LoadLittleEndian<int32_t>(entry + 4)};
+    const auto prefix = LoadDeltaPlace<int32_t>(entry);
     const size_t stored = StoredPrefix(place - 1);
     if (prefix.value < 0 || stored > stored_prefixes_.size() ||
         static_cast<size_t>(prefix.value) > stored_prefixes_.size() - stored) {
@@ -467,7 +401,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
   size_t suffixes_offset_ = 0;
   DeltaBinaryPackedReader<int32_t> prefixes_;
   DeltaLengthReader suffixes_;
-  bool damaged_ = false;  // a reader failed, or may have: they are not at position_
+  bool must_reseek_ = false;  // a reader failed, or may have: they are not at position_
 
   // The values of the last Read; the last value of any call, where the next one's prefix comes
   // from.
@@ -487,9 +421,6 @@ class Decoder final : public BlockDecoder<std::string_view> {
 
 }  // namespace
 
-std::unique_ptr<PageEncoder<std::string_view>> DeltaByteArrayCodec::MakePageEncoder() {
-  return std::make_unique<Encoder>();
-}
 std::unique_ptr<BlockDecoder<std::string_view>> DeltaByteArrayCodec::MakePageDecoder(
     uint32_t type_length) {
   return std::make_unique<Decoder>(type_length);

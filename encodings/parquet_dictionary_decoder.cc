@@ -59,6 +59,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
     }
   }
   dictionary->size = static_cast<uint32_t>(count);
+  dictionary->type_length = type_length;
   dictionary->values = std::make_unique_for_overwrite<P[]>(static_cast<size_t>(count));
   P* const values = dictionary->values.get();
   if constexpr (kIsBytes<P>) {
