@@ -34,6 +34,15 @@ using PageType = std::conditional_t<
                        std::conditional_t<std::is_same_v<T, int128_t> || std::is_same_v<T, Int96>,
                                           std::string_view, T>>>;
 
+// F(P) for each PageType.
+#define CFILE_FOR_EACH_PAGE_TYPE(F) \
+  F(bool)                           \
+  F(int32_t)                        \
+  F(int64_t)                        \
+  F(float)                          \
+  F(double)                         \
+  F(std::string_view)
+
 // Bytes of a FIXED_LEN_BYTE_ARRAY value for values of T in a column of `type_length`; 0 for
 // BYTE_ARRAY and other types.
 template <typename T>
