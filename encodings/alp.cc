@@ -46,8 +46,9 @@ template <typename T>
 class AlpEncoder final : public PageEncoder<T> {
  public:
   void Encode(std::span<const T> values, EncodedBlock& block) override {
-    // The page's count is an int32, its offsets are uint32: no block comes near either.
-    assert(values.size() < (size_t{1} << 28));
+    // The page's count is an int32. Its offsets are uint32: of exceptions only, it takes at most
+    // 7/4 of so many bytes.
+    assert(values.size_bytes() <= INT32_MAX);
     const size_t begin = block.bytes.size();
     const bool searched = pairs_.empty();
     if (searched) FindPairs(values);

@@ -88,7 +88,7 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
     };
     // The last chunk whose first value is less has the first value that is not, or the next one
     // begins with it.
-    const uint32_t chunks = num_chunks();
+    const uint32_t chunks = this->count_ == 0 ? 0 : num_chunks();
     const uint32_t behind = chunks == 0 ? 0 : FindLowerBound(chunks, [&](uint32_t chunk) {
       return less(chunk << chunk_shift_);
     });

@@ -33,6 +33,11 @@ struct EncoderOptions {
   // Ends blocks and runs exactly where Apache Kudu's writer ends them (cfile/FORMAT.md, Kudu's own
   // writer), for byte-identical files.
   bool kudu_exact = false;
+  // RLE_DICTIONARY: a block for whose values the dictionary's page would grow beyond this has no
+  // codes. At most 2^32 - 2.
+  size_t max_dictionary_bytes = size_t{1} << 20;
+  // Of Parquet's encodings: whether blocks get skip tables. Without them their bytes are the same.
+  bool skip_tables = true;
 };
 
 // A finished block: a value that the encoder hands on and keeps nothing of.
@@ -94,8 +99,8 @@ struct DecoderOptions {
 
   // Bytes of one value of kFixedBytes; 0 for other types.
   uint32_t type_length;
-  // Of the file, for encodings that have one; made by LoadDictionary for the same encoding and
-  // type.
+  // Of the file or column chunk, for encodings that have one; made by LoadDictionary for the same
+  // encoding and type, or ReadParquetDictionaryPage for the same type.
   std::shared_ptr<const Dictionary> dictionary;
 };
 
@@ -107,7 +112,8 @@ class BlockEncoder {
 
   // Takes values from the front of `values` until the block is full or none is left; returns how
   // many it took. Takes at least one unless the block is full or `values` is empty. Copies what it
-  // takes. Precondition for kFixedBytes: each is of type_length bytes.
+  // takes. Preconditions: for kFixedBytes each is of type_length bytes; those of a block take less
+  // than 2^32 bytes.
   virtual size_t Append(std::span<const T> values) = 0;
 
   // No further value goes into this block: Finish it. (A non-empty block only.)
@@ -139,9 +145,14 @@ inline constexpr size_t kMaxBatchValues = 65536;
 // Decodes one block at a time. Open, then read forwards or seek; open again for the next block
 // (buffers are kept).
 //
-// Memory: a decoder's own buffers are bounded by a small multiple of the block's bytes plus 64 KiB
-// values of one batch, never by a count the bytes do not earn. Nothing outside the block's bytes is
-// read.
+// After an error of SeekTo, SeekToKey, Read or ReadPacked (each: kDataLoss, the block is damaged)
+// the decoder is good for more: position() says where it stands, which may be anywhere; Read gives
+// the values from there or fails again, and SeekTo goes elsewhere. After one of Open it is as on an
+// empty block.
+//
+// Memory: a decoder's own buffers are bounded by a small multiple of the block's bytes plus the
+// values of one batch (kMaxBatchValues), never by a count the bytes do not earn. Nothing outside
+// the block's bytes is read.
 template <typename T>
 class BlockDecoder {
  public:
@@ -164,13 +175,16 @@ class BlockDecoder {
   // Decodes the next values into the front of `out` and returns how many: at least 1 unless `out`
   // is empty or the block is at its end, at most out.size(); fewer than both allow only where the
   // values' bytes would outgrow the decoder's buffer. Views handed out are valid until the next
-  // call on this decoder, and no longer than the block's bytes. Precondition: out.size() <= 65,536.
+  // call on this decoder, and no longer than the block's bytes. On failure `out` is unspecified.
+  // Precondition: out.size() <= kMaxBatchValues.
   virtual absl::StatusOr<size_t> Read(std::span<T> out) = 0;
 
   // Strings only: decodes up to `max` next values to the end of `out` and returns how many. Fewer
-  // than max and the block allow where a PackedBudget ends; 0, with values left, only where the
-  // next one does not fit in `out`. kDataLoss, with nothing added, where the next
-  // value is damaged. Preconditions: T is std::string_view; max <= 65,536.
+  // than max and the block allow where a PackedBudget ends, and before damage, which the next call
+  // then reports; 0, with values left, only where the next one does not fit in `out`. kDataLoss,
+  // with nothing added, where the next value, or what it is decoded together with (of its encoding:
+  // a vector, a miniblock, a chunk of lengths), is damaged. Preconditions: T is std::string_view;
+  // max <= kMaxBatchValues.
   virtual absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out);
 
   // Up to `max` next values where they lie in the block ready for use, moving past them; empty if

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <vector>
 
-#include "encodings/bit_packing.h"
-#include "encodings/bytes.h"
 #include "encodings/rle_hybrid.h"
 #include "encodings/status.h"
 
@@ -56,43 +53,16 @@ class CodeRuns {
 
   // Enters the run behind `place`'s.
   absl::Status NextRun(Place& place) const {
-    ByteReader reader(bytes_.subspan(place.next));
-    const auto damaged = [&](const auto&... what) {
+    const uint8_t* const begin = bytes_.data();
+    const uint8_t* const end = begin + bytes_.size();
+    HybridRun run;
+    if (!ParseHybridRun(begin + place.next, end, width_, run)) {
       return DataLoss("codes of width ", width_, ": run at byte ", place.next, " of ",
-                      bytes_.size(), ": ", what...);
-    };
-    uint32_t header;
-    if (reader.empty()) return damaged("the bytes end before it");
-    if (!reader.ReadVint32(header)) return damaged("its header is no vint of 32 bits");
-    const uint64_t length = header >> 1;
-    if (length == 0) return damaged("its length is 0, must be at least 1");
-    if ((header & 1) != 0 && length > kMaxLiteralGroups) {
-      return damaged("it has ", length, " literal groups, must be at most ", kMaxLiteralGroups);
+                      bytes_.size(), ": ", WhyNoHybridRun(begin + place.next, end, width_));
     }
-    Run run;
-    const size_t value_bytes = (static_cast<size_t>(width_) + 7) / 8;
-    if ((header & 1) == 0) {
-      if (reader.remaining() < value_bytes) {
-        return damaged("its code takes ", value_bytes, " bytes, found ", reader.remaining());
-      }
-      std::memcpy(&run.value, reader.rest().data(), value_bytes);
-      if (run.value > LowBits(width_)) return damaged("its code does not fit the width");
-      run.left = length;
-      place.next += reader.offset() + value_bytes;
-    } else if (width_ == 0) {
-      run.left = 8 * length;
-      place.next += reader.offset();
-    } else {
-      // The last run may end with its last value's bits.
-      const uint64_t wanted = length * static_cast<uint64_t>(width_);
-      const uint64_t bytes = std::min<uint64_t>(wanted, reader.remaining());
-      run.left = bytes == wanted ? 8 * length : 8 * bytes / static_cast<uint64_t>(width_);
-      if (run.left == 0)
-        return damaged("no whole code of its ", length, " literal groups is there");
-      run.packed = reader.rest();
-      place.next += reader.offset() + static_cast<size_t>(bytes);
-    }
-    place.run = run;
+    place.run = {.value = static_cast<uint32_t>(run.value), .left = run.count};
+    if (run.literals != nullptr) place.run.packed = {run.literals, end};
+    place.next = static_cast<size_t>(run.next - begin);
     return absl::OkStatus();
   }
 

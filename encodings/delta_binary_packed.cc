@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 #include <iterator>
+#include <type_traits>
 
 namespace cfile::encodings {
 namespace {
@@ -28,6 +29,10 @@ bool ReadZigZag(ByteReader& reader, T& value) {
 template <typename T>
 absl::Status DeltaBinaryPackedReader<T>::Open(std::span<const uint8_t> bytes, uint32_t count,
                                               DeltaBlocks blocks) {
+  if (count == 0 && bytes.empty()) {
+    *this = {};
+    return absl::OkStatus();
+  }
   ByteReader reader(bytes);
   uint32_t found;
   if (!reader.ReadVint32(block_size_) || !reader.ReadVint32(miniblocks_) ||
@@ -190,11 +195,32 @@ template <typename T>
 absl::Status DeltaBinaryPackedReader<T>::Skip(uint32_t count) {
   T skipped[512];
   while (count > 0) {
-    const auto step = std::min<uint32_t>(count, std::size(skipped));
-    CFILE_RETURN_IF_ERROR(Read({skipped, step}));
-    count -= step;
+    uint32_t passed;
+    if (const Run run = NextRun(count); run.count > 0) {
+      Pass(run);
+      passed = run.count;
+    } else {
+      passed = std::min<uint32_t>(count, ahead() > 0 ? ahead() : std::size(skipped));
+      CFILE_RETURN_IF_ERROR(Read({skipped, passed}));
+    }
+    count -= passed;
   }
   return absl::OkStatus();
+}
+
+template <typename T>
+typename DeltaBinaryPackedReader<T>::Run DeltaBinaryPackedReader<T>::NextRun(uint32_t max) const {
+  if (ahead() > 0 || left_ == 0 || width_ != 0) return {};
+  const uint32_t count = std::min(max, left_);
+  return {count - count % static_cast<uint32_t>(kDeltaGroup), last_, min_delta_};
+}
+
+template <typename T>
+void DeltaBinaryPackedReader<T>::Pass(const Run& run) {
+  using U = std::make_unsigned_t<T>;
+  position_ += run.count;
+  left_ -= run.count;
+  last_ = static_cast<T>(static_cast<U>(run.last) + static_cast<U>(run.step) * U{run.count});
 }
 
 template <typename T>
@@ -228,38 +254,24 @@ class DeltaPageDecoder final : public BlockDecoder<T> {
     table_ = block.skip_table;
     this->count_ = block.count;
     this->first_ordinal_ = block.first_ordinal;
-    damaged_ = false;
+    must_reseek_ = false;
     return absl::OkStatus();
   }
 
   absl::Status SeekTo(uint32_t position) override {
     assert(position <= this->count_);
     this->position_ = position;
-    // Places are those of values 1024, 2048, ...: number 0 to places - 1.
-    const uint32_t places = table_.empty() ? 0 : SkipPlaces(this->count_);
-    const uint32_t place = std::min(position / kSkipInterval, places);
-    const bool begin = damaged_;
-    damaged_ = true;  // until all went well
-    if (begin || reader_.position() > position || reader_.position() < place * kSkipInterval) {
-      if (place == 0) {
-        reader_.Rewind();
-      } else {
-        const uint8_t* entry = table_.data() + (place - 1) * kDeltaPlaceBytes<T>;
-        CFILE_RETURN_IF_ERROR(reader_.Restore(
-            place - 1,
-            {LoadLittleEndian<uint32_t>(entry), LoadLittleEndian<T>(entry + sizeof(uint32_t))}));
-      }
-    }
-    CFILE_RETURN_IF_ERROR(reader_.Skip(position - reader_.position()));
-    damaged_ = false;
-    return absl::OkStatus();
+    absl::Status status = SeekWithPlaces(reader_, must_reseek_, position, table_,
+                                         kDeltaPlaceBytes<T>, LoadDeltaPlace<T>);
+    must_reseek_ = !status.ok();
+    return status;
   }
 
   absl::StatusOr<size_t> Read(std::span<T> out) override {
-    if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(this->position_));
+    if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(this->position_));
     const size_t read = std::min<size_t>(out.size(), this->count_ - this->position_);
     if (absl::Status status = reader_.Read(out.first(read)); !status.ok()) {
-      damaged_ = true;
+      must_reseek_ = true;
       return status;
     }
     this->position_ += static_cast<uint32_t>(read);
@@ -275,7 +287,7 @@ class DeltaPageDecoder final : public BlockDecoder<T> {
   DeltaBinaryPackedReader<T> reader_;
   std::span<const uint8_t> table_;
   // The reader failed, or may have: it is not at position_ and must begin anew.
-  bool damaged_ = false;
+  bool must_reseek_ = false;
 };
 
 }  // namespace

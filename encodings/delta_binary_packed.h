@@ -14,6 +14,7 @@
 // Only pages whose block size divides 1,024 have one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -56,6 +57,10 @@ struct DeltaPlace {
 // Bytes of a place in a skip table, and the places of so many values.
 template <typename T>
 inline constexpr size_t kDeltaPlaceBytes = sizeof(uint32_t) + sizeof(T);
+template <typename T>
+DeltaPlace<T> LoadDeltaPlace(const uint8_t* p) {
+  return {LoadLittleEndian<uint32_t>(p), LoadLittleEndian<T>(p + sizeof(uint32_t))};
+}
 constexpr uint32_t SkipPlaces(uint32_t count) {
   return count == 0 ? 0 : (count - 1) / kSkipInterval;
 }
@@ -72,7 +77,8 @@ void EncodeDeltaBinaryPacked(std::span<const T> values, const DeltaBlockShape& s
 template <typename T>
 class DeltaBinaryPackedReader {
  public:
-  // `bytes` begin with the stream, must say `count`, and outlive the reader.
+  // `bytes` begin with the stream, must say `count`, and outlive the reader. No values may have no
+  // bytes.
   absl::Status Open(std::span<const uint8_t> bytes, uint32_t count, DeltaBlocks blocks);
 
   uint32_t count() const { return count_; }
@@ -85,6 +91,20 @@ class DeltaBinaryPackedReader {
   absl::Status Read(std::span<T> out);
   // Precondition: `count` values are left.
   absl::Status Skip(uint32_t count);
+
+  // Values that take no bytes: the next ones, each `step` more than the one before it, the first of
+  // them than `last`.
+  struct Run {
+    uint32_t count = 0;
+    T last = 0;
+    T step = 0;
+  };
+  // Up to `max` of the next values; none where they are not known to be such, or before a boundary
+  // of groups, which Read reaches with ahead() values.
+  Run NextRun(uint32_t max) const;
+  uint32_t ahead() const { return static_cast<uint32_t>(kDeltaGroup - group_next_); }
+  // Passes a run that NextRun returned, in no time.
+  void Pass(const Run& run);
 
   // To the first value; to the one of a place of its number, as a skip table has it.
   void Rewind();
@@ -122,13 +142,33 @@ class DeltaBinaryPackedReader {
   size_t group_next_ = kDeltaGroup;
 };
 
+// Brings a reader of a stream to `position`: from where it is, unless `must_rewind`, or from one of
+// the `places` of a skip table, which load(bytes) gets from `place_bytes` each; no places: no
+// table.
+template <typename Reader, typename Load>
+absl::Status SeekWithPlaces(Reader& reader, bool must_rewind, uint32_t position,
+                            std::span<const uint8_t> places, size_t place_bytes, Load load) {
+  // Places are those of values 1024, 2048, ...: number 0 to places - 1.
+  const size_t place = std::min<size_t>(position / kSkipInterval, places.size() / place_bytes);
+  if (must_rewind || reader.position() > position || reader.position() < place * kSkipInterval) {
+    if (place == 0) {
+      reader.Rewind();
+    } else {
+      const size_t number = place - 1;
+      CFILE_RETURN_IF_ERROR(reader.Restore(static_cast<uint32_t>(number),
+                                           load(places.data() + number * place_bytes)));
+    }
+  }
+  return reader.Skip(position - reader.position());
+}
+
 // A decoder of pages of int32_t or int64_t.
 template <typename T>
 std::unique_ptr<BlockDecoder<T>> MakeDeltaBinaryPackedDecoder(
     DeltaBlocks blocks = DeltaBlocks::kStrict);
 template <typename T>
 std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(
-    const DeltaBlockShape& shape = kDeltaBlockShape<T>);
+    const DeltaBlockShape& shape = kDeltaBlockShape<T>, bool skip_tables = true);
 
 struct DeltaBinaryPackedCodec {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaBinaryPacked;
@@ -145,7 +185,9 @@ struct DeltaBinaryPackedCodec {
   template <typename T>
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType /*type*/,
                                                       const EncoderOptions& options) {
-    return MakePageBlockEncoder<T>(MakeDeltaBinaryPackedEncoder<PageType<T>>(), options);
+    using P = PageType<T>;
+    return MakePageBlockEncoder<T>(
+        MakeDeltaBinaryPackedEncoder<P>(kDeltaBlockShape<P>, options.skip_tables), options);
   }
   template <typename T>
   static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType /*type*/,

@@ -46,12 +46,12 @@ namespace {
 template <typename T>
 class DeltaPageEncoder final : public PageEncoder<T> {
  public:
-  explicit DeltaPageEncoder(const DeltaBlockShape& shape) : shape_(shape) {}
+  DeltaPageEncoder(const DeltaBlockShape& shape, bool skip_tables)
+      : shape_(shape), skip_tables_(skip_tables && kSkipInterval % shape.block_size == 0) {}
 
   void Encode(std::span<const T> values, EncodedBlock& block) override {
     places_.clear();
-    const bool divides = kSkipInterval % shape_.block_size == 0;
-    EncodeDeltaBinaryPacked<T>(values, shape_, block.bytes, divides ? &places_ : nullptr);
+    EncodeDeltaBinaryPacked<T>(values, shape_, block.bytes, skip_tables_ ? &places_ : nullptr);
     for (const DeltaPlace<T>& place : places_) {
       block.skip_table.PutFixed(place.offset);
       block.skip_table.PutFixed(place.value);
@@ -60,20 +60,23 @@ class DeltaPageEncoder final : public PageEncoder<T> {
 
  private:
   const DeltaBlockShape shape_;
+  const bool skip_tables_;
   std::vector<DeltaPlace<T>> places_;
 };
 
 }  // namespace
 
 template <typename T>
-std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(const DeltaBlockShape& shape) {
-  return std::make_unique<DeltaPageEncoder<T>>(shape);
+std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(const DeltaBlockShape& shape,
+                                                             bool skip_tables) {
+  return std::make_unique<DeltaPageEncoder<T>>(shape, skip_tables);
 }
 
-#define CFILE_INSTANTIATE_DELTA(T)                                                     \
-  template void EncodeDeltaBinaryPacked<T>(std::span<const T>, const DeltaBlockShape&, \
-                                           ByteWriter&, std::vector<DeltaPlace<T>>*);  \
-  template std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder<T>(const DeltaBlockShape&);
+#define CFILE_INSTANTIATE_DELTA(T)                                                                 \
+  template void EncodeDeltaBinaryPacked<T>(std::span<const T>, const DeltaBlockShape&,             \
+                                           ByteWriter&, std::vector<DeltaPlace<T>>*);              \
+  template std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder<T>(const DeltaBlockShape&, \
+                                                                           bool);
 CFILE_INSTANTIATE_DELTA(int32_t)
 CFILE_INSTANTIATE_DELTA(int64_t)
 #undef CFILE_INSTANTIATE_DELTA

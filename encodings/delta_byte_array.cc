@@ -1,7 +1,7 @@
+// The decoder. (The encoder: delta_byte_array_encoder.cc.)
 #include "encodings/delta_byte_array.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <cstring>
 #include <memory>
@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "encodings/back_to_back.h"
 #include "encodings/bytes.h"
 #include "encodings/delta_binary_packed.h"
 #include "encodings/delta_byte_kernels.h"
@@ -24,85 +23,8 @@ namespace {
 constexpr size_t kPlaceBytes =
     kDeltaPlaceBytes<int32_t> + kDeltaLengthPlaceBytes + sizeof(uint32_t);
 constexpr size_t kTableHeader = 2 * sizeof(uint32_t);
-constexpr uint32_t kNoPrefix = UINT32_MAX;
-// Prefixes of so many bytes are always in the skip table; longer ones as long as all of them
-// together take no more than a sixteenth of the page.
-constexpr size_t kShortPrefix = 64;
 // Lengths that are read at a time.
 constexpr size_t kLengths = 1024;
-
-size_t CommonPrefix(std::string_view a, std::string_view b) {
-  const size_t size = std::min(a.size(), b.size());
-  size_t i = 0;
-  for (; i + 8 <= size; i += 8) {
-    uint64_t x, y;
-    std::memcpy(&x, a.data() + i, 8);
-    std::memcpy(&y, b.data() + i, 8);
-    if (x != y) return i + static_cast<size_t>(std::countr_zero(x ^ y)) / 8;
-  }
-  while (i < size && a[i] == b[i]) ++i;
-  return i;
-}
-
-class Encoder final : public PageEncoder<std::string_view> {
- public:
-  void Encode(std::span<const std::string_view> values, EncodedBlock& block) override {
-    const size_t begin = block.bytes.size();
-    prefixes_.resize(values.size());
-    suffixes_.resize(values.size());
-    std::string_view previous;
-    for (size_t i = 0; i < values.size();) {
-      const BackToBack run = FindBackToBack(values, i);
-      const auto some = values.subspan(i, run.end - i);
-      prefixes_[i] = static_cast<int32_t>(CommonPrefix(previous, some[0]));
-      const size_t vectors = CommonPrefixes(some, run.bytes_end, prefixes_.data() + i);
-      for (size_t j = 0; j < some.size(); ++j) {
-        auto prefix = static_cast<size_t>(prefixes_[i + j]);
-        if (j > 0 && (j >= vectors || prefix == kMaxComparedBytes)) {
-          prefix = CommonPrefix(some[j - 1], some[j]);
-          prefixes_[i + j] = static_cast<int32_t>(prefix);
-        }
-        suffixes_[i + j] = {some[j].data() + prefix, some[j].size() - prefix};
-      }
-      previous = some.back();
-      i = run.end;
-    }
-    prefix_places_.clear();
-    places_.clear();
-    EncodeDeltaBinaryPacked<int32_t>(prefixes_, {}, block.bytes, &prefix_places_);
-    const auto suffixes = static_cast<uint32_t>(block.bytes.size() - begin);
-    const uint32_t data = EncodeDeltaLengthByteArray(suffixes_, values, block.bytes, places_);
-    if (!places_.empty())
-      PutSkipTable(values, suffixes, data, block.bytes.size() - begin, block.skip_table);
-  }
-
- private:
-  void PutSkipTable(std::span<const std::string_view> values, uint32_t suffixes, uint32_t data,
-                    size_t page_size, ByteWriter& out) {
-    out.PutFixed(suffixes);
-    out.PutFixed(data);
-    ByteWriter prefixes;
-    size_t allowance = page_size / 16;
-    for (size_t i = 0; i < places_.size(); ++i) {
-      const size_t number = (i + 1) * kSkipInterval;
-      const auto length = static_cast<size_t>(prefixes_[number]);
-      const bool stored = length <= kShortPrefix || length <= allowance;
-      out.PutFixed(prefix_places_[i].offset);
-      out.PutFixed(prefix_places_[i].value);
-      PutPlace(places_[i], out);
-      out.PutFixed(stored ? static_cast<uint32_t>(prefixes.size()) : kNoPrefix);
-      if (!stored) continue;
-      prefixes.PutBytes(values[number].substr(0, length));
-      if (length > kShortPrefix) allowance -= length;
-    }
-    out.PutBytes(prefixes.span());
-  }
-
-  std::vector<int32_t> prefixes_;
-  std::vector<std::string_view> suffixes_;
-  std::vector<DeltaPlace<int32_t>> prefix_places_;
-  std::vector<DeltaLengthPlace> places_;
-};
 
 constexpr size_t kAhead = PackedStrings::kAhead;
 static_assert(kAhead >= kMaxRebuiltBytes);
@@ -242,48 +164,42 @@ class Decoder final : public BlockDecoder<std::string_view> {
     Begin(0);
     count_ = block.count;
     first_ordinal_ = block.first_ordinal;
-    damaged_ = false;
+    must_reseek_ = false;
     return absl::OkStatus();
   }
 
   absl::Status SeekTo(uint32_t position) override {
     assert(position <= count_);
-    const bool begin = damaged_;
+    const bool begin = must_reseek_;
     const uint32_t from = position_;
     position_ = position;
-    damaged_ = true;  // until all went well
+    must_reseek_ = true;  // until all went well
     uint32_t place = std::min(position / kSkipInterval, places_.empty() ? 0 : SkipPlaces(count_));
-    while (place > 0 && StoredPrefix(place - 1) == kNoPrefix) --place;
+    while (place > 0 && StoredPrefix(place - 1) == kNoDeltaPrefix) --place;
     uint32_t at = from;
     if (begin || from > position || from < place * kSkipInterval) {
       CFILE_RETURN_IF_ERROR(BeginAtPlace(place));
       at = place * kSkipInterval;
     }
-    std::string_view skipped[256];
-    while (at < position) {
-      CFILE_ASSIGN_OR_RETURN(
-          const size_t read,
-          RebuildViews({skipped, std::min<size_t>(std::size(skipped), position - at)}));
-      at += static_cast<uint32_t>(read);
-    }
-    damaged_ = false;
+    CFILE_RETURN_IF_ERROR(Pass(position - at));
+    must_reseek_ = false;
     return absl::OkStatus();
   }
 
   absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
-    if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
-    damaged_ = true;  // until all went well
+    if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
+    must_reseek_ = true;  // until all went well
     CFILE_ASSIGN_OR_RETURN(
         const size_t read,
         RebuildViews(out.first(std::min<size_t>(out.size(), count_ - position_))));
-    damaged_ = false;
+    must_reseek_ = false;
     position_ += static_cast<uint32_t>(read);
     return read;
   }
 
   absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
-    if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
-    damaged_ = true;  // until all went well
+    if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
+    must_reseek_ = true;  // until all went well
     const size_t count = std::min<size_t>(max, count_ - position_);
     PackedSink sink(out, count);
     size_t done = 0;
@@ -294,7 +210,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
       CopyAhead(arena_.bytes.get(), previous_, previous_size_);
       previous_ = arena_.bytes.get();
     }
-    damaged_ = !status.ok();
+    must_reseek_ = !status.ok();
     position_ += static_cast<uint32_t>(done);
     return done;
   }
@@ -327,8 +243,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
       return absl::OkStatus();
     }
     const uint8_t* const entry = places_.data() + (place - 1) * kPlaceBytes;
-    const DeltaPlace<int32_t> prefix = {LoadLittleEndian<uint32_t>(entry),
-                                        LoadLittleEndian<int32_t>(entry + 4)};
+    const auto prefix = LoadDeltaPlace<int32_t>(entry);
     const size_t stored = StoredPrefix(place - 1);
     if (prefix.value < 0 || stored > stored_prefixes_.size() ||
         static_cast<size_t>(prefix.value) > stored_prefixes_.size() - stored) {
@@ -367,11 +282,63 @@ class Decoder final : public BlockDecoder<std::string_view> {
     return absl::OkStatus();
   }
 
-  // Rebuilds the next values in the arena, as many as it takes, at least one.
-  absl::StatusOr<size_t> RebuildViews(std::span<std::string_view> out) {
+  void PreviousToFront() {
     if (previous_ != arena_.bytes.get() && previous_size_ > 0)
       std::memmove(arena_.bytes.get(), previous_, previous_size_);
     previous_ = arena_.bytes.get();
+  }
+
+  // Passes `count` values: of each, only its suffix is written, over the value before it.
+  absl::Status Pass(uint32_t count) {
+    PreviousToFront();
+    while (count > 0) {
+      if (next_ == end_) {
+        // Values equal to the one before, which shares as much and has no suffix either.
+        const auto prefixes = prefixes_.NextRun(count - 1);
+        const auto suffixes = suffixes_.NextRun(prefixes.count);
+        if (suffixes.count > 0 && prefixes.step == 0 && suffixes.step == 0 && suffixes.last == 0) {
+          assert(static_cast<size_t>(prefixes.last) == previous_size_);
+          prefixes_.Pass({suffixes.count, prefixes.last, 0});
+          CFILE_RETURN_IF_ERROR(suffixes_.Skip(suffixes.count));
+          count -= suffixes.count;
+          continue;
+        }
+        const uint32_t ahead = prefixes_.ahead();
+        CFILE_RETURN_IF_ERROR(ReadLengths(std::min<size_t>(count, ahead > 0 ? ahead : kLengths)));
+      }
+      CFILE_RETURN_IF_ERROR(CheckPrefix());
+      const size_t prefix = static_cast<uint32_t>(prefix_sizes_[next_]);
+      const auto suffix = static_cast<size_t>(suffix_sizes_[next_]);
+      const size_t size = prefix + suffix;
+      if (size > arena_.capacity) {  // by so much that a page of ever longer values is no matter
+        arena_.Grow(std::max(size, 2 * arena_.capacity), prefix);
+        previous_ = arena_.bytes.get();
+      }
+      uint8_t* const to = arena_.bytes.get() + prefix;
+      if (suffix <= 16 && bytes_.data() + bytes_.size() - suffix_ >= 16) {
+        CopyWide<16>(suffix_, to);
+      } else if (suffix > 0) {
+        std::memcpy(to, suffix_, suffix);
+      }
+      suffix_ += suffix;
+      previous_size_ = size;
+      ++next_;
+      --count;
+    }
+    return absl::OkStatus();
+  }
+
+  // Whether the next value shares no more than there is.
+  absl::Status CheckPrefix() const {
+    // Negative ones do.
+    if (static_cast<uint32_t>(prefix_sizes_[next_]) <= previous_size_) return absl::OkStatus();
+    return DataLoss("value ", first_of_chunk_ + next_, " shares ", prefix_sizes_[next_],
+                    " bytes with a value of ", previous_size_);
+  }
+
+  // Rebuilds the next values in the arena, as many as it takes, at least one.
+  absl::StatusOr<size_t> RebuildViews(std::span<std::string_view> out) {
+    PreviousToFront();
     ViewSink sink(arena_, previous_size_, out.data());
     size_t done = 0;
     CFILE_RETURN_IF_ERROR(Rebuild(out.size(), sink, done));
@@ -407,13 +374,10 @@ class Decoder final : public BlockDecoder<std::string_view> {
       }
       if (rebuilt.count == some) continue;
       // What it does not take: a value of any size, anywhere.
-      const auto prefix = static_cast<size_t>(static_cast<uint32_t>(prefix_sizes_[next_]));
+      CFILE_RETURN_IF_ERROR(CheckPrefix());
+      const size_t prefix = static_cast<uint32_t>(prefix_sizes_[next_]);
       const auto suffix = static_cast<size_t>(suffix_sizes_[next_]);  // >= 0: the reader's word
       const size_t size = prefix + suffix;
-      if (prefix > previous_size_) {  // negative ones too
-        return DataLoss("value ", first_of_chunk_ + next_, " shares ", prefix_sizes_[next_],
-                        " bytes with a value of ", previous_size_);
-      }
       if (!sink.MakeRoom(size)) return absl::OkStatus();
       find_previous();
       uint8_t* const value = sink.next();
@@ -437,7 +401,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
   size_t suffixes_offset_ = 0;
   DeltaBinaryPackedReader<int32_t> prefixes_;
   DeltaLengthReader suffixes_;
-  bool damaged_ = false;  // a reader failed, or may have: they are not at position_
+  bool must_reseek_ = false;  // a reader failed, or may have: they are not at position_
 
   // The values of the last Read; the last value of any call, where the next one's prefix comes
   // from.
@@ -457,9 +421,6 @@ class Decoder final : public BlockDecoder<std::string_view> {
 
 }  // namespace
 
-std::unique_ptr<PageEncoder<std::string_view>> DeltaByteArrayCodec::MakePageEncoder() {
-  return std::make_unique<Encoder>();
-}
 std::unique_ptr<BlockDecoder<std::string_view>> DeltaByteArrayCodec::MakePageDecoder(
     uint32_t type_length) {
   return std::make_unique<Decoder>(type_length);

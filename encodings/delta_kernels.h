@@ -10,7 +10,7 @@ namespace cfile::encodings {
 // Values that are unpacked together: those of any width end on a byte.
 inline constexpr size_t kDeltaGroup = 8;
 
-// Bytes behind the packed groups that DecodeDeltaGroups may read.
+// Bytes behind the packed groups that DecodeDeltas may read.
 inline constexpr size_t kDeltaReadAhead = 16;
 
 // Decodes `miniblocks` miniblocks of `groups` * 8 deltas, packed back to back with the bits that

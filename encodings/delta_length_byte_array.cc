@@ -15,13 +15,12 @@ void PutPlace(const DeltaLengthPlace& place, ByteWriter& out) {
 }
 
 DeltaLengthPlace LoadDeltaLengthPlace(const uint8_t* p) {
-  return {{LoadLittleEndian<uint32_t>(p), LoadLittleEndian<int32_t>(p + 4)},
-          LoadLittleEndian<uint32_t>(p + 8)};
+  return {LoadDeltaPlace<int32_t>(p), LoadLittleEndian<uint32_t>(p + kDeltaPlaceBytes<int32_t>)};
 }
 
 uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values,
                                     std::span<const std::string_view> owners, ByteWriter& out,
-                                    std::vector<DeltaLengthPlace>& places) {
+                                    std::vector<DeltaLengthPlace>* places) {
   const size_t begin = out.size();
   const auto lengths = std::make_unique_for_overwrite<int32_t[]>(values.size());
   size_t total = 0;
@@ -34,7 +33,8 @@ uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values,
     total += values[i].size();
   }
   std::vector<DeltaPlace<int32_t>> length_places;
-  EncodeDeltaBinaryPacked<int32_t>({lengths.get(), values.size()}, {}, out, &length_places);
+  EncodeDeltaBinaryPacked<int32_t>({lengths.get(), values.size()}, {}, out,
+                                   places != nullptr ? &length_places : nullptr);
   const size_t data = out.size();
   if (is_whole) {
     if (total > 0) out.PutBytes({values[0].data(), total});
@@ -50,7 +50,7 @@ uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values,
   for (size_t i = 0, value = 0; i < length_places.size(); ++i) {
     for (; value < (i + 1) * kSkipInterval; ++value)
       offset += static_cast<uint32_t>(lengths[value]);
-    places.push_back({length_places[i], offset});
+    places->push_back({length_places[i], offset});
   }
   return static_cast<uint32_t>(data - begin);
 }
@@ -98,15 +98,20 @@ absl::Status DeltaLengthReader::Read(std::span<int32_t> lengths, const uint8_t*&
       if (lengths[i] < 0) return DataLoss("value ", first + i, " has length ", lengths[i]);
     }
   }
-  if (sum > data_.size() - next_) {
-    return DataLoss("values ", first, " to ", position() - 1, " take ", sum,
-                    " bytes of data, of which ", data_.size() - next_, " are there");
-  }
+  data = data_.data() + next_;
+  CFILE_RETURN_IF_ERROR(PassData(first, sum));
   // What a skip table said is held against the lengths when they are all read.
   if (position() == count() && lengths_.offset() != data_offset_)
     return DataLoss("data begin at byte ", lengths_.offset(), ", not ", data_offset_);
-  data = data_.data() + next_;
-  next_ += sum;
+  return absl::OkStatus();
+}
+
+absl::Status DeltaLengthReader::PassData(uint32_t first, uint64_t bytes) {
+  if (bytes > data_.size() - next_) {
+    return DataLoss("values ", first, " to ", position() - 1, " take ", bytes,
+                    " bytes of data, of which ", data_.size() - next_, " are there");
+  }
+  next_ += bytes;
   return absl::OkStatus();
 }
 
@@ -114,9 +119,17 @@ absl::Status DeltaLengthReader::Skip(uint32_t count) {
   int32_t lengths[512];
   const uint8_t* data;
   while (count > 0) {
-    const auto step = std::min<uint32_t>(count, std::size(lengths));
-    CFILE_RETURN_IF_ERROR(Read({lengths, step}, data));
-    count -= step;
+    const uint32_t first = position();
+    // Of one length, which has been read once. Read sees the last value.
+    if (const auto run = lengths_.NextRun(count - 1); run.count > 0 && run.step == 0) {
+      lengths_.Pass(run);
+      CFILE_RETURN_IF_ERROR(PassData(first, uint64_t{run.count} * static_cast<uint32_t>(run.last)));
+    } else {
+      const uint32_t ahead = lengths_.ahead();
+      const auto step = std::min<uint32_t>(count, ahead > 0 ? ahead : std::size(lengths));
+      CFILE_RETURN_IF_ERROR(Read({lengths, step}, data));
+    }
+    count -= position() - first;
   }
   return absl::OkStatus();
 }
@@ -125,15 +138,19 @@ namespace {
 
 class Encoder final : public PageEncoder<std::string_view> {
  public:
+  explicit Encoder(bool skip_tables) : skip_tables_(skip_tables) {}
+
   void Encode(std::span<const std::string_view> values, EncodedBlock& block) override {
     places_.clear();
-    const uint32_t data = EncodeDeltaLengthByteArray(values, values, block.bytes, places_);
+    const uint32_t data =
+        EncodeDeltaLengthByteArray(values, values, block.bytes, skip_tables_ ? &places_ : nullptr);
     if (places_.empty()) return;
     block.skip_table.PutFixed(data);
     for (const DeltaLengthPlace& place : places_) PutPlace(place, block.skip_table);
   }
 
  private:
+  const bool skip_tables_;
   std::vector<DeltaLengthPlace> places_;
 };
 
@@ -157,39 +174,27 @@ class Decoder final : public BlockDecoder<std::string_view> {
     CFILE_RETURN_IF_ERROR(reader_.Open(block.bytes, block.count, data_offset));
     count_ = block.count;
     first_ordinal_ = block.first_ordinal;
-    damaged_ = false;
+    must_reseek_ = false;
     return absl::OkStatus();
   }
 
   absl::Status SeekTo(uint32_t position) override {
     assert(position <= count_);
     position_ = position;
-    const uint32_t places = places_.empty() ? 0 : SkipPlaces(count_);
-    const uint32_t place = std::min(position / kSkipInterval, places);
-    const bool begin = damaged_;
-    damaged_ = true;  // until all went well
-    if (begin || reader_.position() > position || reader_.position() < place * kSkipInterval) {
-      if (place == 0) {
-        reader_.Rewind();
-      } else {
-        CFILE_RETURN_IF_ERROR(reader_.Restore(
-            place - 1,
-            LoadDeltaLengthPlace(places_.data() + (place - 1) * kDeltaLengthPlaceBytes)));
-      }
-    }
-    CFILE_RETURN_IF_ERROR(reader_.Skip(position - reader_.position()));
-    damaged_ = false;
-    return absl::OkStatus();
+    absl::Status status = SeekWithPlaces(reader_, must_reseek_, position, places_,
+                                         kDeltaLengthPlaceBytes, LoadDeltaLengthPlace);
+    must_reseek_ = !status.ok();
+    return status;
   }
 
   absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
-    if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
+    if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
     const size_t read = std::min<size_t>(out.size(), count_ - position_);
     for (size_t done = 0; done < read;) {
       const size_t chunk = std::min(read - done, std::size(lengths_));
       const uint8_t* data;
       if (absl::Status status = reader_.Read({lengths_, chunk}, data); !status.ok()) {
-        damaged_ = true;
+        must_reseek_ = true;
         return status;
       }
       const char* text = reinterpret_cast<const char*>(data);
@@ -205,7 +210,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
   }
 
   absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
-    if (damaged_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
+    if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
     const size_t read = std::min<size_t>(max, count_ - position_);
     PackedBudget budget(out);
     uint32_t* const ends = out.ReserveOffsets(read);
@@ -214,7 +219,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
       const size_t chunk = std::min(read - done, std::size(lengths_));
       const uint8_t* data;
       if (absl::Status status = reader_.Read({lengths_, chunk}, data); !status.ok()) {
-        damaged_ = true;
+        must_reseek_ = true;
         if (done == 0) return status;
         break;
       }
@@ -232,7 +237,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
       out.Add(fitting, bytes);
       done += fitting;
       if (fitting < chunk) {
-        damaged_ = true;  // the reader is ahead
+        must_reseek_ = true;  // the reader is ahead
         break;
       }
     }
@@ -247,14 +252,15 @@ class Decoder final : public BlockDecoder<std::string_view> {
  private:
   DeltaLengthReader reader_;
   std::span<const uint8_t> places_;
-  bool damaged_ = false;  // the reader failed, or may have, or is ahead: it is not at position_
+  bool must_reseek_ = false;  // the reader failed, or may have, or is ahead: it is not at position_
   int32_t lengths_[1024];
 };
 
 }  // namespace
 
-std::unique_ptr<PageEncoder<std::string_view>> DeltaLengthByteArrayCodec::MakePageEncoder() {
-  return std::make_unique<Encoder>();
+std::unique_ptr<PageEncoder<std::string_view>> DeltaLengthByteArrayCodec::MakePageEncoder(
+    bool skip_tables) {
+  return std::make_unique<Encoder>(skip_tables);
 }
 std::unique_ptr<BlockDecoder<std::string_view>> DeltaLengthByteArrayCodec::MakePageDecoder() {
   return std::make_unique<Decoder>();

@@ -33,12 +33,13 @@ inline constexpr size_t kDeltaLengthPlaceBytes = kDeltaPlaceBytes<int32_t> + siz
 void PutPlace(const DeltaLengthPlace& place, ByteWriter& out);
 DeltaLengthPlace LoadDeltaLengthPlace(const uint8_t* p);
 
-// Appends the stream of `values` to `out` and its places to `places`; returns the offset of the
-// data in the stream. Preconditions: each value and the stream are shorter than 2^31 bytes;
-// values[i] is a part of owners[i], for which `values` themselves may be given.
+// Appends the stream of `values` to `out`, and its places to `places` unless that is nullptr;
+// returns the offset of the data in the stream. Preconditions: each value and the stream are
+// shorter than 2^31 bytes; values[i] is a part of owners[i], for which `values` themselves may be
+// given.
 uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values,
                                     std::span<const std::string_view> owners, ByteWriter& out,
-                                    std::vector<DeltaLengthPlace>& places);
+                                    std::vector<DeltaLengthPlace>* places);
 
 // Reads a stream forwards. Allocates nothing. After an error, Rewind or Restore come before any
 // further Read.
@@ -55,11 +56,18 @@ class DeltaLengthReader {
   // back, are there. Precondition: so many values are left.
   absl::Status Read(std::span<int32_t> lengths, const uint8_t*& data);
   absl::Status Skip(uint32_t count);
+  // The next lengths, as DeltaBinaryPackedReader has them; Skip passes them.
+  DeltaBinaryPackedReader<int32_t>::Run NextRun(uint32_t max) const {
+    return lengths_.NextRun(max);
+  }
 
   void Rewind();
   absl::Status Restore(uint32_t number, const DeltaLengthPlace& place);
 
  private:
+  // Passes `bytes` of data: those of the values from `first` on up to position().
+  absl::Status PassData(uint32_t first, uint64_t bytes);
+
   DeltaBinaryPackedReader<int32_t> lengths_;
   std::span<const uint8_t> data_;
   size_t data_offset_ = 0;
@@ -74,12 +82,12 @@ struct DeltaLengthByteArrayCodec {
   static constexpr uint32_t kWorstExtraBytesPerBlock = 192;
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
 
-  static std::unique_ptr<PageEncoder<std::string_view>> MakePageEncoder();
+  static std::unique_ptr<PageEncoder<std::string_view>> MakePageEncoder(bool skip_tables = true);
   static std::unique_ptr<BlockDecoder<std::string_view>> MakePageDecoder();
   template <typename T>
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType /*type*/,
                                                       const EncoderOptions& options) {
-    return MakePageBlockEncoder<T>(MakePageEncoder(), options);
+    return MakePageBlockEncoder<T>(MakePageEncoder(options.skip_tables), options);
   }
   template <typename T>
   static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType /*type*/,

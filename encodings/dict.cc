@@ -152,6 +152,7 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
     if (!has_codes_) {
       CFILE_ASSIGN_OR_RETURN(read, plain_->Read(out.first(read)));
     } else {
+      if (codes_->position() != position_) CFILE_RETURN_IF_ERROR(codes_->SeekTo(position_));
       for (size_t done = 0; done < read;) {
         CFILE_ASSIGN_OR_RETURN(const size_t looked_up, LookUp(out.subspan(done, read - done)));
         done += looked_up;

@@ -1,10 +1,11 @@
 // Group varint: a few integers behind one selector that tells each one's length in bytes, so that a
 // decoder needs no branch per byte (cfile/FORMAT.md, Group varint).
 //
-//   32 bits: groups of 4. Selector: 1 byte, two bits a value from the most significant pair down,
-//   byte length - 1. 64 bits: groups of 5 (early Parquet). Selector: 2 bytes, a little-endian
-//   number; three bits a value from bits 14-12 down, byte
-//            length - 1; the most significant bit is unused: written as 0, ignored when read.
+// - 32 bits: groups of 4. Selector: 1 byte, two bits a value from the most significant pair down,
+//   byte length - 1.
+// - 64 bits: groups of 5 (early Parquet). Selector: 2 bytes, a little-endian number; three bits a
+//   value from bits 14-12 down, byte length - 1; the most significant bit is unused: written as 0,
+//   ignored when read.
 //
 // The values follow, little-endian. A last group that is not complete is filled with zeros.
 #pragma once

@@ -79,12 +79,13 @@ absl::Status ReadIndexes(std::span<const uint8_t> bytes, std::span<T> out) {
 }
 
 template <typename T>
-absl::Status ReadBitPacked(std::span<const uint8_t> bytes, int width, std::span<T> out) {
+absl::Status ReadBitPacked(ByteReader& reader, int width, std::span<T> out) {
   CFILE_RETURN_IF_ERROR(CheckWidth<T>(width));
   const uint64_t needed = PackedBytes(out.size(), width);
-  if (needed > bytes.size()) {
+  std::span<const uint8_t> bytes;
+  if (!reader.ReadBytes(needed, bytes)) {
     return DataLoss("levels: ", out.size(), " values of ", width, " bits take ", needed,
-                    " bytes, found ", bytes.size());
+                    " bytes, found ", reader.remaining());
   }
   if (width == 0) {
     for (T& value : out) value = 0;
@@ -126,14 +127,14 @@ absl::Status ReadHybridWithLength(ByteReader& reader, int width, std::span<T> ou
   return absl::OkStatus();
 }
 
-#define CFILE_INSTANTIATE(T)                                                           \
-  template void PutHybrid<T>(std::span<const T>, int, ByteWriter&);                    \
-  template void PutHybridWithLength<T>(std::span<const T>, int, ByteWriter&);          \
-  template void PutIndexes<T>(std::span<const T>, int, ByteWriter&);                   \
-  template void PutBitPacked<T>(std::span<const T>, int, ByteWriter&);                 \
-  template absl::Status ReadHybrid<T>(std::span<const uint8_t>, int, std::span<T>);    \
-  template absl::Status ReadIndexes<T>(std::span<const uint8_t>, std::span<T>);        \
-  template absl::Status ReadBitPacked<T>(std::span<const uint8_t>, int, std::span<T>); \
+#define CFILE_INSTANTIATE(T)                                                        \
+  template void PutHybrid<T>(std::span<const T>, int, ByteWriter&);                 \
+  template void PutHybridWithLength<T>(std::span<const T>, int, ByteWriter&);       \
+  template void PutIndexes<T>(std::span<const T>, int, ByteWriter&);                \
+  template void PutBitPacked<T>(std::span<const T>, int, ByteWriter&);              \
+  template absl::Status ReadHybrid<T>(std::span<const uint8_t>, int, std::span<T>); \
+  template absl::Status ReadIndexes<T>(std::span<const uint8_t>, std::span<T>);     \
+  template absl::Status ReadBitPacked<T>(ByteReader&, int, std::span<T>);           \
   template absl::Status ReadHybridWithLength<T>(ByteReader&, int, std::span<T>);
 CFILE_INSTANTIATE(uint16_t)
 CFILE_INSTANTIATE(uint32_t)

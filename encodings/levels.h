@@ -8,7 +8,9 @@
 //   bit-packed           values back to back, most significant bit first; deprecated
 //
 // None says how many values it holds. A width may come from a file: more than 32, or more than the
-// values' type has bits, is kDataLoss.
+// values' type has bits, is kDataLoss. A value may be any that the width allows: whether it is a
+// level that the column has is the caller's to check. Where a column's largest level is 0, pages
+// have no levels of that kind, not even a length: there is nothing to read or to put.
 #pragma once
 
 #include <cstdint>
@@ -41,12 +43,12 @@ template <typename T>
 absl::Status ReadHybrid(std::span<const uint8_t> bytes, int width, std::span<T> out);
 template <typename T>
 absl::Status ReadIndexes(std::span<const uint8_t> bytes, std::span<T> out);
-template <typename T>
-absl::Status ReadBitPacked(std::span<const uint8_t> bytes, int width, std::span<T> out);
 
-// The same from where `reader` stands, which passes the length and so many bytes: other levels or
-// the values follow. On failure it has not moved.
+// The same from where `reader` stands, which passes the length and so many bytes, or the packed
+// ones: other levels or the values follow. On failure it has not moved.
 template <typename T>
 absl::Status ReadHybridWithLength(ByteReader& reader, int width, std::span<T> out);
+template <typename T>
+absl::Status ReadBitPacked(ByteReader& reader, int width, std::span<T> out);
 
 }  // namespace cfile::encodings

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "encodings/bytes.h"
 
@@ -19,6 +20,13 @@ namespace cfile::encodings {
 // views are valid until the next call that is not const.
 class PackedStrings {
  public:
+  PackedStrings() = default;
+  PackedStrings(PackedStrings&& other) noexcept { Swap(other); }
+  PackedStrings& operator=(PackedStrings&& other) noexcept {
+    Swap(other);
+    return *this;
+  }
+
   // The most bytes of data: offsets fit Arrow's int32 too.
   static constexpr size_t kMaxDataBytes = INT32_MAX;
 
@@ -84,6 +92,12 @@ class PackedStrings {
   }
 
  private:
+  void Swap(PackedStrings& other) noexcept {
+    data_.Swap(other.data_);
+    offsets_.swap(other.offsets_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(size_, other.size_);
+  }
   void GrowOffsets(size_t values) {
     capacity_ = std::max(size_ + 1 + values, 2 * capacity_);
     auto offsets = std::make_unique_for_overwrite<uint32_t[]>(capacity_);

@@ -34,6 +34,15 @@ using PageType = std::conditional_t<
                        std::conditional_t<std::is_same_v<T, int128_t> || std::is_same_v<T, Int96>,
                                           std::string_view, T>>>;
 
+// F(P) for each PageType.
+#define CFILE_FOR_EACH_PAGE_TYPE(F) \
+  F(bool)                           \
+  F(int32_t)                        \
+  F(int64_t)                        \
+  F(float)                          \
+  F(double)                         \
+  F(std::string_view)
+
 // Bytes of a FIXED_LEN_BYTE_ARRAY value for values of T in a column of `type_length`; 0 for
 // BYTE_ARRAY and other types.
 template <typename T>
@@ -220,43 +229,41 @@ class PageBlockDecoder final : public BlockDecoder<T> {
       : decoder_(std::move(decoder)) {}
 
   absl::Status Open(const BlockView& block) override {
+    this->count_ = this->position_ = 0;
     CFILE_RETURN_IF_ERROR(decoder_->Open(block));
     this->count_ = block.count;
     this->first_ordinal_ = block.first_ordinal;
-    this->position_ = 0;
     return absl::OkStatus();
   }
   absl::Status SeekTo(uint32_t position) override {
-    this->position_ = position;
-    return decoder_->SeekTo(position);
+    absl::Status status = decoder_->SeekTo(position);
+    this->position_ = decoder_->position();
+    return status;
   }
   absl::StatusOr<size_t> Read(std::span<T> out) override {
-    size_t read;
+    absl::StatusOr<size_t> read;
     if constexpr (kSameBytes) {
-      CFILE_ASSIGN_OR_RETURN(read, decoder_->Read({reinterpret_cast<P*>(out.data()), out.size()}));
+      read = decoder_->Read({reinterpret_cast<P*>(out.data()), out.size()});
     } else {
       P values[512];
-      read = 0;
       // One call: views of a second one would end those of the first.
-      CFILE_ASSIGN_OR_RETURN(read,
-                             decoder_->Read({values, std::min(std::size(values), out.size())}));
-      for (size_t i = 0; i < read; ++i) out[i] = Convert(values[i]);
+      read = decoder_->Read({values, std::min(std::size(values), out.size())});
+      for (size_t i = 0; i < read.value_or(0); ++i) out[i] = Convert(values[i]);
     }
-    this->position_ += static_cast<uint32_t>(read);
+    this->position_ = decoder_->position();
     return read;
   }
   std::span<const T> Borrow(size_t max) override {
     if constexpr (kSameBytes) {
       const std::span<const P> values = decoder_->Borrow(max);
-      this->position_ += static_cast<uint32_t>(values.size());
+      this->position_ = decoder_->position();
       return {reinterpret_cast<const T*>(values.data()), values.size()};
     } else {
       return {};
     }
   }
   absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
-    CFILE_ASSIGN_OR_RETURN(const LowerBound bound, SeekToKeyByReading<T>(*this, key));
-    return bound;
+    return SeekToKeyByReading<T>(*this, key);
   }
 
  private:

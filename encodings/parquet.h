@@ -12,8 +12,10 @@
 //                                              DeltaByteArray
 //   FIXED_LEN_BYTE_ARRAY(n)  std::string_view  Plain, Dictionary, DeltaByteArray, ByteStreamSplit
 //
-// Before its values a data page has levels, whose length it says: ReadHybridWithLength,
-// ReadHybrid and ReadBitPacked read them, PutHybridWithLength, ... write them (levels.h, included).
+// Before its values a data page has levels: ReadHybridWithLength (version 1), ReadHybrid (version
+// 2, whose header says their length) and ReadBitPacked (deprecated) read them, PutHybridWithLength,
+// ... write them (levels.h, included). A column whose largest level is 0 has none of that kind in a
+// page: skip the call. Whether a level is at most the column's largest is the caller's to check.
 //
 // A column chunk of a dictionary page and a data page: an OPTIONAL BYTE_ARRAY, version 1 of pages.
 //
@@ -32,16 +34,18 @@
 //   ByteWriter page;
 //   PutHybridWithLength<uint32_t>(levels, LevelWidth(1), page);
 //   auto encoder = parquet::MakeEncoder<std::string_view>(Encoding::kParquetDictionary).value();
-//   const EncodedBlock values = parquet::EncodePage<std::string_view>(*encoder, cities).value();
+//   const EncodedBlock values = parquet::EncodePage<std::string_view>(encoder, cities).value();
 //   page.PutBytes(values.bytes.span());
-//   const parquet::DictionaryPage words = parquet::EncodeDictionaryPage(*encoder).value();
+//   const parquet::DictionaryPage words = parquet::EncodeDictionaryPage(encoder).value();
 //   std::cout << page.size() << " bytes, and a dictionary of " << words.bytes.size() << "\n";
 //
 //   // Reading it back; every error is an absl::Status, here it would end the program.
 //   DecoderOptions options;
 //   options.dictionary =
 //       parquet::DecodeDictionaryPage<std::string_view>(words.count, words.bytes.span()).value();
-//   auto decoder = parquet::MakeDecoder<std::string_view>(parquet::EncodingOf(8), options).value();
+//   const int number = parquet::NumberOf(values.encoding);  // in the page's header
+//   auto decoder =
+//       parquet::MakeDecoder<std::string_view>(parquet::EncodingOf(number), options).value();
 //   ByteReader reader(page.span());
 //   std::vector<uint32_t> defined(11);
 //   absl::Status status =
@@ -64,12 +68,24 @@
 // 2 of Ny-Ålesund, Svalbard
 // ```
 //
-// Decoders and encoders are used again for page after page and keep their memory; each belongs to
-// one thread at a time, dictionaries are immutable and shared. BlockDecoder (block_codec.h) seeks
-// as well. Pages may hold anything: what is wrong is kDataLoss, and no memory is bought by a count
-// that the bytes do not bear out.
+// Decoders and encoders are used again for page after page and keep their memory; those of a column
+// chunk with a dictionary only for that chunk. Each belongs to one thread at a time, dictionaries
+// are immutable and shared. BlockDecoder (block_codec.h) seeks as well, and gives byte arrays as
+// Arrow has them, offsets and data (ReadPacked, packed_strings.h), several times as fast. Pages may
+// hold anything: what is wrong is kDataLoss, and no memory is bought by a count that the bytes do
+// not bear out. No values may have no bytes.
+//
+// Beyond and short of what Parquet's documents say:
+// - PLAIN_DICTIONARY is read, as RLE_DICTIONARY, and not written.
+// - Dictionaries of BOOLEAN are read and written, but other readers refuse them.
+// - A DELTA_BYTE_ARRAY page whose first value shares a prefix with the page before, as a bug of
+//   early writers made them (PARQUET-246), is refused.
+// - Blocks of DELTA_BINARY_PACKED that are no multiple of 128 values, as in the examples of early
+//   documents, are read by MakeDeltaBinaryPackedDecoder(DeltaBlocks::kLenient) only
+//   (delta_binary_packed.h).
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
@@ -78,6 +94,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "encodings/bytes.h"
@@ -99,14 +116,17 @@ concept Value = std::same_as<T, bool> || std::same_as<T, int32_t> || std::same_a
 
 // Parquet's own number of an encoding (parquet.thrift), and back. Any number may be asked for: what
 // is no encoding has no codec either.
-constexpr Encoding EncodingOf(uint8_t parquet_number) {
-  return static_cast<Encoding>(kFirstExtendedNumber + parquet_number);
+constexpr Encoding EncodingOf(int parquet_number) {
+  return parquet_number < 0
+             ? Encoding::kAuto
+             : static_cast<Encoding>(kFirstExtendedNumber + static_cast<uint32_t>(parquet_number));
 }
 constexpr int NumberOf(Encoding encoding) {
   return static_cast<int>(encoding) - static_cast<int>(kFirstExtendedNumber);
 }
 
-// The physical type of T. type_length: bytes of a FIXED_LEN_BYTE_ARRAY value, 0 for other types.
+// The physical type of T. type_length, here and below: bytes of a FIXED_LEN_BYTE_ARRAY value, at
+// least 1; 0 for other types.
 template <Value T>
 constexpr PhysicalType TypeOf(uint32_t type_length) {
   return std::same_as<T, bool>      ? PhysicalType::kBool
@@ -119,18 +139,25 @@ constexpr PhysicalType TypeOf(uint32_t type_length) {
                                     : PhysicalType::kFixedBytes;
 }
 
+// kUnimplemented: none of Parquet's encodings.
+inline absl::Status CheckEncoding(Encoding encoding) {
+  if (NumberOf(encoding) >= 0) return absl::OkStatus();
+  return absl::UnimplementedError(StrCat(EncodingName(encoding), " is no encoding of Parquet's"));
+}
+
 // A decoder of data pages. `options` has the type's length, and the dictionary for pages of codes.
 // kUnimplemented, with both names: the encoding is not for this type, or no encoding of values.
-// Precondition here and below: the encoding is one of Parquet's, such as EncodingOf gives.
+// kInvalidArgument: the dictionary is of another type.
 template <Value T>
 absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding,
                                                              const DecoderOptions& options = {}) {
-  assert(NumberOf(encoding) >= 0);
+  CFILE_RETURN_IF_ERROR(CheckEncoding(encoding));
   return encodings::MakeDecoder<T>(encoding, TypeOf<T>(options.type_length), options);
 }
 
-// Opens `decoder` on the `count` values (nulls are none) of a data page. `page` must stay valid and
-// unchanged as long as they are read. kDataLoss: the page is damaged.
+// Opens `decoder` on the `count` values of a data page: those present, which are fewer than its
+// header counts where there are nulls. `page` begins with them, behind the levels; it must stay
+// valid and unchanged as long as they are read. kDataLoss: the page is damaged.
 template <Value T>
 absl::Status OpenPage(BlockDecoder<T>& decoder, uint32_t count, std::span<const uint8_t> page) {
   BlockView view(page);
@@ -138,36 +165,71 @@ absl::Status OpenPage(BlockDecoder<T>& decoder, uint32_t count, std::span<const 
   return decoder.Open(view);
 }
 
-// The dictionary in a dictionary page of `count` values, copied. kDataLoss: the page is damaged.
+// The dictionary in a dictionary page of `count` values, copied. kDataLoss: the page is damaged, or
+// bytes follow the last value.
 template <Value T>
 absl::StatusOr<std::shared_ptr<const Dictionary>> DecodeDictionaryPage(
     uint32_t count, std::span<const uint8_t> page, uint32_t type_length = 0) {
   return ReadParquetDictionaryPage(TypeOf<T>(type_length), type_length, count, page);
 }
 
-// An encoder of data pages. kUnimplemented: as above.
+// An encoder of data pages. Made by MakeEncoder, used by the functions below.
 template <Value T>
-absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(Encoding encoding,
-                                                             uint32_t type_length = 0) {
-  assert(NumberOf(encoding) >= 0);
-  return encodings::MakeEncoder<T>(
-      encoding, TypeOf<T>(type_length),
-      {.block_size_bytes = size_t{kMaxPageBytes}, .type_length = type_length});
+struct Encoder {
+  Encoding encoding;
+  uint32_t type_length;
+  std::unique_ptr<BlockEncoder<T>> blocks;
+};
+
+// kUnimplemented: as above. max_dictionary_bytes: a page for whose values the dictionary page would
+// grow beyond this has no codes.
+template <Value T>
+absl::StatusOr<Encoder<T>> MakeEncoder(
+    Encoding encoding, uint32_t type_length = 0,
+    size_t max_dictionary_bytes = EncoderOptions().max_dictionary_bytes) {
+  CFILE_RETURN_IF_ERROR(CheckEncoding(encoding));
+  const EncoderOptions options{
+      .block_size_bytes = size_t{kMaxPageBytes},
+      .type_length = type_length,
+      .max_dictionary_bytes = std::min(max_dictionary_bytes, size_t{kMaxPageBytes}),
+      .skip_tables = false};
+  CFILE_ASSIGN_OR_RETURN(auto blocks,
+                         encodings::MakeEncoder<T>(encoding, TypeOf<T>(type_length), options));
+  return Encoder<T>{encoding, type_length, std::move(blocks)};
 }
 
-// The data page of `values`, all of which go into it. `bytes` of what is returned is the page; its
-// `encoding` is kAuto where that is the encoder's, as it is but for pages on which a dictionary
-// would be lost (parquet_dictionary.h). kOutOfRange: more than kMaxPageBytes. Precondition for
-// FIXED_LEN_BYTE_ARRAY: each value has the type's length.
+// The data page of `values`, all of which go into it. `bytes` of what is returned is the page,
+// `encoding` what the page's header must say: the encoder's but for pages on which a dictionary
+// would be lost (parquet_dictionary.h).
+//
+// kOutOfRange: the values have more than kMaxPageBytes, at 1 byte for a BOOLEAN and 4 more for each
+// byte array (so they are at most INT32_MAX), or the page has. kInvalidArgument: values of another
+// length than the FIXED_LEN_BYTE_ARRAY's. After either the encoder is as before.
 template <Value T>
-absl::StatusOr<EncodedBlock> EncodePage(BlockEncoder<T>& encoder, std::span<const T> values) {
-  const size_t taken = encoder.Append(values);
-  EncodedBlock page;
-  encoder.Finish(/*first_ordinal=*/0, page);
-  if (taken < values.size() || page.bytes.size() > kMaxPageBytes) {
+absl::StatusOr<EncodedBlock> EncodePage(Encoder<T>& encoder, std::span<const T> values) {
+  const auto too_large = [&] {
     return absl::OutOfRangeError(
         StrCat(values.size(), " values take more than a page's ", kMaxPageBytes, " bytes"));
+  };
+  if (values.size() > kMaxPageBytes / (kIsBytes<T> ? 1 : sizeof(T))) return too_large();
+  if constexpr (kIsBytes<T>) {
+    uint64_t bytes = 0;
+    for (const T& value : values) {
+      if (encoder.type_length > 0 && value.size() != encoder.type_length) {
+        return absl::InvalidArgumentError(StrCat("a value of ", value.size(),
+                                                 " bytes for a FIXED_LEN_BYTE_ARRAY(",
+                                                 encoder.type_length, ")"));
+      }
+      bytes += value.size() + sizeof(uint32_t);
+      if (bytes > kMaxPageBytes) return too_large();
+    }
   }
+  [[maybe_unused]] const size_t taken = encoder.blocks->Append(values);
+  assert(taken == values.size());
+  EncodedBlock page;
+  encoder.blocks->Finish(/*first_ordinal=*/0, page);
+  if (page.bytes.size() > kMaxPageBytes) return too_large();
+  if (page.encoding == Encoding::kAuto) page.encoding = encoder.encoding;
   return page;
 }
 
@@ -177,11 +239,11 @@ struct DictionaryPage {
 };
 
 // The dictionary page for all data pages that `encoder` made; none if they need none. Called once,
-// after the last.
+// after the last: a further column chunk takes a new encoder.
 template <Value T>
-std::optional<DictionaryPage> EncodeDictionaryPage(BlockEncoder<T>& encoder) {
+std::optional<DictionaryPage> EncodeDictionaryPage(Encoder<T>& encoder) {
   ByteWriter block;  // a CFile's: the number of values stands before them
-  if (!encoder.FinishDictionary(block)) return std::nullopt;
+  if (!encoder.blocks->FinishDictionary(block)) return std::nullopt;
   ByteReader reader(block.span());
   DictionaryPage page;
   [[maybe_unused]] const bool counted = reader.ReadVint32(page.count);

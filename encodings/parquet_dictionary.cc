@@ -24,11 +24,12 @@ constexpr size_t kDictionaryOverhead = 32;
 
 // What a block without codes is tried with before PLAIN; null if nothing is.
 template <typename P>
-std::unique_ptr<PageEncoder<P>> MakeDeltaEncoder(uint32_t type_length) {
+std::unique_ptr<PageEncoder<P>> MakeDeltaEncoder(const EncoderOptions& options) {
   if constexpr (kIsBytes<P>) {
-    if (type_length == 0) return DeltaLengthByteArrayCodec::MakePageEncoder();
+    if (options.type_length == 0)
+      return DeltaLengthByteArrayCodec::MakePageEncoder(options.skip_tables);
   } else if constexpr (kIsInteger<P>) {
-    return MakeDeltaBinaryPackedEncoder<P>();
+    return MakeDeltaBinaryPackedEncoder<P>(kDeltaBlockShape<P>, options.skip_tables);
   }
   return nullptr;
 }
@@ -39,10 +40,10 @@ constexpr Encoding kDeltaEncoding =
 template <typename P>
 class DictionaryEncoder final : public PageEncoder<P> {
  public:
-  explicit DictionaryEncoder(const ParquetDictionaryOptions& options)
+  explicit DictionaryEncoder(const EncoderOptions& options)
       : type_length_(options.type_length),
         plain_(MakeParquetPlainEncoder<P>(options.type_length)),
-        delta_(MakeDeltaEncoder<P>(options.type_length)),
+        delta_(MakeDeltaEncoder<P>(options)),
         codes_(kIsBytes<P> && options.type_length == 0 ? sizeof(uint32_t) : 0,
                std::min<size_t>(options.max_dictionary_bytes, UINT32_MAX - 1)) {}
 
@@ -150,20 +151,13 @@ class DictionaryEncoder final : public PageEncoder<P> {
 }  // namespace
 
 template <typename P>
-std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder(
-    const ParquetDictionaryOptions& options) {
+std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder(const EncoderOptions& options) {
   return std::make_unique<DictionaryEncoder<P>>(options);
 }
 
-#define CFILE_INSTANTIATE(P)                                                \
-  template std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder<P>( \
-      const ParquetDictionaryOptions&);
-CFILE_INSTANTIATE(bool)
-CFILE_INSTANTIATE(int32_t)
-CFILE_INSTANTIATE(int64_t)
-CFILE_INSTANTIATE(float)
-CFILE_INSTANTIATE(double)
-CFILE_INSTANTIATE(std::string_view)
+#define CFILE_INSTANTIATE(P) \
+  template std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder<P>(const EncoderOptions&);
+CFILE_FOR_EACH_PAGE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
 }  // namespace cfile::encodings

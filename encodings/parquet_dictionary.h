@@ -20,22 +20,15 @@
 
 namespace cfile::encodings {
 
-struct ParquetDictionaryOptions {
-  // Bytes of one value of FIXED_LEN_BYTE_ARRAY; 0 for other types.
-  uint32_t type_length = 0;
-  // A block for whose values the dictionary's page would grow beyond this has no codes.
-  size_t max_dictionary_bytes = size_t{1} << 20;
-};
-
 // P is one of Parquet's value types (page_codec.h). Codes are in first-seen order. A block that
 // takes no fewer bytes with codes than in a PLAIN page, the values counted that it adds to the
 // dictionary, adds none and is a page of another encoding (EncodedBlock::encoding), as Parquet
 // allows for each page: DELTA_BINARY_PACKED of integers and DELTA_LENGTH_BYTE_ARRAY of BYTE_ARRAY,
 // where that is smaller, skip table included, else PLAIN. So the dictionary never costs more than
-// it saves.
+// it saves. Of the options, type_length (of FIXED_LEN_BYTE_ARRAY, else 0), max_dictionary_bytes and
+// skip_tables count.
 template <typename P>
-std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder(
-    const ParquetDictionaryOptions& options);
+std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder(const EncoderOptions& options);
 
 // `dictionary`: of values of P, by one of the functions below; may be null for pages of no values.
 template <typename P>
@@ -44,7 +37,8 @@ std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder(
 
 // For Parquet readers: the dictionary in a file's dictionary page of `count` values, for columns
 // whose values have the C++ type `type` of ours. All values are decoded, copied from `page`.
-// kDataLoss: it is damaged. Precondition: type_length > 0 for kFixedBytes.
+// kDataLoss: it is damaged; so it is with bytes behind the last value, which a PLAIN data page may
+// have. Precondition: type_length > 0 for kFixedBytes.
 absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
     PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page);
 
@@ -58,9 +52,9 @@ struct ParquetDictionaryCodec {
 
   template <typename T>
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
-    return MakePageBlockEncoder<T>(MakeParquetDictionaryEncoder<PageType<T>>(
-                                       {.type_length = PageTypeLength<T>(options.type_length)}),
-                                   options);
+    EncoderOptions of_page = options;
+    of_page.type_length = PageTypeLength<T>(options.type_length);
+    return MakePageBlockEncoder<T>(MakeParquetDictionaryEncoder<PageType<T>>(of_page), options);
   }
   template <typename T>
   static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType, const DecoderOptions& options) {

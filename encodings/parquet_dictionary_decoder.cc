@@ -59,6 +59,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
     }
   }
   dictionary->size = static_cast<uint32_t>(count);
+  dictionary->type_length = type_length;
   dictionary->values = std::make_unique_for_overwrite<P[]>(static_cast<size_t>(count));
   P* const values = dictionary->values.get();
   if constexpr (kIsBytes<P>) {
@@ -261,12 +262,7 @@ std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder(
 #define CFILE_INSTANTIATE(P)                                                 \
   template std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder<P>( \
       std::shared_ptr<const Dictionary>);
-CFILE_INSTANTIATE(bool)
-CFILE_INSTANTIATE(int32_t)
-CFILE_INSTANTIATE(int64_t)
-CFILE_INSTANTIATE(float)
-CFILE_INSTANTIATE(double)
-CFILE_INSTANTIATE(std::string_view)
+CFILE_FOR_EACH_PAGE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
 }  // namespace cfile::encodings

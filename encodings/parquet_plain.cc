@@ -127,12 +127,7 @@ std::unique_ptr<BlockDecoder<P>> MakeParquetPlainDecoder(uint32_t type_length) {
 #define CFILE_INSTANTIATE(P)                                                     \
   template std::unique_ptr<PageEncoder<P>> MakeParquetPlainEncoder<P>(uint32_t); \
   template std::unique_ptr<BlockDecoder<P>> MakeParquetPlainDecoder<P>(uint32_t);
-CFILE_INSTANTIATE(bool)
-CFILE_INSTANTIATE(int32_t)
-CFILE_INSTANTIATE(int64_t)
-CFILE_INSTANTIATE(float)
-CFILE_INSTANTIATE(double)
-CFILE_INSTANTIATE(std::string_view)
+CFILE_FOR_EACH_PAGE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
 }  // namespace cfile::encodings

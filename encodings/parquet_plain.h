@@ -2,6 +2,7 @@
 //
 //   BOOLEAN                     bits, least significant first
 //   INT32, INT64, FLOAT, DOUBLE values back to back, little-endian
+//   INT96                       values of 12 bytes back to back
 //   FIXED_LEN_BYTE_ARRAY(n)     values back to back
 //   BYTE_ARRAY                  per value: length fixed32, bytes
 //

@@ -16,6 +16,7 @@
 #include "encodings/delta_length_byte_array.h"
 #include "encodings/dict.h"
 #include "encodings/frame_of_reference.h"
+#include "encodings/page_codec.h"
 #include "encodings/parquet_dictionary.h"
 #include "encodings/parquet_group_varint.h"
 #include "encodings/parquet_plain.h"
@@ -24,6 +25,7 @@
 #include "encodings/prefix.h"
 #include "encodings/rle.h"
 #include "encodings/status.h"
+#include "encodings/value_dictionary.h"
 
 namespace cfile::encodings {
 namespace {
@@ -113,9 +115,20 @@ Encoding DecodedAs(Encoding encoding) {
 }
 
 absl::Status NoSuchPair(Encoding encoding, PhysicalType type) {
-  return absl::UnimplementedError(absl::StrCat("no encoding ", EncodingName(encoding), " of ",
-                                               std::string(PhysicalTypeName(type)),
-                                               " in this build"));
+  return absl::UnimplementedError(
+      StrCat("this build has no ", EncodingName(encoding), " of ", PhysicalTypeName(type)));
+}
+
+// Whether the dictionary, if any, is of values of this type.
+template <typename T>
+bool FitsDictionary(PhysicalType type, const DecoderOptions& options) {
+  using P = PageType<T>;
+  if (options.dictionary == nullptr) return true;
+  const auto* found = dynamic_cast<const ValueDictionary<P>*>(options.dictionary.get());
+  return found != nullptr &&
+         (!kIsBytes<P> ||
+          found->type_length ==
+              (type == PhysicalType::kBytes ? 0 : PageTypeLength<T>(options.type_length)));
 }
 
 }  // namespace
@@ -160,6 +173,11 @@ template <typename T>
 absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, PhysicalType type,
                                                              const DecoderOptions& options) {
   assert(HoldsType<T>(type));
+  if (!FitsDictionary<T>(type, options)) {
+    return absl::InvalidArgumentError(StrCat("the dictionary for a decoder of ",
+                                             EncodingName(encoding), " is not of ",
+                                             PhysicalTypeName(type)));
+  }
   auto decoder = MakeWith<T, std::unique_ptr<BlockDecoder<T>>>(
       Codecs(), DecodedAs(encoding), type,
       [&]<typename C>(std::type_identity<C>) { return C::template MakeDecoder<T>(type, options); });

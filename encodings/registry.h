@@ -44,7 +44,8 @@ const EncodingRow* FindEncoding(Encoding encoding);
 const EncodingRow* FindEncoding(std::string_view name);
 
 // A new encoder or decoder for blocks of `type`. kUnimplemented, with both names, if the registry
-// has no such pair. Precondition: HoldsType<T>(type); type_length > 0 for kFixedBytes.
+// has no such pair; of a decoder kInvalidArgument if the dictionary is of another type.
+// Preconditions: HoldsType<T>(type); type_length > 0 for kFixedBytes.
 template <typename T>
 absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(Encoding encoding, PhysicalType type,
                                                              const EncoderOptions& options);

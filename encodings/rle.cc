@@ -79,17 +79,15 @@ class RleDecoder final : public BlockDecoder<T> {
  public:
   absl::Status Open(const BlockView& view) override {
     const std::span<const uint8_t> block = view.bytes;
+    this->count_ = this->position_ = 0;
     ByteReader reader(block);
     uint32_t count;
-    uint32_t first_ordinal;
-    if (!reader.ReadFixed(count) || !reader.ReadFixed(first_ordinal)) {
+    if (!reader.ReadFixed(count) || !reader.ReadFixed(this->first_ordinal_)) {
       return DataLoss("rle block: header takes ", kHeaderBytes, " bytes, found ", block.size());
     }
     if (count > 0 && reader.empty()) return DataLoss("rle block of ", count, " values has no runs");
     runs_.Open(reader.rest(), Hybrid<T>::kWidth);
     this->count_ = count;
-    this->first_ordinal_ = first_ordinal;
-    this->position_ = 0;
     return absl::OkStatus();
   }
 

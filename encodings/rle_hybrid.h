@@ -9,12 +9,16 @@
 // needs it writes it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "encodings/bit_packing.h"
 #include "encodings/bytes.h"
 #include "encodings/status.h"
 
@@ -27,6 +31,57 @@ inline constexpr int kMaxHybridWidth = 64;
 // [1, 2^31 - 1], and the former counts values), and most groups of 8 that are no more.
 inline constexpr uint64_t kMaxRunValues = (uint64_t{1} << 31) - 1;
 inline constexpr uint64_t kMaxLiteralGroups = kMaxRunValues / 8;
+
+// A run of a stream that is read.
+struct HybridRun {
+  const uint8_t* literals = nullptr;  // nullptr: repeated (as literals of width 0 are)
+  uint64_t value = 0;                 // repeated
+  uint64_t count = 0;                 // of values that are there, at least 1
+  const uint8_t* next = nullptr;      // behind it
+};
+
+// The run that begins at `p`, of a stream of this width that ends at `end`: the last literal run
+// may end with its last value's bits. False if it is malformed; WhyNoHybridRun then says why, for
+// messages.
+inline bool ParseHybridRun(const uint8_t* p, const uint8_t* end, int width, HybridRun& run) {
+  uint32_t header;
+  if (p != end && *p < 0x80) {
+    header = *p++;
+  } else {
+    ByteReader reader({p, end});
+    if (!reader.ReadVint32(header)) return false;
+    p += reader.offset();
+  }
+  const uint64_t length = header >> 1;
+  const uint64_t available = static_cast<uint64_t>(end - p);
+  if (length == 0) return false;
+  if ((header & 1) != 0) {
+    if (length > kMaxLiteralGroups) return false;
+    const uint64_t bytes = length * static_cast<uint64_t>(width);
+    run.count = width == 0 || bytes <= available ? 8 * length
+                                                 : 8 * available / static_cast<uint64_t>(width);
+    if (run.count == 0) return false;
+    run.literals = width == 0 ? nullptr : p;
+    run.value = 0;
+    run.next = p + std::min(bytes, available);
+    return true;
+  }
+  const size_t value_bytes = static_cast<size_t>((width + 7) / 8);
+  uint64_t value = 0;
+  if (available < value_bytes) return false;
+  if (available >= 8) {
+    value = LoadLittleEndian<uint64_t>(p) & LowBits(static_cast<int>(8 * value_bytes));
+  } else if (value_bytes > 0) {
+    std::memcpy(&value, p, value_bytes);
+  }
+  if (value > LowBits(width)) return false;
+  run.literals = nullptr;
+  run.value = value;
+  run.count = length;
+  run.next = p + value_bytes;
+  return true;
+}
+std::string WhyNoHybridRun(const uint8_t* p, const uint8_t* end, int width);
 
 // How the last literal group of a stream ends.
 enum class LastGroup {

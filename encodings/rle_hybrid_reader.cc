@@ -90,46 +90,13 @@ void RleHybridReader::Open(std::span<const uint8_t> bytes, int width) {
 }
 
 inline bool RleHybridReader::Cursor::NextRun() {
-  const uint8_t* p = next;
-  uint32_t header;
-  if (p != end && *p < 0x80) {
-    header = *p++;
-  } else {
-    ByteReader reader({p, end});
-    if (!reader.ReadVint32(header)) return false;
-    p += reader.offset();
-  }
-  const uint64_t length = header >> 1;
-  const uint64_t available = static_cast<uint64_t>(end - p);
-  if (length == 0) return false;
-  if ((header & 1) != 0) {
-    if (length > kMaxLiteralGroups) return false;
-    const uint64_t bytes = length * static_cast<uint64_t>(width);
-    const uint64_t held = width == 0 || bytes <= available
-                              ? 8 * length
-                              : 8 * available / static_cast<uint64_t>(width);
-    if (held == 0) return false;
-    run = next;
-    next = p + std::min(bytes, available);
-    literals = width == 0 ? nullptr : p;
-    value = 0;
-    left = held;
-  } else {
-    const size_t value_bytes = static_cast<size_t>((width + 7) / 8);
-    uint64_t repeated = 0;
-    if (available < value_bytes) return false;
-    if (available >= 8) {
-      repeated = LoadLittleEndian<uint64_t>(p) & LowBits(static_cast<int>(8 * value_bytes));
-    } else {
-      std::memcpy(&repeated, p, value_bytes);
-    }
-    if (repeated > LowBits(width)) return false;
-    run = next;
-    next = p + value_bytes;
-    literals = nullptr;
-    value = repeated;
-    left = length;
-  }
+  HybridRun found;
+  if (!ParseHybridRun(next, end, width, found)) return false;
+  run = next;
+  next = found.next;
+  literals = found.literals;
+  value = found.value;
+  left = found.count;
   first = 0;
   return true;
 }
@@ -138,27 +105,28 @@ uint64_t RleHybridReader::Cursor::ValueAt(uint64_t index) const {
   return literals == nullptr ? value : UnpackOne(packed(), width, index);
 }
 
-absl::Status RleHybridReader::Damaged(const Cursor& cursor, uint64_t position) const {
-  const std::string where =
-      absl::StrCat("RLE-hybrid of width ", cursor.width, ": run at byte ", cursor.next - begin_,
-                   " of ", cursor.end - begin_, ", for value ", position, ": ");
-  ByteReader reader({cursor.next, cursor.end});
+std::string WhyNoHybridRun(const uint8_t* p, const uint8_t* end, int width) {
+  ByteReader reader({p, end});
   uint32_t header;
-  if (reader.empty()) return DataLoss(where, "the bytes end before it");
-  if (!reader.ReadVint32(header)) return DataLoss(where, "its header is no vint of 32 bits");
-  if (header >> 1 == 0) return DataLoss(where, "its length is 0, must be at least 1");
-  if ((header & 1) != 0 && header >> 1 > kMaxLiteralGroups) {
-    return DataLoss(where, "it has ", header >> 1, " literal groups, must be at most ",
-                    kMaxLiteralGroups);
-  }
+  if (reader.empty()) return "the bytes end before it";
+  if (!reader.ReadVint32(header)) return "its header is no vint of 32 bits";
+  if (header >> 1 == 0) return "its length is 0, must be at least 1";
   if ((header & 1) != 0) {
-    return DataLoss(where, "no whole value of its ", header >> 1, " literal groups is there");
+    const std::string groups = absl::StrCat(header >> 1, " literal groups");
+    if (header >> 1 > kMaxLiteralGroups)
+      return absl::StrCat("it has ", groups, ", must be at most ", kMaxLiteralGroups);
+    return absl::StrCat("no whole value of its ", groups, " is there");
   }
-  const int value_bytes = (cursor.width + 7) / 8;
-  if (reader.remaining() < static_cast<size_t>(value_bytes)) {
-    return DataLoss(where, "its value takes ", value_bytes, " bytes, found ", reader.remaining());
-  }
-  return DataLoss(where, "its value does not fit the width");
+  const int value_bytes = (width + 7) / 8;
+  if (reader.remaining() < static_cast<size_t>(value_bytes))
+    return absl::StrCat("its value takes ", value_bytes, " bytes, found ", reader.remaining());
+  return "its value does not fit the width";
+}
+
+absl::Status RleHybridReader::Damaged(const Cursor& cursor, uint64_t position) const {
+  return DataLoss("RLE-hybrid of width ", cursor.width, ": run at byte ", cursor.next - begin_,
+                  " of ", cursor.end - begin_, ", for value ", position, ": ",
+                  WhyNoHybridRun(cursor.next, cursor.end, cursor.width));
 }
 
 template <typename T>

@@ -101,7 +101,7 @@ template <typename P>
 class ValueCodes {
  public:
   // Bytes of a value in the dictionary: its own and `overhead_bytes` more. Precondition:
-  // limit_bytes < 2^32.
+  // limit_bytes < 2^32 - 1.
   ValueCodes(size_t overhead_bytes, size_t limit_bytes)
       : overhead_bytes_(overhead_bytes), limit_bytes_(limit_bytes) {
     assert(limit_bytes < UINT32_MAX);

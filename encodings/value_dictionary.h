@@ -14,6 +14,7 @@ template <typename P>
 struct ValueDictionary final : Dictionary {
   std::unique_ptr<P[]> values;  // value of code i
   uint32_t size = 0;
+  uint32_t type_length = 0;  // of bytes: of each value; 0: of any length
   // Of bytes: what the values point into. PackedStrings::kAhead bytes behind may be read too.
   std::unique_ptr<uint8_t[]> text;
 };

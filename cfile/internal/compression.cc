@@ -330,6 +330,7 @@ constexpr Codec kCodecs[] = {
     {Compression::kLzo, "lzo"},
 #endif
 #ifdef CFILE_WITH_BROTLI
+    // No bound: a few bytes may stand for any number of them.
     {Compression::kBrotli, "brotli", BrotliEncoderMaxCompressedSize, BrotliCompress,
      BrotliUncompress},
 #else

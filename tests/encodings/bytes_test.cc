@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <limits>
+#include <utility>
 #include <vector>
+
+#include "encodings/packed_strings.h"
 
 namespace cfile::encodings {
 namespace {
@@ -131,6 +134,24 @@ TEST(ZigZag, PutsSmallMagnitudesFirst) {
   for (const int64_t value : {kMin, kMin + 1, int64_t{-3}, int64_t{0}, int64_t{77}, kMax}) {
     EXPECT_EQ(ZigZagDecode(ZigZagEncode(value)), value);
   }
+}
+
+TEST(PackedStrings, MovesAllAndIsGoodForMore) {
+  const std::vector<std::string_view> words = {"one", "two", "", "three"};
+  PackedStrings from;
+  from.Append(words);
+  PackedStrings to = std::move(from);
+  ASSERT_EQ(to.size(), 4u);
+  EXPECT_EQ(to[3], "three");
+  EXPECT_EQ(from.size(), 0u);  // NOLINT: what is moved from may be used
+  EXPECT_THAT(from.offsets(), ElementsAre(0));
+  from.Append(words);
+  EXPECT_EQ(from[1], "two");
+  from = std::move(to);
+  to.Clear();  // NOLINT
+  to.Append(words);
+  EXPECT_EQ(from[0], "one");
+  EXPECT_EQ(to[0], "one");
 }
 
 }  // namespace

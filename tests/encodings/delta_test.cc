@@ -2,6 +2,8 @@
 // lenient reader, every width, skip tables, bounded reads.
 #include <gmock/gmock.h>
 
+#include <chrono>
+
 #include "columns.h"
 #include "encodings/delta_binary_packed.h"
 #include "encodings/delta_byte_array.h"
@@ -292,6 +294,110 @@ TEST(DeltaBytes, SeekFromPlacesAndWithoutThem) {
           }
         }
       }
+    }
+  }
+}
+
+// A few bytes that stand for 2^32 values: seeking takes no time for each.
+class Bomb {
+ public:
+  // Deltas that are all `step`, in blocks as large as they may be.
+  static void PutSteps(uint32_t count, int64_t first, int64_t step, ByteWriter& out) {
+    const uint32_t block_size = (1u << 31) - 128;
+    for (const uint64_t field : {uint64_t{block_size}, uint64_t{1}, uint64_t{count}})
+      out.PutVint(field);
+    out.PutVint(ZigZagEncode(first));
+    for (uint64_t left = count - 1;; left -= block_size) {
+      out.PutVint(ZigZagEncode(step));
+      out.PutFixed(uint8_t{0});
+      if (left <= block_size) break;
+    }
+  }
+  ~Bomb() {
+    EXPECT_LT(std::chrono::steady_clock::now() - begin_, std::chrono::seconds(20))
+        << "a time for each value";
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+TYPED_TEST(Delta, SeeksPastValuesThatTakeNoBytes) {
+  using T = TypeParam;
+  const Bomb bomb;
+  ByteWriter page;
+  Bomb::PutSteps(UINT32_MAX, -7, 3, page);
+  EXPECT_LE(page.size(), 20u);
+  BlockView view(page.span());
+  view.count = UINT32_MAX;
+  const auto decoder = MakeDeltaBinaryPackedDecoder<T>();
+  ASSERT_TRUE(decoder->Open(view).ok());
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 50; ++i) {
+    const auto position = static_cast<uint32_t>(i == 0 ? UINT32_MAX - 1 : random() % UINT32_MAX);
+    ASSERT_TRUE(decoder->SeekTo(position).ok());
+    T value;
+    ASSERT_EQ(decoder->Read({&value, 1}).value(), 1u);
+    EXPECT_EQ(value, static_cast<T>(int64_t{position} * 3 - 7));  // wraps around
+    if (sizeof(T) == 8) {
+      const auto found = decoder->SeekToKey(value);
+      ASSERT_TRUE(found.ok());
+      EXPECT_EQ(found->position, position);
+    }
+  }
+}
+
+TEST(DeltaBytes, SeekPastValuesThatTakeNoBytes) {
+  const Bomb bomb;
+  ByteWriter lengths, bytes;
+  Bomb::PutSteps(UINT32_MAX, 0, 0, lengths);
+  for (int i = 0; i < 2; ++i) bytes.PutBytes(lengths.span());
+  const auto codecs = BytesCodecs();
+  for (size_t i = 0; i < codecs.size(); ++i) {
+    BlockView view(i == 0 ? lengths.span() : bytes.span());
+    view.count = UINT32_MAX;
+    ASSERT_TRUE(codecs[i].decoder->Open(view).ok());
+    for (int round = 0; round < 20; ++round) {
+      ASSERT_TRUE(codecs[i].decoder->SeekToKey("a").ok());
+      ASSERT_EQ(codecs[i].decoder->position(), UINT32_MAX);
+    }
+  }
+  // A run of one length is held against the data that are there.
+  ByteWriter page;
+  Bomb::PutSteps(UINT32_MAX, 5, 0, page);
+  page.PutZeros(5 * 3000);
+  BlockView view(page.span());
+  view.count = UINT32_MAX;
+  BlockDecoder<std::string_view>& decoder = *codecs[0].decoder;
+  ASSERT_TRUE(decoder.Open(view).ok());
+  EXPECT_EQ(decoder.SeekTo(3001).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(decoder.SeekTo(UINT32_MAX).code(), absl::StatusCode::kDataLoss);
+  ASSERT_TRUE(decoder.SeekTo(2999).ok());
+  std::string_view value;
+  ASSERT_EQ(decoder.Read({&value, 1}).value(), 1u);
+  EXPECT_EQ(value, std::string(5, '\0'));
+}
+
+// One long value and many that share nearly all of it.
+TEST(DeltaBytes, SeekWithoutRebuildingWhatTheyPass) {
+  const Bomb bomb;
+  const std::string text(size_t{1} << 20, 'x');
+  std::vector<std::string> ends(300);
+  std::vector<std::string_view> values(65'536, text);
+  for (size_t i = 0; i < ends.size(); ++i)  // ever longer ones too
+    values[values.size() - 300 + i] = ends[i] = text + std::string(i * 1000, 'y');
+  EncodedBlock block =
+      EncodePage<std::string_view>(*DeltaByteArrayCodec::MakePageEncoder(), values);
+  BlockView view(block, 0);
+  view.skip_table = {};
+  const auto decoder = DeltaByteArrayCodec::MakePageDecoder(0);
+  ASSERT_TRUE(decoder->Open(view).ok());
+  for (const uint32_t position : {65'535u, 64'000u, 65'400u, 3u, 65'300u, 65'301u, 65'236u}) {
+    ASSERT_TRUE(decoder->SeekTo(position).ok());
+    std::string_view out[2];
+    for (uint32_t at = position; at < std::min(position + 2, 65'536u); ++at) {
+      ASSERT_EQ(decoder->Read({out, 1}).value(), 1u);
+      ASSERT_TRUE(out[0] == values[at]) << at;
     }
   }
 }

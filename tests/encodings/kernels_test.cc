@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "blocks.h"
+#include "encodings/bit_packing.h"
 #include "encodings/delta_byte_array.h"
 #include "encodings/delta_length_byte_array.h"
+#include "encodings/index_unpacking.h"
 #include "encodings/packed_strings.h"
 #include "encodings/parquet_dictionary.h"
 #include "encodings/parquet_plain.h"
@@ -59,6 +61,34 @@ TEST_P(EveryTarget, EncodesAndDecodesAlike) {
       }
     }
   });
+}
+
+TEST(UnpackIndexes, AsPackedOnEveryTarget) {
+  std::mt19937_64 random(23);
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    for (int width = 0; width <= 32; ++width) {
+      for (int round = 0; round < 100; ++round) {
+        std::vector<uint32_t> values(8 * (1 + random() % 150));
+        for (uint32_t& value : values) value = static_cast<uint32_t>(random() & LowBits(width));
+        ByteWriter packed;
+        PackBits(std::span<const uint32_t>(values), width, packed);
+        // Of exactly its size, so that AddressSanitizer sees what is read beyond it.
+        const std::vector<uint8_t> bytes(packed.span().begin(), packed.span().end());
+        const size_t first = round % 2 == 0 ? random() % values.size() : 0;
+        const size_t count = std::min<size_t>(1024, values.size() - first);
+        std::vector<uint32_t> out(count);
+        const uint32_t largest = UnpackIndexes(bytes, width, first, out.data(), count);
+        const std::vector<uint32_t> expected(
+            values.begin() + static_cast<ptrdiff_t>(first),
+            values.begin() + static_cast<ptrdiff_t>(first + count));
+        ASSERT_EQ(out, expected) << "width " << width;
+        ASSERT_EQ(largest, *std::max_element(out.begin(), out.end())) << "width " << width;
+      }
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
 }
 
 // Values back to back are copied and compared together with their neighbours; scattered ones, each

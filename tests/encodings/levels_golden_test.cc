@@ -31,7 +31,8 @@ void CheckEncoded(const std::vector<uint32_t>& levels, uint32_t maximum,
   EXPECT_EQ(read, levels);
 
   const std::vector<uint8_t> packed = bytes_of("bit_packed_hex_parquet_java");
-  ASSERT_TRUE(ReadBitPacked(packed, width, std::span(read)).ok());
+  ByteReader reader(packed);
+  ASSERT_TRUE(ReadBitPacked(reader, width, std::span(read)).ok());
   EXPECT_EQ(read, levels);
   ByteWriter ours_packed;
   PutBitPacked(all, width, ours_packed);

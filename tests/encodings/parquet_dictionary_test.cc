@@ -31,7 +31,7 @@ struct File {
 };
 
 template <typename P>
-File<P> Write(const std::vector<std::vector<P>>& blocks, ParquetDictionaryOptions options = {}) {
+File<P> Write(const std::vector<std::vector<P>>& blocks, EncoderOptions options = {}) {
   File<P> file;
   const auto encoder = MakeParquetDictionaryEncoder<P>(options);
   for (const auto& values : blocks) {
@@ -323,12 +323,12 @@ TEST(ParquetDictionary, DamageIsReported) {
 }
 
 TEST(ParquetDictionary, PagesForAParquetFile) {
-  const auto encoder = parquet::MakeEncoder<Int96>(Encoding::kParquetDictionary).value();
+  auto encoder = parquet::MakeEncoder<Int96>(Encoding::kParquetDictionary).value();
   const std::vector<Int96> few(100, Int96(uint128_t{7} << 80));
-  EXPECT_FALSE(parquet::EncodeDictionaryPage(*encoder).has_value());
-  const EncodedBlock page = parquet::EncodePage<Int96>(*encoder, few).value();
-  EXPECT_EQ(page.encoding, Encoding::kAuto);
-  const auto dictionary = parquet::EncodeDictionaryPage(*encoder);
+  EXPECT_FALSE(parquet::EncodeDictionaryPage(encoder).has_value());
+  const EncodedBlock page = parquet::EncodePage<Int96>(encoder, few).value();
+  EXPECT_EQ(parquet::NumberOf(page.encoding), 8);
+  const auto dictionary = parquet::EncodeDictionaryPage(encoder);
   ASSERT_TRUE(dictionary.has_value());
   EXPECT_EQ(dictionary->count, 1u);
   EXPECT_EQ(dictionary->bytes.view(), std::string_view("\0\0\0\0\0\0\0\0\0\0\x07\0", 12));

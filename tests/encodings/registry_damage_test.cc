@@ -293,5 +293,82 @@ TEST_P(EveryDecoder, SurvivesOtherDictionaries) {
   });
 }
 
+// Uses the decoder in all ways, through errors. What it reads are the block's values, whose front
+// is `values`.
+template <typename T>
+void ExpectNoOtherValues(BlockDecoder<T>& decoder, std::span<const T> values,
+                         std::mt19937_64& random) {
+  const auto out = std::make_unique<T[]>(2000);
+  for (int i = 0; i < 40; ++i) {
+    const uint32_t before = decoder.position();
+    ASSERT_LE(before, decoder.count());
+    const uint64_t choice = random() % 8;
+    std::span<const T> read;
+    PackedStrings packed;
+    if (choice == 0) {
+      (void)decoder.SeekToKey(values[random() % values.size()]);
+    } else if (choice <= 3) {
+      const auto position = static_cast<uint32_t>(random() % (uint64_t{decoder.count()} + 1));
+      if (decoder.SeekTo(position).ok()) {
+        ASSERT_EQ(decoder.position(), position);
+      }
+    } else if (choice == 4) {
+      read = decoder.Borrow(1 + random() % 20);
+    } else if (choice == 5 && kIsBytes<T>) {
+      const size_t n = decoder.ReadPacked(1 + random() % 2000, packed).value_or(0);
+      for (size_t j = 0; j < n; ++j) {
+        if constexpr (kIsBytes<T>) out[j] = packed[j];
+      }
+      read = {out.get(), n};
+    } else {
+      const size_t wanted = 1 + random() % (choice == 6 ? 20 : 2000);
+      read = {out.get(), decoder.Read({out.get(), wanted}).value_or(0)};
+    }
+    if (before >= values.size()) continue;
+    read = read.first(std::min<size_t>(read.size(), values.size() - before));
+    ASSERT_TRUE(SameValues<T>(read, values.subspan(before, read.size()))) << "from " << before;
+  }
+}
+
+TEST_P(EveryDecoder, GivesNoOtherValuesAfterAnError) {
+  const Pair pair = GetParam();
+  VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {
+    std::mt19937_64 random(10);
+    for (const Shape shape : {Shape::kSorted, Shape::kRandom, Shape::kRuns}) {
+      const auto column = MakeColumn<T>(shape, 5000, type_length(), 12);
+      const EncoderOptions options{.type_length = type_length()};
+      const auto few = Encode<T>(pair, column.span().first(1000), options);
+      for (const Block& sound : Encode<T>(pair, column.span(), options)) {
+        const auto values = column.span().subspan(sound.first_ordinal, sound.count);
+        for (int round = 0; round < 200; ++round) {
+          Block block = sound;
+          if (round % 10 == 0) {
+            block.count += static_cast<uint32_t>(1 + random() % 2000);
+          } else if (round % 10 == 1 && block.dictionary != nullptr) {
+            if (few[0].dictionary == nullptr) continue;
+            block.dictionary = few[0].dictionary;  // the front of what it was
+          } else {
+            const size_t some = round % 2 == 0 ? block.bytes.size() : 50;
+            block.bytes.resize(block.bytes.size() -
+                               std::min<size_t>(block.bytes.size(), 1 + random() % some));
+          }
+          SCOPED_TRACE(testing::Message() << "round " << round << ", count " << block.count << ", "
+                                          << block.bytes.size() << " of " << sound.bytes.size());
+          Decoders<T> decoders(pair.type, type_length());
+          BlockDecoder<T>& decoder = decoders.For(block);
+          if (block.dictionary == sound.dictionary) {
+            ASSERT_TRUE(decoder.Open(sound.view()).ok());
+          }
+          if (!decoder.Open(block.view()).ok()) {
+            ASSERT_EQ(decoder.count(), 0u);
+            ASSERT_EQ(decoder.position(), 0u);
+          }
+          ASSERT_NO_FATAL_FAILURE(ExpectNoOtherValues<T>(decoder, values, random));
+        }
+      }
+    }
+  });
+}
+
 }  // namespace
 }  // namespace cfile::encodings
