@@ -102,13 +102,14 @@ absl::StatusOr<Owned<T>> CompoundKeyReader::Next() {
   return value;
 }
 
-WriterOptions CompoundKeyOptions() {
+WriterOptions CompoundKeyOptions(Compatibility compatibility) {
   return {.encoding = Encoding::kPrefix,
           .compression = CheckCompressionBuiltIn(Compression::kLz4).ok() ? Compression::kLz4
                                                                          : Compression::kNone,
           .positional_index = false,
           .value_index = true,
-          .block_size_bytes = 4096};
+          .block_size_bytes = 4096,
+          .compatibility = compatibility};
 }
 
 #define CFILE_INSTANTIATE(T)                           \

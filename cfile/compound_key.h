@@ -63,7 +63,8 @@ class CompoundKeyReader {
 };
 
 // How a file of compound keys is written, for a column of type binary: PREFIX, blocks of 4,096
-// bytes, LZ4 where that was built in, found by value only, as Kudu writes them.
-WriterOptions CompoundKeyOptions();
+// bytes, LZ4 where that was built in, found by value only; with Compatibility::kKudu byte for byte
+// as Kudu writes it.
+WriterOptions CompoundKeyOptions(Compatibility compatibility = Compatibility::kNone);
 
 }  // namespace cfile

@@ -42,7 +42,8 @@ struct ColumnSchema {
 struct Schema {
   std::vector<ColumnSchema> columns;
   // If the rows are sorted by several columns, or one, and to be found by them: their positions in
-  // `columns`, the most significant first. None is nullable.
+  // `columns`, the most significant first. None is nullable or int96. The keys are appended beside
+  // the columns, and nothing compares the two.
   std::vector<size_t> key_columns = {};
   // If the rows are records: the tree whose leaves are the columns.
   std::optional<RecordSchema> tree = {};

@@ -276,10 +276,12 @@ class TableWriter::Impl {
       CFILE_ASSIGN_OR_RETURN(const bool made, MakeDirectory(absl::StrCat(directory_, "/", name)));
       if (made) part_.directory = name;
     }
+    const Compatibility compatibility =
+        options.empty() ? Compatibility::kNone : options[0].compatibility;
     stored_ = internal::StoredColumns(schema());
     for (size_t i = 0; i < stored_.size(); ++i) {
-      const WriterOptions& column_options = i == num_columns      ? CompoundKeyOptions()
-                                            : options.empty()     ? WriterOptions{}
+      const WriterOptions& column_options = i == num_columns  ? CompoundKeyOptions(compatibility)
+                                            : options.empty() ? WriterOptions{}
                                             : options.size() == 1 ? options[0]
                                                                   : options[i];
       CFILE_ASSIGN_OR_RETURN(columns_.emplace_back(),

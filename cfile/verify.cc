@@ -152,18 +152,21 @@ class Verifier {
     const bool keyed = file_.info().value_index_root.has_value() &&
                        entries(IndexKind::kValue).size() == blocks.size();
     uint64_t ordinal = 0;
+    bool lost = false;  // behind a damaged block whose rows nothing else counts
     std::optional<Owned<T>> previous;
     for (size_t i = 0; i < blocks.size(); ++i) {
       const BlockPointer& pointer = blocks[i].pointer;
       Cover(pointer);
       ++report_.data_blocks;
-      const uint64_t first = positional ? blocks[i].ordinal : ordinal;
+      uint64_t first = positional ? blocks[i].ordinal : ordinal;
+      std::optional<uint64_t> expected;
+      if (positional || !lost) expected = first;
       const std::string* key = keyed ? &entries(IndexKind::kValue)[i].key : nullptr;
       uint64_t num_rows = 0;
       absl::Status status = file_.info().has_levels()
                                 ? ReadLevelBlock<T>(pointer, first, num_rows)
-                                : ReadBlock<T>(pointer, first, key, previous, num_rows);
-      if (status.ok() && complete_[0] && first != ordinal) {
+                                : ReadBlock<T>(pointer, expected, key, previous, first, num_rows);
+      if (status.ok() && complete_[0] && !lost && first != ordinal) {
         status =
             DataLoss("expected the block of ordinal ", ordinal, ", found that of ordinal ", first);
       }
@@ -175,6 +178,7 @@ class Verifier {
         Report(internal::InBlock(status, name(), pointer), pointer, first,
                end > first ? end - 1 : first);
       }
+      lost = !status.ok() && !positional;
       report_.values += num_rows;
       ordinal = end;
     }
@@ -216,14 +220,15 @@ class Verifier {
   // Decodes all of a block. `key`: what the value index says of it. `previous`: the last value
   // before it, kept up for sorted columns.
   template <typename T>
-  absl::Status ReadBlock(const BlockPointer& pointer, uint64_t first_ordinal,
+  absl::Status ReadBlock(const BlockPointer& pointer, std::optional<uint64_t> expected_ordinal,
                          const std::string* key, std::optional<Owned<T>>& previous,
-                         uint64_t& num_rows) {
+                         uint64_t& first_ordinal, uint64_t& num_rows) {
     const FileInfo& info = file_.info();
     CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched, Fetch(pointer));
     if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
     internal::BlockCursor<T> cursor(info.type, dictionary_);
-    CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, first_ordinal));
+    CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, expected_ordinal));
+    first_ordinal = expected_ordinal.value_or(cursor.first_ordinal());
     while (cursor.row() < cursor.num_rows()) {
       const uint32_t row = cursor.row();
       CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(encodings::kMaxBatchValues));

@@ -209,7 +209,15 @@ class Writer<T>::Impl {
                              size_t count) {
     while (count > 0) {
       size_t rows = std::min<size_t>(count, options_.max_values_per_block - block_rows_);
-      const size_t present = validity == nullptr ? rows : CountPresent(validity, begin, rows);
+      size_t present = validity == nullptr ? rows : CountPresent(validity, begin, rows);
+      if (validity != nullptr && present > 0 && IsLarge(values[0])) {
+        // Nulls before a value that may begin a block belong to the block in hand.
+        const size_t nulls = encodings::PositionOfOne(validity, begin, 0) - begin;
+        if (nulls > 0) {
+          rows = nulls;
+          present = 0;
+        }
+      }
       size_t taken = present;
       if (kudu()) taken = std::min<size_t>(taken, kKuduBatchRows);
       if (taken > 0) {
@@ -220,8 +228,8 @@ class Writer<T>::Impl {
         taken = encoder_->Append(values.first(offered));
         assert(taken > 0 || encoder_->full());
       }
-      // The rows up to the last value taken; all of them if there is none after it.
-      if (taken < present) {
+      // The rows up to the last value taken, which may fill the block; else all of them.
+      if (taken < present || (taken > 0 && !kudu() && encoder_->full())) {
         rows = validity == nullptr ? taken
                : taken == 0        ? 0
                             : encodings::PositionOfOne(validity, begin, taken - 1) + 1 - begin;
@@ -258,9 +266,8 @@ class Writer<T>::Impl {
   // appended at once. Precondition: `values` is not empty.
   absl::StatusOr<size_t> RoomForLarge(std::span<const T> values) {
     if constexpr (encodings::kIsBytes<T>) {
-      const size_t large = options_.max_block_size_bytes / 4;
       for (size_t i = 0; i < values.size(); ++i) {
-        if (values[i].size() <= large) continue;
+        if (!IsLarge(values[i])) continue;
         if (i > 0) return i;
         const size_t wanted = encoder_->size_bytes() + BlockOverheadBytes() + values[0].size();
         if (block_rows_ > 0 && wanted > options_.max_block_size_bytes)
@@ -269,6 +276,10 @@ class Writer<T>::Impl {
       }
     }
     return values.size();
+  }
+  bool IsLarge(const T& value) const {
+    if constexpr (encodings::kIsBytes<T>) return value.size() > options_.max_block_size_bytes / 4;
+    return false;
   }
 
   // What a block may take beside its values: headers, lengths, the null bitmap.

@@ -16,6 +16,9 @@
 namespace cfile::encodings {
 namespace {
 
+// Bytes of the longest value that Kudu stores.
+constexpr size_t kKuduMaxCell = 64 * 1024;
+
 enum class Mode : uint32_t { kCodes = 1, kPlain = 2 };
 
 class DictEncoder final : public BlockEncoder<std::string_view> {
@@ -84,8 +87,10 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
     const uint32_t size = dictionary_->count();
     if (code < size) return true;
     // Blocks are limited, and so is the dictionary, which is one.
-    const bool too_long =
-        !options_.kudu_exact && size > 0 && value.size() > options_.block_size_bytes;
+    // (Kudu has no values above 64 KiB.)
+    const size_t longest = options_.kudu_exact ? std::max(options_.block_size_bytes, kKuduMaxCell)
+                                               : options_.block_size_bytes;
+    const bool too_long = size > 0 && value.size() > longest;
     if (dictionary_full_ || too_long || code == known_.kNoCode) {
       known_.Truncate(size);  // once in a file: from here on blocks are PLAIN
       dictionary_full_ = true;
@@ -229,7 +234,12 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> DictCodec::LoadDictionary(
   const auto decoder = MakePlainBinaryDecoder();
   const std::span<const uint8_t> text(dictionary->text.get(), bytes.size());
   CFILE_RETURN_IF_ERROR(decoder->Open(text));
-  dictionary->size = decoder->count();  // earned, as the decoder has checked
+  // Of different values all but one have a byte, and all have an offset's.
+  if (decoder->count() > bytes.size() / 2 + 1) {
+    return DataLoss("dict: ", decoder->count(), " different values in a dictionary of ",
+                    bytes.size(), " bytes");
+  }
+  dictionary->size = decoder->count();
   dictionary->values = std::make_unique_for_overwrite<std::string_view[]>(decoder->count());
   for (size_t done = 0; done < dictionary->size;) {
     CFILE_ASSIGN_OR_RETURN(

@@ -49,8 +49,8 @@ class RleEncoder final : public BlockEncoder<T> {
 
   bool full() const override {
     if (count_ == kMaxValues) return true;
-    const bool looks = options_.kudu_exact || (count_ > 0 && count_ % chunk_values_ == 0);
-    return looks && size_bytes() > options_.block_size_bytes;
+    const bool looks = options_.kudu_exact || count_ % chunk_values_ == 0;
+    return looks && count_ > 0 && size_bytes() > options_.block_size_bytes;
   }
   uint32_t count() const override { return count_; }
   size_t size_bytes() const override { return kHeaderBytes + encoder_.size_bytes(); }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <random>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -23,8 +24,20 @@ inline uint64_t MixBits(uint64_t a, uint64_t b) {
   const uint128_t product = static_cast<uint128_t>(a) * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
-inline constexpr uint64_t kHashSeed = 0x9e3779b97f4a7c15u;
-inline constexpr uint64_t kHashStep = 0xd6e8feb86659fd93u;
+// Chosen anew by each process, so that nobody can choose values that all meet in one slot. (Codes
+// do not depend on it.)
+struct HashSeed {
+  uint64_t first;
+  uint64_t second;
+};
+inline const HashSeed& ProcessHashSeed() {
+  static const HashSeed seed = [] {
+    std::random_device device;
+    const auto number = [&device] { return uint64_t{device()} << 32 | device(); };
+    return HashSeed{number() | 1, number() | 1};
+  }();
+  return seed;
+}
 
 // What a string is found by: up to 16 bytes it is its key.
 struct TextKey {
@@ -33,13 +46,13 @@ struct TextKey {
   uint64_t low;
   uint64_t high;
 };
-inline TextKey KeyOfText(std::string_view value) {
+inline TextKey KeyOfText(std::string_view value, const HashSeed& seed) {
   const uint8_t* p = AsBytes(value).data();
   size_t left = value.size();
-  uint64_t hash = kHashSeed ^ left;
+  uint64_t hash = seed.first ^ left;
   for (; left > 16; left -= 16, p += 16) {
     hash = MixBits(LoadLittleEndian<uint64_t>(p) ^ hash,
-                   LoadLittleEndian<uint64_t>(p + 8) ^ kHashStep);
+                   LoadLittleEndian<uint64_t>(p + 8) ^ seed.second);
   }
   uint64_t low = 0;
   uint64_t high = 0;
@@ -56,7 +69,7 @@ inline TextKey KeyOfText(std::string_view value) {
   } else if (left > 0) {
     low = uint64_t{p[0]} | uint64_t{p[left / 2]} << 8 | uint64_t{p[left - 1]} << 16;
   }
-  return {MixBits(low ^ hash, high ^ kHashStep), low, high};
+  return {MixBits(low ^ hash, high ^ seed.second), low, high};
 }
 
 // Open addressing over slots of a tag and a code; at most a quarter of them are used.
@@ -202,18 +215,18 @@ class ValueCodes {
     return Add(slot, tag, key, value);
   }
 
-  static Key KeyOf(const P& value) {
+  Key KeyOf(const P& value) const {
     if constexpr (kIsBytes<P>) {
-      return KeyOfText(value);
+      return KeyOfText(value, seed_);
     } else {
       return std::bit_cast<Bits>(value);
     }
   }
-  static uint64_t Hash(const Key& key) {
+  uint64_t Hash(const Key& key) const {
     if constexpr (kIsBytes<P>) {
       return key.hash;
     } else {
-      return MixBits(uint64_t{key} ^ kHashStep, kHashSeed);
+      return MixBits(uint64_t{key} ^ seed_.first, seed_.second);
     }
   }
   static size_t SizeOf(const P& value) {
@@ -278,6 +291,7 @@ class ValueCodes {
     }
   }
 
+  const HashSeed seed_ = ProcessHashSeed();
   const size_t overhead_bytes_;
   const size_t limit_bytes_;
   size_t bytes_ = 0;

@@ -47,10 +47,8 @@ bool ParseKey(std::string_view key, Value& value) {
     return value || key == std::string_view("\0", 1);
   } else {
     if (key.size() != sizeof(T)) return false;
-    using Bits = std::conditional_t<
-        sizeof(T) == 16, encodings::uint128_t,
-        std::conditional_t<sizeof(T) == 8, uint64_t,
-                           std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+    using Bits = std::conditional_t<(sizeof(T) > 8), encodings::uint128_t,
+                                    std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
     Bits bits = 0;
     for (const char byte : key) bits = bits << 8 | static_cast<uint8_t>(byte);
     if constexpr (encodings::kIsFloat<T>) {

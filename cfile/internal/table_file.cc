@@ -223,6 +223,11 @@ absl::Status ValidateSchema(const Schema& schema) {
   }
   std::set<size_t> keys;
   for (const size_t column : schema.key_columns) {
+    if (column < schema.columns.size() &&
+        schema.columns[column].type.physical() == PhysicalType::kInt96) {
+      return absl::InvalidArgumentError(absl::StrCat("column ", schema.columns[column].name,
+                                                     " is a key column, but int96 has no order"));
+    }
     if (column >= schema.columns.size() || schema.columns[column].nullable ||
         schema.columns[column].has_levels() || !keys.insert(column).second) {
       return absl::InvalidArgumentError(

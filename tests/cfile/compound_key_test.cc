@@ -129,5 +129,29 @@ TEST(CompoundKey, FileOfKeysIsFoundByKeyAndPrefix) {
   }
 }
 
+TEST(CompoundKey, Int96ReadsBackWhole) {
+  const Int96 value(encodings::uint128_t{1} << 70);
+  const std::string key(CompoundKey({ColumnType::Int96()}).Add(value).bytes());
+  EXPECT_EQ(*CompoundKeyReader({ColumnType::Int96()}, key).Next<Int96>(), value);
+}
+
+TEST(CompoundKey, VerifyCountsADamagedBlockOnce) {
+  std::vector<std::string_view> keys(20000, "key");
+  std::vector<uint8_t> file;
+  auto writer = *Writer<std::string_view>::Create(NewMemorySink(&file), ColumnType::Binary(),
+                                                  {.encoding = Encoding::kPlain,
+                                                   .positional_index = false,
+                                                   .value_index = true,
+                                                   .block_size_bytes = 4096});
+  ASSERT_TRUE(writer->Append(keys).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  file[200] ^= 1;  // in the first of many blocks
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  ASSERT_TRUE(reader.ok());
+  const VerifyReport report = Verify(*reader);
+  EXPECT_GT(report.data_blocks, 3u);
+  EXPECT_EQ(report.damages.size(), 1u);
+}
+
 }  // namespace
 }  // namespace cfile

@@ -440,6 +440,58 @@ TEST(File, LargeValuesAndMetadataHaveLimitsThatReadersShare) {
                    .ok());
 }
 
+TEST(File, KudusBlocksOfAnySizeEnd) {
+  std::mt19937_64 random(19);
+  for (const ColumnType& type : {ColumnType::Int32(), ColumnType::Bool()}) {
+    for (const Encoding encoding : {Encoding::kPlain, Encoding::kRle}) {
+      for (const size_t block_size_bytes : {1, 4, 7, 8, 9}) {
+        encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+          RoundTrip<typename decltype(t)::type>(type,
+                                                {.encoding = encoding,
+                                                 .block_size_bytes = block_size_bytes,
+                                                 .compatibility = Compatibility::kKudu},
+                                                30, -1, random);
+        });
+      }
+    }
+  }
+}
+
+// Whether nulls stand in one call with the values around them or in calls of their own.
+TEST(File, NullsGoIntoTheSameBlocksHoweverTheyAreAppended) {
+  std::mt19937_64 random(20);
+  for (int round = 0; round < 200; ++round) {
+    const size_t block_size_bytes = 1 + random() % 200;
+    std::vector<std::string> texts(500);
+    std::vector<std::string_view> values;
+    std::vector<uint8_t> validity((texts.size() + 7) / 8);
+    for (size_t i = 0; i < texts.size(); ++i) {
+      texts[i].assign(random() % 50 == 0 ? 300 + random() % 500 : random() % 20, 'x');
+      values.push_back(texts[i]);
+      if (random() % 3 != 0) validity[i / 8] = static_cast<uint8_t>(validity[i / 8] | 1 << i % 8);
+    }
+    const auto write = [&](bool one_by_one) {
+      std::vector<uint8_t> file;
+      auto writer = *Writer<std::string_view>::Create(NewMemorySink(&file), ColumnType::String(),
+                                                      {.encoding = Encoding::kPlain,
+                                                       .nullable = true,
+                                                       .block_size_bytes = block_size_bytes,
+                                                       .index_block_size_bytes = 100,
+                                                       .max_block_size_bytes = 1024});
+      if (!one_by_one) {
+        EXPECT_TRUE(writer->Append(values, validity).ok());
+      }
+      for (size_t i = 0; one_by_one && i < values.size(); ++i) {
+        const bool valid = (validity[i / 8] >> i % 8 & 1) != 0;
+        EXPECT_TRUE((valid ? writer->Append({&values[i], 1}) : writer->AppendNull()).ok());
+      }
+      EXPECT_TRUE(writer->Finish().ok());
+      return file;
+    };
+    ASSERT_EQ(write(false), write(true)) << "round " << round;
+  }
+}
+
 TEST(File, ManyThreadsShareAReader) {
   std::mt19937_64 random(9);
   const auto column = RandomColumn<std::string_view>(ColumnType::String(), 20000, -1, true, random);

@@ -1,5 +1,6 @@
 #include "tools/import/importer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "tools/import/column_batch.h"
 #include "tools/import/csv_input.h"
 #include "tools/import/row_order.h"
@@ -79,6 +81,13 @@ absl::Status Importer::CheckColumnNames() const {
   status.Update(CheckNames(input_, options_.input, "encoding", options_.encoding.for_column));
   status.Update(CheckNames(input_, options_.input, "compression", options_.compression.for_column));
   status.Update(CheckNames(input_, options_.input, "sorted-by", options_.sorted_by));
+  for (size_t i = 0; i < options_.sorted_by.size(); ++i) {
+    const auto end = options_.sorted_by.begin() + static_cast<ptrdiff_t>(i);
+    if (std::find(options_.sorted_by.begin(), end, *end) != end) {
+      status.Update(
+          absl::InvalidArgumentError(absl::StrCat("--sorted-by ", *end, ": given twice")));
+    }
+  }
   return status;
 }
 
@@ -145,20 +154,21 @@ absl::Status Importer::TakeSchemaOfTable() {
     }
   }
 
-  // A part without the index would end key searches in the whole table.
-  if (!options_.sorted_by.empty() && schema.key_index()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--sorted-by: the table ", options_.output, " has its own order"));
-  }
-  for (const size_t column : schema.key_columns) {
-    sorted_by_.push_back(schema.columns[column].name);
-  }
-  for (size_t i = 0; sorted_by_.empty() && table->num_parts() > 0 && i < schema.columns.size();
-       ++i) {
+  // A part without the index would end key searches in the whole table, as would one of another
+  // order.
+  std::vector<std::string> order;
+  for (const size_t column : schema.key_columns) order.push_back(schema.columns[column].name);
+  for (size_t i = 0; order.empty() && table->num_parts() > 0 && i < schema.columns.size(); ++i) {
     const absl::StatusOr<Reader> column = table->OpenColumn(table->num_parts() - 1, i);
     if (!column.ok()) return column.status();
-    if (column->info().value_index_root.has_value()) sorted_by_ = {schema.columns[i].name};
+    if (column->info().value_index_root.has_value()) order = {schema.columns[i].name};
   }
+  if (!options_.sorted_by.empty() && options_.sorted_by != order) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--sorted-by: the table ", options_.output,
+        order.empty() ? " is not sorted" : " is sorted by " + absl::StrJoin(order, ", ")));
+  }
+  sorted_by_ = std::move(order);
   return absl::OkStatus();
 }
 
