@@ -4,9 +4,12 @@
 #include <thread>
 
 #include "cfile/inspect.h"
+#include "cfile/internal/index_node.h"
+#include "cfile/internal/stored_block.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
+#include "proto/cfile.pb.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/temporary_directory.h"
 
@@ -120,6 +123,71 @@ TEST(File, VersionOneRoundTripsInItsOwnForm) {
   EXPECT_EQ(std::string(file.begin(), file.begin() + 8), "kuducfil");
   EXPECT_EQ(std::string(file.end() - 12, file.end() - 4), "kuducfil");
   EXPECT_EQ(Reader::Open(NewMemoryViewSource(file))->info().incompatible_features, 0u);
+}
+
+// Kudu's own files of version 1 have positional keys as in version 2: the tree of one of ours is
+// written anew in that form, with two levels.
+TEST(File, VersionOneReadsKeysOfBothForms) {
+  std::mt19937_64 random(21);
+  for (const Compression compression :
+       {Compression::kNone, Compression::kSnappy, Compression::kLz4, Compression::kZlib}) {
+    if (!CheckCompressionBuiltIn(compression).ok()) continue;
+    SCOPED_TRACE(CompressionName(compression));
+    const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 2000, 10, false, random);
+    std::vector<uint8_t> file = WriteColumn<int32_t>(ColumnType::Int32(),
+                                                     {.encoding = Encoding::kPlain,
+                                                      .compression = compression,
+                                                      .nullable = true,
+                                                      .block_size_bytes = 100,
+                                                      .version = FormatVersion::kV1},
+                                                     column);
+    // The footer: message, magic, length.
+    const size_t size = encodings::LoadLittleEndian<uint32_t>(file.data() + file.size() - 4);
+    CFileFooterPB footer;
+    ASSERT_TRUE(
+        footer.ParseFromArray(file.data() + file.size() - 12 - size, static_cast<int>(size)));
+    // The data blocks and, behind them, a tree of two levels.
+    std::vector<IndexEntryInfo> blocks;
+    ASSERT_TRUE(VisitIndex(*Reader::Open(NewMemorySource(file)), IndexKind::kPositional,
+                           [&](const IndexNodeInfo& node) {
+                             if (node.leaf) blocks = node.entries;
+                             return true;
+                           })
+                    .ok());
+    ASSERT_GT(blocks.size(), 10u);
+    file.resize(blocks.back().pointer.end());
+    const auto sink = NewMemorySink(&file);
+    internal::BlockAppender appender(sink.get(), file.size(), FormatVersion::kV1, compression,
+                                     1 << 20);
+    internal::IndexNodeBuilder leaf(internal::IndexKeyForm::kBytes);
+    encodings::ByteWriter node;
+    for (const IndexEntryInfo& block : blocks) {
+      leaf.Add(internal::OrdinalKey(block.ordinal), block.pointer);
+    }
+    leaf.Finish(/*leaf=*/true, node);
+    auto pointer = appender.Append({}, node.span());
+    ASSERT_TRUE(pointer.ok());
+    internal::IndexNodeBuilder root(internal::IndexKeyForm::kBytes);
+    root.Add(internal::OrdinalKey(0), *pointer);
+    node.Clear();
+    root.Finish(/*leaf=*/false, node);
+    pointer = appender.Append({}, node.span());
+    ASSERT_TRUE(pointer.ok());
+    auto& root_block = *footer.mutable_posidx_info()->mutable_root_block();
+    root_block.set_offset(static_cast<int64_t>(pointer->offset));
+    root_block.set_size(static_cast<int32_t>(pointer->size));
+    const std::string message = footer.SerializeAsString();
+    encodings::ByteWriter end;
+    end.PutBytes(std::string_view(message));
+    end.PutBytes(std::string_view("kuducfil"));
+    end.PutFixed(static_cast<uint32_t>(message.size()));
+    ASSERT_TRUE(sink->Append(end.span()).ok());
+
+    const auto reader = Reader::Open(NewMemoryViewSource(file));
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    EXPECT_TRUE(Verify(*reader).ok()) << Verify(*reader).damages[0].status;
+    ExpectSeeks<int32_t>(*reader, column, random);
+  }
 }
 
 TEST(File, TreesGrowToManyLevels) {

@@ -130,6 +130,8 @@ TEST(KuduBytesGolden, AreWrittenAnew) {
         << expected.size() << " bytes expected, " << found.size()
         << " written, the first difference is at byte " << at.first - expected.begin();
     EXPECT_TRUE(Blocks(found) == Blocks(expected));
+    std::printf("not the same to the byte, but every block: %s: %s\n",
+                entry.path().filename().c_str(), Reason(reader->info()).c_str());
   }
   std::printf("%zu of %zu files are the same to the byte\n", num_equal, num_files);
   EXPECT_GE(10 * num_equal, 9 * num_files);

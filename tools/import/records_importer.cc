@@ -73,7 +73,7 @@ template <typename T>
 absl::Status CheckChoice(const RecordSchema& schema, std::string_view option,
                          const Choice<T>& choice) {
   for (const auto& [path, value] : choice.for_column) {
-    const auto is_path = [&](size_t leaf) { return schema.Path(leaf) == path; };
+    const auto is_path = [&, &path = path](size_t leaf) { return schema.Path(leaf) == path; };
     if (std::none_of(schema.leaves().begin(), schema.leaves().end(), is_path)) {
       return absl::InvalidArgumentError(absl::StrCat("--", std::string(option), " ", path,
                                                      ": the schema has no leaf of that path"));
