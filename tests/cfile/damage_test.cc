@@ -291,7 +291,8 @@ TEST(Damage, ImpossibleLevelsAreNamed) {
   // 9 entries of 2 records; then the repetition levels: 0 1 1 1 1 1 1 1 | 0.
   const File repetition = {9, 2, 3, 0x05, 0xfe, 0x00};
   EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xff, 0x00}), HasSubstr("begin"));
-  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xfc, 0x00}), HasSubstr("3 records"));
+  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xfc, 0x00}),
+              HasSubstr("records, its header says 2"));
   EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xfe, 0x01}), HasSubstr("1 records"));
   EXPECT_THAT(read({1, 2}, repetition, {9, 3, 3, 0x05, 0xfe, 0x00}), HasSubstr("3"));
   EXPECT_THAT(read({1, 2}, repetition, {10, 2, 3, 0x05, 0xfe, 0x00}), HasSubstr("10 entries"));
