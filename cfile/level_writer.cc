@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/column_encoder.h"
-#include "cfile/internal/data_block.h"
 #include "cfile/internal/file_writer.h"
 #include "cfile/internal/level_block.h"
 #include "cfile/levels.h"
@@ -244,12 +243,7 @@ class LevelWriter<T>::Impl {
     encoder_->Finish(first_record, block_);
     prefix_.Clear();
     levels_.Finish(static_cast<uint32_t>(block_entries_), block_records_, prefix_);
-    if (file_.extended_blocks()) {
-      const Encoding encoding =
-          block_.encoding == Encoding::kAuto ? options_.encoding : block_.encoding;
-      internal::AppendExtendedHeader(encoding, block_.count, first_record, block_.skip_table.span(),
-                                     prefix_);
-    }
+    CFILE_RETURN_IF_ERROR(file_.AppendBlock(block_, first_record, {}, prefix_));
     // The next block takes as many values as fill it if they encode as these did. Half of the
     // largest block stays for its last record.
     const uint64_t stored_bytes = std::max<uint64_t>(prefix_.size() + block_.bytes.size(), 1);
@@ -261,7 +255,7 @@ class LevelWriter<T>::Impl {
     block_entries_ = 0;
     block_records_ = 0;
     block_due_ = false;
-    return file_.AppendBlock(prefix_.span(), block_, first_record, {});
+    return absl::OkStatus();
   }
 
   const WriterOptions options_;

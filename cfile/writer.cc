@@ -209,7 +209,8 @@ class Writer<T>::Impl {
                              size_t count) {
     while (count > 0) {
       size_t rows = std::min<size_t>(count, options_.max_values_per_block - block_rows_);
-      size_t present = validity == nullptr ? rows : CountPresent(validity, begin, rows);
+      size_t present = rows == count ? values.size() : rows;
+      if (rows < count && validity != nullptr) present = CountPresent(validity, begin, rows);
       if (validity != nullptr && present > 0 && IsLarge(values[0])) {
         // Nulls before a value that may begin a block belong to the block in hand.
         const size_t nulls = encodings::PositionOfOne(validity, begin, 0) - begin;
@@ -332,14 +333,8 @@ class Writer<T>::Impl {
     encoder_->Finish(first_ordinal, block_);
     prefix_.Clear();
     if (options_.nullable) internal::AppendValidity(validity_, prefix_);
-    if (file_.extended_blocks()) {
-      const Encoding encoding =
-          block_.encoding == Encoding::kAuto ? options_.encoding : block_.encoding;
-      internal::AppendExtendedHeader(encoding, block_.count, first_ordinal,
-                                     block_.skip_table.span(), prefix_);
-    }
     block_rows_ = 0;
-    return file_.AppendBlock(prefix_.span(), block_, first_ordinal, block_key_);
+    return file_.AppendBlock(block_, first_ordinal, block_key_, prefix_);
   }
 
   WriterOptions options_;

@@ -106,14 +106,7 @@ std::unique_ptr<BlockEncoder<T>> BitShuffleCodec::MakeEncoder(PhysicalType type,
 #define CFILE_INSTANTIATE(T)                                                 \
   template std::unique_ptr<BlockEncoder<T>> BitShuffleCodec::MakeEncoder<T>( \
       PhysicalType, const EncoderOptions&);
-CFILE_INSTANTIATE(int8_t)
-CFILE_INSTANTIATE(uint8_t)
-CFILE_INSTANTIATE(int16_t)
-CFILE_INSTANTIATE(uint16_t)
-CFILE_INSTANTIATE(int32_t)
-CFILE_INSTANTIATE(uint32_t)
-CFILE_INSTANTIATE(int64_t)
-CFILE_INSTANTIATE(uint64_t)
+CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
 CFILE_INSTANTIATE(int128_t)
 CFILE_INSTANTIATE(float)
 CFILE_INSTANTIATE(double)

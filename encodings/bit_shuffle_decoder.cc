@@ -224,14 +224,7 @@ std::unique_ptr<BlockDecoder<T>> BitShuffleCodec::MakeDecoder(PhysicalType type,
 #define CFILE_INSTANTIATE(T)                                                 \
   template std::unique_ptr<BlockDecoder<T>> BitShuffleCodec::MakeDecoder<T>( \
       PhysicalType, const DecoderOptions&);
-CFILE_INSTANTIATE(int8_t)
-CFILE_INSTANTIATE(uint8_t)
-CFILE_INSTANTIATE(int16_t)
-CFILE_INSTANTIATE(uint16_t)
-CFILE_INSTANTIATE(int32_t)
-CFILE_INSTANTIATE(uint32_t)
-CFILE_INSTANTIATE(int64_t)
-CFILE_INSTANTIATE(uint64_t)
+CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
 CFILE_INSTANTIATE(int128_t)
 CFILE_INSTANTIATE(float)
 CFILE_INSTANTIATE(double)

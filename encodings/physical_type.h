@@ -56,18 +56,22 @@ enum class PhysicalType : uint8_t {
 };
 inline constexpr int kNumPhysicalTypes = 15;
 
+// The integers that one machine word holds.
+#define CFILE_FOR_EACH_WORD_INTEGER(F) \
+  F(int8_t)                            \
+  F(uint8_t)                           \
+  F(int16_t)                           \
+  F(uint16_t)                          \
+  F(int32_t)                           \
+  F(uint32_t)                          \
+  F(int64_t)                           \
+  F(uint64_t)
+
 // The one list of C++ value types. Everything that is instantiated per type is instantiated from
 // here: F(T) for each.
 #define CFILE_FOR_EACH_VALUE_TYPE(F) \
   F(bool)                            \
-  F(int8_t)                          \
-  F(uint8_t)                         \
-  F(int16_t)                         \
-  F(uint16_t)                        \
-  F(int32_t)                         \
-  F(uint32_t)                        \
-  F(int64_t)                         \
-  F(uint64_t)                        \
+  CFILE_FOR_EACH_WORD_INTEGER(F)     \
   F(::cfile::encodings::int128_t)    \
   F(::cfile::encodings::Int96)       \
   F(float)                           \

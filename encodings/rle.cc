@@ -150,14 +150,7 @@ std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder(PhysicalType type,
   template std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder<T>(PhysicalType,           \
                                                                      const DecoderOptions&);
 CFILE_INSTANTIATE(bool)
-CFILE_INSTANTIATE(int8_t)
-CFILE_INSTANTIATE(uint8_t)
-CFILE_INSTANTIATE(int16_t)
-CFILE_INSTANTIATE(uint16_t)
-CFILE_INSTANTIATE(int32_t)
-CFILE_INSTANTIATE(uint32_t)
-CFILE_INSTANTIATE(int64_t)
-CFILE_INSTANTIATE(uint64_t)
+CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
 }  // namespace cfile::encodings

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/data_block.h"
 #include "cfile/internal/file_metadata.h"
 #include "encodings/registry.h"
 #include "encodings/status.h"
@@ -141,14 +142,17 @@ absl::Status FileWriter::Begin() {
   return absl::OkStatus();
 }
 
-absl::Status FileWriter::AppendBlock(std::span<const uint8_t> prefix,
-                                     const encodings::EncodedBlock& block, uint64_t first_ordinal,
-                                     std::string_view value_key) {
+absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, uint64_t first_ordinal,
+                                     std::string_view value_key, ByteWriter& prefix) {
+  if (info_.has_extended_blocks()) {
+    const Encoding encoding = block.encoding == Encoding::kAuto ? info_.encoding : block.encoding;
+    AppendExtendedHeader(encoding, block.count, first_ordinal, block.skip_table.span(), prefix);
+  }
   std::optional<size_t> align_at;
   if (block.aligned_values_offset && options_.compatibility != Compatibility::kKudu)
     align_at = prefix.size() + *block.aligned_values_offset;
   CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,
-                         appender_->Append(prefix, block.bytes.span(), align_at));
+                         appender_->Append(prefix.span(), block.bytes.span(), align_at));
   if (positional_)
     CFILE_RETURN_IF_ERROR(positional_->Add(OrdinalKey(first_ordinal), pointer, *appender_));
   if (value_) CFILE_RETURN_IF_ERROR(value_->Add(value_key, pointer, *appender_));

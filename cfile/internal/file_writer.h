@@ -40,11 +40,11 @@ class FileWriter {
 
   absl::Status Begin();
 
-  // One data block: `prefix` (null bitmap, extended header) before the encoded values; its first
-  // row is `first_ordinal`. `value_key`: its key in the value index, already cut; ignored without
-  // one.
-  absl::Status AppendBlock(std::span<const uint8_t> prefix, const encodings::EncodedBlock& block,
-                           uint64_t first_ordinal, std::string_view value_key);
+  // One data block, whose first row is `first_ordinal`. `value_key`: its key in the value index,
+  // already cut; ignored without one. `prefix`: what stands before the encoded values (null bitmap,
+  // levels); in a file of extended blocks their header is appended to it.
+  absl::Status AppendBlock(const encodings::EncodedBlock& block, uint64_t first_ordinal,
+                           std::string_view value_key, ByteWriter& prefix);
 
   void AddFooterMetadata(std::string_view key, std::string_view value) {
     info_.footer_metadata.emplace_back(key, value);
@@ -58,7 +58,6 @@ class FileWriter {
 
   const std::string& name() const { return sink_->name(); }
   const FileInfo& info() const { return info_; }
-  bool extended_blocks() const { return info_.has_extended_blocks(); }
   uint64_t bytes_written() const { return appender_ ? appender_->offset() + footer_bytes_ : 0; }
   size_t memory_usage_bytes() const;
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "encodings/packed_strings.h"
+#include "tests/encodings/columns.h"
 #include "tests/fuzz/block_input.h"
 
 namespace cfile::encodings {
@@ -40,7 +41,7 @@ void ReadSome(BlockDecoder<T>& decoder, T* values, std::optional<T>& last) {
 }
 
 template <typename T>
-void Exercise(const BlockInput& input, const FuzzPair& pair) {
+void Exercise(const BlockInput& input, const Pair& pair) {
   DecoderOptions options(input.type_length);
   if (FindEncoding(pair.encoding)->has_dictionary) {
     auto dictionary = LoadDictionary(pair.encoding, pair.type, input.type_length, input.dictionary);
@@ -88,10 +89,10 @@ void Exercise(const BlockInput& input, const FuzzPair& pair) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace cfile::encodings;
-  static const std::vector<FuzzPair> pairs = FuzzPairs();
+  static const std::vector<Pair> pairs = AllPairs();
   BlockInput input;
   if (!input.Read({data, size})) return 0;
-  const FuzzPair& pair = pairs[input.pair % pairs.size()];
+  const Pair& pair = pairs[input.pair % pairs.size()];
   if (pair.type != PhysicalType::kFixedBytes) input.type_length = 0;
   if (pair.type == PhysicalType::kFixedBytes && input.type_length == 0) return 0;
   VisitPhysicalType(pair.type, [&](auto t) { Exercise<typename decltype(t)::type>(input, pair); });

@@ -1,34 +1,15 @@
 // How the bytes that block_fuzz is given are a block: written by block_seeds, read by block_fuzz.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "encodings/bytes.h"
-#include "encodings/registry.h"
 
 namespace cfile::encodings {
 
-// A row of the registry with a type that it takes.
-struct FuzzPair {
-  Encoding encoding;
-  PhysicalType type;
-};
-inline std::vector<FuzzPair> FuzzPairs() {
-  std::vector<FuzzPair> pairs;
-  for (const EncodingRow& row : Encodings()) {
-    for (int type = 0; type < kNumPhysicalTypes; ++type) {
-      if (row.Supports(static_cast<PhysicalType>(type)))
-        pairs.push_back({row.encoding, static_cast<PhysicalType>(type)});
-    }
-  }
-  return pairs;
-}
-
 struct BlockInput {
-  uint8_t pair = 0;  // of FuzzPairs, modulo their number
+  uint8_t pair = 0;  // of AllPairs (tests/encodings/columns.h), modulo their number
   uint8_t type_length = 0;
   uint32_t count = 0;
   uint32_t first_ordinal = 0;

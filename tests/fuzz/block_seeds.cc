@@ -11,10 +11,10 @@
 int main(int argc, char** argv) {
   using namespace cfile::encodings;
   if (argc != 2) return std::fprintf(stderr, "usage: block_seeds DIRECTORY\n"), 1;
-  const std::vector<FuzzPair> pairs = FuzzPairs();
+  const std::vector<Pair> pairs = AllPairs();
   int files = 0;
   for (size_t i = 0; i < pairs.size(); ++i) {
-    const Pair pair{pairs[i].encoding, pairs[i].type};
+    const Pair& pair = pairs[i];
     const EncoderOptions options{
         .block_size_bytes = 400,
         .type_length = pair.type == PhysicalType::kFixedBytes ? uint32_t{5} : uint32_t{0}};
