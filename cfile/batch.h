@@ -14,6 +14,14 @@
 
 namespace cfile {
 
+// The rows begin to end - 1.
+struct OrdinalRange {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  uint64_t size() const { return end - begin; }
+  friend bool operator==(const OrdinalRange&, const OrdinalRange&) = default;
+};
+
 // Rows first_ordinal .. first_ordinal + size() - 1. A view: the memory is the cursor's, the mapped
 // file's or the dictionary's; who hands it out says how long it stays.
 template <typename T>

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cfile/block_cache.h"
 #include "cfile/types.h"
 
 namespace cfile {
@@ -70,6 +72,14 @@ struct ReaderOptions {
 
   // Checks each block's checksum when it is first read.
   bool verify_checksums = true;
+
+  // Where seeks keep blocks that they had to read or decompress; null: BlockCache::Default().
+  std::shared_ptr<BlockCache> block_cache = nullptr;
+  // Blocks that lie in memory as they are stored, and are sought in more than once, get an index of
+  // their own where the encoding gains from one: up to so many bytes for each open file.
+  size_t max_seek_index_bytes = size_t{64} << 20;
+  // A scan of a source that is not in memory reads so many bytes at once, or one block.
+  size_t read_ahead_bytes = size_t{1} << 20;
 
   // A file that claims more is refused as damaged (the error names the limit).
   size_t max_block_size_bytes = 16 * 1024 * 1024;

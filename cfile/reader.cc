@@ -1,18 +1,15 @@
 #include "cfile/reader.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/block_cursor.h"
-#include "cfile/internal/file_cursor.h"
 #include "cfile/internal/file_reader.h"
 #include "cfile/internal/index_tree.h"
-#include "cfile/internal/key_codec.h"
-#include "encodings/key_order.h"
+#include "cfile/internal/split_rows.h"
+#include "cfile/internal/value_cursor.h"
 #include "encodings/status.h"
 
 namespace cfile {
@@ -21,82 +18,8 @@ using internal::FileReader;
 using internal::IndexPath;
 
 template <typename T>
-class Cursor<T>::Impl : public internal::FileCursor<internal::BlockCursor<T>> {
-  using Base = internal::FileCursor<internal::BlockCursor<T>>;
-
- public:
-  Impl(std::shared_ptr<FileReader> file, std::shared_ptr<const encodings::Dictionary> dictionary)
-      : Base(file, internal::BlockCursor<T>(file->info().type, std::move(dictionary))) {}
-
-  absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
-    if (!encodings::IsKey(key)) return absl::InvalidArgumentError("NaN cannot be a key");
-    search_key_.clear();
-    internal::AppendKey(key, search_key_);
-    IndexPath& path = this->paths_[1];
-    if (absl::Status status = path.SeekToKey(search_key_); !status.ok()) {
-      this->Unload();
-      return status;
-    }
-    const uint64_t num_values = this->num_values();
-    if (!path.valid()) {
-      if (num_values > 0)
-        return this->Damage("the value index is empty, the footer says ", num_values, " values");
-      CFILE_RETURN_IF_ERROR(this->GoToEnd());
-      return KeyPosition{};
-    }
-    if (this->file_->info().holds_bloom_filters()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(this->file_->source().name(), ": the file holds Bloom filters, not values"));
-    }
-    // The block that the cursor is in may be the one.
-    if (!(this->loaded_ && this->path_ == &path && path.leaf_entry() == this->loaded_entry_)) {
-      this->Unload();
-      this->path_ = &path;
-      CFILE_RETURN_IF_ERROR(this->LoadBlock());
-    }
-    while (true) {
-      auto bound = this->block_.SeekToKey(key);
-      if (!bound.ok()) return this->Failed(bound.status());
-      if (bound->position < this->block_.num_rows()) {
-        return KeyPosition{.ordinal = this->first_ordinal_ + bound->position,
-                           .exact = bound->exact};
-      }
-      // All values of this block are less: the first greater one begins the next block, or there is
-      // none.
-      CFILE_ASSIGN_OR_RETURN(const bool more, this->NextBlock());
-      if (!more) return KeyPosition{.ordinal = num_values, .exact = false};
-    }
-  }
-
-  absl::StatusOr<Batch<T>> Next(size_t max_rows) {
-    uint64_t first_ordinal = 0;
-    auto batch = this->template NextBatch<Batch<T>>(max_rows, first_ordinal);
-    if (batch.ok()) batch->first_ordinal = first_ordinal;
-    return batch;
-  }
-
-  absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
-    if (ordinal >= this->num_values()) return this->OutOfRange(ordinal);
-    CFILE_RETURN_IF_ERROR(this->SeekToOrdinal(ordinal));
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, Next(1));
-    return batch.IsValid(0) ? std::optional<T>(batch.values[0]) : std::nullopt;
-  }
-
-  absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
-    out.Reset(ordinals.size());
-    for (size_t i = 0; i < ordinals.size(); ++i) {
-      CFILE_ASSIGN_OR_RETURN(const std::optional<T> value, Get(ordinals[i]));
-      if (value) {
-        out.Set(i, *value);
-      } else {
-        out.SetNull(i);
-      }
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  std::string search_key_;
+class Cursor<T>::Impl : public internal::ValueCursor<T> {
+  using internal::ValueCursor<T>::ValueCursor;
 };
 
 template <typename T>
@@ -114,6 +37,19 @@ absl::Status Cursor<T>::SeekToOrdinal(uint64_t ordinal) {
 template <typename T>
 absl::StatusOr<KeyPosition> Cursor<T>::SeekToKey(const T& key) {
   return impl_->SeekToKey(key);
+}
+template <typename T>
+absl::Status Cursor<T>::SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
+  return impl_->SeekMany(keys, positions);
+}
+template <typename T>
+absl::Status Cursor<T>::SeekToRange(const OrdinalRange& range) {
+  return impl_->SeekToRange(range);
+}
+template <typename T>
+absl::StatusOr<OrdinalRange> Cursor<T>::SeekToKeyRange(const std::optional<T>& low,
+                                                       const std::optional<T>& high) {
+  return impl_->SeekToKeyRange(low, high);
 }
 template <typename T>
 absl::StatusOr<Batch<T>> Cursor<T>::Next(size_t max_rows) {
@@ -148,6 +84,18 @@ absl::StatusOr<Reader> Reader::Open(std::shared_ptr<const Source> source,
 }
 
 const FileInfo& Reader::info() const { return file_->info(); }
+
+absl::StatusOr<uint64_t> Reader::BlockBegin(uint64_t ordinal) const {
+  if (ordinal >= num_values()) return num_values();
+  IndexPath path(file_.get(), IndexKind::kPositional);
+  CFILE_RETURN_IF_ERROR(path.SeekToOrdinal(ordinal));
+  return path.valid() ? path.leaf().ordinal(path.entry()) : 0;
+}
+
+absl::StatusOr<std::vector<OrdinalRange>> Reader::Split(size_t max_ranges) const {
+  return internal::SplitRows(num_values(), max_ranges,
+                             [this](uint64_t ordinal) { return BlockBegin(ordinal); });
+}
 
 template <typename T>
 absl::StatusOr<Cursor<T>> Reader::NewCursor() const {

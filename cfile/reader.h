@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -54,6 +55,19 @@ class Cursor {
   // file has no value index, or holds Bloom filters. kInvalidArgument: the key is NaN.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
 
+  // SeekToKey for each of `keys`, in any order, into `positions` (of the same size): each block is
+  // opened once and the waits for memory overlap. Leaves the cursor at some row.
+  absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions);
+
+  // Goes to the front of a range: Next then ends at its end, until the next seek. kOutOfRange:
+  // range.end is above num_values(). Precondition: range.begin <= range.end.
+  absl::Status SeekToRange(const OrdinalRange& range);
+
+  // The same for the rows whose values are >= `low` and < `high` (nullopt: from the first, to the
+  // last); returns which those are. Errors as SeekToKey.
+  absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
+                                              const std::optional<T>& high);
+
   // The next rows: at least 1 unless the cursor is at the end, at most `max_rows` and 65,536; a
   // batch does not cross a block. The batch is valid until the next call on this cursor. Where the
   // block is uncompressed PLAIN of a fixed width, it points into the mapped file.
@@ -63,9 +77,9 @@ class Cursor {
   // cursor behind it. kOutOfRange: ordinal >= num_values().
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
 
-  // The values at `ordinals`, in that order; each block is read once for each run of ordinals
-  // inside it, so sorted is fastest. kOutOfRange: one of them is >= num_values(), named in the
-  // message.
+  // The values at `ordinals`, in that order, whatever it is; each block is opened once for every
+  // million of them. Leaves the cursor at some row. kOutOfRange: one of them is >= num_values(),
+  // named in the message.
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
 
   // The ordinal that Next continues at.
@@ -94,6 +108,14 @@ class Reader {
   const ColumnType& type() const { return info().type; }
   // Rows, nulls included; with levels: records.
   uint64_t num_values() const { return info().num_values; }
+
+  // The first row of the block that holds `ordinal`; num_values() if there is none.
+  // kFailedPrecondition: the file has no positional index.
+  absl::StatusOr<uint64_t> BlockBegin(uint64_t ordinal) const;
+  // All rows as up to `max_ranges` ranges of about the same length that begin at blocks: one for
+  // each cursor of a parallel scan (Cursor::SeekToRange). None is empty. Precondition: max_ranges >
+  // 0. Errors as BlockBegin.
+  absl::StatusOr<std::vector<OrdinalRange>> Split(size_t max_ranges) const;
 
   // A cursor at ordinal 0. kInvalidArgument: the column does not hold T. kUnimplemented: encoding
   // or codec was not built in. kFailedPrecondition: the file has levels (info().has_levels()), see

@@ -198,7 +198,7 @@ class Verifier {
     const FileInfo& info = file_.info();
     const internal::BlockFormat format{info.version, info.compression, info.has_checksums()};
     return internal::FetchBlock(file_.source(), format, pointer, /*verify=*/true,
-                                file_.options().max_block_size_bytes, buffer_);
+                                file_.options().max_block_size_bytes, pointer.end(), buffer_);
   }
 
   // Decodes all of a block of records.

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <typeinfo>
 
 #include "encodings/bytes.h"
 #include "encodings/encoding.h"
@@ -64,6 +65,22 @@ struct EncodedBlock {
   }
 };
 
+// What makes seeks in one block fast where its layout does not: places to begin at, keys to search
+// without touching the block. Built once (BlockDecoder::BuildSeekIndex), kept in memory beside the
+// block, handed to each decoder that opens on it. Immutable, shared by decoders and threads.
+class SeekIndex {
+ public:
+  virtual ~SeekIndex() = default;
+  virtual size_t memory_usage_bytes() const = 0;
+};
+
+// `index` as a Kind, or nullptr if it is none.
+template <typename Kind>
+const Kind* OfKind(const SeekIndex* index) {
+  const bool is_one = index != nullptr && typeid(*index) == typeid(Kind);
+  return is_one ? static_cast<const Kind*>(index) : nullptr;
+}
+
 // A block to decode. Blocks of Kudu's encodings say their count and first ordinal themselves and
 // ignore those given here; blocks of numbers from kFirstExtendedNumber on are the bytes of a
 // Parquet page, which says neither.
@@ -84,6 +101,10 @@ struct BlockView {
   std::span<const uint8_t> skip_table;
   uint32_t count = 0;
   uint32_t first_ordinal = 0;
+  // What BuildSeekIndex of a decoder of the same type and encoding made of these bytes, or nullptr;
+  // outlives the view. (One of another kind is ignored; one of other bytes gives wrong answers, and
+  // is safe.)
+  const SeekIndex* seek_index = nullptr;
 };
 
 // What the blocks of a file share: the values that a dictionary encoding's codes stand for.
@@ -196,11 +217,47 @@ class BlockDecoder {
   // order (in a block that is not, the answer is some position, and safe).
   virtual absl::StatusOr<LowerBound> SeekToKey(const T& key) = 0;
 
+  // SeekToKey for each of `keys`, to the front of `bounds`, with the waits for memory overlapping
+  // where the encoding can do that. Ends at any position. Precondition: bounds.size() ==
+  // keys.size().
+  virtual absl::Status SeekToKeys(std::span<const T> keys, std::span<LowerBound> bounds);
+
+  // The values at `positions`, which ascend (equal ones may follow each other) and are less than
+  // count(), to the front of `out`; ends at any position. For values of a fixed width, not views.
+  // Precondition: out.size() == positions.size().
+  virtual absl::Status Gather(std::span<const uint32_t> positions, std::span<T> out);
+
+  // Builds the index for the block that is open, which may take as long as decoding it, and moves
+  // to any position; nullptr where seeks are fast without one, or the block is damaged. This
+  // decoder itself does not use it: open again.
+  virtual std::unique_ptr<const SeekIndex> BuildSeekIndex() { return nullptr; }
+
  protected:
   uint32_t count_ = 0;
   uint32_t first_ordinal_ = 0;
   uint32_t position_ = 0;
 };
+
+// One by one: for decoders that gain nothing from more.
+template <typename T>
+absl::Status BlockDecoder<T>::SeekToKeys(std::span<const T> keys, std::span<LowerBound> bounds) {
+  assert(bounds.size() == keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    CFILE_ASSIGN_OR_RETURN(bounds[i], SeekToKey(keys[i]));
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status BlockDecoder<T>::Gather(std::span<const uint32_t> positions, std::span<T> out) {
+  assert(out.size() == positions.size());
+  for (size_t i = 0; i < positions.size(); ++i) {
+    CFILE_RETURN_IF_ERROR(SeekTo(positions[i]));
+    CFILE_ASSIGN_OR_RETURN(const size_t read, Read(out.subspan(i, 1)));
+    if (read == 0) return DataLoss("the block's values end at ", position_);
+  }
+  return absl::OkStatus();
+}
 
 // By Read: for decoders whose values lie ready somewhere.
 template <typename T>

@@ -59,6 +59,12 @@ class FixedWidthDecoder : public BlockDecoder<T> {
     }
   }
 
+  absl::Status Gather(std::span<const uint32_t> positions, std::span<T> out) override {
+    assert(out.size() == positions.size());
+    for (size_t i = 0; i < positions.size(); ++i) out[i] = ValueAt(positions[i]);
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
     this->position_ = FindLowerBound(
         this->count_, [&](uint32_t position) { return KeyLess(ValueAt(position), key); });

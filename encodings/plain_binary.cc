@@ -64,12 +64,26 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
   size_t offsets_bytes_ = 0;  // encoded, without padding
 };
 
+// The offsets of a block's values and, last, the end of the last one, decoded and found in order.
+class OffsetsIndex final : public SeekIndex {
+ public:
+  explicit OffsetsIndex(std::span<const uint32_t> offsets)
+      : offsets_(offsets.begin(), offsets.end()) {}
+  std::span<const uint32_t> offsets() const { return offsets_; }
+  size_t memory_usage_bytes() const override {
+    return sizeof(*this) + offsets_.capacity() * sizeof(uint32_t);
+  }
+
+ private:
+  std::vector<uint32_t> offsets_;
+};
+
 class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
  public:
   absl::Status Open(const BlockView& view) override {
     const std::span<const uint8_t> block = view.bytes;
     count_ = position_ = 0;
-    have_offsets_ = false;
+    offsets_ = {};
     block_ = block;
     ByteReader reader(block);
     uint32_t count;
@@ -94,6 +108,11 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
                       " bytes behind the header of a block without values");
     }
     count_ = count;
+    if (const auto* index = OfKind<OffsetsIndex>(view.seek_index);
+        index != nullptr && index->offsets().size() == size_t{count} + 1 &&
+        index->offsets().back() == offsets_position_) {
+      offsets_ = index->offsets();
+    }
     return absl::OkStatus();
   }
 
@@ -119,15 +138,20 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
     return LowerBound{position_, position_ < count_ && ValueAt(position_) == key};
   }
 
+  std::unique_ptr<const SeekIndex> BuildSeekIndex() override {
+    if (count_ == 0 || !DecodeOffsets().ok()) return nullptr;
+    return std::make_unique<OffsetsIndex>(offsets_);
+  }
+
  private:
   // Decodes the offsets if they are not yet, and checks that the values lie between header and
   // offsets, in order.
   absl::Status DecodeOffsets() {
-    if (have_offsets_ || count_ == 0) return absl::OkStatus();
+    if (!offsets_.empty() || count_ == 0) return absl::OkStatus();
     const size_t groups = (size_t{count_} + 3) / 4;
-    if (offsets_.size() <= 4 * groups) offsets_.resize(4 * groups + 1);
+    if (decoded_.size() <= 4 * groups) decoded_.resize(4 * groups + 1);
     ByteReader reader(block_.subspan(offsets_position_));
-    if (!ReadGroupVarint32(reader, groups, offsets_.data())) {
+    if (!ReadGroupVarint32(reader, groups, decoded_.data())) {
       return DataLoss("plain binary: the block of ", block_.size(), " bytes ends within the ",
                       count_, " offsets from byte ", offsets_position_, " on");
     }
@@ -135,23 +159,23 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
       return DataLoss("plain binary: ", reader.remaining(), " bytes behind the ", count_,
                       " offsets");
     }
-    offsets_[count_] = offsets_position_;
-    bool ordered = offsets_[0] == kHeaderBytes;
-    for (size_t i = 0; i < count_; ++i) ordered &= offsets_[i] <= offsets_[i + 1];
+    decoded_[count_] = offsets_position_;
+    bool ordered = decoded_[0] == kHeaderBytes;
+    for (size_t i = 0; i < count_; ++i) ordered &= decoded_[i] <= decoded_[i + 1];
     if (!ordered) return MisplacedValue();
-    have_offsets_ = true;
+    offsets_ = std::span(decoded_).first(count_ + size_t{1});
     return absl::OkStatus();
   }
 
   absl::Status MisplacedValue() const {
-    if (offsets_[0] != kHeaderBytes) {
-      return DataLoss("plain binary: the first value at byte ", offsets_[0], ", expected ",
+    if (decoded_[0] != kHeaderBytes) {
+      return DataLoss("plain binary: the first value at byte ", decoded_[0], ", expected ",
                       kHeaderBytes);
     }
     size_t i = 0;
-    while (offsets_[i] <= offsets_[i + 1]) ++i;
-    return DataLoss("plain binary: value ", i, " begins at byte ", offsets_[i], " and ends at ",
-                    offsets_[i + 1]);
+    while (decoded_[i] <= decoded_[i + 1]) ++i;
+    return DataLoss("plain binary: value ", i, " begins at byte ", decoded_[i], " and ends at ",
+                    decoded_[i + 1]);
   }
 
   std::string_view ValueAt(size_t position) const {
@@ -161,8 +185,9 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
 
   std::span<const uint8_t> block_;
   uint32_t offsets_position_ = 0;
-  bool have_offsets_ = false;
-  std::vector<uint32_t> offsets_;  // of each value and, if have_offsets_, the end of the last
+  // Of each value, and the end of the last; empty until they are known. In decoded_ or the index.
+  std::span<const uint32_t> offsets_;
+  std::vector<uint32_t> decoded_;
 };
 
 }  // namespace

@@ -31,10 +31,30 @@ void CopySmall(uint8_t* to, const uint8_t* from, size_t size, bool roomy) {
 
 }  // namespace
 
+void PrefixDecoder::OpenByIndex(const BlockView& view, const PrefixSeekIndex& index) {
+  layout_ = {.block = view.bytes,
+             .entries = view.bytes.data() + index.entries_begin,
+             .entries_end = view.bytes.data() + index.entries_end,
+             .restart_interval = index.restart_interval,
+             .known_offsets = index.restart_offsets.data()};
+  seek_index_ = &index;
+  count_ = index.count;
+  first_ordinal_ = index.first_ordinal;
+  position_ = 0;
+  walk_ = PrefixWalk{.next = layout_.entries};
+  short_key_bytes_ = 16;
+}
+
 absl::Status PrefixDecoder::Open(const BlockView& view) {
   const std::span<const uint8_t> block = view.bytes;
+  if (const auto* index = OfKind<PrefixSeekIndex>(view.seek_index);
+      index != nullptr && index->block_bytes == block.size()) {
+    OpenByIndex(view, *index);
+    return absl::OkStatus();
+  }
+  seek_index_ = nullptr;
   count_ = position_ = 0;
-  layout_.block = block;
+  layout_ = {.block = block};
   ByteReader reader(block);
   uint32_t header[4];
   if (!ReadGroupVarint32(reader, 1, header)) {
@@ -178,6 +198,7 @@ absl::Status PrefixDecoder::CatchUp() {
     walk_.key_size = key_size;
     walk_.next = entry.end();
     ++walk_.position;
+    AllowShortKey(key_size);
   }
   return absl::OkStatus();
 }
@@ -185,6 +206,12 @@ absl::Status PrefixDecoder::CatchUp() {
 void PrefixDecoder::KeyToFront() {
   if (walk_.key_size > 0) std::memmove(arena_.get(), walk_.key, walk_.key_size);
   walk_.key = arena_.get();
+}
+
+void PrefixDecoder::AllowShortKey(size_t size) {
+  if (size > short_key_bytes_ && size <= kMaxShortKeyBytes && short_key_bytes_ > 0) {
+    short_key_bytes_ = size <= 32 ? 32 : 64;
+  }
 }
 
 size_t PrefixDecoder::ReadShort(std::span<std::string_view> out) {
@@ -234,9 +261,7 @@ absl::StatusOr<size_t> PrefixDecoder::Read(std::span<std::string_view> out) {
     walk_.next = entry.end();
     ++walk_.position;
     out[done++] = AsString({to, size});
-    if (size > short_key_bytes_ && size <= kMaxShortKeyBytes && short_key_bytes_ > 0) {
-      short_key_bytes_ = size <= 32 ? 32 : 64;
-    }
+    AllowShortKey(size);
     if (done == wanted) break;
   }
   if (walk_.position == count_ && walk_.next != layout_.entries_end) {
@@ -247,22 +272,78 @@ absl::StatusOr<size_t> PrefixDecoder::Read(std::span<std::string_view> out) {
   return done;
 }
 
+uint32_t PrefixDecoder::FindRestart(std::string_view key, uint32_t& bad_restart) const {
+  bad_restart = 0;
+  const auto restart_key = [&](uint32_t before) {
+    std::string_view value;
+    if (!RestartKey(before + 1, value)) bad_restart = before + 1;
+    return value;
+  };
+  if (seek_index_ != nullptr) return seek_index_->restart_keys.CountKeysLess(key, restart_key);
+  return FindLowerBound(
+      (count_ - 1) / layout_.restart_interval,
+      [&](uint32_t before) { return BytesLess(restart_key(before), key); },
+      [&](uint32_t before) { __builtin_prefetch(layout_.RestartAddress(before + 1)); });
+}
+
 absl::StatusOr<LowerBound> PrefixDecoder::SeekToKey(const std::string_view& key) {
   position_ = 0;
   if (count_ == 0) return LowerBound{};
-  // The last restart that is less than the key: its interval holds the lower bound, or the restart
-  // behind it is that.
-  uint32_t bad_restart = 0;
-  const uint32_t restart = FindLowerBound(
-      (count_ - 1) / layout_.restart_interval,
-      [&](uint32_t before) {
-        std::string_view value;
-        if (!RestartKey(before + 1, value)) bad_restart = before + 1;
-        return BytesLess(value, key);
-      },
-      [&](uint32_t before) { __builtin_prefetch(layout_.RestartAddress(before + 1)); });
-  std::string_view value;
+  uint32_t bad_restart;
+  const uint32_t restart = FindRestart(key, bad_restart);
   if (bad_restart != 0) return BadRestart(bad_restart);
+  return SeekFromRestart(restart, key);
+}
+
+absl::Status PrefixDecoder::SeekToKeys(std::span<const std::string_view> keys,
+                                       std::span<LowerBound> bounds) {
+  assert(bounds.size() == keys.size());
+  if (count_ == 0) {
+    std::fill(bounds.begin(), bounds.end(), LowerBound{});
+    return absl::OkStatus();
+  }
+  // First all restarts, then all walks: their bytes have come from memory by then.
+  for (size_t i = 0; i < keys.size(); ++i) {
+    uint32_t bad_restart;
+    bounds[i].position = FindRestart(keys[i], bad_restart);
+    if (bad_restart != 0) return BadRestart(bad_restart);
+    const uint8_t* at = layout_.RestartAddress(bounds[i].position);
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + 64);
+  }
+  for (size_t i = 0; i < keys.size(); ++i) {
+    CFILE_ASSIGN_OR_RETURN(bounds[i], SeekFromRestart(bounds[i].position, keys[i]));
+  }
+  return absl::OkStatus();
+}
+
+std::unique_ptr<const SeekIndex> PrefixDecoder::BuildSeekIndex() {
+  if (count_ <= layout_.restart_interval) return nullptr;
+  const uint32_t num_restarts = (count_ - 1) / layout_.restart_interval;
+  auto index = std::make_unique<PrefixSeekIndex>();
+  bool sound = true;
+  index->restart_keys = KeyHeads(num_restarts, [&](uint32_t before) {
+    std::string_view value;
+    sound &= RestartKey(before + 1, value);
+    return value;
+  });
+  if (!sound) return nullptr;
+  index->block_bytes = layout_.block.size();
+  index->entries_begin = static_cast<size_t>(layout_.entries - layout_.block.data());
+  index->entries_end = static_cast<size_t>(layout_.entries_end - layout_.block.data());
+  index->count = count_;
+  index->first_ordinal = first_ordinal_;
+  index->restart_interval = layout_.restart_interval;
+  index->restart_offsets.resize(num_restarts);
+  for (uint32_t i = 0; i < num_restarts; ++i) {
+    index->restart_offsets[i] =
+        static_cast<uint32_t>(layout_.RestartAddress(i + 1) - layout_.block.data());
+  }
+  return index;
+}
+
+absl::StatusOr<LowerBound> PrefixDecoder::SeekFromRestart(uint32_t restart, std::string_view key) {
+  std::string_view value;
   if (!RestartKey(restart, value)) return BadRestart(restart);
   // Values are compared without building them: `matched` bytes of the key are those of the value
   // before, which is less.

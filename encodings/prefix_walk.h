@@ -17,13 +17,17 @@ struct PrefixLayout {
   const uint8_t* entries = nullptr;      // the first entry
   const uint8_t* entries_end = nullptr;  // and the offsets of the second and further restarts
   uint32_t restart_interval = 1;
+  // The restarts' offsets as they stand behind the entries, if they are at hand elsewhere too.
+  const uint32_t* known_offsets = nullptr;
 
   // Where the entry of restart `index` lies; nullptr if its offset points elsewhere than among the
   // entries. Precondition: the block has that restart.
   const uint8_t* RestartAddress(uint32_t index) const {
     if (index == 0) return entries;
-    const auto offset =
-        LoadLittleEndian<uint32_t>(entries_end + size_t{index - 1} * sizeof(uint32_t));
+    const uint32_t offset =
+        known_offsets != nullptr
+            ? known_offsets[index - 1]
+            : LoadLittleEndian<uint32_t>(entries_end + size_t{index - 1} * sizeof(uint32_t));
     const auto begin = static_cast<size_t>(entries - block.data());
     const auto end = static_cast<size_t>(entries_end - block.data());
     return offset >= begin && offset < end ? block.data() + offset : nullptr;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "encodings/key_order.h"
 #include "encodings/rle_hybrid.h"
@@ -74,6 +76,19 @@ class RleEncoder final : public BlockEncoder<T> {
   uint32_t count_ = 0;
 };
 
+class RunsIndex final : public SeekIndex {
+ public:
+  explicit RunsIndex(std::vector<HybridCheckpoint> checkpoints)
+      : checkpoints_(std::move(checkpoints)) {}
+  std::span<const HybridCheckpoint> checkpoints() const { return checkpoints_; }
+  size_t memory_usage_bytes() const override {
+    return sizeof(*this) + checkpoints_.capacity() * sizeof(HybridCheckpoint);
+  }
+
+ private:
+  std::vector<HybridCheckpoint> checkpoints_;
+};
+
 template <typename T>
 class RleDecoder final : public BlockDecoder<T> {
  public:
@@ -86,7 +101,9 @@ class RleDecoder final : public BlockDecoder<T> {
       return DataLoss("rle block: header takes ", kHeaderBytes, " bytes, found ", block.size());
     }
     if (count > 0 && reader.empty()) return DataLoss("rle block of ", count, " values has no runs");
-    runs_.Open(reader.rest(), Hybrid<T>::kWidth);
+    const auto* index = OfKind<RunsIndex>(view.seek_index);
+    runs_.Open(reader.rest(), Hybrid<T>::kWidth,
+               index == nullptr ? std::span<const HybridCheckpoint>() : index->checkpoints());
     this->count_ = count;
     return absl::OkStatus();
   }
@@ -120,6 +137,12 @@ class RleDecoder final : public BlockDecoder<T> {
       bound.exact = found == number;
     }
     return bound;
+  }
+
+  std::unique_ptr<const SeekIndex> BuildSeekIndex() override {
+    auto checkpoints = runs_.FindCheckpoints(this->count_);
+    if (!checkpoints.ok()) return nullptr;
+    return std::make_unique<RunsIndex>(*std::move(checkpoints));
   }
 
  private:

@@ -176,6 +176,14 @@ class RleHybridEncoder {
   Ledger ledger_;
 };
 
+// A place of a stream that a seek may begin at.
+struct HybridCheckpoint {
+  uint64_t position;  // of a value
+  uint64_t ones;      // values before it that are 1, for width 1
+  uint64_t offset;    // of the header of the run that holds it, from the stream's front
+  uint64_t passed;    // values of that run before it
+};
+
 // Reads a stream forwards, and seeks in it. Thread-compatible.
 //
 // Takes any run of at least 1 and at most kMaxRunValues values, a repeated run of fewer than 8, and
@@ -194,7 +202,10 @@ class RleHybridReader {
   // Begins at the front of `bytes`, which must outlive the use. Precondition:
   // 0 <= width <= kMaxHybridWidth.
   RleHybridReader(std::span<const uint8_t> bytes, int width) { Open(bytes, width); }
-  void Open(std::span<const uint8_t> bytes, int width);
+  // `known`: what FindCheckpoints gave for the same bytes and width, or none; it must outlive the
+  // use. (Such as do not fit the bytes are given up when that shows, and are safe.)
+  void Open(std::span<const uint8_t> bytes, int width,
+            std::span<const HybridCheckpoint> known = {});
 
   // Values passed so far.
   uint64_t position() const { return position_; }
@@ -212,6 +223,9 @@ class RleHybridReader {
   // Goes to value `position`. Returns, if the width is 1, how many of the values before it are 1,
   // else 0.
   absl::StatusOr<uint64_t> SeekTo(uint64_t position);
+
+  // The checkpoints of the first `count` values, for Open. Moves to value `count`.
+  absl::StatusOr<std::vector<HybridCheckpoint>> FindCheckpoints(uint64_t count);
 
   // The value at position(), without passing it.
   absl::StatusOr<uint64_t> Peek() const;
@@ -245,14 +259,15 @@ class RleHybridReader {
     std::span<const uint8_t> packed() const { return {literals, end}; }
     uint64_t ValueAt(uint64_t index) const;
   };
-  struct Checkpoint {
-    uint64_t position;
-    uint64_t ones;    // before position, for width 1
-    uint64_t offset;  // of the header of the run that holds the value
-    uint64_t passed;  // values of that run before position
-  };
+  using Checkpoint = HybridCheckpoint;
 
-  void GoTo(const Checkpoint& checkpoint);
+  std::span<const Checkpoint> checkpoints() const {
+    return known_.empty() ? std::span<const Checkpoint>(checkpoints_) : known_;
+  }
+  // False if the checkpoint is none of this stream.
+  bool GoTo(const Checkpoint& checkpoint);
+  // Goes on without known checkpoints, which have proved wrong.
+  void ForgetKnown();
   // Why cursor.NextRun() failed, when it was to hold the value `position`.
   absl::Status Damaged(const Cursor& cursor, uint64_t position) const;
 
@@ -262,6 +277,7 @@ class RleHybridReader {
   // A seek has passed so many values: their runs are sound, and have checkpoints.
   uint64_t checked_ = 0;
   std::vector<Checkpoint> checkpoints_;
+  std::span<const Checkpoint> known_;  // of all of the stream; used instead, if any
 };
 
 }  // namespace cfile::encodings

@@ -77,7 +77,8 @@ uint64_t CopyShortRuns(const uint8_t*& next, const uint8_t* end, uint64_t room, 
 
 }  // namespace
 
-void RleHybridReader::Open(std::span<const uint8_t> bytes, int width) {
+void RleHybridReader::Open(std::span<const uint8_t> bytes, int width,
+                           std::span<const HybridCheckpoint> known) {
   assert(0 <= width && width <= kMaxHybridWidth);
   begin_ = bytes.data();
   cursor_ = {};
@@ -87,6 +88,12 @@ void RleHybridReader::Open(std::span<const uint8_t> bytes, int width) {
   position_ = 0;
   checked_ = 0;
   checkpoints_.clear();
+  known_ = known;
+}
+
+void RleHybridReader::ForgetKnown() {
+  known_ = {};
+  GoTo({});
 }
 
 inline bool RleHybridReader::Cursor::NextRun() {
@@ -185,28 +192,39 @@ absl::StatusOr<uint64_t> RleHybridReader::Peek() const {
   return cursor.ValueAt(cursor.first);
 }
 
-// A run was entered at each checkpoint, so that entering it again does not fail.
-void RleHybridReader::GoTo(const Checkpoint& checkpoint) {
+bool RleHybridReader::GoTo(const Checkpoint& checkpoint) {
+  if (checkpoint.offset > static_cast<uint64_t>(cursor_.end - begin_)) return false;
   cursor_.next = begin_ + checkpoint.offset;
   cursor_.left = 0;
   position_ = checkpoint.position;
-  if (checkpoint.passed == 0) return;
-  cursor_.NextRun();
+  if (checkpoint.passed == 0) return true;
+  if (!cursor_.NextRun() || cursor_.left < checkpoint.passed) return false;
   cursor_.Pass(checkpoint.passed);
+  return true;
+}
+
+absl::StatusOr<std::vector<HybridCheckpoint>> RleHybridReader::FindCheckpoints(uint64_t count) {
+  known_ = {};
+  CFILE_RETURN_IF_ERROR(SeekTo(count).status());
+  return checkpoints_;
 }
 
 absl::StatusOr<uint64_t> RleHybridReader::SeekTo(uint64_t position) {
-  if (checkpoints_.empty()) checkpoints_.push_back({});
+  if (checkpoints_.empty() && known_.empty()) checkpoints_.push_back({});
+  const auto all = checkpoints();
   const auto after =
-      std::upper_bound(checkpoints_.begin(), checkpoints_.end(), position,
+      std::upper_bound(all.begin(), all.end(), position,
                        [](uint64_t wanted, const Checkpoint& at) { return wanted < at.position; });
   const Cursor old_cursor = cursor_;
   const uint64_t old_position = position_;
-  const bool passes_last = after == checkpoints_.end();
+  const bool passes_last = after == all.end() && known_.empty();
   uint64_t ones = after[-1].ones;
   uint64_t runs = 0;
   uint64_t literals = 0;
-  GoTo(after[-1]);
+  if (!GoTo(after[-1])) {
+    ForgetKnown();
+    return SeekTo(position);
+  }
   while (position_ < position) {
     if (cursor_.left == 0) {
       if (!cursor_.NextRun()) {
@@ -242,19 +260,25 @@ absl::StatusOr<uint64_t> RleHybridReader::SeekToLowerBound(uint64_t key, uint64_
                                                            uint64_t count) {
   const auto less = [key, flip](uint64_t value) { return (value ^ flip) < key; };
   // To the end once, so that there are checkpoints for all of the values.
-  if (checked_ < count || checkpoints_.empty()) CFILE_RETURN_IF_ERROR(SeekTo(count).status());
+  if (known_.empty() && (checked_ < count || checkpoints_.empty()))
+    CFILE_RETURN_IF_ERROR(SeekTo(count).status());
 
   absl::Status status;
-  const auto after =
-      std::partition_point(checkpoints_.begin() + 1, checkpoints_.end(), [&](const Checkpoint& at) {
-        if (at.position >= count) return false;
-        GoTo(at);
-        const absl::StatusOr<uint64_t> value = Peek();
-        if (!value.ok()) status = value.status();
-        return value.ok() && less(*value);
-      });
+  bool sound = true;
+  const auto all = checkpoints();
+  const auto after = std::partition_point(all.begin() + 1, all.end(), [&](const Checkpoint& at) {
+    if (at.position >= count || !sound) return false;
+    sound = GoTo(at);
+    if (!sound) return false;
+    const absl::StatusOr<uint64_t> value = Peek();
+    if (!value.ok()) status = value.status();
+    return value.ok() && less(*value);
+  });
+  if (!sound || !GoTo(after[-1])) {
+    ForgetKnown();
+    return SeekToLowerBound(key, flip, count);
+  }
   CFILE_RETURN_IF_ERROR(status);
-  GoTo(after[-1]);
   while (position_ < count) {
     if (cursor_.left == 0 && !cursor_.NextRun()) return Damaged(cursor_, position_);
     const uint64_t held = std::min(cursor_.left, count - position_);

@@ -31,16 +31,18 @@ absl::StatusOr<BlockDecoder<T>*> BlockCursor<T>::DecoderOf(Encoding encoding) {
 
 template <typename T>
 absl::Status BlockCursor<T>::Open(std::span<const uint8_t> bytes, const FileInfo& info,
-                                  std::optional<uint64_t> first_ordinal) {
+                                  std::optional<uint64_t> first_ordinal,
+                                  const encodings::SeekIndex* seek_index) {
   CFILE_ASSIGN_OR_RETURN(
       const DataBlock parts,
       ParseDataBlock(bytes, info.nullable, info.has_extended_blocks(), info.encoding));
-  CFILE_RETURN_IF_ERROR(Open(parts, first_ordinal));
+  CFILE_RETURN_IF_ERROR(Open(parts, first_ordinal, seek_index));
   return num_rows_ > 0 ? absl::OkStatus() : DataLoss("a data block of no rows");
 }
 
 template <typename T>
-absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t> first_ordinal) {
+absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t> first_ordinal,
+                                  const encodings::SeekIndex* seek_index) {
   num_rows_ = row_ = 0;
   encoding_ = block.encoding;
   CFILE_ASSIGN_OR_RETURN(decoder_, DecoderOf(block.encoding));
@@ -48,6 +50,7 @@ absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t
   view.skip_table = block.skip_table;
   view.count = block.present_count.value_or(0);
   view.first_ordinal = block.first_ordinal.value_or(0);
+  view.seek_index = seek_index;
   CFILE_RETURN_IF_ERROR(decoder_->Open(view));
   if (block.present_count && *block.present_count != decoder_->count()) {
     return DataLoss("the extended block says ", *block.present_count, " values, its body ",
@@ -92,11 +95,29 @@ absl::Status BlockCursor<T>::SeekToRow(uint32_t row) {
 }
 
 template <typename T>
+std::unique_ptr<const encodings::SeekIndex> BlockCursor<T>::BuildSeekIndex() {
+  return decoder_->BuildSeekIndex();
+}
+
+template <typename T>
+absl::Status BlockCursor<T>::CheckNoNulls() const {
+  if (!nullable_ || num_rows_ == decoder_->count()) return absl::OkStatus();
+  return DataLoss("a block of a column with a value index has ", num_rows_ - decoder_->count(),
+                  " nulls");
+}
+
+template <typename T>
+absl::Status BlockCursor<T>::SeekToKeys(std::span<const T> keys,
+                                        std::span<encodings::LowerBound> bounds) {
+  CFILE_RETURN_IF_ERROR(CheckNoNulls());
+  CFILE_RETURN_IF_ERROR(decoder_->SeekToKeys(keys, bounds));
+  if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(0).status());
+  return SeekToFront();
+}
+
+template <typename T>
 absl::StatusOr<encodings::LowerBound> BlockCursor<T>::SeekToKey(const T& key) {
-  if (nullable_ && num_rows_ != decoder_->count()) {
-    return DataLoss("a block of a column with a value index has ", num_rows_ - decoder_->count(),
-                    " nulls");
-  }
+  CFILE_RETURN_IF_ERROR(CheckNoNulls());
   CFILE_ASSIGN_OR_RETURN(const encodings::LowerBound bound, decoder_->SeekToKey(key));
   if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(bound.position).status());
   row_ = bound.position;

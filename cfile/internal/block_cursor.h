@@ -1,6 +1,7 @@
 // A position inside one data block: present values and nulls brought together.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,12 +30,18 @@ class BlockCursor {
 
   // Opens on the bytes of a block of the file that `info` describes, at its first row. They must
   // stay valid. `first_ordinal`: of the block, if the caller knows it; it is compared with what the
-  // block says. A block has at least one row.
+  // block says. A block has at least one row. `seek_index`: what BuildSeekIndex gave for this
+  // block, or nullptr.
   absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
-                    std::optional<uint64_t> first_ordinal);
+                    std::optional<uint64_t> first_ordinal,
+                    const encodings::SeekIndex* seek_index = nullptr);
 
   // The same of a block that is taken apart; it may have no rows.
-  absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal);
+  absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal,
+                    const encodings::SeekIndex* seek_index = nullptr);
+
+  // What makes seeks in the open block fast, or nullptr; goes to its front.
+  std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex();
 
   Encoding encoding() const { return encoding_; }
   uint32_t num_rows() const { return num_rows_; }
@@ -50,6 +57,14 @@ class BlockCursor {
   // Goes to the first row whose value is >= `key`. Precondition: the block has no nulls.
   absl::StatusOr<encodings::LowerBound> SeekToKey(const T& key);
 
+  // SeekToKey for each of `keys`, to the front of `bounds`; then goes to the block's front.
+  absl::Status SeekToKeys(std::span<const T> keys, std::span<encodings::LowerBound> bounds);
+
+  // The values at `rows`, which ascend (equal ones may follow each other): calls put(i, value) or
+  // put_null(i) for rows[i]. A view is valid inside the call. Goes to some row.
+  template <typename Put, typename PutNull>
+  absl::Status Take(std::span<const uint32_t> rows, Put&& put, PutNull&& put_null);
+
   // The next rows, at least 1 unless at the end, at most `max_rows` and kMaxBatchValues. Valid
   // until the next call. first_ordinal of the batch is left to the caller.
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
@@ -59,10 +74,20 @@ class BlockCursor {
   }
 
  private:
+  // A column with a value index has none.
+  absl::Status CheckNoNulls() const;
+  // Where the decoder's place is not known.
+  absl::Status SeekToFront() {
+    row_ = 0;
+    return decoder_->SeekTo(0);
+  }
   absl::StatusOr<encodings::BlockDecoder<T>*> DecoderOf(Encoding encoding);
   absl::StatusOr<std::span<const T>> NextPresent(size_t count);
   absl::StatusOr<Batch<T>> NextNullable(size_t count);
   static T* Reserve(size_t count, std::unique_ptr<T[]>& buffer, size_t& capacity);
+
+  // Rows that Take asks for at once.
+  static constexpr size_t kTakenRows = 1024;
 
   ColumnType type_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;
@@ -82,5 +107,31 @@ class BlockCursor {
   size_t spread_capacity_ = 0;
   std::vector<uint8_t> validity_bits_;
 };
+
+template <typename T>
+template <typename Put, typename PutNull>
+absl::Status BlockCursor<T>::Take(std::span<const uint32_t> rows, Put&& put, PutNull&& put_null) {
+  if constexpr (!encodings::kIsBytes<T>) {
+    if (!nullable_) {
+      for (size_t begin = 0; begin < rows.size(); begin += kTakenRows) {
+        const auto some = rows.subspan(begin, std::min(kTakenRows, rows.size() - begin));
+        T* values = Reserve(some.size(), values_, values_capacity_);
+        CFILE_RETURN_IF_ERROR(decoder_->Gather(some, {values, some.size()}));
+        for (size_t i = 0; i < some.size(); ++i) put(begin + i, values[i]);
+      }
+      return SeekToFront();
+    }
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    CFILE_RETURN_IF_ERROR(SeekToRow(rows[i]));
+    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, Next(1));
+    if (batch.IsValid(0)) {
+      put(i, batch.values[0]);
+    } else {
+      put_null(i);
+    }
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace cfile::internal

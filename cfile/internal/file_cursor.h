@@ -61,7 +61,7 @@ class FileCursor {
     path_ = &paths_[first_by_key ? 1 : 0];
     CFILE_RETURN_IF_ERROR(first_by_key ? path_->SeekToKey("") : path_->SeekToOrdinal(ordinal));
     if (!path_->valid()) return Damage("the index is empty, the footer says ", end, " values");
-    CFILE_RETURN_IF_ERROR(LoadBlock());
+    CFILE_RETURN_IF_ERROR(LoadBlock(BlockAccess::kSeek));
     if (!InBlock(ordinal)) {
       Unload();
       return Damage("no block holds ordinal ", ordinal, "; the one the index names begins at ",
@@ -133,15 +133,25 @@ class FileCursor {
   }
 
   // Opens the block that path_ stands at.
-  absl::Status LoadBlock() {
+  absl::Status LoadBlock(BlockAccess access) {
     loaded_pointer_ = path_->pointer();
-    CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
-                           file_->FetchDataBlock(path_->leaf(), path_->entry(), buffer_));
+    CFILE_ASSIGN_OR_RETURN(loaded_block_,
+                           file_->LoadDataBlock(path_->leaf(), path_->entry(), access, buffer_));
     const FileInfo& info = file_->info();
     std::optional<uint64_t> expected_ordinal;
     if (path_ == &paths_[0]) expected_ordinal = path_->leaf().ordinal(path_->entry());
     absl::Status status = [&] {
-      CFILE_RETURN_IF_ERROR(block_.Open(fetched.bytes, info, expected_ordinal));
+      const auto open = [&](const encodings::SeekIndex* index) {
+        return block_.Open(loaded_block_.bytes, info, expected_ordinal, index);
+      };
+      SeekIndexSlot* slot = loaded_block_.seek_index;
+      CFILE_RETURN_IF_ERROR(open(slot == nullptr ? nullptr : slot->get()));
+      if (slot != nullptr && slot->get() == nullptr && loaded_block_.seen_before) {
+        if (auto built = block_.BuildSeekIndex(); built != nullptr) {
+          CFILE_RETURN_IF_ERROR(
+              open(file_->KeepSeekIndex(loaded_block_, loaded_pointer_, std::move(built))));
+        }
+      }
       first_ordinal_ = block_.first_ordinal();
       if (block_.num_rows() > info.num_values - std::min(first_ordinal_, info.num_values)) {
         return encodings::DataLoss("the block's rows ", first_ordinal_, " to ",
@@ -167,7 +177,7 @@ class FileCursor {
       return Damage("the blocks end at ordinal ", expected, ", the footer says ", num_values(),
                     " values");
     }
-    CFILE_RETURN_IF_ERROR(LoadBlock());
+    CFILE_RETURN_IF_ERROR(LoadBlock(BlockAccess::kScan));
     if (first_ordinal_ != expected) {
       Unload();
       ordinal_ = expected;
@@ -184,6 +194,7 @@ class FileCursor {
   IndexPath paths_[2];  // by IndexKind
   IndexPath* path_ = nullptr;
 
+  LoadedBlock loaded_block_;     // what block_ reads
   bool loaded_ = false;          // block_ is open, at path_
   BlockPointer loaded_pointer_;  // of block_, or of the one that failed
   // Of block_: a key search moves path_ before it is known whether the block stays.

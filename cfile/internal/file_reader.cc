@@ -1,24 +1,42 @@
 #include "cfile/internal/file_reader.h"
 
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/buffered_ends.h"
 #include "cfile/internal/file_metadata.h"
 #include "encodings/registry.h"
 #include "encodings/status.h"
 
 namespace cfile::internal {
 
+namespace {
+
+std::atomic<uint64_t> next_cache_number = 0;
+
+}  // namespace
+
 absl::StatusOr<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<const Source> source,
                                                              const ReaderOptions& options) {
+  if (source->InMemory().empty()) {
+    CFILE_ASSIGN_OR_RETURN(source, BufferEnds(std::move(source)));
+  }
   CFILE_ASSIGN_OR_RETURN(FileInfo info, ReadFileInfo(*source, options));
   return std::shared_ptr<FileReader>(new FileReader(std::move(source), options, std::move(info)));
 }
 
 FileReader::FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options,
                        FileInfo info)
-    : source_(std::move(source)), options_(options), info_(std::move(info)) {
+    : source_(std::move(source)),
+      options_(options),
+      info_(std::move(info)),
+      cache_number_(next_cache_number.fetch_add(1, std::memory_order_relaxed)),
+      seek_index_bytes_left_(static_cast<int64_t>(
+          std::min<size_t>(options.max_seek_index_bytes, std::numeric_limits<int64_t>::max()))) {
+  if (options_.block_cache == nullptr) options_.block_cache = BlockCache::Default();
   format_ = {.version = info_.version,
              .compression = info_.compression,
              .checksums = info_.has_checksums()};
@@ -36,7 +54,7 @@ absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
   auto node = [&]() -> absl::StatusOr<std::unique_ptr<IndexNode>> {
     CFILE_ASSIGN_OR_RETURN(const FetchedBlock block,
                            FetchBlock(*source_, format_, pointer, options_.verify_checksums,
-                                      options_.max_block_size_bytes, buffer));
+                                      options_.max_block_size_bytes, pointer.end(), buffer));
     return IndexNode::Parse(block.bytes, kind, form, pointer, first_block_offset);
   }();
   if (!node.ok()) return InBlock(node.status(), source_->name(), pointer);
@@ -95,7 +113,7 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Diction
     CFILE_ASSIGN_OR_RETURN(
         const FetchedBlock block,
         FetchBlock(*source_, format_, *info_.dictionary, options_.verify_checksums,
-                   options_.max_block_size_bytes, buffer));
+                   options_.max_block_size_bytes, info_.dictionary->end(), buffer));
     return encodings::LoadDictionary(info_.encoding, info_.type.physical(), info_.type.type_length,
                                      block.bytes);
   }();
@@ -105,17 +123,74 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Diction
 }
 
 absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, uint32_t entry,
+                                                        uint64_t read_end,
                                                         BlockBuffer& buffer) const {
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   // Bytes in memory stay what they were found to be; those of other sources are checked each time
   // they are read.
   const bool verify =
       options_.verify_checksums && !(leaf.verified(entry) && !source_->InMemory().empty());
-  auto block =
-      FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes, buffer);
+  auto block = FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes,
+                          read_end, buffer);
   if (!block.ok()) return InBlock(block.status(), source_->name(), pointer);
-  if (verify) leaf.SetVerified(entry);
+  leaf.SetVerified(entry);
   return block;
+}
+
+absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uint32_t entry,
+                                                      BlockAccess access, BlockBuffer& buffer) {
+  const BlockPointer& pointer = leaf.entry_pointer(entry);
+  const bool in_memory = !source_->InMemory().empty();
+  const BlockTable::Key key{cache_number_, pointer.offset};
+  BlockTable& cache = options_.block_cache->table();
+  LoadedBlock loaded;
+  const bool may_be_cached = !in_memory || format_.compression != Compression::kNone;
+  if (may_be_cached) loaded.resident = cache.Find(key);
+  loaded.seen_before = loaded.resident != nullptr || leaf.verified(entry);
+  if (loaded.resident == nullptr) {
+    uint64_t read_end = pointer.end();
+    if (access == BlockAccess::kScan && !in_memory) {
+      for (uint32_t next = entry + 1; next < leaf.num_entries(); ++next) {
+        const uint64_t end = leaf.entry_pointer(next).end();
+        if (end - pointer.offset > options_.read_ahead_bytes) break;
+        read_end = end;
+      }
+    }
+    CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
+                           FetchDataBlock(leaf, entry, read_end, buffer));
+    loaded.bytes = fetched.bytes;
+    if (access == BlockAccess::kSeek && fetched.in_source) {
+      loaded.seek_index = &leaf.seek_index(entry);
+    }
+    if (access == BlockAccess::kScan || fetched.in_source) return loaded;
+    auto resident = std::make_shared<ResidentBlock>();
+    if (fetched.compressed) {
+      resident->bytes = std::move(buffer.uncompressed);
+    } else {
+      resident->bytes.PutBytes(fetched.bytes);
+    }
+    loaded.resident = std::move(resident);
+    cache.Insert(key, loaded.resident);
+  }
+  loaded.bytes = loaded.resident->bytes.span();
+  if (access == BlockAccess::kSeek) loaded.seek_index = &loaded.resident->seek_index;
+  return loaded;
+}
+
+const encodings::SeekIndex* FileReader::KeepSeekIndex(
+    const LoadedBlock& block, const BlockPointer& pointer,
+    std::unique_ptr<const encodings::SeekIndex> index) {
+  const size_t size_bytes = index->memory_usage_bytes();
+  if (block.resident != nullptr) {
+    options_.block_cache->table().Grow({cache_number_, pointer.offset}, size_bytes);
+    return block.seek_index->Set(std::move(index));
+  }
+  const auto needed = static_cast<int64_t>(size_bytes);
+  if (seek_index_bytes_left_.fetch_sub(needed, std::memory_order_relaxed) < needed) {
+    seek_index_bytes_left_.fetch_add(needed, std::memory_order_relaxed);
+    return nullptr;
+  }
+  return block.seek_index->Set(std::move(index));
 }
 
 }  // namespace cfile::internal

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/inspect.h"
+#include "cfile/internal/block_table.h"
 #include "cfile/internal/index_node.h"
 #include "cfile/internal/stored_block.h"
 #include "cfile/io.h"
@@ -17,8 +18,25 @@
 
 namespace cfile::internal {
 
-// Immutable but for what is read once and kept: index nodes, and which blocks were verified.
-// Thread-safe.
+// How a cursor came to a block.
+enum class BlockAccess : uint8_t {
+  kScan,  // it follows the last one
+  kSeek
+};
+
+// A data block, uncompressed. Valid as long as the source, the buffer it was loaded with, and
+// `resident`.
+struct LoadedBlock {
+  std::span<const uint8_t> bytes;
+  std::shared_ptr<const ResidentBlock> resident;  // may be null
+  // Of a seek: where the block's seek index is kept; nullptr: nowhere.
+  SeekIndexSlot* seek_index = nullptr;
+  // The block was here before, so an index may pay.
+  bool seen_before = false;
+};
+
+// Immutable but for what is read once and kept: index nodes, which blocks were verified, seek
+// indexes. Thread-safe.
 class FileReader {
  public:
   static absl::StatusOr<std::shared_ptr<FileReader>> Open(std::shared_ptr<const Source> source,
@@ -39,13 +57,27 @@ class FileReader {
   // The file's dictionary, read and decoded once; null if the file has none. Thread-safe.
   absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> Dictionary();
 
-  // The data block of a leaf's entry, its checksum verified if no one has done so yet. Errors name
-  // file and block.
+  // The data block of a leaf's entry, its checksum verified if no one has done so yet; not from the
+  // cache. Errors name file and block.
   absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
-                                              BlockBuffer& buffer) const;
+                                              BlockBuffer& buffer) const {
+    return FetchDataBlock(leaf, entry, leaf.entry_pointer(entry).end(), buffer);
+  }
+
+  // The same for a cursor: from the cache if it is there. A seek puts it there where it is not in
+  // the source's memory as it stands; a scan reads ahead.
+  absl::StatusOr<LoadedBlock> LoadDataBlock(const IndexNode& leaf, uint32_t entry,
+                                            BlockAccess access, BlockBuffer& buffer);
+
+  // Keeps what was built for the block at `pointer`, that LoadDataBlock gave, and returns it;
+  // nullptr if there is no room.
+  const encodings::SeekIndex* KeepSeekIndex(const LoadedBlock& block, const BlockPointer& pointer,
+                                            std::unique_ptr<const encodings::SeekIndex> index);
 
  private:
   FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options, FileInfo info);
+  absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
+                                              uint64_t read_end, BlockBuffer& buffer) const;
   absl::StatusOr<std::unique_ptr<IndexNode>> LoadNode(IndexKind kind, const BlockPointer& pointer,
                                                       std::optional<IndexKeyForm> form,
                                                       uint64_t first_block_offset) const;
@@ -55,6 +87,9 @@ class FileReader {
   FileInfo info_;
   BlockFormat format_;
   std::atomic<const IndexNode*> roots_[2] = {nullptr, nullptr};  // by IndexKind
+  const uint64_t cache_number_;                                  // of this file, in its cache
+  // Room for seek indexes of blocks that are not in the cache.
+  std::atomic<int64_t> seek_index_bytes_left_;
   std::mutex dictionary_mutex_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;  // guarded by dictionary_mutex_
 };

@@ -1,8 +1,6 @@
 #include "cfile/internal/index_node.h"
 
-#include <algorithm>
 #include <cassert>
-#include <limits>
 
 #include "encodings/status.h"
 #include "proto/cfile.pb.h"
@@ -15,6 +13,7 @@ using encodings::AsString;
 using encodings::ByteReader;
 using encodings::ByteWriter;
 using encodings::DataLoss;
+using encodings::KeyHeads;
 
 constexpr size_t kOrdinalKeyBytes = 4;
 
@@ -22,26 +21,6 @@ uint64_t OrdinalOf(std::string_view key) {
   uint64_t ordinal = 0;
   for (const char byte : key) ordinal = ordinal << 8 | static_cast<uint8_t>(byte);
   return ordinal;
-}
-
-// The first 8 bytes of `key`, zeros where it is shorter, in an order-preserving number.
-uint64_t Head(std::string_view key) {
-  uint8_t bytes[8] = {};
-  std::copy_n(key.begin(), std::min(key.size(), sizeof(bytes)), bytes);
-  return __builtin_bswap64(encodings::LoadLittleEndian<uint64_t>(bytes));
-}
-
-// How many of the ascending `values` are less than `value`. Branch-free: the compiler makes
-// conditional moves of it.
-uint32_t CountLess(std::span<const uint64_t> values, uint64_t value) {
-  const uint64_t* base = values.data();
-  size_t length = values.size();
-  while (length > 1) {
-    const size_t half = length / 2;
-    base += base[half - 1] < value ? half : 0;
-    length -= half;
-  }
-  return static_cast<uint32_t>(base - values.data()) + (length == 1 && *base < value ? 1 : 0);
 }
 
 }  // namespace
@@ -160,9 +139,11 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint
   }
   node->key_form_ = form.value_or(IndexKeyForm::kBytes);
   CFILE_RETURN_IF_ERROR(node->CheckOrder(kind));
-  if (kind == IndexKind::kValue) node->BuildKeyHeads();
+  if (kind == IndexKind::kValue)
+    node->key_heads_ = KeyHeads(num_entries, [&](uint32_t i) { return node->key(i); });
   if (node->leaf_) {
     node->verified_ = std::make_unique<std::atomic<bool>[]>(num_entries);
+    node->seek_indexes_ = std::make_unique<SeekIndexSlot[]>(num_entries);
   } else {
     if (num_entries == 0) return DataLoss("an inner index node of no entries");
     node->children_ = std::make_unique<std::atomic<const IndexNode*>[]>(num_entries);
@@ -184,44 +165,15 @@ absl::Status IndexNode::CheckOrder(IndexKind kind) const {
   return absl::OkStatus();
 }
 
-void IndexNode::BuildKeyHeads() {
-  if (pointers_.empty()) return;
-  const std::string_view first = key(0);
-  const std::string_view last = key(num_entries() - 1);
-  const size_t shorter = std::min(first.size(), last.size());
-  while (common_key_bytes_ < shorter && first[common_key_bytes_] == last[common_key_bytes_])
-    ++common_key_bytes_;
-  key_heads_.reserve(num_entries());
-  for (uint32_t i = 0; i < num_entries(); ++i)
-    key_heads_.push_back(Head(key(i).substr(common_key_bytes_)));
-}
-
 uint32_t IndexNode::FindOrdinal(uint64_t ordinal) const {
   assert(num_entries() > 0);
-  const uint32_t not_after = CountLess(ordinals_, ordinal + 1);
+  const uint32_t not_after = encodings::CountLess(ordinals_, ordinal + 1);
   return not_after == 0 ? 0 : not_after - 1;
 }
 
 uint32_t IndexNode::FindKey(std::string_view wanted) const {
   assert(num_entries() > 0);
-  const std::string_view common = key(0).substr(0, common_key_bytes_);
-  const int order = wanted.substr(0, common_key_bytes_).compare(common);
-  if (order != 0) return order < 0 ? 0 : num_entries() - 1;
-  const uint64_t head = Head(wanted.substr(common_key_bytes_));
-  uint32_t less = CountLess(key_heads_, head);
-  // Where heads are equal the keys themselves decide.
-  if (less < num_entries() && key_heads_[less] == head) {
-    uint32_t end = head == std::numeric_limits<uint64_t>::max() ? num_entries()
-                                                                : CountLess(key_heads_, head + 1);
-    while (less < end) {
-      const uint32_t middle = less + (end - less) / 2;
-      if (key(middle) < wanted) {
-        less = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
-  }
+  const uint32_t less = key_heads_.CountKeysLess(wanted, [this](uint32_t i) { return key(i); });
   return less == 0 ? 0 : less - 1;
 }
 

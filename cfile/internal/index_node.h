@@ -12,8 +12,10 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/inspect.h"
+#include "cfile/internal/block_table.h"
 #include "cfile/options.h"
 #include "encodings/bytes.h"
+#include "encodings/key_heads.h"
 
 namespace cfile::internal {
 
@@ -93,13 +95,15 @@ class IndexNode {
   // Thread-safe.
   const IndexNode* SetChild(uint32_t i, std::unique_ptr<IndexNode> child) const;
 
+  // For the seek index of entry i's block. Thread-safe.
+  SeekIndexSlot& seek_index(uint32_t i) const { return seek_indexes_[i]; }
+
   // Whether the checksum of entry i's block was found right before. Thread-safe.
   bool verified(uint32_t i) const { return verified_[i].load(std::memory_order_relaxed); }
   void SetVerified(uint32_t i) const { verified_[i].store(true, std::memory_order_relaxed); }
 
  private:
   IndexNode() = default;
-  void BuildKeyHeads();
   absl::Status CheckOrder(IndexKind kind) const;
 
   BlockPointer pointer_;
@@ -108,14 +112,13 @@ class IndexNode {
   bool leaf_ = true;
   std::vector<BlockPointer> pointers_;
   std::vector<uint64_t> ordinals_;  // positional
-  // Value keys: back to back with their offsets, and the 8 bytes of each that follow what all have
-  // in common, big-endian.
+  // Value keys: back to back with their offsets.
   std::string key_bytes_;
   std::vector<uint32_t> key_offsets_;
-  size_t common_key_bytes_ = 0;
-  std::vector<uint64_t> key_heads_;
+  encodings::KeyHeads key_heads_;
   mutable std::unique_ptr<std::atomic<const IndexNode*>[]> children_;
   mutable std::unique_ptr<std::atomic<bool>[]> verified_;
+  mutable std::unique_ptr<SeekIndexSlot[]> seek_indexes_;
 };
 
 }  // namespace cfile::internal

@@ -92,7 +92,9 @@ class LevelBlockCursor {
 
   // As BlockCursor::Open; of a flat file each row is a record of one entry.
   absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
-                    std::optional<uint64_t> first_ordinal);
+                    std::optional<uint64_t> first_ordinal,
+                    const encodings::SeekIndex* seek_index = nullptr);
+  std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex() { return values_.BuildSeekIndex(); }
 
   Encoding encoding() const { return values_.encoding(); }
   uint32_t num_rows() const { return window_.num_records(); }

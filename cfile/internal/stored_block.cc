@@ -1,5 +1,6 @@
 #include "cfile/internal/stored_block.h"
 
+#include <cassert>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -80,7 +81,8 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
 
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
-                                        size_t max_block_size_bytes, BlockBuffer& buffer) {
+                                        size_t max_block_size_bytes, uint64_t read_end,
+                                        BlockBuffer& buffer) {
   // A block that never could be legal is not read at all: the sizes before it, and what a codec may
   // add to incompressible data.
   if (pointer.size / 2 > max_block_size_bytes) {
@@ -97,10 +99,22 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
       __builtin_prefetch(stored.data() + stored.size() - back);
     }
   } else {
-    buffer.stored.Clear();
-    uint8_t* bytes = buffer.stored.Extend(pointer.size);
-    CFILE_RETURN_IF_ERROR(source.ReadAt(pointer.offset, {bytes, pointer.size}));
-    stored = buffer.stored.span();
+    const uint64_t skipped = pointer.offset - buffer.stored_offset;  // huge if before it
+    const uint64_t held = buffer.stored.size();
+    if (pointer.offset >= buffer.stored_offset && skipped <= held &&
+        pointer.size <= held - skipped) {
+      stored = buffer.stored.span().subspan(skipped, pointer.size);
+    } else {
+      assert(read_end >= pointer.end());
+      const size_t size = read_end - pointer.offset;
+      buffer.stored.Clear();
+      uint8_t* bytes = buffer.stored.Extend(size);
+      absl::Status status = source.ReadAt(pointer.offset, {bytes, size});
+      if (!status.ok()) buffer.stored.Clear();
+      CFILE_RETURN_IF_ERROR(status);
+      buffer.stored_offset = pointer.offset;
+      stored = buffer.stored.span().first(pointer.size);
+    }
   }
   if (format.checksums) {
     if (stored.size() < kChecksumBytes) {
@@ -118,7 +132,9 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
       }
     }
   }
-  FetchedBlock block{.bytes = stored, .stored_size_bytes = static_cast<uint32_t>(stored.size())};
+  FetchedBlock block{.bytes = stored,
+                     .in_source = !source.InMemory().empty(),
+                     .stored_size_bytes = static_cast<uint32_t>(stored.size())};
   if (format.compression == Compression::kNone) {
     if (stored.size() > max_block_size_bytes) {
       return DataLoss("the block's ", stored.size(), " bytes are above the limit of ",
@@ -156,6 +172,7 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   CFILE_RETURN_IF_ERROR(Uncompress(format.compression, rest, {out, uncompressed_size}));
   block.bytes = buffer.uncompressed.span();
   block.compressed = true;
+  block.in_source = false;
   return block;
 }
 

@@ -56,7 +56,8 @@ class BlockAppender {
 
 // Memory for blocks that have to be read or decompressed; kept from block to block.
 struct BlockBuffer {
-  ByteWriter stored;
+  ByteWriter stored;  // bytes of the file, of one block or of several
+  uint64_t stored_offset = 0;
   ByteWriter uncompressed;
   size_t memory_usage_bytes() const { return stored.capacity() + uncompressed.capacity(); }
 };
@@ -66,6 +67,7 @@ struct BlockBuffer {
 struct FetchedBlock {
   std::span<const uint8_t> bytes;
   bool compressed = false;
+  bool in_source = false;          // the bytes lie in the source's memory, not in the buffer
   uint32_t stored_size_bytes = 0;  // in the file, without the checksum
 };
 
@@ -78,10 +80,13 @@ struct BlockFormat {
 
 // Reads the block at `pointer`, which must lie inside the source (checked when it was parsed).
 // Verifies its checksum if the file has checksums and `verify` is set. kDataLoss names offset, what
-// was expected and what was found.
+// was expected and what was found. A source that is not in memory is read as far as `read_end`,
+// an offset that is not before the block's end: what lies there is in the buffer when the next
+// block is fetched into it.
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
-                                        size_t max_block_size_bytes, BlockBuffer& buffer);
+                                        size_t max_block_size_bytes, uint64_t read_end,
+                                        BlockBuffer& buffer);
 
 // `status` with the file and the block it is about put before its message.
 absl::Status InBlock(const absl::Status& status, const std::string& file,

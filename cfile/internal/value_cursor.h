@@ -1,0 +1,254 @@
+// A Cursor's work (cfile/reader.h): what a FileCursor over values adds to that over any block.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/batch.h"
+#include "cfile/internal/block_cursor.h"
+#include "cfile/internal/file_cursor.h"
+#include "cfile/internal/key_codec.h"
+#include "cfile/internal/sort_numbers.h"
+#include "cfile/reader.h"
+#include "encodings/key_order.h"
+#include "encodings/status.h"
+
+namespace cfile::internal {
+
+// Calls and errors as those of Cursor. Thread-compatible.
+template <typename T>
+class ValueCursor : public FileCursor<BlockCursor<T>> {
+  using Base = FileCursor<BlockCursor<T>>;
+
+ public:
+  ValueCursor(std::shared_ptr<FileReader> file,
+              std::shared_ptr<const encodings::Dictionary> dictionary)
+      : Base(file, BlockCursor<T>(file->info().type, std::move(dictionary))) {}
+
+  absl::Status SeekToOrdinal(uint64_t ordinal) {
+    end_ = this->num_values();
+    return Base::SeekToOrdinal(ordinal);
+  }
+
+  absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
+    end_ = this->num_values();
+    CFILE_RETURN_IF_ERROR(FindBlock(key));
+    IndexPath& path = this->paths_[1];
+    if (!path.valid()) {
+      CFILE_RETURN_IF_ERROR(this->GoToEnd());
+      return KeyPosition{};
+    }
+    CFILE_RETURN_IF_ERROR(OpenFoundBlock());
+    while (true) {
+      auto bound = this->block_.SeekToKey(key);
+      if (!bound.ok()) return this->Failed(bound.status());
+      if (bound->position < this->block_.num_rows()) {
+        return KeyPosition{.ordinal = this->first_ordinal_ + bound->position,
+                           .exact = bound->exact};
+      }
+      // All values of this block are less: the first greater one begins the next block, or there is
+      // none.
+      CFILE_ASSIGN_OR_RETURN(const bool more, this->NextBlock());
+      if (!more) return KeyPosition{.ordinal = this->num_values(), .exact = false};
+    }
+  }
+
+  absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
+    assert(keys.size() == positions.size());
+    for (size_t begin = 0; begin < keys.size(); begin += kSoughtKeys) {
+      const size_t count = std::min(kSoughtKeys, keys.size() - begin);
+      CFILE_RETURN_IF_ERROR(SeekSome(keys.subspan(begin, count), positions.subspan(begin, count)));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SeekToRange(const OrdinalRange& range) {
+    assert(range.begin <= range.end);
+    if (range.end > this->num_values()) return this->OutOfRange(range.end);
+    CFILE_RETURN_IF_ERROR(SeekToOrdinal(range.begin));
+    end_ = range.end;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
+                                              const std::optional<T>& high) {
+    OrdinalRange range{.begin = 0, .end = this->num_values()};
+    if (high) {
+      CFILE_ASSIGN_OR_RETURN(const KeyPosition found, SeekToKey(*high));
+      range.end = found.ordinal;
+    }
+    if (low) {
+      CFILE_ASSIGN_OR_RETURN(const KeyPosition found, SeekToKey(*low));
+      range.begin = std::min(found.ordinal, range.end);
+    } else {
+      CFILE_RETURN_IF_ERROR(SeekToOrdinal(0));
+    }
+    end_ = range.end;
+    return range;
+  }
+
+  absl::StatusOr<Batch<T>> Next(size_t max_rows) {
+    const uint64_t at = this->ordinal();
+    const uint64_t left = end_ - std::min(at, end_);
+    if (left == 0) return Batch<T>{.first_ordinal = at};
+    uint64_t first_ordinal = 0;
+    auto batch = this->template NextBatch<Batch<T>>(
+        static_cast<size_t>(std::min<uint64_t>(max_rows, left)), first_ordinal);
+    if (batch.ok()) batch->first_ordinal = first_ordinal;
+    return batch;
+  }
+
+  absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
+    if (ordinal >= this->num_values()) return this->OutOfRange(ordinal);
+    CFILE_RETURN_IF_ERROR(SeekToOrdinal(ordinal));
+    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, Next(1));
+    return batch.IsValid(0) ? std::optional<T>(batch.values[0]) : std::nullopt;
+  }
+
+  absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
+    for (const uint64_t ordinal : ordinals) {
+      if (ordinal >= this->num_values()) return this->OutOfRange(ordinal);
+    }
+    end_ = this->num_values();
+    out.Reset(ordinals.size());
+    for (size_t begin = 0; begin < ordinals.size(); begin += kTakenOrdinals) {
+      const size_t count = std::min(kTakenOrdinals, ordinals.size() - begin);
+      CFILE_RETURN_IF_ERROR(TakeSome(ordinals.subspan(begin, count), begin, out));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // Ordinals and keys that are sorted at a time.
+  static constexpr size_t kTakenOrdinals = size_t{1} << 20;
+  static constexpr int kKeyNumberBits = 16;
+  static constexpr size_t kSoughtKeys = size_t{1} << kKeyNumberBits;
+
+  // Moves the path of the value index to the block where the first value >= `key` may be. Its path
+  // is not valid() in a file without values.
+  absl::Status FindBlock(const T& key) {
+    if (!encodings::IsKey(key)) return absl::InvalidArgumentError("NaN cannot be a key");
+    search_key_.clear();
+    AppendKey(key, search_key_);
+    IndexPath& path = this->paths_[1];
+    if (absl::Status status = path.SeekToKey(search_key_); !status.ok()) {
+      this->Unload();
+      return status;
+    }
+    if (!path.valid() && this->num_values() > 0) {
+      return this->Damage("the value index is empty, the footer says ", this->num_values(),
+                          " values");
+    }
+    if (path.valid() && this->file_->info().holds_bloom_filters()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(this->file_->source().name(), ": the file holds Bloom filters, not values"));
+    }
+    return absl::OkStatus();
+  }
+
+  // Opens the block that FindBlock went to; it may be the one in hand.
+  absl::Status OpenFoundBlock() {
+    IndexPath& path = this->paths_[1];
+    if (this->loaded_ && this->path_ == &path && path.leaf_entry() == this->loaded_entry_)
+      return absl::OkStatus();
+    this->Unload();
+    this->path_ = &path;
+    return this->LoadBlock(BlockAccess::kSeek);
+  }
+
+  absl::Status SeekSome(std::span<const T> keys, std::span<KeyPosition> positions) {
+    // Keys of one block side by side: the block's place, then the key's number. (Places of 2^48
+    // bytes and more only fall together.)
+    order_.resize(keys.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      CFILE_RETURN_IF_ERROR(FindBlock(keys[i]));
+      const IndexPath& path = this->paths_[1];
+      order_[i] = (path.valid() ? path.pointer().offset << kKeyNumberBits : 0) | i;
+    }
+    SortNumbers(order_);
+    if (keys.size() > sorted_keys_capacity_) {
+      sorted_keys_ = std::make_unique<T[]>(keys.size());  // std::vector<bool> is no array
+      sorted_keys_capacity_ = keys.size();
+    }
+    for (size_t i = 0; i < keys.size(); ++i) sorted_keys_[i] = keys[order_[i] % kSoughtKeys];
+    bounds_.resize(keys.size());
+    for (size_t begin = 0, end = 0; begin < order_.size(); begin = end) {
+      end = begin + 1;
+      while (end < order_.size() &&
+             order_[end] >> kKeyNumberBits == order_[begin] >> kKeyNumberBits) {
+        ++end;
+      }
+      const std::span<const T> block_keys(sorted_keys_.get() + begin, end - begin);
+      CFILE_RETURN_IF_ERROR(FindBlock(block_keys[0]));
+      if (!this->paths_[1].valid()) {
+        for (size_t i = begin; i < end; ++i) positions[order_[i] % kSoughtKeys] = KeyPosition{};
+        continue;
+      }
+      CFILE_RETURN_IF_ERROR(OpenFoundBlock());
+      const auto bounds = std::span(bounds_).first(block_keys.size());
+      if (absl::Status status = this->block_.SeekToKeys(block_keys, bounds); !status.ok()) {
+        return this->Failed(status);
+      }
+      const uint64_t first_ordinal = this->first_ordinal_;
+      const uint32_t num_rows = this->block_.num_rows();
+      for (size_t i = begin; i < end; ++i) {
+        const encodings::LowerBound& bound = bounds[i - begin];
+        KeyPosition& position = positions[order_[i] % kSoughtKeys];
+        position = {.ordinal = first_ordinal + bound.position, .exact = bound.exact};
+        // Behind this block's last value: the search goes on in the next one.
+        if (bound.position == num_rows) {
+          CFILE_ASSIGN_OR_RETURN(position, SeekToKey(block_keys[i - begin]));
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The ordinals, to the rows of `out` from `out_begin` on.
+  absl::Status TakeSome(std::span<const uint64_t> ordinals, size_t out_begin, OwnedBatch<T>& out) {
+    // The ordinal, which fits 32 bits, then its number.
+    order_.resize(ordinals.size());
+    bool ascending = true;
+    for (size_t i = 0; i < ordinals.size(); ++i) {
+      order_[i] = ordinals[i] << 32 | i;
+      ascending &= i == 0 || order_[i - 1] < order_[i];
+    }
+    if (!ascending) SortNumbers(order_);
+    for (size_t begin = 0; begin < order_.size();) {
+      const uint64_t first = order_[begin] >> 32;
+      CFILE_RETURN_IF_ERROR(Base::SeekToOrdinal(first));
+      rows_.clear();
+      for (size_t i = begin; i < order_.size() && this->InBlock(order_[i] >> 32); ++i) {
+        rows_.push_back(static_cast<uint32_t>((order_[i] >> 32) - this->first_ordinal_));
+      }
+      const auto place = [&](size_t i) {
+        return out_begin + static_cast<uint32_t>(order_[begin + i]);
+      };
+      absl::Status status = this->block_.Take(
+          rows_, [&](size_t i, const T& value) { out.Set(place(i), value); },
+          [&](size_t i) { out.SetNull(place(i)); });
+      if (!status.ok()) return this->Failed(status);
+      begin += rows_.size();
+    }
+    return absl::OkStatus();
+  }
+
+  uint64_t end_ = this->num_values();  // where Next ends
+  std::string search_key_;
+  std::vector<uint64_t> order_;
+  std::vector<uint32_t> rows_;
+  std::unique_ptr<T[]> sorted_keys_;
+  size_t sorted_keys_capacity_ = 0;
+  std::vector<encodings::LowerBound> bounds_;
+};
+
+}  // namespace cfile::internal

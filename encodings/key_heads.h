@@ -1,0 +1,100 @@
+// Searching many ascending byte strings without touching them: the 8 bytes of each that follow what
+// all have in common, as numbers one behind the other.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "encodings/bytes.h"
+#include "encodings/compare_bytes.h"
+
+namespace cfile::encodings {
+
+// How many of the ascending `values` are less than `value`. Branch-free: the compiler makes
+// conditional moves of it.
+inline uint32_t CountLess(std::span<const uint64_t> values, uint64_t value) {
+  const uint64_t* base = values.data();
+  size_t length = values.size();
+  while (length > 1) {
+    const size_t half = length / 2;
+    base += base[half - 1] < value ? half : 0;
+    length -= half;
+  }
+  return static_cast<uint32_t>(base - values.data()) + (length == 1 && *base < value ? 1 : 0);
+}
+
+// Immutable once built; owns all it needs but the keys themselves.
+class KeyHeads {
+ public:
+  KeyHeads() = default;
+
+  // Of `count` keys; key(i), a string_view, is the i-th. That they ascend is the caller's affair:
+  // where they do not, searches give some position.
+  template <typename Key>
+  KeyHeads(uint32_t count, Key&& key) {
+    if (count == 0) return;
+    const std::string_view first = key(0);
+    common_ = first.substr(0, CommonPrefix(first, key(count - 1)));
+    heads_.reserve(count);
+    for (uint32_t i = 0; i < count; ++i) {
+      const std::string_view whole = key(i);
+      heads_.push_back(Head(whole.substr(std::min(whole.size(), common_.size()))));
+      if (i % kGroup == kGroup - 1) samples_.push_back(heads_.back());
+    }
+  }
+
+  // How many of the keys are less than `wanted`; asks for few of them, those whose 8 bytes are the
+  // wanted ones.
+  template <typename Key>
+  uint32_t CountKeysLess(std::string_view wanted, Key&& key) const {
+    const auto count = static_cast<uint32_t>(heads_.size());
+    const std::string_view front = wanted.substr(0, common_.size());
+    if (front != common_) return BytesLess(front, common_) ? 0 : count;
+    const uint64_t head = Head(wanted.substr(common_.size()));
+    const uint32_t group = CountLess(samples_, head);  // it ends with the first that is not less
+    const uint32_t begin = group * kGroup;
+    uint32_t less =
+        begin + CountLess(std::span(heads_).subspan(begin, std::min(kGroup, count - begin)), head);
+    if (less < count && heads_[less] == head) {
+      uint32_t end =
+          head == std::numeric_limits<uint64_t>::max() ? count : CountLess(heads_, head + 1);
+      while (less < end) {
+        const uint32_t middle = less + (end - less) / 2;
+        if (BytesLess(key(middle), wanted)) {
+          less = middle + 1;
+        } else {
+          end = middle;
+        }
+      }
+    }
+    return less;
+  }
+
+  size_t memory_usage_bytes() const {
+    return (heads_.capacity() + samples_.capacity()) * sizeof(uint64_t) + common_.capacity();
+  }
+
+ private:
+  // The first 8 bytes of `key`, zeros where it is shorter, in an order-preserving number.
+  static uint64_t Head(std::string_view key) {
+    if (key.size() >= 8) return __builtin_bswap64(LoadLittleEndian<uint64_t>(AsBytes(key).data()));
+    uint8_t bytes[8] = {};
+    std::copy_n(key.begin(), key.size(), bytes);
+    return __builtin_bswap64(LoadLittleEndian<uint64_t>(bytes));
+  }
+
+  std::string common_;  // what all keys begin with
+  std::vector<uint64_t> heads_;
+  // The last of each whole group of heads: few enough to stay in the cache where many such objects
+  // are asked in turn.
+  static constexpr uint32_t kGroup = 16;
+  std::vector<uint64_t> samples_;
+};
+
+}  // namespace cfile::encodings
