@@ -16,7 +16,8 @@ class BlockTable;
 // goes first. Scans use what is there and add nothing, so that they do not empty it; blocks that
 // lie uncompressed in a mapped file are never in it, they are in memory already.
 //
-// Thread-safe. Divided into shards with a lock each.
+// Thread-safe: divided into up to 16 shards of at least 1 MiB with a lock each. A block larger than
+// a shard is not kept.
 class BlockCache {
  public:
   // Holds up to about `capacity_bytes`; 0 keeps nothing.

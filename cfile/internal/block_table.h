@@ -1,6 +1,7 @@
 // The contents of a BlockCache.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -40,7 +41,9 @@ struct ResidentBlock {
 // Least recently used blocks leave first, in each shard. Thread-safe.
 class BlockTable {
  public:
-  explicit BlockTable(size_t capacity_bytes) : shard_capacity_bytes_(capacity_bytes / kShards) {}
+  explicit BlockTable(size_t capacity_bytes)
+      : num_shards_(std::clamp<size_t>(capacity_bytes / kShardBytes, 1, kMaxShards)),
+        shard_capacity_bytes_(capacity_bytes / num_shards_) {}
 
   // A block of an open file.
   struct Key {
@@ -63,7 +66,8 @@ class BlockTable {
   BlockCache::Counters counters() const;
 
  private:
-  static constexpr size_t kShards = 16;
+  static constexpr size_t kMaxShards = 16;
+  static constexpr size_t kShardBytes = size_t{1} << 20;  // the least, if there are several
 
   struct Entry {
     Key key;
@@ -77,11 +81,12 @@ class BlockTable {
     BlockCache::Counters counters;
   };
 
-  Shard& ShardOf(const Key& key) { return shards_[absl::HashOf(key) % kShards]; }
+  Shard& ShardOf(const Key& key) { return shards_[absl::HashOf(key) % num_shards_]; }
   void MakeRoom(Shard& shard) const;
 
-  size_t shard_capacity_bytes_;
-  std::array<Shard, kShards> shards_;
+  const size_t num_shards_;
+  const size_t shard_capacity_bytes_;
+  std::array<Shard, kMaxShards> shards_;
 };
 
 }  // namespace cfile::internal

@@ -50,7 +50,8 @@ class FileCursor {
         paths_{IndexPath(file_.get(), IndexKind::kPositional),
                IndexPath(file_.get(), IndexKind::kValue)} {}
 
-  absl::Status SeekToOrdinal(uint64_t ordinal) {
+  // `access`: kScan if blocks behind it will be wanted too.
+  absl::Status SeekToOrdinal(uint64_t ordinal, BlockAccess access = BlockAccess::kSeek) {
     const uint64_t end = file_->info().num_values;
     if (ordinal > end) return OutOfRange(ordinal);
     if (InBlock(ordinal)) return SeekInBlock(ordinal);
@@ -61,7 +62,7 @@ class FileCursor {
     path_ = &paths_[first_by_key ? 1 : 0];
     CFILE_RETURN_IF_ERROR(first_by_key ? path_->SeekToKey("") : path_->SeekToOrdinal(ordinal));
     if (!path_->valid()) return Damage("the index is empty, the footer says ", end, " values");
-    CFILE_RETURN_IF_ERROR(LoadBlock(BlockAccess::kSeek));
+    CFILE_RETURN_IF_ERROR(LoadBlock(access));
     if (!InBlock(ordinal)) {
       Unload();
       return Damage("no block holds ordinal ", ordinal, "; the one the index names begins at ",

@@ -128,8 +128,7 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   // Bytes in memory stay what they were found to be; those of other sources are checked each time
   // they are read.
-  const bool verify =
-      options_.verify_checksums && !(leaf.verified(entry) && !source_->InMemory().empty());
+  const bool verify = options_.verify_checksums && !(leaf.verified(entry) && in_memory());
   auto block = FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes,
                           read_end, buffer);
   if (!block.ok()) return InBlock(block.status(), source_->name(), pointer);
@@ -140,16 +139,15 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
 absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uint32_t entry,
                                                       BlockAccess access, BlockBuffer& buffer) {
   const BlockPointer& pointer = leaf.entry_pointer(entry);
-  const bool in_memory = !source_->InMemory().empty();
   const BlockTable::Key key{cache_number_, pointer.offset};
   BlockTable& cache = options_.block_cache->table();
   LoadedBlock loaded;
-  const bool may_be_cached = !in_memory || format_.compression != Compression::kNone;
+  const bool may_be_cached = !in_memory() || format_.compression != Compression::kNone;
   if (may_be_cached) loaded.resident = cache.Find(key);
   loaded.seen_before = loaded.resident != nullptr || leaf.verified(entry);
   if (loaded.resident == nullptr) {
     uint64_t read_end = pointer.end();
-    if (access == BlockAccess::kScan && !in_memory) {
+    if (access == BlockAccess::kScan && !in_memory()) {
       for (uint32_t next = entry + 1; next < leaf.num_entries(); ++next) {
         const uint64_t end = leaf.entry_pointer(next).end();
         if (end - pointer.offset > options_.read_ahead_bytes) break;

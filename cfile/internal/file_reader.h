@@ -46,6 +46,8 @@ class FileReader {
   const FileInfo& info() const { return info_; }
   const Source& source() const { return *source_; }
   const ReaderOptions& options() const { return options_; }
+  // The source's bytes lie in memory.
+  bool in_memory() const { return !source_->InMemory().empty(); }
 
   // The root of an index, and the child that entry `entry` of an inner node points to. Read and
   // parsed once, then kept for as long as this object lives. kFailedPrecondition: the file has no

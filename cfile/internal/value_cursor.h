@@ -225,7 +225,12 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     if (!ascending) SortNumbers(order_);
     for (size_t begin = 0; begin < order_.size();) {
       const uint64_t first = order_[begin] >> 32;
-      CFILE_RETURN_IF_ERROR(Base::SeekToOrdinal(first));
+      // Two blocks side by side: more will follow, and are read together.
+      const uint64_t block_end = this->first_ordinal_ + this->block_.num_rows();
+      const bool reads_ahead = begin > 0 && !this->file_->in_memory() && first >= block_end &&
+                               first - block_end < this->block_.num_rows();
+      CFILE_RETURN_IF_ERROR(
+          Base::SeekToOrdinal(first, reads_ahead ? BlockAccess::kScan : BlockAccess::kSeek));
       rows_.clear();
       for (size_t i = begin; i < order_.size() && this->InBlock(order_[i] >> 32); ++i) {
         rows_.push_back(static_cast<uint32_t>((order_[i] >> 32) - this->first_ordinal_));

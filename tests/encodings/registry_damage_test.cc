@@ -92,12 +92,13 @@ void PackSome(BlockDecoder<T>& decoder, int batches, size_t max, volatile size_t
   }
 }
 
-// Opens the decoder on the block and uses it in all ways.
+// Opens the decoder on the block and uses it in all ways. `seek_index`: of a sound block.
 template <typename T>
-void Exercise(BlockDecoder<T>& decoder, const Block& block, std::span<const T> keys,
-              std::mt19937_64& random) {
-  if (const absl::Status opened = decoder.Open(block.view()); !opened.ok())
-    return ExpectDamage(opened);
+void Exercise(BlockDecoder<T>& decoder, const Block& block, const SeekIndex* seek_index,
+              std::span<const T> keys, std::mt19937_64& random) {
+  BlockView view = block.view();
+  view.seek_index = seek_index;
+  if (const absl::Status opened = decoder.Open(view); !opened.ok()) return ExpectDamage(opened);
   volatile size_t sink = 0;
   auto out = std::make_unique<T[]>(500);
   ASSERT_NO_FATAL_FAILURE(ReadSome<T>(decoder, 10, {out.get(), 500}, sink));
@@ -125,6 +126,22 @@ void Exercise(BlockDecoder<T>& decoder, const Block& block, std::span<const T> k
     ASSERT_EQ(found->position, decoder.position());
     ASSERT_NO_FATAL_FAILURE(ReadSome<T>(decoder, 2, {out.get(), 1 + random() % 20}, sink));
   }
+  std::vector<LowerBound> bounds(keys.size());
+  if (const absl::Status found = decoder.SeekToKeys(keys, bounds); !found.ok()) {
+    ExpectDamage(found);
+  } else {
+    for (const LowerBound& bound : bounds) ASSERT_LE(bound.position, decoder.count());
+  }
+  if constexpr (!kIsBytes<T>) {
+    if (decoder.count() == 0) return;
+    uint32_t positions[20];
+    for (uint32_t& position : positions)
+      position = static_cast<uint32_t>(random() % decoder.count());
+    std::sort(std::begin(positions), std::end(positions));
+    const absl::Status gathered = decoder.Gather(positions, {out.get(), std::size(positions)});
+    if (!gathered.ok()) ExpectDamage(gathered);
+  }
+  if (seek_index == nullptr) decoder.BuildSeekIndex();
 }
 
 // Calls change(block, exercise) for the blocks; `exercise` tries the block as it is then.
@@ -136,8 +153,11 @@ void ForBlocks(const Pair& pair, uint32_t type_length, const std::vector<Block>&
   std::mt19937_64 random(6);
   for (const Block& block : blocks) {
     BlockDecoder<T>& decoder = decoders.For(block);
+    ASSERT_TRUE(decoder.Open(block.view()).ok());
+    const std::unique_ptr<const SeekIndex> seek_index = decoder.BuildSeekIndex();
     change(block, [&](const Block& changed) {
-      Exercise<T>(decoder, changed, keys.span(), random);
+      Exercise<T>(decoder, changed, random() % 2 == 0 ? nullptr : seek_index.get(), keys.span(),
+                  random);
       return !testing::Test::HasFatalFailure();
     });
     if (testing::Test::HasFatalFailure()) return;
@@ -273,7 +293,7 @@ TEST_P(EveryDecoder, SurvivesOtherDictionaries) {
         if (!loaded.ok()) return ExpectDamage(loaded.status());
         block.dictionary = *loaded;
         Decoders<T> decoders(pair.type, type_length());
-        Exercise<T>(decoders.For(block), block, keys.span(), random);
+        Exercise<T>(decoders.For(block), block, nullptr, keys.span(), random);
       };
       const std::vector<uint8_t>& sound = *block.dictionary_bytes;
       for (size_t size = 0; size < sound.size(); size += 1 + size / 16) {

@@ -322,6 +322,66 @@ TEST_P(EveryEncoding, FindsTheLowerBoundOfAKey) {
   });
 }
 
+// With and without a seek index, one by one and many at a time, everything is found alike.
+TEST_P(EveryEncoding, FindsManyAndWithAnIndexWhatItFindsAlone) {
+  ForOptions([&]<typename T>(std::type_identity<T>, const EncoderOptions& options) {
+    Decoders<T> decoders(GetParam().type, options.type_length);
+    std::mt19937_64 random(5);
+    for (const Shape shape : kShapes) {
+      for (const size_t size : {1, 2, 17, 129, 3000}) {
+        auto column = MakeColumn<T>(shape, size, options.type_length, size);
+        SortKeys(column);
+        std::span<const T> values = column.span();
+        size_t blocks = 0;
+        for (const Block& block : Encode<T>(GetParam(), values, options)) {
+          const auto expected = values.subspan(0, block.count);
+          values = values.subspan(block.count);
+          if (++blocks > 3) continue;
+          BlockDecoder<T>& decoder = decoders.For(block);
+          ASSERT_TRUE(decoder.Open(block.view()).ok());
+          const std::unique_ptr<const SeekIndex> index = decoder.BuildSeekIndex();
+          if (index != nullptr) {
+            EXPECT_GT(index->memory_usage_bytes(), 0u);
+          }
+          const auto keys = KeysNear<T>(expected, options.type_length, random);
+          for (const bool with_index : {false, true}) {
+            BlockView view = block.view();
+            view.seek_index = with_index ? index.get() : nullptr;
+            ASSERT_TRUE(decoder.Open(view).ok());
+            ASSERT_EQ(decoder.count(), block.count);
+            ASSERT_EQ(decoder.first_ordinal(), static_cast<uint32_t>(block.first_ordinal));
+            std::vector<LowerBound> bounds(keys.size);
+            ASSERT_TRUE(decoder.SeekToKeys(keys.span(), bounds).ok());
+            for (size_t i = 0; i < keys.size; ++i) {
+              const T& key = keys.span()[i];
+              const auto at = std::lower_bound(expected.begin(), expected.end(), key, KeyLess<T>);
+              ASSERT_EQ(bounds[i].position, at - expected.begin());
+              ASSERT_EQ(bounds[i].exact, at != expected.end() && KeyEqual(*at, key));
+              const auto alone = decoder.SeekToKey(key);
+              ASSERT_TRUE(alone.ok()) << alone.status();
+              ASSERT_EQ(alone->position, bounds[i].position);
+              ASSERT_EQ(alone->exact, bounds[i].exact);
+            }
+            const auto position = static_cast<uint32_t>(random() % (block.count + 1));
+            ASSERT_TRUE(decoder.SeekTo(position).ok());
+            ASSERT_NO_FATAL_FAILURE(ExpectRest(decoder, expected, random));
+            if constexpr (!kIsBytes<T>) {
+              std::vector<uint32_t> positions(random() % 200);
+              for (uint32_t& p : positions) p = static_cast<uint32_t>(random() % block.count);
+              std::sort(positions.begin(), positions.end());
+              auto out = std::make_unique<T[]>(positions.size());
+              ASSERT_TRUE(decoder.Gather(positions, {out.get(), positions.size()}).ok());
+              for (size_t i = 0; i < positions.size(); ++i) {
+                ASSERT_TRUE(SameValues<T>({&out[i], 1}, expected.subspan(positions[i], 1)));
+              }
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
 TEST(Registry, FindsRowsByNumberAndName) {
   for (const EncodingRow& row : Encodings()) {
     EXPECT_EQ(FindEncoding(row.encoding), &row);
