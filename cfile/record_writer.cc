@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/column_encoder.h"
 #include "cfile/internal/record_shredder.h"
 #include "cfile/records.h"
 #include "encodings/status.h"
@@ -15,8 +16,12 @@ constexpr size_t kBufferBytes = 1 << 20;
 
 class RecordWriter::Impl {
  public:
-  Impl(const RecordSchema& schema, std::unique_ptr<TableWriter> table)
-      : schema_(schema), shredder_(schema), table_(std::move(table)) {}
+  Impl(const RecordSchema& schema, std::span<const WriterOptions> options,
+       std::unique_ptr<TableWriter> table)
+      : schema_(schema), shredder_(schema), table_(std::move(table)) {
+    options_.assign(schema.leaves().size(), options.empty() ? WriterOptions{} : options[0]);
+    if (options.size() > 1) options_.assign(options.begin(), options.end());
+  }
 
   const RecordSchema& schema() const { return schema_; }
   const TableWriter& table() const { return *table_; }
@@ -32,6 +37,7 @@ class RecordWriter::Impl {
   }
   absl::Status Value(size_t node, const RecordValue& value) {
     if (status_.ok()) status_ = shredder_.Value(node, value);
+    if (status_.ok()) status_ = CheckSize(node, value);
     return FlushIfFull();
   }
 
@@ -46,6 +52,15 @@ class RecordWriter::Impl {
   }
 
  private:
+  // What the column's writer would find too, but only when the buffers are flushed.
+  absl::Status CheckSize(size_t node, const RecordValue& value) const {
+    const auto* const bytes = std::get_if<std::string_view>(&value);
+    if (bytes == nullptr) return absl::OkStatus();
+    const RecordNode& leaf = schema_.node(node);
+    return internal::CheckSizes({bytes, 1}, leaf.type, options_[leaf.first_leaf],
+                                [&](size_t) { return schema_.Path(node) + ": a value"; });
+  }
+
   // A long record goes in pieces too.
   absl::Status FlushIfFull() {
     if (status_.ok() && shredder_.buffered_bytes() >= kBufferBytes) status_ = Flush();
@@ -67,6 +82,7 @@ class RecordWriter::Impl {
   }
 
   const RecordSchema schema_;
+  std::vector<WriterOptions> options_;  // by leaf
   internal::RecordShredder shredder_;
   const std::unique_ptr<TableWriter> table_;
   absl::Status status_;
@@ -82,7 +98,7 @@ absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Create(
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<TableWriter> table,
                          TableWriter::Create(directory, Schema::OfRecords(schema), options));
   return std::unique_ptr<RecordWriter>(
-      new RecordWriter(std::make_unique<Impl>(schema, std::move(table))));
+      new RecordWriter(std::make_unique<Impl>(schema, options, std::move(table))));
 }
 
 absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Append(
@@ -95,7 +111,7 @@ absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Append(
   }
   CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, table->schema().Records());
   return std::unique_ptr<RecordWriter>(
-      new RecordWriter(std::make_unique<Impl>(schema, std::move(table))));
+      new RecordWriter(std::make_unique<Impl>(schema, options, std::move(table))));
 }
 
 const RecordSchema& RecordWriter::schema() const { return impl_->schema(); }

@@ -321,6 +321,17 @@ class Records(ImportTest):
         done = self.run_tool(DUMP, "values", "t")
         self.assertEqual(done.stderr.decode(), "cfile-dump: column appid is nested: cfile-dump records shows it\n")
 
+    def test_verify_compares_leaves(self):
+        self.import_records('{"g":[{"a":1,"b":1},{"a":2,"b":2}]}\n{"g":[{"a":3,"b":3}]}\n')
+        leaf = next((self.folder / "t").glob("*/000001-*"))
+        self.write('{"g":[{"a":1,"b":1}]}\n{"g":[{"a":2,"b":2},{"a":3,"b":3}]}\n', "other.jsonl")
+        self.run_tool(IMPORT, "other.jsonl", "other")
+        leaf.write_bytes(next((self.folder / "other").glob("*/000001-*")).read_bytes())
+        done = self.run_tool(DUMP, "verify", "t")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("t: DAMAGED\n  g.list.element.b: record 0: repetition level 1 and definition level 2 expected, "
+                      "found 0 and 2\n    concerns rows 0 to 0\n2 files, 0 not in order\n", done.stdout.decode())
+
     def test_found_schema_keeps_everything(self):
         random.seed(6)
         records = []
@@ -362,6 +373,8 @@ class Records(ImportTest):
                           "--schema", "s")
         self.expect_error('{"a":1}\n{"a":[]}\n', "r.jsonl:2: a: arrays here and integers in line 1, which no type holds; "
                           "give a schema that says what to do")
+        self.expect_error('{"a":""}\n{"a":"%s"}\n{"a":""}\n' % ("x" * 17_000_000),
+                          "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216 (max_block_size_bytes)")
         self.expect_error("", "r.jsonl: no schema to be found: there is no record with a field")
         self.write("message m {\n  required int32 a\n  required int32 b }", "s")
         self.expect_error("{}", "s:3:3: ';' expected, found 'required'", "--schema", "s")

@@ -220,7 +220,10 @@ class JsonInference::Impl {
 
   absl::Status Number(Shape& shape, ondemand::value value) {
     const std::string_view token = value.raw_json_token();
-    if (token.find_first_of(".eE") != std::string_view::npos) return See(shape, kFraction);
+    // -0 has a sign that no integer keeps.
+    if (token.find_first_of(".eE") != std::string_view::npos || token.starts_with("-0")) {
+      return See(shape, kFraction);
+    }
     int64_t number = 0;
     uint64_t large = 0;
     const auto note = [&](uint64_t& line) { line = line == 0 ? line_ : line; };

@@ -18,7 +18,7 @@ namespace cfile::tools {
 //   object     a group; always empty: a map
 //   array      a list in Parquet's standard form; never with an element: of strings
 //   number     int64; uint64 where one is above it and none is negative; double where one has a
-//              fraction or an exponent
+//              fraction or an exponent, or is -0
 //   string, true and false
 //   nothing but null             string
 //

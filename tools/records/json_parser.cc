@@ -64,7 +64,8 @@ std::string_view Trimmed(std::string_view text) {
 
 class JsonParser::Impl {
  public:
-  explicit Impl(const RecordSchema& schema) : schema_(schema), fields_(schema.nodes().size()) {
+  explicit Impl(const RecordSchema& schema)
+      : schema_(schema), fields_(schema.nodes().size()), seen_in_(schema.nodes().size()) {
     for (size_t i = 0; i < schema_.nodes().size(); ++i) {
       const std::string& name = schema_.node(i).name;
       plain_.push_back(name.size() < kJsonPadding &&
@@ -103,6 +104,7 @@ class JsonParser::Impl {
   // A group from the object of its fields.
   absl::Status Fields(size_t node, ondemand::object& object) {
     CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(node));
+    const uint64_t object_number = ++objects_;
     // Fields mostly come as in the schema; then none is looked up.
     size_t next = node + 1;
     for (auto item : object) {
@@ -118,6 +120,9 @@ class JsonParser::Impl {
                                                    "the schema has no field ", Quoted(name)));
         }
         next = found->second;
+      }
+      if (std::exchange(seen_in_[next], object_number) == object_number) {
+        return absl::InvalidArgumentError(StrCat(schema_.Path(next), ": stands twice"));
       }
       CFILE_RETURN_IF_ERROR(Field(next, field.value()));
       next = schema_.node(next).end;
@@ -274,6 +279,8 @@ class JsonParser::Impl {
   // By node: its name stands in JSON as it is, and may be compared with what is there.
   std::vector<bool> plain_;
   std::vector<std::unordered_map<std::string_view, size_t>> fields_;  // by group: node of each name
+  uint64_t objects_ = 0;           // of all records so far: each object of fields has a number
+  std::vector<uint64_t> seen_in_;  // by node: the number of the last object that it stood in
   ondemand::parser parser_;
   RecordVisitor* visitor_ = nullptr;
   std::string scratch_;

@@ -1,7 +1,7 @@
 // JSON records, told to whoever takes them.
 //
-// An object is a record or a plain group, its names are the fields', in any order. Where the schema
-// says something else than plain groups and values, JSON has its own forms:
+// An object is a record or a plain group, its names are the fields', in any order, none of them
+// twice. Where the schema says something else than plain groups and values, JSON has its own forms:
 //
 //   repeated field           [...]
 //   group (LIST)             [...] of its elements
