@@ -28,17 +28,16 @@ class RecordWriter::Impl {
   uint64_t num_records() const { return shredder_.num_records(); }
 
   absl::Status BeginGroup(size_t node) {
-    if (status_.ok()) status_ = shredder_.BeginGroup(node);
-    return status_;
+    return status_.ok() ? Keep(shredder_.BeginGroup(node)) : status_;
   }
   absl::Status EndGroup(size_t node) {
-    if (status_.ok()) status_ = shredder_.EndGroup(node);
-    return FlushIfFull();
+    return status_.ok() ? Keep(shredder_.EndGroup(node)) : status_;
   }
   absl::Status Value(size_t node, const RecordValue& value) {
-    if (status_.ok()) status_ = shredder_.Value(node, value);
-    if (status_.ok()) status_ = CheckSize(node, value);
-    return FlushIfFull();
+    if (!status_.ok()) return status_;
+    absl::Status status = shredder_.Value(node, value);
+    if (status.ok()) status = CheckSize(node, value);
+    return Keep(std::move(status));
   }
 
   absl::Status Finish() {
@@ -61,10 +60,11 @@ class RecordWriter::Impl {
                                 [&](size_t) { return schema_.Path(node) + ": a value"; });
   }
 
-  // A long record goes in pieces too.
-  absl::Status FlushIfFull() {
-    if (status_.ok() && shredder_.buffered_bytes() >= kBufferBytes) status_ = Flush();
-    return status_;
+  // What the shredder returned; an error stays. Writes what is gathered if that is enough: a long
+  // record goes in pieces too.
+  absl::Status Keep(absl::Status status) {
+    if (status.ok() && shredder_.buffered_bytes() < kBufferBytes) return status;
+    return status_ = status.ok() ? Flush() : std::move(status);
   }
 
   absl::Status Flush() {

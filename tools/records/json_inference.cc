@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <unordered_map>
@@ -95,6 +96,17 @@ void AddNodes(const std::string& name, bool required, const Shape& shape,
   }
 }
 
+// Recurses as deep as the shape.
+bool Settled(const Shape& shape) {
+  if (shape.Saw(kObject) && shape.fields.empty()) return false;
+  if (shape.Saw(kArray)) {
+    const Shape& element = *shape.element;
+    return element.count + element.nulls > 0 && Settled(element);
+  }
+  return std::all_of(shape.fields.begin(), shape.fields.end(),
+                     [](const auto& field) { return Settled(*field); });
+}
+
 }  // namespace
 
 class JsonInference::Impl {
@@ -117,6 +129,8 @@ class JsonInference::Impl {
     if (document.current_location().error() == simdjson::OUT_OF_BOUNDS) return absl::OkStatus();
     return absl::InvalidArgumentError("no JSON: something follows the record on its line");
   }
+
+  bool settled() const { return Settled(root_); }
 
   absl::StatusOr<RecordSchema> Schema(const std::string& name) const {
     if (root_.fields.empty()) {
@@ -277,6 +291,8 @@ JsonInference::~JsonInference() = default;
 absl::Status JsonInference::Add(std::string_view json, uint64_t line) {
   return impl_->Add(json, line);
 }
+
+bool JsonInference::settled() const { return impl_->settled(); }
 
 absl::StatusOr<RecordSchema> JsonInference::Schema(const std::string& name) const {
   return impl_->Schema(name);

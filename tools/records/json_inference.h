@@ -37,6 +37,11 @@ class JsonInference {
   // RecordSchema is passed.
   absl::Status Add(std::string_view json, uint64_t line);
 
+  // False if an array or an object has always been empty: what the schema says of them is then a
+  // guess, and may be otherwise when more records are added. Of all else further records only add
+  // fields, make them optional, or numbers fractions.
+  bool settled() const;
+
   // kInvalidArgument: there are no fields, or names that no schema can have.
   absl::StatusOr<RecordSchema> Schema(const std::string& name) const;
 
