@@ -52,6 +52,14 @@ absl::Status RecordShredder::Misplaced(size_t node) const {
                               : "is no field of the group that is open");
 }
 
+absl::Status RecordShredder::NotOpen(size_t node) {
+  return absl::InvalidArgumentError(StrCat("node ", node, " ends, and is not the open group"));
+}
+
+absl::Status RecordShredder::WrongType(size_t node) const {
+  return Error(node, StrCat("a value of type ", schema_.node(node).type.ToString(), " expected"));
+}
+
 absl::Status RecordShredder::BeginGroup(size_t node) {
   uint16_t repetition = 0;
   if ((node != 0 || !open_.empty()) && !Enter(node, repetition)) return Misplaced(node);
@@ -66,7 +74,7 @@ absl::Status RecordShredder::BeginGroup(size_t node) {
 
 absl::Status RecordShredder::EndGroup(size_t node) {
   if (open_.empty() || open_.back().node != node) {
-    return absl::InvalidArgumentError(StrCat("node ", node, " ends, and is not the open group"));
+    return NotOpen(node);
   }
   if (open_.back().fields_left > 0) CFILE_RETURN_IF_ERROR(FillMissing(open_.back()));
   open_.pop_back();
@@ -93,7 +101,7 @@ absl::Status RecordShredder::Value(size_t node, const RecordValue& value) {
   if (!Enter(node, repetition)) return Misplaced(node);
   if (nodes_[node].num_children > 0) return Error(node, "a group expected, found a value");
   if (!leaves_[nodes_[node].leaf]->AppendValue(repetition, value)) {
-    return Error(node, StrCat("a value of type ", schema_.node(node).type.ToString(), " expected"));
+    return WrongType(node);
   }
   buffered_bytes_ += kEntryBytes + sizeof(std::string_view);
   if (const auto* bytes = std::get_if<std::string_view>(&value)) buffered_bytes_ += bytes->size();

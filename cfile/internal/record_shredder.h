@@ -57,7 +57,10 @@ class RecordShredder final : public RecordVisitor {
   // Finds the repetition level of `node`, which comes now. False if it must not: Misplaced says
   // why.
   bool Enter(size_t node, uint16_t& repetition);
-  absl::Status Misplaced(size_t node) const;
+  // Errors. Made outside of the calls that a record consists of, which stay short so.
+  [[gnu::noinline]] absl::Status Misplaced(size_t node) const;
+  [[gnu::noinline]] absl::Status WrongType(size_t node) const;
+  [[gnu::noinline]] static absl::Status NotOpen(size_t node);
   absl::Status FillMissing(const Group& group);
   absl::Status Error(size_t node, std::string_view what) const;
 

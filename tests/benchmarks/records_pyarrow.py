@@ -17,8 +17,7 @@ def main(path):
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     parquet = os.path.splitext(path)[0] + ".parquet"
-    # Larger blocks than the default 1 MiB are faster here.
-    read = pa.json.ReadOptions(use_threads=False, block_size=1 << 24)
+    read = pa.json.ReadOptions(use_threads=False)
 
     start = time.perf_counter()
     table = pa.json.read_json(path, read_options=read)

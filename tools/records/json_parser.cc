@@ -2,6 +2,8 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -56,8 +58,11 @@ std::string_view Trimmed(std::string_view text) {
 
 // What is asked of a node for each value.
 struct Node {
-  std::string_view name;
-  bool plain;  // the name stands in JSON as it is, and may be compared with what is there
+  // The name and the quote behind it, if it stands in JSON as it is; else empty. Its first bytes,
+  // up to eight, and ones in the place of these.
+  std::string quoted;
+  uint64_t front;
+  uint64_t front_mask;
   bool is_leaf;
   Repetition repetition;
   GroupKind kind;
@@ -69,12 +74,28 @@ struct Node {
   bool takes_numbers;
 };
 
+// Whether the name of `node` begins at `json`, behind its quote, with padding behind it: mostly one
+// comparison.
+bool IsNamed(const Node& node, const char* json) {
+  uint64_t front;
+  std::memcpy(&front, json, sizeof(front));
+  if (((front ^ node.front) & node.front_mask) != 0 || node.quoted.empty()) return false;
+  return node.quoted.size() <= sizeof(front) ||
+         std::memcmp(json + sizeof(front), node.quoted.data() + sizeof(front),
+                     node.quoted.size() - sizeof(front)) == 0;
+}
+
 Node NodeOf(const RecordSchema& schema, size_t i) {
   const RecordNode& node = schema.node(i);
   const bool plain =
       node.name.size() < kJsonPadding && node.name.find_first_of("\\\"") == std::string::npos;
-  Node result{.name = node.name,
-              .plain = plain,
+  const std::string quoted = plain ? node.name + '"' : "";
+  uint64_t front = 0, ones = ~uint64_t{0}, mask = 0;
+  std::memcpy(&front, quoted.data(), std::min(quoted.size(), sizeof(front)));
+  std::memcpy(&mask, &ones, std::min(quoted.size(), sizeof(mask)));
+  Node result{.quoted = quoted,
+              .front = front,
+              .front_mask = mask,
               .is_leaf = node.is_leaf(),
               .repetition = node.repetition,
               .kind = node.kind,
@@ -148,8 +169,7 @@ class JsonParser::Impl {
     for (auto item : object) {
       CFILE_RETURN_IF_NO_JSON(item.error());
       ondemand::field&& field = std::move(item).value_unsafe();
-      if (next == nodes_[node].end || !nodes_[next].plain ||
-          !field.key().unsafe_is_equal(nodes_[next].name)) {
+      if (next == nodes_[node].end || !IsNamed(nodes_[next], field.key().raw())) {
         std::string_view name;
         CFILE_RETURN_IF_NO_JSON(field.unescaped_key().get(name));
         const auto found = fields_[node].find(name);
