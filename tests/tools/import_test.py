@@ -357,7 +357,8 @@ class Records(ImportTest):
         """What comes behind the 4 MiB that the schema is found from first."""
         first = '{"i":1,"u":18446744073709551615,"d":0.5,"s":"%s","l":[],"o":{},"e":["x"],"b":true,"n":null}\n' % ("x" * 100_000)
         same = ""
-        settled = first.replace('"l":[],"o":{}', '"l":[null],"o":{"a":null}')
+        no_element, no_field = first.replace('"o":{}', '"o":{"a":null}'), first.replace('"l":[]', '"l":[null]')
+        settled = no_field.replace('"o":{}', '"o":{"a":null}')
         for first, late in [
                 (first, same), (settled, same),
                 (settled, '{"i":1}\n'),  # what was required is missing
@@ -370,8 +371,8 @@ class Records(ImportTest):
                 (settled, settled.replace('"n":null', '"n":[{"x":1}]')),
                 (settled, settled.replace('"l":[null]', '"l":[1]')),
                 (settled, settled.replace('"o":{"a":null}', '"o":{"a":"x","b":1}')),
-                (first, first.replace('"l":[]', '"l":["x"]')),
-                (first, first.replace('"o":{}', '"o":{"a":"x"}'))]:
+                (no_element, no_element.replace('"l":[]', '"l":["x"]')),
+                (no_field, no_field.replace('"o":{}', '"o":{"a":"x"}'))]:
             summaries = []
             for text in (first * 50 + late, first + late + first * 49):
                 summaries.append(self.import_records(text))

@@ -194,7 +194,9 @@ TEST(JsonRecords, LongRecordsAreDrained) {
     expected += i == 0 ? "7" : ",7";
   }
   ASSERT_TRUE(printer.EndGroup(0).ok());
+  EXPECT_GT(longest, JsonPrinter::kDrainBytes);
   EXPECT_LT(longest, JsonPrinter::kDrainBytes + 100);
+  EXPECT_LT(out.size(), JsonPrinter::kDrainBytes + 100);
   EXPECT_TRUE(all + out == expected + "]}\n");
 }
 
