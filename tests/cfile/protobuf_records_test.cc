@@ -58,8 +58,8 @@ TEST(ProtobufRecords, Schema) {
       HasSubstr("children: messages of type cfile.testing.Tree hold messages of that type"));
   EXPECT_THAT(RecordSchemaOf(*testing::Nothing::descriptor()).status().message(),
               HasSubstr("have no fields"));
-  EXPECT_THAT(RecordSchemaOf(*testing::HoldsNothing::descriptor()).status().message(),
-              HasSubstr("by_name.key_value.value: messages of type"));
+  EXPECT_THAT(std::string(RecordSchemaOf(*testing::HoldsNothing::descriptor()).status().message()),
+              ::testing::StartsWith("by_name.key_value.value: messages of type"));
 }
 
 TEST(ProtobufRecords, MessagesComeBackEqual) {
