@@ -40,8 +40,8 @@ class Message;
 
 namespace cfile {
 
-// The schema of messages of that type. kInvalidArgument: a message type holds itself, has no
-// fields, or a limit of RecordSchema is passed.
+// The schema of messages of that type. kInvalidArgument, naming the field by its path: a message
+// type holds itself, has no fields, or a limit of RecordSchema is passed.
 absl::StatusOr<RecordSchema> RecordSchemaOf(const google::protobuf::Descriptor& descriptor);
 
 // Writes a part of a table of records from messages of one type, whose descriptor must outlive it.
@@ -84,7 +84,10 @@ class MessageReader {
       std::span<const std::string> paths = {}, const ReaderOptions& options = {});
   ~MessageReader();
 
-  // Clears `message` and fills it with the next record; false if there are no more.
+  // Clears `message` and fills it with the next record; false if there are no more. The message may
+  // take far more memory than the record's bytes in the file: a few bytes of levels may say that a
+  // field has millions of elements. For files that are not trusted, use RecordReader with a visitor
+  // that counts and returns an error.
   // kInvalidArgument: it is a message of another type. Other errors are those of RecordReader.
   absl::StatusOr<bool> Next(google::protobuf::Message& message);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -46,6 +47,12 @@ absl::StatusOr<std::unique_ptr<internal::LeafStream>> OpenStream(const TableRead
         return std::make_unique<TableStream<T>>(std::move(cursor));
       });
 }
+
+class NoVisitor final : public RecordVisitor {
+  absl::Status BeginGroup(size_t) override { return absl::OkStatus(); }
+  absl::Status EndGroup(size_t) override { return absl::OkStatus(); }
+  absl::Status Value(size_t, const RecordValue&) override { return absl::OkStatus(); }
+};
 
 }  // namespace
 
@@ -120,5 +127,29 @@ uint64_t RecordReader::num_records() const { return impl_->num_records(); }
 uint64_t RecordReader::record() const { return impl_->record(); }
 absl::Status RecordReader::Seek(uint64_t record) { return impl_->Seek(record); }
 absl::StatusOr<bool> RecordReader::Next(RecordVisitor& visitor) { return impl_->Next(visitor); }
+
+VerifyReport VerifyRecords(const TableReader& table) {
+  VerifyReport report;
+  const std::vector<ColumnSchema>& columns = table.schema().columns;
+  if (std::none_of(columns.begin(), columns.end(),
+                   [](const ColumnSchema& column) { return column.has_levels(); })) {
+    return report;
+  }
+  const auto reader = RecordReader::Open(table);
+  if (!reader.ok()) {
+    report.damages.push_back({.status = reader.status()});
+    return report;
+  }
+  NoVisitor visitor;
+  for (;;) {
+    const absl::StatusOr<bool> more = (*reader)->Next(visitor);
+    report.values = (*reader)->record();
+    if (!more.ok()) {
+      report.damages.push_back(
+          {.status = more.status(), .first_ordinal = report.values, .last_ordinal = report.values});
+    }
+    if (!more.value_or(false)) return report;
+  }
+}
 
 }  // namespace cfile

@@ -71,6 +71,7 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
     if (node.repetition != Repetition::kRequired) ++node.max_definition;
     const size_t path_bytes = i > 0 ? open.back().path_bytes + node.name.size() + 1 : 0;
     if (path_bytes > kMaxRecordPathBytes + 1 || open.size() > kMaxRecordDepth) {
+      wrong_node = i;
       return absl::InvalidArgumentError(StrCat("node ", i, ": a path of at most ", kMaxRecordDepth,
                                                " names and ", kMaxRecordPathBytes,
                                                " bytes expected"));
@@ -146,8 +147,8 @@ absl::StatusOr<std::vector<size_t>> RecordSchema::SelectLeaves(
 size_t RecordSchema::ListElement(size_t list) const {
   const RecordNode& repeated = nodes_[list + 1];
   // Parquet's rules for lists that older writers made.
-  const bool is_element = repeated.num_children != 1 || repeated.name == "array" ||
-                          repeated.name == nodes_[list].name + "_tuple";
+  const bool is_element = repeated.num_children != 1 || repeated.kind != GroupKind::kPlain ||
+                          repeated.name == "array" || repeated.name == nodes_[list].name + "_tuple";
   return is_element ? list + 1 : list + 2;
 }
 

@@ -139,7 +139,8 @@ absl::StatusOr<ColumnType> BaseType(const Term& term) {
   if (text == "boolean") return ColumnType::Bool();
   if (text == "int") return ColumnType::Int32();
   if (text == "long") return ColumnType::Int64();
-  if (term.name.text == "fixed_len_byte_array" && term.Number(0) > 0) {
+  if (term.name.text == "fixed_len_byte_array" && term.arguments.size() == 1 &&
+      term.Number(0) > 0) {
     return ColumnType::FixedBytes(static_cast<uint32_t>(term.Number(0)));
   }
   auto type = ColumnType::Parse(text);
@@ -170,11 +171,15 @@ std::optional<ColumnType> TimeType(const Term& annotation) {
   std::string_view name = annotation.name.text;
   std::string_view unit;
   if (!annotation.arguments.empty()) unit = annotation.arguments[0];
-  bool zoned = annotation.arguments.size() < 2 || annotation.arguments[1] == "true";
+  bool zoned = true;
+  if (annotation.arguments.size() > 1) {
+    zoned = annotation.arguments[1] == "true";
+    if (!zoned && annotation.arguments[1] != "false") return std::nullopt;
+  }
   if (const size_t old = name.find('_'); old != std::string_view::npos) {  // TIMESTAMP_MILLIS
+    if (!annotation.arguments.empty()) return std::nullopt;
     unit = name.substr(old + 1);
     name = name.substr(0, old);
-    zoned = true;
   }
   if (ParseUnit(unit) == TimeUnit::kNone) return std::nullopt;
   if (name == "TIME") return ColumnType::Time(ParseUnit(unit));
@@ -196,12 +201,13 @@ std::optional<ColumnType> DecimalType(DataType base, int precision, int scale) {
 std::optional<ColumnType> AnnotatedType(const ColumnType& base, const Term& annotation) {
   const std::string_view name = annotation.name.text;
   const bool is_bytes = base == ColumnType::Binary();
-  if (name == "STRING" || name == "UTF8" || name == "ENUM" || name == "JSON") {
+  const bool bare = annotation.arguments.empty();
+  if (bare && (name == "STRING" || name == "UTF8" || name == "ENUM" || name == "JSON")) {
     return is_bytes || base == ColumnType::String() ? std::optional(ColumnType::String())
                                                     : std::nullopt;
   }
-  if (name == "UUID" && base == ColumnType::FixedBytes(16)) return ColumnType::Uuid();
-  if (name == "DATE" && base == ColumnType::Int32()) return ColumnType::Date();
+  if (bare && name == "UUID" && base == ColumnType::FixedBytes(16)) return ColumnType::Uuid();
+  if (bare && name == "DATE" && base == ColumnType::Int32()) return ColumnType::Date();
   if (name == "DECIMAL") {
     const bool fits = base == ColumnType::Int32() || base == ColumnType::Int64() || is_bytes ||
                       base.data_type == DataType::kFixedLenByteArray;
@@ -212,7 +218,7 @@ std::optional<ColumnType> AnnotatedType(const ColumnType& base, const Term& anno
     const bool named = name == "INT" && annotation.Number(0) == row.bits &&
                        annotation.arguments.size() == 2 &&
                        annotation.arguments[1] == (row.is_signed ? "true" : "false");
-    if (!named && name != row.old_name) continue;
+    if (!named && !(bare && name == row.old_name)) continue;
     return base == (row.bits == 64 ? ColumnType::Int64() : ColumnType::Int32())
                ? std::optional(ColumnType{.data_type = row.data_type})
                : std::nullopt;
@@ -247,7 +253,9 @@ class Parser {
         CFILE_RETURN_IF_ERROR(Field());
       }
     }
-    return lexer_.token().text.empty() ? absl::OkStatus() : lexer_.Expected("the end of the text");
+    const Token& end = lexer_.token();
+    return end.text.empty() && !end.quoted ? absl::OkStatus()
+                                           : lexer_.Expected("the end of the text");
   }
 
  private:

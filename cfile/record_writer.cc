@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/column_encoder.h"
 #include "cfile/internal/record_shredder.h"
 #include "cfile/records.h"
 #include "encodings/status.h"
@@ -15,24 +16,30 @@ constexpr size_t kBufferBytes = 1 << 20;
 
 class RecordWriter::Impl {
  public:
-  Impl(const RecordSchema& schema, std::unique_ptr<TableWriter> table)
-      : schema_(schema), shredder_(schema), table_(std::move(table)) {}
+  Impl(const RecordSchema& schema, std::span<const WriterOptions> options,
+       std::unique_ptr<TableWriter> table)
+      : schema_(schema), shredder_(schema), table_(std::move(table)) {
+    options_.assign(schema.leaves().size(), options.empty() ? WriterOptions{} : options[0]);
+    if (options.size() > 1) options_.assign(options.begin(), options.end());
+  }
 
   const RecordSchema& schema() const { return schema_; }
   const TableWriter& table() const { return *table_; }
   uint64_t num_records() const { return shredder_.num_records(); }
 
   absl::Status BeginGroup(size_t node) {
-    if (status_.ok()) status_ = shredder_.BeginGroup(node);
-    return status_;
+    return status_.ok() ? Keep(shredder_.BeginGroup(node)) : status_;
   }
   absl::Status EndGroup(size_t node) {
-    if (status_.ok()) status_ = shredder_.EndGroup(node);
-    return FlushIfFull();
+    return status_.ok() ? Keep(shredder_.EndGroup(node)) : status_;
   }
   absl::Status Value(size_t node, const RecordValue& value) {
-    if (status_.ok()) status_ = shredder_.Value(node, value);
-    return FlushIfFull();
+    if (!status_.ok()) return status_;
+    absl::Status status = shredder_.Value(node, value);
+    if (status.ok() && std::holds_alternative<std::string_view>(value)) {
+      status = CheckSize(node, std::get<std::string_view>(value));
+    }
+    return Keep(std::move(status));
   }
 
   absl::Status Finish() {
@@ -46,10 +53,22 @@ class RecordWriter::Impl {
   }
 
  private:
-  // A long record goes in pieces too.
-  absl::Status FlushIfFull() {
-    if (status_.ok() && shredder_.buffered_bytes() >= kBufferBytes) status_ = Flush();
-    return status_;
+  // What the column's writer would find too, but only when the buffers are flushed.
+  [[gnu::noinline]] absl::Status CheckSize(size_t node, const std::string_view& bytes) const {
+    const RecordNode& leaf = schema_.node(node);
+    return internal::CheckSizes({&bytes, 1}, leaf.type, options_[leaf.first_leaf],
+                                [&](size_t) { return schema_.Path(node) + ": a value"; });
+  }
+
+  // What the shredder returned; an error stays. Writes what is gathered if that is enough: a long
+  // record goes in pieces too.
+  absl::Status Keep(absl::Status status) {
+    if (status.ok() && shredder_.buffered_bytes() < kBufferBytes) return status;
+    return KeepOrFlush(std::move(status));
+  }
+  // Not inlined: the calls that come for each value stay short.
+  [[gnu::noinline]] absl::Status KeepOrFlush(absl::Status status) {
+    return status_ = status.ok() ? Flush() : std::move(status);
   }
 
   absl::Status Flush() {
@@ -67,6 +86,7 @@ class RecordWriter::Impl {
   }
 
   const RecordSchema schema_;
+  std::vector<WriterOptions> options_;  // by leaf
   internal::RecordShredder shredder_;
   const std::unique_ptr<TableWriter> table_;
   absl::Status status_;
@@ -82,7 +102,7 @@ absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Create(
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<TableWriter> table,
                          TableWriter::Create(directory, Schema::OfRecords(schema), options));
   return std::unique_ptr<RecordWriter>(
-      new RecordWriter(std::make_unique<Impl>(schema, std::move(table))));
+      new RecordWriter(std::make_unique<Impl>(schema, options, std::move(table))));
 }
 
 absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Append(
@@ -95,7 +115,7 @@ absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Append(
   }
   CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, table->schema().Records());
   return std::unique_ptr<RecordWriter>(
-      new RecordWriter(std::make_unique<Impl>(schema, std::move(table))));
+      new RecordWriter(std::make_unique<Impl>(schema, options, std::move(table))));
 }
 
 const RecordSchema& RecordWriter::schema() const { return impl_->schema(); }

@@ -38,7 +38,8 @@ class RecordWriter final : public RecordVisitor {
   static absl::StatusOr<std::unique_ptr<RecordWriter>> Create(
       const std::string& directory, const RecordSchema& schema,
       std::span<const WriterOptions> options = {});
-  // Of any table; that of one without a tree has a field for each column.
+  // Of any table; that of one without a tree has a field for each column. kUnimplemented: the table
+  // has compound keys, which TableWriter appends.
   static absl::StatusOr<std::unique_ptr<RecordWriter>> Append(
       const std::string& directory, std::span<const WriterOptions> options = {});
   ~RecordWriter() override;
@@ -46,8 +47,9 @@ class RecordWriter final : public RecordVisitor {
   const RecordSchema& schema() const;
 
   // kInvalidArgument, with the field's path: a required field is missing, one that is not repeated
-  // stands twice, a value is not in the C++ type of its leaf, or the calls do not nest as the
-  // schema does. Other errors are those of LevelWriter::Append.
+  // stands twice, a value is not in the C++ type of its leaf or has not its length, or the calls do
+  // not nest as the schema does. kOutOfRange, with the path: a value is too large. Other errors are
+  // those of LevelWriter::Append.
   absl::Status BeginGroup(size_t node) override;
   absl::Status EndGroup(size_t node) override;
   absl::Status Value(size_t node, const RecordValue& value) override;
@@ -99,5 +101,10 @@ class RecordReader {
 
   std::unique_ptr<Impl> impl_;
 };
+
+// Reads all records of a table whose files are in order each, and says whether the leaves go
+// together: records of the same groups, lists of as many elements, in all leaves below them. Not
+// more than one damage, with the record's ordinal. Looks at nothing if no leaf has levels.
+VerifyReport VerifyRecords(const TableReader& table);
 
 }  // namespace cfile

@@ -89,6 +89,16 @@ void RleHybridEncoder::PutValues(std::span<const T> values) {
           bits |= (LoadLittleEndian<uint64_t>(&values[i]) * 0x0102040810204080u >> 56) << i;
         }
       }
+      if constexpr (sizeof(T) == 2) {
+        // Its top four bits gather the lowest bits of four values.
+        constexpr uint64_t kGather = 1ull << 60 | 1ull << 45 | 1ull << 30 | 1ull << 15;
+        for (; i + 4 <= taken; i += 4) {
+          bits |=
+              (LoadLittleEndian<uint64_t>(reinterpret_cast<const uint8_t*>(&values[i])) * kGather >>
+               60)
+              << i;
+        }
+      }
       for (; i < taken; ++i) bits |= uint64_t{values[i]} << i;
       PutBits(bits, static_cast<int>(taken));
       values = values.subspan(taken);

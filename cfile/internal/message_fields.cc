@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cfile/protobuf_records.h"
 #include "encodings/status.h"
 
@@ -55,12 +57,12 @@ class SchemaBuilder {
   absl::Status AddFields(const Descriptor& message) {
     if (std::find(open_.begin(), open_.end(), &message) != open_.end()) {
       return absl::InvalidArgumentError(
-          StrCat("messages of type ", message.full_name(), " hold messages of that type"));
+          StrCat(Where(), "messages of type ", message.full_name(), " hold messages of that type"));
     }
     if (message.field_count() == 0 || open_.size() > kMaxRecordDepth ||
         nodes.size() > kMaxRecordNodes) {
       return absl::InvalidArgumentError(
-          StrCat("messages of type ", message.full_name(),
+          StrCat(Where(), "messages of type ", message.full_name(),
                  message.field_count() == 0 ? " have no fields" : " have too many"));
     }
     open_.push_back(&message);
@@ -84,17 +86,29 @@ class SchemaBuilder {
       return absl::OkStatus();
     }
     nodes.back().num_children = static_cast<size_t>(field.message_type()->field_count());
-    return AddFields(*field.message_type());
+    path_.push_back(field.name());
+    CFILE_RETURN_IF_ERROR(AddFields(*field.message_type()));
+    path_.pop_back();
+    return absl::OkStatus();
   }
 
   absl::Status AddMap(const FieldDescriptor& field) {
     nodes.push_back({.name = field.name(), .kind = GroupKind::kMap, .num_children = 1});
     nodes.push_back({.name = "key_value", .repetition = Repetition::kRepeated, .num_children = 2});
+    path_.insert(path_.end(), {field.name(), "key_value"});
     CFILE_RETURN_IF_ERROR(AddField(*field.message_type()->map_key(), Repetition::kRequired));
-    return AddField(*field.message_type()->map_value(), Repetition::kRequired);
+    CFILE_RETURN_IF_ERROR(AddField(*field.message_type()->map_value(), Repetition::kRequired));
+    path_.resize(path_.size() - 2);
+    return absl::OkStatus();
+  }
+
+  // "PATH: " of the field whose messages are added; empty for the message itself.
+  std::string Where() const {
+    return path_.empty() ? "" : absl::StrCat(absl::StrJoin(path_, "."), ": ");
   }
 
   std::vector<const Descriptor*> open_;
+  std::vector<std::string> path_;
 };
 
 }  // namespace

@@ -44,15 +44,30 @@ class RecordShredder final : public RecordVisitor {
     uint64_t occurrence;  // a number of its own
   };
 
-  // Finds the repetition level of `node`, which comes now.
-  absl::Status Enter(size_t node, uint16_t& repetition);
+  // What is asked of a node each time it comes.
+  struct Node {
+    size_t parent;
+    size_t num_children;  // 0: a leaf
+    size_t leaf;          // the first one in it
+    uint16_t max_repetition;
+    bool repeated;
+    uint64_t seen_in = 0;  // the occurrence of its group in which it was last seen
+  };
+
+  // Finds the repetition level of `node`, which comes now. False if it must not: Misplaced says
+  // why.
+  bool Enter(size_t node, uint16_t& repetition);
+  // Errors. Made outside of the calls that a record consists of, which stay short so.
+  [[gnu::noinline]] absl::Status Misplaced(size_t node) const;
+  [[gnu::noinline]] absl::Status WrongType(size_t node) const;
+  [[gnu::noinline]] static absl::Status NotOpen(size_t node);
   absl::Status FillMissing(const Group& group);
   absl::Status Error(size_t node, std::string_view what) const;
 
   const RecordSchema schema_;
   std::vector<std::unique_ptr<LeafBuffer>> leaves_;
+  std::vector<Node> nodes_;
   std::vector<Group> open_;
-  std::vector<uint64_t> seen_in_;  // by node: the occurrence of its group in which it was last seen
   uint64_t occurrences_ = 0;
   uint64_t num_records_ = 0;
   size_t buffered_bytes_ = 0;

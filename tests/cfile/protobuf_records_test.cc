@@ -53,10 +53,13 @@ TEST(ProtobufRecords, Schema) {
                               "  repeated binary texts (STRING);\n  optional group inner {\n"));
   EXPECT_THAT(text, HasSubstr("  required group color_of (MAP) {\n    repeated group key_value {\n"
                               "      required int32 key;\n      required int32 value;\n"));
-  EXPECT_THAT(RecordSchemaOf(*testing::Tree::descriptor()).status().message(),
-              HasSubstr("cfile.testing.Tree hold messages of that type"));
+  EXPECT_THAT(
+      RecordSchemaOf(*testing::Tree::descriptor()).status().message(),
+      HasSubstr("children: messages of type cfile.testing.Tree hold messages of that type"));
   EXPECT_THAT(RecordSchemaOf(*testing::Nothing::descriptor()).status().message(),
               HasSubstr("have no fields"));
+  EXPECT_THAT(std::string(RecordSchemaOf(*testing::HoldsNothing::descriptor()).status().message()),
+              ::testing::StartsWith("by_name.key_value.value: messages of type"));
 }
 
 TEST(ProtobufRecords, MessagesComeBackEqual) {

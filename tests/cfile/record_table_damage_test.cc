@@ -129,6 +129,9 @@ class RecordTableDamageTest : public testing::Test {
 // Bytes of levels that are believed may say anything, but not crash.
 TEST_F(RecordTableDamageTest, FlippedBytesOfLeaves) {
   ASSERT_EQ(ReadAll(true), absl::OkStatus());
+  const VerifyReport report = VerifyRecords(TableReader::Open(path_).value());
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.values, 20u);
   const std::vector<Json> records = records_;
   int found = 0;
   for (const size_t leaf : {1, 2}) {
@@ -189,6 +192,10 @@ TEST_F(RecordTableDamageTest, LeavesThatContradict) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("g.n: record 1: repetition level 0 and definition level 0 expected, found "
                         "0 and 2"));
+  const VerifyReport report = VerifyRecords(TableReader::Open(path_).value());
+  ASSERT_EQ(report.damages.size(), 1u);
+  EXPECT_EQ(report.damages[0].status, status);
+  EXPECT_EQ(report.damages[0].first_ordinal, 1u);
 }
 
 }  // namespace

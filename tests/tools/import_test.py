@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -321,6 +322,17 @@ class Records(ImportTest):
         done = self.run_tool(DUMP, "values", "t")
         self.assertEqual(done.stderr.decode(), "cfile-dump: column appid is nested: cfile-dump records shows it\n")
 
+    def test_verify_compares_leaves(self):
+        self.import_records('{"g":[{"a":1,"b":1},{"a":2,"b":2}]}\n{"g":[{"a":3,"b":3}]}\n')
+        leaf = next((self.folder / "t").glob("*/0001-*"))
+        self.write('{"g":[{"a":1,"b":1}]}\n{"g":[{"a":2,"b":2},{"a":3,"b":3}]}\n', "other.jsonl")
+        self.run_tool(IMPORT, "other.jsonl", "other")
+        leaf.write_bytes(next((self.folder / "other").glob("*/0001-*")).read_bytes())
+        done = self.run_tool(DUMP, "verify", "t")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("t: DAMAGED\n  g.list.element.b: record 0: repetition level 1 and definition level 1 expected, "
+                      "found 0 and 1\n    concerns rows 0 to 0\n2 files, 0 not in order\n", done.stdout.decode())
+
     def test_found_schema_keeps_everything(self):
         random.seed(6)
         records = []
@@ -340,6 +352,45 @@ class Records(ImportTest):
         done = self.run_tool(IMPORT, "r.jsonl", "t2")
         self.assertIn("message r {\n  required int64 id;\n", done.stdout.decode())
         self.assertIn("\nt2: 500 records, 5 columns\n", done.stdout.decode())
+
+    def test_schema_is_that_of_all_records(self):
+        """What comes behind the 4 MiB that the schema is found from first."""
+        first = '{"i":1,"u":18446744073709551615,"d":0.5,"s":"%s","l":[],"o":{},"e":["x"],"b":true,"n":null}\n' % ("x" * 100_000)
+        same = ""
+        no_element, no_field = first.replace('"o":{}', '"o":{"a":null}'), first.replace('"l":[]', '"l":[null]')
+        settled = no_field.replace('"o":{}', '"o":{"a":null}')
+        for first, late in [
+                (first, same), (settled, same),
+                (settled, '{"i":1}\n'),  # what was required is missing
+                (settled, settled.replace('"i":1', '"i":1.5')),
+                (settled, settled.replace('"i":1', '"i":-0')),
+                (settled, settled.replace('"u":18446744073709551615', '"u":null')),
+                (settled, settled.replace('"d":0.5', '"d":9007199254740992')),
+                (settled, settled.replace('"d":0.5', '"d":7')),
+                (settled, settled.replace('"e":["x"]', '"e":[null]')),
+                (settled, settled.replace('"n":null', '"n":[{"x":1}]')),
+                (settled, settled.replace('"l":[null]', '"l":[1]')),
+                (settled, settled.replace('"o":{"a":null}', '"o":{"a":"x","b":1}')),
+                (no_element, no_element.replace('"l":[]', '"l":["x"]')),
+                (no_field, no_field.replace('"o":{}', '"o":{"a":"x"}'))]:
+            summaries = []
+            for text in (first * 50 + late, first + late + first * 49):
+                summaries.append(self.import_records(text))
+                self.assertEqual([json.loads(line) for line in self.records("--columns", "i,d,e").splitlines()],
+                                 [{k: v for k, v in json.loads(line).items() if k in "ide"} for line in text.splitlines()])
+                shutil.rmtree(self.folder / "t")
+            self.assertEqual(summaries[0]["schema"], summaries[1]["schema"], late[:100])
+            self.assertEqual(summaries[0]["rows"], summaries[1]["rows"])
+        for late, message in [
+                (settled.replace('"i":1', '"i":"1"'), "i: strings here and integers in line 1"),
+                (settled.replace('"d":0.5', '"d":9007199254740993'), "d: fractions here and an integer above 2^53 in line 51"),
+                (settled.replace('"u":18446744073709551615', '"u":-1'),
+                 "u: negative integers here and one above 2^63 in line 1"),
+                (settled.replace('"b":true', '"b":1'), "b: integers here and true or false in line 1")]:
+            self.expect_error(settled * 50 + late, f"r.jsonl:51: {message}, which no type holds; "
+                              "give a schema that says what to do")
+        self.expect_error(settled * 50 + '{"i":1', "r.jsonl:51: no JSON: "
+                          "JSON document ended early in the middle of an object or array.")
 
     def test_long_lines_and_blank_ones(self):
         lines = ['{"a":["' + "x" * length + '"]}' for length in (0, 3_000_000, 5, 1_100_000)]
@@ -362,6 +413,8 @@ class Records(ImportTest):
                           "--schema", "s")
         self.expect_error('{"a":1}\n{"a":[]}\n', "r.jsonl:2: a: arrays here and integers in line 1, which no type holds; "
                           "give a schema that says what to do")
+        self.expect_error('{"a":""}\n{"a":"%s"}\n{"a":""}\n' % ("x" * 17_000_000),
+                          "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216 (max_block_size_bytes)")
         self.expect_error("", "r.jsonl: no schema to be found: there is no record with a field")
         self.write("message m {\n  required int32 a\n  required int32 b }", "s")
         self.expect_error("{}", "s:3:3: ';' expected, found 'required'", "--schema", "s")

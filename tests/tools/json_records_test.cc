@@ -1,7 +1,9 @@
 // JSON Lines parsed into records, printed from them, and their schema found.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tools/records/json_inference.h"
@@ -73,6 +75,8 @@ TEST(JsonRecords, RoundTrips) {
   const std::pair<const char*, const char*> same[] = {
       {R"( { "i" : 1 , "r" : null, "g":null, "l":null } )", R"({"i":1})"},
       {R"({"r":[]})", R"({})"},
+      // The same field in other objects.
+      {R"({"l":[{"x":1},{"x":1}],"g":{"x":1}})", R"({"l":[{"x":1},{"x":1}],"g":{"x":1}})"},
       {R"({"i":"12","d":"1e3","u":"7","f":3})", R"({"i":12,"d":1000.0,"u":7,"f":3.0})"},
       {R"({"price":12.5,"big":5,"f":0.1})", R"({"price":"12.50","big":"5","f":0.1})"},
       {R"({"s":"\u00e9\ud83d\ude00"})", "{\"s\":\"é😀\"}"},
@@ -104,6 +108,10 @@ TEST(JsonRecords, ErrorsNameFieldAndType) {
       {R"({"l":{}})", "l: an array expected, found an object"},
       {R"({"r":3})", "r: an array expected, found a number"},
       {R"({"r":[1,null]})", "r: int32 expected, found null"},
+      {R"({"i":1,"s":"x","i":2})", "i: stands twice"},
+      {R"({"i":null,"i":null})", "i: stands twice"},
+      {R"({"r":[1],"r":[2]})", "r: stands twice"},
+      {R"({"g":{"x":1,"y":null,"y":1}})", "g.y: stands twice"},
       {R"({"m":[]})", "m: an object expected, found an array"},
       {R"({"ll":[null]})", "ll.list.element: an array expected, found null"},
       {R"({"i":true})", "i: int64 expected, found true or false"},
@@ -141,6 +149,55 @@ TEST(JsonRecords, MapsWithoutKeys) {
   ASSERT_TRUE(printer.Value(map + 3, int32_t{5}).ok());
   for (const size_t node : {map + 1, map, size_t{0}}) ASSERT_TRUE(printer.EndGroup(node).ok());
   EXPECT_EQ(out, "{\"m\":[{\"v\":5}]}\n");
+}
+
+// No nulls are made up for values that are not read.
+TEST(JsonRecords, MapsWithoutValues) {
+  const RecordSchema schema = TestSchema();
+  const std::vector<size_t> leaves =
+      schema.SelectLeaves(std::vector<std::string>{"m.kv.k"}).value();
+  std::string out;
+  JsonPrinter printer(schema, leaves, out);
+  const size_t map = schema.node(schema.node(schema.leaves()[leaves[0]]).parent).parent;
+  for (const size_t node : {size_t{0}, map}) ASSERT_TRUE(printer.BeginGroup(node).ok());
+  for (const std::string_view key : {"a", "b"}) {
+    ASSERT_TRUE(printer.BeginGroup(map + 1).ok());
+    ASSERT_TRUE(printer.Value(map + 2, key).ok());
+    ASSERT_TRUE(printer.EndGroup(map + 1).ok());
+  }
+  for (const size_t node : {map, size_t{0}}) ASSERT_TRUE(printer.EndGroup(node).ok());
+  EXPECT_EQ(out, "{\"m\":[{\"k\":\"a\"},{\"k\":\"b\"}]}\n");
+}
+
+// A record is not held in memory as a whole.
+TEST(JsonRecords, LongRecordsAreDrained) {
+  const RecordSchema schema =
+      RecordSchema::Parse("message m { repeated group g { optional int32 x; } repeated int32 r; }")
+          .value();
+  std::string out, all;
+  const std::vector<size_t> leaves = {0, 1};
+  size_t longest = 0;
+  JsonPrinter printer(schema, leaves, out, [&] {
+    longest = std::max(longest, out.size());
+    all += std::exchange(out, "");
+  });
+  std::string expected = "{\"g\":[";
+  ASSERT_TRUE(printer.BeginGroup(0).ok());
+  for (int i = 0; i < 1'000'000; ++i) {
+    ASSERT_TRUE(printer.BeginGroup(1).ok());
+    ASSERT_TRUE(printer.EndGroup(1).ok());
+    expected += i == 0 ? "{}" : ",{}";
+  }
+  expected += "],\"r\":[";
+  for (int i = 0; i < 1'000'000; ++i) {
+    ASSERT_TRUE(printer.Value(3, int32_t{7}).ok());
+    expected += i == 0 ? "7" : ",7";
+  }
+  ASSERT_TRUE(printer.EndGroup(0).ok());
+  EXPECT_GT(longest, JsonPrinter::kDrainBytes);
+  EXPECT_LT(longest, JsonPrinter::kDrainBytes + 100);
+  EXPECT_LT(out.size(), JsonPrinter::kDrainBytes + 100);
+  EXPECT_TRUE(all + out == expected + "]}\n");
 }
 
 absl::StatusOr<RecordSchema> Infer(const std::vector<std::string>& records) {
@@ -209,6 +266,12 @@ TEST(JsonInference, KeepsWhatThereIs) {
 )");
   EXPECT_EQ(Print(*schema, records[1]).value(), records[1] + "\n");
   EXPECT_EQ(Print(*schema, records[2]).value(), records[2] + "\n");
+}
+
+TEST(JsonInference, NegativeZeroKeepsItsSign) {
+  const auto schema = Infer({R"({"a":1,"b":-0 ,"c":-1})"});
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  EXPECT_EQ(Print(*schema, R"({"a":1,"b":-0 ,"c":-1})").value(), "{\"a\":1,\"b\":-0.0,\"c\":-1}\n");
 }
 
 TEST(JsonInference, Errors) {

@@ -41,13 +41,17 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
   if (absl::Status status = (*reader)->Seek(options.ordinal); !status.ok()) {
     return output.Fail(status);
   }
-  JsonPrinter printer(schema, leaves, output.text);
+  size_t start = 0;  // of the record in output.text, or of what is left of a long one
+  JsonPrinter printer(schema, leaves, output.text, [&] {
+    output.Flush();
+    start = 0;
+  });
   for (uint64_t i = 0; i < options.count; ++i) {
     output.Drain();
-    const size_t start = output.text.size();
+    start = output.text.size();
     const absl::StatusOr<bool> more = (*reader)->Next(printer);
     if (!more.ok()) {
-      output.text.resize(start);  // no half record
+      output.text.resize(start);  // no half record, unless it is long
       return output.Fail(more.status());
     }
     if (!*more) break;
@@ -65,7 +69,11 @@ void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "size. What is\n"
       "missing or null is left out, except as an element of a list or a value in a map; a repeated "
       "field without\n"
-      "elements is left out too. cfile-import reads the same records from it.\n\n"
+      "elements is left out too. cfile-import reads the same records from it. A map of which only "
+      "the keys or only\n"
+      "the values are chosen is an array of objects with that one field.\n"
+      "A record is printed as a whole or, where damage is found in it, not at all, but for one of "
+      "more than 1 MiB.\n\n"
       "Examples:\n"
       "  cfile-dump records log --ordinal 1000 --count 10\n"
       "  cfile-dump records log --columns sid,trans.uri\n"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/records.h"
 #include "tools/dump/dump.h"
 
 namespace cfile::tools {
@@ -35,24 +36,21 @@ class VerifyPrinter {
   VerifyPrinter(bool json, Output& output) : json_(json), output_(output) {}
 
   void Add(const std::string& path, const VerifyReport& report, uint64_t file_size) {
-    ExitCode worst = kFine;
-    for (const Damage& damage : report.damages) worst = Worse(worst, ExitCodeOf(damage.status));
-    worst_ = Worse(worst_, worst);
     ++files_;
-    if (worst != kFine) ++bad_files_;
-    if (json_) {
-      AddJson(path, report);
-    } else {
-      absl::StrAppend(&output_.text, path, ": ", NameOf(worst), "\n");
-      AddText(path, report, file_size);
-    }
-    output_.Drain();
+    if (Print(path, report, file_size) != kFine) ++bad_files_;
   }
+
+  // What was found when the files of a table were compared; nothing is printed of what is fine.
+  void AddRecords(const std::string& path, const VerifyReport& report) {
+    if (!report.ok()) Print(path, report, 0);
+  }
+
+  bool all_fine() const { return worst_ == kFine; }
 
   ExitCode Finish(const std::string& path) {
     if (json_) {
       Json document = JsonDocument(path);
-      document["ok"] = worst_ == kFine;
+      document["ok"] = all_fine();
       document["files"] = std::move(json_files_);
       absl::StrAppend(&output_.text, document.dump(2), "\n");
     } else if (files_ > 1) {
@@ -62,6 +60,20 @@ class VerifyPrinter {
   }
 
  private:
+  ExitCode Print(const std::string& path, const VerifyReport& report, uint64_t file_size) {
+    ExitCode worst = kFine;
+    for (const Damage& damage : report.damages) worst = Worse(worst, ExitCodeOf(damage.status));
+    worst_ = Worse(worst_, worst);
+    if (json_) {
+      AddJson(path, report);
+    } else {
+      absl::StrAppend(&output_.text, path, ": ", NameOf(worst), "\n");
+      AddText(path, report, file_size);
+    }
+    output_.Drain();
+    return worst;
+  }
+
   void AddText(const std::string& path, const VerifyReport& report, uint64_t file_size) {
     std::string& text = output_.text;
     for (const Damage& damage : report.damages) {
@@ -139,6 +151,7 @@ ExitCode VerifyInput(const CommonOptions& common, Output& output) {
                     SizeOf(table.OpenColumn(part, column)));
       }
     }
+    if (printer.all_fine()) printer.AddRecords(common.path, VerifyRecords(table));
   }
   return printer.Finish(common.path);
 }
@@ -149,7 +162,8 @@ void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
   AddCommand(app, common, "verify", "Read everything and say what is damaged",
              "Checks all checksums, all structures and all values, and that they agree with each "
              "other; of a table\n"
-             "in all its files. Ends with 0 if everything is in order and with 2 if anything is "
+             "in all its files, and if these are in order, that the leaves of nested records go "
+             "together. Ends with 0 if everything is in order and with 2 if anything is "
              "damaged.\n\n"
              "Examples:\n"
              "  cfile-dump verify keys.cfile\n"

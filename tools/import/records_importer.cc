@@ -20,6 +20,8 @@ namespace cfile::tools {
 namespace {
 
 constexpr uint64_t kUpdateRecords = 1024;
+// Of the records whose schema is tried first: few, and enough to see what is often missing.
+constexpr uint64_t kSampleBytes = 4 << 20;
 // Far more than any schema within the limits needs.
 constexpr uint64_t kMaxSchemaBytes = 64 << 20;
 
@@ -47,11 +49,14 @@ std::string MessageName(const std::string& path) {
   return name.empty() ? "record" : name;
 }
 
-absl::StatusOr<RecordSchema> InferSchema(JsonLines& lines, const std::string& path,
-                                         Progress& progress) {
+// From the first `max_bytes` of the records. kInvalidArgument too if others may say otherwise of
+// what these have.
+absl::StatusOr<RecordSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
+                                         const std::string& path, Progress& progress) {
   JsonInference inference;
-  progress.Begin("finding the schema", lines.size());
-  for (uint64_t records = 0;; ++records) {
+  lines.Rewind();
+  progress.Begin("finding the schema", std::min(max_bytes, lines.size()));
+  for (uint64_t records = 0; lines.offset() < max_bytes; ++records) {
     if (records % kUpdateRecords == 0) {
       if (absl::Status status = progress.Update(lines.offset(), records); !status.ok())
         return status;
@@ -62,6 +67,9 @@ absl::StatusOr<RecordSchema> InferSchema(JsonLines& lines, const std::string& pa
     if (absl::Status status = inference.Add(**line, lines.line_number()); !status.ok()) {
       return lines.Error(status);
     }
+  }
+  if (max_bytes < lines.size() && !inference.settled()) {
+    return absl::InvalidArgumentError("the schema is not settled");
   }
   auto schema = inference.Schema(MessageName(path));
   if (schema.ok()) return schema;
@@ -113,8 +121,9 @@ absl::Status CheckOptions(const ImportOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status WriteRecords(JsonLines& lines, RecordWriter& writer, Progress& progress) {
-  JsonParser parser(writer.schema());
+absl::Status WriteRecords(JsonLines& lines, JsonSchema origin, RecordWriter& writer,
+                          Progress& progress) {
+  JsonParser parser(writer.schema(), origin);
   lines.Rewind();
   progress.Begin("writing", lines.size());
   for (;;) {
@@ -131,6 +140,51 @@ absl::Status WriteRecords(JsonLines& lines, RecordWriter& writer, Progress& prog
   }
 }
 
+// Writes all records and says what became of them.
+absl::StatusOr<ImportResult> ImportWith(const RecordSchema& schema, JsonSchema origin,
+                                        const ImportOptions& options, JsonLines& lines,
+                                        Progress& progress) {
+  const auto leaf_options = LeafOptions(options, schema);
+  if (!leaf_options.ok()) return leaf_options.status();
+  const auto writer = options.append ? RecordWriter::Append(options.output, *leaf_options)
+                                     : RecordWriter::Create(options.output, schema, *leaf_options);
+  if (!writer.ok()) return writer.status();
+  if (absl::Status status = WriteRecords(lines, origin, **writer, progress); !status.ok()) {
+    return status;
+  }
+  const TableWriter& table = (*writer)->table();
+  ImportResult result{.rows = (*writer)->num_records(), .bytes_in = lines.size(), .records = true};
+  for (size_t i = 0; i < table.schema().columns.size(); ++i) {
+    const ColumnSchema& column = table.schema().columns[i];
+    result.columns.push_back({.schema = column,
+                              .nulls = table.null_count(i),
+                              .encoding = table.encoding(i),
+                              .compression = (*leaf_options)[i].compression,
+                              .bytes = table.bytes_written(i)});
+    // What the summary says of nulls is said of entries here.
+    result.columns.back().schema.nullable = column.nullable || column.has_levels();
+  }
+  return result;
+}
+
+// With the schema that the first records have, or if that is not the one of all, with theirs.
+absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options, JsonLines& lines,
+                                                   Progress& progress) {
+  const auto import = [&](uint64_t max_bytes) -> absl::StatusOr<ImportResult> {
+    const auto schema = InferSchema(lines, max_bytes, options.input, progress);
+    if (!schema.ok()) return schema.status();
+    const JsonSchema origin = max_bytes < lines.size() ? JsonSchema::kFound : JsonSchema::kGiven;
+    auto result = ImportWith(*schema, origin, options, lines, progress);
+    if (result.ok()) result->inferred_schema = schema->ToString();
+    return result;
+  };
+  if (kSampleBytes < lines.size()) {
+    auto result = import(kSampleBytes);
+    if (!absl::IsInvalidArgument(result.status())) return result;
+  }
+  return import(lines.size());
+}
+
 }  // namespace
 
 absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, Progress& progress) {
@@ -142,40 +196,23 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, Progres
   auto lines = JsonLines::Open(options.input);
   if (!lines.ok()) return lines.status();
 
-  ImportResult result{.bytes_in = lines->size(), .records = true};
-  absl::StatusOr<RecordSchema> schema = absl::UnknownError("");
-  if (options.append) {
-    const auto table = TableReader::Open(options.output);
-    if (!table.ok()) return table.status();
-    schema = table->schema().Records();
-  } else if (options.schema_path.empty()) {
-    schema = InferSchema(*lines, options.input, progress);
-    if (schema.ok()) result.inferred_schema = schema->ToString();
+  absl::StatusOr<ImportResult> result = absl::UnknownError("");
+  if (!options.append && options.schema_path.empty()) {
+    result = ImportWithFoundSchema(options, *lines, progress);
   } else {
-    schema = ReadSchema(options.schema_path);
+    absl::StatusOr<RecordSchema> schema = absl::UnknownError("");
+    if (options.append) {
+      const auto table = TableReader::Open(options.output);
+      if (!table.ok()) return table.status();
+      schema = table->schema().Records();
+    } else {
+      schema = ReadSchema(options.schema_path);
+    }
+    if (!schema.ok()) return schema.status();
+    result = ImportWith(*schema, JsonSchema::kGiven, options, *lines, progress);
   }
-  if (!schema.ok()) return schema.status();
-  const auto leaf_options = LeafOptions(options, *schema);
-  if (!leaf_options.ok()) return leaf_options.status();
-
-  const auto writer = options.append ? RecordWriter::Append(options.output, *leaf_options)
-                                     : RecordWriter::Create(options.output, *schema, *leaf_options);
-  if (!writer.ok()) return writer.status();
-  if (absl::Status status = WriteRecords(*lines, **writer, progress); !status.ok()) return status;
-
-  const TableWriter& table = (*writer)->table();
-  result.rows = (*writer)->num_records();
-  for (size_t i = 0; i < table.schema().columns.size(); ++i) {
-    const ColumnSchema& column = table.schema().columns[i];
-    result.columns.push_back({.schema = column,
-                              .nulls = table.null_count(i),
-                              .encoding = table.encoding(i),
-                              .compression = (*leaf_options)[i].compression,
-                              .bytes = table.bytes_written(i)});
-    // What the summary says of nulls is said of entries here.
-    result.columns.back().schema.nullable = column.nullable || column.has_levels();
-  }
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!result.ok()) return result.status();
+  result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <unordered_map>
@@ -95,6 +96,17 @@ void AddNodes(const std::string& name, bool required, const Shape& shape,
   }
 }
 
+// Recurses as deep as the shape.
+bool Settled(const Shape& shape) {
+  if (shape.Saw(kObject) && shape.fields.empty()) return false;
+  if (shape.Saw(kArray)) {
+    const Shape& element = *shape.element;
+    return element.count + element.nulls > 0 && Settled(element);
+  }
+  return std::all_of(shape.fields.begin(), shape.fields.end(),
+                     [](const auto& field) { return Settled(*field); });
+}
+
 }  // namespace
 
 class JsonInference::Impl {
@@ -117,6 +129,8 @@ class JsonInference::Impl {
     if (document.current_location().error() == simdjson::OUT_OF_BOUNDS) return absl::OkStatus();
     return absl::InvalidArgumentError("no JSON: something follows the record on its line");
   }
+
+  bool settled() const { return Settled(root_); }
 
   absl::StatusOr<RecordSchema> Schema(const std::string& name) const {
     if (root_.fields.empty()) {
@@ -220,7 +234,10 @@ class JsonInference::Impl {
 
   absl::Status Number(Shape& shape, ondemand::value value) {
     const std::string_view token = value.raw_json_token();
-    if (token.find_first_of(".eE") != std::string_view::npos) return See(shape, kFraction);
+    // -0 has a sign that no integer keeps.
+    if (token.find_first_of(".eE") != std::string_view::npos || token.starts_with("-0")) {
+      return See(shape, kFraction);
+    }
     int64_t number = 0;
     uint64_t large = 0;
     const auto note = [&](uint64_t& line) { line = line == 0 ? line_ : line; };
@@ -274,6 +291,8 @@ JsonInference::~JsonInference() = default;
 absl::Status JsonInference::Add(std::string_view json, uint64_t line) {
   return impl_->Add(json, line);
 }
+
+bool JsonInference::settled() const { return impl_->settled(); }
 
 absl::StatusOr<RecordSchema> JsonInference::Schema(const std::string& name) const {
   return impl_->Schema(name);

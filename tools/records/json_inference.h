@@ -18,7 +18,7 @@ namespace cfile::tools {
 //   object     a group; always empty: a map
 //   array      a list in Parquet's standard form; never with an element: of strings
 //   number     int64; uint64 where one is above it and none is negative; double where one has a
-//              fraction or an exponent
+//              fraction or an exponent, or is -0
 //   string, true and false
 //   nothing but null             string
 //
@@ -36,6 +36,11 @@ class JsonInference {
   // that no type holds (then `line` of the first of the other kind is named), or a limit of
   // RecordSchema is passed.
   absl::Status Add(std::string_view json, uint64_t line);
+
+  // False if an array or an object has always been empty: what the schema says of them is then a
+  // guess, and may be otherwise when more records are added. Of all else further records only add
+  // fields, make them optional, or numbers fractions.
+  bool settled() const;
 
   // kInvalidArgument: there are no fields, or names that no schema can have.
   absl::StatusOr<RecordSchema> Schema(const std::string& name) const;

@@ -63,9 +63,9 @@ absl::StatusOr<std::optional<std::string_view>> JsonLines::Next() {
 }
 
 absl::Status JsonLines::Error(const absl::Status& status) const {
-  if (!absl::IsInvalidArgument(status)) return status;
-  return absl::InvalidArgumentError(
-      absl::StrCat(source_->name(), ":", line_number_, ": ", status.message()));
+  if (!absl::IsInvalidArgument(status) && !absl::IsOutOfRange(status)) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(source_->name(), ":", line_number_, ": ", status.message()));
 }
 
 }  // namespace cfile::tools

@@ -33,7 +33,8 @@ class JsonLines {
   uint64_t offset() const { return offset_ - (end_ - begin_); }
   uint64_t size() const { return source_->size(); }
 
-  // kInvalidArgument "PATH:LINE: MESSAGE" for the last line; other codes stay as they are.
+  // "PATH:LINE: MESSAGE" for the last line if the code is kInvalidArgument or kOutOfRange; other
+  // errors stay as they are.
   absl::Status Error(const absl::Status& status) const;
 
  private:

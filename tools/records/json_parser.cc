@@ -2,6 +2,8 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -49,8 +51,64 @@ absl::Status NoJson(simdjson::error_code error) {
 }
 
 std::string_view Trimmed(std::string_view text) {
-  const size_t end = text.find_last_not_of(" \t\r\n");
-  return text.substr(0, end + 1);
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// What is asked of a node for each value.
+struct Node {
+  // The name and the quote behind it, if it stands in JSON as it is; else empty. Its first bytes,
+  // up to eight, and ones in the place of these.
+  std::string quoted;
+  uint64_t front;
+  uint64_t front_mask;
+  bool is_leaf;
+  Repetition repetition;
+  GroupKind kind;
+  size_t end;
+  size_t element;  // of a list
+  PhysicalType physical;
+  bool is_text;       // any string goes as it is
+  bool bare_numbers;  // what is printed as a number
+  bool takes_numbers;
+};
+
+// Whether the name of `node` begins at `json`, behind its quote, with padding behind it: mostly one
+// comparison.
+bool IsNamed(const Node& node, const char* json) {
+  uint64_t front;
+  std::memcpy(&front, json, sizeof(front));
+  if (((front ^ node.front) & node.front_mask) != 0 || node.quoted.empty()) return false;
+  return node.quoted.size() <= sizeof(front) ||
+         std::memcmp(json + sizeof(front), node.quoted.data() + sizeof(front),
+                     node.quoted.size() - sizeof(front)) == 0;
+}
+
+Node NodeOf(const RecordSchema& schema, size_t i) {
+  const RecordNode& node = schema.node(i);
+  const bool plain =
+      node.name.size() < kJsonPadding && node.name.find_first_of("\\\"") == std::string::npos;
+  const std::string quoted = plain ? node.name + '"' : "";
+  uint64_t front = 0, ones = ~uint64_t{0}, mask = 0;
+  std::memcpy(&front, quoted.data(), std::min(quoted.size(), sizeof(front)));
+  std::memcpy(&mask, &ones, std::min(quoted.size(), sizeof(mask)));
+  Node result{.quoted = quoted,
+              .front = front,
+              .front_mask = mask,
+              .is_leaf = node.is_leaf(),
+              .repetition = node.repetition,
+              .kind = node.kind,
+              .end = node.end};
+  if (node.kind == GroupKind::kList) result.element = schema.ListElement(i);
+  if (!node.is_leaf()) return result;
+  result.physical = node.type.physical();
+  result.is_text =
+      node.type.data_type == DataType::kString || node.type.data_type == DataType::kVarchar;
+  result.bare_numbers = IsJsonNumber(node.type);
+  result.takes_numbers = result.bare_numbers || node.type.decimal_precision > 0 ||
+                         encodings::HoldsType<int128_t>(result.physical);
+  return result;
 }
 
 }  // namespace
@@ -64,11 +122,13 @@ std::string_view Trimmed(std::string_view text) {
 
 class JsonParser::Impl {
  public:
-  explicit Impl(const RecordSchema& schema) : schema_(schema), fields_(schema.nodes().size()) {
+  Impl(const RecordSchema& schema, JsonSchema origin)
+      : schema_(schema),
+        found_(origin == JsonSchema::kFound),
+        fields_(schema.nodes().size()),
+        seen_in_(schema.nodes().size()) {
     for (size_t i = 0; i < schema_.nodes().size(); ++i) {
-      const std::string& name = schema_.node(i).name;
-      plain_.push_back(name.size() < kJsonPadding &&
-                       name.find_first_of("\\\"") == std::string::npos);
+      nodes_.push_back(NodeOf(schema_, i));
     }
     for (size_t i = 1; i < schema_.nodes().size(); ++i) {
       fields_[schema_.node(i).parent].emplace(schema_.node(i).name, i);
@@ -103,13 +163,13 @@ class JsonParser::Impl {
   // A group from the object of its fields.
   absl::Status Fields(size_t node, ondemand::object& object) {
     CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(node));
+    const uint64_t object_number = ++objects_;
     // Fields mostly come as in the schema; then none is looked up.
     size_t next = node + 1;
     for (auto item : object) {
-      ondemand::field field;
-      CFILE_RETURN_IF_NO_JSON(std::move(item).get(field));
-      if (next == schema_.node(node).end || !plain_[next] ||
-          !field.key().unsafe_is_equal(schema_.node(next).name)) {
+      CFILE_RETURN_IF_NO_JSON(item.error());
+      ondemand::field&& field = std::move(item).value_unsafe();
+      if (next == nodes_[node].end || !IsNamed(nodes_[next], field.key().raw())) {
         std::string_view name;
         CFILE_RETURN_IF_NO_JSON(field.unescaped_key().get(name));
         const auto found = fields_[node].find(name);
@@ -119,17 +179,20 @@ class JsonParser::Impl {
         }
         next = found->second;
       }
+      if (std::exchange(seen_in_[next], object_number) == object_number) {
+        return absl::InvalidArgumentError(StrCat(schema_.Path(next), ": stands twice"));
+      }
       CFILE_RETURN_IF_ERROR(Field(next, field.value()));
-      next = schema_.node(next).end;
+      next = nodes_[next].end;
     }
     return visitor_->EndGroup(node);
   }
 
   // All of a field.
-  absl::Status Field(size_t node, ondemand::value value) {
+  absl::Status Field(size_t node, ondemand::value& value) {
     ondemand::json_type type;
     CFILE_RETURN_IF_NO_JSON(value.type().get(type));
-    const Repetition repetition = schema_.node(node).repetition;
+    const Repetition repetition = nodes_[node].repetition;
     if (type == ondemand::json_type::null) {
       CFILE_RETURN_IF_NO_JSON(CheckNull(value));
       if (repetition == Repetition::kRequired) return Once(node, value, type);
@@ -140,8 +203,10 @@ class JsonParser::Impl {
     ondemand::array array;
     CFILE_RETURN_IF_NO_JSON(value.get_array().get(array));
     for (auto element : array) {
-      CFILE_RETURN_IF_NO_JSON(element.type().get(type));
-      CFILE_RETURN_IF_ERROR(Once(node, element.value_unsafe(), type));
+      CFILE_RETURN_IF_NO_JSON(element.error());
+      ondemand::value&& one = std::move(element).value_unsafe();
+      CFILE_RETURN_IF_NO_JSON(one.type().get(type));
+      CFILE_RETURN_IF_ERROR(Once(node, one, type));
     }
     return absl::OkStatus();
   }
@@ -154,12 +219,12 @@ class JsonParser::Impl {
   }
 
   // One of the occurrences of a field.
-  absl::Status Once(size_t node, ondemand::value value, ondemand::json_type type) {
-    const RecordNode& field = schema_.node(node);
-    if (field.is_leaf()) {
-      return encodings::VisitPhysicalType(
-          field.type.physical(),
-          [&]<typename T>(std::type_identity<T>) { return Leaf<T>(node, value, type); });
+  absl::Status Once(size_t node, ondemand::value& value, ondemand::json_type type) {
+    const Node& field = nodes_[node];
+    if (field.is_leaf) {
+      return encodings::VisitPhysicalType(field.physical, [&]<typename T>(std::type_identity<T>) {
+        return Leaf<T>(node, value, type);
+      });
     }
     if (field.kind == GroupKind::kList) return List(node, value, type);
     if (type != ondemand::json_type::object) return Wrong(node, "an object", type);
@@ -168,21 +233,23 @@ class JsonParser::Impl {
     return field.kind == GroupKind::kMap ? Map(node, object) : Fields(node, object);
   }
 
-  absl::Status List(size_t node, ondemand::value value, ondemand::json_type type) {
+  absl::Status List(size_t node, ondemand::value& value, ondemand::json_type type) {
     if (type != ondemand::json_type::array) return Wrong(node, "an array", type);
     ondemand::array array;
     CFILE_RETURN_IF_NO_JSON(value.get_array().get(array));
     const size_t repeated = node + 1;
-    const size_t element = schema_.ListElement(node);
+    const size_t element = nodes_[node].element;
     CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(node));
     for (auto item : array) {
-      CFILE_RETURN_IF_NO_JSON(item.type().get(type));
+      CFILE_RETURN_IF_NO_JSON(item.error());
+      ondemand::value&& one = std::move(item).value_unsafe();
       if (element == repeated) {
-        CFILE_RETURN_IF_ERROR(Once(element, item.value_unsafe(), type));
+        CFILE_RETURN_IF_NO_JSON(one.type().get(type));
+        CFILE_RETURN_IF_ERROR(Once(element, one, type));
         continue;
       }
       CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(repeated));
-      CFILE_RETURN_IF_ERROR(Field(element, item.value_unsafe()));
+      CFILE_RETURN_IF_ERROR(Field(element, one));
       CFILE_RETURN_IF_ERROR(visitor_->EndGroup(repeated));
     }
     return visitor_->EndGroup(node);
@@ -192,13 +259,13 @@ class JsonParser::Impl {
     const size_t entry = node + 1, key = node + 2, value = node + 3;
     CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(node));
     for (auto item : object) {
-      ondemand::field field;
-      CFILE_RETURN_IF_NO_JSON(std::move(item).get(field));
+      CFILE_RETURN_IF_NO_JSON(item.error());
+      ondemand::field&& field = std::move(item).value_unsafe();
       std::string_view name;
       CFILE_RETURN_IF_NO_JSON(field.unescaped_key().get(name));
       CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(entry));
       CFILE_RETURN_IF_ERROR(encodings::VisitPhysicalType(
-          schema_.node(key).type.physical(),
+          nodes_[key].physical,
           [&]<typename T>(std::type_identity<T>) { return FromText<T>(key, name); }));
       CFILE_RETURN_IF_ERROR(Field(value, field.value()));
       CFILE_RETURN_IF_ERROR(visitor_->EndGroup(entry));
@@ -207,11 +274,12 @@ class JsonParser::Impl {
   }
 
   template <typename T>
-  absl::Status Leaf(size_t node, ondemand::value value, ondemand::json_type type) {
-    const ColumnType& expected = schema_.node(node).type;
+  absl::Status Leaf(size_t node, ondemand::value& value, ondemand::json_type type) {
     if (type == ondemand::json_type::string) {
       // true is no string, and no number is without digits.
-      if (std::is_same_v<T, bool>) return Wrong(node, "bool", type);
+      if (std::is_same_v<T, bool> || (found_ && !nodes_[node].is_text)) {
+        return Wrong(node, schema_.node(node).type.ToString(), type);
+      }
       // Mostly there is nothing to unescape, and the bytes stay where they are.
       std::string_view text = Trimmed(value.raw_json_token());
       if (text.size() >= 2 && text.back() == '"' && text.find('\\') == std::string_view::npos) {
@@ -226,20 +294,30 @@ class JsonParser::Impl {
       CFILE_RETURN_IF_NO_JSON(value.get_bool().get(boolean));
       return visitor_->Value(node, boolean);
     }
-    const bool takes_numbers =
-        IsJsonNumber(expected) || expected.decimal_precision > 0 || std::is_same_v<T, int128_t>;
-    if (type != ondemand::json_type::number || std::is_same_v<T, bool> || !takes_numbers) {
-      return Wrong(node, expected.ToString(), type);
+    if (type != ondemand::json_type::number || std::is_same_v<T, bool> ||
+        !nodes_[node].takes_numbers) {
+      return Wrong(node, schema_.node(node).type.ToString(), type);
     }
     return Number<T>(node, value);
   }
 
+  // False of a number for which JsonInference would not find the type T, beside others of T.
   template <typename T>
-  absl::Status Number(size_t node, ondemand::value value) {
+  static bool IsFoundAs(std::string_view token) {
+    if constexpr (!std::is_same_v<T, double>) return !token.starts_with("-0");
+    constexpr size_t kExactDigits = std::numeric_limits<double>::digits10;
+    return token.size() <= kExactDigits || token.find_first_of(".eE") != std::string_view::npos;
+  }
+
+  template <typename T>
+  absl::Status Number(size_t node, ondemand::value& value) {
+    if (found_ && !IsFoundAs<T>(value.raw_json_token())) {
+      return Wrong(node, "another number", ondemand::json_type::number);
+    }
     if constexpr (kIsInteger<T> && !std::is_same_v<T, int128_t>) {
       int64_t number;
-      if (IsJsonNumber(schema_.node(node).type) &&
-          value.get_int64().get(number) == simdjson::SUCCESS && std::in_range<T>(number)) {
+      if (nodes_[node].bare_numbers && value.get_int64().get(number) == simdjson::SUCCESS &&
+          std::in_range<T>(number)) {
         return visitor_->Value(node, static_cast<T>(number));
       }
     }
@@ -258,10 +336,7 @@ class JsonParser::Impl {
   absl::Status FromText(size_t node, std::string_view text) {
     if constexpr (kIsBytes<T>) {
       // simdjson has checked that it is UTF-8.
-      const DataType type = schema_.node(node).type.data_type;
-      if (type == DataType::kString || type == DataType::kVarchar) {
-        return visitor_->Value(node, text);
-      }
+      if (nodes_[node].is_text) return visitor_->Value(node, text);
     }
     const absl::StatusOr<T> value = ParseText<T>(schema_.node(node).type, text, scratch_);
     if (!value.ok()) {
@@ -271,15 +346,18 @@ class JsonParser::Impl {
   }
 
   const RecordSchema schema_;
-  // By node: its name stands in JSON as it is, and may be compared with what is there.
-  std::vector<bool> plain_;
+  const bool found_;  // the schema was
+  std::vector<Node> nodes_;
   std::vector<std::unordered_map<std::string_view, size_t>> fields_;  // by group: node of each name
+  uint64_t objects_ = 0;           // of all records so far: each object of fields has a number
+  std::vector<uint64_t> seen_in_;  // by node: the number of the last object that it stood in
   ondemand::parser parser_;
   RecordVisitor* visitor_ = nullptr;
   std::string scratch_;
 };
 
-JsonParser::JsonParser(const RecordSchema& schema) : impl_(std::make_unique<Impl>(schema)) {}
+JsonParser::JsonParser(const RecordSchema& schema, JsonSchema origin)
+    : impl_(std::make_unique<Impl>(schema, origin)) {}
 JsonParser::~JsonParser() = default;
 
 absl::Status JsonParser::Tell(std::string_view json, RecordVisitor& visitor) {

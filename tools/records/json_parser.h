@@ -1,7 +1,7 @@
 // JSON records, told to whoever takes them.
 //
-// An object is a record or a plain group, its names are the fields', in any order. Where the schema
-// says something else than plain groups and values, JSON has its own forms:
+// An object is a record or a plain group, its names are the fields', in any order, none of them
+// twice. Where the schema says something else than plain groups and values, JSON has its own forms:
 //
 //   repeated field           [...]
 //   group (LIST)             [...] of its elements
@@ -16,6 +16,7 @@
 // only a list can be both missing and empty.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -25,10 +26,15 @@
 
 namespace cfile::tools {
 
+// Where a schema comes from: from the user, or from JsonInference when it has seen some of the
+// records and is settled. In the latter case all that might have made it another one is an error,
+// even if it goes with it: a schema that all records go with is the one found from all of them.
+enum class JsonSchema : uint8_t { kGiven, kFound };
+
 // Thread-compatible.
 class JsonParser {
  public:
-  explicit JsonParser(const RecordSchema& schema);
+  explicit JsonParser(const RecordSchema& schema, JsonSchema origin = JsonSchema::kGiven);
   ~JsonParser();
 
   // Tells the one record that `json` is. Precondition: kJsonPadding bytes behind it may be read.

@@ -1,7 +1,9 @@
 #include "tools/records/json_printer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include "encodings/physical_type.h"
 #include "tools/utf8.h"
@@ -10,27 +12,39 @@
 namespace cfile::tools {
 
 JsonPrinter::JsonPrinter(const RecordSchema& schema, std::span<const size_t> leaves,
-                         std::string& out)
-    : schema_(schema), leaves_(schema.leaves().size()), out_(out) {
-  for (const size_t leaf : leaves) leaves_[leaf] = true;
+                         std::string& out, std::function<void()> drain)
+    : schema_(schema), out_(out), drain_(std::move(drain)) {
+  std::vector<bool> told(schema_.leaves().size());
+  for (const size_t leaf : leaves) told[leaf] = true;
+  for (size_t i = 0; i < schema_.nodes().size(); ++i) forms_.push_back(FormOf(i, told));
 }
 
-JsonPrinter::Form JsonPrinter::FormOf(size_t node) const {
+JsonPrinter::Form JsonPrinter::FormOf(size_t node, const std::vector<bool>& leaves) const {
   const RecordNode& group = schema_.node(node);
-  const auto has_keys = [&](size_t map) { return leaves_[schema_.node(map + 2).first_leaf]; };
+  // Keys and values of a map are told, at least some leaf of these.
+  const auto is_whole = [&](size_t map) {
+    const RecordNode& value = schema_.node(map + 3);
+    const auto leaf = [&](size_t i) { return leaves.begin() + static_cast<ptrdiff_t>(i); };
+    return leaves[schema_.node(map + 2).first_leaf] &&
+           std::find(leaf(value.first_leaf), leaf(value.end_leaf), true) != leaf(value.end_leaf);
+  };
   if (group.kind == GroupKind::kList) return Form::kList;
-  if (group.kind == GroupKind::kMap) return has_keys(node) ? Form::kMap : Form::kList;
+  if (group.kind == GroupKind::kMap) return is_whole(node) ? Form::kMap : Form::kList;
   if (node == 0) return Form::kObject;
   const GroupKind parent = schema_.node(group.parent).kind;
   if (parent == GroupKind::kList && schema_.ListElement(group.parent) != node) {
     return Form::kElement;
   }
-  return parent == GroupKind::kMap && has_keys(group.parent) ? Form::kEntry : Form::kObject;
+  return parent == GroupKind::kMap && is_whole(group.parent) ? Form::kEntry : Form::kObject;
 }
 
 void JsonPrinter::CloseArray(Open& group) {
   if (group.array != 0) out_ += ']';
   group.array = 0;
+}
+
+void JsonPrinter::DrainIfLong() {
+  if (drain_ && out_.size() > kDrainBytes) drain_();
 }
 
 void JsonPrinter::Begin(size_t node) {
@@ -68,7 +82,7 @@ void JsonPrinter::Begin(size_t node) {
 
 absl::Status JsonPrinter::BeginGroup(size_t node) {
   Begin(node);
-  const Form form = FormOf(node);
+  const Form form = forms_[node];
   if (form == Form::kObject || form == Form::kMap) out_ += '{';
   if (form == Form::kList) out_ += '[';
   open_.push_back({.node = node, .form = form});
@@ -97,6 +111,7 @@ absl::Status JsonPrinter::EndGroup(size_t node) {
   }
   open_.pop_back();
   if (open_.empty()) out_ += '\n';
+  DrainIfLong();
   return absl::OkStatus();
 }
 
@@ -123,6 +138,7 @@ absl::Status JsonPrinter::Value(size_t node, const RecordValue& value) {
       },
       value);
   if (is_key) out_ += ':';
+  DrainIfLong();
   return absl::OkStatus();
 }
 

@@ -6,11 +6,14 @@
 //                       is found from them; nan and inf are strings
 //   a repeated field    left out if it has no elements, as in the seed of the schema notation
 //   a list or map       [] or {} where it is empty, left out where it is missing
-//   a map's keys        strings; a map whose keys are not read is an array of {"VALUE": ...}
+//   a map's keys        strings, those that are not UTF-8 as bare hex digits, which cannot be told
+//                       from a key of such digits; a map of which only the keys or only the values
+//                       are read is an array of {"KEY": ...} or {"VALUE": ...}
 //   strings that are not UTF-8   {"hex": "..."}, which the parser does not read
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,8 +28,12 @@ namespace cfile::tools {
 // RecordReader tells them. Thread-compatible.
 class JsonPrinter final : public RecordVisitor {
  public:
-  // `leaves`: those that are told. `out` must outlive the printer.
-  JsonPrinter(const RecordSchema& schema, std::span<const size_t> leaves, std::string& out);
+  // `leaves`: those that are told. `out` must outlive the printer. `drain`, if there is one,
+  // empties it, and is called within a record where more than kDrainBytes are there: a few bytes of
+  // levels may say that a list has millions of elements.
+  JsonPrinter(const RecordSchema& schema, std::span<const size_t> leaves, std::string& out,
+              std::function<void()> drain = {});
+  static constexpr size_t kDrainBytes = 1 << 20;
 
   absl::Status BeginGroup(size_t node) override;
   absl::Status EndGroup(size_t node) override;
@@ -49,14 +56,16 @@ class JsonPrinter final : public RecordVisitor {
     bool has_value = false;  // of an element or entry
   };
 
-  Form FormOf(size_t node) const;
+  Form FormOf(size_t node, const std::vector<bool>& leaves) const;
   // Prints what stands before a value of `node`: commas, name, brackets.
   void Begin(size_t node);
   void CloseArray(Open& group);
+  void DrainIfLong();
 
   const RecordSchema schema_;
-  std::vector<bool> leaves_;  // by leaf: told
+  std::vector<Form> forms_;  // by node
   std::string& out_;
+  const std::function<void()> drain_;
   std::vector<Open> open_;
   std::string text_;
 };
