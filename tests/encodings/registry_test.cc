@@ -328,7 +328,8 @@ TEST_P(EveryEncoding, FindsManyAndWithAnIndexWhatItFindsAlone) {
     Decoders<T> decoders(GetParam().type, options.type_length);
     std::mt19937_64 random(5);
     for (const Shape shape : kShapes) {
-      for (const size_t size : {1, 2, 17, 129, 3000}) {
+      for (const size_t size : {1, 17, 129, 3000}) {
+        if (size == 3000 && options.restart_interval != 16) continue;
         auto column = MakeColumn<T>(shape, size, options.type_length, size);
         SortKeys(column);
         std::span<const T> values = column.span();
@@ -336,7 +337,7 @@ TEST_P(EveryEncoding, FindsManyAndWithAnIndexWhatItFindsAlone) {
         for (const Block& block : Encode<T>(GetParam(), values, options)) {
           const auto expected = values.subspan(0, block.count);
           values = values.subspan(block.count);
-          if (++blocks > 3) continue;
+          if (++blocks > 3 || block.count == 0) continue;
           BlockDecoder<T>& decoder = decoders.For(block);
           ASSERT_TRUE(decoder.Open(block.view()).ok());
           const std::unique_ptr<const SeekIndex> index = decoder.BuildSeekIndex();
