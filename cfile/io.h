@@ -32,6 +32,11 @@ class Source {
   // All bytes, if they lie in memory for as long as this object lives; then the reader points into
   // them instead of calling ReadAt. Empty otherwise.
   virtual std::span<const uint8_t> InMemory() const { return {}; }
+
+  // Called before a scan comes to these bytes, if InMemory is not empty: they may be fetched
+  // meanwhile. Takes no time worth mentioning where they are there. Precondition: offset + size <=
+  // size().
+  virtual void WillRead(uint64_t /*offset*/, uint64_t /*size*/) const {}
 };
 
 // Maps the file at `path`: no copies, the page cache is shared. A mapped file that someone

@@ -78,7 +78,8 @@ struct ReaderOptions {
   // Blocks that lie in memory as they are stored, and are sought in more than once, get an index of
   // their own where the encoding gains from one: up to so many bytes for each open file.
   size_t max_seek_index_bytes = size_t{64} << 20;
-  // A scan of a source that is not in memory reads so many bytes at once, or one block.
+  // A scan of a source that is not in memory reads so many bytes at once, or one block; one that
+  // is mapped is told to fetch so many ahead.
   size_t read_ahead_bytes = size_t{1} << 20;
 
   // A file that claims more is refused as damaged (the error names the limit).

@@ -146,6 +146,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   if (may_be_cached) loaded.resident = cache.Find(key);
   loaded.seen_before = loaded.resident != nullptr || leaf.verified(entry);
   if (loaded.resident == nullptr) {
+    if (access == BlockAccess::kScan && in_memory()) AnnounceScan(pointer, buffer);
     uint64_t read_end = pointer.end();
     if (access == BlockAccess::kScan && !in_memory()) {
       for (uint32_t next = entry + 1; next < leaf.num_entries(); ++next) {
@@ -173,6 +174,18 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   loaded.bytes = loaded.resident->bytes.span();
   if (access == BlockAccess::kSeek) loaded.seek_index = &loaded.resident->seek_index;
   return loaded;
+}
+
+void FileReader::AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const {
+  const uint64_t ahead = options_.read_ahead_bytes;
+  const uint64_t wanted = std::min(ahead, source_->size() - pointer.end());
+  // Twice as far at once, when half of that is left; a cursor that was elsewhere begins anew.
+  const bool known = buffer.announced_end >= pointer.end() + wanted &&
+                     buffer.announced_end - pointer.end() <= 2 * ahead;
+  if (known || wanted == 0) return;
+  const uint64_t size = std::min(2 * ahead, source_->size() - pointer.end());
+  source_->WillRead(pointer.end(), size);
+  buffer.announced_end = pointer.end() + size;
 }
 
 const encodings::SeekIndex* FileReader::KeepSeekIndex(

@@ -78,6 +78,8 @@ class FileReader {
 
  private:
   FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options, FileInfo info);
+  // Tells the source what a scan that is at `pointer` comes to next.
+  void AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const;
   absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
                                               uint64_t read_end, BlockBuffer& buffer) const;
   absl::StatusOr<std::unique_ptr<IndexNode>> LoadNode(IndexKind kind, const BlockPointer& pointer,

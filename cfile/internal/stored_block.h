@@ -58,6 +58,7 @@ class BlockAppender {
 struct BlockBuffer {
   ByteWriter stored;  // bytes of the file, of one block or of several
   uint64_t stored_offset = 0;
+  uint64_t announced_end = 0;  // of what a scan told the source that it will read
   ByteWriter uncompressed;
   size_t memory_usage_bytes() const { return stored.capacity() + uncompressed.capacity(); }
 };

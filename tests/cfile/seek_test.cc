@@ -349,5 +349,62 @@ TEST(Seek, ReadsAreFewAndBounded) {
   EXPECT_LE(source->reads(), 6u);
 }
 
+// In memory, and told what comes.
+class AnnouncedSource final : public Source {
+ public:
+  explicit AnnouncedSource(std::span<const uint8_t> bytes) : bytes_(bytes) {}
+  const std::string& name() const override { return name_; }
+  uint64_t size() const override { return bytes_.size(); }
+  std::span<const uint8_t> InMemory() const override { return bytes_; }
+  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+    std::copy_n(bytes_.begin() + static_cast<ptrdiff_t>(offset), out.size(), out.begin());
+    return absl::OkStatus();
+  }
+  void WillRead(uint64_t offset, uint64_t size) const override {
+    EXPECT_LE(offset, bytes_.size());
+    EXPECT_LE(size, bytes_.size() - offset);
+    pieces_.push_back({offset, offset + size});
+  }
+  std::vector<OrdinalRange>& pieces() const { return pieces_; }
+
+ private:
+  const std::string name_ = "announced";
+  const std::span<const uint8_t> bytes_;
+  mutable std::vector<OrdinalRange> pieces_;
+};
+
+TEST(Seek, ScansAnnounceWhatTheyComeTo) {
+  std::vector<int64_t> values(200'000);
+  const auto file = [&] {
+    std::vector<uint8_t> bytes;
+    auto writer =
+        *Writer<int64_t>::Create(NewMemorySink(&bytes), ColumnType::Int64(),
+                                 {.encoding = Encoding::kPlain, .block_size_bytes = 8000});
+    EXPECT_TRUE(writer->Append(values).ok() && writer->Finish().ok());
+    return bytes;
+  }();
+  const auto source = std::make_shared<AnnouncedSource>(file);
+  const Reader reader = *Reader::Open(source, {.read_ahead_bytes = 100'000});
+  auto cursor = *reader.NewCursor<int64_t>();
+  for (const uint64_t begin : {uint64_t{0}, uint64_t{150'000}}) {
+    source->pieces().clear();
+    ASSERT_TRUE(cursor.SeekToOrdinal(begin).ok());
+    while (!cursor.Next(3000)->empty()) {
+    }
+    // Each begins before the last one ends, and all reach the end.
+    const auto& pieces = source->pieces();
+    ASSERT_FALSE(pieces.empty());
+    EXPECT_LE(pieces.size(), file.size() / 100'000 + 2);
+    for (size_t i = 1; i < pieces.size(); ++i) {
+      EXPECT_LE(pieces[i].begin, pieces[i - 1].end);
+      EXPECT_GT(pieces[i].end, pieces[i - 1].end);
+    }
+    EXPECT_EQ(pieces.back().end, file.size());
+  }
+  source->pieces().clear();
+  for (uint64_t ordinal = 0; ordinal < 200'000; ordinal += 7777) (void)cursor.Get(ordinal);
+  EXPECT_TRUE(source->pieces().empty());
+}
+
 }  // namespace
 }  // namespace cfile
