@@ -149,6 +149,10 @@ absl::StatusOr<Reader> Reader::Open(std::shared_ptr<const Source> source,
 
 const FileInfo& Reader::info() const { return file_->info(); }
 
+absl::StatusOr<std::shared_ptr<const FileStatistics>> Reader::Statistics() const {
+  return file_->Statistics();
+}
+
 template <typename T>
 absl::StatusOr<Cursor<T>> Reader::NewCursor() const {
   const FileInfo& info = file_->info();

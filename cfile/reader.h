@@ -19,6 +19,7 @@
 #include "cfile/inspect.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
+#include "cfile/statistics.h"
 #include "cfile/types.h"
 
 namespace cfile {
@@ -94,6 +95,10 @@ class Reader {
   const ColumnType& type() const { return info().type; }
   // Rows, nulls included; with levels: records.
   uint64_t num_values() const { return info().num_values; }
+
+  // The file's statistics, read when they are first asked for; null if it has none. Thread-safe.
+  // kDataLoss: they are damaged, which does not keep cursors from reading the file.
+  absl::StatusOr<std::shared_ptr<const FileStatistics>> Statistics() const;
 
   // A cursor at ordinal 0. kInvalidArgument: the column does not hold T. kUnimplemented: encoding
   // or codec was not built in. kFailedPrecondition: the file has levels (info().has_levels()), see

@@ -32,6 +32,7 @@ absl::Status ReadAll(const File& file, const Column<T>* column) {
   if (!reader.ok()) return reader.status();
   auto cursor = reader->template NewCursor<T>();
   if (!cursor.ok()) return cursor.status();
+  if (const auto statistics = reader->Statistics(); !statistics.ok()) return statistics.status();
   uint64_t rows = 0;
   while (true) {
     const auto batch = cursor->Next(1000);
@@ -64,6 +65,7 @@ absl::Status ReadAllLevels(const File& file, const Leaf<T>* leaf) {
   if (!reader.ok()) return reader.status();
   auto cursor = LevelCursor<T>::Open(*reader);
   if (!cursor.ok()) return cursor.status();
+  if (const auto statistics = reader->Statistics(); !statistics.ok()) return statistics.status();
   std::mt19937_64 random(1);
   if (absl::Status status = ReadRest(*cursor, leaf, random); !status.ok()) return status;
   for (uint64_t record = 0; record < reader->num_values(); record += 1 + record / 3) {
@@ -192,6 +194,7 @@ TEST(Damage, EveryPrefixIsRefused) {
 std::vector<BlockPointer> CheckedParts(const File& file) {
   std::vector<BlockPointer> parts;
   const auto reader = Reader::Open(NewMemoryViewSource(file));
+  if (reader->info().statistics) parts.push_back(*reader->info().statistics);
   for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
     EXPECT_TRUE(VisitIndex(*reader, kind, [&](const IndexNodeInfo& node) {
                   parts.push_back(node.pointer);
@@ -275,7 +278,7 @@ TEST(Damage, ImpossibleLevelsAreNamed) {
     const std::vector<uint16_t> definition = {2, 2, 2, 2, 1, 1, 1, 1, 0};
     EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(4, 7)).ok());
     EXPECT_TRUE((*writer)->Finish().ok());
-    const BlockPointer block = CheckedParts(file).at(1);
+    const BlockPointer block = CheckedParts(file).at(2);
     const auto end = file.begin() + static_cast<ptrdiff_t>(block.end());
     const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(block.offset), end,
                                 old_levels.begin(), old_levels.end());
@@ -316,7 +319,7 @@ TEST(Damage, ImpossibleArraysAreNamed) {
                                               static_cast<uint16_t>(max - 1)};
     EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(2, 7)).ok());
     EXPECT_TRUE((*writer)->Finish().ok());
-    const BlockPointer block = CheckedParts(file).at(1);
+    const BlockPointer block = CheckedParts(file).at(2);
     const auto end = file.begin() + static_cast<ptrdiff_t>(block.end());
     const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(block.offset), end,
                                 old_bytes.begin(), old_bytes.end());
