@@ -243,12 +243,20 @@ void PredicateMatcher<T>::Match(std::span<const T> values, uint8_t* bits) const 
       encodings::MatchEach(
           values.data(), count, [&](const T& value) { return value == low_; }, bits);
     } else {
-      // Most values are told from the ends by their first bytes.
+      // Most values are told from the ends by their first byte, or by eight.
+      const auto first_byte = [](std::string_view text, uint8_t none) {
+        return text.empty() ? none : static_cast<uint8_t>(text[0]);
+      };
+      const uint8_t low_first = first_byte(low_, 0);
+      const uint8_t high_first = unbounded_ ? 0xff : first_byte(high_, 0);
       const uint64_t low_head = encodings::BytesHead(low_);
       const uint64_t high_head = unbounded_ ? ~uint64_t{0} : encodings::BytesHead(high_);
       encodings::MatchEach(
           values.data(), count,
           [&](const T& value) {
+            const uint8_t first = first_byte(value, 0);
+            if (first < low_first || first > high_first) return false;
+            if (first > low_first && first < high_first) return true;
             const uint64_t head = encodings::BytesHead(value);
             if (head < low_head || head > high_head) return false;
             if (head > low_head && head < high_head) return true;

@@ -70,8 +70,10 @@ bool IsBound(const std::string& key, const ColumnType& type) {
       return false;
     } else {
       if constexpr (encodings::kIsBytes<T>) {
-        if (type.physical() == PhysicalType::kFixedBytes && key.size() > type.type_length)
-          return false;
+        if (key.size() > kMaxBoundBytes) return false;
+        // What is short enough is not cut.
+        if (type.type_length > 0 && type.type_length <= kMaxBoundBytes)
+          return key.size() == type.type_length;
       }
       Owned<T> value{};
       return ParseKey<T>(key, value);

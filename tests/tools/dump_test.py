@@ -141,6 +141,23 @@ class Json(DumpTest):
         self.assertEqual([row["values"]["amount"] for row in rows],
                          ["9007199254740993", 9007199254740992, None, -1, 2, 3, 4])
 
+    def test_statistics(self):
+        def bounds(part):
+            return [part[name] and part[name]["text"] for name in ("minimum", "maximum")]
+
+        for column, expected in (("0000-id", ["-5", "12"]), ("0002-day", ["2013-01-31", "2013-02-06"]),
+                                 ("0003-amount", ["-1", "9007199254740993"])):
+            path = f"t/part-000000/{column}.cfile"
+            summary = json.loads(self.dump("--json", path))
+            self.assertEqual(bounds(summary), expected)
+            self.assertEqual(summary["bloom_filter"], 0)
+            self.assertIn(f"minimum           {expected[0]}\nmaximum           {expected[1]}\n", self.dump(path))
+            blocks = json.loads(self.dump("blocks", "--json", path))["blocks"]
+            self.assertEqual([bounds(block) for block in blocks], [expected])
+            header, line = self.dump("blocks", path).splitlines()
+            self.assertEqual((header.split()[-2:], line.split()[-2:]), (["minimum", "maximum"], expected))
+        self.assertNotIn("minimum", json.loads(self.dump("--json", "keys.cfile")))  # Kudu's have none
+
     def test_table_summary(self):
         summary = json.loads(self.dump("--json", "t"))
         self.assertEqual((summary["rows"], summary["parts"]), (7, [{"first_ordinal": 0, "rows": 7}]))
