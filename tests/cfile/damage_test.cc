@@ -10,6 +10,7 @@
 #include "cfile/internal/file_metadata.h"
 #include "cfile/internal/index_node.h"
 #include "cfile/reader.h"
+#include "cfile/scan.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "tests/cfile/column_testing.h"
@@ -22,6 +23,31 @@ namespace {
 using testing::HasSubstr;
 using namespace testing_support;
 using File = std::vector<uint8_t>;
+
+// Scans for what is not below a value of the middle. As ReadAll below.
+template <typename T>
+absl::Status ScanAll(const Reader& reader, const Column<T>* column) {
+  std::optional<Owned<T>> middle;
+  if (column != nullptr) middle = column->rows[column->rows.size() / 2];
+  const Owned<T> low = middle.value_or(Owned<T>{});
+  auto scan = Scan<T>::Open(reader, Predicate<T>::GreaterOrEqual(T(low)));
+  if (!scan.ok()) return scan.status();
+  std::vector<uint64_t> found;
+  while (true) {
+    const auto batch = scan->Next();
+    if (!batch.ok()) return batch.status();
+    if (batch->empty()) break;
+    found.insert(found.end(), batch->ordinals.begin(), batch->ordinals.end());
+  }
+  if (column == nullptr) return absl::OkStatus();
+  std::vector<uint64_t> expected;
+  for (size_t i = 0; i < column->rows.size(); ++i) {
+    const auto& row = column->rows[i];
+    if (row && !encodings::KeyLess<T>(T(*row), T(low))) expected.push_back(i);
+  }
+  EXPECT_EQ(found, expected);
+  return absl::OkStatus();
+}
 
 // Reads everything in every way. OK if all of it went well and gave what `column` holds; the first
 // error otherwise.
@@ -55,7 +81,7 @@ absl::Status ReadAll(const File& file, const Column<T>* column) {
       if (const auto batch = cursor->Next(100); !batch.ok()) return batch.status();
     }
   }
-  return absl::OkStatus();
+  return ScanAll<T>(*reader, column);
 }
 
 // The same of a file of records.
