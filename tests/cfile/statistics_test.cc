@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/bloom_filter.h"
 #include "cfile/internal/crc32c.h"
@@ -326,6 +327,27 @@ TEST(BloomFilter, Bits) {
   }
   EXPECT_TRUE(internal::BloomMightContain(filter, hash));
   EXPECT_FALSE(internal::BloomMightContain(filter, 0x12345678'40000000u));
+}
+
+// The filters that DuckDB 2.0.0 writes into a Parquet file for 50 different values: i, "word-i" and
+// i / 8.0. (It takes 64 bytes for each.)
+TEST(BloomFilter, AsDuckDbs) {
+  internal::BloomFilterBuilder integers(8, 64), strings(8, 64), doubles(8, 64);
+  for (int32_t i = 0; i < 50; ++i) {
+    integers.Add(internal::BloomHash(i));
+    strings.Add(internal::BloomHash(std::string_view("word-" + std::to_string(i))));
+    doubles.Add(internal::BloomHash(i / 8.0));
+  }
+  const auto hex = [](const std::string& bytes) { return absl::BytesToHexString(bytes); };
+  EXPECT_EQ(hex(integers.Finish()),
+            "2e65ce3377752adb4a88f4f3e70e9da738218dcfb46b93fa09fd5c57da28eb97"
+            "bfc17c325d18aa6fe2f9a3a83e4ee85afe1e25cfbdfae8406836e6a61099a9ed");
+  EXPECT_EQ(hex(strings.Finish()),
+            "ba6c6f43f1c0d554da79eb0136afb80485de5d8b2dacd66ed7d6c1d8e339e5ea"
+            "c44bc6e91e97b6333b659faac5c188f3f1a2fddb817747987a4246bde95714d7");
+  EXPECT_EQ(hex(doubles.Finish()),
+            "3d06544fa3d244cc593c5e8bdf187a43b9d18e34de0596f4504df9b30b5cabad"
+            "ea6e377f8edfb126aa9afaedbd1e5a7f581495f3cc3fca13d8af2fdad7b97dd1");
 }
 
 TEST(BloomFilter, FoldedIsTheSmallOneAndFewPass) {
