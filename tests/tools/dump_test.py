@@ -141,6 +141,27 @@ class Json(DumpTest):
         self.assertEqual([row["values"]["amount"] for row in rows],
                          ["9007199254740993", 9007199254740992, None, -1, 2, 3, 4])
 
+    def test_where(self):
+        def ids(*arguments):
+            return [json.loads(line)["values"]["id"]
+                    for line in self.dump("values", "--json", "--columns", "id", *arguments, "t").splitlines()]
+
+        self.assertEqual(ids("--where", "id = 7"), [7, 7])
+        self.assertEqual(ids("--where", "id >= 7", "--ordinal", "3", "--count", "2"), [7, 8])
+        self.assertEqual(ids("--where", "day < 2013-02-04"), [-5, 0, 7])
+        self.assertEqual(ids("--where", "text is null"), [7])
+        self.assertEqual(ids("--where", "text is not null", "--count", "2"), [-5, 0])
+        self.assertEqual(ids("--where", "text begins two\nl"), [0])
+        self.assertEqual(ids("--where", "text = "), [8])
+        self.assertEqual(ids("--where", "amount != 2"), [-5, 0, 7, 9, 12])
+        self.assertEqual(self.dump("values", "--where", "value <= -5", "t/part-000000/0000-id.cfile"), "-5\n")
+        values = self.dump("values", "keys.cfile").splitlines()
+        self.assertEqual(self.dump("values", "--where", "value > 0", "keys.cfile").splitlines(),
+                         [value for value in values if int(value) > 0])
+        for wrong in ("id", "id ~ 7", "nothing = 7", "id = x", "id is 7", "id begins 7"):
+            code, _, error = self.run_dump("values", "--where", wrong, "t")
+            self.assertEqual(code, 1, error)
+
     def test_statistics(self):
         def bounds(part):
             return [part[name] and part[name]["text"] for name in ("minimum", "maximum")]
