@@ -313,6 +313,22 @@ TEST(Scan, LooksIntoTheBloomFilterForEqualAndIn) {
   EXPECT_EQ(counters.matches, 1u) << "-0 is there, and equal";
 }
 
+TEST(Scan, FindsWhatIsNoNumber) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Rows<double> rows = {1.0, nan, 1.0, nan, nan, 1.0};
+  const Reader reader = Written<double>(ColumnType::Double(), {.max_values_per_block = 3}, rows);
+  using P = Predicate<double>;
+  for (const auto& [predicate, matches] :
+       {std::pair(P::NotEqual(1.0), 3u), std::pair(P::NotEqual(2.0), 6u),
+        std::pair(P::NotEqual(nan), 6u), std::pair(P::Equal(nan), 0u), std::pair(P::Less(nan), 0u),
+        std::pair(P::GreaterOrEqual(1.0), 3u), std::pair(P::In({nan, 1.0}), 3u),
+        std::pair(P::Between(0, nan), 0u)}) {
+    ScanCounters counters;
+    ExpectScan(reader, predicate, rows, {}, &counters);
+    EXPECT_EQ(counters.matches, matches);
+  }
+}
+
 TEST(Scan, ComparesTheValuesOfADictionaryOnce) {
   const std::vector<std::string> words = {"apple", "banana", "cherry", "date", "elder"};
   Rows<std::string_view> rows;
@@ -366,7 +382,7 @@ TEST(Scan, ComparesTheCountsOfStatisticsWithIndexAndBlocks) {
       ColumnType::Int32(),
       {.encoding = Encoding::kPlain, .nullable = true, .max_values_per_block = 200}, {rows});
   const auto scan = [&](const std::function<void(StatisticsPB&)>& change,
-                        const Predicate<int32_t>& predicate) {
+                        const Predicate<int32_t>& predicate, const ScanOptions& options = {}) {
     File changed = file;
     const BlockPointer pointer = *Reader::Open(NewMemorySource(file, "test"))->info().statistics;
     StatisticsPB message;
@@ -379,7 +395,7 @@ TEST(Scan, ComparesTheCountsOfStatisticsWithIndexAndBlocks) {
         internal::Crc32c({changed.data() + pointer.offset, pointer.size - 4}),
         changed.data() + pointer.end() - 4);
     const auto reader = Reader::Open(NewMemorySource(changed, "test"));
-    auto found = Scan<int32_t>::Open(*reader, predicate);
+    auto found = Scan<int32_t>::Open(*reader, predicate, options);
     while (found.ok()) {
       const auto batch = found->Next();
       if (!batch.ok()) return batch.status();
@@ -395,9 +411,11 @@ TEST(Scan, ComparesTheCountsOfStatisticsWithIndexAndBlocks) {
     s.mutable_blocks(1)->set_present_count(s.blocks(1).present_count() + 1);
   };
   for (const auto& predicate : {all, none}) {
-    const absl::Status status = scan(move_end, predicate);
-    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
-    EXPECT_THAT(std::string(status.message()), HasSubstr("block at offset"));
+    for (const ScanOptions& options : {ScanOptions{}, ScanOptions{300, 400}}) {
+      const absl::Status status = scan(move_end, predicate, options);
+      EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+      EXPECT_THAT(std::string(status.message()), HasSubstr("block at offset"));
+    }
   }
   const auto move_null = [](StatisticsPB& s) {
     s.mutable_blocks(0)->set_present_count(s.blocks(0).present_count() + 1);
