@@ -104,7 +104,9 @@ class Scan<T>::Impl {
 
   // Of all of the file.
   Verdict Judge() const {
-    if (matcher_.form() == Form::kNothing) return Verdict::kNone;
+    const Form form = matcher_.form();
+    if (form == Form::kNothing || (form == Form::kNull && !file_->info().nullable))
+      return Verdict::kNone;
     return statistics_ == nullptr ? Verdict::kSome : matcher_.Judge(statistics_->file);
   }
 

@@ -26,7 +26,8 @@ struct ScanOptions {
 struct ScanCounters {
   uint64_t blocks_read = 0;
   uint64_t blocks_skipped_by_statistics = 0;
-  // Of these two the blocks are counted if the file has statistics of blocks, and as 0 if not.
+  // These two rule out many blocks at once, as the statistics of the file may. Such are counted if
+  // the file has statistics of blocks, and as 0 if not.
   uint64_t blocks_skipped_by_value_index = 0;
   uint64_t blocks_skipped_by_bloom_filter = 0;
   // Of those read: known to match as a whole, so that no value was compared; and told by the codes

@@ -158,6 +158,11 @@ class Json(DumpTest):
         values = self.dump("values", "keys.cfile").splitlines()
         self.assertEqual(self.dump("values", "--where", "value > 0", "keys.cfile").splitlines(),
                          [value for value in values if int(value) > 0])
+        shutil.copytree(self.folder / "t", self.folder / "two_parts")
+        subprocess.run([IMPORT, "t.csv", "two_parts", "--quiet", "--append"], cwd=self.folder, check=True, timeout=60)
+        found = [json.loads(line) for line in self.dump("values", "--json", "--where", "id = 8", "two_parts").splitlines()]
+        self.assertEqual([row["ordinal"] for row in found], [4, 11])
+        self.assertEqual(len(self.dump("values", "--where", "id = 8", "--ordinal", "5", "two_parts").splitlines()), 2)
         for wrong in ("id", "id ~ 7", "nothing = 7", "id = x", "id is 7", "id begins 7"):
             code, _, error = self.run_dump("values", "--where", wrong, "t")
             self.assertEqual(code, 1, error)
