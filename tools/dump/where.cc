@@ -92,7 +92,7 @@ absl::StatusOr<Predicate<T>> ParseCondition(const ColumnType& type, const std::s
     return absl::InvalidArgumentError(absl::StrCat("--where '", where, "': values of type ",
                                                    type.ToString(), " begin with nothing"));
   }
-  P (*const make)
+  P(*const make)
   (const T&) = word == "="    ? &P::Equal
                : word == "!=" ? &P::NotEqual
                : word == "<"  ? &P::Less
