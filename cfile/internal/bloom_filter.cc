@@ -15,18 +15,10 @@
 namespace cfile::internal {
 namespace {
 
-constexpr size_t kWords = kBloomBlockBytes / sizeof(uint32_t);
-
-// Of the format: one odd number for each word of a block.
-constexpr uint32_t kSalts[kWords] = {0x47b6137bU, 0x44974d91U, 0x8824ad5bU, 0xa2b7289dU,
-                                     0x705495c7U, 0x2df1424bU, 0x9efc4947U, 0x5c6bfb31U};
+constexpr size_t kWords = kBloomBlockWords;
 
 uint32_t Mask(uint64_t hash, size_t word) {
-  return uint32_t{1} << (static_cast<uint32_t>(hash) * kSalts[word] >> 27);
-}
-
-size_t BlockOf(uint64_t hash, size_t num_blocks) {
-  return static_cast<size_t>((hash >> 32) * num_blocks >> 32);
+  return uint32_t{1} << (static_cast<uint32_t>(hash) * kBloomSalts[word] >> 27);
 }
 
 }  // namespace
@@ -55,7 +47,7 @@ CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 
 bool BloomMightContain(std::string_view filter, uint64_t hash) {
   assert(!filter.empty() && filter.size() % kBloomBlockBytes == 0);
-  const size_t block = BlockOf(hash, filter.size() / kBloomBlockBytes);
+  const size_t block = BloomBlockOf(hash, filter.size() / kBloomBlockBytes);
   const uint8_t* const bytes = encodings::AsBytes(filter).data() + block * kBloomBlockBytes;
   for (size_t i = 0; i < kWords; ++i) {
     if ((encodings::LoadLittleEndian<uint32_t>(bytes + 4 * i) & Mask(hash, i)) == 0) return false;
@@ -66,11 +58,6 @@ bool BloomMightContain(std::string_view filter, uint64_t hash) {
 BloomFilterBuilder::BloomFilterBuilder(uint32_t bits_per_value, size_t max_bytes)
     : bits_per_value_(bits_per_value), words_(std::bit_floor(max_bytes) / sizeof(uint32_t)) {
   assert(bits_per_value > 0 && max_bytes >= kBloomBlockBytes);
-}
-
-void BloomFilterBuilder::Add(uint64_t hash) {
-  uint32_t* const block = words_.data() + BlockOf(hash, words_.size() / kWords) * kWords;
-  for (size_t i = 0; i < kWords; ++i) block[i] |= Mask(hash, i);
 }
 
 // A value leaves a bit of a word of its block clear with probability 31/32, so of n values thrown

@@ -2,9 +2,10 @@
 // which each value sets one bit of each of 8 words.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,17 @@
 namespace cfile::internal {
 
 inline constexpr size_t kBloomBlockBytes = 32;
+inline constexpr size_t kBloomBlockWords = kBloomBlockBytes / sizeof(uint32_t);
+
+// Of the format: one odd number for each word of a block.
+inline constexpr uint32_t kBloomSalts[kBloomBlockWords] = {0x47b6137bU, 0x44974d91U, 0x8824ad5bU,
+                                                           0xa2b7289dU, 0x705495c7U, 0x2df1424bU,
+                                                           0x9efc4947U, 0x5c6bfb31U};
+
+// The block, of so many, that a hash belongs to.
+inline size_t BloomBlockOf(uint64_t hash, size_t num_blocks) {
+  return static_cast<size_t>((hash >> 32) * num_blocks >> 32);
+}
 
 // XXH64, seed 0, of the value as Parquet's PLAIN encoding has it, without the length of bytes.
 // For the types of CFILE_FOR_EACH_VALUE_TYPE.
@@ -33,7 +45,17 @@ class BloomFilterBuilder {
   // bits_per_value > 0.
   BloomFilterBuilder(uint32_t bits_per_value, size_t max_bytes);
 
-  void Add(uint64_t hash);
+  void Add(std::span<const uint64_t> hashes);
+
+  template <typename T>
+  void AddValues(std::span<const T> values) {
+    uint64_t hashes[128];
+    for (size_t begin = 0; begin < values.size(); begin += std::size(hashes)) {
+      const size_t count = std::min(values.size() - begin, std::size(hashes));
+      for (size_t i = 0; i < count; ++i) hashes[i] = BloomHash(values[begin + i]);
+      Add({hashes, count});
+    }
+  }
 
   // The filter, of a power of two bytes: about `bits_per_value` or more for each different value.
   // Empty if the largest filter has less than half of that: then it would let most pass.

@@ -137,9 +137,7 @@ void StatisticsWriter<T>::Add(std::span<const T> values) {
   } else {
     block_.Add(values);
   }
-  if (bloom_) {
-    for (const T& value : values) bloom_->Add(BloomHash(value));
-  }
+  if (bloom_) bloom_->AddValues(values);
 }
 
 template <typename T>

@@ -22,6 +22,7 @@
 #include "cfile/writer.h"
 #include "encodings/bytes.h"
 #include "gmock/gmock.h"
+#include "hwy/targets.h"
 #include "proto/cfile.pb.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/level_testing.h"
@@ -316,7 +317,7 @@ TEST(BloomFilter, Hashes) {
 TEST(BloomFilter, Bits) {
   internal::BloomFilterBuilder builder(1, 32);
   const uint64_t hash = 0x12345678'00000001u;  // times a salt gives the salt
-  builder.Add(hash);
+  builder.Add({&hash, 1});
   const std::string filter = builder.Finish();
   const uint32_t salts[] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                             0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
@@ -332,22 +333,34 @@ TEST(BloomFilter, Bits) {
 // The filters that DuckDB 2.0.0 writes into a Parquet file for 50 different values: i, "word-i" and
 // i / 8.0. (It takes 64 bytes for each.)
 TEST(BloomFilter, AsDuckDbs) {
-  internal::BloomFilterBuilder integers(8, 64), strings(8, 64), doubles(8, 64);
+  std::vector<int32_t> numbers;
+  std::vector<double> eighths;
+  std::vector<std::string> texts;
   for (int32_t i = 0; i < 50; ++i) {
-    integers.Add(internal::BloomHash(i));
-    strings.Add(internal::BloomHash(std::string_view("word-" + std::to_string(i))));
-    doubles.Add(internal::BloomHash(i / 8.0));
+    numbers.push_back(i);
+    eighths.push_back(i / 8.0);
+    texts.push_back("word-" + std::to_string(i));
   }
+  const std::vector<std::string_view> words(texts.begin(), texts.end());
   const auto hex = [](const std::string& bytes) { return absl::BytesToHexString(bytes); };
-  EXPECT_EQ(hex(integers.Finish()),
-            "2e65ce3377752adb4a88f4f3e70e9da738218dcfb46b93fa09fd5c57da28eb97"
-            "bfc17c325d18aa6fe2f9a3a83e4ee85afe1e25cfbdfae8406836e6a61099a9ed");
-  EXPECT_EQ(hex(strings.Finish()),
-            "ba6c6f43f1c0d554da79eb0136afb80485de5d8b2dacd66ed7d6c1d8e339e5ea"
-            "c44bc6e91e97b6333b659faac5c188f3f1a2fddb817747987a4246bde95714d7");
-  EXPECT_EQ(hex(doubles.Finish()),
-            "3d06544fa3d244cc593c5e8bdf187a43b9d18e34de0596f4504df9b30b5cabad"
-            "ea6e377f8edfb126aa9afaedbd1e5a7f581495f3cc3fca13d8af2fdad7b97dd1");
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    internal::BloomFilterBuilder integers(8, 64), strings(8, 64), doubles(8, 64);
+    integers.AddValues<int32_t>(numbers);
+    strings.AddValues<std::string_view>(words);
+    doubles.AddValues<double>(eighths);
+    EXPECT_EQ(hex(integers.Finish()),
+              "2e65ce3377752adb4a88f4f3e70e9da738218dcfb46b93fa09fd5c57da28eb97"
+              "bfc17c325d18aa6fe2f9a3a83e4ee85afe1e25cfbdfae8406836e6a61099a9ed");
+    EXPECT_EQ(hex(strings.Finish()),
+              "ba6c6f43f1c0d554da79eb0136afb80485de5d8b2dacd66ed7d6c1d8e339e5ea"
+              "c44bc6e91e97b6333b659faac5c188f3f1a2fddb817747987a4246bde95714d7");
+    EXPECT_EQ(hex(doubles.Finish()),
+              "3d06544fa3d244cc593c5e8bdf187a43b9d18e34de0596f4504df9b30b5cabad"
+              "ea6e377f8edfb126aa9afaedbd1e5a7f581495f3cc3fca13d8af2fdad7b97dd1");
+  }
+  hwy::SetSupportedTargetsForTest(0);
 }
 
 TEST(BloomFilter, FoldedIsTheSmallOneAndFewPass) {
@@ -356,16 +369,14 @@ TEST(BloomFilter, FoldedIsTheSmallOneAndFewPass) {
     std::vector<uint64_t> hashes(values);
     for (uint64_t& hash : hashes) hash = random();
     internal::BloomFilterBuilder large(10, 1 << 20);
-    for (const uint64_t hash : hashes) {
-      for (int i = 0; i < 3; ++i) large.Add(hash);
-    }
+    for (int i = 0; i < 3; ++i) large.Add(hashes);
     const std::string filter = large.Finish();
     // At least what was asked for, and, but for the power of two, no more.
     EXPECT_GE(filter.size() * 8 * 100, std::max<size_t>(values, 25) * 10 * 90);
     EXPECT_LE(filter.size() * 8, std::max<size_t>(values * 25, 256));
     internal::BloomFilterBuilder direct(10, filter.size());
+    direct.Add(hashes);
     for (const uint64_t hash : hashes) {
-      direct.Add(hash);
       ASSERT_TRUE(internal::BloomMightContain(filter, hash));
     }
     EXPECT_EQ(direct.Finish(), filter);
@@ -377,11 +388,13 @@ TEST(BloomFilter, FoldedIsTheSmallOneAndFewPass) {
 
 TEST(BloomFilter, NoneWhereItWouldBeFull) {
   std::mt19937_64 random(9);
+  std::vector<uint64_t> hashes(5000);
+  for (uint64_t& hash : hashes) hash = random();
   internal::BloomFilterBuilder builder(10, 1 << 10);
-  for (int i = 0; i < 5000; ++i) builder.Add(random());
+  builder.Add(hashes);
   EXPECT_EQ(builder.Finish(), "");
   internal::BloomFilterBuilder saturated(1, 32);
-  for (int i = 0; i < 5000; ++i) saturated.Add(random());
+  saturated.Add(hashes);
   EXPECT_EQ(saturated.Finish(), "");
 }
 
