@@ -33,6 +33,9 @@ inline constexpr uint32_t kFeatureArrayBlocks = 1u << 1;
 inline constexpr uint32_t kFeatureNestedBlocks = 1u << 29;
 inline constexpr uint32_t kFeatureExtendedBlocks = 1u << 30;
 
+// Feature bits that a reader need not know.
+inline constexpr uint32_t kCompatibleFeatureStatistics = 1u << 0;
+
 // What header and footer say.
 struct FileInfo {
   FormatVersion version = FormatVersion::kV2;
@@ -51,6 +54,7 @@ struct FileInfo {
   std::optional<BlockPointer> positional_index_root;
   std::optional<BlockPointer> value_index_root;
   std::optional<BlockPointer> dictionary;
+  std::optional<BlockPointer> statistics;
   uint32_t incompatible_features = 0;
   uint32_t compatible_features = 0;
   std::vector<std::pair<std::string, std::string>> header_metadata;

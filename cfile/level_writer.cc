@@ -7,6 +7,7 @@
 #include "cfile/internal/column_encoder.h"
 #include "cfile/internal/file_writer.h"
 #include "cfile/internal/level_block.h"
+#include "cfile/internal/statistics_block.h"
 #include "cfile/levels.h"
 #include "encodings/status.h"
 
@@ -49,6 +50,7 @@ class LevelWriter<T>::Impl {
         file_(std::move(sink), type, options),
         encoder_(std::move(encoder)),
         levels_(limits, options.compatibility == Compatibility::kKudu),
+        statistics_(options),
         checked_entries_(
             std::clamp<size_t>(options.block_size_bytes / (8 * sizeof(T)), 1, kMaxCheckedEntries)),
         full_bytes_(options.block_size_bytes) {
@@ -77,7 +79,7 @@ class LevelWriter<T>::Impl {
     encodings::ByteWriter dictionary;
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);
     status_ =
-        file_.Finish(num_records_, has_dictionary ? &dictionary : nullptr,
+        file_.Finish(num_records_, has_dictionary ? &dictionary : nullptr, statistics_.Finish(),
                      limits_.kudu_array ? std::nullopt : std::optional<uint64_t>(num_entries_));
     if (!status_.ok()) return status_;
     status_ = absl::FailedPreconditionError(absl::StrCat(file_.name(), ": the writer is finished"));
@@ -90,7 +92,7 @@ class LevelWriter<T>::Impl {
   const internal::FileWriter& file() const { return file_; }
   size_t memory_usage_bytes() const {
     return file_.memory_usage_bytes() + encoder_->size_bytes() + levels_.size_bytes() +
-           block_.bytes.capacity() + prefix_.capacity();
+           block_.bytes.capacity() + prefix_.capacity() + statistics_.memory_usage_bytes();
   }
 
  private:
@@ -217,6 +219,7 @@ class LevelWriter<T>::Impl {
     absl::Status status = levels_.Add(part.repetition, part.definition, part.count, num_entries_);
     if (!status.ok())
       return absl::Status(status.code(), absl::StrCat(file_.name(), ": ", status.message()));
+    statistics_.Add(values);
     while (!values.empty()) {
       const size_t taken = encoder_->Append(values);
       if (taken == 0) {
@@ -243,6 +246,7 @@ class LevelWriter<T>::Impl {
     encoder_->Finish(first_record, block_);
     prefix_.Clear();
     levels_.Finish(static_cast<uint32_t>(block_entries_), block_records_, prefix_);
+    statistics_.FinishBlock(block_entries_);
     CFILE_RETURN_IF_ERROR(file_.AppendBlock(block_, first_record, {}, prefix_));
     // The next block takes as many values as fill it if they encode as these did. Half of the
     // largest block stays for its last record.
@@ -265,6 +269,7 @@ class LevelWriter<T>::Impl {
   // Its blocks may grow to the largest size: a record does not end where a block is full.
   std::unique_ptr<BlockEncoder<T>> encoder_;
   internal::LevelEncoder levels_;
+  internal::StatisticsWriter<T> statistics_;
   // Entries between two looks at the block's size: about an eighth of a block.
   const size_t checked_entries_;
   uint64_t full_bytes_;  // when a block, as collected, is due

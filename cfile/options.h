@@ -55,6 +55,15 @@ struct WriterOptions {
   // readers have the same limit and the same default.
   size_t max_block_size_bytes = 16 * 1024 * 1024;
 
+  // Counts and bounds of each block and of the file (cfile/statistics.h), by which scans skip
+  // blocks. Never in files of version 1 or for Compatibility::kKudu.
+  bool statistics = true;
+  // More than 0: the statistics get a Bloom filter of the file's values, of so many bits for each
+  // different one (10: 1 % of what is not there passes); bool has none. It takes at most a quarter
+  // of max_block_size_bytes (while writing as much memory), and is left out where that is less than
+  // half of what was asked for. kInvalidArgument where there are no statistics.
+  uint32_t bloom_filter_bits_per_value = 0;
+
   // PREFIX encoding: values between two restart points. More: smaller and slower to seek in.
   uint32_t restart_interval = 16;
 

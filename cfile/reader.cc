@@ -97,6 +97,10 @@ absl::StatusOr<std::vector<OrdinalRange>> Reader::Split(size_t max_ranges) const
                              [this](uint64_t ordinal) { return BlockBegin(ordinal); });
 }
 
+absl::StatusOr<std::shared_ptr<const FileStatistics>> Reader::Statistics() const {
+  return file_->Statistics();
+}
+
 template <typename T>
 absl::StatusOr<Cursor<T>> Reader::NewCursor() const {
   const FileInfo& info = file_->info();

@@ -20,6 +20,7 @@
 #include "cfile/inspect.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
+#include "cfile/statistics.h"
 #include "cfile/types.h"
 
 namespace cfile {
@@ -116,6 +117,10 @@ class Reader {
   // each cursor of a parallel scan (Cursor::SeekToRange). None is empty. Precondition: max_ranges >
   // 0. Errors as BlockBegin.
   absl::StatusOr<std::vector<OrdinalRange>> Split(size_t max_ranges) const;
+
+  // The file's statistics, read when they are first asked for; null if it has none. Thread-safe.
+  // kDataLoss: they are damaged, which does not keep cursors from reading the file.
+  absl::StatusOr<std::shared_ptr<const FileStatistics>> Statistics() const;
 
   // A cursor at ordinal 0. kInvalidArgument: the column does not hold T. kUnimplemented: encoding
   // or codec was not built in. kFailedPrecondition: the file has levels (info().has_levels()), see

@@ -13,6 +13,7 @@
 #include "cfile/internal/key_codec.h"
 #include "cfile/internal/level_block_cursor.h"
 #include "cfile/internal/reader_access.h"
+#include "cfile/internal/statistics_check.h"
 #include "cfile/reader.h"
 #include "encodings/key_order.h"
 #include "encodings/status.h"
@@ -36,6 +37,7 @@ class Verifier {
     Cover(BlockPointer{info.file_size_bytes - info.footer_size_bytes,
                        static_cast<uint32_t>(info.footer_size_bytes)});
     if (info.dictionary) Cover(*info.dictionary);
+    if (info.statistics) Cover(*info.statistics);
     WalkIndex(IndexKind::kPositional);
     WalkIndex(IndexKind::kValue);
     encodings::VisitPhysicalType(info.type.physical(),
@@ -145,6 +147,8 @@ class Verifier {
     } else {
       Report(dictionary.status(), file_.info().dictionary);
     }
+    const auto statistics = file_.Statistics();
+    internal::StatisticsChecker<T> checker(statistics.ok() ? *statistics : nullptr);
     // The tree that is whole, if one is.
     const bool positional = file_.info().positional_index_root &&
                             (complete_[0] || !file_.info().value_index_root || !complete_[1]);
@@ -163,9 +167,11 @@ class Verifier {
       if (positional || !lost) expected = first;
       const std::string* key = keyed ? &entries(IndexKind::kValue)[i].key : nullptr;
       uint64_t num_rows = 0;
-      absl::Status status = file_.info().has_levels()
-                                ? ReadLevelBlock<T>(pointer, first, num_rows)
-                                : ReadBlock<T>(pointer, expected, key, previous, first, num_rows);
+      const uint64_t entries_before = report_.entries;
+      absl::Status status =
+          file_.info().has_levels()
+              ? ReadLevelBlock<T>(pointer, first, num_rows, checker)
+              : ReadBlock<T>(pointer, expected, key, previous, first, num_rows, checker);
       if (status.ok() && complete_[0] && !lost && first != ordinal) {
         status =
             DataLoss("expected the block of ordinal ", ordinal, ", found that of ordinal ", first);
@@ -178,6 +184,8 @@ class Verifier {
         Report(internal::InBlock(status, name(), pointer), pointer, first,
                end > first ? end - 1 : first);
       }
+      absl::Status checked = checker.FinishBlock(i, report_.entries - entries_before);
+      if (status.ok()) ReportStatistics(std::move(checked));
       lost = !status.ok() && !positional;
       report_.values += num_rows;
       ordinal = end;
@@ -192,6 +200,14 @@ class Verifier {
       Report(DataLoss(name(), ": the blocks have ", report_.entries, " entries, the footer says ",
                       *num_entries));
     }
+    if (!statistics.ok()) Report(statistics.status(), file_.info().statistics);
+    if (report_.ok()) ReportStatistics(checker.FinishFile(blocks.size()));
+  }
+
+  void ReportStatistics(absl::Status status) {
+    if (status.ok()) return;
+    const BlockPointer& pointer = *file_.info().statistics;
+    Report(internal::InBlock(status, name(), pointer), pointer);
   }
 
   absl::StatusOr<internal::FetchedBlock> Fetch(const BlockPointer& pointer) {
@@ -204,12 +220,13 @@ class Verifier {
   // Decodes all of a block of records.
   template <typename T>
   absl::Status ReadLevelBlock(const BlockPointer& pointer, uint64_t first_ordinal,
-                              uint64_t& num_records) {
+                              uint64_t& num_records, internal::StatisticsChecker<T>& checker) {
     CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched, Fetch(pointer));
     internal::LevelBlockCursor<T> cursor(file_.info().type, dictionary_);
     CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, file_.info(), first_ordinal));
     while (cursor.row() < cursor.num_rows()) {
-      CFILE_RETURN_IF_ERROR(cursor.Next(encodings::kMaxBatchValues).status());
+      CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch, cursor.Next(encodings::kMaxBatchValues));
+      checker.Add(batch.values);
     }
     report_.entries += cursor.num_entries();
     report_.null_count += cursor.num_entries() - cursor.num_present();
@@ -222,7 +239,8 @@ class Verifier {
   template <typename T>
   absl::Status ReadBlock(const BlockPointer& pointer, std::optional<uint64_t> expected_ordinal,
                          const std::string* key, std::optional<Owned<T>>& previous,
-                         uint64_t& first_ordinal, uint64_t& num_rows) {
+                         uint64_t& first_ordinal, uint64_t& num_rows,
+                         internal::StatisticsChecker<T>& checker) {
     const FileInfo& info = file_.info();
     CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched, Fetch(pointer));
     if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
@@ -233,6 +251,7 @@ class Verifier {
       const uint32_t row = cursor.row();
       CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(encodings::kMaxBatchValues));
       report_.null_count += batch.null_count;
+      checker.Add(batch);
       if (!info.value_index_root) continue;
       if (!report_.min_key) internal::AppendKey(batch.values[0], report_.min_key.emplace());
       if (row == 0 && key != nullptr)

@@ -12,6 +12,7 @@
 #include "cfile/internal/data_block.h"
 #include "cfile/internal/file_writer.h"
 #include "cfile/internal/key_codec.h"
+#include "cfile/internal/statistics_block.h"
 #include "encodings/count_ones.h"
 #include "encodings/key_order.h"
 #include "encodings/status.h"
@@ -66,7 +67,8 @@ class Writer<T>::Impl {
         type_(type),
         file_(std::move(sink), type, options),
         encoder_(std::move(encoder)),
-        validity_(kudu()) {
+        validity_(kudu()),
+        statistics_(options) {
     if (kudu()) options_.max_values_per_block = std::numeric_limits<uint32_t>::max();
   }
 
@@ -112,7 +114,8 @@ class Writer<T>::Impl {
     if (!status_.ok()) return status_;
     encodings::ByteWriter dictionary;
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);
-    status_ = file_.Finish(num_values_, has_dictionary ? &dictionary : nullptr);
+    status_ =
+        file_.Finish(num_values_, has_dictionary ? &dictionary : nullptr, statistics_.Finish());
     if (!status_.ok()) return status_;
     status_ = absl::FailedPreconditionError(absl::StrCat(file_.name(), ": the writer is finished"));
     return absl::OkStatus();
@@ -129,7 +132,7 @@ class Writer<T>::Impl {
   }
   size_t memory_usage_bytes() const {
     return file_.memory_usage_bytes() + encoder_->size_bytes() + validity_.size_bytes() +
-           block_.bytes.capacity() + prefix_.capacity() +
+           block_.bytes.capacity() + prefix_.capacity() + statistics_.memory_usage_bytes() +
            (present_ == nullptr ? 0 : kCheckedValues * sizeof(T));
   }
 
@@ -241,6 +244,7 @@ class Writer<T>::Impl {
           last_value_ = values[taken - 1];
         }
         AddValidity(validity, begin, rows);
+        statistics_.Add(values.first(taken));
         num_values_ += rows;
         null_count_ += rows - taken;
         block_rows_ += static_cast<uint32_t>(rows);
@@ -333,6 +337,7 @@ class Writer<T>::Impl {
     encoder_->Finish(first_ordinal, block_);
     prefix_.Clear();
     if (options_.nullable) internal::AppendValidity(validity_, prefix_);
+    statistics_.FinishBlock(block_rows_);
     block_rows_ = 0;
     return file_.AppendBlock(block_, first_ordinal, block_key_, prefix_);
   }
@@ -342,6 +347,7 @@ class Writer<T>::Impl {
   internal::FileWriter file_;
   std::unique_ptr<BlockEncoder<T>> encoder_;
   ValidityEncoder validity_;
+  internal::StatisticsWriter<T> statistics_;
   absl::Status status_;
 
   std::unique_ptr<T[]> present_;  // kCheckedValues of them, for rows some of which are null

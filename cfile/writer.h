@@ -24,7 +24,9 @@ namespace cfile {
 // A column of values of T; cfile/types.h says which T each ColumnType takes. Thread-compatible.
 //
 // Memory: one data block, one index node per level of each tree; it does not grow with the number
-// of rows (the nodes' keys are cut to what tells them apart, see cfile/FORMAT.md, Index nodes).
+// of rows (the nodes' keys are cut to what tells them apart, see cfile/FORMAT.md, Index nodes). The
+// statistics take 20 to 150 bytes for each block, up to half of max_block_size_bytes, and a Bloom
+// filter half as much.
 //
 // Failure is sticky: the first error is returned by every later call, and nothing becomes visible
 // under the file's name. A writer that is dropped without Finish leaves nothing behind.

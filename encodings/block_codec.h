@@ -213,6 +213,16 @@ class BlockDecoder {
   // decoder, whichever is shorter.
   virtual std::span<const T> Borrow(size_t /*max*/) { return {}; }
 
+  // If the block is one of codes: the dictionary's values, by code. Else empty. They stay as long
+  // as the dictionary.
+  virtual std::span<const T> DictionaryValues() const { return {}; }
+
+  // As Read, but the codes: each is a place in DictionaryValues(). Precondition: that is not empty.
+  virtual absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> /*out*/) {
+    assert(false && "not a block of codes");
+    return size_t{0};
+  }
+
   // Finds the first value >= `key` and goes there. Precondition: the block is in ascending KeyLess
   // order (in a block that is not, the answer is some position, and safe).
   virtual absl::StatusOr<LowerBound> SeekToKey(const T& key) = 0;

@@ -167,6 +167,23 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
     return read;
   }
 
+  std::span<const std::string_view> DictionaryValues() const override {
+    if (!has_codes_ || dictionary_ == nullptr) return {};
+    return {dictionary_->values.get(), dictionary_->size};
+  }
+
+  absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> out) override {
+    const size_t read = std::min<size_t>(out.size(), count_ - position_);
+    if (codes_->position() != position_) CFILE_RETURN_IF_ERROR(codes_->SeekTo(position_));
+    for (size_t done = 0; done < read;) {
+      CFILE_ASSIGN_OR_RETURN(const auto codes, NextCodes(read - done));
+      std::copy(codes.begin(), codes.end(), out.begin() + static_cast<ptrdiff_t>(done));
+      done += codes.size();
+    }
+    position_ += static_cast<uint32_t>(read);
+    return read;
+  }
+
   absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override {
     if (has_codes_) return SeekToKeyByReading<std::string_view>(*this, key);
     CFILE_ASSIGN_OR_RETURN(const LowerBound bound, plain_->SeekToKey(key));
@@ -183,10 +200,10 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
     return absl::OkStatus();
   }
 
-  // The values of the next codes; as many as lie decoded side by side. Precondition: there are as
-  // many as `out` takes.
-  absl::StatusOr<size_t> LookUp(std::span<std::string_view> out) {
-    const std::span<const uint32_t> codes = codes_->Borrow(out.size());
+  // The next codes, all of the dictionary; as many as lie decoded side by side, at most `max`.
+  // Precondition: there are `max`.
+  absl::StatusOr<std::span<const uint32_t>> NextCodes(size_t max) {
+    const std::span<const uint32_t> codes = codes_->Borrow(max);
     if (codes.empty()) {
       uint32_t code;
       CFILE_RETURN_IF_ERROR(codes_->Read({&code, 1}).status());
@@ -201,6 +218,12 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
       return DataLoss("dict: code ", *std::max_element(codes.begin(), codes.end()), " from value ",
                       position_, " on, the dictionary has ", dictionary_->size, " values");
     }
+    return codes;
+  }
+
+  // The values of the next codes. Precondition: there are as many as `out` takes.
+  absl::StatusOr<size_t> LookUp(std::span<std::string_view> out) {
+    CFILE_ASSIGN_OR_RETURN(const auto codes, NextCodes(out.size()));
     const std::string_view* const values = dictionary_->values.get();
     for (size_t i = 0; i < codes.size(); ++i) out[i] = values[codes[i]];
     return codes.size();

@@ -262,6 +262,19 @@ class PageBlockDecoder final : public BlockDecoder<T> {
       return {};
     }
   }
+  std::span<const T> DictionaryValues() const override {
+    if constexpr (kSameBytes) {
+      const std::span<const P> values = decoder_->DictionaryValues();
+      return {reinterpret_cast<const T*>(values.data()), values.size()};
+    } else {
+      return {};
+    }
+  }
+  absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> out) override {
+    absl::StatusOr<size_t> read = decoder_->ReadCodes(out);
+    this->position_ = decoder_->position();
+    return read;
+  }
   absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
     return SeekToKeyByReading<T>(*this, key);
   }

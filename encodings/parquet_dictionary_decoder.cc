@@ -164,6 +164,29 @@ class DictionaryDecoder final : public BlockDecoder<P> {
     }
   }
 
+  std::span<const P> DictionaryValues() const override {
+    if (dictionary_ == nullptr) return {};
+    return {dictionary_->values.get(), dictionary_->size};
+  }
+
+  absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> out) override {
+    const size_t wanted = std::min<size_t>(out.size(), this->count_ - this->position_);
+    CodeRuns::Place place = runs_.place();
+    for (size_t done = 0; done < wanted;) {
+      CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(place, wanted - done, done));
+      if (place.run.packed.empty()) {
+        std::fill_n(out.data() + done, taken, place.run.value);
+      } else {
+        std::copy_n(codes_, taken, out.data() + done);
+      }
+      place.run.Pass(taken);
+      done += taken;
+    }
+    runs_.MoveTo(place, wanted);
+    this->position_ += static_cast<uint32_t>(wanted);
+    return wanted;
+  }
+
   absl::StatusOr<LowerBound> SeekToKey(const P& key) override {
     return SeekToKeyByReading<P>(*this, key);
   }

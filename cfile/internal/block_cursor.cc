@@ -1,7 +1,6 @@
 #include "cfile/internal/block_cursor.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 
 #include "encodings/registry.h"
@@ -126,27 +125,47 @@ absl::StatusOr<encodings::LowerBound> BlockCursor<T>::SeekToKey(const T& key) {
 
 template <typename T>
 absl::StatusOr<Batch<T>> BlockCursor<T>::Next(size_t max_rows) {
+  return NextOf</*kCodes=*/false>(max_rows, values_);
+}
+
+template <typename T>
+absl::StatusOr<Batch<uint32_t>> BlockCursor<T>::NextCodes(size_t max_rows) {
+  return NextOf</*kCodes=*/true>(max_rows, codes_);
+}
+
+template <typename T>
+template <bool kCodes, typename V>
+absl::StatusOr<Batch<V>> BlockCursor<T>::NextOf(size_t max_rows, Buffers<V>& buffers) {
   const size_t count = std::min<size_t>({max_rows, num_rows_ - row_, kMaxBatchValues});
-  if (count == 0) return Batch<T>{};
-  if (nullable_) return NextNullable(count);
-  CFILE_ASSIGN_OR_RETURN(const std::span<const T> values, NextPresent(count));
+  if (count == 0) return Batch<V>{};
+  if (nullable_) return NextNullable<kCodes>(count, buffers);
+  CFILE_ASSIGN_OR_RETURN(const std::span<const V> values, NextPresent<kCodes>(count, buffers));
   row_ += static_cast<uint32_t>(values.size());
-  return Batch<T>{.values = values};
+  return Batch<V>{.values = values};
 }
 
 // Between 1 and `count` present values. Precondition: count > 0.
 template <typename T>
-absl::StatusOr<std::span<const T>> BlockCursor<T>::NextPresent(size_t count) {
-  if (const auto borrowed = decoder_->Borrow(count); !borrowed.empty()) return borrowed;
-  T* values = Reserve(count, values_, values_capacity_);
-  CFILE_ASSIGN_OR_RETURN(const size_t read, decoder_->Read({values, count}));
+template <bool kCodes, typename V>
+absl::StatusOr<std::span<const V>> BlockCursor<T>::NextPresent(size_t count, Buffers<V>& buffers) {
+  if constexpr (!kCodes) {
+    if (const auto borrowed = decoder_->Borrow(count); !borrowed.empty()) return borrowed;
+  }
+  V* values = Reserve(count, buffers.packed, buffers.packed_capacity);
+  size_t read;
+  if constexpr (kCodes) {
+    CFILE_ASSIGN_OR_RETURN(read, decoder_->ReadCodes({values, count}));
+  } else {
+    CFILE_ASSIGN_OR_RETURN(read, decoder_->Read({values, count}));
+  }
   if (read == 0)
     return DataLoss("the block's values end before its rows, at value ", decoder_->position());
-  return std::span<const T>(values, read);
+  return std::span<const V>(values, read);
 }
 
 template <typename T>
-absl::StatusOr<Batch<T>> BlockCursor<T>::NextNullable(size_t count) {
+template <bool kCodes, typename V>
+absl::StatusOr<Batch<V>> BlockCursor<T>::NextNullable(size_t count, Buffers<V>& buffers) {
   validity_bits_.resize(std::max(validity_bits_.size(), (count + 7) / 8));
   CFILE_ASSIGN_OR_RETURN(size_t present,
                          validity_.Read(static_cast<uint32_t>(count), validity_bits_.data()));
@@ -157,9 +176,9 @@ absl::StatusOr<Batch<T>> BlockCursor<T>::NextNullable(size_t count) {
                     " values do not fit: rows ", row_, " to ", row_ + count, " have ", present,
                     " values, there are ", left);
   }
-  std::span<const T> values;
+  std::span<const V> values;
   if (present > 0) {
-    CFILE_ASSIGN_OR_RETURN(values, NextPresent(present));
+    CFILE_ASSIGN_OR_RETURN(values, NextPresent<kCodes>(present, buffers));
     if (values.size() < present) {
       // The values' bytes outgrew the decoder's buffer: end before the first row that is left
       // without its value.
@@ -169,21 +188,11 @@ absl::StatusOr<Batch<T>> BlockCursor<T>::NextNullable(size_t count) {
     }
   }
   row_ += static_cast<uint32_t>(count);
-  if (present == count) return Batch<T>{.values = values};
-  T* spread = Reserve(count, spread_, spread_capacity_);
+  if (present == count) return Batch<V>{.values = values};
+  V* spread = Reserve(count, buffers.spread, buffers.spread_capacity);
   encodings::SpreadValues(values.data(), validity_bits_.data(), count, spread);
-  return Batch<T>{
+  return Batch<V>{
       .values = {spread, count}, .validity = validity_bits_.data(), .null_count = count - present};
-}
-
-template <typename T>
-T* BlockCursor<T>::Reserve(size_t count, std::unique_ptr<T[]>& buffer, size_t& capacity) {
-  if (count > capacity) {
-    // Grows in a few steps to what the caller's batches ask for.
-    capacity = std::min(kMaxBatchValues, std::bit_ceil(count));
-    buffer = std::make_unique_for_overwrite<T[]>(capacity);
-  }
-  return buffer.get();
 }
 
 #define CFILE_INSTANTIATE(T) template class BlockCursor<T>;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -69,8 +70,15 @@ class BlockCursor {
   // until the next call. first_ordinal of the batch is left to the caller.
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
+  // If the block is one of codes: the dictionary's values, by code. Else empty.
+  std::span<const T> DictionaryValues() const { return decoder_->DictionaryValues(); }
+
+  // As Next, but the codes of the values; that of a null is 0. Precondition: DictionaryValues() is
+  // not empty.
+  absl::StatusOr<Batch<uint32_t>> NextCodes(size_t max_rows);
+
   size_t memory_usage_bytes() const {
-    return (values_capacity_ + spread_capacity_) * sizeof(T) + validity_bits_.capacity();
+    return values_.capacity_bytes() + codes_.capacity_bytes() + validity_bits_.capacity();
   }
 
  private:
@@ -82,9 +90,26 @@ class BlockCursor {
     return decoder_->SeekTo(0);
   }
   absl::StatusOr<encodings::BlockDecoder<T>*> DecoderOf(Encoding encoding);
-  absl::StatusOr<std::span<const T>> NextPresent(size_t count);
-  absl::StatusOr<Batch<T>> NextNullable(size_t count);
-  static T* Reserve(size_t count, std::unique_ptr<T[]>& buffer, size_t& capacity);
+
+  // What a batch of V may need memory for.
+  template <typename V>
+  struct Buffers {
+    std::unique_ptr<V[]> packed;  // of present rows, where they cannot be pointed at
+    size_t packed_capacity = 0;
+    std::unique_ptr<V[]> spread;  // at their rows
+    size_t spread_capacity = 0;
+
+    size_t capacity_bytes() const { return (packed_capacity + spread_capacity) * sizeof(V); }
+  };
+  // Of a batch: V is T, or uint32_t where kCodes. They differ in what `decoder_` is asked for.
+  template <bool kCodes, typename V>
+  absl::StatusOr<Batch<V>> NextOf(size_t max_rows, Buffers<V>& buffers);
+  template <bool kCodes, typename V>
+  absl::StatusOr<std::span<const V>> NextPresent(size_t count, Buffers<V>& buffers);
+  template <bool kCodes, typename V>
+  absl::StatusOr<Batch<V>> NextNullable(size_t count, Buffers<V>& buffers);
+  template <typename V>
+  static V* Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity);
 
   // Rows that Take asks for at once.
   static constexpr size_t kTakenRows = 1024;
@@ -101,12 +126,21 @@ class BlockCursor {
   uint32_t num_rows_ = 0;
   uint32_t row_ = 0;
 
-  std::unique_ptr<T[]> values_;  // present values, where they cannot be pointed at
-  size_t values_capacity_ = 0;
-  std::unique_ptr<T[]> spread_;  // values at their rows
-  size_t spread_capacity_ = 0;
+  Buffers<T> values_;
+  Buffers<uint32_t> codes_;
   std::vector<uint8_t> validity_bits_;
 };
+
+template <typename T>
+template <typename V>
+V* BlockCursor<T>::Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity) {
+  if (count > capacity) {
+    // Grows in a few steps to what the caller's batches ask for.
+    capacity = std::min(kMaxBatchValues, std::bit_ceil(count));
+    buffer = std::make_unique_for_overwrite<V[]>(capacity);
+  }
+  return buffer.get();
+}
 
 template <typename T>
 template <typename Put, typename PutNull>
@@ -115,7 +149,7 @@ absl::Status BlockCursor<T>::Take(std::span<const uint32_t> rows, Put&& put, Put
     if (!nullable_) {
       for (size_t begin = 0; begin < rows.size(); begin += kTakenRows) {
         const auto some = rows.subspan(begin, std::min(kTakenRows, rows.size() - begin));
-        T* values = Reserve(some.size(), values_, values_capacity_);
+        T* values = Reserve(some.size(), values_.packed, values_.packed_capacity);
         CFILE_RETURN_IF_ERROR(decoder_->Gather(some, {values, some.size()}));
         for (size_t i = 0; i < some.size(); ++i) put(begin + i, values[i]);
       }

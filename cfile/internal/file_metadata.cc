@@ -304,6 +304,10 @@ class MetadataReader {
     if (footer_.has_dict_block_ptr()) {
       CFILE_ASSIGN_OR_RETURN(info_.dictionary, ReadPointer("dictionary", footer_.dict_block_ptr()));
     }
+    if (extensions.has_statistics() &&
+        (info_.compatible_features & kCompatibleFeatureStatistics) != 0) {
+      CFILE_ASSIGN_OR_RETURN(info_.statistics, ReadPointer("statistics", extensions.statistics()));
+    }
     return absl::OkStatus();
   }
 
@@ -414,6 +418,7 @@ void AppendFooter(const FileInfo& info, Compatibility compatibility, ByteWriter&
   footer.set_incompatible_features(info.incompatible_features);
   if (info.compatible_features != 0) footer.set_compatible_features(info.compatible_features);
   if (compatibility != Compatibility::kKudu && info.version != FormatVersion::kV1) {
+    if (info.statistics) SetPointer(info.statistics, extensions.mutable_statistics());
     extensions.set_created_by(std::string(kCreatedBy));
     *footer.mutable_extensions() = extensions;
   }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/buffered_ends.h"
 #include "cfile/internal/file_metadata.h"
+#include "cfile/internal/statistics_block.h"
 #include "encodings/registry.h"
 #include "encodings/status.h"
 
@@ -120,6 +121,23 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Diction
   if (!dictionary.ok()) return InBlock(dictionary.status(), source_->name(), *info_.dictionary);
   dictionary_ = *std::move(dictionary);
   return dictionary_;
+}
+
+absl::StatusOr<std::shared_ptr<const FileStatistics>> FileReader::Statistics() {
+  if (!info_.statistics) return nullptr;
+  const std::lock_guard lock(statistics_mutex_);
+  if (statistics_ != nullptr) return statistics_;
+  BlockBuffer buffer;
+  auto statistics = [&]() -> absl::StatusOr<FileStatistics> {
+    CFILE_ASSIGN_OR_RETURN(
+        const FetchedBlock block,
+        FetchBlock(*source_, format_, *info_.statistics, options_.verify_checksums,
+                   options_.max_block_size_bytes, info_.statistics->end(), buffer));
+    return ParseStatistics(block.bytes, info_);
+  }();
+  if (!statistics.ok()) return InBlock(statistics.status(), source_->name(), *info_.statistics);
+  statistics_ = std::make_shared<const FileStatistics>(*std::move(statistics));
+  return statistics_;
 }
 
 absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, uint32_t entry,

@@ -14,6 +14,7 @@
 #include "cfile/internal/stored_block.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
+#include "cfile/statistics.h"
 #include "encodings/block_codec.h"
 
 namespace cfile::internal {
@@ -59,6 +60,9 @@ class FileReader {
   // The file's dictionary, read and decoded once; null if the file has none. Thread-safe.
   absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> Dictionary();
 
+  // The file's statistics, read and checked once; null if the file has none. Thread-safe.
+  absl::StatusOr<std::shared_ptr<const FileStatistics>> Statistics();
+
   // The data block of a leaf's entry, its checksum verified if no one has done so yet; not from the
   // cache. Errors name file and block.
   absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
@@ -96,6 +100,8 @@ class FileReader {
   std::atomic<int64_t> seek_index_bytes_left_;
   std::mutex dictionary_mutex_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;  // guarded by dictionary_mutex_
+  std::mutex statistics_mutex_;
+  std::shared_ptr<const FileStatistics> statistics_;  // guarded by statistics_mutex_
 };
 
 }  // namespace cfile::internal

@@ -54,6 +54,11 @@ Encoding ResolveEncoding(const ColumnType& type, const WriterOptions& options) {
   }
 }
 
+bool HasStatistics(const WriterOptions& options) {
+  return options.statistics && options.version != FormatVersion::kV1 &&
+         options.compatibility != Compatibility::kKudu;
+}
+
 absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options) {
   CFILE_RETURN_IF_ERROR(Validate(type));
   const encodings::EncodingRow* row = encodings::FindEncoding(options.encoding);
@@ -78,6 +83,10 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
     return Invalid("max_block_size_bytes must be below 2^31");
   if (options.max_values_per_block == 0) return Invalid("max_values_per_block must be at least 1");
   if (options.restart_interval == 0) return Invalid("restart_interval must be at least 1");
+  if (options.bloom_filter_bits_per_value > 0 && !HasStatistics(options)) {
+    return Invalid(
+        "a Bloom filter is part of the statistics, which the options, version 1 or Kudu rule out");
+  }
   for (const auto& [key, value] : options.metadata) {
     if (key.compare(0, kReservedKeyPrefix.size(), kReservedKeyPrefix) == 0) {
       return Invalid(absl::StrCat("metadata key ", key, " is reserved: it begins with \"cfile.\""));
@@ -160,7 +169,7 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, uint6
 }
 
 absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionary,
-                                std::optional<uint64_t> num_entries) {
+                                std::string_view statistics, std::optional<uint64_t> num_entries) {
   info_.num_values = num_values;
   info_.num_entries = num_entries;
   if (positional_) {
@@ -171,6 +180,10 @@ absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionar
   }
   if (dictionary != nullptr) {
     CFILE_ASSIGN_OR_RETURN(info_.dictionary, appender_->Append({}, dictionary->span()));
+  }
+  if (!statistics.empty()) {
+    CFILE_ASSIGN_OR_RETURN(info_.statistics, appender_->Append({}, encodings::AsBytes(statistics)));
+    info_.compatible_features |= kCompatibleFeatureStatistics;
   }
   ByteWriter footer;
   AppendFooter(info_, options_.compatibility, footer);

@@ -24,6 +24,9 @@ namespace cfile::internal {
 // for sorted bytes, PLAIN for all else.
 Encoding ResolveEncoding(const ColumnType& type, const WriterOptions& options);
 
+// Whether a file written with `options` gets statistics.
+bool HasStatistics(const WriterOptions& options);
+
 // kInvalidArgument or kUnimplemented if a file of `type` cannot be written with `options`, whose
 // encoding is resolved.
 absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options);
@@ -50,10 +53,11 @@ class FileWriter {
     info_.footer_metadata.emplace_back(key, value);
   }
 
-  // Writes the indexes, the dictionary if there is one (not nullptr), and the footer of a file of
-  // `num_values` rows, and makes the file visible.
+  // Writes the indexes, the dictionary if there is one (not nullptr), the statistics if there are
+  // any (not empty), and the footer of a file of `num_values` rows, and makes the file visible.
   // `num_entries`: of a file with levels that is not of Kudu's arrays.
   absl::Status Finish(uint64_t num_values, const ByteWriter* dictionary,
+                      std::string_view statistics,
                       std::optional<uint64_t> num_entries = std::nullopt);
 
   const std::string& name() const { return sink_->name(); }

@@ -49,11 +49,13 @@ class MemoryLimit {
 
 constexpr size_t kBatch = 10'000;
 
-TEST(BoundedMemory, AHundredMillionRowsInSixteenMegabytes) {
+void WriteAHundredMillionRows(bool statistics, size_t most_bytes) {
   const MemoryLimit limit(16 << 20);
-  auto writer = Writer<int64_t>::Create(
-      std::make_unique<DiscardingSink>(), ColumnType::Int64(),
-      {.encoding = Encoding::kPlain, .value_index = true, .block_size_bytes = 4096});
+  auto writer = Writer<int64_t>::Create(std::make_unique<DiscardingSink>(), ColumnType::Int64(),
+                                        {.encoding = Encoding::kPlain,
+                                         .value_index = true,
+                                         .block_size_bytes = 4096,
+                                         .statistics = statistics});
   ASSERT_TRUE(writer.ok());
   std::vector<int64_t> values(kBatch);
   size_t peak = 0;
@@ -64,9 +66,18 @@ TEST(BoundedMemory, AHundredMillionRowsInSixteenMegabytes) {
   }
   ASSERT_TRUE((*writer)->Finish().ok());
   EXPECT_EQ((*writer)->num_values(), 100'000'000u);
-  EXPECT_LT(peak, 1u << 20);
+  EXPECT_LT(peak, most_bytes);
   std::printf("%zu bytes held at most, %zu bytes written\n", peak,
               static_cast<size_t>((*writer)->bytes_written()));
+}
+
+TEST(BoundedMemory, AHundredMillionRowsInSixteenMegabytes) {
+  WriteAHundredMillionRows(/*statistics=*/false, 1 << 20);
+}
+
+// The statistics of blocks may take half of the largest block.
+TEST(BoundedMemory, StatisticsOfTwoHundredThousandBlocks) {
+  WriteAHundredMillionRows(/*statistics=*/true, 9 << 20);
 }
 
 TEST(BoundedMemory, TwentyMillionStringsInSixteenMegabytes) {

@@ -10,6 +10,7 @@
 #include "cfile/internal/file_metadata.h"
 #include "cfile/internal/index_node.h"
 #include "cfile/reader.h"
+#include "cfile/scan.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "tests/cfile/column_testing.h"
@@ -23,6 +24,31 @@ using testing::HasSubstr;
 using namespace testing_support;
 using File = std::vector<uint8_t>;
 
+// Scans for what is not below a value of the middle. As ReadAll below.
+template <typename T>
+absl::Status ScanAll(const Reader& reader, const Column<T>* column) {
+  std::optional<Owned<T>> middle;
+  if (column != nullptr) middle = column->rows[column->rows.size() / 2];
+  const Owned<T> low = middle.value_or(Owned<T>{});
+  auto scan = Scan<T>::Open(reader, Predicate<T>::GreaterOrEqual(T(low)));
+  if (!scan.ok()) return scan.status();
+  std::vector<uint64_t> found;
+  while (true) {
+    const auto batch = scan->Next();
+    if (!batch.ok()) return batch.status();
+    if (batch->empty()) break;
+    found.insert(found.end(), batch->ordinals.begin(), batch->ordinals.end());
+  }
+  if (column == nullptr) return absl::OkStatus();
+  std::vector<uint64_t> expected;
+  for (size_t i = 0; i < column->rows.size(); ++i) {
+    const auto& row = column->rows[i];
+    if (row && !encodings::KeyLess<T>(T(*row), T(low))) expected.push_back(i);
+  }
+  EXPECT_EQ(found, expected);
+  return absl::OkStatus();
+}
+
 // Reads everything in every way. OK if all of it went well and gave what `column` holds; the first
 // error otherwise.
 template <typename T>
@@ -32,6 +58,7 @@ absl::Status ReadAll(const File& file, const Column<T>* column) {
   if (!reader.ok()) return reader.status();
   auto cursor = reader->template NewCursor<T>();
   if (!cursor.ok()) return cursor.status();
+  if (const auto statistics = reader->Statistics(); !statistics.ok()) return statistics.status();
   uint64_t rows = 0;
   while (true) {
     const auto batch = cursor->Next(1000);
@@ -54,7 +81,7 @@ absl::Status ReadAll(const File& file, const Column<T>* column) {
       if (const auto batch = cursor->Next(100); !batch.ok()) return batch.status();
     }
   }
-  return absl::OkStatus();
+  return ScanAll<T>(*reader, column);
 }
 
 // The same of a file of records.
@@ -64,6 +91,7 @@ absl::Status ReadAllLevels(const File& file, const Leaf<T>* leaf) {
   if (!reader.ok()) return reader.status();
   auto cursor = LevelCursor<T>::Open(*reader);
   if (!cursor.ok()) return cursor.status();
+  if (const auto statistics = reader->Statistics(); !statistics.ok()) return statistics.status();
   std::mt19937_64 random(1);
   if (absl::Status status = ReadRest(*cursor, leaf, random); !status.ok()) return status;
   for (uint64_t record = 0; record < reader->num_values(); record += 1 + record / 3) {
@@ -192,6 +220,7 @@ TEST(Damage, EveryPrefixIsRefused) {
 std::vector<BlockPointer> CheckedParts(const File& file) {
   std::vector<BlockPointer> parts;
   const auto reader = Reader::Open(NewMemoryViewSource(file));
+  if (reader->info().statistics) parts.push_back(*reader->info().statistics);
   for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
     EXPECT_TRUE(VisitIndex(*reader, kind, [&](const IndexNodeInfo& node) {
                   parts.push_back(node.pointer);
@@ -275,7 +304,7 @@ TEST(Damage, ImpossibleLevelsAreNamed) {
     const std::vector<uint16_t> definition = {2, 2, 2, 2, 1, 1, 1, 1, 0};
     EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(4, 7)).ok());
     EXPECT_TRUE((*writer)->Finish().ok());
-    const BlockPointer block = CheckedParts(file).at(1);
+    const BlockPointer block = CheckedParts(file).at(2);
     const auto end = file.begin() + static_cast<ptrdiff_t>(block.end());
     const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(block.offset), end,
                                 old_levels.begin(), old_levels.end());
@@ -316,7 +345,7 @@ TEST(Damage, ImpossibleArraysAreNamed) {
                                               static_cast<uint16_t>(max - 1)};
     EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(2, 7)).ok());
     EXPECT_TRUE((*writer)->Finish().ok());
-    const BlockPointer block = CheckedParts(file).at(1);
+    const BlockPointer block = CheckedParts(file).at(2);
     const auto end = file.begin() + static_cast<ptrdiff_t>(block.end());
     const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(block.offset), end,
                                 old_bytes.begin(), old_bytes.end());

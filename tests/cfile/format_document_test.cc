@@ -15,8 +15,10 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/bloom_filter.h"
 #include "cfile/internal/data_block.h"
 #include "cfile/internal/level_block_cursor.h"
+#include "cfile/internal/statistics_block.h"
 #include "cfile/io.h"
 #include "cfile/reader.h"
 #include "encodings/group_varint.h"
@@ -165,6 +167,24 @@ std::string Decode(const Example& example) {
       ASSERT_TRUE(batch.ok()) << batch.status();
       for (const T& value : batch->values) values.push_back(Text(opened->type(), value));
     });
+  } else if (kind == "statistics") {
+    FileInfo info{.type = *ColumnType::Parse(example.kind.at(1))};
+    std::sscanf(example.kind.at(2).c_str(), "rows=%lu", &info.num_values);
+    const auto statistics = internal::ParseStatistics(example.bytes, info);
+    if (!statistics.ok()) return statistics.status().ToString();
+    std::vector<BlockStatistics> parts = {statistics->file};
+    parts.insert(parts.end(), statistics->blocks.begin(), statistics->blocks.end());
+    for (const BlockStatistics& part : parts) {
+      values.push_back(absl::StrCat(part.present_count, "/", part.null_count, "/", part.nan_count,
+                                    ":", *part.Min<double>(), "..", *part.Max<double>()));
+    }
+  } else if (kind == "bloom-filter") {
+    // All small numbers that may be in it.
+    const std::string filter(example.bytes.begin(), example.bytes.end());
+    for (int32_t number = 0; number < 1000; ++number) {
+      if (internal::BloomMightContain(filter, internal::BloomHash(number)))
+        values.push_back(std::to_string(number));
+    }
   } else if (kind == "levels" || kind == "array") {
     FileInfo info{.type = *ColumnType::Parse(example.kind.at(1)),
                   .encoding = *ParseEncoding(example.kind.at(2)),
@@ -220,8 +240,9 @@ TEST(FormatDocument, ExamplesDecodeToWhatTheySay) {
     EXPECT_EQ(Decode(example), example.values) << testing::PrintToString(example.kind);
     kinds.insert(example.kind.at(0));
   }
-  EXPECT_THAT(kinds, testing::ElementsAre("array", "block", "extended", "file", "group-varint",
-                                          "levels", "nullable", "page", "rle-hybrid"));
+  EXPECT_THAT(kinds, testing::ElementsAre("array", "block", "bloom-filter", "extended", "file",
+                                          "group-varint", "levels", "nullable", "page",
+                                          "rle-hybrid", "statistics"));
 }
 
 TEST(FormatDocument, ListsTheEncodingsOfTheRegistry) {

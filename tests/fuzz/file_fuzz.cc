@@ -6,6 +6,7 @@
 #include "cfile/inspect.h"
 #include "cfile/internal/crc32c.h"
 #include "cfile/reader.h"
+#include "cfile/scan.h"
 #include "encodings/bytes.h"
 
 namespace cfile {
@@ -30,6 +31,16 @@ void Exercise(const Reader& reader) {
     if (ordinal < reader.num_values()) (void)cursor->Get(ordinal);
   }
   (void)cursor->SeekToKey(T{});
+  for (const auto& predicate : {Predicate<T>::NotEqual(T{}), Predicate<T>::GreaterOrEqual(T{}),
+                                Predicate<T>::Equal(T{}), Predicate<T>::IsNull()}) {
+    auto scan = Scan<T>::Open(reader, predicate);
+    for (int batch = 0; scan.ok() && batch < kMostBatches; ++batch) {
+      const auto rows = scan->Next();
+      if (!rows.ok())
+        Expect(absl::IsDataLoss(rows.status()) || absl::IsUnimplemented(rows.status()));
+      if (!rows.ok() || rows->empty()) break;
+    }
+  }
 }
 
 // header: magic, length, message, checksum; footer: checksum, message, length, magic.

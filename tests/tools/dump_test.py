@@ -141,6 +141,49 @@ class Json(DumpTest):
         self.assertEqual([row["values"]["amount"] for row in rows],
                          ["9007199254740993", 9007199254740992, None, -1, 2, 3, 4])
 
+    def test_where(self):
+        def ids(*arguments):
+            return [json.loads(line)["values"]["id"]
+                    for line in self.dump("values", "--json", "--columns", "id", *arguments, "t").splitlines()]
+
+        self.assertEqual(ids("--where", "id = 7"), [7, 7])
+        self.assertEqual(ids("--where", "id >= 7", "--ordinal", "3", "--count", "2"), [7, 8])
+        self.assertEqual(ids("--where", "day < 2013-02-04"), [-5, 0, 7])
+        self.assertEqual(ids("--where", "text is null"), [7])
+        self.assertEqual(ids("--where", "text is not null", "--count", "2"), [-5, 0])
+        self.assertEqual(ids("--where", "text begins two\nl"), [0])
+        self.assertEqual(ids("--where", "text = "), [8])
+        self.assertEqual(ids("--where", "amount != 2"), [-5, 0, 7, 9, 12])
+        self.assertEqual(self.dump("values", "--where", "value <= -5", "t/part-000000/0000-id.cfile"), "-5\n")
+        values = self.dump("values", "keys.cfile").splitlines()
+        self.assertEqual(self.dump("values", "--where", "value > 0", "keys.cfile").splitlines(),
+                         [value for value in values if int(value) > 0])
+        shutil.copytree(self.folder / "t", self.folder / "two_parts")
+        subprocess.run([IMPORT, "t.csv", "two_parts", "--quiet", "--append"], cwd=self.folder, check=True, timeout=60)
+        found = [json.loads(line) for line in self.dump("values", "--json", "--where", "id = 8", "two_parts").splitlines()]
+        self.assertEqual([row["ordinal"] for row in found], [4, 11])
+        self.assertEqual(len(self.dump("values", "--where", "id = 8", "--ordinal", "5", "two_parts").splitlines()), 2)
+        for wrong in ("id", "id ~ 7", "nothing = 7", "id = x", "id is 7", "id begins 7"):
+            code, _, error = self.run_dump("values", "--where", wrong, "t")
+            self.assertEqual(code, 1, error)
+
+    def test_statistics(self):
+        def bounds(part):
+            return [part[name] and part[name]["text"] for name in ("minimum", "maximum")]
+
+        for column, expected in (("0000-id", ["-5", "12"]), ("0002-day", ["2013-01-31", "2013-02-06"]),
+                                 ("0003-amount", ["-1", "9007199254740993"])):
+            path = f"t/part-000000/{column}.cfile"
+            summary = json.loads(self.dump("--json", path))
+            self.assertEqual(bounds(summary), expected)
+            self.assertEqual(summary["bloom_filter"], 0)
+            self.assertIn(f"minimum           {expected[0]}\nmaximum           {expected[1]}\n", self.dump(path))
+            blocks = json.loads(self.dump("blocks", "--json", path))["blocks"]
+            self.assertEqual([bounds(block) for block in blocks], [expected])
+            header, line = self.dump("blocks", path).splitlines()
+            self.assertEqual((header.split()[-2:], line.split()[-2:]), (["minimum", "maximum"], expected))
+        self.assertNotIn("minimum", json.loads(self.dump("--json", "keys.cfile")))  # Kudu's have none
+
     def test_table_summary(self):
         summary = json.loads(self.dump("--json", "t"))
         self.assertEqual((summary["rows"], summary["parts"]), (7, [{"first_ordinal": 0, "rows": 7}]))

@@ -5,6 +5,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
+#include "tools/dump/bounds.h"
 #include "tools/dump/dump.h"
 
 namespace cfile::tools {
@@ -14,52 +15,79 @@ std::string Hex(const BlockInfo& block) {
   return absl::BytesToHexString(std::string(block.bytes.begin(), block.bytes.end()));
 }
 
-// `levels`: the file has them.
-Json ToJson(const BlockInfo& block, bool levels) {
+// Of a block; null if the file has none of blocks.
+const BlockStatistics* StatisticsOf(const FileStatistics* file, const BlockInfo& block) {
+  const bool known = file != nullptr && block.index < file->blocks.size();
+  return known ? &file->blocks[block.index] : nullptr;
+}
+
+Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics* statistics) {
   Json json = {{"index", JsonInteger(block.index)}};
   json.update(JsonPointer(block.pointer));
   json["first_ordinal"] = JsonInteger(block.first_ordinal);
   json["rows"] = JsonInteger(block.num_values);
-  if (levels) json["entries"] = JsonInteger(block.num_entries);
+  if (info.has_levels()) json["entries"] = JsonInteger(block.num_entries);
   json["nulls"] = JsonInteger(block.null_count);
   json["encoding"] = EncodingName(block.encoding);
   json["compressed"] = block.compressed;
   json["stored"] = JsonInteger(block.stored_size_bytes);
   json["encoded"] = JsonInteger(block.encoded_size_bytes);
+  if (statistics != nullptr) {
+    const BoundTexts bounds = TextOfBounds(info.type, *statistics);
+    json["minimum"] = JsonBound(bounds.min, statistics->min_exact);
+    json["maximum"] = JsonBound(bounds.max, statistics->max_exact);
+    json["nan"] = JsonInteger(statistics->nan_count);
+  }
   return json;
 }
 
-void AppendLine(const BlockInfo& block, std::string& out) {
-  absl::StrAppendFormat(&out, "%7u %13u %9u %13u %9u %9u  %-12s %9u %9u %7.2f\n", block.index,
+void AppendLine(const BlockInfo& block, const FileInfo& info, const BlockStatistics* statistics,
+                std::string& out) {
+  absl::StrAppendFormat(&out, "%7u %13u %9u %13u %9u %9u  %-12s %9u %9u %7.2f", block.index,
                         block.pointer.offset, block.pointer.size, block.first_ordinal,
                         block.num_values, block.null_count, EncodingName(block.encoding),
                         block.stored_size_bytes, block.encoded_size_bytes,
                         Ratio(block.encoded_size_bytes, block.stored_size_bytes));
+  if (statistics != nullptr) {
+    constexpr size_t kMaxBytes = 24;
+    const BoundTexts bounds = TextOfBounds(info.type, *statistics);
+    absl::StrAppendFormat(&out, "  %-20s  %s", BoundInLine(bounds.min, kMaxBytes),
+                          BoundInLine(bounds.max, kMaxBytes));
+  }
+  out += '\n';
 }
 
 ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& output) {
   const auto reader = OpenFile(common);
   if (!reader.ok()) return output.Fail(reader.status());
+  // Blocks are shown without statistics that are damaged; that comes last.
+  const auto statistics = reader->Statistics();
+  const FileStatistics* const known = statistics.ok() ? statistics->get() : nullptr;
   std::optional<JsonList> list;
   if (common.json) {
     list.emplace(common.path, "blocks", output);
   } else {
-    absl::StrAppendFormat(&output.text, "%7s %13s %9s %13s %9s %9s  %-12s %9s %9s %7s\n", "index",
+    absl::StrAppendFormat(&output.text, "%7s %13s %9s %13s %9s %9s  %-12s %9s %9s %7s", "index",
                           "offset", "size", "first_ordinal", "rows", "nulls", "encoding", "stored",
                           "encoded", "ratio");
+    if (known != nullptr && !known->blocks.empty())
+      absl::StrAppendFormat(&output.text, "  %-20s  %s", "minimum", "maximum");
+    output.text += '\n';
   }
-  const absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
+  absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
+    const BlockStatistics* const of_block = StatisticsOf(known, block);
     if (list) {
-      Json json = ToJson(block, reader->info().has_levels());
+      Json json = ToJson(block, reader->info(), of_block);
       if (with_bytes) json["bytes"] = Hex(block);
       list->Add(json);
     } else {
-      AppendLine(block, output.text);
+      AppendLine(block, reader->info(), of_block, output.text);
       if (with_bytes) output.text += Hex(block) + "\n";
     }
     output.Drain();
     return true;
   });
+  status.Update(statistics.status());
   if (list) list->Finish(status);
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
 }
@@ -74,7 +102,9 @@ void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "compression, and ratio is encoded / stored. rows counts nulls; --json adds the entries "
       "where a "
       "row is a\n"
-      "record of several.\n\n"
+      "record of several. minimum and maximum, of files that have statistics, are bounds: long "
+      "strings are cut, with\n"
+      "--json exact is then false.\n\n"
       "Examples:\n"
       "  cfile-dump blocks keys.cfile\n"
       "  cfile-dump blocks --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"

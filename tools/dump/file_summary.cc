@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "tools/dump/bounds.h"
 #include "tools/dump/summary.h"
 #include "tools/utf8.h"
 
@@ -82,6 +83,25 @@ std::vector<std::string> FeatureNames(const FileInfo& info) {
   return names;
 }
 
+// Of files that have statistics.
+absl::Status AddStatistics(const Reader& reader, Facts& facts) {
+  const auto statistics = reader.Statistics();
+  if (!statistics.ok()) return statistics.status();
+  if (*statistics == nullptr) return absl::OkStatus();
+  constexpr size_t kMaxBytes = 60;
+  const BlockStatistics& file = (*statistics)->file;
+  const BoundTexts bounds = TextOfBounds(reader.type(), file);
+  facts.Add("minimum", JsonBound(bounds.min, file.min_exact), BoundInLine(bounds.min, kMaxBytes));
+  facts.Add("maximum", JsonBound(bounds.max, file.max_exact), BoundInLine(bounds.max, kMaxBytes));
+  if (file.nan_count > 0) facts.Add("nan", file.nan_count);
+  facts.Add("block_statistics", JsonInteger((*statistics)->blocks.size()),
+            Plural((*statistics)->blocks.size(), "block"));
+  const uint64_t filter_bytes = (*statistics)->bloom_filter.size();
+  facts.Add("bloom_filter", JsonInteger(filter_bytes),
+            filter_bytes == 0 ? "none" : Plural(filter_bytes, "byte"));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output& output) {
@@ -116,6 +136,7 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
     facts.Add("entries", JsonInteger(blocks.entries), absl::StrCat(blocks.entries, mark));
   }
   facts.Add("nulls", JsonInteger(blocks.nulls), absl::StrCat(blocks.nulls, mark));
+  status.Update(AddStatistics(reader, facts));
   facts.Add("encoding", EncodingName(info.encoding));
   facts.Add("block_encodings", blocks.encodings,
             blocks.encodings.size() < 2 ? "" : absl::StrJoin(blocks.encodings, ", "));

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/dump/column_text.h"
+#include "tools/dump/where.h"
 
 namespace cfile::tools {
 namespace {
@@ -79,13 +80,54 @@ absl::Status AppendJsonRow(const std::vector<Column>& columns, bool table, uint6
   return absl::OkStatus();
 }
 
+absl::Status AppendRow(const std::vector<Column>& columns, const CommonOptions& common, bool table,
+                       uint64_t ordinal, std::string& out) {
+  return common.json ? AppendJsonRow(columns, table, ordinal, out) : AppendTextRow(columns, out);
+}
+
+absl::Status SeekAll(const std::vector<Column>& columns, uint64_t ordinal) {
+  for (const Column& column : columns) {
+    if (absl::Status status = column.text->Seek(ordinal); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// The first `count` rows that `finder` gives.
+absl::Status PrintFound(const std::vector<Column>& columns, const CommonOptions& common, bool table,
+                        uint64_t count, RowFinder& finder, Output& output) {
+  uint64_t next = 0;  // where the columns stand
+  bool begun = false;
+  while (count > 0) {
+    const auto ordinals = finder.Next();
+    if (!ordinals.ok()) return ordinals.status();
+    if (ordinals->empty()) break;
+    for (const uint64_t ordinal : ordinals->first(std::min<uint64_t>(count, ordinals->size()))) {
+      absl::Status status;
+      if (!begun || ordinal != next) status = SeekAll(columns, ordinal);
+      if (status.ok()) status = AppendRow(columns, common, table, ordinal, output.text);
+      if (!status.ok()) return status;
+      output.Drain();
+      begun = true;
+      next = ordinal + 1;
+      --count;
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 ExitCode PrintRows(const Input& input, const CommonOptions& common,
                    const std::vector<std::string>& columns, uint64_t ordinal, uint64_t count,
-                   Output& output) {
+                   const std::string& where, Output& output) {
   const auto opened = OpenColumns(input, columns);
   if (!opened.ok()) return output.Fail(opened.status());
+  std::unique_ptr<RowFinder> finder;
+  if (!where.empty()) {
+    auto found = NewRowFinder(input, where, ordinal);
+    if (!found.ok()) return output.Fail(found.status());
+    finder = *std::move(found);
+  }
   const uint64_t num_rows = NumRows(input);
   if (ordinal > num_rows) {
     return output.Fail(
@@ -99,17 +141,17 @@ ExitCode PrintRows(const Input& input, const CommonOptions& common,
     }
     output.text += '\n';
   }
+  const bool table = input.table.has_value();
+  if (finder != nullptr) {
+    const absl::Status status = PrintFound(*opened, common, table, count, *finder, output);
+    return status.ok() ? output.Finish(kFine) : output.Fail(status);
+  }
   const uint64_t end = ordinal + std::min(count, num_rows - ordinal);
   if (ordinal < end) {
-    for (const Column& column : *opened) {
-      if (absl::Status status = column.text->Seek(ordinal); !status.ok())
-        return output.Fail(status);
-    }
+    if (absl::Status status = SeekAll(*opened, ordinal); !status.ok()) return output.Fail(status);
   }
   for (; ordinal < end; ++ordinal) {
-    const absl::Status status =
-        common.json ? AppendJsonRow(*opened, input.table.has_value(), ordinal, output.text)
-                    : AppendTextRow(*opened, output.text);
+    const absl::Status status = AppendRow(*opened, common, table, ordinal, output.text);
     if (!status.ok()) return output.Fail(status);
     output.Drain();
   }

@@ -11,10 +11,11 @@ namespace cfile::tools {
 
 // Rows [ordinal, ordinal + count), as far as there are any. A file: a value a line. A table: the
 // names of the columns, then a line of tab-separated values a row. With --json an object a line.
-// `columns`: those of a table, empty = all.
+// `columns`: those of a table, empty = all. `where`: only rows that match it (tools/dump/where.h),
+// the first `count` of them; empty = all.
 ExitCode PrintRows(const Input& input, const CommonOptions& common,
                    const std::vector<std::string>& columns, uint64_t ordinal, uint64_t count,
-                   Output& output);
+                   const std::string& where, Output& output);
 
 uint64_t NumRows(const Input& input);
 

@@ -14,12 +14,14 @@ struct ValuesOptions {
   uint64_t ordinal = 0;
   uint64_t count = std::numeric_limits<uint64_t>::max();
   std::vector<std::string> columns;
+  std::string where;
 };
 
 ExitCode PrintValues(const ValuesOptions& options, const CommonOptions& common, Output& output) {
   const auto input = OpenInput(common);
   if (!input.ok()) return output.Fail(input.status());
-  return PrintRows(*input, common, options.columns, options.ordinal, options.count, output);
+  return PrintRows(*input, common, options.columns, options.ordinal, options.count, options.where,
+                   output);
 }
 
 }  // namespace
@@ -40,6 +42,8 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "and inf are strings.\n\n"
       "Examples:\n"
       "  cfile-dump values keys.cfile | head\n"
+      "  cfile-dump values --where 'value >= 1007' keys.cfile\n"
+      "  cfile-dump values --where 'carrier begins U' --columns year,carrier flights\n"
       "  cfile-dump values --ordinal 1000000 --count 10 --columns year,carrier flights");
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<ValuesOptions>();
@@ -54,6 +58,12 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       ->type_name("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command
+      ->add_option("--where", options->where,
+                   "Only rows that match: COLUMN, = != < <= > >= or begins, and a value; or COLUMN "
+                   "is null, COLUMN is not null. The column of a file is called value. Blocks that "
+                   "cannot hold such a row are not read")
+      ->type_name("CONDITION");
   command->callback([&action, options] {
     action = [options](const CommonOptions& chosen, Output& output) {
       return PrintValues(*options, chosen, output);

@@ -1,0 +1,242 @@
+#include "cfile/internal/statistics_block.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "cfile/internal/file_writer.h"
+#include "cfile/internal/key_codec.h"
+#include "encodings/bytes.h"
+#include "encodings/physical_type.h"
+#include "encodings/status.h"
+#include "proto/cfile.pb.h"
+
+namespace cfile {
+
+template <typename T>
+std::optional<Owned<T>> BlockStatistics::Min() const {
+  Owned<T> value{};
+  if constexpr (!std::is_same_v<T, Int96>) {
+    if (min_key && internal::ParseKey<T>(*min_key, value)) return value;
+  }
+  return std::nullopt;
+}
+
+template <typename T>
+std::optional<Owned<T>> BlockStatistics::Max() const {
+  Owned<T> value{};
+  if constexpr (!std::is_same_v<T, Int96>) {
+    if (max_key && internal::ParseKey<T>(*max_key, value)) return value;
+  }
+  return std::nullopt;
+}
+
+template <typename T>
+bool FileStatistics::MightContain(const T& value) const {
+  return bloom_filter.empty() ||
+         internal::BloomMightContain(bloom_filter, internal::BloomHash(value));
+}
+
+#define CFILE_INSTANTIATE(T)                                        \
+  template std::optional<Owned<T>> BlockStatistics::Min<T>() const; \
+  template std::optional<Owned<T>> BlockStatistics::Max<T>() const; \
+  template bool FileStatistics::MightContain<T>(const T&) const;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+namespace internal {
+namespace {
+
+using encodings::DataLoss;
+
+BlockStatisticsPB ToMessage(const BlockStatistics& statistics) {
+  BlockStatisticsPB message;
+  message.set_present_count(statistics.present_count);
+  if (statistics.null_count > 0) message.set_null_count(statistics.null_count);
+  if (statistics.nan_count > 0) message.set_nan_count(statistics.nan_count);
+  if (statistics.min_key) message.set_min_key(*statistics.min_key);
+  if (statistics.max_key) message.set_max_key(*statistics.max_key);
+  if (!statistics.min_exact) message.set_min_inexact(true);
+  if (!statistics.max_exact) message.set_max_inexact(true);
+  return message;
+}
+
+// `key` is the memcmp form of a value of `type`, or may be a cut or rounded one.
+bool IsBound(const std::string& key, const ColumnType& type) {
+  return encodings::VisitPhysicalType(type.physical(), [&]<typename T>(std::type_identity<T>) {
+    if constexpr (std::is_same_v<T, Int96>) {
+      return false;
+    } else {
+      if constexpr (encodings::kIsBytes<T>) {
+        if (key.size() > kMaxBoundBytes) return false;
+        // What is short enough is not cut.
+        if (type.type_length > 0 && type.type_length <= kMaxBoundBytes)
+          return key.size() == type.type_length;
+      }
+      Owned<T> value{};
+      return ParseKey<T>(key, value);
+    }
+  });
+}
+
+absl::StatusOr<BlockStatistics> FromMessage(BlockStatisticsPB& message, const ColumnType& type) {
+  BlockStatistics result{.present_count = message.present_count(),
+                         .null_count = message.null_count(),
+                         .nan_count = message.nan_count(),
+                         .min_exact = !message.min_inexact(),
+                         .max_exact = !message.max_inexact()};
+  constexpr uint64_t kMaxCount = std::numeric_limits<int64_t>::max();
+  const bool is_float =
+      type.physical() == PhysicalType::kFloat || type.physical() == PhysicalType::kDouble;
+  if (result.present_count > kMaxCount || result.null_count > kMaxCount ||
+      result.nan_count > (is_float ? result.present_count : 0)) {
+    return DataLoss("counts of ", result.present_count, " values, ", result.null_count, " nulls, ",
+                    result.nan_count, " NaN");
+  }
+  if (message.has_min_key()) result.min_key = std::move(*message.mutable_min_key());
+  if (message.has_max_key()) result.max_key = std::move(*message.mutable_max_key());
+  const bool bounded = result.min_key || result.max_key;
+  if (bounded && result.present_count == result.nan_count)
+    return DataLoss("a minimum or maximum of no values");
+  if ((result.min_key && !IsBound(*result.min_key, type)) ||
+      (result.max_key && !IsBound(*result.max_key, type))) {
+    return DataLoss("a minimum or maximum that is no value of type ", type.ToString());
+  }
+  if (result.min_key && result.max_key && *result.min_key > *result.max_key)
+    return DataLoss("the minimum is above the maximum");
+  return result;
+}
+
+// `outer` are bounds of what `inner` is about, as far as both say.
+bool Encloses(const BlockStatistics& outer, const BlockStatistics& inner) {
+  return !(outer.min_key && inner.min_key && *outer.min_key > *inner.min_key) &&
+         !(outer.max_key && inner.max_key && *outer.max_key < *inner.max_key);
+}
+
+}  // namespace
+
+template <typename T>
+StatisticsWriter<T>::StatisticsWriter(const WriterOptions& options)
+    : enabled_(HasStatistics(options)),
+      ascending_(options.value_index),
+      max_block_size_bytes_(options.max_block_size_bytes) {
+  const size_t max_bloom_bytes = max_block_size_bytes_ / 4;
+  if (enabled_ && options.bloom_filter_bits_per_value > 0 && !std::is_same_v<T, bool> &&
+      max_bloom_bytes >= kBloomBlockBytes) {
+    bloom_.emplace(options.bloom_filter_bits_per_value, max_bloom_bytes);
+  }
+}
+
+template <typename T>
+void StatisticsWriter<T>::Add(std::span<const T> values) {
+  if (!enabled_) return;
+  if (ascending_) {
+    block_.AddAscending(values);
+  } else {
+    block_.Add(values);
+  }
+  if (bloom_) bloom_->AddValues(values);
+}
+
+template <typename T>
+void StatisticsWriter<T>::FinishBlock(uint64_t num_entries) {
+  if (!enabled_) return;
+  const uint64_t null_count = num_entries - block_.present_count();
+  if (!blocks_dropped_) {
+    StatisticsPB message;
+    *message.add_blocks() = ToMessage(block_.Statistics(null_count));
+    AddEntry(message.SerializeAsString());
+  }
+  file_.Merge(block_);
+  null_count_ += null_count;
+  block_.Clear();
+}
+
+template <typename T>
+void StatisticsWriter<T>::AddEntry(std::string_view entry) {
+  const size_t limit = max_block_size_bytes_ / 2;
+  const size_t size = blocks_.size() + entry.size();
+  if (size > limit) {
+    blocks_dropped_ = true;
+    blocks_ = {};
+    return;
+  }
+  // Doubled, but not beyond the limit.
+  if (size > blocks_.capacity())
+    blocks_.reserve(std::min(std::max(size, 2 * blocks_.size()), limit));
+  blocks_.append(entry);
+}
+
+template <typename T>
+std::string StatisticsWriter<T>::Finish() {
+  if (!enabled_) return {};
+  StatisticsPB rest;
+  *rest.mutable_file() = ToMessage(file_.Statistics(null_count_));
+  if (bloom_) {
+    if (std::string filter = bloom_->Finish(); !filter.empty())
+      rest.set_bloom_filter(std::move(filter));
+  }
+  // Fields may follow each other in any order, so what was appended is a part of the message.
+  rest.AppendToString(&blocks_);
+  // Blocks may be limited to sizes that leave no room for even this.
+  return blocks_.size() <= max_block_size_bytes_ ? std::move(blocks_) : std::string();
+}
+
+absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
+                                               const FileInfo& info) {
+  StatisticsPB message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return DataLoss("statistics: the message does not parse");
+  const auto fault = [](const absl::Status& status, const auto&... whose) {
+    return DataLoss("statistics of ", whose..., ": ", std::string(status.message()));
+  };
+  FileStatistics result;
+  auto file = FromMessage(*message.mutable_file(), info.type);
+  if (!file.ok()) return fault(file.status(), "the file");
+  result.file = *std::move(file);
+  const std::optional<uint64_t> num_entries =
+      info.has_levels() ? info.num_entries : std::optional<uint64_t>(info.num_values);
+  if (num_entries && (result.file.present_count > *num_entries ||
+                      *num_entries - result.file.present_count != result.file.null_count)) {
+    return DataLoss("statistics of the file: ", result.file.present_count, " values and ",
+                    result.file.null_count, " nulls, the footer says ", *num_entries, " in all");
+  }
+  result.blocks.reserve(static_cast<size_t>(message.blocks_size()));
+  uint64_t present = 0, nulls = 0, nans = 0;
+  for (int i = 0; i < message.blocks_size(); ++i) {
+    auto block = FromMessage(*message.mutable_blocks(i), info.type);
+    if (!block.ok()) return fault(block.status(), "block ", i);
+    // Compared by subtraction: sums of what the file claims could wrap around.
+    if (block->num_entries() == 0 || block->present_count > result.file.present_count - present ||
+        block->null_count > result.file.null_count - nulls ||
+        block->nan_count > result.file.nan_count - nans || !Encloses(result.file, *block)) {
+      return DataLoss("statistics of block ", i, " do not fit those of the file");
+    }
+    present += block->present_count;
+    nulls += block->null_count;
+    nans += block->nan_count;
+    result.blocks.push_back(*std::move(block));
+  }
+  if (!result.blocks.empty() &&
+      (present != result.file.present_count || nulls != result.file.null_count ||
+       nans != result.file.nan_count)) {
+    return DataLoss("statistics: the blocks have ", present, " values, ", nulls, " nulls and ",
+                    nans, " NaN, the file ", result.file.present_count, ", ",
+                    result.file.null_count, " and ", result.file.nan_count);
+  }
+  if (message.bloom_filter().size() % kBloomBlockBytes != 0) {
+    return DataLoss("statistics: a Bloom filter of ", message.bloom_filter().size(),
+                    " bytes, not a multiple of ", kBloomBlockBytes);
+  }
+  result.bloom_filter = std::move(*message.mutable_bloom_filter());
+  return result;
+}
+
+#define CFILE_INSTANTIATE(T) template class StatisticsWriter<T>;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace internal
+}  // namespace cfile

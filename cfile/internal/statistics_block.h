@@ -1,0 +1,59 @@
+// The statistics block of a file, written and read (cfile/FORMAT.md, Statistics).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "cfile/inspect.h"
+#include "cfile/internal/bloom_filter.h"
+#include "cfile/internal/value_summary.h"
+#include "cfile/options.h"
+#include "cfile/statistics.h"
+
+namespace cfile::internal {
+
+// Collects the statistics of a file while its blocks are written. Of a file without statistics it
+// does nothing. Holds at most half of max_block_size_bytes of finished blocks' entries, and a
+// quarter for the Bloom filter. Thread-compatible.
+template <typename T>
+class StatisticsWriter {
+ public:
+  explicit StatisticsWriter(const WriterOptions& options);
+
+  // Values of the block in hand. Cheapest while they are in the cache.
+  void Add(std::span<const T> values);
+
+  // The block is complete; `num_entries`: its rows, or the entries of its records, nulls included.
+  void FinishBlock(uint64_t num_entries);
+
+  // The block's bytes; empty if the file gets none.
+  std::string Finish();
+
+  size_t memory_usage_bytes() const {
+    return blocks_.capacity() + (bloom_ ? bloom_->memory_usage_bytes() : 0);
+  }
+
+ private:
+  void AddEntry(std::string_view entry);
+
+  bool enabled_;
+  bool ascending_;
+  size_t max_block_size_bytes_;
+  ValueSummary<T> block_;
+  ValueSummary<T> file_;
+  uint64_t null_count_ = 0;  // of finished blocks
+  std::string blocks_;       // their entries, as StatisticsPB has them
+  bool blocks_dropped_ = false;
+  std::optional<BloomFilterBuilder> bloom_;
+};
+
+// The statistics in `bytes`, of the file that `info` describes. kDataLoss: malformed, or they
+// contradict each other or the footer.
+absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
+                                               const FileInfo& info);
+
+}  // namespace cfile::internal

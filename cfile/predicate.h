@@ -1,0 +1,80 @@
+// What a scan looks for in a column (cfile/scan.h).
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cfile/batch.h"
+
+namespace cfile {
+
+// A condition on one value. A plain value that owns its constants, bytes included.
+//
+// A null matches IsNull and nothing else. The order is that of numbers; of bool false before true;
+// of strings and bytes that of unsigned bytes, a prefix first. Floats: -0 equals +0; NaN is equal
+// to nothing, itself included, and neither less nor greater: it matches NotEqual and IsNotNull
+// only. int96 has no order.
+template <typename T>
+class Predicate {
+ public:
+  enum class Kind : uint8_t {
+    kEqual,
+    kNotEqual,
+    kLess,
+    kLessOrEqual,
+    kGreater,
+    kGreaterOrEqual,
+    kBetween,
+    kIn,
+    kHasPrefix,
+    kIsNull,
+    kIsNotNull,
+  };
+
+  static Predicate Equal(const T& value) { return {Kind::kEqual, value}; }
+  static Predicate NotEqual(const T& value) { return {Kind::kNotEqual, value}; }
+  static Predicate Less(const T& value) { return {Kind::kLess, value}; }
+  static Predicate LessOrEqual(const T& value) { return {Kind::kLessOrEqual, value}; }
+  static Predicate Greater(const T& value) { return {Kind::kGreater, value}; }
+  static Predicate GreaterOrEqual(const T& value) { return {Kind::kGreaterOrEqual, value}; }
+  // low <= value <= high.
+  static Predicate Between(const T& low, const T& high) {
+    Predicate predicate(Kind::kBetween, low);
+    predicate.constants_.emplace_back(high);
+    return predicate;
+  }
+  // Equal to one of `values`; none of them: matches nothing.
+  static Predicate In(std::span<const T> values) {
+    Predicate predicate(Kind::kIn);
+    for (const T& value : values) predicate.constants_.emplace_back(value);
+    return predicate;
+  }
+  static Predicate In(std::initializer_list<T> values) {
+    return In(std::span<const T>(values.begin(), values.size()));
+  }
+  // Bytes only: begins with `prefix`.
+  static Predicate HasPrefix(std::string_view prefix) {
+    static_assert(std::is_same_v<T, std::string_view>, "only bytes have prefixes");
+    return {Kind::kHasPrefix, prefix};
+  }
+  static Predicate IsNull() { return Predicate(Kind::kIsNull); }
+  static Predicate IsNotNull() { return Predicate(Kind::kIsNotNull); }
+
+  Kind kind() const { return kind_; }
+  // In the order given. (Of bool not a range of bool&.)
+  const std::vector<Owned<T>>& constants() const { return constants_; }
+
+ private:
+  explicit Predicate(Kind kind) : kind_(kind) {}
+  Predicate(Kind kind, const T& value) : kind_(kind) { constants_.emplace_back(value); }
+
+  Kind kind_;
+  std::vector<Owned<T>> constants_;
+};
+
+}  // namespace cfile

@@ -1,0 +1,533 @@
+// Statistics are what the values give, in every type and encoding; wrong ones are found.
+#include "cfile/statistics.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "cfile/inspect.h"
+#include "cfile/internal/bloom_filter.h"
+#include "cfile/internal/crc32c.h"
+#include "cfile/internal/key_codec.h"
+#include "cfile/internal/statistics_block.h"
+#include "cfile/reader.h"
+#include "cfile/writer.h"
+#include "encodings/bytes.h"
+#include "gmock/gmock.h"
+#include "hwy/targets.h"
+#include "proto/cfile.pb.h"
+#include "tests/cfile/column_testing.h"
+#include "tests/cfile/level_testing.h"
+#include "tests/encodings/columns.h"
+
+namespace cfile {
+namespace {
+
+using encodings::kIsBytes;
+using encodings::kIsFloat;
+using encodings::Pair;
+using encodings::Shape;
+using testing::HasSubstr;
+using File = std::vector<uint8_t>;
+
+ColumnType TypeOf(PhysicalType physical) {
+  for (const ColumnType& type : testing_support::AllColumnTypes()) {
+    if (type.physical() == physical) return type;
+  }
+  return {};
+}
+
+template <typename T>
+std::string Key(const T& value) {
+  std::string key;
+  internal::AppendKey(value, key);
+  return key;
+}
+
+// A bound that is cut: above `value`, and with the last byte one less, a beginning of it.
+void ExpectRoundedUp(std::string bound, const std::string& value) {
+  EXPECT_GT(bound, value);
+  EXPECT_LE(bound.size(), 64u);
+  bound.back() = static_cast<char>(bound.back() - 1);
+  EXPECT_EQ(value.substr(0, bound.size()), bound);
+}
+
+// What the present rows [begin, end) give, by the plain loop.
+template <typename T>
+void ExpectStatistics(const BlockStatistics& found,
+                      const std::vector<std::optional<Owned<T>>>& rows) {
+  uint64_t nulls = 0, nans = 0;
+  std::optional<Owned<T>> min, max;
+  for (const auto& row : rows) {
+    if (!row) {
+      ++nulls;
+      continue;
+    }
+    const T value(*row);
+    if (!encodings::IsKey(value)) {
+      ++nans;
+      continue;
+    }
+    if (!min || encodings::KeyLess<T>(value, T(*min))) min = row;
+    if (!max || encodings::KeyLess<T>(T(*max), value)) max = row;
+  }
+  EXPECT_EQ(found.present_count, rows.size() - nulls);
+  EXPECT_EQ(found.null_count, nulls);
+  EXPECT_EQ(found.nan_count, nans);
+  if (std::is_same_v<T, Int96> || !min) {
+    EXPECT_FALSE(found.min_key || found.max_key);
+    return;
+  }
+  if constexpr (kIsBytes<T>) {
+    EXPECT_EQ(found.min_exact, min->size() <= 64);
+    EXPECT_EQ(found.max_exact, max->size() <= 64);
+    EXPECT_EQ(found.min_key, min->substr(0, 64));
+    if (max->size() <= 64) {
+      EXPECT_EQ(found.max_key, max);
+    } else if (max->substr(0, 64) == std::string(64, '\xff')) {
+      EXPECT_FALSE(found.max_key) << "nothing of 64 bytes is above it";
+    } else {
+      ASSERT_TRUE(found.max_key);
+      ExpectRoundedUp(*found.max_key, *max);
+    }
+  } else if constexpr (!std::is_same_v<T, Int96>) {
+    EXPECT_TRUE(found.min_exact && found.max_exact);
+    if constexpr (kIsFloat<T>) {
+      if (*min == 0) min = -T{0};
+      if (*max == 0) max = T{0};
+    }
+    EXPECT_EQ(found.min_key, Key<T>(*min));
+    EXPECT_EQ(found.max_key, Key<T>(*max));
+    EXPECT_TRUE(found.template Min<T>() == *min);
+    EXPECT_TRUE(found.template Max<T>() == *max);
+  }
+}
+
+std::shared_ptr<const FileStatistics> StatisticsOf(const File& file) {
+  const auto reader = Reader::Open(NewMemorySource(file, "test"));
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  if (!reader.ok()) return nullptr;
+  const auto statistics = reader->Statistics();
+  EXPECT_TRUE(statistics.ok()) << statistics.status();
+  return statistics.ok() ? *statistics : nullptr;
+}
+
+void ExpectVerified(const Reader& reader) {
+  const VerifyReport report = Verify(reader);
+  for (const Damage& damage : report.damages) ADD_FAILURE() << damage.status;
+  EXPECT_EQ(report.bytes_checked, reader.info().file_size_bytes);
+}
+
+class Registry : public testing::TestWithParam<Pair> {};
+INSTANTIATE_TEST_SUITE_P(Statistics, Registry, testing::ValuesIn(encodings::AllPairs()),
+                         encodings::PairName);
+
+TEST_P(Registry, AsTheValues) {
+  const Pair pair = GetParam();
+  const ColumnType type = TypeOf(pair.type);
+  std::mt19937_64 random(3);
+  encodings::VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {
+    for (const Shape shape : encodings::kShapes) {
+      for (const bool nullable : {false, true}) {
+        for (const size_t size : {0, 1, 1500}) {
+          SCOPED_TRACE(testing::Message()
+                       << "shape " << static_cast<int>(shape) << ", " << size << " rows");
+          const auto values = encodings::MakeColumn<T>(shape, size, type.type_length, size);
+          testing_support::Column<T> column;
+          for (const T& value : values.span()) {
+            const bool null = nullable && (column.rows.size() / 300 == 2 || random() % 3 == 0);
+            column.rows.push_back(null ? std::nullopt : std::optional<Owned<T>>(value));
+          }
+          const WriterOptions options{
+              .encoding = pair.encoding,
+              .nullable = nullable,
+              .block_size_bytes = 4000,
+              .max_values_per_block = static_cast<uint32_t>(size > 1 ? 100 + random() % 200 : 1),
+              .max_block_size_bytes = 256 * 1024,
+              .bloom_filter_bits_per_value = 10};
+          const File file = WriteColumn<T>(type, options, column);
+          const auto reader = Reader::Open(NewMemorySource(file, "test"));
+          ASSERT_TRUE(reader.ok()) << reader.status();
+          const auto statistics = reader->Statistics();
+          ASSERT_TRUE(statistics.ok()) << statistics.status();
+          ASSERT_NE(*statistics, nullptr);
+          ExpectStatistics<T>((*statistics)->file, column.rows);
+          uint64_t blocks = 0;
+          ASSERT_TRUE(VisitBlocks(*reader, [&](const BlockInfo& block) {
+                        const auto begin =
+                            column.rows.begin() + static_cast<ptrdiff_t>(block.first_ordinal);
+                        ++blocks;
+                        if ((*statistics)->blocks.size() < blocks) return false;
+                        ExpectStatistics<T>(
+                            (*statistics)->blocks[block.index],
+                            {begin, begin + static_cast<ptrdiff_t>(block.num_values)});
+                        return true;
+                      }).ok());
+          EXPECT_EQ((*statistics)->blocks.size(), blocks);
+          EXPECT_EQ((*statistics)->bloom_filter.empty(), (std::is_same_v<T, bool>));
+          for (const auto& row : column.rows) {
+            ASSERT_TRUE(!row || (*statistics)->MightContain(T(*row)));
+          }
+          ExpectVerified(*reader);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  });
+}
+
+TEST(Statistics, OfSortedColumns) {
+  std::mt19937_64 random(4);
+  const auto column = testing_support::RandomColumn<std::string_view>(ColumnType::String(), 3000, 0,
+                                                                      /*sorted=*/true, random);
+  const File file = WriteColumn<std::string_view>(
+      ColumnType::String(), {.value_index = true, .block_size_bytes = 500}, column);
+  const auto statistics = StatisticsOf(file);
+  ASSERT_NE(statistics, nullptr);
+  ExpectStatistics<std::string_view>(statistics->file, column.rows);
+  EXPECT_GT(statistics->blocks.size(), 10u);
+}
+
+TEST(Statistics, OfRecordsAreThoseOfTheLeafsValues) {
+  std::mt19937_64 random(5);
+  for (const bool array : {false, true}) {
+    LevelLimits limits{.max_repetition = 2, .max_definition = 3};
+    if (array) limits = LevelLimits::KuduArray(true);
+    const auto leaf =
+        testing_support::RandomLeaf<double>(ColumnType::Double(), limits, 2000, 0, random);
+    const File file =
+        WriteLeaf<double>(ColumnType::Double(), {.block_size_bytes = 1000}, leaf, random);
+    const auto reader = Reader::Open(NewMemorySource(file, "test"));
+    ASSERT_TRUE(reader.ok());
+    const auto statistics = StatisticsOf(file);
+    ASSERT_NE(statistics, nullptr);
+    std::vector<std::optional<double>> rows;
+    size_t value = 0, entry = 0;
+    for (const uint16_t definition : leaf.definition) {
+      rows.push_back(definition == limits.max_definition
+                         ? std::optional<double>(leaf.values[value++])
+                         : std::nullopt);
+    }
+    ExpectStatistics<double>(statistics->file, rows);
+    ASSERT_TRUE(VisitBlocks(*reader, [&](const BlockInfo& block) {
+                  const auto begin = rows.begin() + static_cast<ptrdiff_t>(entry);
+                  ExpectStatistics<double>(
+                      statistics->blocks.at(block.index),
+                      {begin, begin + static_cast<ptrdiff_t>(block.num_entries)});
+                  entry += block.num_entries;
+                  return true;
+                }).ok());
+    EXPECT_EQ(entry, rows.size());
+    EXPECT_GT(statistics->blocks.size(), 5u);
+    ExpectVerified(*reader);
+  }
+}
+
+TEST(Statistics, NotOfVersion1NotOfKuduNotUnasked) {
+  testing_support::Column<int32_t> column{{{1}, {2}, {3}}};
+  for (const WriterOptions& options :
+       {WriterOptions{.encoding = Encoding::kPlain, .version = FormatVersion::kV1},
+        WriterOptions{.compatibility = Compatibility::kKudu}, WriterOptions{.statistics = false}}) {
+    const File file = WriteColumn<int32_t>(ColumnType::Int32(), options, column);
+    const auto reader = Reader::Open(NewMemorySource(file, "test"));
+    ASSERT_TRUE(reader.ok());
+    EXPECT_EQ(reader->info().compatible_features, 0u);
+    EXPECT_FALSE(reader->info().statistics);
+    EXPECT_EQ(*reader->Statistics(), nullptr);
+    WriterOptions with_filter = options;
+    with_filter.bloom_filter_bits_per_value = 10;
+    File ignored;
+    const auto writer =
+        Writer<int32_t>::Create(NewMemorySink(&ignored, "test"), ColumnType::Int32(), with_filter);
+    EXPECT_EQ(writer.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(writer.status().message()), HasSubstr("Bloom filter"));
+  }
+  const File file = WriteColumn<int32_t>(ColumnType::Int32(), {}, column);
+  const auto reader = Reader::Open(NewMemorySource(file, "test"));
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(reader->info().compatible_features, kCompatibleFeatureStatistics);
+}
+
+TEST(Statistics, WithoutRoomForTheBlocksTheFileIsLeft) {
+  std::mt19937_64 random(6);
+  const auto column = testing_support::RandomColumn<int64_t>(ColumnType::Int64(), 2000, 0,
+                                                             /*sorted=*/false, random);
+  const WriterOptions options{.encoding = Encoding::kPlain,
+                              .block_size_bytes = 100,
+                              .index_block_size_bytes = 200,
+                              .max_block_size_bytes = 2000};
+  const auto statistics = StatisticsOf(WriteColumn<int64_t>(ColumnType::Int64(), options, column));
+  ASSERT_NE(statistics, nullptr);
+  EXPECT_TRUE(statistics->blocks.empty());
+  ExpectStatistics<int64_t>(statistics->file, column.rows);
+  // Not even that has room.
+  const testing_support::Column<int128_t> one{{{5}}};
+  const File file = WriteColumn<int128_t>(
+      ColumnType::Int128(),
+      {.encoding = Encoding::kPlain, .block_size_bytes = 16, .max_block_size_bytes = 38}, one);
+  EXPECT_EQ(StatisticsOf(file), nullptr);
+}
+
+TEST(Statistics, ReadOnceByAllThreads) {
+  std::mt19937_64 random(7);
+  const auto column = testing_support::RandomColumn<int32_t>(ColumnType::Int32(), 5000, 0,
+                                                             /*sorted=*/false, random);
+  const File file = WriteColumn<int32_t>(ColumnType::Int32(), {.block_size_bytes = 100}, column);
+  const auto reader = Reader::Open(NewMemorySource(file, "test"));
+  ASSERT_TRUE(reader.ok());
+  std::vector<std::shared_ptr<const FileStatistics>> seen(8);
+  std::vector<std::thread> threads;
+  for (auto& slot : seen) threads.emplace_back([&] { slot = *reader->Statistics(); });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& statistics : seen) {
+    ASSERT_NE(statistics, nullptr);
+    EXPECT_EQ(statistics, seen[0]);
+  }
+}
+
+// XXH64 of the specification of xxHash, and of the plain forms.
+TEST(BloomFilter, Hashes) {
+  EXPECT_EQ(internal::BloomHash(std::string_view()), 0xef46db3751d8e999u);
+  EXPECT_EQ(internal::BloomHash(std::string_view("a")), 0xd24ec4f1a98c6e5bu);
+  EXPECT_EQ(internal::BloomHash(std::string_view("abc")), 0x44bc2cf5ad770999u);
+  const std::string minus_two = "\xfe\xff\xff\xff\xff\xff\xff\xff";
+  const auto bytes = [](const std::string& text) {
+    return internal::BloomHash(std::string_view(text));
+  };
+  EXPECT_EQ(internal::BloomHash(int64_t{-2}), bytes(minus_two));
+  for (const uint64_t hash :
+       {internal::BloomHash(int8_t{-2}), internal::BloomHash(int16_t{-2}),
+        internal::BloomHash(int32_t{-2}), internal::BloomHash(uint32_t{0xfffffffe})}) {
+    EXPECT_EQ(hash, bytes(minus_two.substr(0, 4))) << "narrow integers are INT32 in Parquet";
+  }
+  EXPECT_EQ(internal::BloomHash(uint8_t{0xfe}), bytes(std::string("\xfe\0\0\0", 4)));
+  EXPECT_EQ(internal::BloomHash(1.0), bytes(std::string("\0\0\0\0\0\0\xf0\x3f", 8)));
+  EXPECT_EQ(internal::BloomHash(int128_t{-2}), bytes(std::string(15, '\xff') + '\xfe'));
+}
+
+// One block, the words by hand from the specification's formula.
+TEST(BloomFilter, Bits) {
+  internal::BloomFilterBuilder builder(1, 32);
+  const uint64_t hash = 0x12345678'00000001u;  // times a salt gives the salt
+  builder.Add({&hash, 1});
+  const std::string filter = builder.Finish();
+  const uint32_t salts[] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
+                            0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
+  ASSERT_EQ(filter.size(), 32u);
+  for (size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(encodings::LoadLittleEndian<uint32_t>(encodings::AsBytes(filter).data() + 4 * i),
+              uint32_t{1} << (salts[i] >> 27));
+  }
+  EXPECT_TRUE(internal::BloomMightContain(filter, hash));
+  EXPECT_FALSE(internal::BloomMightContain(filter, 0x12345678'40000000u));
+}
+
+// The filters that DuckDB 2.0.0 writes into a Parquet file for 50 different values: i, "word-i" and
+// i / 8.0. (It takes 64 bytes for each.)
+TEST(BloomFilter, AsDuckDbs) {
+  std::vector<int32_t> numbers;
+  std::vector<double> eighths;
+  std::vector<std::string> texts;
+  for (int32_t i = 0; i < 50; ++i) {
+    numbers.push_back(i);
+    eighths.push_back(i / 8.0);
+    texts.push_back("word-" + std::to_string(i));
+  }
+  const std::vector<std::string_view> words(texts.begin(), texts.end());
+  const auto hex = [](const std::string& bytes) { return absl::BytesToHexString(bytes); };
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    internal::BloomFilterBuilder integers(8, 64), strings(8, 64), doubles(8, 64);
+    integers.AddValues<int32_t>(numbers);
+    strings.AddValues<std::string_view>(words);
+    doubles.AddValues<double>(eighths);
+    EXPECT_EQ(hex(integers.Finish()),
+              "2e65ce3377752adb4a88f4f3e70e9da738218dcfb46b93fa09fd5c57da28eb97"
+              "bfc17c325d18aa6fe2f9a3a83e4ee85afe1e25cfbdfae8406836e6a61099a9ed");
+    EXPECT_EQ(hex(strings.Finish()),
+              "ba6c6f43f1c0d554da79eb0136afb80485de5d8b2dacd66ed7d6c1d8e339e5ea"
+              "c44bc6e91e97b6333b659faac5c188f3f1a2fddb817747987a4246bde95714d7");
+    EXPECT_EQ(hex(doubles.Finish()),
+              "3d06544fa3d244cc593c5e8bdf187a43b9d18e34de0596f4504df9b30b5cabad"
+              "ea6e377f8edfb126aa9afaedbd1e5a7f581495f3cc3fca13d8af2fdad7b97dd1");
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+TEST(BloomFilter, FoldedIsTheSmallOneAndFewPass) {
+  std::mt19937_64 random(8);
+  for (const size_t values : {1, 10, 1000, 20000}) {
+    std::vector<uint64_t> hashes(values);
+    for (uint64_t& hash : hashes) hash = random();
+    internal::BloomFilterBuilder large(10, 1 << 20);
+    for (int i = 0; i < 3; ++i) large.Add(hashes);
+    const std::string filter = large.Finish();
+    // At least what was asked for, and, but for the power of two, no more.
+    EXPECT_GE(filter.size() * 8 * 100, std::max<size_t>(values, 25) * 10 * 90);
+    EXPECT_LE(filter.size() * 8, std::max<size_t>(values * 25, 256));
+    internal::BloomFilterBuilder direct(10, filter.size());
+    direct.Add(hashes);
+    for (const uint64_t hash : hashes) {
+      ASSERT_TRUE(internal::BloomMightContain(filter, hash));
+    }
+    EXPECT_EQ(direct.Finish(), filter);
+    size_t passing = 0;
+    for (int i = 0; i < 20000; ++i) passing += internal::BloomMightContain(filter, random());
+    EXPECT_LT(passing, 500u) << values << " values";
+  }
+}
+
+TEST(BloomFilter, NoneWhereItWouldBeFull) {
+  std::mt19937_64 random(9);
+  std::vector<uint64_t> hashes(5000);
+  for (uint64_t& hash : hashes) hash = random();
+  internal::BloomFilterBuilder builder(10, 1 << 10);
+  builder.Add(hashes);
+  EXPECT_EQ(builder.Finish(), "");
+  internal::BloomFilterBuilder saturated(1, 32);
+  saturated.Add(hashes);
+  EXPECT_EQ(saturated.Finish(), "");
+}
+
+// `change` made to a file's statistics, which keep their size; checksums are right.
+File WithStatistics(const File& file, const std::function<void(StatisticsPB&)>& change) {
+  const auto reader = Reader::Open(NewMemorySource(file, "test"));
+  EXPECT_TRUE(reader.ok());
+  const BlockPointer pointer = *reader->info().statistics;
+  StatisticsPB message;
+  EXPECT_TRUE(
+      message.ParseFromArray(file.data() + pointer.offset, static_cast<int>(pointer.size - 4)));
+  change(message);
+  File changed = file;
+  EXPECT_EQ(message.ByteSizeLong(), pointer.size - 4);
+  message.SerializeToArray(changed.data() + pointer.offset, static_cast<int>(pointer.size - 4));
+  const uint32_t crc = internal::Crc32c({changed.data() + pointer.offset, pointer.size - 4});
+  encodings::StoreLittleEndian(crc, changed.data() + pointer.end() - 4);
+  return changed;
+}
+
+TEST(DamagedStatistics, VerifyComparesThemWithTheValues) {
+  std::mt19937_64 random(10);
+  auto column = testing_support::RandomColumn<double>(ColumnType::Double(), 1000, 20,
+                                                      /*sorted=*/false, random);
+  column.rows[500] = std::numeric_limits<double>::quiet_NaN();
+  column.rows[501] = std::nullopt;
+  column.rows[502] = 1.0;
+  const File file = WriteColumn<double>(ColumnType::Double(),
+                                        {.encoding = Encoding::kPlain,
+                                         .nullable = true,
+                                         .block_size_bytes = 1000,
+                                         .bloom_filter_bits_per_value = 10},
+                                        column);
+  const auto damages = [&](const std::function<void(StatisticsPB&)>& change) {
+    const File changed = WithStatistics(file, change);
+    const auto reader = Reader::Open(NewMemorySource(changed, "test"));
+    EXPECT_TRUE(reader.ok());
+    std::string found;
+    for (const Damage& damage : Verify(*reader).damages) {
+      EXPECT_EQ(damage.status.code(), absl::StatusCode::kDataLoss);
+      EXPECT_EQ(damage.block, reader->info().statistics);
+      found += std::string(damage.status.message()) + "\n";
+    }
+    return found;
+  };
+  EXPECT_EQ(damages([](StatisticsPB&) {}), "");
+  const auto add = [](std::string* key, int difference) {
+    key->back() = static_cast<char>(key->back() + difference);
+  };
+  EXPECT_THAT(damages([&](StatisticsPB& s) {
+                auto* key = s.mutable_blocks(1)->mutable_min_key();
+                key->back() = static_cast<char>(key->back() ^ 1);
+                s.mutable_file()->set_min_key(std::min(*key, s.file().min_key()));
+              }),
+              HasSubstr("minimum"));
+  EXPECT_THAT(damages([&](StatisticsPB& s) { add(s.mutable_file()->mutable_max_key(), 1); }),
+              HasSubstr("statistics of the file: their maximum"));
+  EXPECT_THAT(damages([](StatisticsPB& s) {
+                for (auto* part : {s.mutable_blocks(2), s.mutable_file()}) {
+                  part->set_present_count(part->present_count() + 1);
+                  part->set_null_count(part->null_count() - 1);
+                }
+              }),
+              HasSubstr("statistics of block 2: they say"));
+  EXPECT_THAT(damages([](StatisticsPB& s) {
+                std::fill(s.mutable_bloom_filter()->begin(), s.mutable_bloom_filter()->end(), '\0');
+              }),
+              HasSubstr("not in the Bloom filter"));
+}
+
+TEST(DamagedStatistics, AreRefused) {
+  FileInfo info;
+  info.type = ColumnType::Double();
+  info.num_values = 10;
+  info.nullable = true;
+  const auto valid = [] {
+    StatisticsPB message;
+    for (auto* part : {message.mutable_file(), message.add_blocks()}) {
+      part->set_present_count(8);
+      part->set_null_count(2);
+      part->set_nan_count(1);
+      part->set_min_key(Key(-1.0));
+      part->set_max_key(Key(2.0));
+    }
+    message.set_bloom_filter(std::string(64, '\xff'));
+    return message;
+  };
+  const auto parse = [&](const StatisticsPB& message) {
+    const std::string bytes = message.SerializeAsString();
+    return internal::ParseStatistics(encodings::AsBytes(bytes), info).status();
+  };
+  EXPECT_TRUE(parse(valid()).ok()) << parse(valid());
+  const std::vector<std::function<void(StatisticsPB&)>> changes = {
+      [](StatisticsPB& s) { s.clear_file(); },
+      [](StatisticsPB& s) { s.mutable_file()->set_present_count(9); },
+      [](StatisticsPB& s) { s.mutable_file()->set_present_count(~uint64_t{0} - 1); },
+      [](StatisticsPB& s) { s.mutable_file()->set_nan_count(0); },
+      [](StatisticsPB& s) { s.mutable_blocks(0)->set_present_count(7); },
+      [](StatisticsPB& s) { s.mutable_blocks(0)->set_null_count(~uint64_t{0}); },
+      [](StatisticsPB& s) { s.mutable_blocks(0)->set_nan_count(9); },
+      [](StatisticsPB& s) { s.mutable_blocks(0)->set_min_key(Key(-1.5)); },
+      [](StatisticsPB& s) { s.mutable_blocks(0)->set_max_key(Key(2.5)); },
+      [](StatisticsPB& s) { s.mutable_blocks(0)->set_min_key(Key(2.5)); },
+      [](StatisticsPB& s) { s.mutable_file()->set_min_key("abc"); },
+      [](StatisticsPB& s) { s.mutable_file()->set_max_key(std::string(8, '\xff')); },
+      [](StatisticsPB& s) { s.mutable_file()->set_nan_count(8); },
+      [](StatisticsPB& s) { s.add_blocks(); },
+      [](StatisticsPB& s) { *s.add_blocks() = s.blocks(0); },
+      [](StatisticsPB& s) { s.set_bloom_filter(std::string(63, '\xff')); },
+  };
+  for (size_t i = 0; i < changes.size(); ++i) {
+    StatisticsPB message = valid();
+    changes[i](message);
+    EXPECT_EQ(parse(message).code(), absl::StatusCode::kDataLoss) << "change " << i;
+  }
+  for (size_t size = 0; size < valid().ByteSizeLong(); ++size) {
+    const std::string bytes = valid().SerializeAsString().substr(0, size);
+    (void)internal::ParseStatistics(encodings::AsBytes(bytes), info);
+  }
+}
+
+// A file whose statistics are damaged is read all the same, and says so where they are asked for.
+TEST(DamagedStatistics, DoNotHinderCursors) {
+  const testing_support::Column<int32_t> column{{{1}, {2}, {3}}};
+  File file = WriteColumn<int32_t>(ColumnType::Int32(), {}, column);
+  const BlockPointer pointer = *Reader::Open(NewMemorySource(file, "test"))->info().statistics;
+  file[pointer.offset] ^= 1;
+  const auto reader = Reader::Open(NewMemorySource(file, "test"));
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(reader->Statistics().status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(**reader->Get<int32_t>(1), 2);
+  EXPECT_EQ(Verify(*reader).damages.size(), 1u);
+}
+
+}  // namespace
+}  // namespace cfile

@@ -1,0 +1,30 @@
+#include "tools/dump/bounds.h"
+
+#include "tools/value_text.h"
+
+namespace cfile::tools {
+
+BoundTexts TextOfBounds(const ColumnType& type, const BlockStatistics& statistics) {
+  return encodings::VisitPhysicalType(type.physical(), [&]<typename T>(std::type_identity<T>) {
+    const auto text = [&](const std::optional<Owned<T>>& value) -> std::optional<std::string> {
+      if (!value) return std::nullopt;
+      std::string out;
+      AppendText<T>(type, T(*value), out);
+      return out;
+    };
+    return BoundTexts{text(statistics.Min<T>()), text(statistics.Max<T>())};
+  });
+}
+
+Json JsonBound(const std::optional<std::string>& text, bool exact) {
+  if (!text) return nullptr;
+  return {{"text", JsonBytes(*text)}, {"exact", exact}};
+}
+
+std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes) {
+  if (!text) return "-";
+  const std::string printable = Printable(*text);
+  return printable.size() <= max_bytes ? printable : printable.substr(0, max_bytes) + "...";
+}
+
+}  // namespace cfile::tools
