@@ -350,6 +350,10 @@ template <typename T>
 Encoding LevelWriter<T>::encoding() const {
   return impl_->file().info().encoding;
 }
+template <typename T>
+std::span<const EncodingTotals> LevelWriter<T>::encodings() const {
+  return impl_->file().encodings();
+}
 
 #define CFILE_INSTANTIATE(T) template class LevelWriter<T>;
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)

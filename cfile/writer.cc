@@ -425,6 +425,10 @@ Encoding Writer<T>::encoding() const {
   return impl_->file().info().encoding;
 }
 template <typename T>
+std::span<const EncodingTotals> Writer<T>::encodings() const {
+  return impl_->file().encodings();
+}
+template <typename T>
 std::string Writer<T>::min_key() const {
   return impl_->min_key();
 }

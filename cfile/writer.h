@@ -74,8 +74,11 @@ class Writer {
   // Bytes that this writer holds in memory.
   size_t memory_usage_bytes() const;
 
-  // The encoding that the file uses: the options' one, or what kAuto became.
+  // The encoding that the footer names: the options' one, or, after Finish, what kAuto became; see
+  // cfile/FORMAT.md, Extended blocks.
   Encoding encoding() const;
+  // What blocks were written so far, by encoding. Valid until the next call.
+  std::span<const EncodingTotals> encodings() const;
 
   // The least and the greatest value of a column with a value index, in memcmp form; empty before
   // the first value.

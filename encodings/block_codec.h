@@ -40,6 +40,16 @@ struct EncoderOptions {
   bool skip_tables = true;
 };
 
+// About what a scan takes to decode an encoding's values, in picoseconds of one core: so much for
+// each number or string, and for each byte of the decoded values (a bool and a view have none).
+// What is pointed at where it lies takes none. It orders encodings for automatic choice and was
+// measured once, with the data of tests/benchmarks: no promise.
+struct ScanCost {
+  uint32_t number = 0;
+  uint32_t string = 0;
+  uint32_t byte = 0;
+};
+
 // A finished block: a value that the encoder hands on and keeps nothing of.
 struct EncodedBlock {
   ByteWriter bytes;
@@ -53,6 +63,8 @@ struct EncodedBlock {
   // Where fixed-width values lie back to back, if they do, so that a file may align them and a
   // reader point at them: bytes from the block's start.
   std::optional<uint32_t> aligned_values_offset;
+  // Whether a file that compresses should try to compress this block.
+  bool compressible = true;
 
   // Begins a further block in the same memory.
   void Clear() {
@@ -60,6 +72,7 @@ struct EncodedBlock {
     skip_table.Clear();
     count = 0;
     aligned_values_offset.reset();
+    compressible = true;
     encoding = Encoding::kAuto;
   }
 };
