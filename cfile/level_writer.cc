@@ -351,6 +351,10 @@ Encoding LevelWriter<T>::encoding() const {
   return impl_->file().info().encoding;
 }
 template <typename T>
+Compression LevelWriter<T>::compression() const {
+  return impl_->file().info().compression;
+}
+template <typename T>
 std::span<const EncodingTotals> LevelWriter<T>::encodings() const {
   return impl_->file().encodings();
 }

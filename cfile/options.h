@@ -24,12 +24,14 @@ enum class Compatibility : uint8_t {
   kKudu = 1,
 };
 
-// What automatic choice is for. A candidate is an encoding of cfile/README's table with or without
-// compression. Of those that a scan is estimated to decode at the speed below, a string counted
-// with the 16 bytes of its view, it takes the fastest that is hardly larger than the smallest.
+// What automatic choice is for. A candidate is an encoding of the registry
+// (encodings/registry.h), with or without compression. Of those that a scan is estimated to decode
+// at the speed below, a string counted with the 16 bytes of its view, it takes the fastest that is
+// hardly larger than the smallest; never one that is larger than PLAIN. In a column with a value
+// index, decoding counts four times for encodings that have to decode values to find a key.
 enum class Goal : uint8_t {
-  // At least 3 GB/s of one core; at most 1.15 times the smallest; compressed with zstd's level 1
-  // where that saves a third.
+  // At least 2.5 GB/s of one core; at most 1.15 times the smallest; compressed with zstd's level 1
+  // where that saves a quarter.
   kBalanced = 0,
   // At least 0.25 GB/s; at most 1.05 times the smallest; compressed with zstd where that saves a
   // tenth.
@@ -92,7 +94,7 @@ struct EncodingTotals {
   Encoding encoding = Encoding::kPlain;
   uint64_t blocks = 0;
   uint64_t compressed_blocks = 0;  // of them
-  uint64_t stored_bytes = 0;       // in the file, checksums included
+  uint64_t stored_bytes = 0;       // in the file
 };
 
 struct ReaderOptions {

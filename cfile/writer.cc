@@ -425,6 +425,10 @@ Encoding Writer<T>::encoding() const {
   return impl_->file().info().encoding;
 }
 template <typename T>
+Compression Writer<T>::compression() const {
+  return impl_->file().info().compression;
+}
+template <typename T>
 std::span<const EncodingTotals> Writer<T>::encodings() const {
   return impl_->file().encodings();
 }

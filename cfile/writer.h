@@ -77,6 +77,8 @@ class Writer {
   // The encoding that the footer names: the options' one, or, after Finish, what kAuto became; see
   // cfile/FORMAT.md, Extended blocks.
   Encoding encoding() const;
+  // The codec that the file names: the options' one, or what kDefault became.
+  Compression compression() const;
   // What blocks were written so far, by encoding. Valid until the next call.
   std::span<const EncodingTotals> encodings() const;
 

@@ -48,6 +48,8 @@ struct ScanCost {
   uint32_t number = 0;
   uint32_t string = 0;
   uint32_t byte = 0;
+  // A key is found by decoding many values, not where they lie.
+  bool decodes_to_search = false;
 };
 
 // A finished block: a value that the encoder hands on and keeps nothing of.

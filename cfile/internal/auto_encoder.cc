@@ -42,8 +42,7 @@ class AutoEncoder final : public BlockEncoder<T> {
 
   size_t Append(std::span<const T> values) override {
     if (encoder_ != nullptr) return encoder_->Append(values);
-    size_t taken = 0;
-    while (taken < values.size() && sample_.Add(values[taken])) ++taken;
+    const size_t taken = sample_.Add(values);
     if (taken == values.size()) return taken;  // the sample has room
     if constexpr (kIsBytes<T>) {
       // A value that is more than a sample: judged by its front, and not copied.

@@ -13,6 +13,7 @@ struct AutoOptions {
   // The codec of the file, if it has one: a block is compressed with it or not at all.
   Compression compression = Compression::kNone;
   int compression_level = 0;
+  bool value_index = false;
 };
 
 // Gathers the first values of each block, chooses by them how to store it (see Goal), and hands

@@ -52,7 +52,8 @@ absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const Col
     return MakeAutoEncoder<T>(type.physical(), encoder_options,
                               {.goal = options.goal,
                                .compression = options.compression,
-                               .compression_level = options.compression_level});
+                               .compression_level = options.compression_level,
+                               .value_index = options.value_index});
   }
   return encodings::MakeEncoder<T>(options.encoding, type.physical(), encoder_options);
 }

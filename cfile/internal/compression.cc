@@ -52,7 +52,7 @@ struct Codec {
   // The most bytes that one compressed byte stands for: what a claimed size has to earn before it
   // is allocated. 0: there is no such bound.
   uint32_t max_expansion = 0;
-  // See DecompressionPicoseconds: of a compressed byte; a byte that comes out takes a tenth of it.
+  // See DecompressionPicoseconds: of a compressed byte; a byte that comes out takes a sixth of it.
   uint32_t picoseconds = 0;
 };
 
@@ -311,12 +311,12 @@ constexpr Codec kCodecs[] = {
     {Compression::kNone, "none", SameSize, Copy, CopyExactly, 1, 0},
 #ifdef CFILE_WITH_SNAPPY
     {Compression::kSnappy, "snappy", snappy::MaxCompressedLength, SnappyCompress, SnappyUncompress,
-     22, 1000},
+     22, 360},
 #else
     {Compression::kSnappy, "snappy"},
 #endif
 #ifdef CFILE_WITH_LZ4
-    {Compression::kLz4, "lz4", Lz4Bound, Lz4Compress, Lz4Uncompress, 255, 1000},
+    {Compression::kLz4, "lz4", Lz4Bound, Lz4Compress, Lz4Uncompress, 255, 360},
 #else
     {Compression::kLz4, "lz4"},
 #endif
@@ -330,19 +330,19 @@ constexpr Codec kCodecs[] = {
     {Compression::kGzip, "gzip"},
 #endif
 #ifdef CFILE_WITH_LZO
-    {Compression::kLzo, "lzo", LzoBound, LzoCompress, LzoUncompress, 255, 1500},
+    {Compression::kLzo, "lzo", LzoBound, LzoCompress, LzoUncompress, 255, 500},
 #else
     {Compression::kLzo, "lzo"},
 #endif
 #ifdef CFILE_WITH_BROTLI
     // No bound: a few bytes may stand for any number of them.
     {Compression::kBrotli, "brotli", BrotliEncoderMaxCompressedSize, BrotliCompress,
-     BrotliUncompress, 0, 6000},
+     BrotliUncompress, 0, 3000},
 #else
     {Compression::kBrotli, "brotli"},
 #endif
 #ifdef CFILE_WITH_ZSTD
-    {Compression::kZstd, "zstd", ZSTD_compressBound, ZstdCompress, ZstdUncompress, 65536, 3000},
+    {Compression::kZstd, "zstd", ZSTD_compressBound, ZstdCompress, ZstdUncompress, 65536, 1500},
 #else
     {Compression::kZstd, "zstd"},
 #endif
@@ -382,7 +382,7 @@ uint64_t DecompressionPicoseconds(Compression compression, uint64_t compressed_s
                                   uint64_t uncompressed_size) {
   const Codec* codec = FindCodec(compression);
   const uint64_t picoseconds = codec == nullptr ? 0 : codec->picoseconds;
-  return picoseconds * compressed_size + picoseconds * uncompressed_size / 10;
+  return picoseconds * compressed_size + picoseconds * uncompressed_size / 6;
 }
 
 absl::Status CheckUncompressedSize(Compression compression, size_t compressed_size,

@@ -35,29 +35,34 @@ class Sample {
  public:
   explicit Sample(const SampleLimits& limits)
       : extra_bytes_per_value_(limits.extra_bytes_per_value),
-        block_bytes_(limits.block_bytes -
-                     std::min<size_t>(limits.block_bytes, limits.extra_bytes_per_block)) {}
+        room_(limits.block_bytes -
+              std::min<size_t>(limits.block_bytes, limits.extra_bytes_per_block)) {}
 
-  // False if the sample has no room for it; the first value has, unless it is more than
-  // kSampleBytes.
-  bool Add(const T& value) {
-    size_t bytes = sizeof(T);
-    if constexpr (encodings::kIsBytes<T>) bytes = value.size();
-    if (count_ == kSampleValues || bytes > kSampleBytes - std::min(kSampleBytes, bytes_))
-      return false;
-    const size_t most = bytes_ + bytes + (count_ + 1) * extra_bytes_per_value_;
-    if (count_ > 0 && most > block_bytes_) return false;
+  // Copies values from the front of `values` until the sample is full and returns how many. The
+  // first value always has room, unless it is more than kSampleBytes.
+  size_t Add(std::span<const T> values) {
     if (values_ == nullptr) values_ = std::make_unique_for_overwrite<T[]>(kSampleValues);
+    values = values.first(std::min(values.size(), kSampleValues - count_));
+    size_t taken = 0;
     if constexpr (encodings::kIsBytes<T>) {
       if (text_ == nullptr) text_ = std::make_unique_for_overwrite<char[]>(kSampleBytes);
-      if (bytes > 0) std::memcpy(&text_[bytes_], value.data(), bytes);
-      values_[count_] = {&text_[bytes_], bytes};
+      for (; taken < values.size(); ++taken) {
+        const std::string_view value = values[taken];
+        if (value.size() > kSampleBytes - bytes_) break;
+        if (count_ > 0 && bytes_ + value.size() + (count_ + 1) * extra_bytes_per_value_ > room_)
+          break;
+        if (!value.empty()) std::memcpy(&text_[bytes_], value.data(), value.size());
+        values_[count_++] = {&text_[bytes_], value.size()};
+        bytes_ += value.size();
+      }
     } else {
-      values_[count_] = value;
+      const size_t fitting = std::max<size_t>(1, room_ / (sizeof(T) + extra_bytes_per_value_));
+      taken = std::min(values.size(), fitting - std::min(fitting, count_));
+      std::copy_n(values.begin(), taken, &values_[count_]);
+      count_ += taken;
+      bytes_ += taken * sizeof(T);
     }
-    ++count_;
-    bytes_ += bytes;
-    return true;
+    return taken;
   }
 
   // Valid until the next call of Clear.
@@ -68,7 +73,7 @@ class Sample {
 
  private:
   const size_t extra_bytes_per_value_;
-  const size_t block_bytes_;
+  const size_t room_;
   std::unique_ptr<T[]> values_;
   std::unique_ptr<char[]> text_;  // of strings
   size_t count_ = 0;

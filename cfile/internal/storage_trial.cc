@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -39,8 +40,17 @@ constexpr Rule RuleOf(Goal goal) {
     case Goal::kBalanced:
       break;
   }
-  return {.picoseconds_per_byte = 1000.0 / 3, .slack = 1.15, .compressed_to = 2.0 / 3};
+  return {.picoseconds_per_byte = 400, .slack = 1.15, .compressed_to = 0.75};
 }
+
+// How many times the cost of a scan counts of an encoding whose blocks are to be searched by key,
+// but have to be decoded for it.
+constexpr double kSearchFactor = 4;
+
+// What any block takes beside its values, envelope, checksum and index entry, and what a dictionary
+// takes beside its own: where values take next to nothing, this is what there is to save.
+constexpr double kBlockBytes = 64;
+constexpr double kDictionaryBytes = 40;
 
 // A way to store the sample, and what it is estimated to take.
 struct Candidate {
@@ -123,10 +133,11 @@ std::optional<double> DictionaryBytes(std::span<const T> values, const EncoderOp
   const auto width = static_cast<double>(std::bit_width(static_cast<uint64_t>(all) - 1));
   const double code_bytes = width / 8;
   const double codes =
-      std::min(count * code_bytes, static_cast<double>(found.runs) * (2 + code_bytes));
+      std::min(count * code_bytes, static_cast<double>(found.runs) * (2 + std::ceil(code_bytes)));
   const double block_values =
       std::max(count, static_cast<double>(options.block_size_bytes) / std::max(code_bytes, 0.125));
-  return codes + count * std::min(all, block_values) * entry_bytes / block_values;
+  return kDictionaryBytes + codes +
+         count * std::min(all, block_values) * entry_bytes / block_values;
 }
 
 // The sample in one block, skip table and values; nothing if it does not fit into one.
@@ -192,16 +203,18 @@ Storage TryStorage(std::span<const T> values, PhysicalType type, const EncoderOp
     Candidate candidate{.storage = {.row = row}};
     candidate.picoseconds = count * (kIsBytes<T> ? row->scan_cost.string : row->scan_cost.number) +
                             own_bytes * row->scan_cost.byte;
+    if (choice.value_index && row->scan_cost.decodes_to_search)
+      candidate.picoseconds *= kSearchFactor;
     if (row->has_dictionary) {
       const std::optional<double> bytes = DictionaryBytes(values, options);
       if (!bytes) continue;
-      candidate.bytes = *bytes;
+      candidate.bytes = kBlockBytes + *bytes;
       candidates.push_back(candidate);
       continue;
     }
     const std::optional<ByteWriter> bytes = EncodeSample(values, type, options, row->encoding);
     if (!bytes) continue;
-    candidate.bytes = static_cast<double>(bytes->size());
+    candidate.bytes = kBlockBytes + static_cast<double>(bytes->size());
     candidates.push_back(candidate);
     if (choice.compression == Compression::kNone) continue;
     const auto with_codec = [&](size_t compressed_size) {
@@ -212,9 +225,10 @@ Storage TryStorage(std::span<const T> values, PhysicalType type, const EncoderOp
     compressed.Clear();
     if (!Compress(choice.compression, bytes->span(), compressed, choice.compression_level).ok())
       continue;
-    if (static_cast<double>(compressed.size()) > rule.compressed_to * candidate.bytes) continue;
+    const double compressed_bytes = kBlockBytes + static_cast<double>(compressed.size());
+    if (compressed_bytes > rule.compressed_to * candidate.bytes) continue;
     candidates.push_back({.storage = {.row = row, .compressed = true},
-                          .bytes = static_cast<double>(compressed.size()),
+                          .bytes = compressed_bytes,
                           .picoseconds = with_codec(compressed.size())});
   }
   return Choose(candidates, budget, rule.slack);
