@@ -89,8 +89,8 @@ class LevelWriter<T>::Impl {
   uint64_t num_values() const { return num_values_; }
   const internal::FileWriter& file() const { return file_; }
   size_t memory_usage_bytes() const {
-    return file_.memory_usage_bytes() + encoder_->size_bytes() + levels_.size_bytes() +
-           block_.bytes.capacity() + prefix_.capacity();
+    return file_.memory_usage_bytes() + encoder_->size_bytes() + encoder_->retained_bytes() +
+           levels_.size_bytes() + block_.bytes.capacity() + prefix_.capacity();
   }
 
  private:

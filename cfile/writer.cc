@@ -128,8 +128,8 @@ class Writer<T>::Impl {
     return key;
   }
   size_t memory_usage_bytes() const {
-    return file_.memory_usage_bytes() + encoder_->size_bytes() + validity_.size_bytes() +
-           block_.bytes.capacity() + prefix_.capacity() +
+    return file_.memory_usage_bytes() + encoder_->size_bytes() + encoder_->retained_bytes() +
+           validity_.size_bytes() + block_.bytes.capacity() + prefix_.capacity() +
            (present_ == nullptr ? 0 : kCheckedValues * sizeof(T));
   }
 

@@ -23,8 +23,10 @@ namespace cfile {
 
 // A column of values of T; cfile/types.h says which T each ColumnType takes. Thread-compatible.
 //
-// Memory: one data block, one index node per level of each tree; it does not grow with the number
-// of rows (the nodes' keys are cut to what tells them apart, see cfile/FORMAT.md, Index nodes).
+// Memory: one data block, one index node per level of each tree, of a dictionary encoding up to the
+// 1 MiB of its dictionary and what finds values in it, of automatic choice a sample of 128 KiB and,
+// of several encodings, a block's buffers each. It does not grow with the number of rows (the
+// nodes' keys are cut to what tells them apart, see cfile/FORMAT.md, Index nodes).
 //
 // Failure is sticky: the first error is returned by every later call, and nothing becomes visible
 // under the file's name. A writer that is dropped without Finish leaves nothing behind.

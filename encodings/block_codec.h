@@ -138,6 +138,9 @@ class BlockEncoder {
   virtual uint32_t count() const = 0;
   virtual size_t size_bytes() const = 0;
 
+  // Bytes of memory that it keeps from block to block beside its buffers: a dictionary.
+  virtual size_t retained_bytes() const { return 0; }
+
   // Completes the block, whose first value has this ordinal in its file (cut to 32 bits, as the
   // format stores it), and moves it into `block`, whose memory is reused. The encoder is then
   // empty. A block of no values is valid.

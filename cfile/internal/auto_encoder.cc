@@ -63,6 +63,12 @@ class AutoEncoder final : public BlockEncoder<T> {
     return encoder_ != nullptr ? encoder_->size_bytes() : sample_.size_bytes();
   }
 
+  size_t retained_bytes() const override {
+    size_t bytes = sample_.memory_usage_bytes();
+    for (const auto& [encoding, encoder] : encoders_) bytes += encoder->retained_bytes();
+    return bytes;
+  }
+
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
     if (encoder_ == nullptr) BeginBlock();
     encoder_->Finish(first_ordinal, block);

@@ -26,7 +26,8 @@ struct AutoOptions {
 // about, and otherwise more and more seldom. All dictionary encodings but the last of the registry
 // are left out: a file has one dictionary.
 //
-// Memory: beside that of the encoders in use, the sample and one trial: some 64 KiB each.
+// Memory: that of the encoders that blocks were encoded with, a sample of up to 128 KiB and, while
+// a trial is made, a small multiple of that.
 // Precondition: not options.kudu_exact.
 template <typename T>
 std::unique_ptr<encodings::BlockEncoder<T>> MakeAutoEncoder(

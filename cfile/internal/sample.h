@@ -69,6 +69,10 @@ class Sample {
   std::span<const T> values() const { return {values_.get(), count_}; }
   // Bytes of the values.
   size_t size_bytes() const { return bytes_; }
+  size_t memory_usage_bytes() const {
+    return (values_ == nullptr ? 0 : kSampleValues * sizeof(T)) +
+           (text_ == nullptr ? 0 : kSampleBytes);
+  }
   void Clear() { count_ = bytes_ = 0; }
 
  private:
