@@ -51,8 +51,8 @@ struct WriterOptions {
   Encoding encoding = Encoding::kAuto;
   Goal goal = Goal::kBalanced;
   // kDefault: with automatic choice the goal's codec (none if it was not built in), which those
-  // blocks are compressed with that it pays for; else none. Any codec may be named instead, and
-  // kNone.
+  // blocks are compressed with that it pays for; else none. A codec that is named compresses all
+  // blocks that it saves a tenth of, and automatic choice compares encodings so.
   Compression compression = Compression::kDefault;
   // Of zstd: 1 (fast) to 22 (small); 0 is the goal's where that chose the codec, else zstd's own.
   int compression_level = 0;

@@ -51,8 +51,9 @@ absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const Col
   if (options.encoding == Encoding::kAuto) {
     return MakeAutoEncoder<T>(type.physical(), encoder_options,
                               {.goal = options.goal,
-                               .compression = options.compression,
+                               .compression = CodecOf(options),
                                .compression_level = options.compression_level,
+                               .compress_all = options.compression != Compression::kDefault,
                                .value_index = options.value_index});
   }
   return encodings::MakeEncoder<T>(options.encoding, type.physical(), encoder_options);

@@ -59,16 +59,20 @@ void ResolveChoices(const ColumnType& type, WriterOptions& options) {
     }
   }
   const bool automatic = options.encoding == Encoding::kAuto;
-  if (options.compression == Compression::kDefault) {
+  if (options.compression == Compression::kDefault && !automatic)
     options.compression = Compression::kNone;
-    if (automatic && options.goal != Goal::kSpeed &&
-        CheckCompressionBuiltIn(Compression::kZstd).ok()) {
-      options.compression = Compression::kZstd;
-      if (options.compression_level == 0 && options.goal == Goal::kBalanced)
-        options.compression_level = 1;
-    }
+  if (options.compression == Compression::kDefault && options.compression_level == 0 &&
+      options.goal == Goal::kBalanced) {
+    options.compression_level = 1;
   }
   if (options.restart_interval == 0) options.restart_interval = automatic ? 32 : 16;
+}
+
+Compression CodecOf(const WriterOptions& options) {
+  if (options.compression != Compression::kDefault) return options.compression;
+  const bool none =
+      options.goal == Goal::kSpeed || !CheckCompressionBuiltIn(Compression::kZstd).ok();
+  return none ? Compression::kNone : Compression::kZstd;
 }
 
 absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options) {
@@ -120,10 +124,11 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
 FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
                        const WriterOptions& options)
     : sink_(std::move(sink)), options_(options) {
+  options_.compression = CodecOf(options);
   info_.version = options.version;
   info_.type = type;
   if (options.encoding != Encoding::kAuto) info_.encoding = options.encoding;
-  info_.compression = options.compression;
+  info_.compression = options_.compression;
   info_.nullable = options.nullable;
   info_.header_metadata = options.metadata;
   info_.levels.max_definition = options.nullable ? 1 : 0;

@@ -21,11 +21,14 @@
 
 namespace cfile::internal {
 
-// Puts in place of what `options` leaves open (kAuto, kDefault, 0) what the writer uses. An
-// encoding stays kAuto where blocks can say theirs. Elsewhere it becomes with Compatibility::kKudu
-// what it is in Kudu, RLE for bool, DICT for bytes, BIT_SHUFFLE for all else; in version 1 RLE for
-// bool, PREFIX for sorted bytes, PLAIN for all else.
+// Puts in place of what `options` leaves open (kAuto, kDefault, 0) what the writer uses. Encoding
+// and codec stay open where blocks can say theirs. Elsewhere the codec becomes none, and the
+// encoding with Compatibility::kKudu what it is in Kudu, RLE for bool, DICT for bytes, BIT_SHUFFLE
+// for all else; in version 1 RLE for bool, PREFIX for sorted bytes, PLAIN for all else.
 void ResolveChoices(const ColumnType& type, WriterOptions& options);
+
+// The codec that the file names. Precondition: the choices of `options` are resolved.
+Compression CodecOf(const WriterOptions& options);
 
 // kInvalidArgument or kUnimplemented if a file of `type` cannot be written with `options`, whose
 // choices are resolved.

@@ -52,6 +52,9 @@ constexpr double kSearchFactor = 4;
 constexpr double kBlockBytes = 64;
 constexpr double kDictionaryBytes = 40;
 
+// What a codec that is to be used on all blocks must leave at most.
+constexpr double kAlwaysCompressedTo = 0.9;
+
 // A way to store the sample, and what it is estimated to take.
 struct Candidate {
   Storage storage;
@@ -162,7 +165,7 @@ Storage Choose(std::span<const Candidate> candidates, double budget, double slac
   for (const Candidate& each : candidates) {
     if (allowed(each)) smallest = std::min(smallest, each.bytes);
   }
-  // Nothing is ever larger than PLAIN, the first one.
+  // The first one is PLAIN: nothing is ever larger.
   const double most = std::min(slack * smallest, candidates.front().bytes);
   const Candidate* best = nullptr;
   for (const Candidate& each : candidates) {
@@ -200,7 +203,7 @@ Storage TryStorage(std::span<const T> values, PhysicalType type, const EncoderOp
   std::vector<Candidate> candidates;
   ByteWriter compressed;
   for (const EncodingRow* row : rows) {
-    Candidate candidate{.storage = {.row = row}};
+    Candidate candidate{.storage = {.row = row, .compressed = choice.compress_all}};
     candidate.picoseconds = count * (kIsBytes<T> ? row->scan_cost.string : row->scan_cost.number) +
                             own_bytes * row->scan_cost.byte;
     if (choice.value_index && row->scan_cost.decodes_to_search)
@@ -215,21 +218,27 @@ Storage TryStorage(std::span<const T> values, PhysicalType type, const EncoderOp
     const std::optional<ByteWriter> bytes = EncodeSample(values, type, options, row->encoding);
     if (!bytes) continue;
     candidate.bytes = kBlockBytes + static_cast<double>(bytes->size());
-    candidates.push_back(candidate);
-    if (choice.compression == Compression::kNone) continue;
-    const auto with_codec = [&](size_t compressed_size) {
-      return candidate.picoseconds + static_cast<double>(DecompressionPicoseconds(
-                                         choice.compression, compressed_size, bytes->size()));
+    const auto decompression = [&](size_t compressed_size) {
+      return choice.compress_all ? 0.0
+                                 : static_cast<double>(DecompressionPicoseconds(
+                                       choice.compression, compressed_size, bytes->size()));
     };
-    if (with_codec(0) > budget) continue;
     compressed.Clear();
-    if (!Compress(choice.compression, bytes->span(), compressed, choice.compression_level).ok())
+    const bool try_codec = choice.compression != Compression::kNone &&
+                           candidate.picoseconds + decompression(0) <= budget;
+    if (!try_codec ||
+        !Compress(choice.compression, bytes->span(), compressed, choice.compression_level).ok()) {
+      candidates.push_back(candidate);
       continue;
+    }
+    const double most = choice.compress_all ? kAlwaysCompressedTo : rule.compressed_to;
     const double compressed_bytes = kBlockBytes + static_cast<double>(compressed.size());
-    if (compressed_bytes > rule.compressed_to * candidate.bytes) continue;
+    const bool pays = compressed_bytes <= most * candidate.bytes;
+    if (!pays || !choice.compress_all) candidates.push_back(candidate);
+    if (!pays) continue;
     candidates.push_back({.storage = {.row = row, .compressed = true},
                           .bytes = compressed_bytes,
-                          .picoseconds = with_codec(compressed.size())});
+                          .picoseconds = candidate.picoseconds + decompression(compressed.size())});
   }
   return Choose(candidates, budget, rule.slack);
 }
