@@ -30,7 +30,7 @@ enum class Compatibility : uint8_t {
 // hardly larger than the smallest; never one that is larger than PLAIN. In a column with a value
 // index, decoding counts four times for encodings that have to decode values to find a key.
 enum class Goal : uint8_t {
-  // At least 2.5 GB/s of one core; at most 1.15 times the smallest; compressed with zstd's level 1
+  // At least 2 GB/s of one core; at most 1.15 times the smallest; compressed with zstd's level 1
   // where that saves a quarter.
   kBalanced = 0,
   // At least 0.25 GB/s; at most 1.05 times the smallest; compressed with zstd where that saves a

@@ -75,12 +75,7 @@ class AutoEncoder final : public BlockEncoder<T> {
     encoder_ = nullptr;
     if (block.encoding == Encoding::kAuto) block.encoding = chosen_.row->encoding;
     block.compressible = chosen_.compressed;
-    // A block that takes as much more or less than the first one of this choice is of other values.
-    if (block.count == 0) return;
     values_since_trial_ += block.count;
-    const double bytes = static_cast<double>(block.bytes.size()) / block.count;
-    if (!usual_bytes_) usual_bytes_ = bytes;
-    unusual_ = Differ(bytes, *usual_bytes_);
   }
 
   bool FinishDictionary(ByteWriter& out) override {
@@ -116,7 +111,7 @@ class AutoEncoder final : public BlockEncoder<T> {
   // Makes a trial of `values` if one is due, and encoder_ that of the choice.
   void Choose(std::span<const T> values) {
     const Nature nature = NatureOf(values);
-    if (!nature_ || unusual_ || nature.DiffersFrom(*nature_) ||
+    if (!nature_ || nature.DiffersFrom(*nature_) ||
         values_since_trial_ >= trial_interval_ * values.size()) {
       const Storage storage = TryStorage(values, type_, options_, choice_, candidates_);
       const bool same = nature_ && storage == chosen_;
@@ -124,7 +119,6 @@ class AutoEncoder final : public BlockEncoder<T> {
           same ? std::min(2 * trial_interval_, kLastTrialInterval) : kFirstTrialInterval;
       chosen_ = storage;
       nature_ = nature;
-      usual_bytes_.reset();
       values_since_trial_ = 0;
     }
     encoder_ = &EncoderOf(chosen_.row->encoding);
@@ -156,8 +150,6 @@ class AutoEncoder final : public BlockEncoder<T> {
   std::optional<Nature> nature_;
   uint64_t trial_interval_ = kFirstTrialInterval;
   uint64_t values_since_trial_ = 0;
-  std::optional<double> usual_bytes_;  // of a value in the first block
-  bool unusual_ = false;               // the last block's were others
 };
 
 }  // namespace

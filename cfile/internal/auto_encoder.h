@@ -24,9 +24,9 @@ struct AutoOptions {
 // files can be reproduced.
 //
 // A trial encodes the sample with each encoding that takes the type. It is made for the first
-// block, for one whose first values or size differ in nature from those that the last trial was
-// about, and otherwise more and more seldom. All dictionary encodings but the last of the registry
-// are left out: a file has one dictionary.
+// block, for one whose first values differ in nature from those that the last trial was about, and
+// otherwise more and more seldom. All dictionary encodings but the last of the registry are left
+// out: a file has one dictionary.
 //
 // Memory: that of the encoders that blocks were encoded with, a sample of up to 128 KiB and, while
 // a trial is made, a small multiple of that.

@@ -40,7 +40,7 @@ constexpr Rule RuleOf(Goal goal) {
     case Goal::kBalanced:
       break;
   }
-  return {.picoseconds_per_byte = 400, .slack = 1.15, .compressed_to = 0.75};
+  return {.picoseconds_per_byte = 500, .slack = 1.15, .compressed_to = 0.75};
 }
 
 // How many times the cost of a scan counts of an encoding whose blocks are to be searched by key,

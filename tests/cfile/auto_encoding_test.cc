@@ -276,6 +276,26 @@ TEST(AutoEncoding, GoalsDiffer) {
   EXPECT_LT(key_bytes[Goal::kSpeed], 200'000 * 8);
 }
 
+// What compression saves little of is left as it is, for the sake of scans.
+TEST(AutoEncoding, BalancedBlocksAreCompressedWhereItSavesMuch) {
+  if (!CheckCompressionBuiltIn(Compression::kZstd).ok()) GTEST_SKIP() << "no zstd";
+  std::mt19937_64 random(5);
+  std::vector<std::string> texts(20'000, std::string(40, ' '));
+  for (std::string& text : texts) {
+    for (char& letter : text) letter = static_cast<char>(random() % 128);  // 7 bits of 8
+  }
+  for (const Goal goal : {Goal::kBalanced, Goal::kSize}) {
+    const auto file =
+        WriteValues<std::string_view>(ColumnType::Binary(), {.goal = goal}, Views(texts));
+    for (const BlockInfo& block : BlocksOf(OpenFile(file)))
+      EXPECT_EQ(block.compressed, goal == Goal::kSize);
+  }
+  // Unless the codec was asked for.
+  const auto file = WriteValues<std::string_view>(
+      ColumnType::Binary(), {.compression = Compression::kZstd}, Views(texts));
+  for (const BlockInfo& block : BlocksOf(OpenFile(file))) EXPECT_TRUE(block.compressed);
+}
+
 // A file with a codec stores what does not pay as it is, where it can be pointed at.
 TEST(AutoEncoding, RawPlainBlocksArePointedAt) {
   const std::vector<int64_t> values = Uniform(100'000);
