@@ -91,8 +91,9 @@ class LevelWriter<T>::Impl {
   uint64_t num_values() const { return num_values_; }
   const internal::FileWriter& file() const { return file_; }
   size_t memory_usage_bytes() const {
-    return file_.memory_usage_bytes() + encoder_->size_bytes() + levels_.size_bytes() +
-           block_.bytes.capacity() + prefix_.capacity() + statistics_.memory_usage_bytes();
+    return file_.memory_usage_bytes() + encoder_->size_bytes() + encoder_->retained_bytes() +
+           levels_.size_bytes() + block_.bytes.capacity() + prefix_.capacity() +
+           statistics_.memory_usage_bytes();
   }
 
  private:
@@ -354,6 +355,14 @@ size_t LevelWriter<T>::memory_usage_bytes() const {
 template <typename T>
 Encoding LevelWriter<T>::encoding() const {
   return impl_->file().info().encoding;
+}
+template <typename T>
+Compression LevelWriter<T>::compression() const {
+  return impl_->file().info().compression;
+}
+template <typename T>
+std::span<const EncodingTotals> LevelWriter<T>::encodings() const {
+  return impl_->file().encodings();
 }
 
 #define CFILE_INSTANTIATE(T) template class LevelWriter<T>;

@@ -92,8 +92,13 @@ class LevelWriter {
   // Bytes that this writer holds in memory.
   size_t memory_usage_bytes() const;
 
-  // The encoding that the file uses: the options' one, or what kAuto became.
+  // The encoding that the footer names: the options' one, or, after Finish, what kAuto became; see
+  // cfile/FORMAT.md, Extended blocks.
   Encoding encoding() const;
+  // The codec that the file names: the options' one, or what kDefault became.
+  Compression compression() const;
+  // What blocks were written so far, by encoding. Valid until the next call.
+  std::span<const EncodingTotals> encodings() const;
 
  private:
   class Impl;

@@ -26,13 +26,38 @@ enum class Compatibility : uint8_t {
   kKudu = 1,
 };
 
+// What automatic choice is for. A candidate is an encoding of the registry
+// (encodings/registry.h), with or without compression. Of those that a scan is estimated to decode
+// at the speed below, a string counted with the 16 bytes of its view, it takes the fastest that is
+// hardly larger than the smallest; never one that is larger than PLAIN. In a column with a value
+// index, decoding counts four times for encodings that have to decode values to find a key.
+enum class Goal : uint8_t {
+  // At least 2 GB/s of one core; at most 1.15 times the smallest; compressed with zstd's level 1
+  // where that saves a quarter.
+  kBalanced = 0,
+  // At least 0.25 GB/s; at most 1.05 times the smallest; compressed with zstd where that saves a
+  // tenth.
+  kSize = 1,
+  // At least 6 GB/s; at most twice the smallest: numbers stay where they can be pointed at unless
+  // an encoding halves them. Never compressed.
+  kSpeed = 2,
+};
+
 // The largest header or footer that is written, and that is read by default.
 inline constexpr size_t kMaxMetadataSizeBytes = 16 * 1024 * 1024;
 
 struct WriterOptions {
-  // kAuto: the writer chooses by type and index; the file holds the choice.
+  // kAuto: the writer chooses for each block, by a sample of its first values and to the `goal`;
+  // the block holds the choice. Where each block cannot say it, in version 1 and with
+  // Compatibility::kKudu, one encoding is chosen for the file by the type of the column.
   Encoding encoding = Encoding::kAuto;
-  Compression compression = Compression::kNone;
+  Goal goal = Goal::kBalanced;
+  // kDefault: with automatic choice the goal's codec (none if it was not built in), which those
+  // blocks are compressed with that it pays for; else none. A codec that is named compresses all
+  // blocks that it saves a tenth of, and automatic choice compares encodings so.
+  Compression compression = Compression::kDefault;
+  // Of zstd: 1 (fast) to 22 (small); 0 is the goal's where that chose the codec, else zstd's own.
+  int compression_level = 0;
 
   // Values may be null (Append with validity).
   bool nullable = false;
@@ -64,14 +89,23 @@ struct WriterOptions {
   // half of what was asked for. kInvalidArgument where there are no statistics.
   uint32_t bloom_filter_bits_per_value = 0;
 
-  // PREFIX encoding: values between two restart points. More: smaller and slower to seek in.
-  uint32_t restart_interval = 16;
+  // PREFIX encoding: values between two restart points. More: smaller and slower to seek in. 0: 16,
+  // as in Kudu, or 32 where the encoding is chosen.
+  uint32_t restart_interval = 0;
 
   FormatVersion version = FormatVersion::kV2;
   Compatibility compatibility = Compatibility::kNone;
 
   // Pairs (key, value) for the header. Keys that begin with "cfile." are the library's.
   std::vector<std::pair<std::string, std::string>> metadata = {};
+};
+
+// The blocks of a file that are encoded alike.
+struct EncodingTotals {
+  Encoding encoding = Encoding::kPlain;
+  uint64_t blocks = 0;
+  uint64_t compressed_blocks = 0;  // of them
+  uint64_t stored_bytes = 0;       // in the file
 };
 
 struct ReaderOptions {

@@ -113,6 +113,8 @@ class TableWriter {
   uint64_t bytes_written(size_t column) const;
   size_t memory_usage_bytes() const;
   Encoding encoding(size_t column) const;
+  Compression compression(size_t column) const;
+  std::span<const EncodingTotals> encodings(size_t column) const;
 
  private:
   class Impl;

@@ -34,6 +34,8 @@ class ColumnWriter {
   virtual uint64_t bytes_written() const = 0;
   virtual size_t memory_usage_bytes() const = 0;
   virtual Encoding encoding() const = 0;
+  virtual Compression compression() const = 0;
+  virtual std::span<const EncodingTotals> encodings() const = 0;
 };
 
 template <typename T>
@@ -62,6 +64,8 @@ class TypedColumnWriter final : public ColumnWriter {
   uint64_t bytes_written() const override { return writer_->bytes_written(); }
   size_t memory_usage_bytes() const override { return writer_->memory_usage_bytes(); }
   Encoding encoding() const override { return writer_->encoding(); }
+  Compression compression() const override { return writer_->compression(); }
+  std::span<const EncodingTotals> encodings() const override { return writer_->encodings(); }
 
  private:
   const std::unique_ptr<Writer<T>> writer_;
@@ -90,6 +94,8 @@ class TypedLevelWriter final : public ColumnWriter {
   uint64_t bytes_written() const override { return writer_->bytes_written(); }
   size_t memory_usage_bytes() const override { return writer_->memory_usage_bytes(); }
   Encoding encoding() const override { return writer_->encoding(); }
+  Compression compression() const override { return writer_->compression(); }
+  std::span<const EncodingTotals> encodings() const override { return writer_->encodings(); }
 
  private:
   const std::unique_ptr<LevelWriter<T>> writer_;
@@ -389,6 +395,12 @@ uint64_t TableWriter::bytes_written(size_t column) const {
   return impl_->column(column).bytes_written();
 }
 Encoding TableWriter::encoding(size_t column) const { return impl_->column(column).encoding(); }
+Compression TableWriter::compression(size_t column) const {
+  return impl_->column(column).compression();
+}
+std::span<const EncodingTotals> TableWriter::encodings(size_t column) const {
+  return impl_->column(column).encodings();
+}
 
 size_t TableWriter::memory_usage_bytes() const {
   size_t bytes = 0;

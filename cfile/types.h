@@ -49,7 +49,7 @@ enum class DataType : uint32_t {
 
 // Bytes -> bytes compression of whole blocks. Wire numbers as above.
 enum class Compression : uint32_t {
-  kDefault = 0,  // only in options: none
+  kDefault = 0,  // only in options: see WriterOptions
   kNone = 1,
   kSnappy = 2,
   kLz4 = 3,
@@ -156,7 +156,8 @@ std::vector<Compression> AllCompressions();
 
 // "none", "snappy", "zstd", ...; "compression N" for a number unknown.
 std::string CompressionName(Compression compression);
-// The codec of that name; kInvalidArgument if there is none, kUnimplemented if it was not built in.
+// The codec of that name, "auto" for kDefault; kInvalidArgument if there is none, kUnimplemented if
+// it was not built in.
 absl::StatusOr<Compression> ParseCompression(std::string_view name);
 // OK, or kUnimplemented with the codec's name if this build cannot compress and decompress with it.
 absl::Status CheckCompressionBuiltIn(Compression compression);

@@ -131,8 +131,9 @@ class Writer<T>::Impl {
     return key;
   }
   size_t memory_usage_bytes() const {
-    return file_.memory_usage_bytes() + encoder_->size_bytes() + validity_.size_bytes() +
-           block_.bytes.capacity() + prefix_.capacity() + statistics_.memory_usage_bytes() +
+    return file_.memory_usage_bytes() + encoder_->size_bytes() + encoder_->retained_bytes() +
+           validity_.size_bytes() + block_.bytes.capacity() + prefix_.capacity() +
+           statistics_.memory_usage_bytes() +
            (present_ == nullptr ? 0 : kCheckedValues * sizeof(T));
   }
 
@@ -429,6 +430,14 @@ size_t Writer<T>::memory_usage_bytes() const {
 template <typename T>
 Encoding Writer<T>::encoding() const {
   return impl_->file().info().encoding;
+}
+template <typename T>
+Compression Writer<T>::compression() const {
+  return impl_->file().info().compression;
+}
+template <typename T>
+std::span<const EncodingTotals> Writer<T>::encodings() const {
+  return impl_->file().encodings();
 }
 template <typename T>
 std::string Writer<T>::min_key() const {

@@ -23,10 +23,12 @@ namespace cfile {
 
 // A column of values of T; cfile/types.h says which T each ColumnType takes. Thread-compatible.
 //
-// Memory: one data block, one index node per level of each tree; it does not grow with the number
-// of rows (the nodes' keys are cut to what tells them apart, see cfile/FORMAT.md, Index nodes). The
-// statistics take 20 to 150 bytes for each block, up to half of max_block_size_bytes, and a Bloom
-// filter half as much.
+// Memory: one data block, one index node per level of each tree, of a dictionary encoding up to the
+// 1 MiB of its dictionary and what finds values in it, of automatic choice a sample of 128 KiB and,
+// of several encodings, a block's buffers each. It does not grow with the number of rows (the
+// nodes' keys are cut to what tells them apart, see cfile/FORMAT.md, Index nodes).
+// The statistics take 20 to 150 bytes for each block, up to half of max_block_size_bytes, and a
+// Bloom filter half as much.
 //
 // Failure is sticky: the first error is returned by every later call, and nothing becomes visible
 // under the file's name. A writer that is dropped without Finish leaves nothing behind.
@@ -76,8 +78,13 @@ class Writer {
   // Bytes that this writer holds in memory.
   size_t memory_usage_bytes() const;
 
-  // The encoding that the file uses: the options' one, or what kAuto became.
+  // The encoding that the footer names: the options' one, or, after Finish, what kAuto became; see
+  // cfile/FORMAT.md, Extended blocks.
   Encoding encoding() const;
+  // The codec that the file names: the options' one, or what kDefault became.
+  Compression compression() const;
+  // What blocks were written so far, by encoding. Valid until the next call.
+  std::span<const EncodingTotals> encodings() const;
 
   // The least and the greatest value of a column with a value index, in memcmp form; empty before
   // the first value.

@@ -36,6 +36,7 @@ struct AlpCodec {
   // A vector of exceptions only: a position for each value, and 17 bytes for 1,024 of them.
   static constexpr uint32_t kWorstExtraBytesPerValue = 3;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 32;
+  static constexpr ScanCost kScanCost{.number = 600, .decodes_to_search = true};
   static constexpr bool Supports(PhysicalType type) {
     return type == PhysicalType::kFloat || type == PhysicalType::kDouble;
   }

@@ -36,6 +36,7 @@ struct BitShuffleCodec {
   // Bytes that LZ4 cannot compress become a few more; up to 7 elements fill the last row.
   static constexpr uint32_t kWorstExtraBytesPerValue = 1;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 192;
+  static constexpr ScanCost kScanCost{.byte = 300};
 
   template <typename T>
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,

@@ -41,6 +41,18 @@ struct EncoderOptions {
   bool skip_tables = true;
 };
 
+// About what a scan takes to decode an encoding's values, in picoseconds of one core: so much for
+// each number or string, and for each byte of the decoded values (a bool and a view have none).
+// What is pointed at where it lies takes none. It orders encodings for automatic choice and was
+// measured once, with the data of tests/benchmarks: no promise.
+struct ScanCost {
+  uint32_t number = 0;
+  uint32_t string = 0;
+  uint32_t byte = 0;
+  // A key is found by decoding many values, not where they lie.
+  bool decodes_to_search = false;
+};
+
 // A finished block: a value that the encoder hands on and keeps nothing of.
 struct EncodedBlock {
   ByteWriter bytes;
@@ -54,6 +66,8 @@ struct EncodedBlock {
   // Where fixed-width values lie back to back, if they do, so that a file may align them and a
   // reader point at them: bytes from the block's start.
   std::optional<uint32_t> aligned_values_offset;
+  // Whether a file that compresses should try to compress this block.
+  bool compressible = true;
 
   // Begins a further block in the same memory.
   void Clear() {
@@ -61,6 +75,7 @@ struct EncodedBlock {
     skip_table.Clear();
     count = 0;
     aligned_values_offset.reset();
+    compressible = true;
     encoding = Encoding::kAuto;
   }
 };
@@ -143,6 +158,9 @@ class BlockEncoder {
   // Values in the block so far, and about how many bytes Finish would make of them.
   virtual uint32_t count() const = 0;
   virtual size_t size_bytes() const = 0;
+
+  // Bytes of memory that it keeps from block to block beside its buffers: a dictionary.
+  virtual size_t retained_bytes() const { return 0; }
 
   // Completes the block, whose first value has this ordinal in its file (cut to 32 bits, as the
   // format stores it), and moves it into `block`, whose memory is reused. The encoder is then

@@ -29,6 +29,7 @@ struct ByteStreamSplitCodec {
   // The other bytes of a narrow integer.
   static constexpr uint32_t kWorstExtraBytesPerValue = 3;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 0;
+  static constexpr ScanCost kScanCost{.string = 1000, .byte = 70};
   static constexpr bool Supports(PhysicalType type) {
     return type != PhysicalType::kBool && type != PhysicalType::kBytes &&
            type != PhysicalType::kInt96;  // as Parquet has it

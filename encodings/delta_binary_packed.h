@@ -178,6 +178,7 @@ struct DeltaBinaryPackedCodec {
   // bytes, is filled up.
   static constexpr uint32_t kWorstExtraBytesPerValue = 2;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 576;
+  static constexpr ScanCost kScanCost{.number = 500, .decodes_to_search = true};
   static constexpr bool Supports(PhysicalType type) {
     return PhysicalType::kInt8 <= type && type <= PhysicalType::kUint64;
   }

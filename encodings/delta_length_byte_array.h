@@ -80,6 +80,7 @@ struct DeltaLengthByteArrayCodec {
   // A length takes at most 33 bits and a share of its block's header.
   static constexpr uint32_t kWorstExtraBytesPerValue = 5;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 192;
+  static constexpr ScanCost kScanCost{.string = 1300, .decodes_to_search = true};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
 
   static std::unique_ptr<PageEncoder<std::string_view>> MakePageEncoder(bool skip_tables = true);

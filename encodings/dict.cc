@@ -74,6 +74,10 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
     block.count = inner_.count;
   }
 
+  size_t retained_bytes() const override {
+    return known_.memory_usage_bytes() + dictionary_->size_bytes();
+  }
+
   bool FinishDictionary(ByteWriter& out) override {
     dictionary_->Finish(0, inner_);
     out.PutBytes(inner_.bytes.span());

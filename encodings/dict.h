@@ -26,6 +26,7 @@ struct DictCodec {
   // A code each, or what PLAIN adds to a value.
   static constexpr uint32_t kWorstExtraBytesPerValue = 5;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 192;
+  static constexpr ScanCost kScanCost{.string = 1300, .decodes_to_search = true};
 
   template <typename T>
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,

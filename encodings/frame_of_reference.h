@@ -22,6 +22,7 @@ struct GroupVarintCodec {
   // A quarter of a selector a value; the header and the padding of the last group.
   static constexpr uint32_t kWorstExtraBytesPerValue = 1;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 17 + 4;
+  static constexpr ScanCost kScanCost{.number = 1000};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kUint32; }
 
   // For T = uint32_t only.

@@ -64,6 +64,7 @@ class PageEncoder {
 
   // See BlockEncoder.
   virtual bool FinishDictionary(ByteWriter& /*out*/) { return false; }
+  virtual size_t retained_bytes() const { return 0; }
 };
 
 // Values between two places of a skip table.
@@ -88,6 +89,7 @@ class PageBlockEncoder final : public BlockEncoder<T> {
   bool full() const override { return raw_bytes_ >= full_bytes_; }
   uint32_t count() const override { return count_; }
   size_t size_bytes() const override { return raw_bytes_; }
+  size_t retained_bytes() const override { return encoder_->retained_bytes(); }
 
   void Finish(uint64_t /*first_ordinal*/, EncodedBlock& block) override {
     block.Clear();

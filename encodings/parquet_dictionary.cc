@@ -71,6 +71,8 @@ class DictionaryEncoder final : public PageEncoder<P> {
     plain_->Encode(values, block);
   }
 
+  size_t retained_bytes() const override { return codes_.memory_usage_bytes(); }
+
   bool FinishDictionary(ByteWriter& out) override {
     if (!used_) return false;
     const uint32_t count = codes_.size();

@@ -48,6 +48,7 @@ struct ParquetDictionaryCodec {
   // No block is larger than its PLAIN page: a length before each value of BYTE_ARRAY.
   static constexpr uint32_t kWorstExtraBytesPerValue = 4;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
+  static constexpr ScanCost kScanCost{.number = 1000, .string = 800, .decodes_to_search = true};
   static constexpr bool Supports(PhysicalType) { return true; }
 
   template <typename T>

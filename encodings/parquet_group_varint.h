@@ -28,6 +28,7 @@ struct ParquetGroupVarintCodec {
   // Negative narrow integers take 4 bytes, and each value a part of a selector.
   static constexpr uint32_t kWorstExtraBytesPerValue = 4;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
+  static constexpr ScanCost kScanCost{.number = 1500, .decodes_to_search = true};
   static constexpr bool Supports(PhysicalType type) {
     return PhysicalType::kInt8 <= type && type <= PhysicalType::kUint64;
   }

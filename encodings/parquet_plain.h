@@ -37,6 +37,7 @@ struct ParquetPlainCodec {
   // The length of bytes; the other bytes of a narrow integer.
   static constexpr uint32_t kWorstExtraBytesPerValue = 4;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 0;
+  static constexpr ScanCost kScanCost{.string = 1700, .byte = 60};
   static constexpr bool Supports(PhysicalType) { return true; }
 
   template <typename T>

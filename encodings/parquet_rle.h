@@ -24,6 +24,7 @@ struct ParquetRleCodec {
   static constexpr uint32_t kWorstExtraBytesPerValue = 0;
   // The length, and one run.
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
+  static constexpr ScanCost kScanCost{.number = 100};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBool; }
 
   template <typename T>

@@ -24,6 +24,7 @@ struct PlainCodec {
   // group.
   static constexpr uint32_t kWorstExtraBytesPerValue = 5;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
+  static constexpr ScanCost kScanCost{.string = 2300};
   static constexpr bool Supports(PhysicalType) { return true; }
 
   template <typename T>

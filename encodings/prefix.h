@@ -28,6 +28,7 @@ struct PrefixCodec {
   // Two vints and a restart a value; header and restart count.
   static constexpr uint32_t kWorstExtraBytesPerValue = 2 * 5 + 4;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 17 + 4;
+  static constexpr ScanCost kScanCost{.string = 1700, .byte = 50};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
 
   // For T = std::string_view only.

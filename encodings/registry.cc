@@ -57,6 +57,7 @@ constexpr EncodingRow RowOf() {
           types,
           Codec::kWorstExtraBytesPerValue,
           Codec::kWorstExtraBytesPerBlock,
+          Codec::kScanCost,
           HasDictionary<Codec>};
 }
 

@@ -27,6 +27,7 @@ struct EncodingRow {
   // worst_extra_bytes_per_value + worst_extra_bytes_per_block bytes.
   uint32_t worst_extra_bytes_per_value;
   uint32_t worst_extra_bytes_per_block;
+  ScanCost scan_cost;
 
   // Blocks share a dictionary: see BlockEncoder::FinishDictionary and LoadDictionary.
   bool has_dictionary;

@@ -29,6 +29,7 @@ struct RleCodec {
   // longer than its values, save for its header in the last one.
   static constexpr uint32_t kWorstExtraBytesPerValue = 1;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
+  static constexpr ScanCost kScanCost{.number = 100, .byte = 80};
 
   template <typename T>
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,

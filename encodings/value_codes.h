@@ -84,6 +84,7 @@ class CodeSlots {
     slots_ = std::make_unique<Slot[]>(size_);
     shift_ = 64 - std::countr_zero(size_);
   }
+  size_t memory_usage_bytes() const { return size_ * sizeof(Slot); }
   bool IsFullWith(size_t count) const { return 4 * count > size_; }
 
   void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash >> shift_]); }
@@ -124,6 +125,9 @@ class ValueCodes {
 
   uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
   size_t bytes() const { return bytes_; }
+  size_t memory_usage_bytes() const {
+    return slots_.memory_usage_bytes() + entries_.capacity() * sizeof(Entry) + text_.capacity();
+  }
 
   // Calls take(i, code) for each of the values in order, until it returns false. The code is a new
   // one, size() before, for a value not seen before, or kNoCode if the limit is reached. `take` may

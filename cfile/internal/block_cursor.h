@@ -136,7 +136,7 @@ template <typename V>
 V* BlockCursor<T>::Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity) {
   if (count > capacity) {
     // Grows in a few steps to what the caller's batches ask for.
-    capacity = std::min(kMaxBatchValues, std::bit_ceil(count));
+    capacity = std::min(encodings::kMaxBatchValues, std::bit_ceil(count));
     buffer = std::make_unique_for_overwrite<V[]>(capacity);
   }
   return buffer.get();

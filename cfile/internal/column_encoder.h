@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/auto_encoder.h"
 #include "cfile/internal/file_metadata.h"
 #include "cfile/internal/file_writer.h"
 #include "cfile/options.h"
@@ -26,9 +27,8 @@ namespace cfile::internal {
 template <typename T>
 absl::Status PrepareToWrite(const std::string& name, const ColumnType& type,
                             WriterOptions& options) {
-  if (options.compression == Compression::kDefault) options.compression = Compression::kNone;
   CFILE_RETURN_IF_ERROR(Validate(type));
-  options.encoding = ResolveEncoding(type, options);
+  ResolveChoices(type, options);
   absl::Status status = CheckWriterOptions(type, options);
   if (!HoldsType<T>(type)) {
     status = absl::InvalidArgumentError(absl::StrCat("a column of type ", type.ToString(),
@@ -43,11 +43,20 @@ template <typename T>
 absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const ColumnType& type,
                                                                        const WriterOptions& options,
                                                                        size_t block_size_bytes) {
-  return encodings::MakeEncoder<T>(options.encoding, type.physical(),
-                                   {.block_size_bytes = block_size_bytes,
-                                    .restart_interval = options.restart_interval,
-                                    .type_length = type.type_length,
-                                    .kudu_exact = options.compatibility == Compatibility::kKudu});
+  const encodings::EncoderOptions encoder_options{
+      .block_size_bytes = block_size_bytes,
+      .restart_interval = options.restart_interval,
+      .type_length = type.type_length,
+      .kudu_exact = options.compatibility == Compatibility::kKudu};
+  if (options.encoding == Encoding::kAuto) {
+    return MakeAutoEncoder<T>(type.physical(), encoder_options,
+                              {.goal = options.goal,
+                               .compression = CodecOf(options),
+                               .compression_level = options.compression_level,
+                               .compress_all = options.compression != Compression::kDefault,
+                               .value_index = options.value_index});
+  }
+  return encodings::MakeEncoder<T>(options.encoding, type.physical(), encoder_options);
 }
 
 // kInvalidArgument or kOutOfRange if one of `values` has a size that a file of `type` does not

@@ -43,7 +43,8 @@ struct Codec {
   // The most bytes that `size` bytes may become.
   size_t (*max_compressed_size)(size_t size) = nullptr;
   // Compresses into max_compressed_size(in.size()) bytes at `out` and returns how many it took.
-  absl::StatusOr<size_t> (*compress)(std::span<const uint8_t> in, uint8_t* out) = nullptr;
+  absl::StatusOr<size_t> (*compress)(std::span<const uint8_t> in, uint8_t* out,
+                                     int level) = nullptr;
   // Returns how many bytes `in` makes; where that is out.size(), they are there. kDataLoss if `in`
   // is damaged, or makes more and does not say how many.
   absl::StatusOr<size_t> (*uncompress)(std::span<const uint8_t> in,
@@ -51,20 +52,22 @@ struct Codec {
   // The most bytes that one compressed byte stands for: what a claimed size has to earn before it
   // is allocated. 0: there is no such bound.
   uint32_t max_expansion = 0;
+  // See DecompressionPicoseconds: of a compressed byte; a byte that comes out takes a sixth of it.
+  uint32_t picoseconds = 0;
 };
 
 size_t SameSize(size_t size) { return size; }
-absl::StatusOr<size_t> Copy(std::span<const uint8_t> in, uint8_t* out) {
+absl::StatusOr<size_t> Copy(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
   if (!in.empty()) std::memcpy(out, in.data(), in.size());
   return in.size();
 }
 absl::StatusOr<size_t> CopyExactly(std::span<const uint8_t> in, std::span<uint8_t> out) {
   if (in.size() != out.size()) return in.size();
-  return Copy(in, out.data());
+  return Copy(in, out.data(), 0);
 }
 
 #ifdef CFILE_WITH_SNAPPY
-absl::StatusOr<size_t> SnappyCompress(std::span<const uint8_t> in, uint8_t* out) {
+absl::StatusOr<size_t> SnappyCompress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
   size_t size;
   snappy::RawCompress(AsString(in).data(), in.size(), reinterpret_cast<char*>(out), &size);
   return size;
@@ -86,7 +89,7 @@ absl::StatusOr<size_t> SnappyUncompress(std::span<const uint8_t> in, std::span<u
 
 #ifdef CFILE_WITH_LZ4
 size_t Lz4Bound(size_t size) { return size > LZ4_MAX_INPUT_SIZE ? 0 : LZ4_COMPRESSBOUND(size); }
-absl::StatusOr<size_t> Lz4Compress(std::span<const uint8_t> in, uint8_t* out) {
+absl::StatusOr<size_t> Lz4Compress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
   const size_t bound = Lz4Bound(in.size());
   if (bound == 0) {
     return absl::InvalidArgumentError(absl::StrCat("LZ4 compresses up to ", LZ4_MAX_INPUT_SIZE,
@@ -134,7 +137,7 @@ thread_local std::unique_ptr<z_stream, FreeInflate> inflate_stream;
 size_t DeflateBound(size_t size) { return compressBound(size) + 12; }
 
 template <int kWrapper>
-absl::StatusOr<size_t> Deflate(std::span<const uint8_t> in, uint8_t* out) {
+absl::StatusOr<size_t> Deflate(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
   std::unique_ptr<z_stream, FreeDeflate>& stream = deflate_stream<kWrapper>;
   if (stream == nullptr) {
     auto made = std::make_unique<z_stream>();
@@ -203,7 +206,7 @@ absl::Status InitLzo() {
   if (code == LZO_E_OK) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("liblzo2 does not fit this build: error ", code));
 }
-absl::StatusOr<size_t> LzoCompress(std::span<const uint8_t> in, uint8_t* out) {
+absl::StatusOr<size_t> LzoCompress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
   CFILE_RETURN_IF_ERROR(InitLzo());
   thread_local const auto memory = std::make_unique<lzo_align_t[]>(
       (LZO1X_1_MEM_COMPRESS + sizeof(lzo_align_t) - 1) / sizeof(lzo_align_t));
@@ -230,7 +233,7 @@ absl::StatusOr<size_t> LzoUncompress(std::span<const uint8_t> in, std::span<uint
 #ifdef CFILE_WITH_BROTLI
 constexpr int kBrotliQuality = 8;  // Arrow's; the library's own, 11, takes 20 times as long
 
-absl::StatusOr<size_t> BrotliCompress(std::span<const uint8_t> in, uint8_t* out) {
+absl::StatusOr<size_t> BrotliCompress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
   size_t size = BrotliEncoderMaxCompressedSize(in.size());
   if (!BrotliEncoderCompress(kBrotliQuality, BROTLI_DEFAULT_WINDOW, BROTLI_DEFAULT_MODE, in.size(),
                              in.data(), &size, out)) {
@@ -281,11 +284,11 @@ struct FreeZstdContext {
 thread_local std::unique_ptr<ZSTD_CCtx, FreeZstdContext> zstd_compressor;
 thread_local std::unique_ptr<ZSTD_DCtx, FreeZstdContext> zstd_decompressor;
 
-absl::StatusOr<size_t> ZstdCompress(std::span<const uint8_t> in, uint8_t* out) {
+absl::StatusOr<size_t> ZstdCompress(std::span<const uint8_t> in, uint8_t* out, int level) {
   if (zstd_compressor == nullptr) zstd_compressor.reset(ZSTD_createCCtx());
   if (zstd_compressor == nullptr) return absl::ResourceExhaustedError("no memory for zstd");
   const size_t size = ZSTD_compressCCtx(zstd_compressor.get(), out, ZSTD_compressBound(in.size()),
-                                        in.data(), in.size(), ZSTD_CLEVEL_DEFAULT);
+                                        in.data(), in.size(), level);
   if (ZSTD_isError(size)) {
     return absl::InternalError(absl::StrCat("zstd cannot compress: ", ZSTD_getErrorName(size)));
   }
@@ -305,39 +308,41 @@ absl::StatusOr<size_t> ZstdUncompress(std::span<const uint8_t> in, std::span<uin
 
 // All codecs with a number in the format.
 constexpr Codec kCodecs[] = {
-    {Compression::kNone, "none", SameSize, Copy, CopyExactly, 1},
+    {Compression::kNone, "none", SameSize, Copy, CopyExactly, 1, 0},
 #ifdef CFILE_WITH_SNAPPY
     {Compression::kSnappy, "snappy", snappy::MaxCompressedLength, SnappyCompress, SnappyUncompress,
-     22},
+     22, 360},
 #else
     {Compression::kSnappy, "snappy"},
 #endif
 #ifdef CFILE_WITH_LZ4
-    {Compression::kLz4, "lz4", Lz4Bound, Lz4Compress, Lz4Uncompress, 255},
+    {Compression::kLz4, "lz4", Lz4Bound, Lz4Compress, Lz4Uncompress, 255, 360},
 #else
     {Compression::kLz4, "lz4"},
 #endif
 #ifdef CFILE_WITH_ZLIB
-    {Compression::kZlib, "zlib", DeflateBound, Deflate<kZlibWrapper>, Inflate<kZlibWrapper>, 1032},
-    {Compression::kGzip, "gzip", DeflateBound, Deflate<kGzipWrapper>, Inflate<kGzipWrapper>, 1032},
+    {Compression::kZlib, "zlib", DeflateBound, Deflate<kZlibWrapper>, Inflate<kZlibWrapper>, 1032,
+     8000},
+    {Compression::kGzip, "gzip", DeflateBound, Deflate<kGzipWrapper>, Inflate<kGzipWrapper>, 1032,
+     8000},
 #else
     {Compression::kZlib, "zlib"},
     {Compression::kGzip, "gzip"},
 #endif
 #ifdef CFILE_WITH_LZO
-    {Compression::kLzo, "lzo", LzoBound, LzoCompress, LzoUncompress, 255},
+    {Compression::kLzo, "lzo", LzoBound, LzoCompress, LzoUncompress, 255, 500},
 #else
     {Compression::kLzo, "lzo"},
 #endif
 #ifdef CFILE_WITH_BROTLI
     // No bound: a few bytes may stand for any number of them.
     {Compression::kBrotli, "brotli", BrotliEncoderMaxCompressedSize, BrotliCompress,
-     BrotliUncompress},
+     BrotliUncompress, 0, 3000},
 #else
     {Compression::kBrotli, "brotli"},
 #endif
 #ifdef CFILE_WITH_ZSTD
-    {Compression::kZstd, "zstd", ZSTD_compressBound, ZstdCompress, ZstdUncompress, 65536},
+    {Compression::kZstd, "zstd", ZSTD_compressBound, ZstdCompress, ZstdUncompress, 65536, 1500},
 #else
     {Compression::kZstd, "zstd"},
 #endif
@@ -363,14 +368,21 @@ absl::StatusOr<const Codec*> FindBuiltInCodec(Compression compression) {
 namespace internal {
 
 absl::Status Compress(Compression compression, std::span<const uint8_t> in,
-                      encodings::ByteWriter& out) {
+                      encodings::ByteWriter& out, int level) {
   assert(in.size() <= std::numeric_limits<int32_t>::max());
   CFILE_ASSIGN_OR_RETURN(const Codec* codec, FindBuiltInCodec(compression));
   const size_t size_before = out.size();
   uint8_t* begin = out.Extend(codec->max_compressed_size(in.size()));
-  const absl::StatusOr<size_t> size = codec->compress(in, begin);
+  const absl::StatusOr<size_t> size = codec->compress(in, begin, level);
   out.Truncate(size_before + (size.ok() ? *size : 0));
   return size.status();
+}
+
+uint64_t DecompressionPicoseconds(Compression compression, uint64_t compressed_size,
+                                  uint64_t uncompressed_size) {
+  const Codec* codec = FindCodec(compression);
+  const uint64_t picoseconds = codec == nullptr ? 0 : codec->picoseconds;
+  return picoseconds * compressed_size + picoseconds * uncompressed_size / 6;
 }
 
 absl::Status CheckUncompressedSize(Compression compression, size_t compressed_size,
@@ -412,7 +424,8 @@ std::string CompressionName(Compression compression) {
 }
 
 absl::StatusOr<Compression> ParseCompression(std::string_view name) {
-  std::string names;
+  if (name == "auto") return Compression::kDefault;
+  std::string names = " auto";
   for (const Codec& codec : kCodecs) {
     if (codec.name == name) {
       CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(codec.compression));

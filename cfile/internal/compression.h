@@ -10,11 +10,16 @@
 
 namespace cfile::internal {
 
-// Appends `in`, compressed, to `out`. Thread-safe: the codecs' working memory belongs to the
+// Appends `in`, compressed, to `out`. `level`: of zstd, 0 = its default; other codecs have none.
+// Thread-safe: the codecs' working memory belongs to the
 // thread. kUnimplemented: see CheckCompressionBuiltIn. Precondition: in.size() < 2^31; LZ4 takes up
 // to 0x7E000000 bytes and answers kInvalidArgument beyond.
 absl::Status Compress(Compression compression, std::span<const uint8_t> in,
-                      encodings::ByteWriter& out);
+                      encodings::ByteWriter& out, int level = 0);
+
+// About what it takes one core to decompress: for comparing ways to store values, not a promise.
+uint64_t DecompressionPicoseconds(Compression compression, uint64_t compressed_size,
+                                  uint64_t uncompressed_size);
 
 // kDataLoss if no `compressed_size` bytes can become `uncompressed_size` with this codec: asked
 // before memory is taken for a size that a file claims. (Brotli's expansion has no such bound.)

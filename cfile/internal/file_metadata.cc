@@ -369,10 +369,11 @@ bool NeedsExtension(const ColumnType& type) {
          !type.time_zone.empty() || type.type_length > 0;
 }
 
-uint32_t IncompatibleFeatures(const FileInfo& info, bool levels) {
+uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_differ) {
   if (info.version == FormatVersion::kV1) return 0;
   const bool nested = levels && !info.levels.kudu_array;
-  const bool extended = nested || NeedsExtension(static_cast<uint32_t>(info.type.data_type)) ||
+  const bool extended = nested || blocks_differ ||
+                        NeedsExtension(static_cast<uint32_t>(info.type.data_type)) ||
                         NeedsExtension(static_cast<uint32_t>(info.encoding)) ||
                         NeedsExtension(static_cast<uint32_t>(info.compression));
   return kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |

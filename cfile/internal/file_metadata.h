@@ -34,8 +34,9 @@ constexpr bool NeedsExtension(uint32_t number) { return number >= encodings::kFi
 bool NeedsExtension(const ColumnType& type);
 
 // The footer's incompatible_features of a file of version, type, encoding and codec that `info`
-// names; `levels`: it has them, with the limits that `info` names.
-uint32_t IncompatibleFeatures(const FileInfo& info, bool levels);
+// names; `levels`: it has them, with the limits that `info` names; `blocks_differ`: each says its
+// encoding.
+uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_differ);
 
 // Reads header and footer and checks all that they say against each other and the file's size.
 // Errors as Reader::Open.

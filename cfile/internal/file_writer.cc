@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/crc32c.h"
 #include "cfile/internal/data_block.h"
 #include "cfile/internal/file_metadata.h"
 #include "encodings/registry.h"
@@ -18,6 +19,7 @@ using encodings::ByteWriter;
 
 // Kudu reads no larger footer, and its values are written with room for its tools' own limits.
 constexpr size_t kKuduMaxFooterBytes = 64 * 1024;
+constexpr int kMaxCompressionLevel = 22;  // of zstd
 constexpr size_t kLargestBlockBytes = (size_t{1} << 31) - 1;
 
 absl::Status Invalid(std::string_view message) {
@@ -40,18 +42,37 @@ absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options,
 
 }  // namespace
 
-Encoding ResolveEncoding(const ColumnType& type, const WriterOptions& options) {
-  if (options.encoding != Encoding::kAuto) return options.encoding;
+void ResolveChoices(const ColumnType& type, WriterOptions& options) {
   const bool kudu = options.compatibility == Compatibility::kKudu;
-  switch (type.physical()) {
-    case PhysicalType::kBool:
-      return Encoding::kRle;
-    case PhysicalType::kBytes:
-      if (kudu) return Encoding::kDict;
-      return options.value_index ? Encoding::kPrefix : Encoding::kPlain;
-    default:
-      return kudu ? Encoding::kBitShuffle : Encoding::kPlain;
+  if (options.encoding == Encoding::kAuto && (kudu || options.version == FormatVersion::kV1)) {
+    switch (type.physical()) {
+      case PhysicalType::kBool:
+        options.encoding = Encoding::kRle;
+        break;
+      case PhysicalType::kBytes:
+        options.encoding = kudu                  ? Encoding::kDict
+                           : options.value_index ? Encoding::kPrefix
+                                                 : Encoding::kPlain;
+        break;
+      default:
+        options.encoding = kudu ? Encoding::kBitShuffle : Encoding::kPlain;
+    }
   }
+  const bool automatic = options.encoding == Encoding::kAuto;
+  if (options.compression == Compression::kDefault && !automatic)
+    options.compression = Compression::kNone;
+  if (options.compression == Compression::kDefault && options.compression_level == 0 &&
+      options.goal == Goal::kBalanced) {
+    options.compression_level = 1;
+  }
+  if (options.restart_interval == 0) options.restart_interval = automatic ? 32 : 16;
+}
+
+Compression CodecOf(const WriterOptions& options) {
+  if (options.compression != Compression::kDefault) return options.compression;
+  const bool none =
+      options.goal == Goal::kSpeed || !CheckCompressionBuiltIn(Compression::kZstd).ok();
+  return none ? Compression::kNone : Compression::kZstd;
 }
 
 bool HasStatistics(const WriterOptions& options) {
@@ -62,7 +83,7 @@ bool HasStatistics(const WriterOptions& options) {
 absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options) {
   CFILE_RETURN_IF_ERROR(Validate(type));
   const encodings::EncodingRow* row = encodings::FindEncoding(options.encoding);
-  if (row == nullptr || !row->Supports(type.physical())) {
+  if (options.encoding != Encoding::kAuto && (row == nullptr || !row->Supports(type.physical()))) {
     return absl::UnimplementedError(absl::StrCat("encoding ", EncodingName(options.encoding),
                                                  " does not take values of type ",
                                                  type.ToString()));
@@ -82,11 +103,12 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   if (options.max_block_size_bytes > kLargestBlockBytes)
     return Invalid("max_block_size_bytes must be below 2^31");
   if (options.max_values_per_block == 0) return Invalid("max_values_per_block must be at least 1");
-  if (options.restart_interval == 0) return Invalid("restart_interval must be at least 1");
   if (options.bloom_filter_bits_per_value > 0 && !HasStatistics(options)) {
     return Invalid(
         "a Bloom filter is part of the statistics, which the options, version 1 or Kudu rule out");
   }
+  if (options.compression_level < 0 || options.compression_level > kMaxCompressionLevel)
+    return Invalid(absl::StrCat("compression_level must be 0 to ", kMaxCompressionLevel));
   for (const auto& [key, value] : options.metadata) {
     if (key.compare(0, kReservedKeyPrefix.size(), kReservedKeyPrefix) == 0) {
       return Invalid(absl::StrCat("metadata key ", key, " is reserved: it begins with \"cfile.\""));
@@ -111,14 +133,15 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
 FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
                        const WriterOptions& options)
     : sink_(std::move(sink)), options_(options) {
+  options_.compression = CodecOf(options);
   info_.version = options.version;
   info_.type = type;
-  info_.encoding = options.encoding;
-  info_.compression = options.compression;
+  if (options.encoding != Encoding::kAuto) info_.encoding = options.encoding;
+  info_.compression = options_.compression;
   info_.nullable = options.nullable;
   info_.header_metadata = options.metadata;
   info_.levels.max_definition = options.nullable ? 1 : 0;
-  info_.incompatible_features = IncompatibleFeatures(info_, /*levels=*/false);
+  info_.incompatible_features = IncompatibleFeatures(info_, /*levels=*/false, chooses());
   if (options.positional_index) {
     const auto form =
         options.version == FormatVersion::kV1 ? IndexKeyForm::kVint64Ordinal : IndexKeyForm::kBytes;
@@ -129,7 +152,7 @@ FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
 
 void FileWriter::SetLevels(const LevelLimits& limits) {
   info_.levels = limits;
-  info_.incompatible_features = IncompatibleFeatures(info_, /*levels=*/true);
+  info_.incompatible_features = IncompatibleFeatures(info_, /*levels=*/true, chooses());
 }
 
 absl::Status FileWriter::CheckMetadataSize(std::string_view what, size_t size) const {
@@ -147,21 +170,39 @@ absl::Status FileWriter::Begin() {
   CFILE_RETURN_IF_ERROR(CheckMetadataSize("header", header.size()));
   CFILE_RETURN_IF_ERROR(sink_->Append(header.span()));
   appender_.emplace(sink_.get(), header.size(), options_.version, options_.compression,
-                    options_.max_block_size_bytes);
+                    options_.max_block_size_bytes, options_.compression_level);
   return absl::OkStatus();
+}
+
+void FileWriter::AddTotals(Encoding encoding, const BlockPointer& pointer, size_t block_size) {
+  auto totals = std::find_if(encodings_.begin(), encodings_.end(),
+                             [&](const EncodingTotals& each) { return each.encoding == encoding; });
+  if (totals == encodings_.end()) {
+    encodings_.push_back({.encoding = encoding});
+    totals = encodings_.end() - 1;
+  }
+  ++totals->blocks;
+  totals->stored_bytes += pointer.size;
+  // Stored as it is, the block stands behind its size and before its checksum.
+  if (options_.compression != Compression::kNone &&
+      (options_.version == FormatVersion::kV1 ||
+       pointer.size < block_size + sizeof(uint32_t) + kChecksumBytes)) {
+    ++totals->compressed_blocks;
+  }
 }
 
 absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, uint64_t first_ordinal,
                                      std::string_view value_key, ByteWriter& prefix) {
+  const Encoding encoding = block.encoding == Encoding::kAuto ? info_.encoding : block.encoding;
   if (info_.has_extended_blocks()) {
-    const Encoding encoding = block.encoding == Encoding::kAuto ? info_.encoding : block.encoding;
     AppendExtendedHeader(encoding, block.count, first_ordinal, block.skip_table.span(), prefix);
   }
-  std::optional<size_t> align_at;
+  BlockStorage storage{.compress = block.compressible};
   if (block.aligned_values_offset && options_.compatibility != Compatibility::kKudu)
-    align_at = prefix.size() + *block.aligned_values_offset;
+    storage.align_at = prefix.size() + *block.aligned_values_offset;
   CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,
-                         appender_->Append(prefix.span(), block.bytes.span(), align_at));
+                         appender_->Append(prefix.span(), block.bytes.span(), storage));
+  AddTotals(encoding, pointer, prefix.size() + block.bytes.size());
   if (positional_)
     CFILE_RETURN_IF_ERROR(positional_->Add(OrdinalKey(first_ordinal), pointer, *appender_));
   if (value_) CFILE_RETURN_IF_ERROR(value_->Add(value_key, pointer, *appender_));
@@ -172,6 +213,16 @@ absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionar
                                 std::string_view statistics, std::optional<uint64_t> num_entries) {
   info_.num_values = num_values;
   info_.num_entries = num_entries;
+  if (chooses()) {
+    uint64_t most_bytes = 0;
+    for (const EncodingTotals& totals : encodings_) {
+      const bool has_dictionary = encodings::FindEncoding(totals.encoding)->has_dictionary;
+      const uint64_t bytes =
+          has_dictionary ? std::numeric_limits<uint64_t>::max() : totals.stored_bytes;
+      if (bytes > most_bytes) info_.encoding = totals.encoding;
+      most_bytes = std::max(most_bytes, bytes);
+    }
+  }
   if (positional_) {
     CFILE_ASSIGN_OR_RETURN(info_.positional_index_root, positional_->Finish(*appender_));
   }

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -19,16 +21,20 @@
 
 namespace cfile::internal {
 
-// What kAuto becomes. With Compatibility::kKudu as in Kudu: RLE for bool, DICT for bytes,
-// BIT_SHUFFLE for all else. Otherwise, until a sample of the values is asked: RLE for bool, PREFIX
-// for sorted bytes, PLAIN for all else.
-Encoding ResolveEncoding(const ColumnType& type, const WriterOptions& options);
+// Puts in place of what `options` leaves open (kAuto, kDefault, 0) what the writer uses. Encoding
+// and codec stay open where blocks can say theirs. Elsewhere the codec becomes none, and the
+// encoding with Compatibility::kKudu what it is in Kudu, RLE for bool, DICT for bytes, BIT_SHUFFLE
+// for all else; in version 1 RLE for bool, PREFIX for sorted bytes, PLAIN for all else.
+void ResolveChoices(const ColumnType& type, WriterOptions& options);
+
+// The codec that the file names. Precondition: the choices of `options` are resolved.
+Compression CodecOf(const WriterOptions& options);
 
 // Whether a file written with `options` gets statistics.
 bool HasStatistics(const WriterOptions& options);
 
 // kInvalidArgument or kUnimplemented if a file of `type` cannot be written with `options`, whose
-// encoding is resolved.
+// choices are resolved.
 absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options);
 
 // Writes a file's parts in their order: Begin, AppendBlock for each block, Finish.
@@ -61,12 +67,20 @@ class FileWriter {
                       std::optional<uint64_t> num_entries = std::nullopt);
 
   const std::string& name() const { return sink_->name(); }
+  // Its encoding is the options' one; where that is kAuto, PLAIN before Finish, and then the one
+  // that the dictionary is of or, without a dictionary, that most bytes of blocks are of.
   const FileInfo& info() const { return info_; }
+  // What blocks were written, by encoding.
+  std::span<const EncodingTotals> encodings() const { return encodings_; }
   uint64_t bytes_written() const { return appender_ ? appender_->offset() + footer_bytes_ : 0; }
   size_t memory_usage_bytes() const;
 
  private:
   absl::Status CheckMetadataSize(std::string_view what, size_t size) const;
+  // Whether blocks say which encoding was chosen for them.
+  bool chooses() const { return options_.encoding == Encoding::kAuto; }
+  // block_size: bytes before compression.
+  void AddTotals(Encoding encoding, const BlockPointer& pointer, size_t block_size);
 
   std::unique_ptr<Sink> sink_;
   WriterOptions options_;
@@ -74,6 +88,7 @@ class FileWriter {
   std::optional<BlockAppender> appender_;
   std::optional<IndexTreeWriter> positional_;
   std::optional<IndexTreeWriter> value_;
+  std::vector<EncodingTotals> encodings_;
   uint64_t footer_bytes_ = 0;
 };
 

@@ -32,7 +32,7 @@ absl::Status BlockAppender::Write(std::span<const uint8_t> bytes) {
 
 absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> prefix,
                                                    std::span<const uint8_t> body,
-                                                   std::optional<size_t> align_at) {
+                                                   const BlockStorage& storage) {
   const size_t uncompressed_size = prefix.size() + body.size();
   if (uncompressed_size > max_block_size_bytes_) {
     return absl::OutOfRangeError(absl::StrCat(sink_->name(), ": a block of ", uncompressed_size,
@@ -42,21 +42,29 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
   // What goes into the file: up to three pieces, and the checksum over them.
   ByteWriter sizes;
   std::span<const uint8_t> pieces[3] = {{}, prefix, body};
+  bool compressed = false;
   if (compression_ != Compression::kNone) {
-    joined_.Clear();
-    joined_.PutBytes(prefix);
-    joined_.PutBytes(body);
-    compressed_.Clear();
-    CFILE_RETURN_IF_ERROR(Compress(compression_, joined_.span(), compressed_));
+    if (storage.compress || version_ == FormatVersion::kV1) {
+      joined_.Clear();
+      joined_.PutBytes(prefix);
+      joined_.PutBytes(body);
+      compressed_.Clear();
+      CFILE_RETURN_IF_ERROR(
+          Compress(compression_, joined_.span(), compressed_, compression_level_));
+      compressed =
+          version_ == FormatVersion::kV1 || WorthCompressing(compressed_.size(), uncompressed_size);
+    }
     if (version_ == FormatVersion::kV1) sizes.PutFixed(static_cast<uint32_t>(compressed_.size()));
     sizes.PutFixed(static_cast<uint32_t>(uncompressed_size));
     pieces[0] = sizes.span();
-    if (version_ == FormatVersion::kV1 || WorthCompressing(compressed_.size(), uncompressed_size)) {
+    if (compressed) {
       pieces[1] = compressed_.span();
       pieces[2] = {};
     }
-  } else if (align_at) {
-    const size_t misaligned = static_cast<size_t>((offset_ + *align_at) % kAlignment);
+  }
+  if (storage.align_at && !compressed) {
+    const size_t misaligned =
+        static_cast<size_t>((offset_ + sizes.size() + *storage.align_at) % kAlignment);
     if (misaligned != 0) CFILE_RETURN_IF_ERROR(Write({kZeros, kAlignment - misaligned}));
   }
   const uint64_t begin = offset_;

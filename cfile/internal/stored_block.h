@@ -18,24 +18,33 @@ namespace cfile::internal {
 
 using encodings::ByteWriter;
 
+// How a block is to be stored.
+struct BlockStorage {
+  // Zeros are put before the block so that its byte *align_at lies at a multiple of 64 in the file,
+  // unless it is stored compressed.
+  std::optional<size_t> align_at = std::nullopt;
+  // False: as it is, where the format can say so (version 1 cannot).
+  bool compress = true;
+};
+
 // Appends blocks to a sink. The only one who knows offsets. Thread-compatible.
 class BlockAppender {
  public:
   // `sink` must outlive the appender and have received `offset` bytes.
   BlockAppender(Sink* sink, uint64_t offset, FormatVersion version, Compression compression,
-                size_t max_block_size_bytes)
+                size_t max_block_size_bytes, int compression_level = 0)
       : sink_(sink),
         offset_(offset),
         version_(version),
         compression_(compression),
+        compression_level_(compression_level),
         max_block_size_bytes_(max_block_size_bytes) {}
 
-  // Stores `prefix` and `body`, one behind the other, as one block. align_at: zeros are put
-  // before the block so that its byte *align_at lies at a multiple of 64 in the file, unless it is
-  // compressed. kOutOfRange: the block is larger than the limit.
+  // Stores `prefix` and `body`, one behind the other, as one block. kOutOfRange: the block is
+  // larger than the limit.
   absl::StatusOr<BlockPointer> Append(std::span<const uint8_t> prefix,
                                       std::span<const uint8_t> body,
-                                      std::optional<size_t> align_at = std::nullopt);
+                                      const BlockStorage& storage = {});
 
   // Bytes of the file so far.
   uint64_t offset() const { return offset_; }
@@ -49,6 +58,7 @@ class BlockAppender {
   uint64_t offset_;
   FormatVersion version_;
   Compression compression_;
+  int compression_level_;
   size_t max_block_size_bytes_;
   ByteWriter joined_;
   ByteWriter compressed_;

@@ -104,5 +104,35 @@ TEST(BoundedMemory, TwentyMillionStringsInSixteenMegabytes) {
   EXPECT_LT(peak, 2u << 20);
 }
 
+// Automatic choice, over values that change their nature: a dictionary, its sample and the encoders
+// are counted and bounded.
+TEST(BoundedMemory, TwentyMillionChosenValuesInThirtyTwoMegabytes) {
+  const MemoryLimit limit(32 << 20);
+  auto writer = Writer<std::string_view>::Create(std::make_unique<DiscardingSink>(),
+                                                 ColumnType::String(), {});
+  ASSERT_TRUE(writer.ok());
+  std::vector<char> text(kBatch * 16, 'x');
+  std::vector<std::string_view> values(kBatch);
+  size_t peak = 0, least = SIZE_MAX;
+  for (size_t row = 0; row < 20'000'000; row += kBatch) {
+    for (size_t i = 0; i < kBatch; ++i) {
+      char* key = &text[16 * i];
+      // Now a word of few, now one that never comes again.
+      size_t rest = row / 1'000'000 % 2 == 0 ? (row + i) * 7919 % 10'000 : row + i;
+      for (int digit = 15; digit >= 0; --digit, rest /= 10)
+        key[digit] = static_cast<char>('0' + rest % 10);
+      values[i] = {key, 16};
+    }
+    ASSERT_TRUE((*writer)->Append(values).ok());
+    peak = std::max(peak, (*writer)->memory_usage_bytes());
+    if (row > 0) least = std::min(least, (*writer)->memory_usage_bytes());
+  }
+  ASSERT_TRUE((*writer)->Finish().ok());
+  EXPECT_LT(peak, 16u << 20);
+  // The 10,000 words and their codes.
+  EXPECT_GT(least, 10'000u * (16 + 8));
+  std::printf("%zu bytes held at most\n", peak);
+}
+
 }  // namespace
 }  // namespace cfile

@@ -233,7 +233,9 @@ TEST(File, PlainBlocksAreAlignedAndPointedAt) {
   const auto column = RandomColumn<int64_t>(ColumnType::Int64(), 5000, -1, false, random);
   for (const Compatibility compatibility : {Compatibility::kNone, Compatibility::kKudu}) {
     const auto file = WriteColumn<int64_t>(
-        ColumnType::Int64(), {.block_size_bytes = 999, .compatibility = compatibility}, column);
+        ColumnType::Int64(),
+        {.encoding = Encoding::kPlain, .block_size_bytes = 999, .compatibility = compatibility},
+        column);
     const auto reader = Reader::Open(NewMemoryViewSource(file));
     auto cursor = reader->NewCursor<int64_t>();
     size_t inside = 0, batches = 0;

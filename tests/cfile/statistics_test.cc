@@ -204,7 +204,8 @@ TEST(Statistics, OfRecordsAreThoseOfTheLeafsValues) {
     const auto leaf =
         testing_support::RandomLeaf<double>(ColumnType::Double(), limits, 2000, 0, random);
     const File file =
-        WriteLeaf<double>(ColumnType::Double(), {.block_size_bytes = 1000}, leaf, random);
+        WriteLeaf<double>(ColumnType::Double(),
+                          {.encoding = Encoding::kPlain, .block_size_bytes = 1000}, leaf, random);
     const auto reader = Reader::Open(NewMemorySource(file, "test"));
     ASSERT_TRUE(reader.ok());
     const auto statistics = StatisticsOf(file);

@@ -129,6 +129,55 @@ class RoundTrip(ImportTest):
         self.assertEqual([(c["encoding"], c["compression"]) for c in summary["columns"]],
                          [("plain", "none"), ("plain", "zstd")])
 
+    def test_goals(self):
+        generator = random.Random(3)
+        value, lines = 100.0, []
+        for i in range(50000):
+            value += generator.gauss(0, 0.01)
+            lines.append("%d,%r,key-%012d,%s" % (i * 7, value, i * 7, generator.choice("abcd") * 20))
+        csv = "n,walk,key,word\n" + "\n".join(lines) + "\n"
+        size = {}
+        for goal in ("balanced", "size", "speed"):
+            with self.subTest(goal=goal):
+                self.folder.joinpath("t.csv").write_text(csv)
+                arguments = ["--for", goal] if goal == "size" else ["--for=" + goal]
+                done = self.run_tool(IMPORT, "t.csv", goal, "--json", *arguments)
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+                columns = json.loads(done.stdout)["columns"]
+                size[goal] = sum(column["bytes"] for column in columns)
+                self.assertEqual(columns[2]["compression"], "none" if goal == "speed" else "zstd")
+                self.assertNotEqual(columns[0]["encoding"], "plain")
+                for i, column in enumerate(columns):
+                    # The file says the same.
+                    path = sorted(self.folder.joinpath(goal, "part-000000").iterdir())[i]
+                    file = json.loads(self.run_tool(DUMP, str(path), "--json").stdout)
+                    said = [(e["encoding"], e["blocks"], e["compressed_blocks"]) for e in column["encodings"]]
+                    found = [(e["encoding"], e["blocks"], e["compressed"]) for e in file["blocks_by_encoding"]]
+                    self.assertEqual(said, found)
+                    self.assertEqual(column["encoding"], file["encoding"])
+        self.assertLess(size["size"], size["balanced"] * 1.01)
+        self.assertLess(size["balanced"], size["speed"])
+
+    def test_default_is_automatic_and_kudu_is_not(self):
+        csv = "n,s\n" + "".join("%d,word%d\n" % (i, i % 3) for i in range(20000))
+        summary = self.import_csv(csv, "--compat=kudu")
+        self.assertEqual([(c["encoding"], c["compression"]) for c in summary["columns"]],
+                         [("bit-shuffle", "none"), ("dict", "none")])
+        self.run_tool("/bin/rm", "-r", "t")
+        summary = self.import_csv(csv, "--encoding", "auto", "--compression", "auto")
+        automatic = [c["bytes"] for c in summary["columns"]]
+        self.run_tool("/bin/rm", "-r", "t")
+        self.assertEqual([c["bytes"] for c in self.import_csv(csv)["columns"]], automatic)
+
+    def test_blocks_that_differ_are_shown(self):
+        generator = random.Random(4)
+        numbers = [generator.randrange(-2**63, 2**63) for _ in range(100000)] + list(range(100000))
+        self.folder.joinpath("t.csv").write_text("n\n" + "".join("%d\n" % n for n in numbers))
+        done = self.run_tool(IMPORT, "t.csv", "t", "--for", "speed")
+        self.assertRegex(done.stdout.decode(), r"(?m)^n +int64 +- +plain,\S+ +none ")
+        done = self.run_tool(DUMP, "t/part-000000/0000-n.cfile")
+        self.assertRegex(done.stdout.decode(), r"(?m)^block encoding +plain: \d+ blocks, \d+ bytes\nblock encoding +\S+: ")
+
 
 class Sorting(ImportTest):
     def test_rows_are_sorted_stably(self):

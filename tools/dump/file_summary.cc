@@ -40,17 +40,16 @@ class Facts {
               Printable(key) + " = " + (IsUtf8(value) ? Printable(value) : "0x" + Hex(value)));
     }
   }
+  void AddLine(std::string name, const std::string& text) {
+    for (char& letter : name) letter = letter == '_' ? ' ' : letter;
+    absl::StrAppendFormat(&text_, "%-17s %s\n", name, text);
+  }
   void AddError(const absl::Status& status) { json_["error"] = JsonError(status); }
 
   const Json& json() const { return json_; }
   const std::string& text() const { return text_; }
 
  private:
-  void AddLine(std::string name, const std::string& text) {
-    for (char& letter : name) letter = letter == '_' ? ' ' : letter;
-    absl::StrAppendFormat(&text_, "%-17s %s\n", name, text);
-  }
-
   Json json_;
   std::string text_;
 };
@@ -63,6 +62,28 @@ void AddTree(const std::string& name, const TreeTotals& tree, Facts& facts) {
              {"bytes", JsonInteger(tree.bytes)}},
             absl::StrCat(Plural(tree.levels, "level"), ", ", Plural(tree.nodes, "node"), ", ",
                          Plural(tree.bytes, "byte")));
+}
+
+// How the blocks are stored: in JSON always, as text a line per encoding where they differ.
+void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts) {
+  facts.Add("block_encodings", blocks.EncodingNames(), "");
+  Json all = Json::array();
+  for (const EncodingTotals& each : blocks.encodings) {
+    all.push_back({{"encoding", EncodingName(each.encoding)},
+                   {"blocks", JsonInteger(each.blocks)},
+                   {"compressed", JsonInteger(each.compressed_blocks)},
+                   {"stored", JsonInteger(each.stored_bytes)}});
+  }
+  facts.Add("blocks_by_encoding", all, "");
+  for (const EncodingTotals& each : blocks.encodings) {
+    const bool codec = info.compression != Compression::kNone;
+    if (blocks.encodings.size() < 2 && (!codec || each.compressed_blocks == each.blocks)) continue;
+    facts.AddLine("block encoding",
+                  absl::StrCat(EncodingName(each.encoding), ": ", Plural(each.blocks, "block"),
+                               codec ? absl::StrCat(", ", each.compressed_blocks, " compressed")
+                                     : std::string(),
+                               ", ", Plural(each.stored_bytes, "byte")));
+  }
 }
 
 std::vector<std::string> FeatureNames(const FileInfo& info) {
@@ -138,8 +159,7 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   facts.Add("nulls", JsonInteger(blocks.nulls), absl::StrCat(blocks.nulls, mark));
   status.Update(AddStatistics(reader, facts));
   facts.Add("encoding", EncodingName(info.encoding));
-  facts.Add("block_encodings", blocks.encodings,
-            blocks.encodings.size() < 2 ? "" : absl::StrJoin(blocks.encodings, ", "));
+  AddEncodings(info, blocks, facts);
   facts.Add("compression", CompressionName(info.compression));
   facts.Add("blocks", JsonInteger(blocks.blocks), absl::StrCat(blocks.blocks, mark));
   facts.Add("stored", JsonInteger(blocks.stored_bytes), Plural(blocks.stored_bytes, "byte") + mark);

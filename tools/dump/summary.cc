@@ -21,27 +21,42 @@ void BlockTotals::Add(const Reader& reader) {
   const FileInfo& info = reader.info();
   if (!IndexKnowsAll(info)) {
     status.Update(VisitBlocks(reader, [&](const BlockInfo& block) {
-      AddName(EncodingName(block.encoding), encodings);
-      ++blocks;
+      AddBlock(block.encoding, block.stored_size_bytes, block.encoded_size_bytes, block.compressed);
       nulls += block.null_count;
       entries += block.num_entries;
-      stored_bytes += block.stored_size_bytes;
-      encoded_bytes += block.encoded_size_bytes;
       return true;
     }));
     return;
   }
-  AddName(EncodingName(info.encoding), encodings);
   status.Update(VisitIndex(reader, IndexKind::kPositional, [&](const IndexNodeInfo& node) {
     if (!node.leaf) return true;
     for (const IndexEntryInfo& entry : node.entries) {
       const uint64_t bytes = entry.pointer.size - (info.has_checksums() ? kChecksumBytes : 0);
-      ++blocks;
-      stored_bytes += bytes;
-      encoded_bytes += bytes;
+      AddBlock(info.encoding, bytes, bytes, /*compressed=*/false);
     }
     return true;
   }));
+}
+
+void BlockTotals::AddBlock(Encoding encoding, uint64_t stored, uint64_t encoded, bool compressed) {
+  ++blocks;
+  stored_bytes += stored;
+  encoded_bytes += encoded;
+  auto totals = std::find_if(encodings.begin(), encodings.end(),
+                             [&](const EncodingTotals& each) { return each.encoding == encoding; });
+  if (totals == encodings.end()) {
+    encodings.push_back({.encoding = encoding});
+    totals = encodings.end() - 1;
+  }
+  ++totals->blocks;
+  totals->compressed_blocks += compressed;
+  totals->stored_bytes += stored;
+}
+
+std::vector<std::string> BlockTotals::EncodingNames() const {
+  std::vector<std::string> names;
+  for (const EncodingTotals& each : encodings) names.push_back(EncodingName(each.encoding));
+  return names;
 }
 
 TreeTotals MeasureTree(const Reader& reader, IndexKind kind) {

@@ -17,10 +17,14 @@ struct BlockTotals {
   uint64_t entries = 0;  // of a file with levels
   uint64_t stored_bytes = 0;
   uint64_t encoded_bytes = 0;
-  std::vector<std::string> encodings;  // of the blocks, each once
-  absl::Status status;                 // the first error
+  std::vector<EncodingTotals> encodings;  // of the blocks, by encoding
+  absl::Status status;                    // the first error
 
   void Add(const Reader& reader);
+  std::vector<std::string> EncodingNames() const;
+
+ private:
+  void AddBlock(Encoding encoding, uint64_t stored, uint64_t encoded, bool compressed);
 };
 
 struct TreeTotals {

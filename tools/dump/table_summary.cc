@@ -38,7 +38,7 @@ Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals) {
   Json json = {{"name", JsonBytes(schema.name)},
                {"type", JsonBytes(schema.type.ToString())},
                {"nullable", schema.nullable || schema.has_levels()},
-               {"encodings", totals.blocks.encodings},
+               {"encodings", totals.blocks.EncodingNames()},
                {"compressions", totals.compressions},
                {"blocks", JsonInteger(totals.blocks.blocks)},
                {"size", JsonInteger(totals.file_bytes)},
@@ -96,7 +96,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, O
                      schema.has_levels() ? "levels"
                      : schema.nullable   ? "yes"
                                          : "no",
-                     list(totals.blocks.encodings), list(totals.compressions),
+                     list(totals.blocks.EncodingNames()), list(totals.compressions),
                      std::to_string(totals.blocks.blocks), std::to_string(totals.file_bytes),
                      absl::StrFormat("%.2f", BitsPerValue(totals.file_bytes, table.num_rows())),
                      std::to_string(totals.blocks.nulls)});

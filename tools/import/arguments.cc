@@ -43,6 +43,7 @@ Examples:
   cfile-import flights.csv flights
   cfile-import flights.csv flights --null NA --sorted-by time_hour --compression zstd
   cfile-import flights.csv flights --sorted-by carrier --sorted-by flight
+  cfile-import flights.csv flights --for size
   cfile-import prices.csv prices --type 'price=decimal(10,2)' --encoding sku=prefix
   cfile-import today.csv prices --append
   cfile-import data.tsv data --delimiter tab --json
@@ -113,7 +114,7 @@ char ParseDelimiter(const std::string& text) {
 std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_code) {
   Arguments arguments;
   ImportOptions& import = arguments.import;
-  std::string delimiter = ",", compatibility, progress = "auto";
+  std::string delimiter = ",", compatibility, progress = "auto", goal = "balanced";
   std::vector<std::string> types, not_null, encodings, compressions;
   bool quiet = false;
 
@@ -144,9 +145,13 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   CLI::Option* not_null_option =
       repeatable("--not-null", not_null, "COLUMN", "A null in this column is an error");
   repeatable("--encoding", encodings, "[COLUMN=]ENCODING",
-             "How values become bytes; auto (default) chooses by type");
+             "How values become bytes; auto (default) chooses for each block");
   repeatable("--compression", compressions, "[COLUMN=]CODEC",
-             "none (default), or a codec such as zstd");
+             "none, a codec such as zstd, or auto (default): with\n--encoding auto zstd for the "
+             "blocks where it pays, else none");
+  app.add_option("--for", goal, "What --encoding auto is for: size, speed or balanced (default)")
+      ->type_name("GOAL")
+      ->check(CLI::IsMember({"balanced", "size", "speed"}).description(""));
   app.add_option("--block-size", import.block_size_bytes,
                  "Encoded bytes in a block, e.g. 64KiB (default: 256KiB, at most 8MiB)")
       ->type_name("BYTES")
@@ -190,6 +195,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   }
   arguments.json_lines = !import.schema_path.empty() || import.input.ends_with(".jsonl") ||
                          import.input.ends_with(".ndjson") || import.input.ends_with(".json");
+  import.goal = goal == "size" ? Goal::kSize : goal == "speed" ? Goal::kSpeed : Goal::kBalanced;
   if (compatibility == "kudu") import.compatibility = Compatibility::kKudu;
   arguments.progress =
       !quiet && (progress == "always" || (progress == "auto" && isatty(STDERR_FILENO) != 0));

@@ -192,6 +192,7 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
   for (const Column& column : columns_) {
     WriterOptions& options = all[column.table_column];
     options.encoding = options_.encoding.Of(column.schema.name);
+    options.goal = options_.goal;
     options.compression = options_.compression.Of(column.schema.name);
     options.block_size_bytes = options_.block_size_bytes;
     options.compatibility = options_.compatibility;
@@ -298,11 +299,13 @@ absl::StatusOr<ImportResult> Importer::Run() {
                       .reordered = row_order_.has_value(),
                       .columns = std::vector<ImportedColumn>(columns_.size())};
   for (const Column& column : columns_) {
+    const auto totals = (*writer)->encodings(column.table_column);
     result.columns[column.table_column] = {
         .schema = column.schema,
         .nulls = column.nulls,
         .encoding = (*writer)->encoding(column.table_column),
-        .compression = column_options[column.table_column].compression,
+        .encodings = {totals.begin(), totals.end()},
+        .compression = (*writer)->compression(column.table_column),
         .bytes = (*writer)->bytes_written(column.table_column)};
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -36,7 +36,8 @@ struct ImportOptions {
   std::map<std::string, ColumnType> types;  // columns that are not here: found from their values
   std::set<std::string> not_null;
   Choice<Encoding> encoding{.for_all = Encoding::kAuto, .for_column = {}};
-  Choice<Compression> compression{.for_all = Compression::kNone, .for_column = {}};
+  Choice<Compression> compression{.for_all = Compression::kDefault, .for_column = {}};
+  Goal goal = Goal::kBalanced;
   size_t block_size_bytes = WriterOptions().block_size_bytes;
   std::vector<std::string> sorted_by;  // columns, the most significant first
   Compatibility compatibility = Compatibility::kNone;
@@ -47,7 +48,8 @@ struct ImportOptions {
 struct ImportedColumn {
   ColumnSchema schema;
   uint64_t nulls = 0;
-  Encoding encoding = Encoding::kAuto;
+  Encoding encoding = Encoding::kAuto;    // that its file names
+  std::vector<EncodingTotals> encodings;  // of its blocks
   Compression compression = Compression::kNone;
   uint64_t bytes = 0;  // of its file
 };

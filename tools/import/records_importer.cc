@@ -99,6 +99,7 @@ absl::StatusOr<std::vector<WriterOptions>> LeafOptions(const ImportOptions& opti
   for (const size_t leaf : schema.leaves()) {
     const std::string path = schema.Path(leaf);
     all.push_back({.encoding = options.encoding.Of(path),
+                   .goal = options.goal,
                    .compression = options.compression.Of(path),
                    .block_size_bytes = options.block_size_bytes,
                    .compatibility = options.compatibility});
@@ -156,10 +157,12 @@ absl::StatusOr<ImportResult> ImportWith(const RecordSchema& schema, JsonSchema o
   ImportResult result{.rows = (*writer)->num_records(), .bytes_in = lines.size(), .records = true};
   for (size_t i = 0; i < table.schema().columns.size(); ++i) {
     const ColumnSchema& column = table.schema().columns[i];
+    const auto totals = table.encodings(i);
     result.columns.push_back({.schema = column,
                               .nulls = table.null_count(i),
                               .encoding = table.encoding(i),
-                              .compression = (*leaf_options)[i].compression,
+                              .encodings = {totals.begin(), totals.end()},
+                              .compression = table.compression(i),
                               .bytes = table.bytes_written(i)});
     // What the summary says of nulls is said of entries here.
     result.columns.back().schema.nullable = column.nullable || column.has_levels();

@@ -29,6 +29,28 @@ std::string Count(uint64_t number, std::string_view noun) {
   return absl::StrCat(WithCommas(number), " ", std::string(noun), number == 1 ? "" : "s");
 }
 
+// The encodings of its blocks, in the order in which they first occur.
+std::string Encodings(const ImportedColumn& column) {
+  std::string names;
+  for (const EncodingTotals& each : column.encodings) {
+    absl::StrAppend(&names, names.empty() ? "" : ",", EncodingName(each.encoding));
+  }
+  return names.empty() ? "-" : names;
+}
+
+// The codec, and of how many blocks where they are not all compressed.
+std::string Compressed(const ImportedColumn& column) {
+  uint64_t blocks = 0, compressed = 0;
+  for (const EncodingTotals& each : column.encodings) {
+    blocks += each.blocks;
+    compressed += each.compressed_blocks;
+  }
+  const std::string name = CompressionName(column.compression);
+  if (column.compression == Compression::kNone || compressed == blocks) return name;
+  if (compressed == 0) return "none";
+  return absl::StrCat(name, " ", compressed, "/", blocks);
+}
+
 // Lines of cells, each column as wide as its widest cell.
 class TextTable {
  public:
@@ -86,9 +108,9 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
   table.Add({"column", "type", "nulls", "encoding", "compression", "bytes", "bytes/row"});
   for (const ImportedColumn& column : result.columns) {
     table.Add({Printable(column.schema.name), column.schema.type.ToString(),
-               column.schema.nullable ? WithCommas(column.nulls) : "-",
-               EncodingName(column.encoding), CompressionName(column.compression),
-               WithCommas(column.bytes), absl::StrFormat("%.3f", BytesPerRow(result, column))});
+               column.schema.nullable ? WithCommas(column.nulls) : "-", Encodings(column),
+               Compressed(column), WithCommas(column.bytes),
+               absl::StrFormat("%.3f", BytesPerRow(result, column))});
   }
   return text + table.ToString();
 }
@@ -97,11 +119,19 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
   using Json = nlohmann::ordered_json;
   Json columns = Json::array();
   for (const ImportedColumn& column : result.columns) {
+    Json encodings = Json::array();
+    for (const EncodingTotals& each : column.encodings) {
+      encodings.push_back({{"encoding", EncodingName(each.encoding)},
+                           {"blocks", each.blocks},
+                           {"compressed_blocks", each.compressed_blocks},
+                           {"stored", each.stored_bytes}});
+    }
     columns.push_back({{"name", column.schema.name},
                        {"type", column.schema.type.ToString()},
                        {"nullable", column.schema.nullable},
                        {"nulls", column.nulls},
                        {"encoding", EncodingName(column.encoding)},
+                       {"encodings", std::move(encodings)},
                        {"compression", CompressionName(column.compression)},
                        {"bytes", column.bytes},
                        {"bytes_per_row", BytesPerRow(result, column)}});

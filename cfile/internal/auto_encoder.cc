@@ -1,0 +1,170 @@
+#include "cfile/internal/auto_encoder.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cfile/internal/sample.h"
+#include "cfile/internal/storage_trial.h"
+#include "encodings/registry.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::BlockEncoder;
+using encodings::ByteWriter;
+using encodings::EncodedBlock;
+using encodings::EncoderOptions;
+using encodings::kIsBytes;
+
+// Values between one trial and the next where nothing seems to change, in samples: at first, and at
+// most. Each trial with the same outcome doubles it.
+constexpr uint64_t kFirstTrialInterval = 256;
+constexpr uint64_t kLastTrialInterval = 2048;
+
+template <typename T>
+class AutoEncoder final : public BlockEncoder<T> {
+ public:
+  AutoEncoder(PhysicalType type, const EncoderOptions& options, const AutoOptions& choice)
+      : type_(type),
+        options_(options),
+        choice_(choice),
+        candidates_(TrialCandidates(type)),
+        sample_(SampleLimit()) {
+    chosen_.row = candidates_.front();
+  }
+
+  size_t Append(std::span<const T> values) override {
+    if (encoder_ != nullptr) return encoder_->Append(values);
+    const size_t taken = sample_.Add(values);
+    if (taken == values.size()) return taken;  // the sample has room
+    if constexpr (kIsBytes<T>) {
+      // A value that is more than a sample: judged by its front, and not copied.
+      if (sample_.values().empty() && type_ == PhysicalType::kBytes) {
+        const T front = values[0].substr(0, kSampleBytes);
+        Choose({&front, 1});
+      }
+    }
+    if (encoder_ == nullptr) BeginBlock();
+    return taken + (encoder_->full() ? 0 : encoder_->Append(values.subspan(taken)));
+  }
+
+  bool full() const override { return encoder_ != nullptr && encoder_->full(); }
+  uint32_t count() const override {
+    return encoder_ != nullptr ? encoder_->count() : static_cast<uint32_t>(sample_.values().size());
+  }
+  size_t size_bytes() const override {
+    return encoder_ != nullptr ? encoder_->size_bytes() : sample_.size_bytes();
+  }
+
+  size_t retained_bytes() const override {
+    size_t bytes = sample_.memory_usage_bytes();
+    for (const auto& [encoding, encoder] : encoders_) bytes += encoder->retained_bytes();
+    return bytes;
+  }
+
+  void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
+    if (encoder_ == nullptr) BeginBlock();
+    encoder_->Finish(first_ordinal, block);
+    encoder_ = nullptr;
+    if (block.encoding == Encoding::kAuto) block.encoding = chosen_.row->encoding;
+    block.compressible = chosen_.compressed;
+    values_since_trial_ += block.count;
+  }
+
+  bool FinishDictionary(ByteWriter& out) override {
+    for (const auto& [encoding, encoder] : encoders_) {
+      if (encoder->FinishDictionary(out)) return true;
+    }
+    return false;
+  }
+
+ private:
+  // Values that no encoder's block is full of.
+  SampleLimits SampleLimit() const {
+    SampleLimits limits{.block_bytes = options_.block_size_bytes};
+    for (const encodings::EncodingRow* row : candidates_) {
+      limits.extra_bytes_per_value =
+          std::max(limits.extra_bytes_per_value, row->worst_extra_bytes_per_value);
+      limits.extra_bytes_per_block =
+          std::max(limits.extra_bytes_per_block, row->worst_extra_bytes_per_block);
+    }
+    return limits;
+  }
+
+  // Decides on the block of the values gathered and hands them to its encoder.
+  void BeginBlock() {
+    const std::span<const T> values = sample_.values();
+    if (!values.empty()) Choose(values);
+    if (encoder_ == nullptr) encoder_ = &EncoderOf(chosen_.row->encoding);
+    [[maybe_unused]] const size_t taken = encoder_->Append(values);
+    assert(taken == values.size());
+    sample_.Clear();
+  }
+
+  // Makes a trial of `values` if one is due, and encoder_ that of the choice.
+  void Choose(std::span<const T> values) {
+    const Nature nature = NatureOf(values);
+    if (!nature_ || nature.DiffersFrom(*nature_) ||
+        values_since_trial_ >= trial_interval_ * values.size()) {
+      const Storage storage = TryStorage(values, type_, options_, choice_, candidates_);
+      const bool same = nature_ && storage == chosen_;
+      trial_interval_ =
+          same ? std::min(2 * trial_interval_, kLastTrialInterval) : kFirstTrialInterval;
+      chosen_ = storage;
+      nature_ = nature;
+      values_since_trial_ = 0;
+    }
+    encoder_ = &EncoderOf(chosen_.row->encoding);
+  }
+
+  BlockEncoder<T>& EncoderOf(Encoding encoding) {
+    for (const auto& [known, encoder] : encoders_) {
+      if (known == encoding) return *encoder;
+    }
+    auto encoder = encodings::MakeEncoder<T>(encoding, type_, options_);
+    assert(encoder.ok());
+    encoders_.emplace_back(encoding, *std::move(encoder));
+    return *encoders_.back().second;
+  }
+
+  const PhysicalType type_;
+  const EncoderOptions options_;
+  const AutoOptions choice_;
+  const std::vector<const encodings::EncodingRow*> candidates_;
+  // Those that blocks were encoded with.
+  std::vector<std::pair<Encoding, std::unique_ptr<BlockEncoder<T>>>> encoders_;
+
+  // The block in hand: its first values, then the encoder that has them.
+  Sample<T> sample_;
+  BlockEncoder<T>* encoder_ = nullptr;
+
+  // What the last trial chose, by values of what nature, and what has been written since.
+  Storage chosen_;
+  std::optional<Nature> nature_;
+  uint64_t trial_interval_ = kFirstTrialInterval;
+  uint64_t values_since_trial_ = 0;
+};
+
+}  // namespace
+
+template <typename T>
+std::unique_ptr<BlockEncoder<T>> MakeAutoEncoder(PhysicalType type, const EncoderOptions& options,
+                                                 const AutoOptions& choice) {
+  assert(!options.kudu_exact);
+  return std::make_unique<AutoEncoder<T>>(type, options, choice);
+}
+
+#define CFILE_INSTANTIATE(T)                                    \
+  template std::unique_ptr<BlockEncoder<T>> MakeAutoEncoder<T>( \
+      PhysicalType, const EncoderOptions&, const AutoOptions&);
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::internal

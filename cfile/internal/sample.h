@@ -1,0 +1,163 @@
+// The first values of a block, and in a few numbers what they are like: what automatic choice goes
+// by.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "encodings/bytes.h"
+#include "encodings/physical_type.h"
+
+namespace cfile::internal {
+
+// A sample is at most so many values and bytes.
+inline constexpr size_t kSampleValues = 4096;
+inline constexpr size_t kSampleBytes = 64 * 1024;
+
+// What a sample must fit into with any encoding, given what that adds at most.
+struct SampleLimits {
+  size_t block_bytes = 0;
+  uint32_t extra_bytes_per_value = 0;
+  uint32_t extra_bytes_per_block = 0;
+};
+
+// Copies of values. Thread-compatible.
+template <typename T>
+class Sample {
+ public:
+  explicit Sample(const SampleLimits& limits)
+      : extra_bytes_per_value_(limits.extra_bytes_per_value),
+        room_(limits.block_bytes -
+              std::min<size_t>(limits.block_bytes, limits.extra_bytes_per_block)) {}
+
+  // Copies values from the front of `values` until the sample is full and returns how many. The
+  // first value always has room, unless it is more than kSampleBytes.
+  size_t Add(std::span<const T> values) {
+    if (values_ == nullptr) values_ = std::make_unique_for_overwrite<T[]>(kSampleValues);
+    values = values.first(std::min(values.size(), kSampleValues - count_));
+    size_t taken = 0;
+    if constexpr (encodings::kIsBytes<T>) {
+      if (text_ == nullptr) text_ = std::make_unique_for_overwrite<char[]>(kSampleBytes);
+      for (; taken < values.size(); ++taken) {
+        const std::string_view value = values[taken];
+        if (value.size() > kSampleBytes - bytes_) break;
+        if (count_ > 0 && bytes_ + value.size() + (count_ + 1) * extra_bytes_per_value_ > room_)
+          break;
+        if (!value.empty()) std::memcpy(&text_[bytes_], value.data(), value.size());
+        values_[count_++] = {&text_[bytes_], value.size()};
+        bytes_ += value.size();
+      }
+    } else {
+      const size_t fitting = std::max<size_t>(1, room_ / (sizeof(T) + extra_bytes_per_value_));
+      taken = std::min(values.size(), fitting - std::min(fitting, count_));
+      std::copy_n(values.begin(), taken, &values_[count_]);
+      count_ += taken;
+      bytes_ += taken * sizeof(T);
+    }
+    return taken;
+  }
+
+  // Valid until the next call of Clear.
+  std::span<const T> values() const { return {values_.get(), count_}; }
+  // Bytes of the values.
+  size_t size_bytes() const { return bytes_; }
+  size_t memory_usage_bytes() const {
+    return (values_ == nullptr ? 0 : kSampleValues * sizeof(T)) +
+           (text_ == nullptr ? 0 : kSampleBytes);
+  }
+  void Clear() { count_ = bytes_ = 0; }
+
+ private:
+  const size_t extra_bytes_per_value_;
+  const size_t room_;
+  std::unique_ptr<T[]> values_;
+  std::unique_ptr<char[]> text_;  // of strings
+  size_t count_ = 0;
+  size_t bytes_ = 0;
+};
+
+// Whether of two measures of one thing one is well above the other.
+inline bool Differ(double a, double b) { return std::max(a, b) > 1.25 * std::min(a, b) + 0.25; }
+
+// Means of a value: what tells columns apart that want other encodings.
+struct Nature {
+  double step = 0;      // bits from a number to the next one, or bytes that strings share
+  double width = 0;     // bits of a number, bytes of a string
+  double distinct = 0;  // 8: every value is a new one
+
+  bool DiffersFrom(const Nature& other) const {
+    return Differ(step, other.step) || Differ(width, other.width) ||
+           Differ(distinct, other.distinct);
+  }
+};
+
+// Up to 8 bytes of a value as a number.
+template <typename T>
+uint64_t BitsOf(const T& value) {
+  uint64_t bits = 0;
+  if constexpr (encodings::kIsBytes<T>) {
+    // Both ends tell strings apart.
+    const size_t size = value.size();
+    const size_t half = std::min<size_t>(size, 4);
+    uint32_t front = 0, back = 0;
+    if (half > 0) {
+      std::memcpy(&front, value.data(), half);
+      std::memcpy(&back, value.data() + size - half, half);
+    }
+    bits = (uint64_t{back} << 32 | front) + size;
+  } else {
+    std::memcpy(&bits, &value, std::min(sizeof(T), sizeof(bits)));
+    if constexpr (encodings::kIsInteger<T> && std::is_signed_v<T> && sizeof(T) < 8) {
+      bits = static_cast<uint64_t>(static_cast<int64_t>(value));
+    }
+  }
+  return bits;
+}
+
+// Of the first values of a sample. Precondition: it is not empty.
+template <typename T>
+Nature NatureOf(std::span<const T> values) {
+  constexpr size_t kLooks = 512;
+  constexpr size_t kSlots = 1024;
+  values = values.first(std::min(values.size(), kLooks));
+  std::array<uint64_t, kSlots> seen{};
+  uint64_t step = 0, width = 0, distinct = 0;
+  uint64_t previous = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const uint64_t bits = BitsOf(values[i]);
+    if constexpr (encodings::kIsBytes<T>) {
+      width += values[i].size();
+      if (i > 0) {
+        const std::string_view before = values[i - 1];
+        const size_t most = std::min<size_t>({before.size(), values[i].size(), 256});
+        size_t shared = 0;
+        while (shared < most && before[shared] == values[i][shared]) ++shared;
+        step += shared;
+      }
+    } else {
+      const auto magnitude = [](uint64_t n) { return std::bit_width(n ^ (n << 1)); };
+      const uint64_t delta = bits - previous;
+      width += static_cast<uint64_t>(magnitude(bits));
+      if (i > 0) {
+        step += static_cast<uint64_t>(std::bit_width(std::min(delta, uint64_t{0} - delta)));
+      }
+      previous = bits;
+    }
+    uint64_t& slot = seen[(bits * 0x9E3779B97F4A7C15u) >> 54];
+    if (i == 0 || slot != bits + 1) ++distinct;
+    slot = bits + 1;
+  }
+  const double count = static_cast<double>(values.size());
+  return {static_cast<double>(step) / count, static_cast<double>(width) / count,
+          8 * static_cast<double>(distinct) / count};
+}
+
+}  // namespace cfile::internal
