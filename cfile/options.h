@@ -118,8 +118,9 @@ struct ReaderOptions {
 
   // Where seeks keep blocks that they had to read or decompress; null: BlockCache::Default().
   std::shared_ptr<BlockCache> block_cache = nullptr;
-  // Blocks that lie in memory as they are stored, and are sought in more than once, get an index of
-  // their own where the encoding gains from one: up to so many bytes for each open file.
+  // A block that lies in memory as it is stored, and is sought in when it was read before, gets an
+  // index of its own where the encoding gains from one (by ordinal and by key one each): up to so
+  // many bytes for each open file.
   size_t max_seek_index_bytes = size_t{64} << 20;
   // A scan of a source that is not in memory reads so many bytes at once, or one block; one that
   // is mapped is told to fetch so many ahead.

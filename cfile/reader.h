@@ -37,7 +37,9 @@ struct KeyPosition {
 };
 
 // A position in a column. One thread at a time; many cursors may read one file at once. It keeps
-// the file open, so it may outlive the Reader. It holds one block and one batch in memory.
+// the file open, so it may outlive the Reader. It holds one block and one batch in memory, of a
+// source that is not in memory what was read ahead (ReaderOptions), after Take and SeekMany up to 4
+// MiB of their own.
 //
 // Errors of all calls: kDataLoss for damage (names file, block offset, what was expected and
 // found), or what the Source returned. After an error the cursor may be sought again.
@@ -57,7 +59,8 @@ class Cursor {
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
 
   // SeekToKey for each of `keys`, in any order, into `positions` (of the same size): each block is
-  // opened once and the waits for memory overlap. Leaves the cursor at some row.
+  // opened once, and where its encoding can the waits for memory overlap. Leaves the cursor at some
+  // row.
   absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions);
 
   // Goes to the front of a range: Next then ends at its end, until the next seek. kOutOfRange:
@@ -79,7 +82,7 @@ class Cursor {
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
 
   // The values at `ordinals`, in that order, whatever it is; each block is opened once for every
-  // million of them. Leaves the cursor at some row. kOutOfRange: one of them is >= num_values(),
+  // 131,072 of them. Leaves the cursor at some row. kOutOfRange: one of them is >= num_values(),
   // named in the message.
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
 

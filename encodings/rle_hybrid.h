@@ -266,8 +266,8 @@ class RleHybridReader {
   }
   // False if the checkpoint is none of this stream.
   bool GoTo(const Checkpoint& checkpoint);
-  // Goes on without known checkpoints, which have proved wrong.
-  void ForgetKnown();
+  // Begins anew without checkpoints: the bytes are no longer those that they were made of.
+  void ForgetCheckpoints();
   // Why cursor.NextRun() failed, when it was to hold the value `position`.
   absl::Status Damaged(const Cursor& cursor, uint64_t position) const;
 

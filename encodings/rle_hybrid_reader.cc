@@ -91,8 +91,10 @@ void RleHybridReader::Open(std::span<const uint8_t> bytes, int width,
   known_ = known;
 }
 
-void RleHybridReader::ForgetKnown() {
+void RleHybridReader::ForgetCheckpoints() {
   known_ = {};
+  checkpoints_.clear();
+  checked_ = 0;
   GoTo({});
 }
 
@@ -222,7 +224,7 @@ absl::StatusOr<uint64_t> RleHybridReader::SeekTo(uint64_t position) {
   uint64_t runs = 0;
   uint64_t literals = 0;
   if (!GoTo(after[-1])) {
-    ForgetKnown();
+    ForgetCheckpoints();
     return SeekTo(position);
   }
   while (position_ < position) {
@@ -275,7 +277,7 @@ absl::StatusOr<uint64_t> RleHybridReader::SeekToLowerBound(uint64_t key, uint64_
     return value.ok() && less(*value);
   });
   if (!sound || !GoTo(after[-1])) {
-    ForgetKnown();
+    ForgetCheckpoints();
     return SeekToLowerBound(key, flip, count);
   }
   CFILE_RETURN_IF_ERROR(status);

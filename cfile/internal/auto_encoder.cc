@@ -28,12 +28,18 @@ using encodings::kIsBytes;
 constexpr uint64_t kFirstTrialInterval = 256;
 constexpr uint64_t kLastTrialInterval = 2048;
 
+EncoderOptions TrialOptions(EncoderOptions options, size_t block_size_bytes) {
+  options.block_size_bytes = block_size_bytes;
+  return options;
+}
+
 template <typename T>
 class AutoEncoder final : public BlockEncoder<T> {
  public:
   AutoEncoder(PhysicalType type, const EncoderOptions& options, const AutoOptions& choice)
       : type_(type),
         options_(options),
+        trial_options_(TrialOptions(options, choice.block_size_bytes)),
         choice_(choice),
         candidates_(TrialCandidates(type)),
         sample_(SampleLimit()) {
@@ -113,7 +119,7 @@ class AutoEncoder final : public BlockEncoder<T> {
     const Nature nature = NatureOf(values);
     if (!nature_ || nature.DiffersFrom(*nature_) ||
         values_since_trial_ >= trial_interval_ * values.size()) {
-      const Storage storage = TryStorage(values, type_, options_, choice_, candidates_);
+      const Storage storage = TryStorage(values, type_, trial_options_, choice_, candidates_);
       const bool same = nature_ && storage == chosen_;
       trial_interval_ =
           same ? std::min(2 * trial_interval_, kLastTrialInterval) : kFirstTrialInterval;
@@ -136,6 +142,7 @@ class AutoEncoder final : public BlockEncoder<T> {
 
   const PhysicalType type_;
   const EncoderOptions options_;
+  const EncoderOptions trial_options_;
   const AutoOptions choice_;
   const std::vector<const encodings::EncodingRow*> candidates_;
   // Those that blocks were encoded with.

@@ -16,6 +16,9 @@ struct AutoOptions {
   // All blocks are compressed that it saves a tenth of; what a scan takes for it does not count.
   bool compress_all = false;
   bool value_index = false;
+  // About where blocks end, which EncoderOptions::block_size_bytes may not be: a dictionary is
+  // shared out over so much.
+  size_t block_size_bytes = 256 * 1024;
 };
 
 // Gathers the first values of each block, chooses by them how to store it (see Goal), and hands

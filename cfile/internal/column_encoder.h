@@ -54,7 +54,8 @@ absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const Col
                                .compression = CodecOf(options),
                                .compression_level = options.compression_level,
                                .compress_all = options.compression != Compression::kDefault,
-                               .value_index = options.value_index});
+                               .value_index = options.value_index,
+                               .block_size_bytes = options.block_size_bytes});
   }
   return encodings::MakeEncoder<T>(options.encoding, type.physical(), encoder_options);
 }

@@ -78,7 +78,7 @@ class FileCursor {
     if (!loaded_) {
       first_ordinal = ordinal_;
       if (ordinal_ >= num_values()) return Batch{};
-      CFILE_RETURN_IF_ERROR(SeekToOrdinal(ordinal_));
+      CFILE_RETURN_IF_ERROR(SeekToOrdinal(ordinal_, BlockAccess::kScan));
     }
     while (block_.row() == block_.num_rows()) {
       CFILE_ASSIGN_OR_RETURN(const bool more, NextBlock());
@@ -168,7 +168,7 @@ class FileCursor {
   }
 
   // Goes to the front of the next block; false, and to the end of the file, if there is none.
-  absl::StatusOr<bool> NextBlock() {
+  absl::StatusOr<bool> NextBlock(BlockAccess access = BlockAccess::kScan) {
     const uint64_t expected = first_ordinal_ + block_.num_rows();
     Unload();
     ordinal_ = expected;
@@ -178,7 +178,7 @@ class FileCursor {
       return Damage("the blocks end at ordinal ", expected, ", the footer says ", num_values(),
                     " values");
     }
-    CFILE_RETURN_IF_ERROR(LoadBlock(BlockAccess::kScan));
+    CFILE_RETURN_IF_ERROR(LoadBlock(access));
     if (first_ordinal_ != expected) {
       Unload();
       ordinal_ = expected;

@@ -162,9 +162,10 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   LoadedBlock loaded;
   const bool may_be_cached = !in_memory() || format_.compression != Compression::kNone;
   if (may_be_cached) loaded.resident = cache.Find(key);
-  loaded.seen_before = loaded.resident != nullptr || leaf.verified(entry);
+  loaded.seen_before = loaded.resident != nullptr;
   if (loaded.resident == nullptr) {
     if (access == BlockAccess::kScan && in_memory()) AnnounceScan(pointer, buffer);
+    const bool verified = leaf.verified(entry);
     uint64_t read_end = pointer.end();
     if (access == BlockAccess::kScan && !in_memory()) {
       for (uint32_t next = entry + 1; next < leaf.num_entries(); ++next) {
@@ -178,6 +179,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
     loaded.bytes = fetched.bytes;
     if (access == BlockAccess::kSeek && fetched.in_source) {
       loaded.seek_index = &leaf.seek_index(entry);
+      // Where it could not be kept it is not built.
+      loaded.seen_before = verified && seek_index_bytes_left_.load(std::memory_order_relaxed) > 0;
     }
     if (access == BlockAccess::kScan || fetched.in_source) return loaded;
     auto resident = std::make_shared<ResidentBlock>();
@@ -211,15 +214,20 @@ const encodings::SeekIndex* FileReader::KeepSeekIndex(
     std::unique_ptr<const encodings::SeekIndex> index) {
   const size_t size_bytes = index->memory_usage_bytes();
   if (block.resident != nullptr) {
-    options_.block_cache->table().Grow({cache_number_, pointer.offset}, size_bytes);
-    return block.seek_index->Set(std::move(index));
+    const encodings::SeekIndex* offered = index.get();
+    const encodings::SeekIndex* kept = block.seek_index->Set(std::move(index));
+    if (kept == offered) {
+      options_.block_cache->table().Grow({cache_number_, pointer.offset}, size_bytes);
+    }
+    return kept;
   }
+  // What does not fit takes the rest: no more are built.
   const auto needed = static_cast<int64_t>(size_bytes);
-  if (seek_index_bytes_left_.fetch_sub(needed, std::memory_order_relaxed) < needed) {
-    seek_index_bytes_left_.fetch_add(needed, std::memory_order_relaxed);
-    return nullptr;
-  }
-  return block.seek_index->Set(std::move(index));
+  if (seek_index_bytes_left_.fetch_sub(needed, std::memory_order_relaxed) < needed) return nullptr;
+  const encodings::SeekIndex* offered = index.get();
+  const encodings::SeekIndex* kept = block.seek_index->Set(std::move(index));
+  if (kept != offered) seek_index_bytes_left_.fetch_add(needed, std::memory_order_relaxed);
+  return kept;
 }
 
 }  // namespace cfile::internal

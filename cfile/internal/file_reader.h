@@ -32,7 +32,7 @@ struct LoadedBlock {
   std::shared_ptr<const ResidentBlock> resident;  // may be null
   // Of a seek: where the block's seek index is kept; nullptr: nowhere.
   SeekIndexSlot* seek_index = nullptr;
-  // The block was here before, so an index may pay.
+  // The block was here before and there is room, so an index may pay.
   bool seen_before = false;
 };
 
@@ -96,7 +96,7 @@ class FileReader {
   BlockFormat format_;
   std::atomic<const IndexNode*> roots_[2] = {nullptr, nullptr};  // by IndexKind
   const uint64_t cache_number_;                                  // of this file, in its cache
-  // Room for seek indexes of blocks that are not in the cache.
+  // Room for seek indexes of blocks that are not in the cache; below 0 once one did not fit.
   std::atomic<int64_t> seek_index_bytes_left_;
   std::mutex dictionary_mutex_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;  // guarded by dictionary_mutex_

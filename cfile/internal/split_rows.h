@@ -1,6 +1,7 @@
 // Dividing rows among threads.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,8 @@ template <typename BlockBegin>
 absl::StatusOr<std::vector<OrdinalRange>> SplitRows(uint64_t num_rows, size_t max_ranges,
                                                     BlockBegin&& block_begin) {
   assert(max_ranges > 0);
+  // More would be empty.
+  max_ranges = std::min<uint64_t>(max_ranges, std::max<uint64_t>(num_rows, 1));
   std::vector<OrdinalRange> ranges;
   uint64_t begin = 0;
   for (uint64_t i = 1; i <= max_ranges && begin < num_rows; ++i) {

@@ -184,16 +184,71 @@ std::string StatisticsWriter<T>::Finish() {
   return blocks_.size() <= max_block_size_bytes_ ? std::move(blocks_) : std::string();
 }
 
+namespace {
+
+using encodings::AsString;
+using encodings::ByteReader;
+
+// No data block takes less of a file, with its place in an index.
+constexpr uint64_t kLeastBlockBytes = 16;
+
+// Takes the next field of a message off `reader`: its number, and its bytes if it has a length.
+absl::Status ReadField(ByteReader& reader, uint32_t& number, std::span<const uint8_t>& field) {
+  constexpr uint32_t kVint = 0, kFixed64 = 1, kLength = 2, kFixed32 = 5;
+  uint32_t tag = 0;
+  uint64_t value = 0;
+  bool sound = reader.ReadVint32(tag);
+  number = tag >> 3;
+  field = {};
+  if (const uint32_t kind = tag & 7; kind == kLength) {
+    sound = sound && reader.ReadLengthPrefixed(field);
+  } else if (kind == kVint) {
+    sound = sound && reader.ReadVint64(value);
+  } else {
+    sound = sound && (kind == kFixed64 || kind == kFixed32) &&
+            reader.ReadBytes(kind == kFixed64 ? 8 : 4, field);
+    number = 0;  // none of ours
+  }
+  return sound ? absl::OkStatus()
+               : DataLoss("statistics: the message does not parse at byte ", reader.offset());
+}
+
+// The fields of a StatisticsPB that stand once.
+struct StatisticsFields {
+  std::span<const uint8_t> file;
+  std::span<const uint8_t> bloom_filter;
+};
+absl::StatusOr<StatisticsFields> FieldsOf(std::span<const uint8_t> bytes) {
+  StatisticsFields fields;
+  for (ByteReader reader(bytes); !reader.empty();) {
+    std::span<const uint8_t> field;
+    uint32_t number = 0;
+    CFILE_RETURN_IF_ERROR(ReadField(reader, number, field));
+    if (number == StatisticsPB::kFileFieldNumber) fields.file = field;
+    if (number == StatisticsPB::kBloomFilterFieldNumber) fields.bloom_filter = field;
+  }
+  return fields;
+}
+
+}  // namespace
+
 absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
                                                const FileInfo& info) {
-  StatisticsPB message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return DataLoss("statistics: the message does not parse");
+  // StatisticsPB by its fields: an entry of two bytes must not become one of hundreds before it is
+  // looked at.
+  CFILE_ASSIGN_OR_RETURN(const auto fields, FieldsOf(bytes));
+  BlockStatisticsPB entry;
+  const auto parse = [&entry](std::span<const uint8_t> field) {
+    return entry.ParseFromArray(field.data(), static_cast<int>(field.size()))
+               ? absl::OkStatus()
+               : DataLoss("the message does not parse");
+  };
   const auto fault = [](const absl::Status& status, const auto&... whose) {
     return DataLoss("statistics of ", whose..., ": ", std::string(status.message()));
   };
   FileStatistics result;
-  auto file = FromMessage(*message.mutable_file(), info.type);
+  if (absl::Status parsed = parse(fields.file); !parsed.ok()) return fault(parsed, "the file");
+  auto file = FromMessage(entry, info.type);
   if (!file.ok()) return fault(file.status(), "the file");
   result.file = *std::move(file);
   const std::optional<uint64_t> num_entries =
@@ -203,10 +258,19 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
     return DataLoss("statistics of the file: ", result.file.present_count, " values and ",
                     result.file.null_count, " nulls, the footer says ", *num_entries, " in all");
   }
-  result.blocks.reserve(static_cast<size_t>(message.blocks_size()));
   uint64_t present = 0, nulls = 0, nans = 0;
-  for (int i = 0; i < message.blocks_size(); ++i) {
-    auto block = FromMessage(*message.mutable_blocks(i), info.type);
+  for (ByteReader reader(bytes); !reader.empty();) {
+    const size_t i = result.blocks.size();
+    std::span<const uint8_t> field;
+    uint32_t number = 0;
+    CFILE_RETURN_IF_ERROR(ReadField(reader, number, field));
+    if (number != StatisticsPB::kBlocksFieldNumber) continue;
+    if (i >= info.file_size_bytes / kLeastBlockBytes) {
+      return DataLoss("statistics of more than ", i, " blocks, the file has ", info.file_size_bytes,
+                      " bytes");
+    }
+    if (absl::Status parsed = parse(field); !parsed.ok()) return fault(parsed, "block ", i);
+    auto block = FromMessage(entry, info.type);
     if (!block.ok()) return fault(block.status(), "block ", i);
     // Compared by subtraction: sums of what the file claims could wrap around.
     if (block->num_entries() == 0 || block->present_count > result.file.present_count - present ||
@@ -226,11 +290,11 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
                     nans, " NaN, the file ", result.file.present_count, ", ",
                     result.file.null_count, " and ", result.file.nan_count);
   }
-  if (message.bloom_filter().size() % kBloomBlockBytes != 0) {
-    return DataLoss("statistics: a Bloom filter of ", message.bloom_filter().size(),
+  if (fields.bloom_filter.size() % kBloomBlockBytes != 0) {
+    return DataLoss("statistics: a Bloom filter of ", fields.bloom_filter.size(),
                     " bytes, not a multiple of ", kBloomBlockBytes);
   }
-  result.bloom_filter = std::move(*message.mutable_bloom_filter());
+  result.bloom_filter = AsString(fields.bloom_filter);
   return result;
 }
 

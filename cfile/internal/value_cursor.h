@@ -57,13 +57,18 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
       }
       // All values of this block are less: the first greater one begins the next block, or there is
       // none.
-      CFILE_ASSIGN_OR_RETURN(const bool more, this->NextBlock());
+      CFILE_ASSIGN_OR_RETURN(const bool more, this->NextBlock(BlockAccess::kSeek));
       if (!more) return KeyPosition{.ordinal = this->num_values(), .exact = false};
     }
   }
 
   absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
     assert(keys.size() == positions.size());
+    end_ = this->num_values();
+    for (const T& key : keys) {
+      if (!encodings::IsKey(key)) return absl::InvalidArgumentError("NaN cannot be a key");
+    }
+    this->Unload();
     for (size_t begin = 0; begin < keys.size(); begin += kSoughtKeys) {
       const size_t count = std::min(kSoughtKeys, keys.size() - begin);
       CFILE_RETURN_IF_ERROR(SeekSome(keys.subspan(begin, count), positions.subspan(begin, count)));
@@ -129,7 +134,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
 
  private:
   // Ordinals and keys that are sorted at a time.
-  static constexpr size_t kTakenOrdinals = size_t{1} << 20;
+  static constexpr size_t kTakenOrdinals = size_t{1} << 17;
   static constexpr int kKeyNumberBits = 16;
   static constexpr size_t kSoughtKeys = size_t{1} << kKeyNumberBits;
 
@@ -137,13 +142,15 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
   // is not valid() in a file without values.
   absl::Status FindBlock(const T& key) {
     if (!encodings::IsKey(key)) return absl::InvalidArgumentError("NaN cannot be a key");
+    absl::Status status = MovePath(key);
+    if (!status.ok()) this->Unload();
+    return status;
+  }
+  absl::Status MovePath(const T& key) {
     search_key_.clear();
     AppendKey(key, search_key_);
     IndexPath& path = this->paths_[1];
-    if (absl::Status status = path.SeekToKey(search_key_); !status.ok()) {
-      this->Unload();
-      return status;
-    }
+    CFILE_RETURN_IF_ERROR(path.SeekToKey(search_key_));
     if (!path.valid() && this->num_values() > 0) {
       return this->Damage("the value index is empty, the footer says ", this->num_values(),
                           " values");
@@ -166,8 +173,8 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
   }
 
   absl::Status SeekSome(std::span<const T> keys, std::span<KeyPosition> positions) {
-    // Keys of one block side by side: the block's place, then the key's number. (Places of 2^48
-    // bytes and more only fall together.)
+    // Keys of one block side by side: the block's place, then the key's number. (No file has places
+    // of 2^48 bytes.)
     order_.resize(keys.size());
     for (size_t i = 0; i < keys.size(); ++i) {
       CFILE_RETURN_IF_ERROR(FindBlock(keys[i]));
@@ -204,13 +211,26 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
         const encodings::LowerBound& bound = bounds[i - begin];
         KeyPosition& position = positions[order_[i] % kSoughtKeys];
         position = {.ordinal = first_ordinal + bound.position, .exact = bound.exact};
-        // Behind this block's last value: the search goes on in the next one.
-        if (bound.position == num_rows) {
-          CFILE_ASSIGN_OR_RETURN(position, SeekToKey(block_keys[i - begin]));
+        // Behind this block's last value: that of the next one, or the end.
+        if (bound.position == num_rows && position.ordinal < this->num_values()) {
+          CFILE_ASSIGN_OR_RETURN(position, FindBehind(position.ordinal, block_keys[i - begin]));
         }
       }
     }
     return absl::OkStatus();
+  }
+
+  // SeekToKey of a key that is greater than all values before row `ordinal`, where a block begins:
+  // in the block in hand if that is the one.
+  absl::StatusOr<KeyPosition> FindBehind(uint64_t ordinal, const T& key) {
+    if (this->loaded_ && this->first_ordinal_ == ordinal) {
+      const auto bound = this->block_.SeekToKey(key);
+      if (!bound.ok()) return this->Failed(bound.status());
+      if (bound->position < this->block_.num_rows()) {
+        return KeyPosition{.ordinal = ordinal + bound->position, .exact = bound->exact};
+      }
+    }
+    return SeekToKey(key);
   }
 
   // The ordinals, to the rows of `out` from `out_begin` on.

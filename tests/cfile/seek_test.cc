@@ -1,6 +1,7 @@
 // Many rows and keys at once, ranges, splits; the cache that seeks fill and the reads they cost.
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -176,6 +177,89 @@ TEST(Seek, RangesEndWhereTheySay) {
       });
 }
 
+// A seek that is refused, or goes elsewhere, leaves a cursor that reads on as it should.
+TEST(Seek, RefusedAndManySeeksLeaveNoTrace) {
+  std::vector<double> values(100'000);
+  std::iota(values.begin(), values.end(), 0.0);
+  std::vector<uint8_t> file;
+  auto writer = *Writer<double>::Create(
+      NewMemorySink(&file), ColumnType::Double(),
+      {.encoding = Encoding::kPlain, .value_index = true, .block_size_bytes = 8000});
+  ASSERT_TRUE(writer->Append(values).ok() && writer->Finish().ok());
+  const Reader reader = *Reader::Open(NewMemoryViewSource(file));
+  auto cursor = *reader.NewCursor<double>();
+  const auto expect_rest = [&](uint64_t at) {
+    while (at < values.size()) {
+      const auto batch = cursor.Next(3000);
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      ASSERT_FALSE(batch->empty());
+      ASSERT_EQ(batch->first_ordinal, at);
+      ASSERT_EQ(batch->values[0], values[at]);
+      at += batch->size();
+    }
+  };
+  KeyPosition positions[4];
+  const double with_nan[] = {50'000, std::numeric_limits<double>::quiet_NaN()};
+  ASSERT_TRUE(cursor.SeekToKey(5).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(cursor.SeekMany(with_nan, std::span(positions).first(2))));
+  ASSERT_NO_FATAL_FAILURE(expect_rest(cursor.ordinal()));
+  // No range outlives a seek of any kind.
+  ASSERT_TRUE(cursor.SeekToRange({0, 10}).ok());
+  const double keys[] = {50'000, 999.5, 999.7, 2e9};
+  ASSERT_TRUE(cursor.SeekMany(keys, positions).ok());
+  EXPECT_EQ(positions[0].ordinal, 50'000u);
+  EXPECT_EQ(positions[1].ordinal, 1000u);
+  EXPECT_EQ(positions[2].ordinal, 1000u);
+  EXPECT_EQ(positions[3].ordinal, 100'000u);
+  ASSERT_NO_FATAL_FAILURE(expect_rest(cursor.ordinal()));
+}
+
+// A key that is the first of its block: one block is read, and kept.
+TEST(Seek, KeysAtBlocksFrontsReadNoMoreThanOthers) {
+  std::vector<int32_t> values(400'000);
+  std::iota(values.begin(), values.end(), 0);
+  std::vector<uint8_t> file;
+  auto writer = *Writer<int32_t>::Create(
+      NewMemorySink(&file), ColumnType::Int32(),
+      {.encoding = Encoding::kPlain, .value_index = true, .block_size_bytes = 8000});
+  ASSERT_TRUE(writer->Append(values).ok() && writer->Finish().ok());
+  const auto source = std::make_shared<CountingSource>(NewMemoryViewSource(file));
+  const Reader reader =
+      *Reader::Open(source, {.block_cache = std::make_shared<BlockCache>(size_t{16} << 20)});
+  auto cursor = *reader.NewCursor<int32_t>();
+  std::vector<uint64_t> fronts;
+  for (uint64_t ordinal = 0; ordinal < values.size(); ordinal += 20'000) {
+    fronts.push_back(*reader.BlockBegin(ordinal));
+  }
+  ASSERT_TRUE(cursor.SeekToKey(0).ok());
+  for (int round = 0; round < 2; ++round) {
+    source->Reset();
+    for (const uint64_t front : fronts) {
+      EXPECT_EQ(cursor.SeekToKey(static_cast<int32_t>(front))->ordinal, front);
+    }
+    EXPECT_LE(source->largest(), 33'000u);
+    EXPECT_LE(source->reads(), round == 0 ? 2 * fronts.size() + 2 : 0);
+  }
+}
+
+// Where a seek index has no room, none is built: seeks cost what they cost without.
+TEST(Seek, NoRoomForSeekIndexes) {
+  std::mt19937_64 random(8);
+  const auto column = RandomColumn<std::string_view>(ColumnType::String(), 5000, -1, true, random);
+  const auto file = WriteColumn<std::string_view>(
+      ColumnType::String(),
+      {.encoding = Encoding::kPrefix, .value_index = true, .block_size_bytes = 3000}, column);
+  for (const size_t room : {0, 100, 5000, 1 << 20}) {
+    const Reader reader = *Reader::Open(NewMemoryViewSource(file), {.max_seek_index_bytes = room});
+    auto cursor = *reader.NewCursor<std::string_view>();
+    for (int i = 0; i < 1000; ++i) {
+      const uint64_t ordinal = random() % column.rows.size();
+      EXPECT_EQ(*cursor.Get(ordinal), *column.rows[ordinal]);
+      EXPECT_TRUE(cursor.SeekToKey(*column.rows[ordinal])->exact);
+    }
+  }
+}
+
 TEST(Seek, SplitsAtBlocks) {
   std::mt19937_64 random(3);
   const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 10'000, -1, false, random);
@@ -200,6 +284,7 @@ TEST(Seek, SplitsAtBlocks) {
     }
     EXPECT_EQ(at, 10'000u);
   }
+  EXPECT_EQ(reader.Split(std::numeric_limits<size_t>::max())->size(), reader.Split(10'000)->size());
   EXPECT_EQ(*reader.BlockBegin(10'000), 10'000u);
   const Reader empty = *Reader::Open(NewMemorySource(
       WriteColumn<int32_t>(ColumnType::Int32(), {.encoding = Encoding::kPlain}, {})));
@@ -222,7 +307,7 @@ TEST(Seek, CacheHoldsWhatSeeksDecompress) {
   auto scan = *reader.NewCursor<int64_t>();
   for (auto batch = *scan.Next(5000); !batch.empty(); batch = *scan.Next(5000)) {
   }
-  EXPECT_EQ(cache->counters().blocks, 1u);  // where the scan began
+  EXPECT_EQ(cache->counters().blocks, 0u);
   auto cursor = *reader.NewCursor<int64_t>();
   for (int round = 0; round < 2; ++round) {
     for (uint64_t ordinal = 0; ordinal < 50'000; ordinal += 1000) {

@@ -471,6 +471,7 @@ TEST(DamagedStatistics, AreRefused) {
   info.type = ColumnType::Double();
   info.num_values = 10;
   info.nullable = true;
+  info.file_size_bytes = 1000;
   const auto valid = [] {
     StatisticsPB message;
     for (auto* part : {message.mutable_file(), message.add_blocks()}) {
@@ -511,9 +512,20 @@ TEST(DamagedStatistics, AreRefused) {
     changes[i](message);
     EXPECT_EQ(parse(message).code(), absl::StatusCode::kDataLoss) << "change " << i;
   }
+  // More blocks than the file has room for are refused before they take memory; the entries say
+  // that they have a row each.
+  FileInfo many = info;
+  many.num_values = 100'000;
+  StatisticsPB message;
+  message.mutable_file()->set_present_count(many.num_values);
+  for (uint64_t i = 0; i < many.num_values; ++i) message.add_blocks()->set_present_count(1);
+  const std::string bytes = message.SerializeAsString();
+  EXPECT_THAT(
+      std::string(internal::ParseStatistics(encodings::AsBytes(bytes), many).status().message()),
+      HasSubstr("the file has 1000 bytes"));
   for (size_t size = 0; size < valid().ByteSizeLong(); ++size) {
-    const std::string bytes = valid().SerializeAsString().substr(0, size);
-    (void)internal::ParseStatistics(encodings::AsBytes(bytes), info);
+    const std::string shorter = valid().SerializeAsString().substr(0, size);
+    (void)internal::ParseStatistics(encodings::AsBytes(shorter), info);
   }
 }
 

@@ -442,5 +442,33 @@ TEST(RleHybridTest, EveryPrefixAndEveryChangedByte) {
   }
 }
 
+// Bytes that change under a reader, as those of a mapped file may, give errors or other values.
+TEST(RleHybridReader, SurvivesBytesThatChange) {
+  RleHybridEncoder encoder(1, /*kudu_exact=*/false);
+  for (int i = 0; i < 100; ++i) encoder.PutBits(0x5555555555555555, 64);
+  ByteWriter bytes;
+  encoder.Finish(bytes, LastGroup::kWhole);
+  std::vector<uint8_t> changing(bytes.span().begin(), bytes.span().end());
+  for (const bool known : {false, true}) {
+    RleHybridReader finder(changing, 1);
+    const auto checkpoints = finder.FindCheckpoints(6400);
+    ASSERT_TRUE(checkpoints.ok());
+    RleHybridReader reader;
+    reader.Open(changing, 1, known ? std::span(*checkpoints) : std::span<const HybridCheckpoint>());
+    ASSERT_TRUE(reader.SeekTo(6399).ok());
+    const std::vector<uint8_t> sound = changing;
+    changing[0] = 0x83;
+    changing[1] = 0;
+    for (const uint64_t position : {6399, 5000, 100, 6400, 0}) {
+      (void)reader.SeekTo(position);
+      (void)reader.SeekToLowerBound(1, 0, 6400);
+      (void)reader.Peek();
+    }
+    changing = sound;
+    reader.Open(changing, 1);
+    EXPECT_EQ(*reader.SeekTo(6400), 3200u);
+  }
+}
+
 }  // namespace
 }  // namespace cfile::encodings
