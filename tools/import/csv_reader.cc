@@ -16,6 +16,19 @@ std::string_view WithoutByteOrderMark(std::string_view text) {
   return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
 }
 
+// As std::count, but counts some at a time in a byte, which compilers turn into four times as fast
+// vector code.
+uint64_t CountByte(const char* begin, const char* end, char byte) {
+  constexpr size_t kCounted = 128;
+  uint64_t count = 0;
+  for (; static_cast<size_t>(end - begin) >= kCounted; begin += kCounted) {
+    uint8_t some = 0;
+    for (size_t i = 0; i < kCounted; ++i) some = static_cast<uint8_t>(some + (begin[i] == byte));
+    count += some;
+  }
+  return count + static_cast<uint64_t>(std::count(begin, end, byte));
+}
+
 }  // namespace
 
 CsvReader::CsvReader(std::string name, std::string_view text, char delimiter)
@@ -112,7 +125,7 @@ uint64_t CsvReader::RecordEnd(uint64_t begin, uint64_t min_bytes) const {
   const char* at = text_.data() + begin;
   const char* const end = text_.data() + text_.size();
   const char* const behind = at + std::min<uint64_t>(min_bytes, static_cast<uint64_t>(end - at));
-  bool quoted = std::count(at, behind, '"') % 2 != 0;
+  bool quoted = CountByte(at, behind, '"') % 2 != 0;
   for (at = behind; at != end; ++at) {
     if (*at == '"') quoted = !quoted;
     if (*at == '\n' && !quoted) return static_cast<uint64_t>(at + 1 - text_.data());
@@ -122,7 +135,7 @@ uint64_t CsvReader::RecordEnd(uint64_t begin, uint64_t min_bytes) const {
 
 size_t CsvReader::MaxRecords(uint64_t begin, uint64_t end) const {
   const char* const text = text_.data();
-  const auto lines = 1 + static_cast<uint64_t>(std::count(text + begin, text + end, '\n'));
+  const uint64_t lines = 1 + CountByte(text + begin, text + end, '\n');
   // Each field but the text's last one has a byte behind it; blank lines have not that many.
   const uint64_t full = 1 + (end - begin) / std::max<size_t>(num_fields_, 1);
   return static_cast<size_t>(std::min(lines, full));

@@ -38,6 +38,11 @@ class PieceRunner {
         continue;
       }
       ++running_;
+      if (task->step == 0 && !Take(lock)) {
+        --running_;
+        changed_.notify_all();
+        continue;
+      }
       lock.unlock();
       absl::Status status = Guarded([&] { return Do(*task); });
       lock.lock();
@@ -89,14 +94,26 @@ class PieceRunner {
       return chosen;
     }
     const Task parse{.piece = taken_, .step = 0};
-    if (at_end_ || taken_ - finished_ == slots_.size() || !(parse < failed_)) return std::nullopt;
-    if (!work_.take(SlotOf(taken_))) {
-      at_end_ = true;
+    if (at_end_ || taking_ || taken_ - finished_ == slots_.size() || !(parse < failed_)) {
       return std::nullopt;
     }
-    slots_[SlotOf(taken_)] = {.parsed = false, .lanes_left = lanes_.size()};
-    ++taken_;
+    taking_ = true;
     return parse;
+  }
+
+  // Takes the piece taken_; false if there is none.
+  bool Take(std::unique_lock<std::mutex>& lock) {
+    const size_t number = SlotOf(taken_);
+    lock.unlock();
+    const bool more = work_.take(number);
+    lock.lock();
+    taking_ = false;
+    at_end_ = !more;
+    if (!more) return false;
+    slots_[number] = {.parsed = false, .lanes_left = lanes_.size()};
+    ++taken_;
+    changed_.notify_all();
+    return true;
   }
 
   void Done(const Task& task, absl::Status status) {
@@ -133,6 +150,7 @@ class PieceRunner {
   uint64_t taken_ = 0;     // pieces
   uint64_t finished_ = 0;  // pieces
   size_t running_ = 0;     // tasks
+  bool taking_ = false;    // one thread is
   bool at_end_ = false;
   Task failed_{.piece = std::numeric_limits<uint64_t>::max()};
   absl::Status status_;

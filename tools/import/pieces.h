@@ -13,15 +13,15 @@ namespace cfile::tools {
 // its own meanwhile: a number below NumSlots(), used again when it is finished. That bounds the
 // memory.
 struct PieceWork {
-  // Puts the next piece of the input into `slot`; false behind the last one. Not two at once; short
-  // work that does not throw.
+  // Puts the next piece of the input into `slot`; false behind the last one. Not two at once; must
+  // not throw.
   std::function<bool(size_t slot)> take;
   // Many pieces at once.
   std::function<absl::Status(size_t slot)> parse;
   // Piece after piece in each lane, all lanes at once.
   size_t num_lanes = 0;
   std::function<absl::Status(size_t lane, size_t slot)> append = nullptr;
-  // Piece after piece. Not two at once, nor with `take`; short work. An error ends all other work.
+  // Piece after piece. Not two at once; short work. An error ends all other work.
   std::function<absl::Status(size_t slot)> finish;
 };
 
