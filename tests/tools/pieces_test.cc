@@ -29,7 +29,7 @@ class Recorder {
                                         [&](size_t slot) {
                                           if (taken_ == num_pieces_) return false;
                                           slots_[slot] = taken_++;
-                                          EXPECT_LE(taken_ - finished_.size(), slots_.size());
+                                          EXPECT_LE(taken_ - finished_, slots_.size());
                                           return true;
                                         },
                                     .parse =
@@ -41,22 +41,20 @@ class Recorder {
                                     .append =
                                         [&](size_t lane, size_t slot) {
                                           EXPECT_EQ(parsed_[slots_[slot]], 1);
-                                          EXPECT_EQ(lanes_[lane].size(), slots_[slot]);
-                                          lanes_[lane].push_back(slots_[slot]);
+                                          EXPECT_EQ(lanes_[lane]++, slots_[slot]);
                                           return Result(slots_[slot], 1 + static_cast<int>(lane));
                                         },
                                     .finish =
                                         [&](size_t slot) {
-                                          EXPECT_EQ(finished_.size(), slots_[slot]);
-                                          finished_.push_back(slots_[slot]);
+                                          EXPECT_EQ(finished_++, slots_[slot]);
                                           for (const auto& lane : lanes_) {
-                                            EXPECT_GE(lane.size(), finished_.size());
+                                            EXPECT_GE(lane, finished_);
                                           }
                                           return Result(slots_[slot], -1);
                                         }});
   }
 
-  size_t num_finished() const { return finished_.size(); }
+  size_t num_finished() const { return finished_; }
   size_t num_taken() const { return taken_; }
 
  private:
@@ -77,10 +75,10 @@ class Recorder {
   const size_t num_threads_;
   const size_t num_pieces_;
   size_t taken_ = 0;
-  std::vector<size_t> slots_;  // the piece of each
-  std::vector<std::vector<size_t>> lanes_;
-  std::vector<std::atomic<int>> parsed_;  // by piece: how often
-  std::vector<size_t> finished_;
+  std::vector<size_t> slots_;               // the piece of each
+  std::vector<std::atomic<size_t>> lanes_;  // pieces appended
+  std::vector<std::atomic<int>> parsed_;    // by piece: how often
+  std::atomic<size_t> finished_ = 0;
   std::vector<Place> failures_;
 };
 
