@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace cfile::tools {
@@ -116,6 +117,75 @@ TEST(Pieces, AnErrorOfFinishEndsTheWork) {
     recorder.FailAt(7, -1);
     EXPECT_EQ(recorder.Run().message(), "7 -1");
     EXPECT_LE(recorder.num_taken(), 8 + NumSlots(threads));
+  }
+}
+
+// Gives other threads time to do what they should not.
+void YieldOften() {
+  for (int i = 0; i < 100; ++i) std::this_thread::yield();
+}
+
+TEST(Pieces, WaitForASlot) {
+  constexpr size_t kThreads = 2;
+  for (int round = 0; round < 20; ++round) {
+    size_t taken = 0;
+    std::atomic<size_t> parsed = 0, appended = 0;
+    const absl::Status status =
+        RunPieces(kThreads, {.take =
+                                 [&](size_t) {
+                                   if (taken == 20) return false;
+                                   ++taken;
+                                   EXPECT_LE(taken, appended + NumSlots(kThreads));
+                                   return true;
+                                 },
+                             .parse =
+                                 [&](size_t) {
+                                   ++parsed;
+                                   return absl::OkStatus();
+                                 },
+                             .num_lanes = 1,
+                             .append =
+                                 [&](size_t, size_t) {
+                                   if (appended == 0) {
+                                     while (parsed < NumSlots(kThreads)) std::this_thread::yield();
+                                     YieldOften();
+                                   }
+                                   ++appended;
+                                   return absl::OkStatus();
+                                 },
+                             .finish = [](size_t) { return absl::OkStatus(); }});
+    EXPECT_TRUE(status.ok()) << status;
+  }
+}
+
+TEST(Pieces, AnErrorThatComesLateButBelongsBehindIsNotReturned) {
+  for (int round = 0; round < 20; ++round) {
+    size_t taken = 0;
+    std::atomic<bool> parsing = false, failed = false;
+    std::vector<size_t> pieces(NumSlots(2));
+    const absl::Status status =
+        RunPieces(2, {.take =
+                          [&](size_t slot) {
+                            pieces[slot] = taken++;
+                            return taken <= 2;
+                          },
+                      .parse =
+                          [&](size_t slot) {
+                            if (pieces[slot] == 0) return absl::OkStatus();
+                            parsing = true;
+                            while (!failed) std::this_thread::yield();
+                            YieldOften();
+                            return absl::InvalidArgumentError("the second piece");
+                          },
+                      .num_lanes = 1,
+                      .append =
+                          [&](size_t, size_t) {
+                            while (!parsing) std::this_thread::yield();
+                            failed = true;
+                            return absl::InvalidArgumentError("the first piece");
+                          },
+                      .finish = [](size_t) { return absl::OkStatus(); }});
+    EXPECT_EQ(status.message(), "the first piece");
   }
 }
 
