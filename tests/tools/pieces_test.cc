@@ -181,7 +181,7 @@ TEST(Pieces, AnErrorThatComesLateButBelongsBehindIsNotReturned) {
                       .append =
                           [&](size_t, size_t) {
                             while (!parsing) std::this_thread::yield();
-                            failed = true;
+                            EXPECT_FALSE(failed.exchange(true));
                             return absl::InvalidArgumentError("the first piece");
                           },
                       .finish = [](size_t) { return absl::OkStatus(); }});
