@@ -69,8 +69,9 @@ struct Schema {
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-// Writes one new part. Thread-compatible. What is written becomes visible, all columns at once,
-// when Finish has succeeded; a writer that is dropped removes its part.
+// Writes one new part. What is written becomes visible, all columns at once, when Finish has
+// succeeded; a writer that is dropped removes its part. Thread-compatible, and more: calls that
+// name different columns may run at once, as nothing but the schema is shared by columns.
 class TableWriter {
  public:
   // A new table at `directory`, which must not exist or be an empty directory. `options`: one per
@@ -160,6 +161,12 @@ class TableReader {
   template <typename T>
   absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
 
+  // All rows as up to `max_ranges` ranges of about the same length that begin at blocks of `column`
+  // (a part begins one): one for each cursor of a parallel scan (TableCursor::SeekToRange). None is
+  // empty. Opens the files of the parts that ranges begin in. Precondition: max_ranges > 0. Errors
+  // as OpenColumn and Reader::BlockBegin.
+  absl::StatusOr<std::vector<OrdinalRange>> Split(size_t column, size_t max_ranges) const;
+
  private:
   template <typename T>
   friend class TableCursor;
@@ -170,7 +177,7 @@ class TableReader {
 };
 
 // A position in a column of a table: a Cursor over the parts as if they were one file. Ordinals
-// count the table's rows. Thread- compatible.
+// count the table's rows. One thread at a time; many cursors may read one table at once.
 template <typename T>
 class TableCursor {
  public:
@@ -180,6 +187,7 @@ class TableCursor {
 
   // As in Cursor. A batch does not cross a part.
   absl::Status SeekToOrdinal(uint64_t ordinal);
+  absl::Status SeekToRange(const OrdinalRange& range);
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
   uint64_t ordinal() const;

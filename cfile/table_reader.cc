@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/key_codec.h"
+#include "cfile/internal/split_rows.h"
 #include "cfile/internal/table_file.h"
 #include "cfile/table.h"
 #include "encodings/key_order.h"
@@ -184,7 +185,7 @@ template <typename T>
 class TableCursor<T>::Impl {
  public:
   Impl(std::shared_ptr<const TableReader::Impl> table, size_t column)
-      : table_(std::move(table)), column_(column) {}
+      : table_(std::move(table)), column_(column), end_(table_->num_rows()) {}
 
   uint64_t ordinal() const { return ordinal_; }
 
@@ -199,6 +200,7 @@ class TableCursor<T>::Impl {
   }
 
   absl::Status SeekToOrdinal(uint64_t ordinal) {
+    end_ = table_->num_rows();
     if (ordinal > table_->num_rows()) {
       return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", ordinal,
                                                 " sought in ", table_->num_rows(), " rows"));
@@ -212,15 +214,26 @@ class TableCursor<T>::Impl {
     return absl::OkStatus();
   }
 
+  absl::Status SeekToRange(const OrdinalRange& range) {
+    assert(range.begin <= range.end);
+    // What is wrong with an end behind the rows is wrong with going there.
+    if (range.end > table_->num_rows()) return SeekToOrdinal(range.end);
+    CFILE_RETURN_IF_ERROR(SeekToOrdinal(range.begin));
+    end_ = range.end;
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<Batch<T>> Next(size_t max_rows) {
-    if (ordinal_ == table_->num_rows()) return Batch<T>{.first_ordinal = ordinal_};
+    const uint64_t left = end_ - std::min(ordinal_, end_);
+    if (left == 0) return Batch<T>{.first_ordinal = ordinal_};
     const size_t part = table_->PartOf(ordinal_);
     CFILE_RETURN_IF_ERROR(Enter(part));
     const uint64_t first_ordinal = table_->first_ordinal(part);
     if (cursor_->ordinal() != ordinal_ - first_ordinal) {
       CFILE_RETURN_IF_ERROR(cursor_->SeekToOrdinal(ordinal_ - first_ordinal));
     }
-    CFILE_ASSIGN_OR_RETURN(Batch<T> batch, cursor_->Next(max_rows));
+    CFILE_ASSIGN_OR_RETURN(Batch<T> batch,
+                           cursor_->Next(static_cast<size_t>(std::min<uint64_t>(max_rows, left))));
     batch.first_ordinal += first_ordinal;
     ordinal_ += batch.size();
     return batch;
@@ -231,6 +244,7 @@ class TableCursor<T>::Impl {
       return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", ordinal,
                                                 " wanted of ", table_->num_rows(), " rows"));
     }
+    end_ = table_->num_rows();
     const size_t part = table_->PartOf(ordinal);
     CFILE_RETURN_IF_ERROR(Enter(part));
     CFILE_ASSIGN_OR_RETURN(std::optional<T> value,
@@ -240,6 +254,7 @@ class TableCursor<T>::Impl {
   }
 
   absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
+    end_ = table_->num_rows();
     if (!encodings::IsKey(key)) return absl::InvalidArgumentError("NaN is no key");
     CFILE_RETURN_IF_ERROR(FindKeyedParts());
     std::string wanted;
@@ -293,6 +308,7 @@ class TableCursor<T>::Impl {
   const std::shared_ptr<const TableReader::Impl> table_;
   const size_t column_;
   uint64_t ordinal_ = 0;
+  uint64_t end_;  // where Next ends
   size_t part_ = 0;
   std::optional<Cursor<T>> cursor_;                 // of part_
   std::optional<std::vector<size_t>> keyed_parts_;  // those with rows, once known to ascend
@@ -343,6 +359,19 @@ absl::StatusOr<TableCursor<T>> TableReader::NewCursor(size_t column) const {
   return TableCursor<T>(std::move(impl));
 }
 
+absl::StatusOr<std::vector<OrdinalRange>> TableReader::Split(size_t column,
+                                                             size_t max_ranges) const {
+  assert(column < impl_->columns().size());
+  return internal::SplitRows(
+      num_rows(), max_ranges, [&](uint64_t ordinal) -> absl::StatusOr<uint64_t> {
+        const size_t part = impl_->PartOf(ordinal);
+        CFILE_ASSIGN_OR_RETURN(const Reader reader, impl_->OpenColumn(part, column));
+        const uint64_t first_ordinal = impl_->first_ordinal(part);
+        CFILE_ASSIGN_OR_RETURN(const uint64_t begin, reader.BlockBegin(ordinal - first_ordinal));
+        return first_ordinal + begin;
+      });
+}
+
 template <typename T>
 TableCursor<T>::TableCursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 template <typename T>
@@ -355,6 +384,10 @@ TableCursor<T>::~TableCursor() = default;
 template <typename T>
 absl::Status TableCursor<T>::SeekToOrdinal(uint64_t ordinal) {
   return impl_->SeekToOrdinal(ordinal);
+}
+template <typename T>
+absl::Status TableCursor<T>::SeekToRange(const OrdinalRange& range) {
+  return impl_->SeekToRange(range);
 }
 template <typename T>
 absl::StatusOr<Batch<T>> TableCursor<T>::Next(size_t max_rows) {

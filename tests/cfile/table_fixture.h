@@ -49,22 +49,28 @@ T ValueOf(uint64_t row, size_t column, const ColumnType& type, std::string& text
 }
 inline bool IsNull(uint64_t row, size_t column) { return (row + column) % 5 == 0; }
 
+// Appends the rows `first` to `first` + `count` - 1 of one column.
+inline absl::Status AppendRowsOf(TableWriter& writer, size_t column, uint64_t first,
+                                 uint64_t count) {
+  const ColumnSchema& schema = writer.schema().columns[column];
+  return encodings::VisitPhysicalType(
+      schema.type.physical(), [&]<typename T>(std::type_identity<T>) {
+        const auto values = std::make_unique<T[]>(count);
+        std::vector<std::string> texts(count);
+        std::vector<uint8_t> validity((count + 7) / 8, 0);
+        for (uint64_t i = 0; i < count; ++i) {
+          values[i] = ValueOf<T>(first + i, column, schema.type, texts[i]);
+          if (!IsNull(first + i, column)) validity[i / 8] |= static_cast<uint8_t>(1 << i % 8);
+        }
+        const std::span<const T> span(values.get(), count);
+        return schema.nullable ? writer.Append<T>(column, span, validity)
+                               : writer.Append<T>(column, span);
+      });
+}
+
 inline absl::Status AppendRows(TableWriter& writer, uint64_t first, uint64_t count) {
   for (size_t column = 0; column < writer.schema().columns.size(); ++column) {
-    const ColumnSchema& schema = writer.schema().columns[column];
-    const absl::Status status = encodings::VisitPhysicalType(
-        schema.type.physical(), [&]<typename T>(std::type_identity<T>) {
-          const auto values = std::make_unique<T[]>(count);
-          std::vector<std::string> texts(count);
-          std::vector<uint8_t> validity((count + 7) / 8, 0);
-          for (uint64_t i = 0; i < count; ++i) {
-            values[i] = ValueOf<T>(first + i, column, schema.type, texts[i]);
-            if (!IsNull(first + i, column)) validity[i / 8] |= static_cast<uint8_t>(1 << i % 8);
-          }
-          const std::span<const T> span(values.get(), count);
-          return schema.nullable ? writer.Append<T>(column, span, validity)
-                                 : writer.Append<T>(column, span);
-        });
+    const absl::Status status = AppendRowsOf(writer, column, first, count);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -14,23 +14,49 @@ namespace {
 using ::testing::ElementsAre;
 using Records = std::vector<std::vector<std::string>>;
 
-// All records; a quoted field is shown in <>. An error ends them as {"error", MESSAGE}.
-Records Read(std::string_view text, char delimiter = ',') {
-  CsvReader reader("t.csv", text, delimiter);
-  Records records;
-  for (;;) {
+// Adds the next records, up to `max_records`; a quoted field is shown in <>. An error is added as
+// {"error", MESSAGE}, and false returned.
+bool ReadNext(CsvReader& reader, Records& records, size_t max_records = SIZE_MAX) {
+  for (size_t i = 0; i < max_records; ++i) {
     const absl::StatusOr<bool> more = reader.Next();
     if (!more.ok()) {
       records.push_back({"error", std::string(more.status().message())});
-      return records;
+      return false;
     }
-    if (!*more) return records;
+    if (!*more) break;
     auto& record = records.emplace_back();
     for (const CsvField& field : reader.fields()) {
       const std::string value(field.text);
       record.push_back(field.quoted ? "<" + value + ">" : value);
     }
   }
+  return true;
+}
+
+// All records.
+Records Read(std::string_view text, char delimiter = ',') {
+  CsvReader reader("t.csv", text, delimiter);
+  Records records;
+  ReadNext(reader, records);
+  return records;
+}
+
+// The same by pieces of at least `piece_bytes`, behind the first record.
+Records ReadPieces(std::string_view text, uint64_t piece_bytes) {
+  CsvReader reader("t.csv", text, ',');
+  Records records;
+  if (!ReadNext(reader, records, 1)) return records;
+  for (uint64_t begin = reader.offset(), end = 0; begin != reader.size(); begin = end) {
+    end = reader.RecordEnd(begin, piece_bytes);
+    EXPECT_GT(end, begin);
+    EXPECT_LE(end, reader.size());
+    const size_t before = records.size();
+    const size_t max_records = reader.MaxRecords(begin, end);
+    reader.SeekToRange(begin, end);
+    if (!ReadNext(reader, records)) break;
+    EXPECT_LE(records.size() - before, max_records);
+  }
+  return records;
 }
 
 TEST(CsvReader, Records) {
@@ -85,25 +111,31 @@ TEST(CsvReader, Seek) {
   while (*reader.Next()) offsets.push_back(reader.record_offset());
   EXPECT_THAT(offsets, ElementsAre(0, 4, 13, 17));
   EXPECT_EQ(reader.offset(), reader.size());
-  reader.Seek(offsets[2]);
+  reader.SeekToRange(offsets[2], reader.size());
   ASSERT_TRUE(*reader.Next());
   EXPECT_EQ(reader.fields()[0].text, "3");
   EXPECT_TRUE(reader.Holds(reader.fields()[0].text));
-  reader.Seek(offsets[1]);
+  reader.SeekToRange(offsets[1], reader.size());
   ASSERT_TRUE(*reader.Next());
   EXPECT_EQ(reader.fields()[0].text, "1\"");
   EXPECT_FALSE(reader.Holds(reader.fields()[0].text));
 }
 
-// No text may make it read outside: run with sanitizers.
+// No text may make it read outside: run with sanitizers. In pieces it reads the same, up to the
+// same error.
 TEST(CsvReader, AnyShortText) {
   constexpr std::string_view kBytes = ",\"\r\na";
-  for (int length = 0; length <= 6; ++length) {
+  for (int length = 0; length <= 7; ++length) {
     std::vector<size_t> digits(static_cast<size_t>(length));
     for (bool more = true; more;) {
       std::string text;
       for (const size_t digit : digits) text += kBytes[digit];
-      Read(std::string_view(std::vector<char>(text.begin(), text.end()).data(), text.size()));
+      const std::vector<char> bytes(text.begin(), text.end());
+      const std::string_view view(bytes.data(), bytes.size());
+      const Records records = Read(view);
+      for (const uint64_t piece_bytes : {0, 1, 3}) {
+        ASSERT_EQ(ReadPieces(view, piece_bytes), records) << text;
+      }
       more = false;
       for (size_t& digit : digits) {
         if (++digit < kBytes.size()) {
@@ -121,6 +153,19 @@ std::string Infer(const std::vector<std::string_view>& values,
   TypeInference inference;
   for (const std::string_view value : values) inference.Add(value);
   return inference.Type(compatibility).ToString();
+}
+
+TEST(TypeInference, OfPieces) {
+  for (const std::vector<std::string_view>& values :
+       {std::vector<std::string_view>{"1", "1.5", "nan"}, {"x", "1"}, {"2013-01-31"}, {}}) {
+    TypeInference all;
+    for (const std::string_view value : values) {
+      TypeInference one;
+      one.Add(value);
+      all.Add(one);
+    }
+    EXPECT_EQ(all.Type(Compatibility::kNone).ToString(), Infer(values));
+  }
 }
 
 TEST(TypeInference, Numbers) {

@@ -1,5 +1,6 @@
 """Runs cfile-import and cfile-dump as their users do: import_test.py CFILE_IMPORT CFILE_DUMP."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -236,6 +237,101 @@ class Sorting(ImportTest):
         summary = self.import_csv("v,k\nd,4\nc,3\n", "--append")
         self.assertEqual((summary["rows"], summary["reordered"], summary["sorted_by"]), (2, True, ["k"]))
         self.assertEqual(self.values(), [["1", "a"], ["2", "b"], ["3", "c"], ["4", "d"]])
+
+
+class Threads(ImportTest):
+    """What is written, and which error is reported, does not depend on their number."""
+
+    def table_files(self):
+        return {str(path.relative_to(self.folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+                for path in sorted(self.folder.glob("t/**/*")) if path.is_file()}
+
+    def expect_same_files(self, text, *options):
+        written = []
+        for threads in (1, 2, 4, 7):
+            summary = self.import_csv(text, "--threads", str(threads), *options)
+            for varies in ("seconds", "megabytes_per_second"):
+                summary.pop(varies, None)
+            written.append((summary, self.table_files()))
+            shutil.rmtree(self.folder / "t")
+        for other in written[1:]:
+            self.assertEqual(other, written[0])
+
+    def rows(self, count):
+        generator = random.Random(5)
+        return [[str(i), str(generator.randrange(-10**9, 10**9)), repr(generator.random()),
+                 generator.choice(["", "NA", '""', "true", '"a,""b""\r\nc\n"']),
+                 '"%s"' % ("\n" * generator.randrange(30)), "2013-01-%02d" % (1 + i % 31)] for i in range(count)]
+
+    def text(self, rows):
+        return "id,n,d,s,lines,day\r\n" + "".join(",".join(row) + "\r\n" for row in rows)
+
+    def test_same_files(self):
+        text = self.text(self.rows(40_000))
+        self.expect_same_files(text, "--null", "NA")
+        self.expect_same_files(text, "--compression", "zstd", "--block-size", "4KiB", "--encoding", "lines=plain")
+        self.expect_same_files(text, "--sorted-by", "n")
+        self.expect_same_files(text, "--sorted-by", "day", "--sorted-by", "n")
+        self.expect_same_files("a\n" + "\n" * 300_000 + "1\n")
+        self.expect_same_files("a,b\n")
+        self.expect_same_files("a,b\n" + "\n" * 600_000 + "1,2\n" + "\n" * 600_000)
+        self.expect_same_files("a,b\n" + ("x" * 700_000 + ",y\n") * 5)
+
+    def test_types_are_those_of_all_pieces(self):
+        rows = "1,1,1,2013-01-01,\n" * 100_000
+        for place in (0, 50_000, 100_000):
+            at = place * 18
+            summary = self.import_csv("a,b,c,d,e\n" + rows[:at] + "3000000000,0.5,,2013-01-01T00:00:00Z,x\n" + rows[at:])
+            self.assertEqual([(c["type"], c["nulls"]) for c in summary["columns"]],
+                             [("int64", 0), ("double", 0), ("int32", 1), ("timestamp(us,UTC)", 0), ("string", 100_000)])
+            shutil.rmtree(self.folder / "t")
+
+    def test_first_error_is_reported(self):
+        rows = self.rows(40_000)
+        line = lambda row: 2 + sum(field.count("\n") for fields in rows[:row] for field in fields) + row
+        for threads in ("1", "2", "4"):
+            # Of several wrong values the first, in whatever column.
+            wrong = [list(row) for row in rows]
+            wrong[20_000][1], wrong[20_003][0], wrong[39_999][0] = "x", "y", "z"
+            self.expect_error(self.text(wrong), f't.csv:{line(20_000)}:7: column "n": "x" is not of type int64: '
+                              "expected an integer", "--threads", threads, "--type", "n=int64", "--type", "id=int64")
+            # A fault in the file, and what seems wrong behind it because quotes no longer match.
+            wrong = [list(row) for row in rows]
+            wrong[20_000][3] = 'a"b'
+            wrong[30_000] = ["1"]
+            self.expect_error(self.text(wrong),
+                              f"t.csv:{line(20_000)}:{sum(map(len, wrong[20_000][:3])) + 5}: stray quote; a field that holds "
+                              "one needs quotes, with the one inside written twice", "--threads", threads)
+            wrong = rows[:-1] + [["1"], ["2"]]
+            self.expect_error(self.text(wrong), f"t.csv:{line(39_999)}:1: expected 6 fields, as in the header, but found 1",
+                              "--threads", threads)
+            # What cannot be written, before what cannot be read.
+            self.expect_error("a,b\n" + "1,x\n" * 100_000 + "1," + "x" * 17_000_000 + "\n" + "1,x\n" * 100_000 + "y,x\n",
+                              "t/part-000000/0001-b.cfile: the value at ordinal 100000 has 17000000 bytes, above the limit of "
+                              "16777216 (max_block_size_bytes)", "--threads", threads, "--type", "a=int64")
+
+    def test_memory_is_bounded(self):
+        """Of a file many times as long as what threads may have in hand."""
+        self.write("a,b,c\n" + '1,2.5,"some text that is not long"\n' * 3_000_000)
+        size = (self.folder / "t.csv").stat().st_size
+        program = ("import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], check=True)\n"
+                   "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+        peaks = []
+        for threads in ("1", "4"):
+            done = self.run_tool(sys.executable, "-c", program, IMPORT, "t.csv", "t", "--quiet", "--threads", threads)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            peaks.append(int(done.stdout) * 1024)
+            shutil.rmtree(self.folder / "t")
+        # The mapped file counts as far as it has been read: all of it, with any number of threads.
+        self.assertLess(peaks[1] - peaks[0], 32 << 20)
+        self.assertLess(peaks[1] - size, 64 << 20)
+
+    def test_wrong_number(self):
+        for threads in ("0", "257", "-1", "x"):
+            self.write("a\n1\n")
+            done = self.run_tool(IMPORT, "t.csv", "t", "--threads", threads)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"--threads", done.stderr)
 
 
 class Errors(ImportTest):

@@ -3,14 +3,18 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 namespace cfile::tools {
 namespace {
+
+constexpr size_t kMaxThreads = 256;
 
 constexpr char kDescription[] =
     "Imports a CSV file, or JSON Lines, into a table: a directory with one CFile per column.\n";
@@ -114,6 +118,7 @@ char ParseDelimiter(const std::string& text) {
 std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_code) {
   Arguments arguments;
   ImportOptions& import = arguments.import;
+  import.num_threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
   std::string delimiter = ",", compatibility, progress = "auto", goal = "balanced";
   std::vector<std::string> types, not_null, encodings, compressions;
   bool quiet = false;
@@ -167,6 +172,10 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       ->excludes(type_option)
       ->excludes(not_null_option)
       ->excludes(schema_option);
+  app.add_option("--threads", import.num_threads,
+                 "Threads that read CSV and encode columns (default: one per core)")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(size_t{1}, kMaxThreads).description(""));
   app.add_option("--progress", progress, "auto (default: on a terminal), always or never")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}).description(""));

@@ -13,10 +13,9 @@ namespace {
 template <typename T>
 class TypedColumnBatch final : public ColumnBatch {
  public:
-  TypedColumnBatch(ColumnType type, size_t column, size_t capacity)
-      : type_(std::move(type)), column_(column), capacity_(capacity) {
-    values_.Reset(capacity_);
-  }
+  TypedColumnBatch(ColumnType type, size_t column) : type_(std::move(type)), column_(column) {}
+
+  void Reset(size_t capacity) override { values_.Reset(capacity); }
 
   absl::Status Set(size_t row, std::string_view text) override {
     const absl::StatusOr<T> value = ParseText<T>(type_, text, scratch_);
@@ -27,30 +26,26 @@ class TypedColumnBatch final : public ColumnBatch {
 
   void SetNull(size_t row) override { values_.SetNull(row); }
 
-  absl::Status Flush(size_t rows, TableWriter& writer) override {
+  absl::Status Append(size_t rows, TableWriter& writer) const override {
     const Batch<T> batch = values_.batch();
     const std::span<const T> values = batch.values.first(rows);
-    absl::Status status = batch.validity == nullptr
-                              ? writer.Append<T>(column_, values)
-                              : writer.Append<T>(column_, values, {batch.validity, (rows + 7) / 8});
-    values_.Reset(capacity_);
-    return status;
+    return batch.validity == nullptr
+               ? writer.Append<T>(column_, values)
+               : writer.Append<T>(column_, values, {batch.validity, (rows + 7) / 8});
   }
 
  private:
   const ColumnType type_;
   const size_t column_;
-  const size_t capacity_;
   OwnedBatch<T> values_;
   std::string scratch_;
 };
 
 }  // namespace
 
-std::unique_ptr<ColumnBatch> ColumnBatch::Create(const ColumnType& type, size_t column,
-                                                 size_t capacity) {
+std::unique_ptr<ColumnBatch> ColumnBatch::Create(const ColumnType& type, size_t column) {
   return encodings::VisitPhysicalType(type.physical(), [&](auto t) -> std::unique_ptr<ColumnBatch> {
-    return std::make_unique<TypedColumnBatch<typename decltype(t)::type>>(type, column, capacity);
+    return std::make_unique<TypedColumnBatch<typename decltype(t)::type>>(type, column);
   });
 }
 

@@ -16,6 +16,7 @@
 
 namespace cfile::tools {
 
+// Thread-compatible; a copy reads the same file for another thread.
 class CsvInput {
  public:
   // Maps the file and reads its header. kInvalidArgument: the file is empty, or a column has no
@@ -27,7 +28,9 @@ class CsvInput {
   // Just behind the header at first.
   CsvReader& reader() { return reader_; }
   // Goes back there.
-  void Rewind() { reader_.Seek(first_row_); }
+  void Rewind() { reader_.SeekToRange(first_row_, reader_.size()); }
+  // Where that is, in the reader's terms.
+  uint64_t first_row() const { return first_row_; }
 
   // Names, in the order of the file.
   const std::vector<std::string>& columns() const { return columns_; }

@@ -16,6 +16,19 @@ std::string_view WithoutByteOrderMark(std::string_view text) {
   return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
 }
 
+// As std::count, but counts some at a time in a byte, which compilers turn into four times as fast
+// vector code.
+uint64_t CountByte(const char* begin, const char* end, char byte) {
+  constexpr size_t kCounted = 128;
+  uint64_t count = 0;
+  for (; static_cast<size_t>(end - begin) >= kCounted; begin += kCounted) {
+    uint8_t some = 0;
+    for (size_t i = 0; i < kCounted; ++i) some = static_cast<uint8_t>(some + (begin[i] == byte));
+    count += some;
+  }
+  return count + static_cast<uint64_t>(std::count(begin, end, byte));
+}
+
 }  // namespace
 
 CsvReader::CsvReader(std::string name, std::string_view text, char delimiter)
@@ -23,13 +36,14 @@ CsvReader::CsvReader(std::string name, std::string_view text, char delimiter)
       text_(WithoutByteOrderMark(text)),
       delimiter_(delimiter),
       record_(text_.data()),
-      next_(text_.data()) {
+      next_(text_.data()),
+      end_(text_.data() + text_.size()) {
   for (const char c : {delimiter, '"', '\r', '\n'}) ends_field_[static_cast<uint8_t>(c)] = true;
 }
 
 absl::StatusOr<bool> CsvReader::Next() {
   for (;;) {
-    if (next_ == end()) return false;
+    if (next_ == end_) return false;
     record_ = next_;
     if (absl::Status status = ReadRecord(); !status.ok()) return status;
     if (num_fields_ == 0) num_fields_ = fields_.size();
@@ -48,22 +62,22 @@ absl::Status CsvReader::ReadRecord() {
   for (const char* at = next_;; ++at) {
     CsvField& field = fields_.emplace_back();
     field.start = at;
-    if (at != end() && *at == '"') {
+    if (at != end_ && *at == '"') {
       if (absl::Status status = ReadQuoted(field); !status.ok()) return status;
       at = next_;
     } else {
-      while (at != end() && !ends_field_[static_cast<uint8_t>(*at)]) ++at;
+      while (at != end_ && !ends_field_[static_cast<uint8_t>(*at)]) ++at;
       field.text = {field.start, static_cast<size_t>(at - field.start)};
     }
 
     // What ended the field.
     next_ = at;
-    if (at == end()) return absl::OkStatus();
+    if (at == end_) return absl::OkStatus();
     if (*at == delimiter_) continue;
     next_ = at + 1;
     if (*at == '\n') return absl::OkStatus();
     if (*at == '\r') {
-      if (next_ == end()) return absl::OkStatus();
+      if (next_ == end_) return absl::OkStatus();
       if (*next_++ == '\n') return absl::OkStatus();
       return Error(at,
                    "a carriage return without a line feed; a field that holds one needs quotes");
@@ -84,10 +98,10 @@ absl::Status CsvReader::ReadQuoted(CsvField& field) {
   const char* part = field.start + 1;
   for (;;) {
     const auto* quote =
-        static_cast<const char*>(std::memchr(part, '"', static_cast<size_t>(end() - part)));
+        static_cast<const char*>(std::memchr(part, '"', static_cast<size_t>(end_ - part)));
     if (quote == nullptr) return Error(field.start, "this quote is never closed");
     next_ = quote + 1;
-    const bool escaped = next_ != end() && *next_ == '"';
+    const bool escaped = next_ != end_ && *next_ == '"';
     if (!escaped && unescaped == nullptr) {
       field.text = {part, static_cast<size_t>(quote - part)};
       return absl::OkStatus();
@@ -105,6 +119,26 @@ absl::Status CsvReader::ReadQuoted(CsvField& field) {
     }
     part = next_ + 1;
   }
+}
+
+uint64_t CsvReader::RecordEnd(uint64_t begin, uint64_t min_bytes) const {
+  const char* at = text_.data() + begin;
+  const char* const end = text_.data() + text_.size();
+  const char* const behind = at + std::min<uint64_t>(min_bytes, static_cast<uint64_t>(end - at));
+  bool quoted = CountByte(at, behind, '"') % 2 != 0;
+  for (at = behind; at != end; ++at) {
+    if (*at == '"') quoted = !quoted;
+    if (*at == '\n' && !quoted) return static_cast<uint64_t>(at + 1 - text_.data());
+  }
+  return size();
+}
+
+size_t CsvReader::MaxRecords(uint64_t begin, uint64_t end) const {
+  const char* const text = text_.data();
+  const uint64_t lines = 1 + CountByte(text + begin, text + end, '\n');
+  // Each field but the text's last one has a byte behind it; blank lines have not that many.
+  const uint64_t full = 1 + (end - begin) / std::max<size_t>(num_fields_, 1);
+  return static_cast<size_t>(std::min(lines, full));
 }
 
 absl::Status CsvReader::Error(const char* place, std::string_view message) const {

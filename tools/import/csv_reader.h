@@ -29,7 +29,7 @@ struct CsvField {
 };
 
 // Copies nothing but fields with quotes in them, and allocates nothing once its memory fits the
-// records. Thread-compatible.
+// records. Thread-compatible; a copy reads the same text for another thread.
 class CsvReader {
  public:
   // `name` is what error messages call the text, which must outlive the reader. Precondition:
@@ -48,14 +48,24 @@ class CsvReader {
   // its byte order mark).
   uint64_t record_offset() const { return static_cast<uint64_t>(record_ - text_.data()); }
   uint64_t offset() const { return static_cast<uint64_t>(next_ - text_.data()); }
-  // Goes back or on to a record. Precondition: one begins at `offset`.
-  void Seek(uint64_t offset) { next_ = text_.data() + offset; }
+  // Goes back or on to a record; Next ends at `end`, as if the text did. Precondition: a record
+  // begins at `begin` and one ends at `end`, or the text.
+  void SeekToRange(uint64_t begin, uint64_t end) {
+    next_ = text_.data() + begin;
+    end_ = text_.data() + end;
+  }
+  // The end of the record that holds the byte `begin` + `min_bytes`, or of the text; found by
+  // counting quotes, which is many times faster than Next and right as long as that finds no error.
+  // Precondition: a record begins at `begin`.
+  uint64_t RecordEnd(uint64_t begin, uint64_t min_bytes) const;
+  // At least as many as there are records from `begin` to `end`, and little more in most texts.
+  size_t MaxRecords(uint64_t begin, uint64_t end) const;
   // Bytes in all; what offset() becomes at the end.
   uint64_t size() const { return text_.size(); }
 
   // True if `part` lies in the text, and so lives as long as that.
   bool Holds(std::string_view part) const {
-    return part.data() >= text_.data() && part.data() <= end();
+    return part.data() >= text_.data() && part.data() <= text_.data() + text_.size();
   }
 
   // kInvalidArgument "NAME:LINE:COLUMN: MESSAGE" for a place in the text; both count from 1,
@@ -63,7 +73,6 @@ class CsvReader {
   absl::Status Error(const char* place, std::string_view message) const;
 
  private:
-  const char* end() const { return text_.data() + text_.size(); }
   absl::Status ReadRecord();
   absl::Status ReadQuoted(CsvField& field);
 
@@ -73,6 +82,7 @@ class CsvReader {
   std::array<bool, 256> ends_field_{};  // bytes that an unquoted field cannot hold
   const char* record_;
   const char* next_;
+  const char* end_;        // where Next ends
   size_t num_fields_ = 0;  // of each record; 0 before the first
   std::vector<CsvField> fields_;
   std::deque<std::string>

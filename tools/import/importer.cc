@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -9,8 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "tools/import/column_batch.h"
 #include "tools/import/csv_input.h"
+#include "tools/import/pieces.h"
+#include "tools/import/row_batch.h"
 #include "tools/import/row_order.h"
 #include "tools/import/type_inference.h"
 #include "tools/utf8.h"
@@ -18,16 +20,9 @@
 namespace cfile::tools {
 namespace {
 
-// Rows and, where they are long, bytes of text that are parsed before they are handed to the table.
-constexpr size_t kBatchRows = 4096;
-constexpr uint64_t kBatchBytes = 4 << 20;
-
-// A column of the file, and where it goes.
-struct Column {
-  ColumnSchema schema;
-  size_t table_column = 0;
-  uint64_t nulls = 0;
-};
+// Text in a piece, but for the rest of its last record: much beside what it costs to hand a piece
+// from thread to thread, little beside a core's cache.
+constexpr uint64_t kPieceBytes = 256 << 10;
 
 class Importer {
  public:
@@ -42,18 +37,19 @@ class Importer {
   absl::Status TakeSchemaOfTable();
   absl::Status FindOrder();
   std::vector<WriterOptions> ColumnOptions() const;
+  std::optional<RecordPlace> NextPiece();
+  std::optional<std::span<const RecordPlace>> NextOrderedPiece();
+  absl::Status WritePieces(TableWriter& writer);
   absl::Status Write(TableWriter& writer);
-  absl::StatusOr<bool> NextRow();
-  absl::Status FillRow(size_t row);
 
   const ImportOptions& options_;
   CsvInput input_;
   Progress& progress_;
-  std::vector<Column> columns_;  // in the order of the file
+  std::vector<ImportColumn> columns_;  // in the order of the file
   std::vector<std::string> sorted_by_;
-  std::optional<RowKey> row_key_;                   // of the rows that are sorted
-  std::optional<std::vector<uint64_t>> row_order_;  // of the file if there is none
-  std::vector<std::unique_ptr<ColumnBatch>> batches_;
+  std::optional<RowKey> row_key_;                      // of the rows that are sorted
+  std::optional<std::vector<RecordPlace>> row_order_;  // of the file if there is none
+  uint64_t next_piece_ = 0;                            // where it begins, in bytes or in row_order_
   uint64_t rows_ = 0;
 };
 
@@ -91,10 +87,55 @@ absl::Status Importer::CheckColumnNames() const {
   return status;
 }
 
+// The next records of the file; nullopt behind the last one.
+std::optional<RecordPlace> Importer::NextPiece() {
+  const CsvReader& reader = input_.reader();
+  if (next_piece_ == reader.size()) return std::nullopt;
+  const RecordPlace piece{.begin = next_piece_, .end = reader.RecordEnd(next_piece_, kPieceBytes)};
+  next_piece_ = piece.end;
+  return piece;
+}
+
+// The same in row_order_.
+std::optional<std::span<const RecordPlace>> Importer::NextOrderedPiece() {
+  const std::span rest = std::span(*row_order_).subspan(next_piece_);
+  if (rest.empty()) return std::nullopt;
+  size_t rows = 0;
+  for (uint64_t bytes = 0; rows < rest.size() && bytes < kPieceBytes; ++rows) {
+    bytes += rest[rows].end - rest[rows].begin;
+  }
+  next_piece_ += rows;
+  return rest.first(rows);
+}
+
+// What a column's values have been so far, in some pieces of the file.
+struct ColumnEvidence {
+  TypeInference inference;
+  bool has_nulls = false;
+};
+
+// Adds the records of a piece. `given[i]`: the type of column i is not asked for.
+absl::Status AddEvidence(CsvInput& input, const std::vector<bool>& given,
+                         std::span<ColumnEvidence> columns, uint64_t& rows) {
+  while (true) {
+    const absl::StatusOr<bool> more = input.reader().Next();
+    if (!more.ok()) return more.status();
+    if (!*more) return absl::OkStatus();
+    ++rows;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const CsvField& field = input.reader().fields()[i];
+      if (input.IsNull(field)) {
+        columns[i].has_nulls = true;
+      } else if (!given[i]) {
+        columns[i].inference.Add(field.text);
+      }
+    }
+  }
+}
+
 // The first pass: types that are not given, and which columns hold nulls.
 absl::Status Importer::FindSchema() {
   const size_t num_columns = input_.columns().size();
-  std::vector<TypeInference> inferences(num_columns);
   std::vector<bool> given(num_columns);
   columns_.resize(num_columns);
   for (size_t i = 0; i < num_columns; ++i) {
@@ -107,30 +148,47 @@ absl::Status Importer::FindSchema() {
     }
   }
 
-  CsvReader& reader = input_.reader();
-  progress_.Begin("finding types", reader.size());
-  for (uint64_t rows = 0;; ++rows) {
-    if (rows % kBatchRows == 0) {
-      if (absl::Status status = progress_.Update(reader.offset(), rows); !status.ok())
-        return status;
-    }
-    const absl::StatusOr<bool> more = reader.Next();
-    if (!more.ok()) return more.status();
-    if (!*more) break;
-    for (size_t i = 0; i < num_columns; ++i) {
-      const CsvField& field = reader.fields()[i];
-      if (input_.IsNull(field)) {
-        columns_[i].schema.nullable = true;
-      } else if (!given[i]) {
-        inferences[i].Add(field.text);
-      }
-    }
-  }
+  struct Slot {
+    CsvInput input;
+    std::vector<ColumnEvidence> columns;
+    uint64_t end = 0;
+    uint64_t rows = 0;
+  };
+  std::vector<Slot> slots(NumSlots(options_.num_threads),
+                          {.input = input_, .columns = std::vector<ColumnEvidence>(num_columns)});
+  uint64_t rows = 0;
+  next_piece_ = input_.first_row();
+  progress_.Begin("finding types", input_.reader().size());
+  const PieceWork work{.take =
+                           [&](size_t slot) {
+                             const std::optional<RecordPlace> piece = NextPiece();
+                             if (!piece.has_value()) return false;
+                             slots[slot].input.reader().SeekToRange(piece->begin, piece->end);
+                             slots[slot].end = piece->end;
+                             return true;
+                           },
+                       .parse =
+                           [&](size_t slot) {
+                             Slot& taken = slots[slot];
+                             return AddEvidence(taken.input, given, taken.columns, taken.rows);
+                           },
+                       .finish =
+                           [&](size_t slot) {
+                             rows += std::exchange(slots[slot].rows, 0);
+                             return progress_.Update(slots[slot].end, rows);
+                           }};
+  if (absl::Status status = RunPieces(options_.num_threads, work); !status.ok()) return status;
 
   for (size_t i = 0; i < num_columns; ++i) {
-    if (!given[i]) columns_[i].schema.type = inferences[i].Type(options_.compatibility);
+    ColumnEvidence all;
+    for (const Slot& slot : slots) {
+      all.inference.Add(slot.columns[i].inference);
+      all.has_nulls |= slot.columns[i].has_nulls;
+    }
+    ColumnSchema& schema = columns_[i].schema;
+    if (!given[i]) schema.type = all.inference.Type(options_.compatibility);
     // The pass that writes names the null.
-    if (options_.not_null.contains(columns_[i].schema.name)) columns_[i].schema.nullable = false;
+    schema.nullable = all.has_nulls && !options_.not_null.contains(schema.name);
   }
   return absl::OkStatus();
 }
@@ -189,7 +247,7 @@ absl::Status Importer::FindOrder() {
 
 std::vector<WriterOptions> Importer::ColumnOptions() const {
   std::vector<WriterOptions> all(columns_.size());
-  for (const Column& column : columns_) {
+  for (const ImportColumn& column : columns_) {
     WriterOptions& options = all[column.table_column];
     options.encoding = options_.encoding.Of(column.schema.name);
     options.goal = options_.goal;
@@ -201,69 +259,58 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
   return all;
 }
 
-// Puts the reader's last record into row `row` of the batches.
-absl::Status Importer::FillRow(size_t row) {
-  for (size_t i = 0; i < columns_.size(); ++i) {
-    const CsvField& field = input_.reader().fields()[i];
-    if (input_.IsNull(field)) {
-      if (!columns_[i].schema.nullable) {
-        return input_.Error(i, "a null, but the column is one without nulls");
-      }
-      batches_[i]->SetNull(row);
-      ++columns_[i].nulls;
-    } else if (absl::Status status = batches_[i]->Set(row, field.text); !status.ok()) {
-      return input_.Error(i, status);
-    }
-  }
-  return absl::OkStatus();
-}
-
-// Reads the next row to be stored; false behind the last one.
-absl::StatusOr<bool> Importer::NextRow() {
-  if (row_order_.has_value()) {
-    if (rows_ == row_order_->size()) return false;
-    input_.reader().Seek((*row_order_)[rows_]);
-  }
-  return input_.reader().Next();
-}
-
 // The last pass.
-absl::Status Importer::Write(TableWriter& writer) {
-  for (const Column& column : columns_) {
-    batches_.push_back(ColumnBatch::Create(column.schema.type, column.table_column, kBatchRows));
+absl::Status Importer::WritePieces(TableWriter& writer) {
+  const bool has_keys = writer.schema().key_index().has_value();
+  const size_t num_slots = NumSlots(options_.num_threads);
+  std::deque<RowBatch> batches;  // by slot, as are the others
+  for (size_t i = 0; i < num_slots; ++i) {
+    batches.emplace_back(input_, columns_, has_keys ? row_key_ : std::nullopt);
   }
-  const CsvReader& reader = input_.reader();
-  const std::optional<size_t> key_index = writer.schema().key_index();
-  std::vector<std::string> keys;
-  input_.Rewind();
-  progress_.Begin("writing", reader.size());
-  uint64_t bytes = reader.offset();
-  for (bool more = true; more;) {
-    size_t rows = 0;
-    for (const uint64_t begin = bytes; rows < kBatchRows && bytes - begin < kBatchBytes; ++rows) {
-      const absl::StatusOr<bool> read = NextRow();
-      if (!read.ok()) return read.status();
-      more = *read;
-      if (!more) break;
-      if (absl::Status status = FillRow(rows); !status.ok()) return status;
-      if (key_index) {
-        const absl::StatusOr<std::string_view> key = row_key_->Of(input_);
-        if (!key.ok()) return key.status();
-        keys.emplace_back(*key);
-      }
-      bytes += reader.offset() - reader.record_offset();
-      ++rows_;
-    }
-    for (const auto& batch : batches_) {
-      if (absl::Status status = batch->Flush(rows, writer); !status.ok()) return status;
-    }
-    if (key_index) {
-      const std::vector<std::string_view> views(keys.begin(), keys.end());
-      absl::Status status = writer.Append<std::string_view>(*key_index, views);
-      if (!status.ok()) return status;
-      keys.clear();
-    }
-    if (absl::Status status = progress_.Update(bytes, rows_); !status.ok()) return status;
+  std::vector<RecordPlace> pieces(num_slots);
+  std::vector<std::span<const RecordPlace>> ordered_pieces(num_slots);
+  const bool in_order = !row_order_.has_value();
+  next_piece_ = in_order ? input_.first_row() : 0;
+  uint64_t bytes = input_.first_row();
+  progress_.Begin("writing", input_.reader().size());
+  const PieceWork work{.take =
+                           [&](size_t slot) {
+                             if (in_order) {
+                               const std::optional<RecordPlace> piece = NextPiece();
+                               if (piece.has_value()) pieces[slot] = *piece;
+                               return piece.has_value();
+                             }
+                             const auto piece = NextOrderedPiece();
+                             if (piece.has_value()) ordered_pieces[slot] = *piece;
+                             return piece.has_value();
+                           },
+                       .parse =
+                           [&](size_t slot) {
+                             return in_order
+                                        ? batches[slot].Parse(pieces[slot].begin, pieces[slot].end)
+                                        : batches[slot].Parse(ordered_pieces[slot]);
+                           },
+                       .num_lanes = columns_.size() + (has_keys ? 1 : 0),
+                       .append =
+                           [&](size_t lane, size_t slot) {
+                             return lane < columns_.size()
+                                        ? batches[slot].AppendColumn(lane, writer)
+                                        : batches[slot].AppendKeys(writer);
+                           },
+                       .finish =
+                           [&](size_t slot) {
+                             bytes += batches[slot].size_bytes();
+                             rows_ += batches[slot].num_rows();
+                             return progress_.Update(bytes, rows_);
+                           }};
+  return RunPieces(options_.num_threads, work);
+}
+
+absl::Status Importer::Write(TableWriter& writer) {
+  if (absl::Status status = WritePieces(writer); !status.ok()) return status;
+  // A file without rows was no work that could be interrupted.
+  if (absl::Status status = progress_.Update(input_.reader().size(), rows_); !status.ok()) {
+    return status;
   }
   return writer.Finish();
 }
@@ -281,7 +328,7 @@ absl::StatusOr<ImportResult> Importer::Run() {
   if (absl::Status status = FindOrder(); !status.ok()) return status;
 
   Schema schema;
-  for (const Column& column : columns_) schema.columns.push_back(column.schema);
+  for (const ImportColumn& column : columns_) schema.columns.push_back(column.schema);
   // One column finds rows by its own index, several by one over their compound keys.
   for (const std::string& name : sorted_by_) {
     if (sorted_by_.size() > 1) schema.key_columns.push_back(*schema.Find(name));
@@ -298,11 +345,11 @@ absl::StatusOr<ImportResult> Importer::Run() {
                       .sorted_by = sorted_by_,
                       .reordered = row_order_.has_value(),
                       .columns = std::vector<ImportedColumn>(columns_.size())};
-  for (const Column& column : columns_) {
+  for (const ImportColumn& column : columns_) {
     const auto totals = (*writer)->encodings(column.table_column);
     result.columns[column.table_column] = {
         .schema = column.schema,
-        .nulls = column.nulls,
+        .nulls = (*writer)->null_count(column.table_column),
         .encoding = (*writer)->encoding(column.table_column),
         .encodings = {totals.begin(), totals.end()},
         .compression = (*writer)->compression(column.table_column),

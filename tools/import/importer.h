@@ -42,7 +42,9 @@ struct ImportOptions {
   std::vector<std::string> sorted_by;  // columns, the most significant first
   Compatibility compatibility = Compatibility::kNone;
   std::string schema_path;  // of JSON Lines: a file with the text of the schema; empty = find it
-  bool append = false;      // to the table at `output`; `types` and `not_null` are then empty
+  size_t num_threads =
+      1;                // that CSV is read with, at least 1; what is written does not depend on it
+  bool append = false;  // to the table at `output`; `types` and `not_null` are then empty
 };
 
 struct ImportedColumn {
@@ -71,8 +73,10 @@ struct ImportResult {
 absl::Status CheckOutputIsFree(const std::string& output);
 
 // Reads the input once to find types and nulls (not with `append`), once for the keys if there is
-// `sorted_by`, and once to write. Memory: a batch of rows and one block per column; where rows have
-// to be reordered, also offset and key of each row.
+// `sorted_by`, and once to write. The first and the last time by all threads, each with a piece of
+// the file or a column. Memory: one block per column, and for each thread two pieces of 256 KiB (or
+// one record where that is longer) with their values; where rows have to be reordered, also place
+// and key of each row.
 //
 // kInvalidArgument: the file is no CSV or a value does not go with its column ("FILE:LINE:COLUMN:
 // ..."), or the options do not go with the file. kCancelled: Progress::Cancel. Other errors are

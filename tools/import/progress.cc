@@ -1,10 +1,10 @@
 #include "tools/import/progress.h"
 
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 
 #include "absl/strings/str_format.h"
@@ -12,7 +12,8 @@
 namespace cfile::tools {
 namespace {
 
-volatile sig_atomic_t cancelled = 0;
+std::atomic<bool> cancelled = false;
+static_assert(std::atomic<bool>::is_always_lock_free);  // so that a signal handler may set it
 
 constexpr auto kDrawEvery = std::chrono::milliseconds(100);
 // Short work shows no bar at all.
@@ -34,7 +35,7 @@ std::string Duration(double seconds) {
 
 }  // namespace
 
-void Progress::Cancel() { cancelled = 1; }
+void Progress::Cancel() { cancelled = true; }
 
 void Progress::Begin(std::string_view stage, uint64_t total_bytes) {
   stage_ = stage;
@@ -45,7 +46,7 @@ void Progress::Begin(std::string_view stage, uint64_t total_bytes) {
 }
 
 absl::Status Progress::Update(uint64_t bytes, uint64_t rows) {
-  if (cancelled != 0) return absl::CancelledError("interrupted; nothing was written");
+  if (cancelled) return absl::CancelledError("interrupted; nothing was written");
   if (!shown_) return absl::OkStatus();
   const Clock::time_point now = Clock::now();
   if (now >= next_draw_) {

@@ -57,8 +57,9 @@ absl::StatusOr<std::string_view> RowKey::Of(CsvInput& input) {
   return key_.bytes();
 }
 
-absl::StatusOr<std::optional<std::vector<uint64_t>>> FindRowOrder(CsvInput& input, RowKey& row_key,
-                                                                  Progress& progress) {
+absl::StatusOr<std::optional<std::vector<RecordPlace>>> FindRowOrder(CsvInput& input,
+                                                                     RowKey& row_key,
+                                                                     Progress& progress) {
   progress.Begin("checking the order", input.reader().size());
   bool in_order = true;
   std::string last;
@@ -71,20 +72,28 @@ absl::StatusOr<std::optional<std::vector<uint64_t>>> FindRowOrder(CsvInput& inpu
   if (in_order) return std::nullopt;
 
   progress.Begin("reading keys", input.reader().size());
-  std::vector<std::pair<std::string, uint64_t>> rows;  // keys and offsets
+  struct Row {
+    std::string key;
+    RecordPlace place;
+  };
+  std::vector<Row> rows;
   status = VisitKeys(input, row_key, progress, [&](std::string_view key) {
-    rows.emplace_back(key, input.reader().record_offset());
+    const CsvReader& reader = input.reader();
+    rows.push_back({std::string(key), {reader.record_offset(), reader.offset()}});
     return true;
   });
   if (!status.ok()) return status;
 
   progress.Begin("sorting", 0);
-  // Offsets ascend, so that rows of one key stay in the order of the file.
-  std::sort(rows.begin(), rows.end());
-  std::vector<uint64_t> offsets;
-  offsets.reserve(rows.size());
-  for (const auto& [key, offset] : rows) offsets.push_back(offset);
-  return offsets;
+  // Rows of one key stay in the order of the file.
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    const int order = a.key.compare(b.key);
+    return order != 0 ? order < 0 : a.place.begin < b.place.begin;
+  });
+  std::vector<RecordPlace> places;
+  places.reserve(rows.size());
+  for (const Row& row : rows) places.push_back(row.place);
+  return places;
 }
 
 }  // namespace cfile::tools

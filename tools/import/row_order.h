@@ -36,10 +36,17 @@ class RowKey {
   std::string scratch_;
 };
 
-// The offsets of all rows in ascending order of their keys, equal ones in the order of the file;
+// A record of a file, in bytes.
+struct RecordPlace {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+// The places of all rows in ascending order of their keys, equal ones in the order of the file;
 // nullopt if that is the file's order already, which is found out without holding any of it. Errors
 // as RowKey::Of. Leaves `input` anywhere.
-absl::StatusOr<std::optional<std::vector<uint64_t>>> FindRowOrder(CsvInput& input, RowKey& row_key,
-                                                                  Progress& progress);
+absl::StatusOr<std::optional<std::vector<RecordPlace>>> FindRowOrder(CsvInput& input,
+                                                                     RowKey& row_key,
+                                                                     Progress& progress);
 
 }  // namespace cfile::tools

@@ -26,6 +26,9 @@ class TypeInference {
     if ((seen_ & kText) == 0) seen_ |= Classify(text);
   }
 
+  // Adds what has been added to `other`.
+  void Add(const TypeInference& other) { seen_ |= other.seen_; }
+
   // With Compatibility::kKudu only types that Kudu has: timestamps without a zone are taken as UTC,
   // finer ones are strings.
   ColumnType Type(Compatibility compatibility) const;

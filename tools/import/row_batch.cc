@@ -1,0 +1,81 @@
+#include "tools/import/row_batch.h"
+
+#include <cassert>
+#include <string_view>
+#include <utility>
+
+namespace cfile::tools {
+
+RowBatch::RowBatch(const CsvInput& input, std::span<const ImportColumn> columns,
+                   std::optional<RowKey> row_key)
+    : input_(input), columns_(columns), row_key_(std::move(row_key)) {
+  for (const ImportColumn& column : columns_) {
+    batches_.push_back(ColumnBatch::Create(column.schema.type, column.table_column));
+  }
+}
+
+void RowBatch::Reset(size_t max_rows) {
+  for (const auto& batch : batches_) batch->Reset(max_rows);
+  keys_.clear();
+  num_rows_ = 0;
+  size_bytes_ = 0;
+}
+
+absl::Status RowBatch::Parse(uint64_t begin, uint64_t end) {
+  CsvReader& reader = input_.reader();
+  Reset(reader.MaxRecords(begin, end));
+  size_bytes_ = end - begin;
+  reader.SeekToRange(begin, end);
+  while (true) {
+    const absl::StatusOr<bool> more = reader.Next();
+    if (!more.ok()) return more.status();
+    if (!*more) return absl::OkStatus();
+    if (absl::Status status = AddRow(); !status.ok()) return status;
+  }
+}
+
+absl::Status RowBatch::Parse(std::span<const RecordPlace> places) {
+  Reset(places.size());
+  for (const RecordPlace& place : places) {
+    size_bytes_ += place.end - place.begin;
+    input_.reader().SeekToRange(place.begin, place.end);
+    const absl::StatusOr<bool> found = input_.reader().Next();
+    if (!found.ok()) return found.status();
+    assert(*found);
+    if (absl::Status status = AddRow(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// Adds the reader's last record.
+absl::Status RowBatch::AddRow() {
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const CsvField& field = input_.reader().fields()[i];
+    if (input_.IsNull(field)) {
+      if (!columns_[i].schema.nullable) {
+        return input_.Error(i, "a null, but the column is one without nulls");
+      }
+      batches_[i]->SetNull(num_rows_);
+    } else if (absl::Status status = batches_[i]->Set(num_rows_, field.text); !status.ok()) {
+      return input_.Error(i, status);
+    }
+  }
+  if (row_key_.has_value()) {
+    const absl::StatusOr<std::string_view> key = row_key_->Of(input_);
+    if (!key.ok()) return key.status();
+    keys_.emplace_back(*key);
+  }
+  ++num_rows_;
+  return absl::OkStatus();
+}
+
+absl::Status RowBatch::AppendColumn(size_t column, TableWriter& writer) const {
+  return batches_[column]->Append(num_rows_, writer);
+}
+
+absl::Status RowBatch::AppendKeys(TableWriter& writer) const {
+  const std::vector<std::string_view> keys(keys_.begin(), keys_.end());
+  return writer.Append<std::string_view>(*writer.schema().key_index(), keys);
+}
+
+}  // namespace cfile::tools
