@@ -80,6 +80,8 @@ void MeasureFiles(const Column<T>& column, const std::string& directory) {
          }));
     PrintSize(column.name, Who(file), path, column.values.size());
     rate("scan", MedianSeconds([&] { Scan<T>(OrDie(Reader::Open(path))); }));
+    rate("scan unchecked",
+         MedianSeconds([&] { Scan<T>(OrDie(Reader::Open(path, {.verify_checksums = false}))); }));
     const Reader reader = OrDie(Reader::Open(path));
     rate("scan again", MedianSeconds([&] { Scan<T>(reader); }));
 
