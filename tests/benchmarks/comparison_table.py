@@ -157,7 +157,7 @@ def ratio(ours, peer):
 def number(figure):
     if figure is None:
         return "-"
-    return f"{figure:.3g}" if figure < 1000 else f"{figure:,.0f}"
+    return f"{figure:.4g}" if figure < 1000 else f"{figure:,.0f}"
 
 
 def verdict(met):
