@@ -1,4 +1,4 @@
-// The columns of arrow_comparison and file_comparison, the same in every run.
+// The columns of arrow_comparison and file_comparison, `count` values each, the same in every run.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,8 @@
 
 namespace cfile::encodings {
 
-// 8 pages of 65,536 values: few enough to stay in the processor's caches, so that codecs are
-// measured and not the memory.
-inline constexpr size_t kColumnValues = 8 * 65536;
-
 template <typename T, typename Value>
-std::vector<T> MakeValues(Value value, size_t count = kColumnValues) {
+std::vector<T> MakeValues(Value value, size_t count) {
   std::mt19937_64 random(1);
   std::vector<T> values;
   values.reserve(count);
@@ -28,22 +24,22 @@ std::vector<T> MakeValues(Value value, size_t count = kColumnValues) {
 
 // Ascending with jitter, as times of events are.
 template <typename T>
-std::vector<T> SequentialInts(size_t count = kColumnValues) {
+std::vector<T> SequentialInts(size_t count) {
   constexpr uint64_t kFirst = sizeof(T) == 8 ? 1'600'000'000'000'000 : 0;
   constexpr uint64_t kStep = sizeof(T) == 8 ? 1000 : 100;
   return MakeValues<T>([](size_t i, auto& random) { return kFirst + i * kStep + random() % kStep; },
                        count);
 }
 template <typename T>
-std::vector<T> SmallInts() {
-  return MakeValues<T>([](size_t, auto& random) { return random() % 1001; });
+std::vector<T> SmallInts(size_t count) {
+  return MakeValues<T>([](size_t, auto& random) { return random() % 1001; }, count);
 }
 template <typename T>
-std::vector<T> RandomInts() {
-  return MakeValues<T>([](size_t, auto& random) { return random(); });
+std::vector<T> RandomInts(size_t count) {
+  return MakeValues<T>([](size_t, auto& random) { return random(); }, count);
 }
 // Steps of about a normal distribution: the sum of six uniform ones.
-inline std::vector<double> WalkDoubles(size_t count = kColumnValues) {
+inline std::vector<double> WalkDoubles(size_t count) {
   double at = 100;
   return MakeValues<double>(
       [&at](size_t, auto& random) {
@@ -54,25 +50,27 @@ inline std::vector<double> WalkDoubles(size_t count = kColumnValues) {
       count);
 }
 // The same with two decimals.
-inline std::vector<double> Prices(size_t count = kColumnValues) {
+inline std::vector<double> Prices(size_t count) {
   std::vector<double> values = WalkDoubles(count);
   for (double& value : values) value = std::round(value * 100) / 100;
   return values;
 }
-inline std::vector<uint8_t> RandomBools() {
-  return MakeValues<uint8_t>([](size_t, auto& random) { return random() % 2; });
+inline std::vector<uint8_t> RandomBools(size_t count) {
+  return MakeValues<uint8_t>([](size_t, auto& random) { return random() % 2; }, count);
 }
-inline std::vector<uint8_t> RunBools() {
+inline std::vector<uint8_t> RunBools(size_t count) {
   uint64_t left = 0;
   uint8_t value = 0;
-  return MakeValues<uint8_t>([&](size_t, auto& random) {
-    if (left == 0) {
-      left = 1 + random() % 200;
-      value ^= 1;
-    }
-    --left;
-    return value;
-  });
+  return MakeValues<uint8_t>(
+      [&](size_t, auto& random) {
+        if (left == 0) {
+          left = 1 + random() % 200;
+          value ^= 1;
+        }
+        --left;
+        return value;
+      },
+      count);
 }
 
 // Values back to back.
@@ -98,7 +96,7 @@ inline StringColumn MakeStrings(const std::vector<std::string>& strings) {
 inline std::string SortedKey(size_t i) {
   return "key-" + std::to_string(1'000'000'000'000 + i * 7 + 12345).substr(1);
 }
-inline StringColumn SortedKeys(size_t count = kColumnValues) {
+inline StringColumn SortedKeys(size_t count) {
   return MakeStrings(MakeValues<std::string>([](size_t i, auto&) { return SortedKey(i); }, count));
 }
 inline std::vector<std::string> Vocabulary(size_t count, size_t shortest, size_t lengths) {
@@ -110,12 +108,12 @@ inline std::vector<std::string> Vocabulary(size_t count, size_t shortest, size_t
   }
   return words;
 }
-inline StringColumn Words(size_t count = kColumnValues) {
+inline StringColumn Words(size_t count) {
   const auto words = Vocabulary(10'000, 4, 9);
   return MakeStrings(MakeValues<std::string>(
       [&](size_t, auto& random) { return words[random() % words.size()]; }, count));
 }
-inline StringColumn SortedUrls(size_t count = kColumnValues) {
+inline StringColumn SortedUrls(size_t count) {
   const auto words = Vocabulary(2000, 3, 8);
   auto urls = MakeValues<std::string>(
       [&](size_t, auto& random) {

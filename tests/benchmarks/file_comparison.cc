@@ -25,9 +25,7 @@ constexpr size_t kQueries = 50'000;
 WriterOptions Default(bool sorted) { return {.value_index = sorted}; }
 
 // What a user has who wants the smallest file.
-WriterOptions ForSize(Encoding smallest, bool sorted) {
-  return {.encoding = smallest, .compression = Compression::kZstd, .value_index = sorted};
-}
+WriterOptions ForSize(bool sorted) { return {.goal = Goal::kSize, .value_index = sorted}; }
 
 template <typename T>
 void WriteValues(const std::string& path, const T* values, size_t count) {
@@ -79,26 +77,25 @@ void Compare(const std::string& directory, size_t divisor) {
                           {{"default", Default(false)},
                            {"plain", {.encoding = Encoding::kPlain}},
                            {"delta", {.encoding = Encoding::kParquetDeltaBinaryPacked}},
-                           {"for size", ForSize(Encoding::kParquetDeltaBinaryPacked, false)}});
+                           {"for size", ForSize(false)}});
   CompareNumbers<double>(directory, "walk", ColumnType::Double(), encodings::WalkDoubles(numbers),
                          {{"default", Default(false)},
                           {"plain", {.encoding = Encoding::kPlain}},
-                          {"for size", ForSize(Encoding::kParquetByteStreamSplit, false)}});
-  CompareNumbers<double>(
-      directory, "prices", ColumnType::Double(), encodings::Prices(numbers),
-      {{"default", Default(false)}, {"for size", ForSize(Encoding::kParquetDictionary, false)}});
+                          {"for size", ForSize(false)}});
+  CompareNumbers<double>(directory, "prices", ColumnType::Double(), encodings::Prices(numbers),
+                         {{"default", Default(false)}, {"for size", ForSize(false)}});
   CompareStrings(directory, "keys", encodings::SortedKeys(strings), true,
                  {{"default", Default(true)},
                   {"prefix", {.encoding = Encoding::kPrefix, .value_index = true}},
-                  {"for size", ForSize(Encoding::kParquetDeltaByteArray, true)}});
+                  {"for size", ForSize(true)}});
   CompareStrings(directory, "words", encodings::Words(strings), false,
                  {{"default", Default(false)},
                   {"dictionary", {.encoding = Encoding::kDict}},
-                  {"for size", ForSize(Encoding::kParquetDictionary, false)}});
+                  {"for size", ForSize(false)}});
   CompareStrings(directory, "urls", encodings::SortedUrls(strings), true,
                  {{"default", Default(true)},
                   {"prefix", {.encoding = Encoding::kPrefix, .value_index = true}},
-                  {"for size", ForSize(Encoding::kParquetDeltaByteArray, true)}});
+                  {"for size", ForSize(true)}});
 }
 
 int Main(int argc, char** argv) {
