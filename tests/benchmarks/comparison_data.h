@@ -1,5 +1,4 @@
-// The columns of arrow_comparison: 8 pages of 65,536 values each, the same in every run; few enough
-// to stay in the processor's caches, so that codecs are measured and not the memory.
+// The columns of arrow_comparison and file_comparison, `count` values each, the same in every run.
 #pragma once
 
 #include <algorithm>
@@ -14,58 +13,64 @@
 
 namespace cfile::encodings {
 
-inline constexpr size_t kColumnValues = 8 * 65536;
-
 template <typename T, typename Value>
-std::vector<T> MakeValues(Value value) {
+std::vector<T> MakeValues(Value value, size_t count) {
   std::mt19937_64 random(1);
   std::vector<T> values;
-  for (size_t i = 0; i < kColumnValues; ++i) values.push_back(static_cast<T>(value(i, random)));
+  values.reserve(count);
+  for (size_t i = 0; i < count; ++i) values.push_back(static_cast<T>(value(i, random)));
   return values;
 }
 
 // Ascending with jitter, as times of events are.
 template <typename T>
-std::vector<T> SequentialInts() {
+std::vector<T> SequentialInts(size_t count) {
   constexpr uint64_t kFirst = sizeof(T) == 8 ? 1'600'000'000'000'000 : 0;
   constexpr uint64_t kStep = sizeof(T) == 8 ? 1000 : 100;
-  return MakeValues<T>(
-      [](size_t i, auto& random) { return kFirst + i * kStep + random() % kStep; });
+  return MakeValues<T>([](size_t i, auto& random) { return kFirst + i * kStep + random() % kStep; },
+                       count);
 }
 template <typename T>
-std::vector<T> SmallInts() {
-  return MakeValues<T>([](size_t, auto& random) { return random() % 1001; });
+std::vector<T> SmallInts(size_t count) {
+  return MakeValues<T>([](size_t, auto& random) { return random() % 1001; }, count);
 }
 template <typename T>
-std::vector<T> RandomInts() {
-  return MakeValues<T>([](size_t, auto& random) { return random(); });
+std::vector<T> RandomInts(size_t count) {
+  return MakeValues<T>([](size_t, auto& random) { return random(); }, count);
 }
-inline std::vector<double> WalkDoubles() {
+// Steps of about a normal distribution: the sum of six uniform ones.
+inline std::vector<double> WalkDoubles(size_t count) {
   double at = 100;
-  return MakeValues<double>([&at](size_t, auto& random) {
-    return at += (static_cast<double>(random() >> 11) * 0x1p-53 - 0.5) * 0.02;
-  });
+  return MakeValues<double>(
+      [&at](size_t, auto& random) {
+        double sum = 0;
+        for (int i = 0; i < 6; ++i) sum += static_cast<double>(random() >> 11) * 0x1p-53;
+        return at += (sum - 3) * 0.01;
+      },
+      count);
 }
 // The same with two decimals.
-inline std::vector<double> Prices() {
-  std::vector<double> values = WalkDoubles();
+inline std::vector<double> Prices(size_t count) {
+  std::vector<double> values = WalkDoubles(count);
   for (double& value : values) value = std::round(value * 100) / 100;
   return values;
 }
-inline std::vector<uint8_t> RandomBools() {
-  return MakeValues<uint8_t>([](size_t, auto& random) { return random() % 2; });
+inline std::vector<uint8_t> RandomBools(size_t count) {
+  return MakeValues<uint8_t>([](size_t, auto& random) { return random() % 2; }, count);
 }
-inline std::vector<uint8_t> RunBools() {
+inline std::vector<uint8_t> RunBools(size_t count) {
   uint64_t left = 0;
   uint8_t value = 0;
-  return MakeValues<uint8_t>([&](size_t, auto& random) {
-    if (left == 0) {
-      left = 1 + random() % 200;
-      value ^= 1;
-    }
-    --left;
-    return value;
-  });
+  return MakeValues<uint8_t>(
+      [&](size_t, auto& random) {
+        if (left == 0) {
+          left = 1 + random() % 200;
+          value ^= 1;
+        }
+        --left;
+        return value;
+      },
+      count);
 }
 
 // Values back to back.
@@ -88,11 +93,11 @@ inline StringColumn MakeStrings(const std::vector<std::string>& strings) {
   return column;
 }
 
-inline StringColumn SortedKeys() {
-  return MakeStrings(MakeValues<std::string>([](size_t i, auto&) {
-    const std::string number = std::to_string(1'000'000'000'000 + i * 7 + 12345);
-    return "key-" + number.substr(1);
-  }));
+inline std::string SortedKey(size_t i) {
+  return "key-" + std::to_string(1'000'000'000'000 + i * 7 + 12345).substr(1);
+}
+inline StringColumn SortedKeys(size_t count) {
+  return MakeStrings(MakeValues<std::string>([](size_t i, auto&) { return SortedKey(i); }, count));
 }
 inline std::vector<std::string> Vocabulary(size_t count, size_t shortest, size_t lengths) {
   std::mt19937_64 random(2);
@@ -103,17 +108,19 @@ inline std::vector<std::string> Vocabulary(size_t count, size_t shortest, size_t
   }
   return words;
 }
-inline StringColumn Words() {
+inline StringColumn Words(size_t count) {
   const auto words = Vocabulary(10'000, 4, 9);
   return MakeStrings(MakeValues<std::string>(
-      [&](size_t, auto& random) { return words[random() % words.size()]; }));
+      [&](size_t, auto& random) { return words[random() % words.size()]; }, count));
 }
-inline StringColumn SortedUrls() {
+inline StringColumn SortedUrls(size_t count) {
   const auto words = Vocabulary(2000, 3, 8);
-  auto urls = MakeValues<std::string>([&](size_t, auto& random) {
-    return "https://www." + words[random() % 200] + ".com/" + words[random() % words.size()] + "/" +
-           words[random() % words.size()] + "?id=" + std::to_string(random() % 1'000'000);
-  });
+  auto urls = MakeValues<std::string>(
+      [&](size_t, auto& random) {
+        return "https://www." + words[random() % 200] + ".com/" + words[random() % words.size()] +
+               "/" + words[random() % words.size()] + "?id=" + std::to_string(random() % 1'000'000);
+      },
+      count);
   std::sort(urls.begin(), urls.end());
   return MakeStrings(urls);
 }

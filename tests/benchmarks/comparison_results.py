@@ -1,0 +1,124 @@
+"""The results page that tests/benchmarks/run writes: the table, how to repeat it, and how costs grow with rows."""
+
+import datetime
+import json
+import math
+import os
+import subprocess
+from pathlib import Path
+
+import comparison_table
+
+BLOCK_BYTES = 256 * 1024  # WriterOptions::block_size_bytes
+NODE_BYTES = 32 * 1024  # WriterOptions::index_block_size_bytes
+MAX_VALUES = 2**32 - 1
+SHOWN_PACKAGES = ("pyarrow", "polars", "duckdb", "vortex-data", "pylance")
+
+
+def machine_and_date():
+    info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    model = next((line.split(":", 1)[1].strip() for line in info.splitlines() if line.startswith("model name")), "unknown")
+    gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    date = datetime.datetime.now(datetime.timezone.utc).date()
+    return f"{model}, {os.cpu_count()} cores, {gib:.0f} GiB of memory; {date}"
+
+
+def versions(python):
+    """The peers of a virtual environment as text; empty without one."""
+    if python is None:
+        return ""
+    listed = subprocess.run([python, "-m", "pip", "list", "--format", "json"], check=True, capture_output=True, text=True)
+    installed = {package["name"]: package["version"] for package in json.loads(listed.stdout)}
+    return ", ".join(f"{name} {installed[name]}" for name in SHOWN_PACKAGES if name in installed)
+
+
+def table(header, lines):
+    return ["| " + " | ".join(line) + " |" for line in (header, ["---"] * len(header), *lines)]
+
+
+def scale_tables(scale):
+    """What was measured, and what follows for 10^9 rows and for the largest file."""
+    show = comparison_table.number
+    measured = table(
+        ("data", "rows", "write, M values/s", "writer's memory, KiB", "bytes a value", "open, µs", "scan, M values/s",
+         "seek, µs", "blocks", "levels of the index", "its nodes"),
+        [(line["data"], f"{line['rows']:,}", show(line["write_rate"]), f"{line['memory_kib']:,}", show(line["bytes_per_value"]),
+          show(line["open_us"]), show(line["scan_rate"]), show(line["seek_us"]), f"{line['blocks']:,}", str(levels(line)),
+          f"{nodes(line):,}") for line in sorted(scale, key=lambda line: (line["data"], line["rows"]))])
+    largest = {line["data"]: line for line in sorted(scale, key=lambda line: line["rows"])}
+    model = []
+    for line in largest.values():
+        for rows in (10**6, 10**8, 10**9, MAX_VALUES):
+            blocks = math.ceil(rows / (line["rows"] / line["blocks"]))
+            # Entries of a node, from the leaves of the largest file: the last one is half full on average.
+            leaves = max(1, nodes(line) - (levels(line) > 1))
+            full = max(2, round(line["blocks"] / (leaves - 0.5))) if leaves > 1 else NODE_BYTES // 16
+            depth = 1
+            while full**depth < blocks:
+                depth += 1
+            entry_bytes = NODE_BYTES / full
+            in_block = line["rows"] / line["blocks"]
+            model.append((line["data"], f"{rows:,}", show(rows * line["bytes_per_value"] / 1e9), f"{blocks:,}",
+                          f"{entry_bytes:.0f}", str(depth), show(blocks * entry_bytes / 2**20),
+                          f"{math.log2(max(blocks, 2)):.0f} + {math.log2(in_block):.0f}",
+                          show(rows / line["scan_rate"] / 1e6)))
+    return measured, table(
+        ("data", "rows", "file, GB", "blocks", "bytes an entry", "levels", "index in memory, MiB",
+         "halvings: index + block", "scan on one core, s"), model)
+
+
+def levels(line):
+    return max(line["positional_depth"], line["value_depth"])
+
+
+def nodes(line):
+    return max(line["positional_nodes"], line["value_nodes"])
+
+
+def page(judged, scale, divisor, peers):
+    met = [row["met"] for row in judged if row["met"] is not None]
+    tuned = [row["met"] or row["tuned_met"] for row in judged if row["met"] is not None]
+    measured, model = scale_tables(scale)
+    data = [(name, what) for name, what in comparison_table.DATA.items()]
+    bounds = Path(__file__).with_name("results_bounds.md").read_text(encoding="utf-8").rstrip()
+    lines = [
+        "# Beside its peers",
+        "",
+        "Written by `tests/benchmarks/run --peers VENV --results tests/benchmarks/RESULTS.md`, VENV being a Python virtual",
+        "environment with pyarrow, polars, duckdb, vortex-data and pylance; LevelDB, RocksDB and LMDB are Debian's packages.",
+        "`tests/benchmarks/run --quick` takes less than a minute and needs no Python packages.",
+        "",
+        f"Machine: {machine_and_date()}." + (f" Peers: {peers}." if peers else ""),
+        "",
+        f"{10**7 // divisor:,} numbers and {5 * 10**6 // divisor:,} strings, one core, warm, the median of five, processor time.",
+        "Scans begin with opening the file, and so check its checksums, but for those that say otherwise. Files are",
+        "written without waiting for the disk, ours and theirs. Seeks are for random keys that are there, takes for",
+        "random ordinals in order, single rows one call each; the peers' calls but those of LevelDB, RocksDB, LMDB and",
+        "Arrow C++ are made from Python. `default` is the file that `WriterOptions{}` gives (with a value index if the column is",
+        "sorted), one for all work; `tuned` the one with the options that suit the work. The limit is memcpy of the decoded",
+        "bytes, for seeks binary search in a sorted array in memory, for rows an array in memory. `pyarrow smallest` is the",
+        "smallest of Parquet's plain, delta (byte stream split for doubles) and dictionary encodings with zstd.",
+        "",
+        *table(("data", "what it is"), data),
+        "",
+        f"Of {len(met)} reaches the default files meet {sum(met)}, default or tuned ones {sum(map(bool, tuned))}.",
+        "",
+        *comparison_table.markdown(judged),
+        "",
+        "## Scale",
+        "",
+        "Measured in the same way, each file written a piece of 65,536 rows at a time; a seek is by random ordinal in",
+        "the sequences, by random key in the keys:",
+        "",
+        *measured,
+        "",
+        "What follows for more rows. A node of an index ends above 32 KiB, so that as many entries fit into it as the bytes an",
+        "entry say, and the levels are the logarithm of the blocks to that base. Halvings are the steps of the searches for a",
+        "key, in all nodes on the path and in the block:",
+        "",
+        *model,
+        "",
+        bounds,
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,177 @@
+"""What the files are compared in: the rows of the table that tests/benchmarks/run prints, and how they are judged."""
+
+from dataclasses import dataclass
+
+UNITS = {"scan": "M values/s", "scan unchecked": "M values/s", "scan again": "M values/s", "write": "M values/s",
+         "seek": "µs", "seek many": "µs a key", "take": "µs a row", "one row": "µs", "size": "bytes a value"}
+RATES = ("scan", "scan unchecked", "scan again", "write")  # more is better
+# What memory allows.
+LIMITS = {"scan": "memcpy", "scan unchecked": "memcpy", "scan again": "memcpy", "write": "memcpy",
+          "seek": "sorted array", "seek many": "sorted array", "take": "array", "one row": "array"}
+# Peers whose files have no checksums, or that do not look at them, have one scan for both.
+PEERS_WORK = {"scan unchecked": "scan"}
+DATA = {
+    "sequence": "int64, 1.6e15 + 1000 i + 0 to 999",
+    "walk": "double, a random walk from 100 in steps of about 0.007",
+    "prices": "the same with two decimals",
+    "keys": "sorted strings, key-%012d of 7 i + 12345",
+    "words": "strings, 10,000 words of 4 to 12 letters",
+    "urls": "sorted strings, URLs of about 47 bytes",
+}
+# Peers that need no Python.
+NATIVE_PEERS = ("memcpy", "array", "sorted array", "LevelDB", "RocksDB", "LMDB")
+
+
+@dataclass(frozen=True)
+class Times:
+    """A reach as a ratio: ours to the peer's, at least for rates, at most for times and sizes."""
+
+    factor: float
+
+    def text(self, work):
+        return f"{'≥' if work in RATES else '≤'} {self.factor:g} ×"
+
+    def met(self, work, ours, peer):
+        if ours is None or peer is None:
+            return None
+        return ours >= self.factor * peer if work in RATES else ours <= self.factor * peer
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """A reach that needs no peer."""
+
+    figure: float
+
+    def text(self, work):
+        return f"≤ {self.figure:g} {UNITS[work]}"
+
+    def met(self, work, ours, peer):
+        return None if ours is None else ours <= self.figure
+
+
+@dataclass(frozen=True)
+class Row:
+    """Work on a column by our default file, and by one tuned for it, beside peers: (name, reach or None)."""
+
+    title: str
+    work: str
+    data: str
+    tuned: str | None
+    peers: tuple
+    ours: str = "default"
+
+
+def rows():
+    in_python = (("Arrow IPC", Times(0.9)), ("pyarrow plain", Times(3)))
+    scan_plain = [
+        row for data in ("sequence", "walk") for row in (
+            Row("scan, plain", "scan", data, "plain", (*in_python, ("Arrow C++ plain", None), ("Polars plain", None))),
+            Row("scan, plain, checksums left out", "scan unchecked", data, "plain", in_python),
+            Row("scan, plain, the open file again", "scan again", data, "plain", (("Arrow IPC", Times(0.9)),)),
+        )]
+    sorted_strings = [
+        row for data in ("keys", "urls") for row in (
+            Row("scan, sorted strings", "scan", data, "prefix",
+                (("LMDB", Times(2)), ("pyarrow delta", Times(5)), ("LevelDB", None), ("RocksDB", None))),
+            Row("seek by key", "seek", data, "prefix",
+                (("sorted array", Times(0.7)), ("LMDB", None), ("LevelDB", None), ("RocksDB", None))),
+            Row("seek by 1,000 keys", "seek many", data, "prefix", (("sorted array", Times(0.35)),)),
+        )]
+    takes = [
+        Row("take 10,000, plain", "take", "sequence", "plain",
+            (("array", AtMost(0.03)), ("Arrow IPC", None), ("Vortex", None), ("Lance", None), ("pyarrow plain", None))),
+        Row("take 10,000, delta", "take", "sequence", "delta",
+            (("array", AtMost(0.3)), ("Vortex", None), ("Lance", None), ("DuckDB", None), ("pyarrow delta", None))),
+        Row("size of delta", "size", "sequence", "delta", (("pyarrow delta", Times(1)), ("Vortex", None))),
+        Row("take 10,000, dictionary", "take", "words", "dictionary",
+            (("array", AtMost(0.3)), ("Vortex", None), ("Lance", None), ("DuckDB", None), ("pyarrow dictionary", None))),
+        Row("size of dictionary", "size", "words", "dictionary", (("pyarrow dictionary", Times(1.08)), ("Vortex", None))),
+    ]
+    single = [
+        Row("one row, plain", "one row", "sequence", "plain",
+            (("array", AtMost(0.3)), ("Arrow IPC", None), ("Vortex", None), ("Lance", None))),
+        *(Row("one row, compressed", "one row", data, "for size", (("array", AtMost(3)), ("Vortex", None)))
+          for data in ("sequence", "prices", "keys", "words")),
+    ]
+    writes = [
+        Row("write, delta", "write", "sequence", "delta", (("pyarrow delta", Times(4)), ("Vortex", None), ("Lance", None))),
+        *(Row("write, sorted strings", "write", data, "prefix",
+              (("LevelDB", Times(4)), ("pyarrow delta", Times(4)), ("LMDB", Times(4)), ("RocksDB", None)))
+          for data in ("keys", "urls")),
+    ]
+    sizes = [
+        row for data in DATA for row in (
+            Row("size, for size", "size", data, None, (("pyarrow smallest", Times(1.05)), ("Vortex compact", None)), "for size"),
+            Row("scan, for size", "scan", data, None, (("pyarrow smallest", Times(1)), ("Vortex compact", None)), "for size"),
+            Row("size, default", "size", data, None, (("pyarrow smallest", Times(1.3)), ("Vortex", None))),
+            Row("scan, default", "scan", data, None, (("pyarrow smallest", Times(2)), ("Vortex", None))),
+        )]
+    return [
+        *scan_plain,
+        Row("scan, delta", "scan", "sequence", "delta",
+            (("Arrow C++ delta", Times(1.2)), ("pyarrow delta", Times(3)), ("Vortex", None), ("DuckDB", None))),
+        Row("scan, dictionary strings to views", "scan", "words", "dictionary",
+            (("Polars dictionary", Times(1.5)), ("pyarrow dictionary", None), ("Vortex", None), ("DuckDB", None))),
+        *sorted_strings, *takes, *single, *writes, *sizes,
+    ]
+
+
+def judge(figures, native_only):
+    """The table from {(data, work, who): figure}, a dictionary a row. native_only: without the peers that need Python."""
+    measured = {who for _, _, who in figures}
+    judged = []
+    for row in rows():
+        limit_name = LIMITS.get(row.work)
+        peers = row.peers
+        if native_only:
+            peers = tuple(peer for peer in peers if peer[0] in NATIVE_PEERS) or ((limit_name, None),)
+        ours = figures.get((row.data, row.work, f"cfile {row.ours}"))
+        tuned = figures.get((row.data, row.work, f"cfile {row.tuned}")) if row.tuned else None
+        for peer_name, reach in peers:
+            if peer_name is None:
+                continue  # nothing limits a size
+            peer = figures.get((row.data, PEERS_WORK.get(row.work, row.work), peer_name))
+            judged.append({
+                "work": row.title,
+                "data": row.data,
+                "unit": UNITS[row.work],
+                "ours": ours,
+                "tuned": tuned,
+                "peer": peer,
+                "peer_name": peer_name if peer_name in measured else f"{peer_name}: not installed",
+                "limit": figures.get((row.data, PEERS_WORK.get(row.work, row.work), limit_name)),
+                "ratio": ratio(ours, peer),
+                "tuned_ratio": ratio(tuned, peer),
+                "reach": reach.text(row.work) if reach else None,
+                "met": reach.met(row.work, ours, peer) if reach else None,
+                "tuned_met": reach.met(row.work, tuned, peer) if reach else None,
+            })
+    return judged
+
+
+def ratio(ours, peer):
+    return ours / peer if ours is not None and peer else None
+
+
+def number(figure):
+    if figure is None:
+        return "-"
+    return f"{figure:.4g}" if figure < 1000 else f"{figure:,.0f}"
+
+
+def verdict(met):
+    return "-" if met is None else "yes" if met else "**no**"
+
+
+def markdown(judged):
+    """The lines of the table."""
+    header = ("work", "data", "unit", "default", "tuned", "peer", "its figure", "limit", "default : peer", "tuned : peer",
+              "reach", "default meets it", "tuned meets it")
+    lines = [header, tuple("---" for _ in header)]
+    for row in judged:
+        lines.append((row["work"], row["data"], row["unit"], number(row["ours"]), number(row["tuned"]), row["peer_name"],
+                      number(row["peer"]), number(row["limit"]), number(row["ratio"]), number(row["tuned_ratio"]),
+                      row["reach"] or "-", verdict(row["met"]), verdict(row["tuned_met"])))
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    return ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines]
