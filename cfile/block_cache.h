@@ -27,7 +27,7 @@ class BlockCache {
   BlockCache& operator=(const BlockCache&) = delete;
 
   // What readers use that were given no other: one of this process, of kDefaultBytes.
-  static constexpr size_t kDefaultBytes = size_t{64} << 20;
+  static constexpr size_t kDefaultBytes = size_t{128} << 20;
   static const std::shared_ptr<BlockCache>& Default();
 
   // Since its creation, and what it holds.

@@ -121,7 +121,7 @@ struct ReaderOptions {
   // A block that lies in memory as it is stored, and is sought in when it was read before, gets an
   // index of its own where the encoding gains from one (by ordinal and by key one each): up to so
   // many bytes for each open file.
-  size_t max_seek_index_bytes = size_t{64} << 20;
+  size_t max_seek_index_bytes = size_t{128} << 20;
   // A scan of a source that is not in memory reads so many bytes at once, or one block; one that
   // is mapped is told to fetch so many ahead.
   size_t read_ahead_bytes = size_t{1} << 20;

@@ -170,6 +170,7 @@ std::string Decode(const Example& example) {
   } else if (kind == "statistics") {
     FileInfo info{.type = *ColumnType::Parse(example.kind.at(1))};
     std::sscanf(example.kind.at(2).c_str(), "rows=%lu", &info.num_values);
+    info.file_size_bytes = 1000;
     const auto statistics = internal::ParseStatistics(example.bytes, info);
     if (!statistics.ok()) return statistics.status().ToString();
     std::vector<BlockStatistics> parts = {statistics->file};
