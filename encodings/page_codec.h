@@ -83,7 +83,16 @@ class PageBlockEncoder final : public BlockEncoder<T> {
 
   size_t Append(std::span<const T> values) override {
     size_t taken = 0;
-    for (; taken < values.size() && !full(); ++taken) Add(values[taken]);
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (full()) return 0;
+      const uint64_t room = (full_bytes_ - raw_bytes_ + sizeof(P) - 1) / sizeof(P);
+      taken = static_cast<size_t>(std::min<uint64_t>(values.size(), room));
+      values_.Add(values.first(taken));
+      raw_bytes_ += taken * sizeof(P);
+      count_ += static_cast<uint32_t>(taken);
+    } else {
+      for (; taken < values.size() && !full(); ++taken) Add(values[taken]);
+    }
     return taken;
   }
   bool full() const override { return raw_bytes_ >= full_bytes_; }
@@ -124,14 +133,18 @@ class PageBlockEncoder final : public BlockEncoder<T> {
   // std::vector<bool> has no span.
   class Values {
    public:
-    void Add(const P& value) {
-      if (size_ == capacity_) {
-        capacity_ = std::max<size_t>(64, 2 * capacity_);
-        auto values = std::make_unique_for_overwrite<P[]>(capacity_);
-        std::copy_n(values_.get(), size_, values.get());
-        values_ = std::move(values);
+    void Add(const P& value) { Add(std::span<const P>(&value, 1)); }
+    // As P of each.
+    template <typename V>
+    void Add(std::span<const V> values) {
+      if (values.size() > capacity_ - size_) {
+        capacity_ = std::max<size_t>({64, 2 * capacity_, size_ + values.size()});
+        auto larger = std::make_unique_for_overwrite<P[]>(capacity_);
+        std::copy_n(values_.get(), size_, larger.get());
+        values_ = std::move(larger);
       }
-      values_[size_++] = value;
+      for (size_t i = 0; i < values.size(); ++i) values_[size_ + i] = static_cast<P>(values[i]);
+      size_ += values.size();
     }
     void Clear() { size_ = 0; }
     std::span<const P> span() const { return {values_.get(), size_}; }
@@ -154,13 +167,10 @@ class PageBlockEncoder final : public BlockEncoder<T> {
       text_.PutFixed(value);
       sizes_.push_back(sizeof(T));
       raw_bytes_ += sizeof(T);
-    } else if constexpr (kIsBytes<T>) {
+    } else {
       text_.PutBytes(value);
       sizes_.push_back(static_cast<uint32_t>(value.size()));
       raw_bytes_ += value.size() + sizeof(uint32_t);
-    } else {
-      values_.Add(static_cast<P>(value));
-      raw_bytes_ += sizeof(P);
     }
   }
 
