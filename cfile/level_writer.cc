@@ -8,6 +8,7 @@
 #include "cfile/internal/file_writer.h"
 #include "cfile/internal/level_block.h"
 #include "cfile/internal/statistics_block.h"
+#include "cfile/internal/sticky_status.h"
 #include "cfile/levels.h"
 #include "encodings/status.h"
 
@@ -57,32 +58,31 @@ class LevelWriter<T>::Impl {
     file_.SetLevels(limits);
   }
 
-  absl::Status Begin() { return status_ = file_.Begin(); }
+  absl::Status Begin() {
+    return failure_.Run([&] { return file_.Begin(); });
+  }
 
   absl::Status Append(std::span<const uint16_t> repetition, std::span<const uint16_t> definition,
                       std::span<const T> values) {
-    if (!status_.ok()) return status_;
-    return status_ = AppendEntries(repetition, definition, values);
+    return failure_.Run([&] { return AppendEntries(repetition, definition, values); });
   }
 
   absl::Status AddMetadata(std::string_view key, std::string_view value) {
-    if (!status_.ok()) return status_;
+    CFILE_RETURN_IF_ERROR(failure_.status());
     CFILE_RETURN_IF_ERROR(internal::CheckMetadataKey(key));
     file_.AddFooterMetadata(key, value);
     return absl::OkStatus();
   }
 
   absl::Status Finish() {
-    if (!status_.ok()) return status_;
-    if (block_entries_ > 0) status_ = FinishBlock();
-    if (!status_.ok()) return status_;
-    encodings::ByteWriter dictionary;
-    const bool has_dictionary = encoder_->FinishDictionary(dictionary);
-    status_ =
-        file_.Finish(num_records_, has_dictionary ? &dictionary : nullptr, statistics_.Finish(),
-                     limits_.kudu_array ? std::nullopt : std::optional<uint64_t>(num_entries_));
-    if (!status_.ok()) return status_;
-    status_ = absl::FailedPreconditionError(absl::StrCat(file_.name(), ": the writer is finished"));
+    absl::Status finished;
+    CFILE_RETURN_IF_ERROR(failure_.Run([&] {
+      // Made before, so that nothing is allocated once the file is in place.
+      finished =
+          absl::FailedPreconditionError(absl::StrCat(file_.name(), ": the writer is finished"));
+      return FinishFile();
+    }));
+    failure_.Set(std::move(finished));
     return absl::OkStatus();
   }
 
@@ -241,6 +241,14 @@ class LevelWriter<T>::Impl {
     return part;
   }
 
+  absl::Status FinishFile() {
+    if (block_entries_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
+    encodings::ByteWriter dictionary;
+    const bool has_dictionary = encoder_->FinishDictionary(dictionary);
+    return file_.Finish(num_records_, has_dictionary ? &dictionary : nullptr, statistics_.Finish(),
+                        limits_.kudu_array ? std::nullopt : std::optional<uint64_t>(num_entries_));
+  }
+
   absl::Status FinishBlock() {
     const uint64_t first_record = num_records_ - block_records_;
     const size_t raw_bytes = encoder_->size_bytes() + levels_.size_bytes();
@@ -274,7 +282,7 @@ class LevelWriter<T>::Impl {
   // Entries between two looks at the block's size: about an eighth of a block.
   const size_t checked_entries_;
   uint64_t full_bytes_;  // when a block, as collected, is due
-  absl::Status status_;
+  internal::StickyStatus failure_{file_.name()};
 
   EncodedBlock block_;
   encodings::ByteWriter prefix_;

@@ -42,7 +42,8 @@ struct KeyPosition {
 // MiB of their own.
 //
 // Errors of all calls: kDataLoss for damage (names file, block offset, what was expected and
-// found), or what the Source returned. After an error the cursor may be sought again.
+// found), or what the Source returned. After an error the cursor may be sought again. After an
+// exception (std::bad_alloc, which is not caught here) it may only be destroyed.
 template <typename T>
 class Cursor {
  public:

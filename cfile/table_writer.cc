@@ -324,10 +324,13 @@ class TableWriter::Impl {
       return absl::AbortedError(absl::StrCat(internal::TableFilePath(directory_),
                                              ": changed by another writer since this one began"));
     }
+    // Until it is known that table.cft does not name the part: an allocation may fail, too.
+    published_ = true;
     const absl::Status status = Replace(table_file);
+    if (status.ok()) return status;
     // After an error too table.cft may be the new one, when all but the last sync succeeded.
     const auto now = CurrentTableFile();
-    published_ = status.ok() || !now.ok() || *now != previous_;
+    published_ = !now.ok() || *now != previous_;
     return status;
   }
 

@@ -13,6 +13,7 @@
 #include "cfile/internal/file_writer.h"
 #include "cfile/internal/key_codec.h"
 #include "cfile/internal/statistics_block.h"
+#include "cfile/internal/sticky_status.h"
 #include "encodings/count_ones.h"
 #include "encodings/key_order.h"
 #include "encodings/status.h"
@@ -72,52 +73,39 @@ class Writer<T>::Impl {
     if (kudu()) options_.max_values_per_block = std::numeric_limits<uint32_t>::max();
   }
 
-  absl::Status Begin() { return status_ = file_.Begin(); }
+  absl::Status Begin() {
+    return failure_.Run([&] { return file_.Begin(); });
+  }
 
   absl::Status Append(std::span<const T> values) {
-    if (!status_.ok()) return status_;
-    return status_ = AppendPresent(values);
+    return failure_.Run([&] { return AppendPresent(values); });
   }
 
   absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity) {
     assert(validity.size() >= (values.size() + 7) / 8);
-    if (!status_.ok()) return status_;
-    CFILE_RETURN_IF_ERROR(status_ = CheckRoom(values.size()));
-    for (size_t begin = 0; begin < values.size();) {
-      // Kudu sees one batch at a time, and in it one run of values or nulls at a time.
-      size_t count = std::min<size_t>(values.size() - begin, kCheckedValues);
-      if (kudu()) {
-        count = RunLength(validity, begin,
-                          std::min<size_t>(count, kKuduBatchRows - begin % kKuduBatchRows));
-      }
-      CFILE_RETURN_IF_ERROR(status_ = AppendRows(values, validity.data(), begin, count));
-      begin += count;
-    }
-    return absl::OkStatus();
+    return failure_.Run([&] { return AppendSome(values, validity.data()); });
   }
 
   absl::Status AppendNull() {
-    if (!status_.ok()) return status_;
-    return status_ = AppendNulls(1);
+    return failure_.Run([&] { return AppendNulls(1); });
   }
 
   absl::Status AddMetadata(std::string_view key, std::string_view value) {
-    if (!status_.ok()) return status_;
+    CFILE_RETURN_IF_ERROR(failure_.status());
     CFILE_RETURN_IF_ERROR(internal::CheckMetadataKey(key));
     file_.AddFooterMetadata(key, value);
     return absl::OkStatus();
   }
 
   absl::Status Finish() {
-    if (!status_.ok()) return status_;
-    if (block_rows_ > 0) status_ = FinishBlock();
-    if (!status_.ok()) return status_;
-    encodings::ByteWriter dictionary;
-    const bool has_dictionary = encoder_->FinishDictionary(dictionary);
-    status_ =
-        file_.Finish(num_values_, has_dictionary ? &dictionary : nullptr, statistics_.Finish());
-    if (!status_.ok()) return status_;
-    status_ = absl::FailedPreconditionError(absl::StrCat(file_.name(), ": the writer is finished"));
+    absl::Status finished;
+    CFILE_RETURN_IF_ERROR(failure_.Run([&] {
+      // Made before, so that nothing is allocated once the file is in place.
+      finished =
+          absl::FailedPreconditionError(absl::StrCat(file_.name(), ": the writer is finished"));
+      return FinishFile();
+    }));
+    failure_.Set(std::move(finished));
     return absl::OkStatus();
   }
 
@@ -175,6 +163,21 @@ class Writer<T>::Impl {
             (validity == nullptr ? i : encodings::PositionOfOne(validity, begin, i) - begin);
         return absl::StrCat(file_.name(), ": the value at ordinal ", ordinal);
       });
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AppendSome(std::span<const T> values, const uint8_t* validity) {
+    CFILE_RETURN_IF_ERROR(CheckRoom(values.size()));
+    for (size_t begin = 0; begin < values.size();) {
+      // Kudu sees one batch at a time, and in it one run of values or nulls at a time.
+      size_t count = std::min<size_t>(values.size() - begin, kCheckedValues);
+      if (kudu()) {
+        count = RunLength({validity, (values.size() + 7) / 8}, begin,
+                          std::min<size_t>(count, kKuduBatchRows - begin % kKuduBatchRows));
+      }
+      CFILE_RETURN_IF_ERROR(AppendRows(values, validity, begin, count));
+      begin += count;
     }
     return absl::OkStatus();
   }
@@ -333,6 +336,13 @@ class Writer<T>::Impl {
     block_key_ = first_key.substr(0, internal::SeparatingLength(previous_last, first_key));
   }
 
+  absl::Status FinishFile() {
+    if (block_rows_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
+    encodings::ByteWriter dictionary;
+    const bool has_dictionary = encoder_->FinishDictionary(dictionary);
+    return file_.Finish(num_values_, has_dictionary ? &dictionary : nullptr, statistics_.Finish());
+  }
+
   absl::Status FinishBlock() {
     const uint64_t first_ordinal = num_values_ - block_rows_;
     encoder_->Finish(first_ordinal, block_);
@@ -349,7 +359,7 @@ class Writer<T>::Impl {
   std::unique_ptr<BlockEncoder<T>> encoder_;
   ValidityEncoder validity_;
   internal::StatisticsWriter<T> statistics_;
-  absl::Status status_;
+  internal::StickyStatus failure_{file_.name()};
 
   std::unique_ptr<T[]> present_;  // kCheckedValues of them, for rows some of which are null
   EncodedBlock block_;

@@ -31,7 +31,9 @@ namespace cfile {
 // Bloom filter half as much.
 //
 // Failure is sticky: the first error is returned by every later call, and nothing becomes visible
-// under the file's name. A writer that is dropped without Finish leaves nothing behind.
+// under the file's name. An exception that passes through a call (std::bad_alloc, which is not
+// caught here) is a failure too: later calls return kAborted. A writer that is dropped without
+// Finish leaves nothing behind.
 template <typename T>
 class Writer {
  public:

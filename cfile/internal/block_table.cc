@@ -37,9 +37,11 @@ void BlockTable::Insert(const Key& key, std::shared_ptr<const ResidentBlock> blo
   if (size_bytes > shard_capacity_bytes_) return;
   Shard& shard = ShardOf(key);
   const std::lock_guard lock(shard.mutex);
-  if (shard.by_key.contains(key)) return;  // another thread read it too
-  shard.entries.push_front({key, std::move(block), size_bytes});
-  shard.by_key.emplace(key, shard.entries.begin());
+  // Where an allocation fails, both containers stay as they are.
+  std::list<Entry> entry;
+  entry.push_front({key, std::move(block), size_bytes});
+  if (!shard.by_key.emplace(key, entry.begin()).second) return;  // another thread read it too
+  shard.entries.splice(shard.entries.begin(), entry);
   shard.counters.size_bytes += size_bytes;
   MakeRoom(shard);
 }

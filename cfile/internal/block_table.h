@@ -10,8 +10,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 #include "cfile/block_cache.h"
 #include "encodings/block_codec.h"
 #include "encodings/bytes.h"
@@ -77,7 +78,8 @@ class BlockTable {
   struct Shard {
     mutable std::mutex mutex;
     std::list<Entry> entries;  // the most recently used first
-    absl::flat_hash_map<Key, std::list<Entry>::iterator> by_key;
+    // Not one of Abseil's tables: they are destroyed by an allocation that fails.
+    std::unordered_map<Key, std::list<Entry>::iterator, absl::Hash<Key>> by_key;
     BlockCache::Counters counters;
   };
 

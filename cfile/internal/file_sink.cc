@@ -25,14 +25,20 @@ constexpr size_t kBufferBytes = 64 * 1024;
 
 class FileSink final : public Sink {
  public:
-  FileSink(std::string path, std::string temporary_path, FileDescriptor descriptor)
-      : path_(std::move(path)),
-        temporary_path_(std::move(temporary_path)),
-        descriptor_(std::move(descriptor)),
-        buffer_(std::make_unique_for_overwrite<uint8_t[]>(kBufferBytes)) {}
+  explicit FileSink(std::string path)
+      : path_(std::move(path)), buffer_(std::make_unique_for_overwrite<uint8_t[]>(kBufferBytes)) {}
 
   ~FileSink() override {
-    if (!renamed_) unlink(temporary_path_.c_str());
+    if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
+  }
+
+  // Makes the temporary file. Called first; once more after an error. Behind it nothing is
+  // allocated that could fail and leave the file.
+  absl::Status Open(std::string temporary_path) {
+    CFILE_ASSIGN_OR_RETURN(descriptor_,
+                           FileDescriptor::Open(temporary_path, O_WRONLY | O_CREAT | O_EXCL));
+    temporary_path_ = std::move(temporary_path);
+    return absl::OkStatus();
   }
 
   const std::string& name() const override { return path_; }
@@ -54,11 +60,12 @@ class FileSink final : public Sink {
     if (close(descriptor_.release()) != 0 && errno != EINTR) {
       return SystemError("close", temporary_path_, errno);
     }
+    const std::string folder = internal::FolderOf(path_);
     if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
       return SystemError("rename to", path_, errno);
     }
-    renamed_ = true;
-    return internal::SyncFolder(internal::FolderOf(path_));
+    temporary_path_.clear();
+    return internal::SyncFolder(folder);
   }
 
  private:
@@ -77,11 +84,10 @@ class FileSink final : public Sink {
   }
 
   const std::string path_;
-  const std::string temporary_path_;
+  std::string temporary_path_;  // of the file, while there is one
   FileDescriptor descriptor_;
   const std::unique_ptr<uint8_t[]> buffer_;
   size_t buffered_ = 0;
-  bool renamed_ = false;
 };
 
 }  // namespace
@@ -96,15 +102,13 @@ absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path) {
   // bytes.
   const std::string prefix =
       absl::StrCat(internal::FolderOf(path), "/.", file_name.substr(0, 200), ".", getpid(), "-");
+  auto sink = std::make_unique<FileSink>(path);
   while (true) {
-    std::string temporary_path =
-        absl::StrCat(prefix, counter.fetch_add(1), std::string(kTemporarySuffix));
-    auto descriptor = FileDescriptor::Open(temporary_path, O_WRONLY | O_CREAT | O_EXCL);
-    if (descriptor.ok()) {
-      return std::make_unique<FileSink>(path, std::move(temporary_path), *std::move(descriptor));
-    }
+    absl::Status status =
+        sink->Open(absl::StrCat(prefix, counter.fetch_add(1), std::string(kTemporarySuffix)));
+    if (status.ok()) return sink;
     // Left behind by a killed process that had our number: the next name.
-    if (!absl::IsAlreadyExists(descriptor.status())) return descriptor.status();
+    if (!absl::IsAlreadyExists(status)) return status;
   }
 }
 

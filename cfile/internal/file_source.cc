@@ -42,10 +42,18 @@ absl::StatusOr<OpenFile> OpenRegularFile(const std::string& path) {
 
 class MappedSource final : public Source {
  public:
-  MappedSource(std::string path, std::span<const uint8_t> bytes)
-      : path_(std::move(path)), bytes_(bytes) {}
+  explicit MappedSource(std::string path) : path_(std::move(path)) {}
   ~MappedSource() override {
     if (!bytes_.empty()) munmap(const_cast<uint8_t*>(bytes_.data()), bytes_.size());
+  }
+
+  // Called once, first.
+  absl::Status Map(const OpenFile& file) {
+    if (file.size == 0) return absl::OkStatus();  // mmap refuses a length of 0
+    void* begin = mmap(nullptr, file.size, PROT_READ, MAP_SHARED, file.descriptor.get(), 0);
+    if (begin == MAP_FAILED) return SystemError("mmap", path_, errno);
+    bytes_ = {static_cast<const uint8_t*>(begin), file.size};
+    return absl::OkStatus();
   }
 
   const std::string& name() const override { return path_; }
@@ -70,7 +78,7 @@ class MappedSource final : public Source {
 
  private:
   const std::string path_;
-  const std::span<const uint8_t> bytes_;
+  std::span<const uint8_t> bytes_;
 };
 
 class PreadSource final : public Source {
@@ -110,13 +118,9 @@ class PreadSource final : public Source {
 
 absl::StatusOr<std::shared_ptr<const Source>> OpenMappedSource(const std::string& path) {
   CFILE_ASSIGN_OR_RETURN(const OpenFile file, OpenRegularFile(path));
-  std::span<const uint8_t> bytes;
-  if (file.size > 0) {  // mmap refuses a length of 0
-    void* begin = mmap(nullptr, file.size, PROT_READ, MAP_SHARED, file.descriptor.get(), 0);
-    if (begin == MAP_FAILED) return SystemError("mmap", path, errno);
-    bytes = {static_cast<const uint8_t*>(begin), file.size};
-  }
-  return std::make_shared<MappedSource>(path, bytes);
+  auto source = std::make_shared<MappedSource>(path);
+  CFILE_RETURN_IF_ERROR(source->Map(file));
+  return source;
 }
 
 absl::StatusOr<std::shared_ptr<const Source>> OpenPreadSource(const std::string& path) {

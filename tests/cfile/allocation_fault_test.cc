@@ -1,0 +1,333 @@
+// Every allocation fails once. The library neither catches std::bad_alloc nor throws anything else:
+// it passes through its calls. What is promised then, and tested here: nothing leaks (memory,
+// descriptors, mappings), nothing torn lies under a final name, an older file there is untouched,
+// temporary files are removed. A writer that an exception has passed through writes nothing more:
+// its later calls fail. A cursor is good for nothing but its destructor; its reader gives new ones.
+// Destructors are taken to get the memory that they ask for (that of TableWriter asks for some, to
+// remove its part).
+
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cfile/inspect.h"
+#include "cfile/reader.h"
+#include "cfile/writer.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cfile/table_fixture.h"
+#include "tests/sanitizers.h"
+
+namespace {
+
+// Of this thread: the library makes none.
+thread_local int64_t allocations_left = -1;
+thread_local int64_t blocks_held = 0;
+
+thread_local bool failed_in_protobuf = false;
+
+// Its repeated fields lose an element where they cannot grow, which is not ours to mend.
+bool IsCalledByProtobuf() {
+  void* frames[4];  // this, Allocate, operator new, and who called it
+  Dl_info caller;
+  return backtrace(frames, 4) == 4 && dladdr(frames[3], &caller) != 0 &&
+         std::string_view(caller.dli_fname).find("libprotobuf") != std::string_view::npos;
+}
+
+[[maybe_unused]] void* Allocate(size_t size, size_t alignment) {
+  if (allocations_left > 0 && --allocations_left == 0) {
+    failed_in_protobuf = IsCalledByProtobuf();
+    throw std::bad_alloc();
+  }
+  void* const block = aligned_alloc(alignment, (size + alignment) / alignment * alignment);
+  if (block == nullptr) throw std::bad_alloc();
+  ++blocks_held;
+  return block;
+}
+
+[[maybe_unused]] void Free(void* block) {
+  if (block != nullptr) --blocks_held;
+  free(block);
+}
+
+[[maybe_unused]] constexpr size_t kAlignment = alignof(std::max_align_t);
+
+}  // namespace
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+void* operator new(size_t size) { return Allocate(size, kAlignment); }
+void* operator new[](size_t size) { return Allocate(size, kAlignment); }
+void* operator new(size_t size, std::align_val_t alignment) {
+  return Allocate(size, static_cast<size_t>(alignment));
+}
+void operator delete(void* block) noexcept { Free(block); }
+void operator delete[](void* block) noexcept { Free(block); }
+void operator delete(void* block, size_t) noexcept { Free(block); }
+void operator delete[](void* block, size_t) noexcept { Free(block); }
+void operator delete(void* block, std::align_val_t) noexcept { Free(block); }
+void operator delete(void* block, size_t, std::align_val_t) noexcept { Free(block); }
+#endif
+
+namespace cfile {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+size_t OpenDescriptors() {
+  return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
+}
+
+size_t MappingsOf(const std::string& path) {
+  std::ifstream maps("/proc/self/maps");
+  size_t count = 0;
+  for (std::string line; std::getline(maps, line);) count += line.ends_with(path);
+  return count;
+}
+
+// Calls `prepare`, `attempt` and `check` until `attempt` has seen each of its allocations fail;
+// `check` is told whether it threw. What `attempt` made must be gone when it ends.
+void FailEachAllocation(const std::function<void()>& prepare,
+                        const std::function<absl::Status()>& attempt,
+                        const std::function<void(bool threw)>& check) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers have an operator new of their own";
+  // What is made once and stays: tables of the registry, of protobuf, ...
+  prepare();
+  absl::Status status = attempt();
+  ASSERT_TRUE(status.ok()) << status;
+  const size_t descriptors = OpenDescriptors();
+  for (int64_t number = 1;; ++number) {
+    prepare();
+    status = absl::OkStatus();
+    const int64_t held = blocks_held;
+    bool threw = false;
+    failed_in_protobuf = false;
+    allocations_left = number;
+    try {
+      status = attempt();
+    } catch (const std::bad_alloc&) {
+      threw = true;
+    }
+    const bool done = allocations_left > 0;
+    allocations_left = -1;
+    if (!failed_in_protobuf) {
+      ASSERT_EQ(blocks_held, held) << "allocation " << number;
+    }
+    ASSERT_EQ(OpenDescriptors(), descriptors) << "allocation " << number;
+    ASSERT_TRUE(status.ok()) << "allocation " << number << ": " << status;
+    check(threw);
+    if (testing::Test::HasFailure()) FAIL() << "allocation " << number;
+    if (done) {
+      ASSERT_FALSE(threw);
+      EXPECT_GT(number, 20);
+      return;
+    }
+  }
+}
+
+struct Case {
+  std::string name;
+  WriterOptions options;
+};
+
+class AllocationFaultTest : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    for (size_t i = 0; i < 600; ++i) texts_.push_back("value " + std::to_string(10'000 + i / 2));
+    values_.assign(texts_.begin(), texts_.end());
+  }
+
+  absl::Status Write(const std::string& path) const {
+    auto writer = Writer<std::string_view>::Create(path, ColumnType::String(), GetParam().options);
+    if (!writer.ok()) return writer.status();
+    const absl::Status status = (*writer)->Append(values_);
+    return status.ok() ? (*writer)->Finish() : status;
+  }
+
+  absl::Status Read(Cursor<std::string_view>& cursor) const {
+    for (uint64_t ordinal = 0; ordinal < values_.size();) {
+      const auto batch = cursor.Next(100);
+      if (!batch.ok()) return batch.status();
+      if (batch->empty()) return absl::UnknownError("rows are missing");
+      for (size_t i = 0; i < batch->size(); ++i) EXPECT_EQ(batch->values[i], values_[ordinal + i]);
+      ordinal += batch->size();
+    }
+    const auto value = cursor.Get(17);
+    if (!value.ok()) return value.status();
+    EXPECT_EQ(*value, values_[17]);
+    return cursor.SeekToKey(values_[301]).status();
+  }
+
+  void ExpectWhole(const std::string& path) const {
+    const auto reader = Reader::Open(path);
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    EXPECT_EQ(reader->num_values(), values_.size());
+    EXPECT_TRUE(Verify(*reader).ok());
+  }
+
+  TemporaryDirectory directory_;
+  const std::string path_ = directory_.path("file");
+  std::vector<std::string> texts_;
+  std::vector<std::string_view> values_;
+};
+INSTANTIATE_TEST_SUITE_P(Columns, AllocationFaultTest, testing::ValuesIn([] {
+                           std::vector<Case> cases;
+                           const auto add = [&](const char* name, Encoding encoding) {
+                             cases.push_back({name,
+                                              {.encoding = encoding,
+                                               .value_index = true,
+                                               .block_size_bytes = 1000,
+                                               .index_block_size_bytes = 100}});
+                           };
+                           add("plain", Encoding::kPlain);
+                           add("prefix", Encoding::kPrefix);
+                           add("dict", Encoding::kDict);
+                           add("auto", Encoding::kAuto);
+                           return cases;
+                         }()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_P(AllocationFaultTest, Writer) {
+  for (const bool older : {false, true}) {
+    FailEachAllocation(
+        [&] {
+          fs::remove(path_);
+          if (older) WriteFile(path_, "older");
+        },
+        [&] { return Write(path_); },
+        [&](bool threw) {
+          if (!threw) {
+            ExpectWhole(path_);
+          } else if (older) {
+            EXPECT_EQ(ReadFile(path_), "older");
+            EXPECT_THAT(directory_.Entries(), ElementsAre("file"));
+          } else {
+            EXPECT_THAT(directory_.Entries(), IsEmpty());
+          }
+        });
+  }
+}
+
+// Whoever catches the exception and goes on must not publish a file that lacks rows.
+TEST_P(AllocationFaultTest, WriterThatGoesOn) {
+  FailEachAllocation([&] { fs::remove(path_); },
+                     [&] {
+                       auto writer = ::cfile::Writer<std::string_view>::Create(
+                           path_, ColumnType::String(), GetParam().options);
+                       if (!writer.ok()) return writer.status();
+                       try {
+                         const absl::Status status = (*writer)->Append(values_);
+                         if (!status.ok()) return status;
+                       } catch (const std::bad_alloc&) {
+                         EXPECT_FALSE((*writer)->Append(values_).ok());
+                         EXPECT_FALSE((*writer)->AppendNull().ok());
+                         EXPECT_FALSE((*writer)->Finish().ok());
+                         return absl::OkStatus();
+                       }
+                       try {
+                         return (*writer)->Finish();
+                       } catch (const std::bad_alloc&) {
+                         EXPECT_FALSE((*writer)->Finish().ok());
+                       }
+                       return absl::OkStatus();
+                     },
+                     [&](bool) {
+                       if (fs::exists(path_)) ExpectWhole(path_);
+                     });
+}
+
+TEST_P(AllocationFaultTest, Reader) {
+  ASSERT_TRUE(Write(path_).ok());
+  for (const auto access : {ReaderOptions::Access::kMap, ReaderOptions::Access::kPread}) {
+    FailEachAllocation([] {},
+                       [&]() -> absl::Status {
+                         const ReaderOptions options{
+                             .access = access,
+                             .block_cache = std::make_shared<BlockCache>(1 << 20)};
+                         auto reader = ::cfile::Reader::Open(path_, options);
+                         if (!reader.ok()) return reader.status();
+                         auto cursor = reader->NewCursor<std::string_view>();
+                         if (!cursor.ok()) return cursor.status();
+                         return Read(*cursor);
+                       },
+                       [&](bool) { EXPECT_EQ(MappingsOf(path_), 0); });
+  }
+}
+
+// The same reader, with its index nodes and its cache, gives a new cursor where one has failed.
+TEST_P(AllocationFaultTest, ReaderThatGoesOn) {
+  ASSERT_TRUE(Write(path_).ok());
+  FailEachAllocation([] {},
+                     [&]() -> absl::Status {
+                       auto reader = ::cfile::Reader::Open(
+                           path_, {.access = ReaderOptions::Access::kPread,
+                                   .block_cache = std::make_shared<BlockCache>(1 << 20)});
+                       if (!reader.ok()) return reader.status();
+                       auto cursor = reader->NewCursor<std::string_view>();
+                       if (!cursor.ok()) return cursor.status();
+                       try {
+                         return Read(*cursor);
+                       } catch (const std::bad_alloc&) {
+                       }
+                       cursor = reader->NewCursor<std::string_view>();
+                       return cursor.ok() ? Read(*cursor) : cursor.status();
+                     },
+                     [](bool) {});
+}
+
+TEST(TableAllocationFaultTest, Writer) {
+  const TemporaryDirectory directory, older;
+  const std::string path = directory.path("table");
+  const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
+                                  {.name = "b", .type = ColumnType::String()}}};
+  const auto append = [&](absl::StatusOr<std::unique_ptr<TableWriter>> writer) {
+    if (!writer.ok()) return writer.status();
+    absl::Status status = AppendRows(**writer, 0, 10);
+    return status.ok() ? (*writer)->Finish() : status;
+  };
+  ASSERT_TRUE(append(TableWriter::Create(path, schema)).ok());
+  fs::remove(older.path());
+  fs::copy(path, older.path(), fs::copy_options::recursive);
+  for (const bool appends : {false, true}) {
+    FailEachAllocation(
+        [&] {
+          fs::remove_all(path);
+          if (appends) fs::copy(older.path(), path, fs::copy_options::recursive);
+        },
+        [&] {
+          return append(appends ? TableWriter::Append(path) : TableWriter::Create(path, schema));
+        },
+        [&](bool threw) {
+          // Where the failure came while table.cft was written, a part that it does not name may
+          // stay, as one of a killed writer would.
+          for (const std::string& entry : directory.Entries()) {
+            EXPECT_FALSE(IsTemporaryFileName(fs::path(entry).filename())) << entry;
+          }
+          if (threw && !appends) {
+            EXPECT_FALSE(fs::exists(path + "/table.cft"));
+            return;
+          }
+          const auto table = TableReader::Open(path);
+          ASSERT_TRUE(table.ok()) << table.status();
+          ASSERT_EQ(table->num_parts(), appends && !threw ? 2 : 1);
+          for (size_t part = 0; part < table->num_parts(); ++part) {
+            for (const size_t column : {0, 1}) {
+              EXPECT_TRUE(table->VerifyColumn(part, column).ok());
+            }
+          }
+        });
+  }
+}
+
+}  // namespace
+}  // namespace cfile

@@ -1,0 +1,90 @@
+// A source and a sink of which one call fails.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "cfile/io.h"
+
+namespace cfile::testing_support {
+
+// The call that fails, and how. Shared by a test and what it makes; thread-safe.
+class Fault {
+ public:
+  explicit Fault(absl::StatusCode code) : code_(code) {}
+
+  // The `number`-th call from now on fails, once; 0: none does.
+  void Arm(int64_t number) {
+    left_ = number == 0 ? -1 : number;
+    fired_ = false;
+  }
+  bool fired() const { return fired_; }
+
+  // What the call named `call` of `name` returns.
+  absl::Status Call(const char* call, const std::string& name) {
+    if (--left_ != 0) return absl::OkStatus();
+    fired_ = true;
+    return absl::Status(code_, absl::StrCat(call, " ", name, ": made to fail"));
+  }
+
+ private:
+  const absl::StatusCode code_;
+  std::atomic<int64_t> left_ = -1;
+  std::atomic<bool> fired_ = false;
+};
+
+// Not in memory, so that each read is a call. A read that fails has filled half of what it was
+// given.
+class FailingSource final : public Source {
+ public:
+  FailingSource(std::shared_ptr<const Source> source, std::shared_ptr<Fault> fault)
+      : source_(std::move(source)), fault_(std::move(fault)) {}
+
+  const std::string& name() const override { return source_->name(); }
+  uint64_t size() const override { return source_->size(); }
+  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+    absl::Status status = fault_->Call("ReadAt", name());
+    if (status.ok()) return source_->ReadAt(offset, out);
+    (void)source_->ReadAt(offset, out.first(out.size() / 2));
+    return status;
+  }
+
+ private:
+  const std::shared_ptr<const Source> source_;
+  const std::shared_ptr<Fault> fault_;
+};
+
+// Counts in `breaches` the calls that may not come after one that failed.
+class FailingSink final : public Sink {
+ public:
+  FailingSink(std::unique_ptr<Sink> sink, std::shared_ptr<Fault> fault, int* breaches)
+      : sink_(std::move(sink)), fault_(std::move(fault)), breaches_(breaches) {}
+
+  const std::string& name() const override { return sink_->name(); }
+  absl::Status Append(std::span<const uint8_t> bytes) override {
+    if (ended_) ++*breaches_;
+    absl::Status status = fault_->Call("Append", name());
+    ended_ = !status.ok();
+    return status.ok() ? sink_->Append(bytes) : status;
+  }
+  absl::Status Finish() override {
+    if (ended_) ++*breaches_;
+    ended_ = true;
+    absl::Status status = fault_->Call("Finish", name());
+    return status.ok() ? sink_->Finish() : status;
+  }
+
+ private:
+  const std::unique_ptr<Sink> sink_;
+  const std::shared_ptr<Fault> fault_;
+  int* const breaches_;
+  bool ended_ = false;
+};
+
+}  // namespace cfile::testing_support

@@ -1,0 +1,284 @@
+// Every call of the operating system fails once, while files and tables are written and read.
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cfile/inspect.h"
+#include "cfile/reader.h"
+#include "cfile/writer.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cfile/system_calls.h"
+#include "tests/cfile/table_fixture.h"
+
+namespace cfile {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing_support::SystemCalls;
+
+constexpr size_t kRows = 30'000;
+
+// kRows numbers from `first` on: three writes of the sink and more.
+absl::Status WriteNumbers(const std::string& path, int64_t first) {
+  std::vector<int64_t> values(kRows);
+  for (size_t i = 0; i < kRows; ++i) values[i] = first + static_cast<int64_t>(i);
+  auto writer = Writer<int64_t>::Create(path, ColumnType::Int64(), {.encoding = Encoding::kPlain});
+  if (!writer.ok()) return writer.status();
+  absl::Status status = (*writer)->Append(values);
+  return status.ok() ? (*writer)->Finish() : status;
+}
+
+absl::Status ReadNumbers(const std::string& path, int64_t first) {
+  auto reader = Reader::Open(path, {.access = ReaderOptions::Access::kPread});
+  if (!reader.ok()) return reader.status();
+  auto cursor = reader->NewCursor<int64_t>();
+  if (!cursor.ok()) return cursor.status();
+  for (uint64_t ordinal = 0; ordinal < kRows;) {
+    const auto batch = cursor->Next(1000);
+    if (!batch.ok()) return batch.status();
+    for (size_t i = 0; i < batch->size(); ++i) {
+      EXPECT_EQ(batch->values[i], first + static_cast<int64_t>(ordinal + i));
+    }
+    if (testing::Test::HasFailure()) return absl::UnknownError("other values");
+    ordinal += batch->size();
+  }
+  return absl::OkStatus();
+}
+
+size_t OpenDescriptors() {
+  const fs::directory_iterator descriptors("/proc/self/fd");
+  return static_cast<size_t>(std::distance(descriptors, {}));
+}
+
+// Calls `prepare` and `attempt` again and again while its first, second, ... call of the system
+// fails with `error`, until it makes so many no more; `check` gets the status and the call that
+// failed.
+void FailEachCall(const std::string& directory, int error, const std::function<void()>& prepare,
+                  const std::function<absl::Status()>& attempt,
+                  const std::function<void(const absl::Status&, const std::string&)>& check) {
+  const size_t descriptors = OpenDescriptors();
+  for (int64_t number = 1;; ++number) {
+    ASSERT_LT(number, 10'000);
+    prepare();
+    SystemCalls::Get().Arm(directory, number, error);
+    const absl::Status status = attempt();
+    SystemCalls::Get().Disarm();
+    const std::string failed = SystemCalls::Get().failed();
+    if (!status.ok()) {
+      ASSERT_FALSE(failed.empty()) << status;
+      EXPECT_THAT(status.message(), HasSubstr(failed + " " + directory)) << number;
+      EXPECT_NE(status.code(), absl::StatusCode::kDataLoss) << status;
+    }
+    check(status, failed);
+    EXPECT_EQ(OpenDescriptors(), descriptors);
+    if (testing::Test::HasFailure()) {
+      FAIL() << "call " << number << ", " << failed << ", error " << error << ": " << status;
+    }
+    if (failed.empty()) {
+      EXPECT_TRUE(status.ok()) << status;
+      EXPECT_GT(number, 3);
+      return;
+    }
+  }
+}
+
+// A close by a destructor, behind what was read only, has nobody to tell; the rest is told.
+bool MayBeSilent(const std::string& failed, int error) {
+  return error == EINTR || error == SystemCalls::kShort || failed == "close";
+}
+
+class FileFaultTest : public testing::TestWithParam<int> {
+ protected:
+  TemporaryDirectory directory_;
+  TemporaryDirectory older_;
+  std::string older_table_;
+};
+INSTANTIATE_TEST_SUITE_P(Errors, FileFaultTest,
+                         testing::Values(EIO, ENOSPC, EINTR, SystemCalls::kShort));
+
+TEST_P(FileFaultTest, EachCallOfASinkFails) {
+  const std::string path = directory_.path("file");
+  for (const bool older : {false, true}) {
+    if (GetParam() == SystemCalls::kShort && older) continue;
+    FailEachCall(
+        directory_.path(), GetParam(),
+        [&] {
+          fs::remove(path);
+          if (older) WriteFile(path, "older");
+        },
+        [&] { return WriteNumbers(path, 5); },
+        [&](const absl::Status& status, const std::string& failed) {
+          // Only the folder's sync comes when the new file is in place.
+          const std::string message(status.message().data(), status.message().size());
+          const bool synced_late = message.starts_with("fsync " + directory_.path() + ":") ||
+                                   message.starts_with("open " + directory_.path() + ":");
+          if (!failed.empty() && !MayBeSilent(failed, GetParam())) {
+            EXPECT_FALSE(status.ok());
+          }
+          if (status.ok() || synced_late) {
+            EXPECT_THAT(directory_.Entries(), ElementsAre("file"));
+            const absl::Status read = ReadNumbers(path, 5);
+            EXPECT_TRUE(read.ok()) << read;
+          } else if (older) {
+            EXPECT_THAT(directory_.Entries(), ElementsAre("file"));
+            EXPECT_EQ(ReadFile(path), "older");
+          } else {
+            EXPECT_THAT(directory_.Entries(), IsEmpty());
+          }
+        });
+  }
+}
+
+TEST_P(FileFaultTest, EachCallOfAReaderFails) {
+  const std::string path = directory_.path("file");
+  ASSERT_TRUE(WriteNumbers(path, 5).ok());
+  if (GetParam() == ENOSPC) return;
+  FailEachCall(
+      directory_.path(), GetParam(), [] {}, [&] { return ReadNumbers(path, 5); },
+      [&](const absl::Status& status, const std::string& failed) {
+        if (failed.empty() || MayBeSilent(failed, GetParam())) {
+          EXPECT_TRUE(status.ok()) << status;
+        } else {
+          EXPECT_FALSE(status.ok());
+        }
+      });
+}
+
+// Two rows, `value` and the next.
+absl::Status AppendTwo(absl::StatusOr<std::unique_ptr<TableWriter>> writer, int64_t value) {
+  if (!writer.ok()) return writer.status();
+  const std::vector<int64_t> numbers = {value, value + 1};
+  const std::vector<std::string_view> texts = {"x", "y"};
+  absl::Status status = (*writer)->Append<int64_t>(0, numbers);
+  if (status.ok()) status = (*writer)->Append<std::string_view>(1, texts);
+  return status.ok() ? (*writer)->Finish() : status;
+}
+
+void ExpectTwos(const std::string& path, size_t parts) {
+  const auto table = TableReader::Open(path);
+  ASSERT_TRUE(table.ok()) << table.status();
+  ASSERT_EQ(table->num_parts(), parts);
+  EXPECT_EQ(table->num_rows(), 2 * parts);
+  for (size_t part = 0; part < parts; ++part) {
+    for (const size_t column : {0, 1}) {
+      const VerifyReport report = table->VerifyColumn(part, column);
+      EXPECT_TRUE(report.ok()) << report.damages[0].status;
+    }
+  }
+}
+
+TEST_P(FileFaultTest, EachCallOfATableWriterFails) {
+  const std::string path = directory_.path("table");
+  const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
+                                  {.name = "b", .type = ColumnType::String()}}};
+  for (const bool appends : {false, true}) {
+    FailEachCall(
+        directory_.path(), GetParam(),
+        [&] {
+          fs::remove_all(path);
+          if (appends) fs::copy(older_.path(), path, fs::copy_options::recursive);
+        },
+        [&] {
+          return appends ? AppendTwo(TableWriter::Append(path), 3)
+                         : AppendTwo(TableWriter::Create(path, schema), 1);
+        },
+        [&](const absl::Status& status, const std::string& failed) {
+          const bool synced_late = !status.ok() && fs::exists(path + "/table.cft") &&
+                                   (!appends || ReadFile(path + "/table.cft") != older_table_);
+          if (!failed.empty() && !MayBeSilent(failed, GetParam())) {
+            EXPECT_FALSE(status.ok());
+          }
+          if (synced_late) {
+            EXPECT_THAT(status.message(), testing::HasSubstr(" " + path + ":"));
+          }
+          const size_t before = appends ? 1 : 0;
+          const size_t parts = before + (status.ok() || synced_late ? 1 : 0);
+          if (parts == 0) {
+            EXPECT_THAT(directory_.Entries(), IsEmpty());
+          } else {
+            ExpectTwos(path, parts);
+            // The folder, table.cft, and of each part the folder and two files.
+            EXPECT_EQ(directory_.Entries().size(), 2 + 3 * parts);
+          }
+        });
+    // What the next round appends to.
+    if (appends) break;
+    fs::remove(older_.path());
+    fs::copy(path, older_.path(), fs::copy_options::recursive);
+    older_table_ = ReadFile(path + "/table.cft");
+  }
+}
+
+// A disk that takes no more: by the limit of a file's size, at many sizes.
+TEST(FullDiskTest, LeavesWhatWasThere) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("file");
+  WriteFile(path, "older");
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  absl::Status status = absl::UnknownError("");
+  int refusals = 0;
+  for (rlim_t limit = 0; !status.ok() && limit < 1'000'000; limit += 10'007) {
+    const rlimit little{.rlim_cur = limit, .rlim_max = before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &little), 0);
+    status = WriteNumbers(path, 5);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    if (status.ok()) break;
+    ++refusals;
+    EXPECT_THAT(status.message(), HasSubstr("write " + directory.path() + "/.file."));
+    EXPECT_EQ(ReadFile(path), "older");
+    EXPECT_THAT(directory.Entries(), ElementsAre("file"));
+  }
+  signal(SIGXFSZ, handler);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_GT(refusals, 20);
+  EXPECT_TRUE(ReadNumbers(path, 5).ok());
+}
+
+TEST(FolderFaultTest, RemovedFolder) {
+  const TemporaryDirectory directory;
+  fs::create_directory(directory.path("folder"));
+  const auto sink = NewFileSink(directory.path("folder/file"));
+  ASSERT_TRUE(sink.ok()) << sink.status();
+  fs::remove_all(directory.path("folder"));
+  const absl::Status status = (*sink)->Finish();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(status.message(), HasSubstr("rename to " + directory.path("folder/file") + ": "));
+  EXPECT_THAT(directory.Entries(), IsEmpty());
+}
+
+TEST(FolderFaultTest, ForbiddenFolder) {
+  if (geteuid() == 0) GTEST_SKIP() << "nothing is forbidden to root";
+  const TemporaryDirectory directory;
+  ASSERT_EQ(chmod(directory.path().c_str(), 0500), 0);
+  const absl::Status status = WriteNumbers(directory.path("file"), 5);
+  const auto table = TableWriter::Create(directory.path("table"),
+                                         {.columns = {{.name = "a", .type = ColumnType::Int64()}}});
+  ASSERT_EQ(chmod(directory.path().c_str(), 0700), 0);
+  EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(status.message(), HasSubstr("open " + directory.path() + "/.file."));
+  EXPECT_EQ(table.status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(table.status().message(), HasSubstr("mkdir " + directory.path("table") + ": "));
+  EXPECT_THAT(directory.Entries(), IsEmpty());
+}
+
+TEST(FolderFaultTest, FolderOfTheFilesName) {
+  const TemporaryDirectory directory;
+  fs::create_directory(directory.path("file"));
+  const absl::Status status = WriteNumbers(directory.path("file"), 5);
+  EXPECT_THAT(status.message(), HasSubstr("rename to " + directory.path("file") + ": "));
+  EXPECT_THAT(directory.Entries(), ElementsAre("file"));
+}
+
+}  // namespace
+}  // namespace cfile

@@ -1,0 +1,344 @@
+// A writing process is killed at random points, and the disk loses what was not synced: the final
+// name holds nothing, the old file or the whole new one.
+//
+// CFILE_POWER_CUTS: how many processes are killed for files and for tables each (50).
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cfile/inspect.h"
+#include "cfile/reader.h"
+#include "cfile/writer.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cfile/system_calls.h"
+#include "tests/cfile/table_fixture.h"
+
+namespace cfile {
+namespace {
+
+namespace fs = std::filesystem;
+using testing_support::SystemCalls;
+using Event = SystemCalls::Event;
+
+constexpr size_t kRows = 30'000;
+
+int PowerCuts() {
+  const char* const cuts = getenv("CFILE_POWER_CUTS");
+  return cuts == nullptr ? 50 : std::atoi(cuts);
+}
+
+// kRows times `value`.
+absl::Status WriteNumbers(const std::string& path, int64_t value) {
+  const std::vector<int64_t> values(kRows, value);
+  auto writer = Writer<int64_t>::Create(path, ColumnType::Int64(), {.encoding = Encoding::kPlain});
+  if (!writer.ok()) return writer.status();
+  const absl::Status status = (*writer)->Append(values);
+  return status.ok() ? (*writer)->Finish() : status;
+}
+
+// The value of a file that WriteNumbers has written whole; -1 if there is none.
+int64_t ValueOfFile(const std::string& path) {
+  if (!fs::exists(path)) return -1;
+  const auto reader = Reader::Open(path);
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  if (!reader.ok()) return -2;
+  const VerifyReport report = Verify(*reader);
+  EXPECT_TRUE(report.ok()) << report.damages[0].status;
+  EXPECT_EQ(reader->num_values(), kRows);
+  const auto first = reader->Get<int64_t>(0);
+  const auto last = reader->Get<int64_t>(kRows - 1);
+  EXPECT_TRUE(first.ok() && last.ok() && *first == *last);
+  return first.ok() ? **first : -2;
+}
+
+const Schema& TwoColumns() {
+  static const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
+                                         {.name = "b", .type = ColumnType::String()}}};
+  return schema;
+}
+
+// Ten rows more.
+absl::Status AppendPart(const std::string& path) {
+  auto writer = fs::exists(path + "/table.cft") ? TableWriter::Append(path)
+                                                : TableWriter::Create(path, TwoColumns());
+  if (!writer.ok()) return writer.status();
+  const absl::Status status = AppendRows(**writer, 0, 10);
+  return status.ok() ? (*writer)->Finish() : status;
+}
+
+// Parts of a table that is whole; 0 if there is none.
+size_t PartsOf(const std::string& path) {
+  if (!fs::exists(path + "/table.cft")) return 0;
+  const auto table = TableReader::Open(path);
+  EXPECT_TRUE(table.ok()) << table.status();
+  if (!table.ok()) return 0;
+  EXPECT_EQ(table->num_rows(), 10 * table->num_parts());
+  for (size_t part = 0; part < table->num_parts(); ++part) {
+    for (const size_t column : {0, 1}) {
+      const VerifyReport report = table->VerifyColumn(part, column);
+      EXPECT_TRUE(report.ok()) << report.damages[0].status;
+    }
+  }
+  return table->num_parts();
+}
+
+// Runs `work(0)`, `work(1)`, ... in a process of its own, until it is killed after some time up to
+// a few times of what one takes. Returns how many it has reported as done.
+template <typename Work>
+int64_t RunAndKill(Work work, std::mt19937_64& random) {
+  int pipes[2];
+  EXPECT_EQ(pipe(pipes), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int64_t i = 0;; ++i) {
+      if (!work(i).ok()) _exit(1);
+      if (write(pipes[1], "x", 1) != 1) _exit(2);
+    }
+  }
+  close(pipes[1]);
+  // From when it has done the first one: the rest falls anywhere in a later one.
+  int64_t done = 0;
+  char byte;
+  if (read(pipes[0], &byte, 1) == 1) ++done;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto delay = std::chrono::microseconds(random() % 5000);
+  while (std::chrono::steady_clock::now() - begin < delay) {
+  }
+  kill(child, SIGKILL);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status)) << "the writer failed: " << WEXITSTATUS(status);
+  while (read(pipes[0], &byte, 1) == 1) ++done;
+  close(pipes[0]);
+  return done;
+}
+
+TEST(PowerCutTest, KilledWriterOfAFile) {
+  std::mt19937_64 random(1);
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("file");
+  std::set<bool> torn;
+  for (int cut = 0; cut < PowerCuts(); ++cut) {
+    const int64_t done = RunAndKill([&](int64_t i) { return WriteNumbers(path, i + 1); }, random);
+    // The last one reported, or the one behind it.
+    const int64_t value = ValueOfFile(path);
+    EXPECT_TRUE(value == done || value == done + 1) << value << " after " << done;
+    for (const std::string& entry : directory.Entries()) {
+      if (entry == "file") continue;
+      EXPECT_TRUE(IsTemporaryFileName(entry)) << entry;
+      torn.insert(true);
+      fs::remove(directory.path(entry));
+    }
+    if (HasFailure()) FAIL() << "cut " << cut;
+  }
+  EXPECT_FALSE(torn.empty()) << "no process was killed while it wrote";
+}
+
+TEST(PowerCutTest, KilledAppenderOfATable) {
+  std::mt19937_64 random(2);
+  for (int cut = 0; cut < PowerCuts(); ++cut) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path("table");
+    const int64_t done = RunAndKill([&](int64_t) { return AppendPart(path); }, random);
+    const auto parts = static_cast<int64_t>(PartsOf(path));
+    EXPECT_TRUE(parts == done || parts == done + 1) << parts << " after " << done;
+    // What lies about does not keep the next appender from its work.
+    const absl::Status status = AppendPart(path);
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(static_cast<int64_t>(PartsOf(path)), parts + 1);
+    if (HasFailure()) FAIL() << "cut " << cut;
+  }
+}
+
+// A disk as a power cut may leave it. A folder's entries and a file's bytes are certain from their
+// sync on; until then each may or may not be there, whatever came before or after it.
+class Disk {
+ public:
+  // What it may be after `events` on the folder `root`, which began as it is in `start`.
+  Disk(const std::map<std::string, std::string>& start, const std::vector<Event>& events,
+       std::mt19937_64& random)
+      : random_(random) {
+    for (const auto& [path, bytes] : start) {
+      files_.push_back({bytes, bytes});
+      now_[path] = durable_[path] = files_.size() - 1;
+    }
+    for (const Event& event : events) Apply(event);
+  }
+
+  // Puts it below the folder `to` instead of `from`.
+  void Write(const std::string& from, const std::string& to) {
+    std::map<std::string, size_t> entries = durable_;
+    for (const auto& [path, text, file] : pending_) {
+      if (random_() % 2 == 0) continue;
+      if (!text.empty()) entries.erase(path);
+      entries[text.empty() ? path : text] = file;
+    }
+    for (const auto& [path, file] : entries) {
+      const std::string target = to + path.substr(from.size());
+      if (file == kFolder) {
+        fs::create_directories(target);
+      } else if (fs::exists(fs::path(target).parent_path())) {
+        WriteFile(target, BytesOf(files_[file]));
+      }
+    }
+  }
+
+ private:
+  struct File {
+    std::string synced;
+    std::string written;
+  };
+  struct Pending {
+    std::string path;
+    std::string text;  // the new name, of a renaming
+    size_t file;
+  };
+  static constexpr size_t kFolder = ~size_t{0};
+
+  void Apply(const Event& event) {
+    switch (event.kind) {
+      case Event::kMakeFolder:
+        now_[event.path] = kFolder;
+        pending_.push_back({event.path, "", kFolder});
+        break;
+      case Event::kCreate:
+        files_.emplace_back();
+        now_[event.path] = files_.size() - 1;
+        pending_.push_back({event.path, "", files_.size() - 1});
+        break;
+      case Event::kWrite:
+        files_[now_.at(event.path)].written += event.text;
+        break;
+      case Event::kRename: {
+        const size_t file = now_.at(event.path);
+        now_.erase(event.path);
+        now_[event.text] = file;
+        pending_.push_back({event.path, event.text, file});
+        break;
+      }
+      case Event::kSync: {
+        const auto found = now_.find(event.path);
+        if (found != now_.end() && found->second != kFolder) {
+          files_[found->second].synced = files_[found->second].written;
+          break;
+        }
+        std::vector<Pending> left;
+        for (Pending& pending : pending_) {
+          if (fs::path(pending.path).parent_path() != event.path) {
+            left.push_back(std::move(pending));
+            continue;
+          }
+          if (!pending.text.empty()) durable_.erase(pending.path);
+          durable_[pending.text.empty() ? pending.path : pending.text] = pending.file;
+        }
+        pending_ = std::move(left);
+      }
+    }
+  }
+
+  // All that was synced, and of the rest nothing, a part, zeros or all.
+  std::string BytesOf(const File& file) {
+    std::string bytes = file.synced;
+    const size_t rest = file.written.size() - bytes.size();
+    if (rest == 0) return bytes;
+    switch (random_() % 4) {
+      case 0:
+        return bytes;
+      case 1:
+        return bytes + file.written.substr(bytes.size(), random_() % rest);
+      case 2:
+        return bytes + std::string(rest, '\0');
+      default:
+        return file.written;
+    }
+  }
+
+  std::mt19937_64& random_;
+  std::vector<File> files_;
+  std::map<std::string, size_t> now_;      // as programs see it
+  std::map<std::string, size_t> durable_;  // what is certain
+  std::vector<Pending> pending_;           // entries that are not
+};
+
+std::map<std::string, std::string> Contents(const std::string& directory) {
+  std::map<std::string, std::string> contents;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file()) contents[entry.path()] = ReadFile(entry.path());
+  }
+  return contents;
+}
+
+// Calls `check(directory, done)` with many disks as a cut at every point of `work` may leave them;
+// `done`: the work has reported success before.
+template <typename Work, typename Check>
+void CutEverywhere(const std::string& root, Work work, Check check) {
+  const std::map<std::string, std::string> start = Contents(root);
+  std::vector<std::string> folders;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (entry.is_directory()) folders.push_back(fs::relative(entry.path(), root));
+  }
+  SystemCalls::Get().Record(root);
+  const absl::Status status = work();
+  const std::vector<Event> events = SystemCalls::Get().StopRecording();
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_GT(events.size(), 4);
+  std::mt19937_64 random(3);
+  for (size_t end = 0; end <= events.size(); ++end) {
+    const std::vector<Event> done(events.begin(), events.begin() + static_cast<ptrdiff_t>(end));
+    for (int round = 0; round < 40; ++round) {
+      const TemporaryDirectory after;
+      for (const std::string& folder : folders) fs::create_directories(after.path(folder));
+      Disk(start, done, random).Write(root, after.path());
+      check(after, end == events.size());
+      if (testing::Test::HasFailure()) FAIL() << "cut behind " << end << " events";
+    }
+  }
+}
+
+TEST(PowerCutTest, LostWritesOfAFile) {
+  for (const bool older : {false, true}) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path("file");
+    if (older) {
+      ASSERT_TRUE(WriteNumbers(path, 1).ok());
+    }
+    std::set<int64_t> seen;
+    CutEverywhere(
+        directory.path(), [&] { return WriteNumbers(path, 2); },
+        [&](const TemporaryDirectory& after, bool done) {
+          const int64_t value = ValueOfFile(after.path("file"));
+          EXPECT_TRUE(value == 2 || (!done && value == (older ? 1 : -1))) << value;
+          seen.insert(value);
+        });
+    EXPECT_EQ(seen.size(), 2);
+  }
+}
+
+TEST(PowerCutTest, LostWritesOfATable) {
+  for (const size_t before : {0, 1}) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path("table");
+    for (size_t part = 0; part < before; ++part) ASSERT_TRUE(AppendPart(path).ok());
+    std::set<size_t> seen;
+    CutEverywhere(
+        directory.path(), [&] { return AppendPart(path); },
+        [&](const TemporaryDirectory& after, bool done) {
+          const size_t parts = PartsOf(after.path("table"));
+          EXPECT_TRUE(parts == before + 1 || (!done && parts == before)) << parts;
+          seen.insert(parts);
+        });
+    EXPECT_EQ(seen.size(), 2);
+  }
+}
+
+}  // namespace
+}  // namespace cfile
