@@ -92,21 +92,11 @@ class Writer<T>::Impl {
 
   absl::Status AddMetadata(std::string_view key, std::string_view value) {
     CFILE_RETURN_IF_ERROR(failure_.status());
-    CFILE_RETURN_IF_ERROR(internal::CheckMetadataKey(key));
-    file_.AddFooterMetadata(key, value);
-    return absl::OkStatus();
+    return file_.AddFooterMetadata(key, value);
   }
 
   absl::Status Finish() {
-    absl::Status finished;
-    CFILE_RETURN_IF_ERROR(failure_.Run([&] {
-      // Made before, so that nothing is allocated once the file is in place.
-      finished =
-          absl::FailedPreconditionError(absl::StrCat(file_.name(), ": the writer is finished"));
-      return FinishFile();
-    }));
-    failure_.Set(std::move(finished));
-    return absl::OkStatus();
+    return failure_.Finish([this] { return FinishFile(); });
   }
 
   uint64_t num_values() const { return num_values_; }

@@ -45,20 +45,13 @@ HWY_INLINE void InRange(const T* values, size_t count, T low, T high, uint8_t* b
       values + i, count - i, [&](T value) { return value >= low && value <= high; }, bits + i / 8);
 }
 
-#define CFILE_IN_RANGE(T, name)                                                     \
-  void InRange##name(const T* values, size_t count, T low, T high, uint8_t* bits) { \
-    InRange<T>(values, count, low, high, bits);                                     \
+#define CFILE_IN_RANGE(T)                                                         \
+  void InRange_##T(const T* values, size_t count, T low, T high, uint8_t* bits) { \
+    InRange<T>(values, count, low, high, bits);                                   \
   }
-CFILE_IN_RANGE(int8_t, I8)
-CFILE_IN_RANGE(uint8_t, U8)
-CFILE_IN_RANGE(int16_t, I16)
-CFILE_IN_RANGE(uint16_t, U16)
-CFILE_IN_RANGE(int32_t, I32)
-CFILE_IN_RANGE(uint32_t, U32)
-CFILE_IN_RANGE(int64_t, I64)
-CFILE_IN_RANGE(uint64_t, U64)
-CFILE_IN_RANGE(float, F32)
-CFILE_IN_RANGE(double, F64)
+CFILE_FOR_EACH_WORD_INTEGER(CFILE_IN_RANGE)
+CFILE_IN_RANGE(float)
+CFILE_IN_RANGE(double)
 #undef CFILE_IN_RANGE
 
 }  // namespace HWY_NAMESPACE
@@ -68,21 +61,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cfile::encodings {
 
-#define CFILE_IN_RANGE(T, name)                                                       \
-  HWY_EXPORT(InRange##name);                                                          \
+#define CFILE_IN_RANGE(T)                                                             \
+  HWY_EXPORT(InRange_##T);                                                            \
   static void Dispatch(const T* values, size_t count, T low, T high, uint8_t* bits) { \
-    HWY_DYNAMIC_DISPATCH(InRange##name)(values, count, low, high, bits);              \
+    HWY_DYNAMIC_DISPATCH(InRange_##T)(values, count, low, high, bits);                \
   }
-CFILE_IN_RANGE(int8_t, I8)
-CFILE_IN_RANGE(uint8_t, U8)
-CFILE_IN_RANGE(int16_t, I16)
-CFILE_IN_RANGE(uint16_t, U16)
-CFILE_IN_RANGE(int32_t, I32)
-CFILE_IN_RANGE(uint32_t, U32)
-CFILE_IN_RANGE(int64_t, I64)
-CFILE_IN_RANGE(uint64_t, U64)
-CFILE_IN_RANGE(float, F32)
-CFILE_IN_RANGE(double, F64)
+CFILE_FOR_EACH_WORD_INTEGER(CFILE_IN_RANGE)
+CFILE_IN_RANGE(float)
+CFILE_IN_RANGE(double)
 #undef CFILE_IN_RANGE
 
 template <typename T>

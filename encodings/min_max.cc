@@ -55,20 +55,13 @@ HWY_INLINE bool MinMaxOf(const T* values, size_t count, MinMax<T>& result) {
   return all_numbers;
 }
 
-#define CFILE_MIN_MAX(T, name)                                            \
-  bool MinMaxOf##name(const T* values, size_t count, MinMax<T>& result) { \
-    return MinMaxOf<T>(values, count, result);                            \
+#define CFILE_MIN_MAX(T)                                                \
+  bool MinMaxOf_##T(const T* values, size_t count, MinMax<T>& result) { \
+    return MinMaxOf<T>(values, count, result);                          \
   }
-CFILE_MIN_MAX(int8_t, I8)
-CFILE_MIN_MAX(uint8_t, U8)
-CFILE_MIN_MAX(int16_t, I16)
-CFILE_MIN_MAX(uint16_t, U16)
-CFILE_MIN_MAX(int32_t, I32)
-CFILE_MIN_MAX(uint32_t, U32)
-CFILE_MIN_MAX(int64_t, I64)
-CFILE_MIN_MAX(uint64_t, U64)
-CFILE_MIN_MAX(float, F32)
-CFILE_MIN_MAX(double, F64)
+CFILE_FOR_EACH_WORD_INTEGER(CFILE_MIN_MAX)
+CFILE_MIN_MAX(float)
+CFILE_MIN_MAX(double)
 #undef CFILE_MIN_MAX
 
 }  // namespace HWY_NAMESPACE
@@ -78,21 +71,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cfile::encodings {
 
-#define CFILE_MIN_MAX(T, name)                                             \
-  HWY_EXPORT(MinMaxOf##name);                                              \
+#define CFILE_MIN_MAX(T)                                                   \
+  HWY_EXPORT(MinMaxOf_##T);                                                \
   static bool Dispatch(const T* values, size_t count, MinMax<T>& result) { \
-    return HWY_DYNAMIC_DISPATCH(MinMaxOf##name)(values, count, result);    \
+    return HWY_DYNAMIC_DISPATCH(MinMaxOf_##T)(values, count, result);      \
   }
-CFILE_MIN_MAX(int8_t, I8)
-CFILE_MIN_MAX(uint8_t, U8)
-CFILE_MIN_MAX(int16_t, I16)
-CFILE_MIN_MAX(uint16_t, U16)
-CFILE_MIN_MAX(int32_t, I32)
-CFILE_MIN_MAX(uint32_t, U32)
-CFILE_MIN_MAX(int64_t, I64)
-CFILE_MIN_MAX(uint64_t, U64)
-CFILE_MIN_MAX(float, F32)
-CFILE_MIN_MAX(double, F64)
+CFILE_FOR_EACH_WORD_INTEGER(CFILE_MIN_MAX)
+CFILE_MIN_MAX(float)
+CFILE_MIN_MAX(double)
 #undef CFILE_MIN_MAX
 
 template <typename T>

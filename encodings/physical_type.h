@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -125,6 +126,18 @@ bool HoldsType(PhysicalType type) {
 
 template <typename T>
 inline constexpr bool kIsBytes = std::is_same_v<T, std::string_view>;
+
+// Bytes of the values themselves.
+template <typename T>
+size_t OwnBytes(std::span<const T> values) {
+  if constexpr (kIsBytes<T>) {
+    size_t bytes = 0;
+    for (const T& value : values) bytes += value.size();
+    return bytes;
+  } else {
+    return values.size_bytes();
+  }
+}
 
 template <typename T>
 inline constexpr bool kIsFloat = std::is_floating_point_v<T>;

@@ -83,11 +83,4 @@ absl::Status CheckSizes(std::span<const std::string_view> values, const ColumnTy
   return absl::OkStatus();
 }
 
-// OK unless `key` is one of the library's own.
-inline absl::Status CheckMetadataKey(std::string_view key) {
-  if (key.substr(0, kReservedKeyPrefix.size()) != kReservedKeyPrefix) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      encodings::StrCat("metadata key ", key, " is reserved: it begins with \"cfile.\""));
-}
-
 }  // namespace cfile::internal

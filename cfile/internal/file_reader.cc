@@ -47,15 +47,19 @@ FileReader::~FileReader() {
   for (auto& root : roots_) delete root.load();
 }
 
+absl::StatusOr<FetchedBlock> FileReader::FetchOnce(const BlockPointer& pointer,
+                                                   BlockBuffer& buffer) const {
+  return FetchBlock(*source_, format_, pointer, options_.verify_checksums,
+                    options_.max_block_size_bytes, pointer.end(), buffer);
+}
+
 absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
                                                                 const BlockPointer& pointer,
                                                                 std::optional<IndexKeyForm> form,
                                                                 uint64_t first_block_offset) const {
   BlockBuffer buffer;
   auto node = [&]() -> absl::StatusOr<std::unique_ptr<IndexNode>> {
-    CFILE_ASSIGN_OR_RETURN(const FetchedBlock block,
-                           FetchBlock(*source_, format_, pointer, options_.verify_checksums,
-                                      options_.max_block_size_bytes, pointer.end(), buffer));
+    CFILE_ASSIGN_OR_RETURN(const FetchedBlock block, FetchOnce(pointer, buffer));
     return IndexNode::Parse(block.bytes, kind, form, pointer, first_block_offset);
   }();
   if (!node.ok()) return InBlock(node.status(), source_->name(), pointer);
@@ -111,10 +115,7 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Diction
   if (dictionary_ != nullptr) return dictionary_;
   BlockBuffer buffer;
   auto dictionary = [&]() -> absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> {
-    CFILE_ASSIGN_OR_RETURN(
-        const FetchedBlock block,
-        FetchBlock(*source_, format_, *info_.dictionary, options_.verify_checksums,
-                   options_.max_block_size_bytes, info_.dictionary->end(), buffer));
+    CFILE_ASSIGN_OR_RETURN(const FetchedBlock block, FetchOnce(*info_.dictionary, buffer));
     return encodings::LoadDictionary(info_.encoding, info_.type.physical(), info_.type.type_length,
                                      block.bytes);
   }();
@@ -129,10 +130,7 @@ absl::StatusOr<std::shared_ptr<const FileStatistics>> FileReader::Statistics() {
   if (statistics_ != nullptr) return statistics_;
   BlockBuffer buffer;
   auto statistics = [&]() -> absl::StatusOr<FileStatistics> {
-    CFILE_ASSIGN_OR_RETURN(
-        const FetchedBlock block,
-        FetchBlock(*source_, format_, *info_.statistics, options_.verify_checksums,
-                   options_.max_block_size_bytes, info_.statistics->end(), buffer));
+    CFILE_ASSIGN_OR_RETURN(const FetchedBlock block, FetchOnce(*info_.statistics, buffer));
     return ParseStatistics(block.bytes, info_);
   }();
   if (!statistics.ok()) return InBlock(statistics.status(), source_->name(), *info_.statistics);
@@ -149,7 +147,11 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
   const bool verify = options_.verify_checksums && !(leaf.verified(entry) && in_memory());
   auto block = FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes,
                           read_end, buffer);
-  if (!block.ok()) return InBlock(block.status(), source_->name(), pointer);
+  if (!block.ok()) {
+    // The next try reads anew.
+    buffer.stored.Clear();
+    return InBlock(block.status(), source_->name(), pointer);
+  }
   leaf.SetVerified(entry);
   return block;
 }
@@ -213,20 +215,19 @@ const encodings::SeekIndex* FileReader::KeepSeekIndex(
     const LoadedBlock& block, const BlockPointer& pointer,
     std::unique_ptr<const encodings::SeekIndex> index) {
   const size_t size_bytes = index->memory_usage_bytes();
-  if (block.resident != nullptr) {
-    const encodings::SeekIndex* offered = index.get();
-    const encodings::SeekIndex* kept = block.seek_index->Set(std::move(index));
-    if (kept == offered) {
-      options_.block_cache->table().Grow({cache_number_, pointer.offset}, size_bytes);
-    }
-    return kept;
-  }
+  const bool cached = block.resident != nullptr;
   // What does not fit takes the rest: no more are built.
   const auto needed = static_cast<int64_t>(size_bytes);
-  if (seek_index_bytes_left_.fetch_sub(needed, std::memory_order_relaxed) < needed) return nullptr;
+  if (!cached && seek_index_bytes_left_.fetch_sub(needed, std::memory_order_relaxed) < needed) {
+    return nullptr;
+  }
   const encodings::SeekIndex* offered = index.get();
   const encodings::SeekIndex* kept = block.seek_index->Set(std::move(index));
-  if (kept != offered) seek_index_bytes_left_.fetch_add(needed, std::memory_order_relaxed);
+  if (cached && kept == offered) {
+    options_.block_cache->table().Grow({cache_number_, pointer.offset}, size_bytes);
+  } else if (!cached && kept != offered) {
+    seek_index_bytes_left_.fetch_add(needed, std::memory_order_relaxed);
+  }
   return kept;
 }
 

@@ -82,6 +82,8 @@ class FileReader {
 
  private:
   FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options, FileInfo info);
+  // A block that is read once: an index node, the dictionary, the statistics.
+  absl::StatusOr<FetchedBlock> FetchOnce(const BlockPointer& pointer, BlockBuffer& buffer) const;
   // Tells the source what a scan that is at `pointer` comes to next.
   void AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const;
   absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,

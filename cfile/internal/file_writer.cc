@@ -40,6 +40,12 @@ absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options,
   return absl::OkStatus();
 }
 
+absl::Status CheckMetadataKey(std::string_view key) {
+  if (key.substr(0, kReservedKeyPrefix.size()) != kReservedKeyPrefix) return absl::OkStatus();
+  return Invalid(
+      encodings::StrCat("metadata key ", key, " is reserved: it begins with \"cfile.\""));
+}
+
 }  // namespace
 
 void ResolveChoices(const ColumnType& type, WriterOptions& options) {
@@ -110,9 +116,7 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   if (options.compression_level < 0 || options.compression_level > kMaxCompressionLevel)
     return Invalid(absl::StrCat("compression_level must be 0 to ", kMaxCompressionLevel));
   for (const auto& [key, value] : options.metadata) {
-    if (key.compare(0, kReservedKeyPrefix.size(), kReservedKeyPrefix) == 0) {
-      return Invalid(absl::StrCat("metadata key ", key, " is reserved: it begins with \"cfile.\""));
-    }
+    CFILE_RETURN_IF_ERROR(CheckMetadataKey(key));
   }
   if (options.compatibility == Compatibility::kKudu) {
     CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "Kudu"));
@@ -189,6 +193,12 @@ void FileWriter::AddTotals(Encoding encoding, const BlockPointer& pointer, size_
        pointer.size < block_size + sizeof(uint32_t) + kChecksumBytes)) {
     ++totals->compressed_blocks;
   }
+}
+
+absl::Status FileWriter::AddFooterMetadata(std::string_view key, std::string_view value) {
+  CFILE_RETURN_IF_ERROR(CheckMetadataKey(key));
+  info_.footer_metadata.emplace_back(key, value);
+  return absl::OkStatus();
 }
 
 absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, uint64_t first_ordinal,

@@ -55,9 +55,8 @@ class FileWriter {
   absl::Status AppendBlock(const encodings::EncodedBlock& block, uint64_t first_ordinal,
                            std::string_view value_key, ByteWriter& prefix);
 
-  void AddFooterMetadata(std::string_view key, std::string_view value) {
-    info_.footer_metadata.emplace_back(key, value);
-  }
+  // kInvalidArgument: `key` is one of the library's own.
+  absl::Status AddFooterMetadata(std::string_view key, std::string_view value);
 
   // Writes the indexes, the dictionary if there is one (not nullptr), the statistics if there are
   // any (not empty), and the footer of a file of `num_values` rows, and makes the file visible.

@@ -14,7 +14,8 @@ class StickyStatus {
  public:
   // `name`: of the file, for messages.
   explicit StickyStatus(const std::string& name)
-      : interrupted_(absl::AbortedError(absl::StrCat(name, ": an exception ended a call"))) {}
+      : interrupted_(absl::AbortedError(absl::StrCat(name, ": an exception ended a call"))),
+        finished_(absl::FailedPreconditionError(absl::StrCat(name, ": the writer is finished"))) {}
 
   // What `work` returns, and from an error on that error. An exception that passes through (of an
   // allocation, say) is an error too: what it left half done must not be gone on with.
@@ -32,13 +33,21 @@ class StickyStatus {
     return status_;
   }
 
+  // Run for the last time: where `work` succeeds, what comes behind it fails.
+  template <typename Work>
+  absl::Status Finish(Work&& work) {
+    absl::Status status = Run(std::forward<Work>(work));
+    if (status.ok()) status_ = finished_;
+    return status;
+  }
+
   const absl::Status& status() const { return status_; }
-  // From now on Run returns `status`.
-  void Set(absl::Status status) { status_ = std::move(status); }
 
  private:
-  // Made beforehand, as nothing may be allocated while an exception passes.
+  // Made beforehand, as nothing may be allocated while an exception passes or once a file is in
+  // place.
   const absl::Status interrupted_;
+  const absl::Status finished_;
   absl::Status status_;
 };
 

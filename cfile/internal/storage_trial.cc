@@ -62,17 +62,6 @@ struct Candidate {
   double picoseconds = 0;  // of a scan
 };
 
-template <typename T>
-size_t OwnBytes(std::span<const T> values) {
-  if constexpr (kIsBytes<T>) {
-    size_t bytes = 0;
-    for (const T& value : values) bytes += value.size();
-    return bytes;
-  } else {
-    return values.size_bytes();
-  }
-}
-
 // Codes of the values of a dictionary: how many there are of one kind.
 struct DistinctValues {
   size_t distinct = 0;
@@ -196,7 +185,7 @@ template <typename T>
 Storage TryStorage(std::span<const T> values, PhysicalType type, const EncoderOptions& options,
                    const AutoOptions& choice, std::span<const EncodingRow* const> rows) {
   const Rule rule = RuleOf(choice.goal);
-  const auto own_bytes = static_cast<double>(OwnBytes(values));
+  const auto own_bytes = static_cast<double>(encodings::OwnBytes(values));
   const double views = kIsBytes<T> ? static_cast<double>(values.size_bytes()) : 0;
   const double budget = rule.picoseconds_per_byte * (own_bytes + views);
   const auto count = static_cast<double>(values.size());

@@ -21,6 +21,7 @@
 #include "cfile/levels.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
+#include "tests/benchmarks/or_die.h"
 
 namespace cfile {
 namespace {
@@ -28,18 +29,7 @@ namespace {
 constexpr size_t kNumValues = 10'000'000;
 constexpr size_t kBatchRows = 4096;
 
-template <typename Result>
-auto OrDie(Result result) {
-  if (!result.ok()) {
-    if constexpr (std::is_same_v<Result, absl::Status>) {
-      std::fprintf(stderr, "%s\n", result.ToString().c_str());
-    } else {
-      std::fprintf(stderr, "%s\n", result.status().ToString().c_str());
-    }
-    std::abort();
-  }
-  if constexpr (!std::is_same_v<Result, absl::Status>) return *std::move(result);
-}
+using benchmarks::OrDie;
 
 // std::vector<bool> is no array.
 template <typename T>

@@ -14,16 +14,9 @@
 #include "cfile/options.h"
 #include "cfile/reader.h"
 #include "cfile/types.h"
-#include "measure.h"
+#include "or_die.h"
 
 namespace cfile::benchmarks {
-
-template <typename T>
-T OrDie(absl::StatusOr<T> result) {
-  Check(result.ok(), result.status().ToString());
-  return *std::move(result);
-}
-inline void OrDie(const absl::Status& status) { Check(status.ok(), status.ToString()); }
 
 // A file of a column: "default", or what the file is tuned for.
 struct FileOptions {

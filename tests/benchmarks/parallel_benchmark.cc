@@ -26,6 +26,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/table.h"
 #include "encodings/status.h"
+#include "tests/benchmarks/or_die.h"
 #include "tools/import/importer.h"
 
 namespace cfile {
@@ -35,23 +36,10 @@ constexpr uint64_t kCsvRows = 3'700'000;
 constexpr uint64_t kScanRows = 20'000'000;
 constexpr size_t kThreads[] = {1, 2, 4};
 
-void Check(bool good, const std::string& what) {
-  if (good) return;
-  std::fprintf(stderr, "failed: %s\n", what.c_str());
-  std::exit(1);
-}
-template <typename Result>
-auto OrDie(Result result) {
-  Check(result.ok(), result.ok() ? "" : std::string(result.status().message()));
-  return *std::move(result);
-}
-void Keep(const void* p) { asm volatile("" : : "g"(p) : "memory"); }
-
-double CpuSeconds() {
-  timespec time = {};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
+using benchmarks::Check;
+using benchmarks::Keep;
+using benchmarks::OrDie;
+using benchmarks::ProcessorSeconds;
 
 struct Cost {
   double seconds = std::numeric_limits<double>::max();
@@ -64,11 +52,11 @@ void Measure(const std::string& name, int turns, const std::function<void(size_t
   for (int turn = 0; turn < turns; ++turn) {
     for (size_t i = 0; i < std::size(kThreads); ++i) {
       const auto start = std::chrono::steady_clock::now();
-      const double cpu_start = CpuSeconds();
+      const double cpu_start = ProcessorSeconds();
       work(kThreads[i]);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
       best[i].seconds = std::min(best[i].seconds, took.count());
-      best[i].cpu_seconds = std::min(best[i].cpu_seconds, CpuSeconds() - cpu_start);
+      best[i].cpu_seconds = std::min(best[i].cpu_seconds, ProcessorSeconds() - cpu_start);
     }
   }
   for (size_t i = 0; i < std::size(kThreads); ++i) {

@@ -15,17 +15,14 @@
 #include "cfile/reader.h"
 #include "cfile/scan.h"
 #include "cfile/writer.h"
+#include "tests/benchmarks/or_die.h"
 
 namespace cfile {
 namespace {
 
 constexpr size_t kNumValues = 10'000'000;
 
-template <typename Result>
-auto OrDie(Result result) {
-  if (!result.ok()) std::abort();
-  if constexpr (!std::is_same_v<Result, absl::Status>) return *std::move(result);
-}
+using benchmarks::OrDie;
 
 template <typename T>
 void WriteFile(const ColumnType& type, const WriterOptions& options, const std::vector<T>& values,

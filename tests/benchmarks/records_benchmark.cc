@@ -26,6 +26,7 @@
 #include "cfile/table.h"
 #include "encodings/levels.h"
 #include "encodings/physical_type.h"
+#include "tests/benchmarks/or_die.h"
 #include "tools/import/records_importer.h"
 
 namespace cfile {
@@ -33,17 +34,9 @@ namespace {
 
 constexpr size_t kFileBytes = 200'000'000;
 
-void Check(bool good, const std::string& what) {
-  if (good) return;
-  std::fprintf(stderr, "failed: %s\n", what.c_str());
-  std::exit(1);
-}
-template <typename Result>
-auto OrDie(Result result) {
-  Check(result.ok(), result.ok() ? "" : std::string(result.status().message()));
-  return *std::move(result);
-}
-void Keep(const void* p) { asm volatile("" : : "g"(p) : "memory"); }
+using benchmarks::Check;
+using benchmarks::Keep;
+using benchmarks::OrDie;
 
 double Seconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();

@@ -47,18 +47,6 @@ inline bool IsPage(Encoding encoding) {
   return static_cast<uint32_t>(encoding) >= kFirstExtendedNumber;
 }
 
-// Bytes of the values themselves.
-template <typename T>
-size_t OwnBytes(std::span<const T> values) {
-  if constexpr (kIsBytes<T>) {
-    size_t bytes = 0;
-    for (const T& value : values) bytes += value.size();
-    return bytes;
-  } else {
-    return values.size_bytes();
-  }
-}
-
 // Encodes all values in blocks; appends at most next_batch() at a time.
 template <typename T, typename NextBatch>
 std::vector<Block> Encode(const Pair& pair, std::span<const T> values,

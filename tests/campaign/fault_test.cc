@@ -10,8 +10,9 @@
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/campaign/amount.h"
+#include "tests/campaign/failing_io.h"
 #include "tests/cfile/column_testing.h"
-#include "tests/cfile/failing_io.h"
 
 namespace cfile {
 namespace {
@@ -175,6 +176,7 @@ TEST_P(FaultTest, EachReadFails) {
         if (HasFailure()) FAIL() << "read " << number;
         if (!fault->fired()) {
           EXPECT_GT(number, 10);
+          campaign::Done("failed_reads", static_cast<uint64_t>(number) - 1);
           break;
         }
       }
@@ -211,7 +213,10 @@ TEST_P(FaultTest, NextGoesOnAfterAFailedRead) {
         ASSERT_FALSE(batch->empty());
         ordinal += batch->size();
       }
-      if (!fault->fired()) break;
+      if (!fault->fired()) {
+        campaign::Done("failed_reads", static_cast<uint64_t>(number) - 1);
+        break;
+      }
     }
   });
 }
@@ -232,6 +237,7 @@ TEST_P(FaultTest, EachReadOfVerifyFails) {
       if (!fault->fired()) {
         EXPECT_TRUE(report.ok()) << report.damages[0].status;
         EXPECT_EQ(report.values, kRows);
+        campaign::Done("failed_reads", static_cast<uint64_t>(number) - 1);
         break;
       }
       ASSERT_FALSE(report.ok()) << "read " << number;
@@ -279,6 +285,7 @@ TEST_P(FaultTest, EachWriteFails) {
       if (HasFailure()) FAIL() << "write " << number;
       if (!fault->fired()) {
         EXPECT_EQ(bytes, expected);
+        campaign::Done("failed_writes", static_cast<uint64_t>(number) - 1);
         break;
       }
       EXPECT_TRUE(bytes.empty());

@@ -13,7 +13,8 @@
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/cfile/system_calls.h"
+#include "tests/campaign/amount.h"
+#include "tests/campaign/system_calls.h"
 #include "tests/cfile/table_fixture.h"
 
 namespace cfile {
@@ -86,6 +87,7 @@ void FailEachCall(const std::string& directory, int error, const std::function<v
     if (failed.empty()) {
       EXPECT_TRUE(status.ok()) << status;
       EXPECT_GT(number, 3);
+      campaign::Done("failed_calls", static_cast<uint64_t>(number) - 1);
       return;
     }
   }

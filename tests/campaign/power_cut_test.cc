@@ -1,7 +1,5 @@
 // A writing process is killed at random points, and the disk loses what was not synced: the final
 // name holds nothing, the old file or the whole new one.
-//
-// CFILE_POWER_CUTS: how many processes are killed for files and for tables each (50).
 #include <sys/wait.h>
 
 #include <chrono>
@@ -19,7 +17,8 @@
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/cfile/system_calls.h"
+#include "tests/campaign/amount.h"
+#include "tests/campaign/system_calls.h"
 #include "tests/cfile/table_fixture.h"
 
 namespace cfile {
@@ -31,10 +30,7 @@ using Event = SystemCalls::Event;
 
 constexpr size_t kRows = 30'000;
 
-int PowerCuts() {
-  const char* const cuts = getenv("CFILE_POWER_CUTS");
-  return cuts == nullptr ? 50 : std::atoi(cuts);
-}
+uint64_t PowerCuts() { return campaign::Amount(50, 1000); }
 
 // kRows times `value`.
 absl::Status WriteNumbers(const std::string& path, int64_t value) {
@@ -127,7 +123,7 @@ TEST(PowerCutTest, KilledWriterOfAFile) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("file");
   std::set<bool> torn;
-  for (int cut = 0; cut < PowerCuts(); ++cut) {
+  for (uint64_t cut = 0; cut < PowerCuts(); ++cut) {
     const int64_t done = RunAndKill([&](int64_t i) { return WriteNumbers(path, i + 1); }, random);
     // The last one reported, or the one behind it.
     const int64_t value = ValueOfFile(path);
@@ -145,7 +141,7 @@ TEST(PowerCutTest, KilledWriterOfAFile) {
 
 TEST(PowerCutTest, KilledAppenderOfATable) {
   std::mt19937_64 random(2);
-  for (int cut = 0; cut < PowerCuts(); ++cut) {
+  for (uint64_t cut = 0; cut < PowerCuts(); ++cut) {
     const TemporaryDirectory directory;
     const std::string path = directory.path("table");
     const int64_t done = RunAndKill([&](int64_t) { return AppendPart(path); }, random);
@@ -157,6 +153,7 @@ TEST(PowerCutTest, KilledAppenderOfATable) {
     EXPECT_EQ(static_cast<int64_t>(PartsOf(path)), parts + 1);
     if (HasFailure()) FAIL() << "cut " << cut;
   }
+  campaign::Done("kills", PowerCuts());
 }
 
 // A disk as a power cut may leave it. A folder's entries and a file's bytes are certain from their
@@ -292,9 +289,10 @@ void CutEverywhere(const std::string& root, Work work, Check check) {
   ASSERT_TRUE(status.ok()) << status;
   ASSERT_GT(events.size(), 4);
   std::mt19937_64 random(3);
+  const uint64_t rounds = campaign::Amount(40, 400);
   for (size_t end = 0; end <= events.size(); ++end) {
     const std::vector<Event> done(events.begin(), events.begin() + static_cast<ptrdiff_t>(end));
-    for (int round = 0; round < 40; ++round) {
+    for (uint64_t round = 0; round < rounds; ++round) {
       const TemporaryDirectory after;
       for (const std::string& folder : folders) fs::create_directories(after.path(folder));
       Disk(start, done, random).Write(root, after.path());
@@ -302,6 +300,7 @@ void CutEverywhere(const std::string& root, Work work, Check check) {
       if (testing::Test::HasFailure()) FAIL() << "cut behind " << end << " events";
     }
   }
+  campaign::Done("replayed_cuts", (events.size() + 1) * rounds);
 }
 
 TEST(PowerCutTest, LostWritesOfAFile) {

@@ -24,6 +24,7 @@
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/campaign/amount.h"
 #include "tests/cfile/table_fixture.h"
 #include "tests/sanitizers.h"
 
@@ -130,6 +131,7 @@ void FailEachAllocation(const std::function<void()>& prepare,
     if (done) {
       ASSERT_FALSE(threw);
       EXPECT_GT(number, 20);
+      campaign::Done("failed_allocations", static_cast<uint64_t>(number) - 1);
       return;
     }
   }

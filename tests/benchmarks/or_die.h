@@ -1,0 +1,19 @@
+// Values without their errors: one ends the program with its message.
+#pragma once
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tests/benchmarks/measure.h"
+
+namespace cfile::benchmarks {
+
+template <typename T>
+T OrDie(absl::StatusOr<T> result) {
+  Check(result.ok(), result.status().ToString());
+  return *std::move(result);
+}
+inline void OrDie(const absl::Status& status) { Check(status.ok(), status.ToString()); }
+
+}  // namespace cfile::benchmarks
