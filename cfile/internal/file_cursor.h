@@ -65,8 +65,10 @@ class FileCursor {
     CFILE_RETURN_IF_ERROR(LoadBlock(access));
     if (!InBlock(ordinal)) {
       Unload();
-      return Damage("no block holds ordinal ", ordinal, "; the one the index names begins at ",
-                    first_ordinal_, " and has ", block_.num_rows(), " rows");
+      return internal::InBlock(
+          encodings::DataLoss("the index names it for ordinal ", ordinal, ", found the rows ",
+                              first_ordinal_, " to ", first_ordinal_ + block_.num_rows()),
+          file_->source().name(), loaded_pointer_);
     }
     return SeekInBlock(ordinal);
   }

@@ -60,7 +60,19 @@ absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
   BlockBuffer buffer;
   auto node = [&]() -> absl::StatusOr<std::unique_ptr<IndexNode>> {
     CFILE_ASSIGN_OR_RETURN(const FetchedBlock block, FetchOnce(pointer, buffer));
-    return IndexNode::Parse(block.bytes, kind, form, pointer, first_block_offset);
+    CFILE_ASSIGN_OR_RETURN(auto parsed,
+                           IndexNode::Parse(block.bytes, kind, form, pointer, first_block_offset));
+    // A node that stands where its parent or the root should be knows a part of the blocks only.
+    const bool leftmost = first_block_offset == info_.header_size_bytes;
+    if (leftmost && parsed->leaf() && parsed->num_entries() > 0) {
+      const uint64_t first = parsed->entry_pointer(0).offset;
+      if (first - first_block_offset >= kAlignment) {
+        return encodings::DataLoss("the index's first block lies at offset ", first,
+                                   ", expected one behind the header's ", first_block_offset,
+                                   " bytes");
+      }
+    }
+    return parsed;
   }();
   if (!node.ok()) return InBlock(node.status(), source_->name(), pointer);
   return node;

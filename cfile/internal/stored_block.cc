@@ -14,7 +14,6 @@ namespace {
 using encodings::ByteReader;
 using encodings::DataLoss;
 
-constexpr size_t kAlignment = 64;
 constexpr uint8_t kZeros[kAlignment] = {};
 
 // Version 2 keeps a block as it is where compression saves less than a tenth.

@@ -18,10 +18,13 @@ namespace cfile::internal {
 
 using encodings::ByteWriter;
 
+// What values are aligned to, in bytes of the file.
+inline constexpr size_t kAlignment = 64;
+
 // How a block is to be stored.
 struct BlockStorage {
-  // Zeros are put before the block so that its byte *align_at lies at a multiple of 64 in the file,
-  // unless it is stored compressed.
+  // Zeros are put before the block so that its byte *align_at lies at a multiple of kAlignment in
+  // the file, unless it is stored compressed.
   std::optional<size_t> align_at = std::nullopt;
   // False: as it is, where the format can say so (version 1 cannot).
   bool compress = true;

@@ -25,65 +25,31 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/campaign/amount.h"
+#include "tests/campaign/heap.h"
 #include "tests/cfile/table_fixture.h"
 #include "tests/sanitizers.h"
-
-namespace {
-
-// Of this thread: the library makes none.
-thread_local int64_t allocations_left = -1;
-thread_local int64_t blocks_held = 0;
-
-thread_local bool failed_in_protobuf = false;
-
-// Its repeated fields lose an element where they cannot grow, which is not ours to mend.
-bool IsCalledByProtobuf() {
-  void* frames[4];  // this, Allocate, operator new, and who called it
-  Dl_info caller;
-  return backtrace(frames, 4) == 4 && dladdr(frames[3], &caller) != 0 &&
-         std::string_view(caller.dli_fname).find("libprotobuf") != std::string_view::npos;
-}
-
-[[maybe_unused]] void* Allocate(size_t size, size_t alignment) {
-  if (allocations_left > 0 && --allocations_left == 0) {
-    failed_in_protobuf = IsCalledByProtobuf();
-    throw std::bad_alloc();
-  }
-  void* const block = aligned_alloc(alignment, (size + alignment) / alignment * alignment);
-  if (block == nullptr) throw std::bad_alloc();
-  ++blocks_held;
-  return block;
-}
-
-[[maybe_unused]] void Free(void* block) {
-  if (block != nullptr) --blocks_held;
-  free(block);
-}
-
-[[maybe_unused]] constexpr size_t kAlignment = alignof(std::max_align_t);
-
-}  // namespace
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-void* operator new(size_t size) { return Allocate(size, kAlignment); }
-void* operator new[](size_t size) { return Allocate(size, kAlignment); }
-void* operator new(size_t size, std::align_val_t alignment) {
-  return Allocate(size, static_cast<size_t>(alignment));
-}
-void operator delete(void* block) noexcept { Free(block); }
-void operator delete[](void* block) noexcept { Free(block); }
-void operator delete(void* block, size_t) noexcept { Free(block); }
-void operator delete[](void* block, size_t) noexcept { Free(block); }
-void operator delete(void* block, std::align_val_t) noexcept { Free(block); }
-void operator delete(void* block, size_t, std::align_val_t) noexcept { Free(block); }
-#endif
 
 namespace cfile {
 namespace {
 
 namespace fs = std::filesystem;
+using campaign::heap;
 using testing::ElementsAre;
 using testing::IsEmpty;
+
+thread_local bool failed_in_protobuf = false;
+
+// Its repeated fields lose an element where they cannot grow, which is not ours to mend.
+void SeeWhetherProtobufCalls() {
+  void* frames[4];  // this, Allocate unless it is inlined, operator new, and who called it
+  failed_in_protobuf = false;
+  for (int i = backtrace(frames, 4) - 1; i >= 2; --i) {
+    Dl_info caller;
+    failed_in_protobuf |=
+        dladdr(frames[i], &caller) != 0 &&
+        std::string_view(caller.dli_fname).find("libprotobuf") != std::string_view::npos;
+  }
+}
 
 size_t OpenDescriptors() {
   return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
@@ -110,19 +76,20 @@ void FailEachAllocation(const std::function<void()>& prepare,
   for (int64_t number = 1;; ++number) {
     prepare();
     status = absl::OkStatus();
-    const int64_t held = blocks_held;
+    const int64_t held = heap.blocks;
     bool threw = false;
     failed_in_protobuf = false;
-    allocations_left = number;
+    heap.failing = SeeWhetherProtobufCalls;
+    heap.allocations_left = number;
     try {
       status = attempt();
     } catch (const std::bad_alloc&) {
       threw = true;
     }
-    const bool done = allocations_left > 0;
-    allocations_left = -1;
+    const bool done = heap.allocations_left > 0;
+    heap.allocations_left = -1;
     if (!failed_in_protobuf) {
-      ASSERT_EQ(blocks_held, held) << "allocation " << number;
+      ASSERT_EQ(heap.blocks, held) << "allocation " << number;
     }
     ASSERT_EQ(OpenDescriptors(), descriptors) << "allocation " << number;
     ASSERT_TRUE(status.ok()) << "allocation " << number << ": " << status;

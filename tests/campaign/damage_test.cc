@@ -1,490 +1,364 @@
-// Damaged files: reported, or provably harmless; never a crash, a hang, or wrong values behind a
-// valid checksum.
+// Damaged files: reported with the place, or provably harmless; behind right checksums survived.
+// Never a crash, a hang, too much memory, or wrong values behind a valid checksum.
+#include <ctime>
+
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <random>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "cfile/inspect.h"
-#include "cfile/internal/crc32c.h"
-#include "cfile/internal/file_metadata.h"
-#include "cfile/internal/index_node.h"
 #include "cfile/reader.h"
-#include "cfile/scan.h"
-#include "cfile/writer.h"
 #include "gmock/gmock.h"
-#include "tests/cfile/column_testing.h"
-#include "tests/cfile/level_testing.h"
+#include "tests/campaign/amount.h"
+#include "tests/campaign/damage_files.h"
+#include "tests/campaign/heap.h"
+#include "tests/campaign/parts.h"
+#include "tests/campaign/transcript.h"
 #include "tests/sanitizers.h"
 
 namespace cfile {
 namespace {
 
-using testing::HasSubstr;
-using namespace testing_support;
-using File = std::vector<uint8_t>;
+using campaign::Bytes;
+using campaign::NamedFile;
+using campaign::Transcript;
 
-// Scans for what is not below a value of the middle. As ReadAll below.
-template <typename T>
-absl::Status ScanAll(const Reader& reader, const Column<T>* column) {
-  std::optional<Owned<T>> middle;
-  if (column != nullptr) middle = column->rows[column->rows.size() / 2];
-  const Owned<T> low = middle.value_or(Owned<T>{});
-  auto scan = Scan<T>::Open(reader, Predicate<T>::GreaterOrEqual(T(low)));
-  if (!scan.ok()) return scan.status();
-  std::vector<uint64_t> found;
-  while (true) {
-    const auto batch = scan->Next();
-    if (!batch.ok()) return batch.status();
-    if (batch->empty()) break;
-    found.insert(found.end(), batch->ordinals.begin(), batch->ordinals.end());
-  }
-  if (column == nullptr) return absl::OkStatus();
-  std::vector<uint64_t> expected;
-  for (size_t i = 0; i < column->rows.size(); ++i) {
-    const auto& row = column->rows[i];
-    if (row && !encodings::KeyLess<T>(T(*row), T(low))) expected.push_back(i);
-  }
-  EXPECT_EQ(found, expected);
-  return absl::OkStatus();
+constexpr uintmax_t kMostGoldenBytes = 8 * 1024;
+constexpr size_t kZeroedBytes = 512;  // a page, as to files of this size
+
+// Our own ones and the golden ones; of many kinds a few in a build's tests.
+const std::vector<NamedFile>& Files() {
+  static const auto* const files = new auto([] {
+    std::vector<NamedFile> all = campaign::OwnFiles(/*seed=*/0);
+    EXPECT_GE(all.size(), 300u);
+    for (NamedFile& file : campaign::GoldenFiles(kMostGoldenBytes)) all.push_back(std::move(file));
+    const size_t step = campaign::Full() ? 1 : 8 * kThinning;
+    std::vector<NamedFile> chosen;
+    for (size_t i = 0; i < all.size(); i += step) chosen.push_back(std::move(all[i]));
+    return chosen;
+  }());
+  return *files;
 }
 
-// Reads everything in every way. OK if all of it went well and gave what `column` holds; the first
-// error otherwise.
-template <typename T>
-absl::Status ReadAll(const File& file, const Column<T>* column) {
+// `work(i)` for each i below `count`, by as many threads as there are cores, until one finds
+// something.
+void ForEach(size_t count, const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next = 0;
+  std::vector<std::jthread> threads;
+  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) {
+    threads.emplace_back([&] {
+      for (size_t at = next++; at < count && !testing::Test::HasFailure(); at = next++) work(at);
+    });
+  }
+}
+
+absl::StatusOr<Reader> Open(const Bytes& file) {
+  // Of this thread, and small.
+  thread_local const auto cache = std::make_shared<BlockCache>(64 * 1024);
   // An exact copy on the heap, so that a sanitizer sees any reading beyond it.
-  const auto reader = Reader::Open(NewMemorySource(file, "damaged"));
-  if (!reader.ok()) return reader.status();
-  auto cursor = reader->template NewCursor<T>();
-  if (!cursor.ok()) return cursor.status();
-  if (const auto statistics = reader->Statistics(); !statistics.ok()) return statistics.status();
-  uint64_t rows = 0;
-  while (true) {
-    const auto batch = cursor->Next(1000);
-    if (!batch.ok()) return batch.status();
-    if (batch->empty()) break;
-    rows += batch->size();
-    if (column != nullptr) ExpectBatch(*batch, *column);
-  }
-  if (column != nullptr) {
-    EXPECT_EQ(rows, column->rows.size());
-  }
-  for (uint64_t ordinal = 0; ordinal < rows; ordinal += 1 + rows / 20) {
-    if (const auto value = cursor->Get(ordinal); !value.ok()) return value.status();
-  }
-  if (reader->info().value_index_root) {
-    std::mt19937_64 random(rows);
-    for (int i = 0; i < 10; ++i) {
-      const Owned<T> key = RandomValue<T>(reader->type(), i % 2, random);
-      if (const auto found = cursor->SeekToKey(T(key)); !found.ok()) return found.status();
-      if (const auto batch = cursor->Next(100); !batch.ok()) return batch.status();
-    }
-  }
-  return ScanAll<T>(*reader, column);
+  return Reader::Open(NewMemorySource(file, "damaged"), {.block_cache = cache});
 }
 
-// The same of a file of records.
-template <typename T>
-absl::Status ReadAllLevels(const File& file, const Leaf<T>* leaf) {
-  const auto reader = Reader::Open(NewMemorySource(file, "damaged"));
-  if (!reader.ok()) return reader.status();
-  auto cursor = LevelCursor<T>::Open(*reader);
-  if (!cursor.ok()) return cursor.status();
-  if (const auto statistics = reader->Statistics(); !statistics.ok()) return statistics.status();
-  std::mt19937_64 random(1);
-  if (absl::Status status = ReadRest(*cursor, leaf, random); !status.ok()) return status;
-  for (uint64_t record = 0; record < reader->num_values(); record += 1 + record / 3) {
-    if (absl::Status status = cursor->SeekToRecord(record); !status.ok()) return status;
-    if (absl::Status status = ReadRest(*cursor, leaf, random, 2); !status.ok()) return status;
-  }
-  return absl::OkStatus();
+double ThreadSeconds() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-struct Sample {
-  std::string name;
-  File file;
-  // ReadAll of a changed form; `compare`: what can be read must be what was written.
-  std::function<absl::Status(const File&, bool compare)> read;
+// Runs `read`; it must not take long (of a processor, so that other programs do not count), nor
+// more of the heap than is stated: 64 MiB, a block and the metadata.
+template <typename Read>
+auto WithinBounds(Read&& read) {
+  constexpr int64_t kMostHeapBytes = (64 << 20) + (16 << 20) + (16 << 20);
+  const double start = ThreadSeconds();
+  const int64_t held = campaign::heap.most_bytes = campaign::heap.bytes;
+  auto result = read();
+  EXPECT_LT(ThreadSeconds() - start, 1.0 * kThinning);
+  EXPECT_LE(campaign::heap.most_bytes - held, kMostHeapBytes);
+  return result;
+}
+
+// Where the damage is: a part of the file with an offset, or one of its ends.
+bool NamesThePlace(const absl::Status& status) {
+  const std::string message(status.message());
+  if (message.find("damaged") == message.npos) return false;
+  for (const char* place : {"offset ", "header", "footer", "magic", "bytes"}) {
+    if (message.find(place) != message.npos) return true;
+  }
+  return false;
+}
+
+// With `changed` instead of `whole`: an error that names the place, which is returned, or the very
+// same rows.
+absl::Status ExpectErrorOrSame(const Bytes& changed, const Transcript& whole,
+                               const std::string& what) {
+  Transcript transcript = WithinBounds([&] { return campaign::TranscriptOfFile(Open(changed)); });
+  EXPECT_TRUE(transcript.IsFrontOf(whole)) << what << ": other rows, then " << transcript.status;
+  EXPECT_TRUE(transcript.status.ok() || NamesThePlace(transcript.status))
+      << what << ": " << transcript.status;
+  return std::move(transcript.status);
+}
+
+// What is right behind checksums can still be impossible.
+void ExpectSurvives(const Bytes& changed, const std::string& what) {
+  const absl::Status status = WithinBounds([&] {
+    const auto reader = Open(changed);
+    if (!reader.ok()) return reader.status();
+    (void)Verify(*reader);
+    return campaign::TranscriptOfFile(reader).status;
+  });
+  EXPECT_TRUE(status.ok() || absl::IsDataLoss(status) || absl::IsUnimplemented(status) ||
+              absl::IsFailedPrecondition(status))
+      << what << ": " << status;
+}
+
+bool VerifyFindsNothing(const Bytes& file) {
+  const auto reader = Open(file);
+  return reader.ok() && Verify(*reader).ok();
+}
+
+struct Whole {
+  Transcript transcript;
+  FileInfo info;
+  std::vector<BlockPointer> blocks;
 };
-
-template <typename T>
-Sample MakeSample(std::string name, const ColumnType& type, const WriterOptions& options,
-                  size_t rows, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const auto column =
-      RandomColumn<T>(type, rows, options.nullable ? 20 : -1, options.value_index, random);
-  return {std::move(name), WriteColumn<T>(type, options, column),
-          [column](const File& file, bool compare) {
-            return ReadAll<T>(file, compare ? &column : nullptr);
-          }};
-}
-
-template <typename T>
-Sample MakeLevelSample(std::string name, const ColumnType& type, const LevelLimits& limits,
-                       const WriterOptions& options, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const auto leaf = RandomLeaf<T>(type, limits, 60, 0, random);
-  return {std::move(name), WriteLeaf<T>(type, options, leaf, random),
-          [leaf](const File& file, bool compare) {
-            return ReadAllLevels<T>(file, compare ? &leaf : nullptr);
-          }};
-}
-
-// Small files of every encoding, with and without nulls, indexes and compression.
-std::vector<Sample> Samples() {
-  const std::vector<Compression> codecs = BuiltInCompressions();
-  std::vector<Sample> samples;
-  uint64_t seed = 0;
-  size_t turn = 0;
-  for (const ColumnType& type : {ColumnType::Int32(), ColumnType::Uint32(), ColumnType::Bool(),
-                                 ColumnType::String(), ColumnType::Uuid()}) {
-    for (const encodings::EncodingRow& row : encodings::Encodings()) {
-      if (!row.Supports(type.physical())) continue;
-      // Every codec has its turn.
-      for (const Compression compression : {Compression::kNone, codecs[turn++ % codecs.size()]}) {
-        for (const bool sorted : {false, true}) {
-          const WriterOptions options{.encoding = row.encoding,
-                                      .compression = compression,
-                                      .nullable = !sorted,
-                                      .value_index = sorted,
-                                      .block_size_bytes = 100,
-                                      .index_block_size_bytes = 60};
-          samples.push_back(encodings::VisitPhysicalType(type.physical(), [&](auto t) {
-            return MakeSample<typename decltype(t)::type>(
-                type.ToString() + " " + std::string(row.name) + " " + CompressionName(compression) +
-                    (sorted ? " sorted" : " nullable"),
-                type, options, 120, ++seed);
-          }));
-        }
-      }
-    }
-  }
-  for (const LevelLimits& limits : {LevelLimits{0, 2}, LevelLimits{1, 2}, LevelLimits{2, 4},
-                                    LevelLimits::KuduArray(false), LevelLimits::KuduArray(true)}) {
-    for (const Encoding encoding : {Encoding::kPlain, Encoding::kParquetDeltaBinaryPacked}) {
-      samples.push_back(MakeLevelSample<int32_t>(
-          "levels " + std::to_string(limits.max_repetition) + " " +
-              std::to_string(limits.max_definition) + (limits.kudu_array ? " array " : " ") +
-              EncodingName(encoding),
-          ColumnType::Int32(), limits,
-          {.encoding = encoding, .block_size_bytes = 150, .index_block_size_bytes = 60}, ++seed));
-    }
-  }
-  return samples;
+Whole ReadWhole(const NamedFile& file) {
+  const auto reader = Open(file.bytes);
+  EXPECT_TRUE(reader.ok()) << file.name << ": " << reader.status();
+  if (!reader.ok()) return {};
+  Whole whole{campaign::TranscriptOfFile(reader), reader->info(), campaign::BlocksOf(*reader)};
+  EXPECT_TRUE(whole.transcript.status.ok()) << file.name << ": " << whole.transcript.status;
+  return whole;
 }
 
 TEST(Damage, EveryBitFlipIsReportedOrHarmless) {
-  uint64_t flips = 0, harmless = 0;
-  for (const Sample& sample : Samples()) {
-    SCOPED_TRACE(sample.name);
-    ASSERT_TRUE(sample.read(sample.file, true).ok());
-    File file = sample.file;
-    for (size_t byte = 0; byte < file.size(); byte += kThinning) {
-      for (int bit = 0; bit < 8; ++bit, ++flips) {
-        file[byte] = static_cast<uint8_t>(file[byte] ^ 1 << bit);
-        const absl::Status status = sample.read(file, true);
-        if (status.ok()) {
-          // Alignment, which no checksum covers, or an index node that these readings did not need:
-          // Verify sees it.
-          ++harmless;
-          EXPECT_FALSE(Verify(*Reader::Open(NewMemoryViewSource(file))).ok()) << "byte " << byte;
-        } else {
-          EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
-          EXPECT_THAT(std::string(status.message()), HasSubstr("damaged"));
-        }
-        if (testing::Test::HasFailure()) return;
-        file[byte] = sample.file[byte];
+  std::atomic<uint64_t> flips = 0, harmless = 0, files = 0;
+  ForEach(Files().size(), [&](size_t i) {
+    const NamedFile& file = Files()[i];
+    const Whole whole = ReadWhole(file);
+    if (!whole.info.has_checksums()) return;
+    ++files;
+    Bytes changed = file.bytes;
+    for (size_t byte = 0; byte < changed.size() && !testing::Test::HasFailure();
+         byte += kThinning) {
+      for (int bit = 0; bit < 8; ++bit) {
+        changed[byte] = static_cast<uint8_t>(file.bytes[byte] ^ 1 << bit);
+        ++flips;
+        const std::string what = file.name + ", bit " + std::to_string(8 * byte + bit);
+        const absl::Status status = ExpectErrorOrSame(changed, whole.transcript, what);
+        EXPECT_TRUE(status.ok() || absl::IsDataLoss(status)) << what << ": " << status;
+        if (!status.ok()) continue;
+        // Alignment, which no checksum covers, or what these readings did not need: Verify sees it.
+        ++harmless;
+        EXPECT_FALSE(VerifyFindsNothing(changed)) << what;
       }
+      changed[byte] = file.bytes[byte];
     }
-  }
+  });
   EXPECT_GT(flips, 300'000u / kThinning);
   EXPECT_LT(harmless, flips / 10);
+  campaign::Done("files", files);
+  campaign::Done("bit_flips", flips);
 }
 
 TEST(Damage, EveryPrefixIsRefused) {
-  for (const Sample& sample : Samples()) {
-    SCOPED_TRACE(sample.name);
-    for (size_t size = 0; size < sample.file.size(); ++size) {
-      const File file(sample.file.begin(), sample.file.begin() + static_cast<ptrdiff_t>(size));
-      ASSERT_EQ(Reader::Open(NewMemorySource(file)).status().code(), absl::StatusCode::kDataLoss)
-          << size;
+  std::atomic<uint64_t> prefixes = 0;
+  ForEach(Files().size(), [&](size_t i) {
+    const NamedFile& file = Files()[i];
+    for (size_t size = 0; size < file.bytes.size(); ++size, ++prefixes) {
+      const Bytes front(file.bytes.begin(), file.bytes.begin() + static_cast<ptrdiff_t>(size));
+      const absl::Status status = WithinBounds([&] { return Open(front).status(); });
+      ASSERT_TRUE(absl::IsDataLoss(status)) << file.name << ", " << size << " bytes: " << status;
     }
-    File file = sample.file;
-    file.push_back(0);
-    EXPECT_FALSE(Reader::Open(NewMemorySource(file)).ok());
-  }
+  });
+  campaign::Done("prefixes", prefixes);
 }
 
-// The parts of a file that have a checksum of their own.
-std::vector<BlockPointer> CheckedParts(const File& file) {
-  std::vector<BlockPointer> parts;
-  const auto reader = Reader::Open(NewMemoryViewSource(file));
-  if (reader->info().statistics) parts.push_back(*reader->info().statistics);
-  for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
-    EXPECT_TRUE(VisitIndex(*reader, kind, [&](const IndexNodeInfo& node) {
-                  parts.push_back(node.pointer);
-                  for (const auto& entry : node.entries) {
-                    if (node.leaf && kind == IndexKind::kPositional) parts.push_back(entry.pointer);
-                  }
-                  return true;
-                }).ok());
-  }
-  return parts;
+TEST(Damage, WhatIsAppendedIsRefused) {
+  std::atomic<uint64_t> appended = 0;
+  ForEach(Files().size(), [&](size_t i) {
+    const NamedFile& file = Files()[i];
+    std::mt19937_64 random(i);
+    for (size_t size = 1; size <= 64 * 1024; size = size * 2 + random() % 2, ++appended) {
+      Bytes longer = file.bytes;
+      while (longer.size() < file.bytes.size() + size) {
+        // In turn random bytes, zeros and the file's own ones.
+        const size_t at = longer.size() - file.bytes.size();
+        longer.push_back(size % 3 == 0   ? 0
+                         : size % 3 == 1 ? static_cast<uint8_t>(random())
+                                         : file.bytes[at % file.bytes.size()]);
+      }
+      if (longer.size() % file.bytes.size() == 0) continue;  // it ends as a file does
+      const absl::Status status = WithinBounds([&] { return Open(longer).status(); });
+      ASSERT_TRUE(absl::IsDataLoss(status)) << file.name << " and " << size << ": " << status;
+    }
+  });
+  campaign::Done("appended", appended);
 }
 
-void Sign(const BlockPointer& part, File& file) {
-  const size_t size = part.size - internal::kChecksumBytes;
-  const uint32_t crc = internal::Crc32c({file.data() + part.offset, size});
-  encodings::StoreLittleEndian(crc, file.data() + part.offset + size);
+TEST(Damage, ZeroedPagesAreReportedOrHarmless) {
+  std::atomic<uint64_t> pages = 0;
+  ForEach(Files().size(), [&](size_t i) {
+    const NamedFile& file = Files()[i];
+    const Whole whole = ReadWhole(file);
+    for (size_t step : {kZeroedBytes, kZeroedBytes / 8}) {
+      for (size_t at = 0; at < file.bytes.size(); at += step, ++pages) {
+        Bytes changed = file.bytes;
+        std::fill_n(changed.begin() + static_cast<ptrdiff_t>(at),
+                    std::min(step, changed.size() - at), uint8_t{0});
+        const std::string what =
+            file.name + ", " + std::to_string(step) + " zeros at " + std::to_string(at);
+        if (!whole.info.has_checksums()) {
+          ExpectSurvives(changed, what);
+        } else if (ExpectErrorOrSame(changed, whole.transcript, what).ok()) {
+          EXPECT_TRUE(changed == file.bytes || !VerifyFindsNothing(changed)) << what;
+        }
+      }
+    }
+  });
+  campaign::Done("zeroed_pages", pages);
+}
+
+// Two blocks of one file change places: their checksums fit, their ordinals do not.
+TEST(Damage, BlocksThatChangePlacesAreNoticed) {
+  std::atomic<uint64_t> swaps = 0;
+  ForEach(Files().size(), [&](size_t i) {
+    const NamedFile& file = Files()[i];
+    const Whole whole = ReadWhole(file);
+    if (!whole.info.has_checksums()) return;
+    for (size_t a = 0; a < whole.blocks.size(); ++a) {
+      for (size_t b = a + 1; b < whole.blocks.size(); ++b) {
+        if (whole.blocks[a].size != whole.blocks[b].size) continue;
+        Bytes changed = file.bytes;
+        const auto at = [&](uint64_t offset) {
+          return changed.begin() + static_cast<ptrdiff_t>(offset);
+        };
+        std::swap_ranges(at(whole.blocks[a].offset), at(whole.blocks[a].end()),
+                         at(whole.blocks[b].offset));
+        if (changed == file.bytes) continue;
+        ++swaps;
+        const std::string what = file.name + ", blocks at " +
+                                 std::to_string(whole.blocks[a].offset) + " and " +
+                                 std::to_string(whole.blocks[b].offset);
+        if (ExpectErrorOrSame(changed, whole.transcript, what).ok()) {
+          EXPECT_FALSE(VerifyFindsNothing(changed)) << what;
+        }
+      }
+    }
+  });
+  EXPECT_GT(swaps, 50u / kThinning);
+  campaign::Done("swaps_in_a_file", swaps);
+}
+
+// A block of another file, with other values, written in place of one of equal size. One that
+// stands at other ordinals is noticed. One of the same ordinals is not where the file says nothing
+// about its values: a checksum is of the block alone. It is survived, and what Verify knows of
+// values (bounds, keys) is compared.
+TEST(Damage, BlocksOfOtherFilesAreNoticedByTheirOrdinals) {
+  const std::vector<NamedFile> ours = campaign::OwnFiles(/*seed=*/0);
+  const std::vector<NamedFile> theirs = campaign::OwnFiles(/*seed=*/1'000'000);
+  ASSERT_EQ(ours.size(), theirs.size());
+  std::atomic<uint64_t> swaps = 0, same_ordinals = 0, unnoticed = 0;
+  ForEach(ours.size(), [&](size_t i) {
+    if (i % (campaign::Full() ? 1 : 8) != 0) return;
+    const Whole whole = ReadWhole(ours[i]), other = ReadWhole(theirs[i]);
+    if (!whole.info.has_checksums()) return;
+    const auto ordinals = [](const NamedFile& file) {
+      std::map<uint64_t, uint64_t> first_ordinals;  // by offset
+      const auto reader = Open(file.bytes);
+      EXPECT_TRUE(VisitBlocks(*reader, [&](const BlockInfo& block) {
+                    first_ordinals[block.pointer.offset] = block.first_ordinal;
+                    return true;
+                  }).ok());
+      return first_ordinals;
+    };
+    const auto our_ordinals = ordinals(ours[i]), their_ordinals = ordinals(theirs[i]);
+    for (const auto& [our_offset, our_ordinal] : our_ordinals) {
+      for (const auto& [their_offset, their_ordinal] : their_ordinals) {
+        const auto size_at = [](const Whole& file, uint64_t offset) {
+          return std::find_if(file.blocks.begin(), file.blocks.end(),
+                              [&](const BlockPointer& block) { return block.offset == offset; })
+              ->size;
+        };
+        const uint32_t size = size_at(whole, our_offset);
+        if (size != size_at(other, their_offset)) continue;
+        Bytes changed = ours[i].bytes;
+        std::copy_n(theirs[i].bytes.begin() + static_cast<ptrdiff_t>(their_offset), size,
+                    changed.begin() + static_cast<ptrdiff_t>(our_offset));
+        if (changed == ours[i].bytes) continue;
+        ++swaps;
+        const std::string what = ours[i].name + ", the block at " + std::to_string(our_offset) +
+                                 " from " + std::to_string(their_offset) + " of another";
+        if (our_ordinal != their_ordinal) {
+          if (ExpectErrorOrSame(changed, whole.transcript, what).ok()) {
+            EXPECT_FALSE(VerifyFindsNothing(changed)) << what;
+          }
+          continue;
+        }
+        ++same_ordinals;
+        ExpectSurvives(changed, what);
+        unnoticed += VerifyFindsNothing(changed) ? 1 : 0;
+      }
+    }
+  });
+  EXPECT_GT(swaps, 100u);
+  EXPECT_GT(same_ordinals, unnoticed);
+  campaign::Done("swaps_between_files", swaps);
+  campaign::Done("of_the_same_ordinals", same_ordinals);
+  campaign::Done("unnoticed_by_verify", unnoticed);
 }
 
 // Behind right checksums the structures themselves must hold: an error or some values, in bounded
 // time and memory.
 TEST(Damage, SignedDamageIsSurvived) {
-  std::mt19937_64 random(1);
-  uint64_t noticed = 0, changes = 0;
-  for (const Sample& sample : Samples()) {
-    SCOPED_TRACE(sample.name);
-    const auto parts = CheckedParts(sample.file);
-    for (const BlockPointer& part : parts) {
-      for (uint32_t i = 0; i < part.size - internal::kChecksumBytes; ++i) {
-        for (const uint8_t value : {uint8_t{0}, uint8_t{0xff}, static_cast<uint8_t>(random()),
-                                    static_cast<uint8_t>(sample.file[part.offset + i] + 1)}) {
-          File file = sample.file;
-          file[part.offset + i] = value;
-          if (i % 3 == 0)
-            file[part.offset + random() % (part.size - internal::kChecksumBytes)] =
-                static_cast<uint8_t>(random());
-          Sign(part, file);
+  std::atomic<uint64_t> changes = 0;
+  ForEach(Files().size(), [&](size_t i) {
+    const NamedFile& file = Files()[i];
+    const Whole whole = ReadWhole(file);
+    const bool signs = whole.info.has_checksums();
+    std::mt19937_64 random(i);
+    const auto change = [&](uint64_t begin, uint64_t end, uint64_t at, uint8_t value) {
+      Bytes changed = file.bytes;
+      changed[at] = value;
+      // Now and then some bytes more.
+      for (uint64_t more = random() % 6 == 0 ? random() % 8 : 0; more > 0; --more) {
+        changed[begin + random() % (end - begin)] = static_cast<uint8_t>(random());
+      }
+      return changed;
+    };
+    const auto walk = [&](uint64_t begin, uint64_t end, const std::function<void(Bytes&)>& sign) {
+      for (uint64_t at = begin; at < end && !testing::Test::HasFailure(); ++at) {
+        std::vector<uint8_t> values = {0, 0xff, static_cast<uint8_t>(random()),
+                                       static_cast<uint8_t>(file.bytes[at] + 1)};
+        if (campaign::Full()) {
+          for (int bit = 0; bit < 8; ++bit)
+            values.push_back(static_cast<uint8_t>(file.bytes[at] ^ 1 << bit));
+        }
+        for (const uint8_t value : values) {
+          Bytes changed = change(begin, end, at, value);
+          if (signs) sign(changed);
           ++changes;
-          const absl::Status status = sample.read(file, false);
-          noticed += status.ok() ? 0 : 1;
-          ASSERT_TRUE(status.ok() || absl::IsDataLoss(status) || absl::IsUnimplemented(status))
-              << status;
-          (void)Verify(*Reader::Open(NewMemoryViewSource(file)));
+          ExpectSurvives(
+              changed, file.name + ", byte " + std::to_string(at) + " is " + std::to_string(value));
         }
       }
+    };
+    const uint64_t checksum = signs ? internal::kChecksumBytes : 0;
+    for (const BlockPointer& block : whole.blocks) {
+      walk(block.offset, block.end() - checksum,
+           [&](Bytes& changed) { campaign::SignBlock(block, changed); });
     }
-  }
-  EXPECT_GT(changes, 100'000u);
-  EXPECT_GT(noticed, changes / 10);
-}
-
-TEST(Damage, BlocksInTheWrongPlaceAreNoticed) {
-  // Blocks of equal size change places: their checksums fit, their ordinals do not.
-  std::mt19937_64 random(2);
-  const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 200, -1, false, random);
-  File file = WriteColumn<int32_t>(ColumnType::Int32(),
-                                   {.encoding = Encoding::kPlain, .block_size_bytes = 80}, column);
-  std::vector<BlockPointer> blocks;
-  ASSERT_TRUE(VisitBlocks(*Reader::Open(NewMemoryViewSource(file)), [&](const BlockInfo& block) {
-                blocks.push_back(block.pointer);
-                return true;
-              }).ok());
-  ASSERT_EQ(blocks[1].size, blocks[2].size);
-  std::swap_ranges(file.begin() + static_cast<ptrdiff_t>(blocks[1].offset),
-                   file.begin() + static_cast<ptrdiff_t>(blocks[1].end()),
-                   file.begin() + static_cast<ptrdiff_t>(blocks[2].offset));
-  const absl::Status status = ReadAll<int32_t>(file, nullptr);
-  EXPECT_TRUE(absl::IsDataLoss(status));
-  EXPECT_THAT(std::string(status.message()),
-              HasSubstr("offset " + std::to_string(blocks[1].offset)));
-  EXPECT_EQ(Verify(*Reader::Open(NewMemoryViewSource(file))).damages.size(), 2u);
-}
-
-// Levels that cannot be, in blocks that say all else rightly.
-TEST(Damage, ImpossibleLevelsAreNamed) {
-  const auto read = [](const LevelLimits& limits, const File& old_levels, const File& new_levels) {
-    File file;
-    auto writer = LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), limits,
-                                               {.encoding = Encoding::kPlain});
-    // Two records of 8 entries and 1, the definition levels 2 2 2 2 1 1 1 1 0.
-    const std::vector<uint16_t> repetition = {0, 1, 1, 1, 1, 1, 1, 1, 0};
-    const std::vector<uint16_t> definition = {2, 2, 2, 2, 1, 1, 1, 1, 0};
-    EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(4, 7)).ok());
-    EXPECT_TRUE((*writer)->Finish().ok());
-    const BlockPointer block = CheckedParts(file).at(2);
-    const auto end = file.begin() + static_cast<ptrdiff_t>(block.end());
-    const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(block.offset), end,
-                                old_levels.begin(), old_levels.end());
-    EXPECT_NE(at, end);
-    std::copy(new_levels.begin(), new_levels.end(), at);
-    Sign(block, file);
-    const absl::Status status = ReadAllLevels<int32_t>(file, nullptr);
-    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
-    EXPECT_FALSE(Verify(*Reader::Open(NewMemoryViewSource(file))).ok());
-    EXPECT_THAT(std::string(status.message()), HasSubstr("offset "));
-    return std::string(status.message());
-  };
-  // 9 entries of 2 records; then the repetition levels: 0 1 1 1 1 1 1 1 | 0.
-  const File repetition = {9, 2, 3, 0x05, 0xfe, 0x00};
-  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xff, 0x00}), HasSubstr("begin"));
-  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xfc, 0x00}),
-              HasSubstr("records, its header says 2"));
-  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xfe, 0x01}), HasSubstr("1 records"));
-  EXPECT_THAT(read({1, 2}, repetition, {9, 3, 3, 0x05, 0xfe, 0x00}), HasSubstr("3"));
-  EXPECT_THAT(read({1, 2}, repetition, {10, 2, 3, 0x05, 0xfe, 0x00}), HasSubstr("10 entries"));
-  // The definition levels: 2 2 2 2 1 1 1 1 | 0.
-  const File definition = {5, 0x05, 0xaa, 0x55, 0x00, 0x00};
-  EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xab, 0x55, 0x00, 0x00}),
-              HasSubstr("at most 2, found 3"));
-  EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xa9, 0x55, 0x00, 0x00}), HasSubstr("values"));
-  EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xaa, 0x56, 0x00, 0x00}), HasSubstr("values"));
-}
-
-// {7} {} {7, null}; null arrays where there are none, and lengths that do not fit.
-TEST(Damage, ImpossibleArraysAreNamed) {
-  const auto read = [](bool nullable, const File& old_bytes, const File& new_bytes) {
-    const LevelLimits limits = LevelLimits::KuduArray(nullable);
-    const auto max = limits.max_definition;
-    File file;
-    auto writer = LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), limits);
-    const std::vector<uint16_t> repetition = {0, 0, 0, 1};
-    const std::vector<uint16_t> definition = {max, static_cast<uint16_t>(max - 2), max,
-                                              static_cast<uint16_t>(max - 1)};
-    EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(2, 7)).ok());
-    EXPECT_TRUE((*writer)->Finish().ok());
-    const BlockPointer block = CheckedParts(file).at(2);
-    const auto end = file.begin() + static_cast<ptrdiff_t>(block.end());
-    const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(block.offset), end,
-                                old_bytes.begin(), old_bytes.end());
-    EXPECT_NE(at, end);
-    std::copy(new_bytes.begin(), new_bytes.end(), at);
-    Sign(block, file);
-    const absl::Status status = ReadAllLevels<int32_t>(file, nullptr);
-    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
-    return std::string(status.message());
-  };
-  const File lengths = {7, 3, 1, 0, 0, 0, 2, 0}, arrays = {2, 6, 1};
-  EXPECT_THAT(read(true, lengths, {7, 3, 1, 0, 0, 0, 3, 0}), HasSubstr("4 elements, expected 3"));
-  EXPECT_THAT(read(true, arrays, {2, 3, 3}), HasSubstr("array 2 of the block is null, but has"));
-  EXPECT_THAT(read(false, arrays, {2, 3, 5}), HasSubstr("not nullable"));
-  EXPECT_THAT(read(true, {3, 3, 2, 3, 3}, {3, 3, 2, 3, 1}), HasSubstr("values"));
-}
-
-// Footers behind right checksums whose fields on levels do not go together.
-TEST(Damage, ImpossibleLimitsAreRefused) {
-  std::mt19937_64 random(6);
-  const auto leaf = RandomLeaf<int32_t>(ColumnType::Int32(), {1, 2}, 20, 0, random);
-  const File file = WriteLeaf<int32_t>(ColumnType::Int32(), {}, leaf, random);
-  const FileInfo right = Reader::Open(NewMemoryViewSource(file))->info();
-  const auto open = [&](auto change) {
-    FileInfo info = right;
-    change(info);
-    File changed(file.begin(), file.end() - static_cast<ptrdiff_t>(right.footer_size_bytes));
-    encodings::ByteWriter tail;
-    internal::AppendFooter(info, Compatibility::kNone, tail);
-    changed.insert(changed.end(), tail.data(), tail.data() + tail.size());
-    const auto reader = Reader::Open(NewMemorySource(changed));
-    if (!reader.ok()) return reader.status();
-    const VerifyReport report = Verify(*reader);
-    return report.ok() ? absl::OkStatus() : report.damages[0].status;
-  };
-  EXPECT_TRUE(open([](FileInfo&) {}).ok());
-  const auto expect = [&](const char* message, auto change) {
-    const absl::Status status = open(change);
-    EXPECT_TRUE(absl::IsDataLoss(status)) << message << status;
-    EXPECT_THAT(std::string(status.message()), HasSubstr(message));
-  };
-  expect("arrays and nested",
-         [](FileInfo& info) { info.incompatible_features |= kFeatureArrayBlocks; });
-  expect("need extended blocks",
-         [](FileInfo& info) { info.incompatible_features &= ~kFeatureExtendedBlocks; });
-  expect("are nullable", [](FileInfo& info) { info.nullable = false; });
-  expect("entries of 20 records", [](FileInfo& info) { info.num_entries = 19; });
-  expect("entries of 20 records", [](FileInfo& info) { info.levels.max_repetition = 0; });
-  expect("entries, the file", [](FileInfo& info) { --*info.num_entries; });
-  expect("the footer says", [](FileInfo& info) { ++*info.num_entries; });
-}
-
-// 25 levels of two entries that name the same child would be 2^25 visits: each subtree has a range
-// of the file for itself.
-TEST(Damage, SharedIndexNodesAreRefused) {
-  for (const bool with_positional : {true, false}) {
-    std::mt19937_64 random(4);
-    const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 3, -1, true, random);
-    File file = WriteColumn<int32_t>(
-        ColumnType::Int32(), {.positional_index = with_positional, .value_index = true}, column);
-    const FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
-    const File footer(file.end() - static_cast<ptrdiff_t>(info.footer_size_bytes), file.end());
-    file.resize(file.size() - footer.size());
-    BlockPointer child = *info.value_index_root;
-    for (int level = 0; level < 25; ++level) {
-      encodings::ByteWriter node;
-      internal::IndexNodeBuilder builder(internal::IndexKeyForm::kBytes);
-      for (int entry = 0; entry < 2; ++entry) builder.Add(std::string_view("\x80", 1), child);
-      builder.Finish(/*leaf=*/false, node);
-      node.PutFixed(internal::Crc32c(node.span()));
-      child = {.offset = file.size(), .size = static_cast<uint32_t>(node.size())};
-      file.insert(file.end(), node.data(), node.data() + node.size());
-    }
-    FileInfo changed = info;
-    changed.value_index_root = child;
-    encodings::ByteWriter tail;
-    internal::AppendFooter(changed, Compatibility::kNone, tail);
-    file.insert(file.end(), tail.data(), tail.data() + tail.size());
-    const auto reader = Reader::Open(NewMemorySource(file));
-    ASSERT_TRUE(reader.ok()) << reader.status();
-    EXPECT_FALSE(Verify(*reader).ok());
-    EXPECT_TRUE(absl::IsDataLoss(reader->NewCursor<int32_t>()->SeekToKey(5).status()));
-    EXPECT_TRUE(absl::IsDataLoss(
-        VisitIndex(*reader, IndexKind::kValue, [](const IndexNodeInfo&) { return true; })));
-  }
-}
-
-// One node that cannot be read is one damage, with its rows, and everything else is still checked.
-TEST(Damage, VerifyGoesOnBehindADamagedNode) {
-  std::mt19937_64 random(5);
-  const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 2000, -1, true, random);
-  File file = WriteColumn<int32_t>(
-      ColumnType::Int32(),
-      {.value_index = true, .block_size_bytes = 60, .index_block_size_bytes = 100}, column);
-  std::vector<BlockPointer> leaves;
-  uint64_t blocks = 0;
-  ASSERT_TRUE(VisitIndex(*Reader::Open(NewMemoryViewSource(file)), IndexKind::kPositional,
-                         [&](const IndexNodeInfo& node) {
-                           if (node.leaf) {
-                             leaves.push_back(node.pointer);
-                             blocks += node.entries.size();
-                           }
-                           return true;
-                         })
-                  .ok());
-  ASSERT_GT(leaves.size(), 2u);
-  file[leaves[1].offset] ^= 1;
-  const VerifyReport report = Verify(*Reader::Open(NewMemoryViewSource(file)));
-  ASSERT_EQ(report.damages.size(), 1u) << report.damages[1].status;
-  EXPECT_EQ(report.damages[0].block, leaves[1]);
-  EXPECT_TRUE(report.damages[0].first_ordinal.has_value());
-  EXPECT_EQ(report.data_blocks, blocks);
-  EXPECT_EQ(report.values, 2000u);
-}
-
-TEST(Damage, UnknownFeaturesAndCodecsAreNamed) {
-  std::mt19937_64 random(3);
-  const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 10, -1, false, random);
-  const auto file =
-      WriteColumn<int32_t>(ColumnType::Int32(), {.compatibility = Compatibility::kKudu}, column);
-  // incompatible_features stands at the message's end: field 10, one byte.
-  const auto with_features = [&](uint8_t features) {
-    File changed = file;
-    uint8_t* value = &changed[changed.size() - 13];
-    EXPECT_EQ(*value, kFeatureChecksums);
-    *value = features;
-    const size_t message = encodings::LoadLittleEndian<uint32_t>(&changed[changed.size() - 4]);
-    const size_t begin = changed.size() - 12 - message;
-    encodings::StoreLittleEndian(internal::Crc32c({&changed[begin], message + 12}),
-                                 &changed[begin - 4]);
-    return Reader::Open(NewMemorySource(changed)).status();
-  };
-  EXPECT_TRUE(with_features(1).ok());
-  EXPECT_TRUE(absl::IsUnimplemented(with_features(1 | 64)));
-  EXPECT_THAT(std::string(with_features(1 | 64).message()), HasSubstr("bit 6"));
-  // That for arrays goes with a field.
-  EXPECT_TRUE(absl::IsDataLoss(with_features(1 | 2)));
-  // The bit for checksums cannot be lost: the header still has one.
-  EXPECT_TRUE(absl::IsDataLoss(with_features(0)));
+    walk(0, whole.info.header_size_bytes, campaign::SignMetadata);
+    walk(file.bytes.size() - whole.info.footer_size_bytes, file.bytes.size(),
+         campaign::SignMetadata);
+  });
+  EXPECT_GT(changes, 100'000u / kThinning);
+  campaign::Done("signed_changes", changes);
 }
 
 }  // namespace

@@ -1,0 +1,64 @@
+// What each thread holds of the heap, through operator new: a program that includes this has its
+// own one, except under sanitizers, which have theirs. Memory that C libraries take by malloc is
+// not counted.
+#pragma once
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+namespace cfile::campaign {
+
+struct Heap {
+  int64_t blocks = 0;  // of this thread; less than 0 where it frees what others have made
+  int64_t bytes = 0;
+  int64_t most_bytes = 0;         // since it was set
+  int64_t allocations_left = -1;  // when it comes down to 0, that allocation fails
+  void (*failing)() = nullptr;    // called before that
+
+  void* Allocate(size_t size, size_t alignment) {
+    if (allocations_left > 0 && --allocations_left == 0) {
+      if (failing != nullptr) failing();
+      throw std::bad_alloc();
+    }
+    void* const block = aligned_alloc(alignment, (size + alignment) / alignment * alignment);
+    if (block == nullptr) throw std::bad_alloc();
+    ++blocks;
+    bytes += static_cast<int64_t>(malloc_usable_size(block));
+    most_bytes = std::max(most_bytes, bytes);
+    return block;
+  }
+  void Free(void* block) {
+    if (block == nullptr) return;
+    --blocks;
+    bytes -= static_cast<int64_t>(malloc_usable_size(block));
+    free(block);
+  }
+};
+inline thread_local constinit Heap heap;
+
+}  // namespace cfile::campaign
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+void* operator new(size_t size) {
+  return cfile::campaign::heap.Allocate(size, alignof(std::max_align_t));
+}
+void* operator new[](size_t size) {
+  return cfile::campaign::heap.Allocate(size, alignof(std::max_align_t));
+}
+void* operator new(size_t size, std::align_val_t alignment) {
+  return cfile::campaign::heap.Allocate(size, static_cast<size_t>(alignment));
+}
+void operator delete(void* block) noexcept { cfile::campaign::heap.Free(block); }
+void operator delete[](void* block) noexcept { cfile::campaign::heap.Free(block); }
+void operator delete(void* block, size_t) noexcept { cfile::campaign::heap.Free(block); }
+void operator delete[](void* block, size_t) noexcept { cfile::campaign::heap.Free(block); }
+void operator delete(void* block, std::align_val_t) noexcept { cfile::campaign::heap.Free(block); }
+void operator delete(void* block, size_t, std::align_val_t) noexcept {
+  cfile::campaign::heap.Free(block);
+}
+#endif

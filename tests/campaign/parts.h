@@ -1,0 +1,63 @@
+// The parts of a file that have a checksum of their own, and how they are signed again after a
+// change.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cfile/inspect.h"
+#include "cfile/internal/crc32c.h"
+#include "cfile/internal/stored_block.h"
+#include "cfile/reader.h"
+#include "encodings/bytes.h"
+
+namespace cfile::campaign {
+
+// The data blocks, index nodes, dictionary and statistics of a file that is whole.
+inline std::vector<BlockPointer> BlocksOf(const Reader& reader) {
+  std::vector<BlockPointer> blocks;
+  const FileInfo& info = reader.info();
+  if (info.statistics) blocks.push_back(*info.statistics);
+  if (info.dictionary) blocks.push_back(*info.dictionary);
+  // The blocks of values are entries of both indexes.
+  const IndexKind with_values =
+      info.positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
+  for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
+    (void)VisitIndex(reader, kind, [&](const IndexNodeInfo& node) {
+      blocks.push_back(node.pointer);
+      for (const auto& entry : node.entries) {
+        if (node.leaf && kind == with_values) blocks.push_back(entry.pointer);
+      }
+      return true;
+    });
+  }
+  return blocks;
+}
+
+// A block: its last four bytes are the checksum of those before them. Precondition: it lies in
+// `file`.
+inline void SignBlock(const BlockPointer& block, std::span<uint8_t> file) {
+  const size_t size = block.size - internal::kChecksumBytes;
+  encodings::StoreLittleEndian(internal::Crc32c(file.subspan(block.offset, size)),
+                               file.data() + block.offset + size);
+}
+
+// Header (magic, length, message, checksum) and footer (checksum, message, length, magic) of any
+// bytes, as far as their lengths fit.
+inline void SignMetadata(std::span<uint8_t> file) {
+  using encodings::LoadLittleEndian;
+  constexpr size_t kMagicBytes = 8;
+  if (file.size() < 2 * (kMagicBytes + 8)) return;
+  const size_t header =
+      kMagicBytes + 4 + size_t{LoadLittleEndian<uint32_t>(file.data() + kMagicBytes)};
+  if (header > file.size() - 4) return;
+  encodings::StoreLittleEndian(internal::Crc32c(file.first(header)), file.data() + header);
+  const size_t end = file.size() - kMagicBytes - 4;
+  const size_t message = LoadLittleEndian<uint32_t>(file.data() + end);
+  if (message > end - 4) return;
+  const size_t begin = end - message;
+  encodings::StoreLittleEndian(internal::Crc32c(file.subspan(begin)), file.data() + begin - 4);
+}
+
+}  // namespace cfile::campaign

@@ -1,0 +1,235 @@
+// Files behind whose right checksums stands what cannot be: the error says what.
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "cfile/inspect.h"
+#include "cfile/internal/crc32c.h"
+#include "cfile/internal/file_metadata.h"
+#include "cfile/internal/index_node.h"
+#include "cfile/reader.h"
+#include "cfile/writer.h"
+#include "gmock/gmock.h"
+#include "tests/campaign/parts.h"
+#include "tests/campaign/transcript.h"
+#include "tests/cfile/column_testing.h"
+#include "tests/cfile/level_testing.h"
+
+namespace cfile {
+namespace {
+
+using testing::HasSubstr;
+using namespace testing_support;
+using File = std::vector<uint8_t>;
+
+absl::Status ReadAll(const File& file) {
+  return campaign::TranscriptOfFile(Reader::Open(NewMemorySource(file, "damaged"))).status;
+}
+
+// Where the only data block of `file` lies.
+BlockPointer DataBlock(const File& file) {
+  BlockPointer pointer;
+  EXPECT_TRUE(VisitBlocks(*Reader::Open(NewMemoryViewSource(file)), [&](const BlockInfo& block) {
+                pointer = block.pointer;
+                return true;
+              }).ok());
+  return pointer;
+}
+
+// Levels that cannot be, in blocks that say all else rightly.
+TEST(Malformed, ImpossibleLevelsAreNamed) {
+  const auto read = [](const LevelLimits& limits, const File& old_levels, const File& new_levels) {
+    File file;
+    auto writer = LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), limits,
+                                               {.encoding = Encoding::kPlain});
+    // Two records of 8 entries and 1, the definition levels 2 2 2 2 1 1 1 1 0.
+    const std::vector<uint16_t> repetition = {0, 1, 1, 1, 1, 1, 1, 1, 0};
+    const std::vector<uint16_t> definition = {2, 2, 2, 2, 1, 1, 1, 1, 0};
+    EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(4, 7)).ok());
+    EXPECT_TRUE((*writer)->Finish().ok());
+    const BlockPointer block = DataBlock(file);
+    const auto end = file.begin() + static_cast<ptrdiff_t>(block.end());
+    const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(block.offset), end,
+                                old_levels.begin(), old_levels.end());
+    EXPECT_NE(at, end);
+    std::copy(new_levels.begin(), new_levels.end(), at);
+    campaign::SignBlock(block, file);
+    const absl::Status status = ReadAll(file);
+    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+    EXPECT_FALSE(Verify(*Reader::Open(NewMemoryViewSource(file))).ok());
+    EXPECT_THAT(std::string(status.message()), HasSubstr("offset "));
+    return std::string(status.message());
+  };
+  // 9 entries of 2 records; then the repetition levels: 0 1 1 1 1 1 1 1 | 0.
+  const File repetition = {9, 2, 3, 0x05, 0xfe, 0x00};
+  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xff, 0x00}), HasSubstr("begin"));
+  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xfc, 0x00}),
+              HasSubstr("records, its header says 2"));
+  EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xfe, 0x01}), HasSubstr("1 records"));
+  EXPECT_THAT(read({1, 2}, repetition, {9, 3, 3, 0x05, 0xfe, 0x00}), HasSubstr("3"));
+  EXPECT_THAT(read({1, 2}, repetition, {10, 2, 3, 0x05, 0xfe, 0x00}), HasSubstr("10 entries"));
+  // The definition levels: 2 2 2 2 1 1 1 1 | 0.
+  const File definition = {5, 0x05, 0xaa, 0x55, 0x00, 0x00};
+  EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xab, 0x55, 0x00, 0x00}),
+              HasSubstr("at most 2, found 3"));
+  EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xa9, 0x55, 0x00, 0x00}), HasSubstr("values"));
+  EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xaa, 0x56, 0x00, 0x00}), HasSubstr("values"));
+}
+
+// {7} {} {7, null}; null arrays where there are none, and lengths that do not fit.
+TEST(Malformed, ImpossibleArraysAreNamed) {
+  const auto read = [](bool nullable, const File& old_bytes, const File& new_bytes) {
+    const LevelLimits limits = LevelLimits::KuduArray(nullable);
+    const auto max = limits.max_definition;
+    File file;
+    auto writer = LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), limits);
+    const std::vector<uint16_t> repetition = {0, 0, 0, 1};
+    const std::vector<uint16_t> definition = {max, static_cast<uint16_t>(max - 2), max,
+                                              static_cast<uint16_t>(max - 1)};
+    EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(2, 7)).ok());
+    EXPECT_TRUE((*writer)->Finish().ok());
+    const BlockPointer block = DataBlock(file);
+    const auto end = file.begin() + static_cast<ptrdiff_t>(block.end());
+    const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(block.offset), end,
+                                old_bytes.begin(), old_bytes.end());
+    EXPECT_NE(at, end);
+    std::copy(new_bytes.begin(), new_bytes.end(), at);
+    campaign::SignBlock(block, file);
+    const absl::Status status = ReadAll(file);
+    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+    return std::string(status.message());
+  };
+  const File lengths = {7, 3, 1, 0, 0, 0, 2, 0}, arrays = {2, 6, 1};
+  EXPECT_THAT(read(true, lengths, {7, 3, 1, 0, 0, 0, 3, 0}), HasSubstr("4 elements, expected 3"));
+  EXPECT_THAT(read(true, arrays, {2, 3, 3}), HasSubstr("array 2 of the block is null, but has"));
+  EXPECT_THAT(read(false, arrays, {2, 3, 5}), HasSubstr("not nullable"));
+  EXPECT_THAT(read(true, {3, 3, 2, 3, 3}, {3, 3, 2, 3, 1}), HasSubstr("values"));
+}
+
+// Footers behind right checksums whose fields on levels do not go together.
+TEST(Malformed, ImpossibleLimitsAreRefused) {
+  std::mt19937_64 random(6);
+  const auto leaf = RandomLeaf<int32_t>(ColumnType::Int32(), {1, 2}, 20, 0, random);
+  const File file = WriteLeaf<int32_t>(ColumnType::Int32(), {}, leaf, random);
+  const FileInfo right = Reader::Open(NewMemoryViewSource(file))->info();
+  const auto open = [&](auto change) {
+    FileInfo info = right;
+    change(info);
+    File changed(file.begin(), file.end() - static_cast<ptrdiff_t>(right.footer_size_bytes));
+    encodings::ByteWriter tail;
+    internal::AppendFooter(info, Compatibility::kNone, tail);
+    changed.insert(changed.end(), tail.data(), tail.data() + tail.size());
+    const auto reader = Reader::Open(NewMemorySource(changed));
+    if (!reader.ok()) return reader.status();
+    const VerifyReport report = Verify(*reader);
+    return report.ok() ? absl::OkStatus() : report.damages[0].status;
+  };
+  EXPECT_TRUE(open([](FileInfo&) {}).ok());
+  const auto expect = [&](const char* message, auto change) {
+    const absl::Status status = open(change);
+    EXPECT_TRUE(absl::IsDataLoss(status)) << message << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+  };
+  expect("arrays and nested",
+         [](FileInfo& info) { info.incompatible_features |= kFeatureArrayBlocks; });
+  expect("need extended blocks",
+         [](FileInfo& info) { info.incompatible_features &= ~kFeatureExtendedBlocks; });
+  expect("are nullable", [](FileInfo& info) { info.nullable = false; });
+  expect("entries of 20 records", [](FileInfo& info) { info.num_entries = 19; });
+  expect("entries of 20 records", [](FileInfo& info) { info.levels.max_repetition = 0; });
+  expect("entries, the file", [](FileInfo& info) { --*info.num_entries; });
+  expect("the footer says", [](FileInfo& info) { ++*info.num_entries; });
+}
+
+// 25 levels of two entries that name the same child would be 2^25 visits: each subtree has a range
+// of the file for itself.
+TEST(Malformed, SharedIndexNodesAreRefused) {
+  for (const bool with_positional : {true, false}) {
+    std::mt19937_64 random(4);
+    const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 3, -1, true, random);
+    File file = WriteColumn<int32_t>(
+        ColumnType::Int32(), {.positional_index = with_positional, .value_index = true}, column);
+    const FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+    const File footer(file.end() - static_cast<ptrdiff_t>(info.footer_size_bytes), file.end());
+    file.resize(file.size() - footer.size());
+    BlockPointer child = *info.value_index_root;
+    for (int level = 0; level < 25; ++level) {
+      encodings::ByteWriter node;
+      internal::IndexNodeBuilder builder(internal::IndexKeyForm::kBytes);
+      for (int entry = 0; entry < 2; ++entry) builder.Add(std::string_view("\x80", 1), child);
+      builder.Finish(/*leaf=*/false, node);
+      node.PutFixed(internal::Crc32c(node.span()));
+      child = {.offset = file.size(), .size = static_cast<uint32_t>(node.size())};
+      file.insert(file.end(), node.data(), node.data() + node.size());
+    }
+    FileInfo changed = info;
+    changed.value_index_root = child;
+    encodings::ByteWriter tail;
+    internal::AppendFooter(changed, Compatibility::kNone, tail);
+    file.insert(file.end(), tail.data(), tail.data() + tail.size());
+    const auto reader = Reader::Open(NewMemorySource(file));
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    EXPECT_FALSE(Verify(*reader).ok());
+    EXPECT_TRUE(absl::IsDataLoss(reader->NewCursor<int32_t>()->SeekToKey(5).status()));
+    EXPECT_TRUE(absl::IsDataLoss(
+        VisitIndex(*reader, IndexKind::kValue, [](const IndexNodeInfo&) { return true; })));
+  }
+}
+
+// One node that cannot be read is one damage, with its rows, and everything else is still checked.
+TEST(Malformed, VerifyGoesOnBehindADamagedNode) {
+  std::mt19937_64 random(5);
+  const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 2000, -1, true, random);
+  File file = WriteColumn<int32_t>(
+      ColumnType::Int32(),
+      {.value_index = true, .block_size_bytes = 60, .index_block_size_bytes = 100}, column);
+  std::vector<BlockPointer> leaves;
+  uint64_t blocks = 0;
+  ASSERT_TRUE(VisitIndex(*Reader::Open(NewMemoryViewSource(file)), IndexKind::kPositional,
+                         [&](const IndexNodeInfo& node) {
+                           if (node.leaf) {
+                             leaves.push_back(node.pointer);
+                             blocks += node.entries.size();
+                           }
+                           return true;
+                         })
+                  .ok());
+  ASSERT_GT(leaves.size(), 2u);
+  file[leaves[1].offset] ^= 1;
+  const VerifyReport report = Verify(*Reader::Open(NewMemoryViewSource(file)));
+  ASSERT_EQ(report.damages.size(), 1u) << report.damages[1].status;
+  EXPECT_EQ(report.damages[0].block, leaves[1]);
+  EXPECT_TRUE(report.damages[0].first_ordinal.has_value());
+  EXPECT_EQ(report.data_blocks, blocks);
+  EXPECT_EQ(report.values, 2000u);
+}
+
+TEST(Malformed, UnknownFeaturesAndCodecsAreNamed) {
+  std::mt19937_64 random(3);
+  const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 10, -1, false, random);
+  const auto file =
+      WriteColumn<int32_t>(ColumnType::Int32(), {.compatibility = Compatibility::kKudu}, column);
+  // incompatible_features stands at the message's end: field 10, one byte.
+  const auto with_features = [&](uint8_t features) {
+    File changed = file;
+    uint8_t* value = &changed[changed.size() - 13];
+    EXPECT_EQ(*value, kFeatureChecksums);
+    *value = features;
+    const size_t message = encodings::LoadLittleEndian<uint32_t>(&changed[changed.size() - 4]);
+    const size_t begin = changed.size() - 12 - message;
+    encodings::StoreLittleEndian(internal::Crc32c({&changed[begin], message + 12}),
+                                 &changed[begin - 4]);
+    return Reader::Open(NewMemorySource(changed)).status();
+  };
+  EXPECT_TRUE(with_features(1).ok());
+  EXPECT_TRUE(absl::IsUnimplemented(with_features(1 | 64)));
+  EXPECT_THAT(std::string(with_features(1 | 64).message()), HasSubstr("bit 6"));
+  // That for arrays goes with a field.
+  EXPECT_TRUE(absl::IsDataLoss(with_features(1 | 2)));
+  // The bit for checksums cannot be lost: the header still has one.
+  EXPECT_TRUE(absl::IsDataLoss(with_features(0)));
+}
+
+}  // namespace
+}  // namespace cfile
