@@ -58,10 +58,7 @@ absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
 absl::StatusOr<bool> VisitNode(FileReader& file, IndexKind kind, const IndexNode& node,
                                uint32_t depth,
                                const std::function<bool(const IndexNodeInfo&)>& visit) {
-  if (depth >= internal::kMaxIndexDepth) {
-    return encodings::DataLoss(file.source().name(), ": the index is deeper than ",
-                               internal::kMaxIndexDepth, " levels");
-  }
+  CFILE_RETURN_IF_ERROR(internal::CheckIndexDepth(file, depth));
   IndexNodeInfo info{.pointer = node.pointer(), .depth = depth, .leaf = node.leaf()};
   info.entries.reserve(node.num_entries());
   for (uint32_t i = 0; i < node.num_entries(); ++i) {

@@ -214,10 +214,10 @@ class LevelWriter<T>::Impl {
     while (!values.empty()) {
       const size_t taken = encoder_->Append(values);
       if (taken == 0) {
-        return absl::OutOfRangeError(
-            absl::StrCat(file_.name(), ": record ", num_records_ + records - 1,
-                         ", and what stands before it in its block, is above the limit of ",
-                         options_.max_block_size_bytes, " bytes (max_block_size_bytes)"));
+        return absl::OutOfRangeError(absl::StrCat(
+            file_.name(), ": record ", num_records_ + records - 1,
+            ", and what stands before it in its block, is ",
+            encodings::AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes")));
       }
       values = values.subspan(taken);
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cfile/block_cache.h"
+#include "cfile/record_schema.h"
 #include "cfile/types.h"
 
 namespace cfile {
@@ -76,9 +77,17 @@ struct WriterOptions {
   uint32_t max_values_per_block = 1 << 20;
   // An index node ends above this size.
   size_t index_block_size_bytes = 32 * 1024;
-  // The most bytes of one block before compression, and so about the longest value. Up to 2^31 - 1;
+
+  // Limits; what is above one is refused with kOutOfRange, and the message names the limit.
+  //
+  // The most bytes of one block before compression, and so, less 64, of one value. Up to 2^31 - 1;
   // readers have the same limit and the same default.
   size_t max_block_size_bytes = 16 * 1024 * 1024;
+  // The most bytes of one value.
+  size_t max_value_size_bytes = SIZE_MAX;
+  // The most bytes of header, footer and, of a table (by the options of its first column),
+  // table.cft. Readers have the same limit and the same default; Kudu's is its own.
+  size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
 
   // Counts and bounds of each block and of the file (cfile/statistics.h), by which scans skip
   // blocks. Never in files of version 1 or for Compatibility::kKudu.
@@ -126,9 +135,17 @@ struct ReaderOptions {
   // is mapped is told to fetch so many ahead.
   size_t read_ahead_bytes = size_t{1} << 20;
 
-  // A file that claims more is refused as damaged (the error names the limit).
+  // Limits. A file that claims more is refused as damaged, before memory is taken for it; the error
+  // names the limit.
+  //
+  // Bytes of a block, as it is stored and before compression: up to twice as many are held.
   size_t max_block_size_bytes = 16 * 1024 * 1024;
+  // Bytes of header, footer and table.cft.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
+  // Levels of an index, the root included; up to 1000. A writer's nodes have two entries at least.
+  size_t max_index_depth = 40;
+  // Of the schema of a table of records.
+  RecordLimits record_limits = {};
 };
 
 }  // namespace cfile

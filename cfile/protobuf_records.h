@@ -41,8 +41,10 @@ class Message;
 namespace cfile {
 
 // The schema of messages of that type. kInvalidArgument, naming the field by its path: a message
-// type holds itself, has no fields, or a limit of RecordSchema is passed.
-absl::StatusOr<RecordSchema> RecordSchemaOf(const google::protobuf::Descriptor& descriptor);
+// type holds itself, has no fields, or one of `limits` is passed, which
+// is named.
+absl::StatusOr<RecordSchema> RecordSchemaOf(const google::protobuf::Descriptor& descriptor,
+                                            const RecordLimits& limits = {});
 
 // Writes a part of a table of records from messages of one type, whose descriptor must outlive it.
 // Thread-compatible.

@@ -9,7 +9,11 @@
 namespace cfile {
 namespace {
 
+using encodings::AboveLimit;
 using encodings::StrCat;
+
+// Whatever the caller allows: parsers of messages and JSON go as deep on the stack.
+constexpr size_t kDeepest = 1000;
 
 // Why `node` is not what its kind says; empty if it is.
 std::string_view WrongKind(std::span<const RecordNode> nodes, size_t node) {
@@ -27,13 +31,14 @@ std::string_view WrongKind(std::span<const RecordNode> nodes, size_t node) {
 
 }  // namespace
 
-absl::StatusOr<RecordSchema> RecordSchema::Create(std::vector<RecordNode> nodes) {
+absl::StatusOr<RecordSchema> RecordSchema::Create(std::vector<RecordNode> nodes,
+                                                  const RecordLimits& limits) {
   size_t wrong;
-  return Build(std::move(nodes), wrong);
+  return Build(std::move(nodes), limits, wrong);
 }
 
 absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
-                                                 size_t& wrong_node) {
+                                                 const RecordLimits& limits, size_t& wrong_node) {
   RecordSchema schema;
   schema.nodes_ = std::move(nodes);
   wrong_node = 0;
@@ -47,10 +52,11 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
       schema.nodes_[0].kind != GroupKind::kPlain) {
     return absl::InvalidArgumentError("a schema begins with a required group of one field or more");
   }
-  if (schema.nodes_.size() > kMaxRecordNodes) {
+  if (schema.nodes_.size() > limits.max_nodes) {
     return absl::InvalidArgumentError(
-        StrCat("at most ", kMaxRecordNodes, " nodes expected, found ", schema.nodes_.size()));
+        StrCat(schema.nodes_.size(), " nodes are ", AboveLimit(limits.max_nodes, "max_nodes")));
   }
+  const size_t max_depth = std::min(limits.max_depth, kDeepest);
   struct Open {
     size_t node;
     size_t children_left;
@@ -70,11 +76,15 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
     if (node.repetition == Repetition::kRepeated) ++node.max_repetition;
     if (node.repetition != Repetition::kRequired) ++node.max_definition;
     const size_t path_bytes = i > 0 ? open.back().path_bytes + node.name.size() + 1 : 0;
-    if (path_bytes > kMaxRecordPathBytes + 1 || open.size() > kMaxRecordDepth) {
-      wrong_node = i;
-      return absl::InvalidArgumentError(StrCat("node ", i, ": a path of at most ", kMaxRecordDepth,
-                                               " names and ", kMaxRecordPathBytes,
-                                               " bytes expected"));
+    wrong_node = i;
+    if (open.size() > max_depth) {
+      return absl::InvalidArgumentError(StrCat("node ", i, ": a depth of ", open.size(), " is ",
+                                               AboveLimit(max_depth, "max_depth")));
+    }
+    if (path_bytes > 0 && path_bytes - 1 > limits.max_path_size_bytes) {
+      return absl::InvalidArgumentError(
+          StrCat("node ", i, ": a path of ", path_bytes - 1, " bytes is ",
+                 AboveLimit(limits.max_path_size_bytes, "max_path_size_bytes")));
     }
     if (!names.emplace(i > 0 ? node.parent : schema.nodes_.size(), node.name).second) {
       return wrong(i, "a second field of that name");
@@ -85,8 +95,9 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
       if (const absl::Status status = Validate(node.type); !status.ok()) {
         return wrong(i, {status.message().data(), status.message().size()});
       }
-      if (schema.leaves_.size() == kMaxRecordLeaves) {
-        return wrong(i, StrCat("more than ", kMaxRecordLeaves, " leaves"));
+      if (schema.leaves_.size() >= limits.max_leaves) {
+        return wrong(i, StrCat("leaf ", schema.leaves_.size() + 1, " is ",
+                               AboveLimit(limits.max_leaves, "max_leaves")));
       }
       schema.leaves_.push_back(i);
       node.end = i + 1;

@@ -45,11 +45,14 @@ enum class Repetition : uint8_t { kRequired = 0, kOptional = 1, kRepeated = 2 };
 // required key, which is a leaf, and a value. Numbers as in table.cft.
 enum class GroupKind : uint8_t { kPlain = 0, kList = 1, kMap = 2 };
 
-// The most groups inside each other, the leaf counted; leaves; nodes; and bytes of a leaf's path.
-inline constexpr size_t kMaxRecordDepth = 64;
-inline constexpr size_t kMaxRecordLeaves = 10'000;
-inline constexpr size_t kMaxRecordNodes = 100'000;
-inline constexpr size_t kMaxRecordPathBytes = 4096;
+// The most that a schema may be. What is not trusted is held to the defaults; who needs more passes
+// more, where the schema is made and where a table with it is opened (ReaderOptions).
+struct RecordLimits {
+  size_t max_depth = 64;  // groups inside each other, the leaf counted; 1000 at the most
+  size_t max_leaves = 10'000;
+  size_t max_nodes = 100'000;
+  size_t max_path_size_bytes = 4096;  // of a leaf
+};
 
 // A node of the tree. The first part is for the caller of RecordSchema::Create, the second is
 // filled in by it.
@@ -78,11 +81,13 @@ class RecordSchema {
   // `nodes` in preorder, only the first part of each set; the first is a required plain group.
   // kInvalidArgument, naming the node: the counts do not make a tree, a name is empty or twice in
   // its group, two leaves have the same path, a type is not valid, a list or map is not built like
-  // one, or a limit above is passed.
-  static absl::StatusOr<RecordSchema> Create(std::vector<RecordNode> nodes);
+  // one, or one of `limits` is passed, which is named.
+  static absl::StatusOr<RecordSchema> Create(std::vector<RecordNode> nodes,
+                                             const RecordLimits& limits = {});
 
-  // kInvalidArgument, beginning with "LINE:COLUMN: ": `text` is no schema.
-  static absl::StatusOr<RecordSchema> Parse(std::string_view text);
+  // kInvalidArgument, beginning with "LINE:COLUMN: ": `text` is no schema, or passes one of
+  // `limits`.
+  static absl::StatusOr<RecordSchema> Parse(std::string_view text, const RecordLimits& limits = {});
 
   // The text, a line for each node; Parse makes the same schema of it.
   std::string ToString() const;
@@ -108,7 +113,8 @@ class RecordSchema {
 
  private:
   // Create; `wrong` is the node that is not as it should be.
-  static absl::StatusOr<RecordSchema> Build(std::vector<RecordNode> nodes, size_t& wrong);
+  static absl::StatusOr<RecordSchema> Build(std::vector<RecordNode> nodes,
+                                            const RecordLimits& limits, size_t& wrong);
 
   std::vector<RecordNode> nodes_;
   std::vector<size_t> leaves_;

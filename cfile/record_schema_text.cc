@@ -10,6 +10,7 @@
 namespace cfile {
 namespace {
 
+using encodings::AboveLimit;
 using encodings::StrCat;
 
 constexpr std::string_view kBlanks = " \t\r\n";
@@ -231,7 +232,7 @@ std::optional<ColumnType> AnnotatedType(const ColumnType& base, const Term& anno
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : lexer_(text) {}
+  Parser(std::string_view text, const RecordLimits& limits) : limits_(limits), lexer_(text) {}
 
   // The nodes as RecordSchema::Create takes them, and where each of them begins.
   std::vector<RecordNode> nodes;
@@ -280,9 +281,14 @@ class Parser {
     }
     CFILE_RETURN_IF_ERROR(lexer_.Advance());
     begins.push_back(begin);
-    if (open_.size() > kMaxRecordDepth || nodes.size() >= kMaxRecordNodes) {
-      return ErrorAt(begin, StrCat("at most ", kMaxRecordDepth, " groups inside each other and ",
-                                   kMaxRecordNodes, " fields expected"));
+    // Before memory is taken for them; the rest is Build's.
+    if (open_.size() > limits_.max_depth) {
+      return ErrorAt(begin, StrCat("a depth of ", open_.size(), " is ",
+                                   AboveLimit(limits_.max_depth, "max_depth")));
+    }
+    if (nodes.size() >= limits_.max_nodes) {
+      return ErrorAt(begin, StrCat("node ", nodes.size() + 1, " is ",
+                                   AboveLimit(limits_.max_nodes, "max_nodes")));
     }
     RecordNode node{.repetition = static_cast<Repetition>(found - std::begin(kRepetitions))};
     ++nodes[open_.back()].num_children;
@@ -334,6 +340,7 @@ class Parser {
     return Separator(false);
   }
 
+  const RecordLimits& limits_;
   Lexer lexer_;
   std::vector<size_t> open_;  // the groups that the next field is in
 };
@@ -389,11 +396,12 @@ std::pair<std::string, std::string> TypeText(const ColumnType& type) {
 
 }  // namespace
 
-absl::StatusOr<RecordSchema> RecordSchema::Parse(std::string_view text) {
-  Parser parser(text);
+absl::StatusOr<RecordSchema> RecordSchema::Parse(std::string_view text,
+                                                 const RecordLimits& limits) {
+  Parser parser(text, limits);
   CFILE_RETURN_IF_ERROR(parser.Run());
   size_t wrong;
-  auto schema = Build(std::move(parser.nodes), wrong);
+  auto schema = Build(std::move(parser.nodes), limits, wrong);
   if (schema.ok()) return schema;
   return ErrorAt(parser.begins[wrong],
                  {schema.status().message().data(), schema.status().message().size()});

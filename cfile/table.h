@@ -51,9 +51,9 @@ struct Schema {
   // The schema of a table of records: a column for each leaf, with its path as name. One that is
   // repeated, or has more than one definition level, has levels.
   static Schema OfRecords(const RecordSchema& tree);
-  // The tree; that of a table without one has a leaf for each column. kInvalidArgument: there are
-  // more columns than leaves can be, or a name is too long.
-  absl::StatusOr<RecordSchema> Records() const;
+  // The tree; that of a table without one has a leaf for each column. kInvalidArgument: one
+  // of `limits` is passed, by the number of columns or by a name.
+  absl::StatusOr<RecordSchema> Records(const RecordLimits& limits = {}) const;
 
   // With key columns, each part has one more file: the compound keys (cfile/compound_key.h) of its
   // rows, as a column of type binary. This is the number that stands for it where a column is asked
@@ -104,7 +104,8 @@ class TableWriter {
 
   // Completes the files, then publishes the part. Called once, last. kInvalidArgument: the columns
   // have different numbers of rows. kAborted: another writer has published a part since this one
-  // began. kOutOfRange: table.cft would become larger than readers accept by default.
+  // began. kOutOfRange: table.cft would become larger than
+  // max_metadata_size_bytes.
   absl::Status Finish();
 
   // Of the column's file so far, as Writer or LevelWriter says it; num_values are records where

@@ -66,7 +66,7 @@ Schema Schema::OfRecords(const RecordSchema& tree) {
   return schema;
 }
 
-absl::StatusOr<RecordSchema> Schema::Records() const {
+absl::StatusOr<RecordSchema> Schema::Records(const RecordLimits& limits) const {
   if (tree.has_value()) return *tree;
   std::vector<RecordNode> nodes = {{.name = "record", .num_children = columns.size()}};
   for (const ColumnSchema& column : columns) {
@@ -74,7 +74,7 @@ absl::StatusOr<RecordSchema> Schema::Records() const {
                      .repetition = column.nullable ? Repetition::kOptional : Repetition::kRequired,
                      .type = column.type});
   }
-  return RecordSchema::Create(std::move(nodes));
+  return RecordSchema::Create(std::move(nodes), limits);
 }
 
 std::optional<size_t> Schema::Find(std::string_view name) const {
@@ -157,7 +157,8 @@ absl::StatusOr<TableReader> TableReader::Open(const std::string& directory,
   const std::string path = internal::TableFilePath(directory);
   CFILE_ASSIGN_OR_RETURN(const std::string bytes,
                          internal::ReadTableFile(path, options.max_metadata_size_bytes));
-  CFILE_ASSIGN_OR_RETURN(TableContents contents, internal::ParseTable(bytes, path));
+  CFILE_ASSIGN_OR_RETURN(TableContents contents,
+                         internal::ParseTable(bytes, path, options.record_limits));
   return TableReader(std::make_shared<const Impl>(directory, options, std::move(contents)));
 }
 

@@ -190,13 +190,17 @@ class TableWriter::Impl {
       }
     }
     contents_.schema = schema;
+    if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
     return BeginPart(options);
   }
 
   absl::Status Append(std::span<const WriterOptions> options) {
     const std::string path = internal::TableFilePath(directory_);
-    CFILE_ASSIGN_OR_RETURN(previous_, internal::ReadTableFile(path, internal::kMaxTableFileBytes));
-    CFILE_ASSIGN_OR_RETURN(contents_, internal::ParseTable(*previous_, path));
+    // A schema that this table has got stays good, whatever limits it was made with.
+    constexpr RecordLimits kNone = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
+    CFILE_ASSIGN_OR_RETURN(previous_, internal::ReadTableFile(path, max_table_file_bytes_));
+    CFILE_ASSIGN_OR_RETURN(contents_, internal::ParseTable(*previous_, path, kNone));
     return BeginPart(options);
   }
 
@@ -299,7 +303,7 @@ class TableWriter::Impl {
   // table.cft as it is now; nullopt if there is none.
   absl::StatusOr<std::optional<std::string>> CurrentTableFile() const {
     auto bytes =
-        internal::ReadTableFile(internal::TableFilePath(directory_), internal::kMaxTableFileBytes);
+        internal::ReadTableFile(internal::TableFilePath(directory_), max_table_file_bytes_);
     if (bytes.ok()) return *std::move(bytes);
     if (absl::IsNotFound(bytes.status())) return std::nullopt;
     return bytes.status();
@@ -307,10 +311,11 @@ class TableWriter::Impl {
 
   absl::Status Publish() {
     const std::string table_file = internal::SerializeTable(contents_);
-    if (table_file.size() > internal::kMaxTableFileBytes) {
-      return absl::OutOfRangeError(absl::StrCat(
-          internal::TableFilePath(directory_), ": at most ", internal::kMaxTableFileBytes,
-          " bytes expected, found ", table_file.size(), ": too many parts or too long keys"));
+    if (table_file.size() > max_table_file_bytes_) {
+      return absl::OutOfRangeError(
+          absl::StrCat(internal::TableFilePath(directory_), ": ", table_file.size(), " bytes are ",
+                       encodings::AboveLimit(max_table_file_bytes_, "max_metadata_size_bytes"),
+                       ", or write fewer parts and shorter keys"));
     }
     // What table.cft names must be durable before it is.
     CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory_));
@@ -344,6 +349,7 @@ class TableWriter::Impl {
   const std::string directory_;
   bool made_directory_ = false;
   bool published_ = false;
+  size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
   std::optional<std::string> previous_;  // table.cft when this writer began
   TableContents contents_;
   std::vector<ColumnSchema> stored_;  // what columns_ write

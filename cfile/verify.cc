@@ -104,10 +104,10 @@ class Verifier {
       Cover(pointer);
       const uint64_t child_end =
           positional && i + 1 < node.num_entries() ? node.ordinal(i + 1) : end;
-      const auto child = depth + 1 < internal::kMaxIndexDepth
-                             ? file_.IndexChild(kind, node, i)
-                             : DataLoss(name(), ": the index is deeper than ",
-                                        internal::kMaxIndexDepth, " levels");
+      const auto child = [&]() -> absl::StatusOr<const internal::IndexNode*> {
+        CFILE_RETURN_IF_ERROR(internal::CheckIndexDepth(file_, depth + 1));
+        return file_.IndexChild(kind, node, i);
+      }();
       if (child.ok()) {
         WalkNode(kind, **child, depth + 1, child_end);
       } else {

@@ -1,6 +1,7 @@
 // How encodings report: absl::Status, kDataLoss for bytes that are not what they should be.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,11 @@ std::string StrCat(const Parts&... parts) {
 template <typename... Parts>
 absl::Status DataLoss(const Parts&... parts) {
   return absl::DataLossError(StrCat(parts...));
+}
+
+// How an error names a limit that users choose: "above the limit of 64: raise max_depth".
+inline std::string AboveLimit(uint64_t limit, std::string_view option) {
+  return StrCat("above the limit of ", limit, ": raise ", option);
 }
 
 }  // namespace cfile::encodings

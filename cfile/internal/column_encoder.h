@@ -66,8 +66,9 @@ template <typename Where>
 absl::Status CheckSizes(std::span<const std::string_view> values, const ColumnType& type,
                         const WriterOptions& options, Where where) {
   const bool fixed = type.physical() == PhysicalType::kFixedBytes;
-  const size_t limit =
+  const size_t block_limit =
       options.max_block_size_bytes - std::min<size_t>(64, options.max_block_size_bytes);
+  const size_t limit = std::min(options.max_value_size_bytes, block_limit);
   for (size_t i = 0; i < values.size(); ++i) {
     const size_t size = values[i].size();
     if (fixed && size != type.type_length) {
@@ -75,9 +76,11 @@ absl::Status CheckSizes(std::span<const std::string_view> values, const ColumnTy
           absl::StrCat(where(i), " has ", size, " bytes, the type ", type.type_length));
     }
     if (size > limit) {
-      return absl::OutOfRangeError(
-          absl::StrCat(where(i), " has ", size, " bytes, above the limit of ",
-                       options.max_block_size_bytes, " (max_block_size_bytes)"));
+      return absl::OutOfRangeError(absl::StrCat(
+          where(i), " has ", size, " bytes, ",
+          limit < block_limit
+              ? encodings::AboveLimit(limit, "max_value_size_bytes")
+              : encodings::AboveLimit(options.max_block_size_bytes, "max_block_size_bytes")));
     }
   }
   return absl::OkStatus();

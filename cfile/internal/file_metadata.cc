@@ -144,8 +144,9 @@ class MetadataReader {
       return Error("the ", what, " claims ", length, " bytes, the file has ", source_.size());
     }
     if (length > options_.max_metadata_size_bytes) {
-      return Error("the ", what, " of ", length, " bytes is above the limit of ",
-                   options_.max_metadata_size_bytes, " (max_metadata_size_bytes)");
+      return Error(
+          "the ", what, " of ", length, " bytes is ",
+          encodings::AboveLimit(options_.max_metadata_size_bytes, "max_metadata_size_bytes"));
     }
     return absl::OkStatus();
   }

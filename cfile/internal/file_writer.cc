@@ -161,11 +161,16 @@ void FileWriter::SetLevels(const LevelLimits& limits) {
 
 absl::Status FileWriter::CheckMetadataSize(std::string_view what, size_t size) const {
   const bool kudu = options_.compatibility == Compatibility::kKudu;
-  const size_t limit = kudu ? kKuduMaxFooterBytes : kMaxMetadataSizeBytes;
+  const size_t limit = options_.max_metadata_size_bytes;
+  if (kudu && size > kKuduMaxFooterBytes) {
+    return absl::OutOfRangeError(encodings::StrCat(name(), ": a ", what, " of ", size,
+                                                   " bytes: Kudu reads ", kKuduMaxFooterBytes,
+                                                   " at most"));
+  }
   if (size <= limit) return absl::OkStatus();
-  return absl::OutOfRangeError(encodings::StrCat(name(), ": a ", what, " of ", size,
-                                                 " bytes: ", kudu ? "Kudu reads " : "readers take ",
-                                                 limit, " at most"));
+  return absl::OutOfRangeError(
+      encodings::StrCat(name(), ": a ", what, " of ", size, " bytes is ",
+                        encodings::AboveLimit(limit, "max_metadata_size_bytes")));
 }
 
 absl::Status FileWriter::Begin() {

@@ -42,13 +42,18 @@ size_t IndexTreeWriter::memory_usage_bytes() const {
   return bytes;
 }
 
+absl::Status CheckIndexDepth(const FileReader& file, size_t depth) {
+  constexpr size_t kDeepest = 1000;  // walks go as deep on the stack
+  const size_t limit = std::min(file.options().max_index_depth, kDeepest);
+  if (depth < limit) return absl::OkStatus();
+  return encodings::DataLoss(file.source().name(), ": an index of ", depth + 1, " levels is ",
+                             encodings::AboveLimit(limit, "max_index_depth"));
+}
+
 template <typename Find>
 absl::Status IndexPath::Descend(const Find& find) {
   while (!steps_.back().node->leaf()) {
-    if (steps_.size() >= kMaxIndexDepth) {
-      return encodings::DataLoss(file_->source().name(), ": the index is deeper than ",
-                                 kMaxIndexDepth, " levels");
-    }
+    CFILE_RETURN_IF_ERROR(CheckIndexDepth(*file_, steps_.size()));
     const Step& parent = steps_.back();
     CFILE_ASSIGN_OR_RETURN(const IndexNode* child,
                            file_->IndexChild(kind_, *parent.node, parent.entry));

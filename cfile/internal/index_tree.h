@@ -13,8 +13,8 @@
 
 namespace cfile::internal {
 
-// Deeper trees are taken for damage. With two entries a node, the least there are, 2^40 blocks.
-inline constexpr size_t kMaxIndexDepth = 40;
+// kDataLoss where an index of `file` has a node at `depth` (0: the root) and may not.
+absl::Status CheckIndexDepth(const FileReader& file, size_t depth);
 
 // Builds one tree: a node that is full is written there and then, and its first key goes into the
 // level above. Holds one node per level. Thread-compatible.

@@ -11,6 +11,7 @@
 namespace cfile {
 namespace {
 
+using encodings::AboveLimit;
 using encodings::StrCat;
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
@@ -52,6 +53,8 @@ Repetition RepetitionOf(const FieldDescriptor& field) {
 // Makes the nodes of a schema. Recurses as deep as it may be.
 class SchemaBuilder {
  public:
+  explicit SchemaBuilder(const RecordLimits& limits) : limits_(limits) {}
+
   std::vector<RecordNode> nodes;
 
   absl::Status AddFields(const Descriptor& message) {
@@ -59,11 +62,16 @@ class SchemaBuilder {
       return absl::InvalidArgumentError(
           StrCat(Where(), "messages of type ", message.full_name(), " hold messages of that type"));
     }
-    if (message.field_count() == 0 || open_.size() > kMaxRecordDepth ||
-        nodes.size() > kMaxRecordNodes) {
+    if (message.field_count() == 0) {
       return absl::InvalidArgumentError(
-          StrCat(Where(), "messages of type ", message.full_name(),
-                 message.field_count() == 0 ? " have no fields" : " have too many"));
+          StrCat(Where(), "messages of type ", message.full_name(), " have no fields"));
+    }
+    // The tree may be far larger than the types: it is checked before memory is taken for it.
+    if (open_.size() > limits_.max_depth || nodes.size() > limits_.max_nodes) {
+      return absl::InvalidArgumentError(StrCat(Where(), "what is above is ",
+                                               open_.size() > limits_.max_depth
+                                                   ? AboveLimit(limits_.max_depth, "max_depth")
+                                                   : AboveLimit(limits_.max_nodes, "max_nodes")));
     }
     open_.push_back(&message);
     for (int i = 0; i < message.field_count(); ++i) {
@@ -107,18 +115,20 @@ class SchemaBuilder {
     return path_.empty() ? "" : absl::StrCat(absl::StrJoin(path_, "."), ": ");
   }
 
+  const RecordLimits& limits_;
   std::vector<const Descriptor*> open_;
   std::vector<std::string> path_;
 };
 
 }  // namespace
 
-absl::StatusOr<RecordSchema> RecordSchemaOf(const Descriptor& descriptor) {
-  SchemaBuilder builder;
+absl::StatusOr<RecordSchema> RecordSchemaOf(const Descriptor& descriptor,
+                                            const RecordLimits& limits) {
+  SchemaBuilder builder(limits);
   builder.nodes.push_back(
       {.name = descriptor.name(), .num_children = static_cast<size_t>(descriptor.field_count())});
   CFILE_RETURN_IF_ERROR(builder.AddFields(descriptor));
-  return RecordSchema::Create(std::move(builder.nodes));
+  return RecordSchema::Create(std::move(builder.nodes), limits);
 }
 
 absl::StatusOr<std::vector<const FieldDescriptor*>> internal::MatchFields(

@@ -11,8 +11,10 @@
 namespace cfile::internal {
 namespace {
 
+using encodings::AboveLimit;
 using encodings::ByteReader;
 using encodings::DataLoss;
+using encodings::StrCat;
 
 constexpr uint8_t kZeros[kAlignment] = {};
 
@@ -34,9 +36,9 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
                                                    const BlockStorage& storage) {
   const size_t uncompressed_size = prefix.size() + body.size();
   if (uncompressed_size > max_block_size_bytes_) {
-    return absl::OutOfRangeError(absl::StrCat(sink_->name(), ": a block of ", uncompressed_size,
-                                              " bytes is above the limit of ",
-                                              max_block_size_bytes_, " (max_block_size_bytes)"));
+    return absl::OutOfRangeError(StrCat(sink_->name(), ": a block of ", uncompressed_size,
+                                        " bytes is ",
+                                        AboveLimit(max_block_size_bytes_, "max_block_size_bytes")));
   }
   // What goes into the file: up to three pieces, and the checksum over them.
   ByteWriter sizes;
@@ -93,8 +95,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   // A block that never could be legal is not read at all: the sizes before it, and what a codec may
   // add to incompressible data.
   if (pointer.size / 2 > max_block_size_bytes) {
-    return DataLoss("the block's ", pointer.size, " stored bytes are far above the limit of ",
-                    max_block_size_bytes, " (max_block_size_bytes)");
+    return DataLoss("the block's ", pointer.size, " stored bytes are far ",
+                    AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
   }
   std::span<const uint8_t> stored;
   if (const auto memory = source.InMemory(); !memory.empty()) {
@@ -144,8 +146,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                      .stored_size_bytes = static_cast<uint32_t>(stored.size())};
   if (format.compression == Compression::kNone) {
     if (stored.size() > max_block_size_bytes) {
-      return DataLoss("the block's ", stored.size(), " bytes are above the limit of ",
-                      max_block_size_bytes, " (max_block_size_bytes)");
+      return DataLoss("the block's ", stored.size(), " bytes are ",
+                      AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
     }
     return block;
   }
@@ -165,9 +167,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
     return DataLoss("expected ", compressed_size, " compressed bytes, found ", rest.size());
   }
   if (uncompressed_size > max_block_size_bytes) {
-    return DataLoss("the block's ", uncompressed_size,
-                    " uncompressed bytes are above the limit of ", max_block_size_bytes,
-                    " (max_block_size_bytes)");
+    return DataLoss("the block's ", uncompressed_size, " uncompressed bytes are ",
+                    AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
   }
   if (format.version != FormatVersion::kV1 && uncompressed_size == rest.size()) {
     block.bytes = rest;

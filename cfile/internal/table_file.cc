@@ -12,6 +12,7 @@
 #include "cfile/io.h"
 #include "encodings/bytes.h"
 #include "encodings/status.h"
+#include "google/protobuf/io/coded_stream.h"
 #include "proto/table.pb.h"
 
 namespace cfile::internal {
@@ -45,7 +46,7 @@ absl::StatusOr<RecordNode> ParseNode(const SchemaNodePB& message) {
 }
 
 // Of a flat table its columns, else the tree and what follows from it.
-absl::StatusOr<Schema> ParseSchema(const SchemaNodePB& root) {
+absl::StatusOr<Schema> ParseSchema(const SchemaNodePB& root, const RecordLimits& limits) {
   bool flat = root.name().empty();
   std::vector<RecordNode> nodes;
   // A stack of what is still to come; how deep it goes, the parser of messages has limited.
@@ -61,7 +62,7 @@ absl::StatusOr<Schema> ParseSchema(const SchemaNodePB& root) {
     for (int i = message.children_size(); i-- > 0;) pending.push_back(&message.children(i));
   }
   if (!flat) {
-    CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, RecordSchema::Create(std::move(nodes)));
+    CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, RecordSchema::Create(std::move(nodes), limits));
     return Schema::OfRecords(tree);
   }
   Schema schema;
@@ -148,14 +149,18 @@ absl::StatusOr<TablePart> ParsePart(const PartPB& message,
   return part;
 }
 
-absl::StatusOr<TableContents> ParseMessage(std::span<const uint8_t> bytes) {
+absl::StatusOr<TableContents> ParseMessage(std::span<const uint8_t> bytes,
+                                           const RecordLimits& limits) {
+  constexpr int kDeepest = 1010;  // nodes inside each other, and what they are in
   auto message = std::make_unique<TablePB>();
-  if (bytes.size() > std::numeric_limits<int>::max() ||
-      !message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (bytes.size() > std::numeric_limits<int>::max()) return DataLoss("its message is too long");
+  google::protobuf::io::CodedInputStream input(bytes.data(), static_cast<int>(bytes.size()));
+  input.SetRecursionLimit(kDeepest);
+  if (!message->ParseFromCodedStream(&input) || !input.ConsumedEntireMessage()) {
     return DataLoss("its message does not parse");
   }
   TableContents contents;
-  auto schema = ParseSchema(message->schema());
+  auto schema = ParseSchema(message->schema(), limits);
   if (!schema.ok()) {
     return absl::IsInvalidArgument(schema.status()) ? absl::DataLossError(schema.status().message())
                                                     : schema.status();
@@ -285,8 +290,8 @@ absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_si
   // Not mapped: an appender may be just about to replace it.
   CFILE_ASSIGN_OR_RETURN(const std::shared_ptr<const Source> source, OpenPreadSource(path));
   if (source->size() > max_size_bytes) {
-    return DataLoss(path, ": at most ", max_size_bytes,
-                    " bytes expected (max_metadata_size_bytes), found ", source->size());
+    return DataLoss(path, ": ", source->size(), " bytes are ",
+                    encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes"));
   }
   std::string bytes(source->size(), '\0');
   CFILE_RETURN_IF_ERROR(
@@ -294,7 +299,8 @@ absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_si
   return bytes;
 }
 
-absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path) {
+absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
+                                         const RecordLimits& limits) {
   encodings::ByteReader reader(AsBytes(bytes));
   std::span<const uint8_t> magic, message;
   uint32_t length, crc;
@@ -310,7 +316,7 @@ absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::stri
     return DataLoss(path, ": CRC32C ", absl::Hex(expected_crc, absl::kZeroPad8),
                     " expected, found ", absl::Hex(crc, absl::kZeroPad8));
   }
-  auto contents = ParseMessage(message);
+  auto contents = ParseMessage(message, limits);
   if (!contents.ok()) {
     return absl::Status(contents.status().code(),
                         absl::StrCat(path, ": ", contents.status().message()));

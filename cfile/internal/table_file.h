@@ -39,10 +39,6 @@ struct TableContents {
 // index.
 std::vector<ColumnSchema> StoredColumns(const Schema& schema);
 
-// Bytes of table.cft that Append reads and that a writer does not exceed; the default of
-// ReaderOptions.max_metadata_size_bytes.
-inline constexpr size_t kMaxTableFileBytes = 16 * 1024 * 1024;
-
 // The path of table.cft in `directory`, of a part's column in it, and the name of such a file.
 std::string TableFilePath(const std::string& directory);
 std::string ColumnFilePath(const std::string& directory, const TablePart& part, size_t column);
@@ -59,8 +55,10 @@ std::string SerializeTable(const TableContents& contents);
 // The bytes of the file at `path`. kDataLoss if there are more than `max_size_bytes`.
 absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes);
 
-// What SerializeTable was given. `path` is for messages. kDataLoss: the bytes are damaged;
+// What SerializeTable was given. `path` is for messages. kDataLoss: the bytes are damaged,
+// or the schema passes one of `limits`;
 // kUnimplemented: a type that is not known.
-absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path);
+absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
+                                         const RecordLimits& limits = {});
 
 }  // namespace cfile::internal

@@ -137,6 +137,7 @@ TEST(PowerCutTest, KilledWriterOfAFile) {
     if (HasFailure()) FAIL() << "cut " << cut;
   }
   EXPECT_FALSE(torn.empty()) << "no process was killed while it wrote";
+  campaign::Done("kills", PowerCuts());
 }
 
 TEST(PowerCutTest, KilledAppenderOfATable) {

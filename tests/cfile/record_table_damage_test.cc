@@ -75,7 +75,7 @@ TEST(RecordTableDamage, TreesThatAreNone) {
   expect_damage("g.a: a second leaf of that path",
                 [](Node& root, Node&) { Add(root, "g.a", true); });
   expect_damage("has no name", [](Node&, Node& g) { g.clear_name(); });
-  expect_damage("at most 64 names", [](Node&, Node& g) {
+  expect_damage("above the limit of 64: raise max_depth", [](Node&, Node& g) {
     Node* node = &g;
     for (int i = 0; i < 70; ++i) node = &Add(*node, "g", false);
     Add(*node, "a", true);
@@ -85,10 +85,11 @@ TEST(RecordTableDamage, TreesThatAreNone) {
     for (int i = 0; i < 5000; ++i) node = &Add(*node, "g", false);
     Add(*node, "a", true);
   });
-  expect_damage("more than 10000 leaves", [](Node&, Node& g) {
+  expect_damage("above the limit of 10000: raise max_leaves", [](Node&, Node& g) {
     for (int i = 0; i < 10'001; ++i) Add(g, absl::StrCat("x", i), true);
   });
-  expect_damage("4096 bytes expected", [](Node&, Node& g) { g.set_name(std::string(5000, 'x')); });
+  expect_damage("above the limit of 4096: raise max_path_size_bytes",
+                [](Node&, Node& g) { g.set_name(std::string(5000, 'x')); });
 }
 
 class RecordTableDamageTest : public testing::Test {

@@ -183,7 +183,7 @@ TEST(RecordTable, DeepRecords) {
   const TemporaryDirectory directory;
   std::vector<RecordNode> nodes = {{.name = "m", .num_children = 1}};
   Json record = {{"v", 1}};
-  for (size_t depth = 1; depth < kMaxRecordDepth; ++depth) {
+  for (size_t depth = 1; depth < RecordLimits().max_depth; ++depth) {
     nodes.push_back({.name = "g", .repetition = Repetition::kRepeated, .num_children = 1});
     record = {{"g", Json::array({record, Json::object()})}};
   }

@@ -308,7 +308,7 @@ class Threads(ImportTest):
             # What cannot be written, before what cannot be read.
             self.expect_error("a,b\n" + "1,x\n" * 100_000 + "1," + "x" * 17_000_000 + "\n" + "1,x\n" * 100_000 + "y,x\n",
                               "t/part-000000/0001-b.cfile: the value at ordinal 100000 has 17000000 bytes, above the limit of "
-                              "16777216 (max_block_size_bytes)", "--threads", threads, "--type", "a=int64")
+                              "16777216: raise max_block_size_bytes", "--threads", threads, "--type", "a=int64")
 
     def test_memory_is_bounded(self):
         """Of a file many times as long as what threads may have in hand."""
@@ -559,7 +559,7 @@ class Records(ImportTest):
         self.expect_error('{"a":1}\n{"a":[]}\n', "r.jsonl:2: a: arrays here and integers in line 1, which no type holds; "
                           "give a schema that says what to do")
         self.expect_error('{"a":""}\n{"a":"%s"}\n{"a":""}\n' % ("x" * 17_000_000),
-                          "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216 (max_block_size_bytes)")
+                          "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216: raise max_block_size_bytes")
         self.expect_error("", "r.jsonl: no schema to be found: there is no record with a field")
         self.write("message m {\n  required int32 a\n  required int32 b }", "s")
         self.expect_error("{}", "s:3:3: ';' expected, found 'required'", "--schema", "s")

@@ -298,7 +298,7 @@ TEST(JsonInference, Errors) {
   std::string deep = "{\"a\":";
   for (int i = 0; i < 900; ++i) deep += "[";
   deep += std::string(900, ']') + "}";
-  EXPECT_THAT(Infer({deep}).status().message(), HasSubstr("deeper than 64"));
+  EXPECT_THAT(Infer({deep}).status().message(), HasSubstr("above the limit of 64: raise max_depth"));
   std::string wide = "{";
   for (int i = 0; i < 20'000; ++i) absl::StrAppend(&wide, i == 0 ? "" : ",", "\"", i, "\":1");
   EXPECT_THAT(Infer({wide + "}"}).status().message(), HasSubstr("more than 10000 fields"));

@@ -17,6 +17,12 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
   // A file that shrinks under our eyes must give an error, not a signal.
   options.access = ReaderOptions::Access::kPread;
   options.verify_checksums = !common.ignore_checksums;
+  options.max_block_size_bytes = common.max_block_size_bytes;
+  options.max_metadata_size_bytes = common.max_metadata_size_bytes;
+  if (common.max_depth) {
+    options.max_index_depth = *common.max_depth;
+    options.record_limits.max_depth = *common.max_depth;
+  }
   return options;
 }
 
@@ -51,6 +57,7 @@ CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& na
       ->required()
       ->type_name("");
   AddJsonOption(*command, common);
+  AddLimitOptions(*command, common);
   command->footer(help);
   return command;
 }
@@ -58,6 +65,21 @@ CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& na
 void AddJsonOption(CLI::App& command, CommonOptions& common) {
   command.add_flag("--json", common.json,
                    "Print JSON. Integers beyond 2^53 are strings, binary values are hexadecimal");
+}
+
+void AddLimitOptions(CLI::App& command, CommonOptions& common) {
+  const auto size = [&](const char* name, size_t& value, const char* help) {
+    command.add_option(name, value, help)
+        ->type_name("BYTES")
+        ->transform(CLI::AsSizeValue(false).description(""))
+        ->group("Limits, which errors name");
+  };
+  size("--max-block-size", common.max_block_size_bytes, "Of one block (default: 16MiB)");
+  size("--max-metadata-size", common.max_metadata_size_bytes,
+       "Of header, footer and table.cft (default: 16MiB)");
+  command.add_option("--max-depth", common.max_depth, "Of schemas (default: 64) and indexes (40)")
+      ->type_name("LEVELS")
+      ->group("Limits, which errors name");
 }
 
 void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common) {

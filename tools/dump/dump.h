@@ -26,6 +26,10 @@ struct CommonOptions {
   std::string path;
   bool json = false;
   bool ignore_checksums = false;
+  // Limits of ReaderOptions; the depth is that of schemas and of indexes.
+  size_t max_block_size_bytes = ReaderOptions().max_block_size_bytes;
+  size_t max_metadata_size_bytes = ReaderOptions().max_metadata_size_bytes;
+  std::optional<size_t> max_depth;
 };
 
 // Standard output, written 64 KiB at a time.
@@ -70,6 +74,7 @@ ExitCode PrintSummary(const CommonOptions& common, Output& output);
 CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& name,
                      const std::string& description, const std::string& help);
 void AddJsonOption(CLI::App& command, CommonOptions& common);
+void AddLimitOptions(CLI::App& command, CommonOptions& common);
 void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common);
 // For CLI::Option::check: CLI11 takes -1 for an unsigned number.
 std::string CheckUnsigned(const std::string& text);

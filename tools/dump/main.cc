@@ -83,6 +83,7 @@ int Run(int argc, char** argv) {
       app.add_option("FILE", files, "A .cfile, or the directory of a table")->type_name("");
   AddJsonOption(app, common);
   AddIgnoreChecksumsOption(app, common);
+  AddLimitOptions(app, common);
   app.set_version_flag("--version", absl::StrCat("cfile-dump ", CFILE_VERSION),
                        "Print the version");
   app.require_subcommand(0, 1);

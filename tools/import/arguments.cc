@@ -162,6 +162,13 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       ->type_name("BYTES")
       ->transform(CLI::AsSizeValue(false).description(""))
       ->check(CLI::Range(size_t{1}, WriterOptions().max_block_size_bytes / 2).description(""));
+  app.add_option("--max-block-size", import.max_block_size_bytes,
+                 "The limit of a block and so of a value (default: 16MiB); readers need the same")
+      ->type_name("BYTES")
+      ->transform(CLI::AsSizeValue(false).description(""));
+  app.add_option("--max-depth", import.record_limits.max_depth,
+                 "The limit of groups inside each other (default: 64); readers need the same")
+      ->type_name("LEVELS");
   repeatable("--sorted-by", import.sorted_by, "COLUMN",
              "Store rows in the order of this column and index it,\nso that its values can be "
              "found by key; given again:\nby the next column where the first ones are equal");

@@ -194,7 +194,8 @@ absl::Status Importer::FindSchema() {
 }
 
 absl::Status Importer::TakeSchemaOfTable() {
-  const absl::StatusOr<TableReader> table = TableReader::Open(options_.output);
+  const absl::StatusOr<TableReader> table =
+      TableReader::Open(options_.output, {.record_limits = options_.record_limits});
   if (!table.ok()) return table.status();
   const Schema& schema = table->schema();
   for (size_t i = 0; i < input_.columns().size(); ++i) {
@@ -253,6 +254,7 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
     options.goal = options_.goal;
     options.compression = options_.compression.Of(column.schema.name);
     options.block_size_bytes = options_.block_size_bytes;
+    options.max_block_size_bytes = options_.max_block_size_bytes;
     options.compatibility = options_.compatibility;
     options.value_index = sorted_by_.size() == 1 && column.schema.name == sorted_by_[0];
   }

@@ -39,6 +39,8 @@ struct ImportOptions {
   Choice<Compression> compression{.for_all = Compression::kDefault, .for_column = {}};
   Goal goal = Goal::kBalanced;
   size_t block_size_bytes = WriterOptions().block_size_bytes;
+  size_t max_block_size_bytes = WriterOptions().max_block_size_bytes;
+  RecordLimits record_limits = {};
   std::vector<std::string> sorted_by;  // columns, the most significant first
   Compatibility compatibility = Compatibility::kNone;
   std::string schema_path;  // of JSON Lines: a file with the text of the schema; empty = find it

@@ -25,7 +25,7 @@ constexpr uint64_t kSampleBytes = 4 << 20;
 // Far more than any schema within the limits needs.
 constexpr uint64_t kMaxSchemaBytes = 64 << 20;
 
-absl::StatusOr<RecordSchema> ReadSchema(const std::string& path) {
+absl::StatusOr<RecordSchema> ReadSchema(const std::string& path, const RecordLimits& limits) {
   const auto source = OpenPreadSource(path);
   if (!source.ok()) return source.status();
   if ((*source)->size() > kMaxSchemaBytes) {
@@ -35,7 +35,7 @@ absl::StatusOr<RecordSchema> ReadSchema(const std::string& path) {
   absl::Status status =
       (*source)->ReadAt(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()});
   if (!status.ok()) return status;
-  auto schema = RecordSchema::Parse(text);
+  auto schema = RecordSchema::Parse(text, limits);
   if (schema.ok()) return schema;
   return absl::InvalidArgumentError(absl::StrCat(path, ":", schema.status().message()));
 }
@@ -52,8 +52,9 @@ std::string MessageName(const std::string& path) {
 // From the first `max_bytes` of the records. kInvalidArgument too if others may say otherwise of
 // what these have.
 absl::StatusOr<RecordSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
-                                         const std::string& path, Progress& progress) {
-  JsonInference inference;
+                                         const RecordLimits& limits, const std::string& path,
+                                         Progress& progress) {
+  JsonInference inference(limits);
   lines.Rewind();
   progress.Begin("finding the schema", std::min(max_bytes, lines.size()));
   for (uint64_t records = 0; lines.offset() < max_bytes; ++records) {
@@ -102,6 +103,7 @@ absl::StatusOr<std::vector<WriterOptions>> LeafOptions(const ImportOptions& opti
                    .goal = options.goal,
                    .compression = options.compression.Of(path),
                    .block_size_bytes = options.block_size_bytes,
+                   .max_block_size_bytes = options.max_block_size_bytes,
                    .compatibility = options.compatibility});
   }
   return all;
@@ -174,7 +176,8 @@ absl::StatusOr<ImportResult> ImportWith(const RecordSchema& schema, JsonSchema o
 absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options, JsonLines& lines,
                                                    Progress& progress) {
   const auto import = [&](uint64_t max_bytes) -> absl::StatusOr<ImportResult> {
-    const auto schema = InferSchema(lines, max_bytes, options.input, progress);
+    const auto schema =
+        InferSchema(lines, max_bytes, options.record_limits, options.input, progress);
     if (!schema.ok()) return schema.status();
     const JsonSchema origin = max_bytes < lines.size() ? JsonSchema::kFound : JsonSchema::kGiven;
     auto result = ImportWith(*schema, origin, options, lines, progress);
@@ -205,11 +208,12 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, Progres
   } else {
     absl::StatusOr<RecordSchema> schema = absl::UnknownError("");
     if (options.append) {
-      const auto table = TableReader::Open(options.output);
+      const auto table =
+          TableReader::Open(options.output, {.record_limits = options.record_limits});
       if (!table.ok()) return table.status();
-      schema = table->schema().Records();
+      schema = table->schema().Records(options.record_limits);
     } else {
-      schema = ReadSchema(options.schema_path);
+      schema = ReadSchema(options.schema_path, options.record_limits);
     }
     if (!schema.ok()) return schema.status();
     result = ImportWith(*schema, JsonSchema::kGiven, options, *lines, progress);

@@ -111,6 +111,8 @@ bool Settled(const Shape& shape) {
 
 class JsonInference::Impl {
  public:
+  explicit Impl(const RecordLimits& limits) : limits_(limits) {}
+
   absl::Status Add(std::string_view json, uint64_t line) {
     line_ = line;
     path_.clear();
@@ -140,7 +142,7 @@ class JsonInference::Impl {
     for (const auto& field : root_.fields) {
       AddNodes(field->name, field->count == root_.count, *field, nodes);
     }
-    return RecordSchema::Create(std::move(nodes));
+    return RecordSchema::Create(std::move(nodes), limits_);
   }
 
  private:
@@ -166,8 +168,8 @@ class JsonInference::Impl {
       const size_t number = found != shape.numbers.end() ? found->second : shape.fields.size();
       if (number == shape.fields.size()) {
         if (name.empty()) return Error("a field without a name");
-        if (++num_shapes_ > kMaxRecordLeaves) {
-          return Error(StrCat("more than ", kMaxRecordLeaves,
+        if (++num_shapes_ > limits_.max_leaves) {
+          return Error(StrCat("more than ", limits_.max_leaves,
                               " fields; if names are values, give a schema with a map"));
         }
         shape.fields.push_back(std::make_unique<Shape>());
@@ -216,13 +218,11 @@ class JsonInference::Impl {
     ondemand::array array;
     CFILE_RETURN_IF_NO_JSON(value.get_array().get(array));
     if (shape.element == nullptr) {
-      if (++num_shapes_ > kMaxRecordNodes) return Error("too many fields");
+      if (++num_shapes_ > limits_.max_nodes) return Error("too many fields");
       shape.element = std::make_unique<Shape>();
     }
     path_.push_back(shape.element.get());
-    if (path_.size() > kMaxRecordDepth) {
-      return Error(StrCat("deeper than ", kMaxRecordDepth, " levels"));
-    }
+    CFILE_RETURN_IF_ERROR(CheckDepth());
     for (auto item : array) {
       ondemand::value element;
       CFILE_RETURN_IF_NO_JSON(std::move(item).get(element));
@@ -253,11 +253,15 @@ class JsonInference::Impl {
     return See(shape, kInteger);
   }
 
+  absl::Status CheckDepth() const {
+    if (path_.size() <= limits_.max_depth) return absl::OkStatus();
+    return Error(StrCat("a depth of ", path_.size(), " is ",
+                        encodings::AboveLimit(limits_.max_depth, "max_depth")));
+  }
+
   // Notes the kind. An error if no type holds it and what was seen before.
   absl::Status See(Shape& shape, Kind kind) {
-    if (path_.size() > kMaxRecordDepth) {
-      return Error(StrCat("deeper than ", kMaxRecordDepth, " levels"));
-    }
+    CFILE_RETURN_IF_ERROR(CheckDepth());
     if (!shape.Saw(kind)) shape.first_line[kind] = line_;
     for (int other = 0; other < kNumKinds; ++other) {
       const bool numbers = other >= kInteger && kind >= kInteger;
@@ -278,6 +282,7 @@ class JsonInference::Impl {
                         ", which no type holds; give a schema that says what to do"));
   }
 
+  const RecordLimits limits_;
   ondemand::parser parser_;
   Shape root_;
   size_t num_shapes_ = 0;
@@ -285,7 +290,7 @@ class JsonInference::Impl {
   std::vector<const Shape*> path_;
 };
 
-JsonInference::JsonInference() : impl_(std::make_unique<Impl>()) {}
+JsonInference::JsonInference(const RecordLimits& limits) : impl_(std::make_unique<Impl>(limits)) {}
 JsonInference::~JsonInference() = default;
 
 absl::Status JsonInference::Add(std::string_view json, uint64_t line) {

@@ -28,13 +28,14 @@ namespace cfile::tools {
 // Thread-compatible. Memory grows with the schema, not with the records.
 class JsonInference {
  public:
-  JsonInference();
+  // `limits`: those of the schema.
+  explicit JsonInference(const RecordLimits& limits = {});
   ~JsonInference();
 
   // `line` is for messages. Precondition: kJsonPadding bytes behind `json` may be read.
   // kInvalidArgument, with the field's path: it is no JSON object, the field has values of kinds
-  // that no type holds (then `line` of the first of the other kind is named), or a limit of
-  // RecordSchema is passed.
+  // that no type holds (then `line` of the first of the other kind is named), or one of the
+  // limits is passed.
   absl::Status Add(std::string_view json, uint64_t line);
 
   // False if an array or an object has always been empty: what the schema says of them is then a

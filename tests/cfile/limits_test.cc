@@ -1,0 +1,175 @@
+// Each limit can be chosen, and who meets it is told its name.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cfile/inspect.h"
+#include "cfile/levels.h"
+#include "cfile/reader.h"
+#include "cfile/record_schema.h"
+#include "cfile/records.h"
+#include "cfile/table.h"
+#include "cfile/writer.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cfile/temporary_directory.h"
+
+namespace cfile {
+namespace {
+
+using testing::HasSubstr;
+using Bytes = std::vector<uint8_t>;
+
+absl::Status Write(const WriterOptions& options, std::string_view value, Bytes& file) {
+  auto writer =
+      Writer<std::string_view>::Create(NewMemorySink(&file), ColumnType::String(), options);
+  if (!writer.ok()) return writer.status();
+  const absl::Status status = (*writer)->Append(std::span(&value, 1));
+  return status.ok() ? (*writer)->Finish() : status;
+}
+
+// Opens, reads the first value and goes to the root of the index.
+absl::Status Read(const Bytes& file, const ReaderOptions& options) {
+  const auto reader = Reader::Open(NewMemoryViewSource(file), options);
+  if (!reader.ok()) return reader.status();
+  return reader->Get<std::string_view>(0).status();
+}
+
+void ExpectLimit(const absl::Status& status, absl::StatusCode code, const std::string& message) {
+  EXPECT_EQ(status.code(), code) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+}
+
+TEST(Limits, OfBlocks) {
+  const std::string value(17 << 20, 'x');
+  Bytes file;
+  const WriterOptions raised{.encoding = Encoding::kPlain, .max_block_size_bytes = 32 << 20};
+  ExpectLimit(Write({}, value, file), absl::StatusCode::kOutOfRange,
+              "above the limit of 16777216: raise max_block_size_bytes");
+  file.clear();
+  ASSERT_EQ(Write(raised, value, file), absl::OkStatus());
+  ExpectLimit(Read(file, {}), absl::StatusCode::kDataLoss,
+              "above the limit of 16777216: raise max_block_size_bytes");
+  EXPECT_EQ(Read(file, {.max_block_size_bytes = 32 << 20}), absl::OkStatus());
+}
+
+TEST(Limits, OfValues) {
+  Bytes file;
+  ExpectLimit(Write({.max_value_size_bytes = 9}, "0123456789", file), absl::StatusCode::kOutOfRange,
+              "above the limit of 9: raise max_value_size_bytes");
+  file.clear();
+  EXPECT_EQ(Write({.max_value_size_bytes = 10}, "0123456789", file), absl::OkStatus());
+  const LevelLimits limits{1, 1};
+  auto writer = LevelWriter<std::string_view>::Create(NewMemorySink(&file), ColumnType::String(),
+                                                      limits, {.max_value_size_bytes = 9});
+  ASSERT_TRUE(writer.ok());
+  const uint16_t repetition = 0, definition = 1;
+  const std::string_view value = "0123456789";
+  ExpectLimit((*writer)->Append({&repetition, 1}, {&definition, 1}, {&value, 1}),
+              absl::StatusCode::kOutOfRange, "above the limit of 9: raise max_value_size_bytes");
+}
+
+TEST(Limits, OfMetadata) {
+  const std::string long_text(17 << 20, 'm');
+  Bytes file;
+  WriterOptions options;
+  options.metadata = {{"long", long_text}};
+  ExpectLimit(Write(options, "x", file), absl::StatusCode::kOutOfRange,
+              "above the limit of 16777216: raise max_metadata_size_bytes");
+  file.clear();
+  options.max_metadata_size_bytes = 32 << 20;
+  ASSERT_EQ(Write(options, "x", file), absl::OkStatus());
+  ExpectLimit(Read(file, {}), absl::StatusCode::kDataLoss,
+              "above the limit of 16777216: raise max_metadata_size_bytes");
+  EXPECT_EQ(Read(file, {.max_metadata_size_bytes = 32 << 20}), absl::OkStatus());
+}
+
+TEST(Limits, OfIndexDepth) {
+  Bytes file;
+  auto writer = Writer<int32_t>::Create(
+      NewMemorySink(&file), ColumnType::Int32(),
+      {.value_index = true, .max_values_per_block = 1, .index_block_size_bytes = 1});
+  ASSERT_TRUE(writer.ok());
+  std::vector<int32_t> values(200);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>(i);
+  ASSERT_TRUE((*writer)->Append(values).ok());
+  ASSERT_TRUE((*writer)->Finish().ok());
+  const auto read = [&](size_t max_index_depth) {
+    const auto reader =
+        Reader::Open(NewMemoryViewSource(file), {.max_index_depth = max_index_depth});
+    EXPECT_TRUE(reader.ok()) << reader.status();
+    std::vector<absl::Status> statuses = {reader->Get<int32_t>(100).status()};
+    statuses.push_back(reader->NewCursor<int32_t>()->SeekToKey(100).status());
+    statuses.push_back(
+        VisitIndex(*reader, IndexKind::kValue, [](const IndexNodeInfo&) { return true; }));
+    const VerifyReport report = Verify(*reader);
+    statuses.push_back(report.ok() ? absl::OkStatus() : report.damages[0].status);
+    return statuses;
+  };
+  for (const absl::Status& status : read(40)) EXPECT_EQ(status, absl::OkStatus());
+  for (const absl::Status& status : read(3)) {
+    ExpectLimit(status, absl::StatusCode::kDataLoss, "above the limit of 3: raise max_index_depth");
+  }
+}
+
+// A group in a group ..., `depth` names with the leaf.
+std::vector<RecordNode> DeepNodes(size_t depth) {
+  std::vector<RecordNode> nodes = {{.name = "m", .num_children = 1}};
+  for (size_t i = 1; i < depth; ++i) nodes.push_back({.name = "g", .num_children = 1});
+  nodes.push_back({.name = "v", .type = ColumnType::Int32()});
+  return nodes;
+}
+
+TEST(Limits, OfRecordDepth) {
+  constexpr char kRaise[] = "raise max_depth";
+  ExpectLimit(RecordSchema::Create(DeepNodes(65)).status(), absl::StatusCode::kInvalidArgument,
+              kRaise);
+  const RecordLimits raised{.max_depth = 400};
+  const auto schema = RecordSchema::Create(DeepNodes(400), raised);
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  ExpectLimit(RecordSchema::Parse(schema->ToString()).status(), absl::StatusCode::kInvalidArgument,
+              kRaise);
+  EXPECT_EQ(RecordSchema::Parse(schema->ToString(), raised).value(), *schema);
+  // Whatever is allowed: the stack is not without end.
+  const RecordLimits none{SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
+  EXPECT_TRUE(RecordSchema::Create(DeepNodes(1000), none).ok());
+  ExpectLimit(RecordSchema::Create(DeepNodes(1001), none).status(),
+              absl::StatusCode::kInvalidArgument, "above the limit of 1000");
+
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("table");
+  const std::vector<int32_t> values = {1, 2, 3};
+  for (const bool append : {false, true}) {
+    auto writer =
+        append ? TableWriter::Append(path) : TableWriter::Create(path, Schema::OfRecords(*schema));
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_EQ((*writer)->Append<int32_t>(0, values), absl::OkStatus());
+    ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  }
+  ExpectLimit(TableReader::Open(path).status(), absl::StatusCode::kDataLoss, kRaise);
+  const auto table = TableReader::Open(path, {.record_limits = raised});
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->num_rows(), 6);
+}
+
+TEST(Limits, OfTableFiles) {
+  const TemporaryDirectory directory;
+  const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int32()}}};
+  const WriterOptions options{.max_metadata_size_bytes = 100};
+  auto writer = TableWriter::Create(directory.path("table"), schema, {&options, 1});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  for (int part = 0;; ++part) {
+    ASSERT_LT(part, 10);
+    const absl::Status status = (*writer)->Finish();
+    if (!status.ok()) {
+      ExpectLimit(status, absl::StatusCode::kOutOfRange,
+                  "above the limit of 100: raise max_metadata_size_bytes");
+      break;
+    }
+    writer = TableWriter::Append(directory.path("table"), {&options, 1});
+    ASSERT_TRUE(writer.ok()) << writer.status();
+  }
+}
+
+}  // namespace
+}  // namespace cfile
