@@ -90,6 +90,11 @@ class Cursor {
   // The ordinal that Next continues at.
   uint64_t ordinal() const;
 
+  // A further cursor at the same place of the same open file, its range with the same end; from
+  // then on neither knows of the other, and each may belong to a thread of its own. Costs what
+  // opening the block does that this cursor is in: nothing if it is in none.
+  absl::StatusOr<Cursor> Clone() const;
+
  private:
   friend class Reader;
   class Impl;
