@@ -391,28 +391,76 @@ class Model {
   History history_;
 };
 
-TEST(Model, CursorsAreAsAVector) {
-  const std::vector<encodings::Pair> pairs = encodings::AllPairs();
-  const uint64_t files = std::max<uint64_t>(pairs.size(), Amount(1000, 20'000));
-  for (uint64_t seed = 0; seed < files; ++seed) {
-    Random random(seed);
-    const encodings::Pair& pair = pairs[seed % pairs.size()];
-    encodings::VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {
-      const ColumnType type = RandomType(pair.type, random);
-      const bool sorted = !std::is_same_v<T, Int96> && random() % 2 == 0;
-      const bool nullable = !sorted && random() % 2 == 0;
-      WriterOptions options = RandomOptions(pair.encoding, nullable, sorted, random);
-      MakeOlder<T>(type, options, random);
-      SCOPED_TRACE(Describe(seed, type, options));
-      const auto column = RandomRows<T>(type, nullable, sorted, random);
-      const auto file = WriteColumn<T>(type, options, column);
-      const auto reader = OpenRandomly(file, random);
-      ASSERT_TRUE(reader.ok()) << reader.status();
-      Model<T>(*reader, column, random).Run(kOperationsPerFile);
-    });
-    if (HasFailure()) return;
+// The same of records: cursors go to any, and read on from there in batches of any size.
+template <typename T>
+void RunRecords(const Reader& reader, const Leaf<T>& leaf, uint64_t operations, Random& random) {
+  struct Walker {
+    LevelCursor<T> cursor;
+    LeafPlace place;
+  };
+  std::vector<Walker> walkers;
+  for (int i = 0; i < 2; ++i) {
+    auto cursor = LevelCursor<T>::Open(reader);
+    ASSERT_TRUE(cursor.ok()) << cursor.status();
+    walkers.push_back({*std::move(cursor), {}});
   }
-  Done("files", files);
+  History history;
+  for (uint64_t i = 0; i < operations; ++i) {
+    Walker& walker = walkers[random() % walkers.size()];
+    history.Add("cursor ", &walker - walkers.data(), " at ", walker.place.record);
+    if (random() % 2 == 0) {
+      const uint64_t record = random() % (leaf.num_records() + 1 + random() % 3);
+      history.Add("SeekToRecord ", record);
+      const absl::Status status = walker.cursor.SeekToRecord(record);
+      if (record > leaf.num_records()) {
+        EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
+        // Where it is in a long record is not known.
+        EXPECT_TRUE(walker.cursor.SeekToRecord(0).ok());
+        walker.place = {};
+      } else {
+        EXPECT_TRUE(status.ok()) << status;
+        walker.place = PlaceOf(leaf, record);
+      }
+    } else {
+      const size_t max_records = 1 + random() % (random() % 4 == 0 ? 300 : 5);
+      history.Add("Next ", max_records);
+      const auto batch = walker.cursor.Next(max_records);
+      EXPECT_TRUE(batch.ok()) << batch.status();
+      if (batch.ok()) ExpectLevels(*batch, max_records, leaf, walker.place);
+    }
+    EXPECT_EQ(walker.cursor.record(), walker.place.record);
+    if (testing::Test::HasFailure()) {
+      ADD_FAILURE() << "operation " << i << ", the last ones were\n" << history.tail();
+      return;
+    }
+  }
+}
+
+TEST(Model, CursorsAreAsAVector) {
+  const uint64_t files = Amount(1000, 20'000);
+  ForRandomFiles(files, []<typename T>(uint64_t seed, const encodings::Pair& pair, Random& random,
+                                       std::type_identity<T>) {
+    const auto model = MakeRandomFile<T>(pair, RandomNumRows(random), random);
+    SCOPED_TRACE(Describe(seed, model.type, model.options));
+    const auto file = WriteColumn<T>(model.type, model.options, model.column);
+    const auto reader = OpenRandomly(file, random);
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    Model<T>(*reader, model.column, random).Run(kOperationsPerFile);
+  });
+  Done("operations", files * kOperationsPerFile);
+}
+
+TEST(Model, RecordsAreAsAVector) {
+  const uint64_t files = Amount(300, 5000);
+  ForRandomFiles(files, []<typename T>(uint64_t seed, const encodings::Pair& pair, Random& random,
+                                       std::type_identity<T>) {
+    const auto model = MakeRandomLeafFile<T>(pair, random);
+    SCOPED_TRACE(Describe(seed, model.type, model.options));
+    const auto file = WriteLeaf<T>(model.type, model.options, model.leaf, random);
+    const auto reader = OpenRandomly(file, random);
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    RunRecords<T>(*reader, model.leaf, kOperationsPerFile, random);
+  });
   Done("operations", files * kOperationsPerFile);
 }
 

@@ -18,8 +18,10 @@
 #include "encodings/key_order.h"
 #include "encodings/registry.h"
 #include "gtest/gtest.h"
+#include "tests/campaign/amount.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/counting_source.h"
+#include "tests/cfile/level_testing.h"
 #include "tests/encodings/columns.h"
 
 namespace cfile::campaign {
@@ -61,9 +63,9 @@ inline WriterOptions RandomOptions(Encoding encoding, bool nullable, bool sorted
           .restart_interval = OneOf<uint32_t, 4>({0, 0, 1, 5}, random)};
 }
 
-// Makes it a file of version 1, or one as Kudu writes it, where the column allows that.
-template <typename T>
-void MakeOlder(const ColumnType& type, WriterOptions& options, Random& random) {
+// Makes it a file of version 1, or one as Kudu writes it, where `create`, a writer's, allows that.
+template <typename Create>
+void MakeOlder(WriterOptions& options, Random& random, const Create& create) {
   WriterOptions older = options;
   older.statistics = false;
   older.bloom_filter_bits_per_value = 0;
@@ -78,23 +80,88 @@ void MakeOlder(const ColumnType& type, WriterOptions& options, Random& random) {
       return;
   }
   std::vector<uint8_t> file;
-  if (Writer<T>::Create(NewMemorySink(&file), type, older).ok()) options = std::move(older);
+  if (create(NewMemorySink(&file), older).ok()) options = std::move(older);
 }
 
+// A column with the options of its file.
 template <typename T>
-Column<T> RandomRows(const ColumnType& type, bool nullable, bool sorted, Random& random) {
+struct RandomFile {
+  ColumnType type;
+  WriterOptions options;
+  Column<T> column;
+};
+
+inline size_t RandomNumRows(Random& random) {
+  return random() % 8 == 0 ? random() % 4 : random() % 900;
+}
+
+// NaNs are left out of a sorted column, so that it may have fewer rows.
+template <typename T>
+RandomFile<T> MakeRandomFile(const encodings::Pair& pair, size_t num_rows, Random& random) {
+  RandomFile<T> file{.type = RandomType(pair.type, random)};
+  const bool sorted = !std::is_same_v<T, Int96> && random() % 2 == 0;
+  const bool nullable = !sorted && random() % 2 == 0;
+  file.options = RandomOptions(pair.encoding, nullable, sorted, random);
+  MakeOlder(file.options, random, [&](std::unique_ptr<Sink> sink, const WriterOptions& options) {
+    return Writer<T>::Create(std::move(sink), file.type, options).status();
+  });
   encodings::Shape shape = encodings::kShapes[random() % std::size(encodings::kShapes)];
-  if (random() % 4 != 0 && shape == encodings::Shape::kLong) shape = encodings::Shape::kRandom;
-  const size_t num_rows = random() % 8 == 0 ? random() % 4 : random() % 900;
-  auto values = encodings::MakeColumn<T>(shape, num_rows, type.type_length, random());
+  if (shape == encodings::Shape::kLong && (num_rows > 1000 || random() % 4 != 0)) {
+    shape = encodings::Shape::kRandom;
+  }
+  auto values = encodings::MakeColumn<T>(shape, num_rows, file.type.type_length, random());
   if (sorted) encodings::SortKeys(values);
   const uint64_t null_percent = OneOf<uint64_t, 4>({0, 5, 50, 100}, random);
-  Column<T> column;
   for (const T& value : values.span()) {
     const bool null = nullable && random() % 100 < null_percent;
-    column.rows.push_back(null ? std::nullopt : std::optional<Owned<T>>(value));
+    file.column.rows.push_back(null ? std::nullopt : std::optional<Owned<T>>(value));
   }
-  return column;
+  return file;
+}
+
+// A leaf of records with the options of its file.
+template <typename T>
+struct RandomLeafFile {
+  ColumnType type;
+  WriterOptions options;
+  testing_support::Leaf<T> leaf;
+};
+
+template <typename T>
+RandomLeafFile<T> MakeRandomLeafFile(const encodings::Pair& pair, Random& random) {
+  RandomLeafFile<T> file{.type = RandomType(pair.type, random)};
+  const LevelLimits limits =
+      OneOf<LevelLimits, 8>({LevelLimits{0, 1}, LevelLimits{0, 3}, LevelLimits{1, 1},
+                             LevelLimits{1, 2}, LevelLimits{2, 5}, LevelLimits{7, 300},
+                             LevelLimits::KuduArray(false), LevelLimits::KuduArray(true)},
+                            random);
+  file.options = RandomOptions(pair.encoding, /*nullable=*/false, /*sorted=*/false, random);
+  MakeOlder(file.options, random, [&](std::unique_ptr<Sink> sink, const WriterOptions& options) {
+    return LevelWriter<T>::Create(std::move(sink), file.type, limits, options).status();
+  });
+  const size_t num_records = random() % 8 == 0 ? random() % 4 : random() % 300;
+  // One that does not fit a batch, and one that has many.
+  const size_t long_record = limits.max_repetition == 0 || limits.kudu_array ? 0
+                             : random() % 40 == 0                            ? 70'000
+                             : random() % 4 == 0                             ? 1000
+                                                                             : 0;
+  file.leaf = testing_support::RandomLeaf<T>(file.type, limits, num_records, long_record, random);
+  return file;
+}
+
+// Calls visit(seed, pair, random, type_identity<T>) for `files` files, the pairs of the registry in
+// turn, until one fails. A file depends on nothing but its seed.
+template <typename Visit>
+void ForRandomFiles(uint64_t files, const Visit& visit) {
+  const std::vector<encodings::Pair> pairs = encodings::AllPairs();
+  for (uint64_t seed = 0; seed < files; ++seed) {
+    Random random(seed);
+    const encodings::Pair& pair = pairs[seed % pairs.size()];
+    encodings::VisitPhysicalType(
+        pair.type, [&]<typename T>(std::type_identity<T> t) { visit(seed, pair, random, t); });
+    if (testing::Test::HasFailure()) return;
+  }
+  Done("files", files);
 }
 
 // `file` by a source that is in memory, as a mapped one, or by one that is read piece by piece;
