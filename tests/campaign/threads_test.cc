@@ -286,7 +286,7 @@ TEST(Threads, ShareFilesAndACache) {
   AddFile(number, Encoding::kAuto, Compression::kDefault, false, options(5000), numbers, random);
   if (HasFailure()) return;
 
-  const uint64_t steps = std::max<uint64_t>(Amount(200'000, 4'000'000) / kThreads, 1);
+  const uint64_t steps = std::max<uint64_t>(Amount(200'000, 1'000'000) / kThreads, 1);
   {
     std::vector<std::jthread> threads;
     for (size_t thread = 0; thread < kThreads; ++thread) {

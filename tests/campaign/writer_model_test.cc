@@ -63,7 +63,7 @@ size_t BatchUnit(const WriterOptions& options) {
 
 TEST(WriterModel, BytesDoNotDependOnBatches) {
   uint64_t written = 0;
-  ForRandomFiles(Amount(300, 10'000), [&]<typename T>(uint64_t seed, const encodings::Pair& pair,
+  ForRandomFiles(Amount(300, 5000), [&]<typename T>(uint64_t seed, const encodings::Pair& pair,
                                                       Random& random, std::type_identity<T>) {
     // Some are longer than the sample of automatic choice.
     const size_t num_rows = random() % 64 == 0 ? 40'000 : RandomNumRows(random);
@@ -91,7 +91,7 @@ TEST(WriterModel, BytesDoNotDependOnBatches) {
 }
 
 TEST(WriterModel, BytesOfRecordsDoNotDependOnBatches) {
-  ForRandomFiles(Amount(200, 10'000), []<typename T>(uint64_t seed, const encodings::Pair& pair,
+  ForRandomFiles(Amount(200, 5000), []<typename T>(uint64_t seed, const encodings::Pair& pair,
                                                      Random& random, std::type_identity<T>) {
     const auto model = MakeRandomLeafFile<T>(pair, random);
     SCOPED_TRACE(Describe(seed, model.type, model.options));
@@ -171,7 +171,7 @@ std::map<std::string, std::string> WriteTable(const std::vector<TableColumn>& co
 
 TEST(WriterModel, TablesDoNotDependOnThreads) {
   const std::vector<encodings::Pair> pairs = encodings::AllPairs();
-  const uint64_t tables = Amount(8, 400);
+  const uint64_t tables = Amount(8, 200);
   for (uint64_t seed = 0; seed < tables; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
