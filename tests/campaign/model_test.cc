@@ -409,7 +409,9 @@ void RunRecords(const Reader& reader, const Leaf<T>& leaf, uint64_t operations, 
     Walker& walker = walkers[random() % walkers.size()];
     history.Add("cursor ", &walker - walkers.data(), " at ", walker.place.record);
     if (random() % 2 == 0) {
-      const uint64_t record = random() % (leaf.num_records() + 1 + random() % 3);
+      const bool same = random() % 4 == 0;
+      const uint64_t record =
+          same ? walker.place.record : random() % (leaf.num_records() + 1 + random() % 3);
       history.Add("SeekToRecord ", record);
       const absl::Status status = walker.cursor.SeekToRecord(record);
       if (record > leaf.num_records()) {

@@ -139,12 +139,13 @@ RandomLeafFile<T> MakeRandomLeafFile(const encodings::Pair& pair, Random& random
   MakeOlder(file.options, random, [&](std::unique_ptr<Sink> sink, const WriterOptions& options) {
     return LevelWriter<T>::Create(std::move(sink), file.type, limits, options).status();
   });
-  const size_t num_records = random() % 8 == 0 ? random() % 4 : random() % 300;
-  // One that does not fit a batch, and one that has many.
-  const size_t long_record = limits.max_repetition == 0 || limits.kudu_array ? 0
-                             : random() % 40 == 0                            ? 70'000
-                             : random() % 4 == 0                             ? 1000
-                                                                             : 0;
+  size_t num_records = random() % 8 == 0 ? random() % 4 : random() % 300;
+  size_t long_record = 0;
+  if (limits.max_repetition > 0 && !limits.kudu_array && random() % 8 == 0) {
+    // One among a few that does not fit a batch, or has many beside it.
+    long_record = random() % 4 == 0 ? 140'000 : 1000;
+    num_records = 1 + random() % 10;
+  }
   file.leaf = testing_support::RandomLeaf<T>(file.type, limits, num_records, long_record, random);
   return file;
 }

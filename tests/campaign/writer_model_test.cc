@@ -171,7 +171,7 @@ std::map<std::string, std::string> WriteTable(const std::vector<TableColumn>& co
 
 TEST(WriterModel, TablesDoNotDependOnThreads) {
   const std::vector<encodings::Pair> pairs = encodings::AllPairs();
-  const uint64_t tables = Amount(8, 200);
+  const uint64_t tables = Amount(20, 200);
   for (uint64_t seed = 0; seed < tables; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
