@@ -16,8 +16,9 @@ class BlockTable;
 // goes first. Scans use what is there and add nothing, so that they do not empty it; blocks that
 // lie uncompressed in a mapped file are never in it, they are in memory already.
 //
-// Thread-safe: divided into up to 16 shards of at least 1 MiB with a lock each. A block larger than
-// a shard is not kept.
+// Any number of threads, and readers of any files, may use it at once; a block that leaves it stays
+// in memory for as long as a cursor is in it. Divided into up to 16 shards of at least 1 MiB with a
+// lock each. A block larger than a shard is not kept.
 class BlockCache {
  public:
   // Holds up to about `capacity_bytes`; 0 keeps nothing.

@@ -13,8 +13,8 @@
 
 namespace cfile {
 
-// Immutable bytes that are read at any offset. Implementations must allow calls from many threads
-// at once.
+// Immutable bytes that are read at any offset. Implementations must allow all calls from many
+// threads at once. The last reader that has it destroys it, in whatever thread.
 class Source {
  public:
   virtual ~Source() = default;
@@ -53,7 +53,8 @@ std::shared_ptr<const Source> NewMemorySource(std::vector<uint8_t> bytes,
 std::shared_ptr<const Source> NewMemoryViewSource(std::span<const uint8_t> bytes,
                                                   std::string name = "memory");
 
-// Bytes that are written once, from front to back. One thread at a time.
+// Bytes that are written once, from front to back. One thread at a time, not always the same one; a
+// table's columns have a sink each, which may be called at once.
 class Sink {
  public:
   // Without Finish nothing of what was appended must remain visible.

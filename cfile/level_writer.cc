@@ -56,6 +56,7 @@ class LevelWriter<T>::Impl {
             std::clamp<size_t>(options.block_size_bytes / (8 * sizeof(T)), 1, kMaxCheckedEntries)),
         full_bytes_(options.block_size_bytes) {
     file_.SetLevels(limits);
+    BeginLook();
   }
 
   absl::Status Begin() {
@@ -107,7 +108,7 @@ class LevelWriter<T>::Impl {
     for (size_t begin = 0; begin < count;) {
       const Part part{.repetition = limits_.max_repetition > 0 ? &repetition[begin] : nullptr,
                       .definition = limits_.max_definition > 0 ? &definition[begin] : nullptr,
-                      .count = std::min(count - begin, checked_entries_)};
+                      .count = std::min(count - begin, entries_to_look_)};
       CFILE_ASSIGN_OR_RETURN(const Part taken, AppendPart(part, values.subspan(value)));
       begin += taken.count;
       value += taken.values;
@@ -162,10 +163,9 @@ class LevelWriter<T>::Impl {
       if (begin == 0) CFILE_RETURN_IF_ERROR(FinishBlock());
       if (begin > 0) part.count = begin;
     }
-    if (limits_.max_repetition == 0) {
-      part.count = std::min<size_t>(
-          part.count, options_.max_values_per_block -
-                          std::min<uint64_t>(block_entries_, options_.max_values_per_block - 1));
+    // What is due holds all but the end of its last record.
+    if (!block_due_) {
+      part.count = std::min<uint64_t>(part.count, options_.max_values_per_block - block_entries_);
     }
     const auto too_few_values = [&](size_t entry) {
       return Invalid("entry ", num_entries_ + entry, " holds a value, but no more than ",
@@ -173,15 +173,11 @@ class LevelWriter<T>::Impl {
     };
     if constexpr (encodings::kIsBytes<T>) {
       // Entries up to the value whose bytes are enough for one look.
-      size_t bytes = 0;
-      for (size_t end = 0; end < part.count; ++end) {
-        if (!part.HoldsValue(end, limits_.max_definition)) continue;
-        if (part.values == values.size()) return too_few_values(end);
-        if (bytes >= checked_entries_ * 8 * sizeof(T)) {
-          part.count = end;
-          break;
-        }
-        bytes += values[part.values++].size();
+      for (size_t i = 0; i < part.count; ++i) {
+        if (!part.HoldsValue(i, limits_.max_definition)) continue;
+        if (part.values == values.size()) return too_few_values(i);
+        bytes_to_look_ -= std::min(bytes_to_look_, values[part.values++].size());
+        if (bytes_to_look_ == 0) part.count = i + 1;
       }
       CFILE_RETURN_IF_ERROR(internal::CheckSizes(
           values.first(part.values), type_, options_,
@@ -226,9 +222,18 @@ class LevelWriter<T>::Impl {
     num_records_ += records;
     block_records_ += static_cast<uint32_t>(records);
     num_values_ += part.values;
-    block_due_ = block_entries_ >= options_.max_values_per_block ||
-                 encoder_->size_bytes() + levels_.size_bytes() >= full_bytes_;
+    entries_to_look_ -= part.count;
+    if (entries_to_look_ == 0 || bytes_to_look_ == 0) {
+      block_due_ |= encoder_->size_bytes() + levels_.size_bytes() >= full_bytes_;
+      BeginLook();
+    }
+    block_due_ |= block_entries_ >= options_.max_values_per_block;
     return part;
+  }
+
+  void BeginLook() {
+    entries_to_look_ = checked_entries_;
+    bytes_to_look_ = checked_entries_ * 8 * sizeof(T);
   }
 
   absl::Status FinishFile() {
@@ -258,6 +263,7 @@ class LevelWriter<T>::Impl {
     block_entries_ = 0;
     block_records_ = 0;
     block_due_ = false;
+    BeginLook();
     return absl::OkStatus();
   }
 
@@ -269,8 +275,12 @@ class LevelWriter<T>::Impl {
   std::unique_ptr<BlockEncoder<T>> encoder_;
   internal::LevelEncoder levels_;
   internal::StatisticsWriter<T> statistics_;
-  // Entries between two looks at the block's size: about an eighth of a block.
+  // Entries between two looks at the block's size: about an eighth of a block. Where it is looked
+  // at depends on the entries alone, not on how they are divided among calls.
   const size_t checked_entries_;
+  // Until the next look, whichever is first; bytes are those of strings.
+  size_t entries_to_look_ = 0;
+  size_t bytes_to_look_ = 0;
   uint64_t full_bytes_;  // when a block, as collected, is due
   internal::StickyStatus failure_{file_.name()};
 

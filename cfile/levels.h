@@ -37,8 +37,9 @@
 namespace cfile {
 
 // Writes one leaf into one file. LevelLimits (cfile/types.h) says which levels it takes and how
-// they are laid out. Thread-compatible. As Writer: failure is sticky, a writer that is dropped
-// without Finish leaves nothing behind.
+// they are laid out. As Writer: one thread at a time, bytes that do not depend on how entries
+// are divided among calls (those of Kudu's arrays neither); failure is sticky, a writer that is
+// dropped without Finish leaves nothing behind.
 //
 // Memory: one data block as it is encoded, levels included. A block holds whole records, so that a
 // record is limited: see Append.
@@ -128,8 +129,8 @@ struct LevelBatch {
   bool empty() const { return num_entries == 0; }
 };
 
-// A position in a leaf. One thread at a time; many cursors may read one file at once. It keeps the
-// file open. It holds one block and one batch in memory.
+// A position in a leaf. One thread at a time, not always the same one; many cursors may read one
+// file at once. It keeps the file open. It holds one block and one batch in memory.
 //
 // Reads flat files (those of Writer) too, with the limits {0, 1} if they are nullable, else {0, 0}:
 // a row is a record of one entry.

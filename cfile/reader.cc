@@ -20,6 +20,13 @@ using internal::IndexPath;
 template <typename T>
 class Cursor<T>::Impl : public internal::ValueCursor<T> {
   using internal::ValueCursor<T>::ValueCursor;
+
+ public:
+  absl::StatusOr<std::unique_ptr<Impl>> Clone() const {
+    auto clone = std::make_unique<Impl>(this->file_, this->block_.dictionary());
+    CFILE_RETURN_IF_ERROR(clone->SeekToPlaceOf(*this));
+    return clone;
+  }
 };
 
 template <typename T>
@@ -66,6 +73,11 @@ absl::Status Cursor<T>::Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& 
 template <typename T>
 uint64_t Cursor<T>::ordinal() const {
   return impl_->ordinal();
+}
+template <typename T>
+absl::StatusOr<Cursor<T>> Cursor<T>::Clone() const {
+  CFILE_ASSIGN_OR_RETURN(auto clone, impl_->Clone());
+  return Cursor(std::move(clone));
 }
 
 Reader::Reader(std::shared_ptr<FileReader> file) : file_(std::move(file)) {}

@@ -36,10 +36,10 @@ struct KeyPosition {
   bool exact = false;    // the value there equals the key
 };
 
-// A position in a column. One thread at a time; many cursors may read one file at once. It keeps
-// the file open, so it may outlive the Reader. It holds one block and one batch in memory, of a
-// source that is not in memory what was read ahead (ReaderOptions), after Take and SeekMany up to 4
-// MiB of their own.
+// A position in a column. One thread at a time, not always the same one; many cursors may read one
+// file at once. It keeps the file open, so it may outlive the Reader. It holds one block and one
+// batch in memory, of a source that is not in memory what was read ahead (ReaderOptions), after
+// Take and SeekMany up to 4 MiB of their own.
 //
 // Errors of all calls: kDataLoss for damage (names file, block offset, what was expected and
 // found), or what the Source returned. After an error the cursor may be sought again. After an
@@ -90,6 +90,11 @@ class Cursor {
   // The ordinal that Next continues at.
   uint64_t ordinal() const;
 
+  // A further cursor at the same place of the same open file, its range with the same end; from
+  // then on neither knows of the other, and each may belong to a thread of its own. Costs what
+  // opening the block does that this cursor is in: nothing if it is in none.
+  absl::StatusOr<Cursor> Clone() const;
+
  private:
   friend class Reader;
   class Impl;
@@ -98,7 +103,9 @@ class Cursor {
   std::unique_ptr<Impl> impl_;
 };
 
-// An open file. Immutable and shared by threads; a copy is a further handle on the same open file.
+// An open file. Immutable: any number of threads may call it at once. A copy is a further handle on
+// the same open file, which is closed when the last of them, and of the cursors that keep it open,
+// is gone; that may be in any thread.
 class Reader {
  public:
   // Reads and checks header and footer, nothing else. kDataLoss: this is no CFile, or a damaged

@@ -128,8 +128,8 @@ class TableWriter {
 template <typename T>
 class TableCursor;
 
-// An open table: the parts that existed when it was opened. Immutable and shared by threads; a copy
-// is a further handle.
+// An open table: the parts that existed when it was opened. Immutable: any number of threads may
+// call it at once. A copy is a further handle.
 class TableReader {
  public:
   // Reads table.cft and opens each column's file when it is first asked for. kDataLoss: table.cft
@@ -178,7 +178,8 @@ class TableReader {
 };
 
 // A position in a column of a table: a Cursor over the parts as if they were one file. Ordinals
-// count the table's rows. One thread at a time; many cursors may read one table at once.
+// count the table's rows. One thread at a time, not always the same one; many cursors may read one
+// table at once.
 template <typename T>
 class TableCursor {
  public:

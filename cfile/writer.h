@@ -21,7 +21,12 @@
 
 namespace cfile {
 
-// A column of values of T; cfile/types.h says which T each ColumnType takes. Thread-compatible.
+// A column of values of T; cfile/types.h says which T each ColumnType takes. One thread at a
+// time, not always the same one; writers know nothing of each other.
+//
+// The file's bytes depend on type, options, rows and metadata alone: not on how the rows are
+// divided among calls, unless for Compatibility::kKudu (some of Kudu's encodings end blocks where
+// calls do), nor on threads.
 //
 // Memory: one data block, one index node per level of each tree, of a dictionary encoding up to the
 // 1 MiB of its dictionary and what finds values in it, of automatic choice a sample of 128 KiB and,

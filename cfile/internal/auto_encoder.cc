@@ -49,7 +49,8 @@ class AutoEncoder final : public BlockEncoder<T> {
   size_t Append(std::span<const T> values) override {
     if (encoder_ != nullptr) return encoder_->Append(values);
     const size_t taken = sample_.Add(values);
-    if (taken == values.size()) return taken;  // the sample has room
+    // The sample has room, and its encoder will have.
+    if (taken == values.size() && !sample_.may_fill_block()) return taken;
     if constexpr (kIsBytes<T>) {
       // A value that is more than a sample: judged by its front, and not copied.
       if (sample_.values().empty() && type_ == PhysicalType::kBytes) {
@@ -58,7 +59,8 @@ class AutoEncoder final : public BlockEncoder<T> {
       }
     }
     if (encoder_ == nullptr) BeginBlock();
-    return taken + (encoder_->full() ? 0 : encoder_->Append(values.subspan(taken)));
+    values = values.subspan(taken);
+    return taken + (values.empty() || encoder_->full() ? 0 : encoder_->Append(values));
   }
 
   bool full() const override { return encoder_ != nullptr && encoder_->full(); }

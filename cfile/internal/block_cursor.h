@@ -44,6 +44,7 @@ class BlockCursor {
   // What makes seeks in the open block fast, or nullptr; goes to its front.
   std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex();
 
+  const std::shared_ptr<const encodings::Dictionary>& dictionary() const { return dictionary_; }
   Encoding encoding() const { return encoding_; }
   uint32_t num_rows() const { return num_rows_; }
   uint32_t num_entries() const { return num_rows_; }

@@ -129,8 +129,6 @@ struct FreeInflate {
     delete stream;
   }
 };
-template <int kWrapper>
-thread_local std::unique_ptr<z_stream, FreeDeflate> deflate_stream;
 thread_local std::unique_ptr<z_stream, FreeInflate> inflate_stream;
 
 // compressBound counts zlib's wrapper of 6 bytes; gzip's has 18.
@@ -138,7 +136,8 @@ size_t DeflateBound(size_t size) { return compressBound(size) + 12; }
 
 template <int kWrapper>
 absl::StatusOr<size_t> Deflate(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
-  std::unique_ptr<z_stream, FreeDeflate>& stream = deflate_stream<kWrapper>;
+  // Not a template outside the function: GCC never destroys those of a thread that ends.
+  thread_local std::unique_ptr<z_stream, FreeDeflate> stream;
   if (stream == nullptr) {
     auto made = std::make_unique<z_stream>();
     if (deflateInit2(made.get(), Z_DEFAULT_COMPRESSION, Z_DEFLATED, kWrapper, /*memLevel=*/8,

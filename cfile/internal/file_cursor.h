@@ -73,6 +73,19 @@ class FileCursor {
     return SeekInBlock(ordinal);
   }
 
+  // Goes to where `other`, a cursor of the same file, is; by the same index, as a file need not
+  // have both.
+  absl::Status SeekToPlaceOf(const FileCursor& other) {
+    Unload();
+    ordinal_ = other.ordinal();
+    if (!other.loaded_) return absl::OkStatus();
+    const ptrdiff_t kind = other.path_ - other.paths_;
+    paths_[kind] = other.paths_[kind];
+    path_ = &paths_[kind];
+    CFILE_RETURN_IF_ERROR(LoadBlock(BlockAccess::kSeek));
+    return SeekInBlock(ordinal_);
+  }
+
   // The batch that block().Next(max_rows) gives behind the position, wherever that is, and, by
   // `first_ordinal`, the row it begins at. At the end an empty one.
   template <typename Batch>

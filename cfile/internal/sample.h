@@ -65,6 +65,9 @@ class Sample {
     return taken;
   }
 
+  // The first value alone may be more than some encoder's block holds.
+  bool may_fill_block() const { return bytes_ + count_ * extra_bytes_per_value_ > room_; }
+
   // Valid until the next call of Clear.
   std::span<const T> values() const { return {values_.get(), count_}; }
   // Bytes of the values.

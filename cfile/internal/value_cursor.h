@@ -68,7 +68,6 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     for (const T& key : keys) {
       if (!encodings::IsKey(key)) return absl::InvalidArgumentError("NaN cannot be a key");
     }
-    this->Unload();
     for (size_t begin = 0; begin < keys.size(); begin += kSoughtKeys) {
       const size_t count = std::min(kSoughtKeys, keys.size() - begin);
       CFILE_RETURN_IF_ERROR(SeekSome(keys.subspan(begin, count), positions.subspan(begin, count)));
@@ -94,11 +93,19 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     if (low) {
       CFILE_ASSIGN_OR_RETURN(const KeyPosition found, SeekToKey(*low));
       range.begin = std::min(found.ordinal, range.end);
+      // A range of no rows, `low` being above `high`.
+      if (found.ordinal > range.end) CFILE_RETURN_IF_ERROR(SeekToKey(*high).status());
     } else {
       CFILE_RETURN_IF_ERROR(SeekToOrdinal(0));
     }
     end_ = range.end;
     return range;
+  }
+
+  // Goes to where `other`, a cursor of the same file, is.
+  absl::Status SeekToPlaceOf(const ValueCursor& other) {
+    end_ = other.end_;
+    return Base::SeekToPlaceOf(other);
   }
 
   absl::StatusOr<Batch<T>> Next(size_t max_rows) {
@@ -176,6 +183,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     // Keys of one block side by side: the block's place, then the key's number. (No file has places
     // of 2^48 bytes.)
     order_.resize(keys.size());
+    this->Unload();  // the path leaves its block
     for (size_t i = 0; i < keys.size(); ++i) {
       CFILE_RETURN_IF_ERROR(FindBlock(keys[i]));
       const IndexPath& path = this->paths_[1];

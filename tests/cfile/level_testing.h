@@ -111,46 +111,64 @@ std::vector<uint8_t> WriteLeaf(const ColumnType& type, const WriterOptions& opti
   return file;
 }
 
+// Where a leaf is read on.
+struct LeafPlace {
+  uint64_t record = 0;
+  size_t entry = 0;
+  size_t value = 0;
+};
+template <typename T>
+LeafPlace PlaceOf(const Leaf<T>& leaf, uint64_t record) {
+  return {record, leaf.entries.at(record), leaf.first_values.at(record)};
+}
+
+// EXPECTs that `batch`, of at most `max_records`, holds what `leaf` does at `place`, which goes on
+// behind it.
+template <typename T>
+void ExpectLevels(const LevelBatch<T>& batch, size_t max_records, const Leaf<T>& leaf,
+                  LeafPlace& place) {
+  EXPECT_EQ(batch.first_record, place.record);
+  EXPECT_LE(batch.num_records, max_records);
+  EXPECT_LE(batch.num_entries, 65536u);
+  place.record += batch.num_records;
+  if (batch.empty()) {
+    EXPECT_EQ(place.record, leaf.num_records());
+    return;
+  }
+  const auto equal = [&](std::span<const uint16_t> levels, const std::vector<uint16_t>& all,
+                         uint16_t max) {
+    EXPECT_EQ(levels.size(), max == 0 ? 0 : batch.num_entries);
+    return std::equal(levels.begin(), levels.end(),
+                      all.begin() + static_cast<ptrdiff_t>(place.entry));
+  };
+  EXPECT_TRUE(equal(batch.repetition, leaf.repetition, leaf.limits.max_repetition));
+  EXPECT_TRUE(equal(batch.definition, leaf.definition, leaf.limits.max_definition));
+  place.entry += batch.num_entries;
+  // Whole records, or a part of one that is too long.
+  EXPECT_TRUE(batch.num_records == 0 ? place.entry < leaf.entries.at(place.record + 1)
+                                     : place.entry == leaf.entries.at(place.record));
+  EXPECT_LE(place.value + batch.values.size(), leaf.values.size());
+  for (const T& found : batch.values)
+    EXPECT_TRUE(encodings::KeyEqual<T>(found, T(leaf.values[place.value++])));
+}
+
 // Reads from the record where `cursor` stands to the end, or `max_batches`, in batches of random
 // size; OK or the first error. EXPECTs what `leaf` holds, unless that is null.
 template <typename T, typename Random>
 absl::Status ReadRest(LevelCursor<T>& cursor, const Leaf<T>* leaf, Random& random,
                       size_t max_batches = SIZE_MAX) {
-  uint64_t record = cursor.record();
-  size_t entry = leaf == nullptr ? 0 : leaf->entries.at(record);
-  size_t value = leaf == nullptr ? 0 : leaf->first_values.at(record);
+  LeafPlace place;
+  if (leaf != nullptr) place = PlaceOf(*leaf, cursor.record());
   while (max_batches-- > 0) {
     const size_t max_records = 1 + random() % (random() % 2 == 0 ? 3 : 1000);
     const auto batch = cursor.Next(max_records);
     if (!batch.ok()) return batch.status();
-    if (leaf == nullptr) {
-      if (batch->empty()) return absl::OkStatus();
-      continue;
+    if (leaf != nullptr) {
+      ExpectLevels(*batch, max_records, *leaf, place);
+      EXPECT_EQ(cursor.record(), place.record);
+      if (testing::Test::HasFailure()) return absl::InternalError("not what was written");
     }
-    EXPECT_EQ(batch->first_record, record);
-    EXPECT_LE(batch->num_records, max_records);
-    EXPECT_LE(batch->num_entries, 65536u);
-    record += batch->num_records;
-    EXPECT_EQ(cursor.record(), record);
-    if (batch->empty()) {
-      EXPECT_EQ(record, leaf->num_records());
-      return absl::OkStatus();
-    }
-    const auto equal = [&](std::span<const uint16_t> levels, const std::vector<uint16_t>& all,
-                           uint16_t max) {
-      EXPECT_EQ(levels.size(), max == 0 ? 0 : batch->num_entries);
-      return std::equal(levels.begin(), levels.end(), all.begin() + static_cast<ptrdiff_t>(entry));
-    };
-    EXPECT_TRUE(equal(batch->repetition, leaf->repetition, leaf->limits.max_repetition));
-    EXPECT_TRUE(equal(batch->definition, leaf->definition, leaf->limits.max_definition));
-    entry += batch->num_entries;
-    // Whole records, or a part of one that is too long.
-    EXPECT_TRUE(batch->num_records == 0 ? entry < leaf->entries.at(record + 1)
-                                        : entry == leaf->entries.at(record));
-    EXPECT_LE(value + batch->values.size(), leaf->values.size());
-    for (const T& found : batch->values)
-      EXPECT_TRUE(encodings::KeyEqual<T>(found, T(leaf->values[value++])));
-    if (testing::Test::HasFailure()) return absl::InternalError("not what was written");
+    if (batch->empty()) return absl::OkStatus();
   }
   return absl::OkStatus();
 }

@@ -1,0 +1,313 @@
+// Many threads at a few files and one small cache, doing all that readers and cursors allow at
+// once; what each finds is compared with the model. ThreadSanitizer watches (the preset tsan).
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cfile/block_cache.h"
+#include "cfile/reader.h"
+#include "cfile/scan.h"
+#include "gtest/gtest.h"
+#include "tests/campaign/amount.h"
+#include "tests/campaign/random_files.h"
+#include "tests/cfile/column_testing.h"
+#include "tests/cfile/counting_source.h"
+
+namespace cfile::campaign {
+namespace {
+
+using namespace testing_support;
+using encodings::KeyEqual;
+using encodings::KeyLess;
+
+constexpr size_t kThreads = 16;
+constexpr size_t kRows = 6000;
+
+// A cursor in a range, on its way from one thread to another.
+template <typename T>
+struct Handover {
+  Cursor<T> cursor;
+  uint64_t ordinal;
+  uint64_t end;
+};
+
+// A sorted file. What is not guarded by the mutex does not change.
+template <typename T>
+struct SharedFile {
+  ColumnType type;
+  Column<T> column;
+  std::vector<uint8_t> bytes;
+  std::shared_ptr<const Source> source;
+  ReaderOptions options;
+
+  std::mutex mutex;
+  std::optional<Reader> reader;         // the one in use; others may still be
+  std::optional<Handover<T>> handover;  // who leaves one takes the one before it
+};
+
+template <typename T>
+using Files = std::vector<std::unique_ptr<SharedFile<T>>>;
+
+template <typename T>
+void AddFile(const ColumnType& type, Encoding encoding, Compression compression, bool in_memory,
+             const ReaderOptions& options, Files<T>& files, Random& random) {
+  auto file = std::make_unique<SharedFile<T>>();
+  file->type = type;
+  file->column = RandomColumn<T>(type, kRows, -1, /*sorted=*/true, random);
+  file->bytes = WriteColumn<T>(type,
+                               {.encoding = encoding,
+                                .compression = compression,
+                                .value_index = true,
+                                .block_size_bytes = 2000,
+                                .max_values_per_block = 300,
+                                .index_block_size_bytes = 300,
+                                .bloom_filter_bits_per_value = 10},
+                               file->column);
+  file->source = NewMemoryViewSource(file->bytes);
+  if (!in_memory) file->source = std::make_shared<CountingSource>(file->source);
+  file->options = options;
+  auto reader = Reader::Open(file->source, options);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  file->reader = *std::move(reader);
+  files.push_back(std::move(file));
+}
+
+// What one thread does with the files of one type of values.
+template <typename T>
+class Worker {
+ public:
+  Worker(Files<T>& files, uint64_t seed) : files_(files), random_(seed), cursors_(files.size()) {}
+
+  void Step() {
+    const size_t number = random_() % files_.size();
+    SharedFile<T>& file = *files_[number];
+    if (!cursors_[number]) {
+      auto cursor = ReaderOf(file).template NewCursor<T>();
+      ASSERT_TRUE(cursor.ok()) << cursor.status();
+      cursors_[number] = *std::move(cursor);
+    }
+    Cursor<T>& cursor = *cursors_[number];
+    switch (random_() % 64) {
+      case 0:
+        return Reopen(file, cursors_[number]);
+      case 1:
+        return AskReader(file);
+      case 2:
+        return ScanSome(file);
+      case 3:
+        return SeekMany(file, cursor);
+      case 4:
+        return Take(file, cursor);
+      case 5:
+      case 6:
+      case 7:
+        return HandOver(file, cursor);
+      default:
+        return random_() % 2 == 0 ? Get(file, cursor) : SeekToKey(file, cursor);
+    }
+  }
+
+ private:
+  // A copy of the one in use.
+  Reader ReaderOf(SharedFile<T>& file) {
+    const std::lock_guard lock(file.mutex);
+    return *file.reader;
+  }
+
+  // The file is opened once more; the thread's cursor of it, and so the last one of some reader, is
+  // let go.
+  void Reopen(SharedFile<T>& file, std::optional<Cursor<T>>& cursor) {
+    auto reader = Reader::Open(file.source, file.options);
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    cursor.reset();
+    std::optional<Reader> old = *std::move(reader);
+    const std::lock_guard lock(file.mutex);
+    std::swap(file.reader, old);
+  }
+
+  void AskReader(SharedFile<T>& file) {
+    const Reader reader = ReaderOf(file);
+    const auto statistics = reader.Statistics();
+    ASSERT_TRUE(statistics.ok()) << statistics.status();
+    ASSERT_NE(*statistics, nullptr);
+    ASSERT_EQ((*statistics)->file.present_count, kRows);
+    const auto ranges = reader.Split(1 + random_() % 8);
+    ASSERT_TRUE(ranges.ok()) << ranges.status();
+    uint64_t rows = 0;
+    for (const OrdinalRange& range : *ranges) rows += range.size();
+    ASSERT_EQ(rows, kRows);
+    const uint64_t ordinal = random_() % kRows;
+    const auto begin = reader.BlockBegin(ordinal);
+    ASSERT_TRUE(begin.ok()) << begin.status();
+    ASSERT_LE(*begin, ordinal);
+    const auto got = reader.template Get<T>(ordinal);
+    ASSERT_TRUE(got.ok()) << got.status();
+    ASSERT_TRUE(KeyEqual<T>(T(**got), T(*file.column.rows[ordinal])));
+  }
+
+  KeyPosition Find(const SharedFile<T>& file, const T& key) const {
+    const auto& rows = file.column.rows;
+    const auto found = std::lower_bound(
+        rows.begin(), rows.end(), key,
+        [](const auto& row, const T& wanted) { return KeyLess<T>(T(*row), wanted); });
+    return {.ordinal = static_cast<uint64_t>(found - rows.begin()),
+            .exact = found != rows.end() && KeyEqual<T>(T(**found), key)};
+  }
+  void ExpectFound(const SharedFile<T>& file, const T& key, const KeyPosition& found) {
+    const KeyPosition expected = Find(file, key);
+    ASSERT_EQ(found.ordinal, expected.ordinal);
+    ASSERT_EQ(found.exact, expected.exact);
+  }
+  Owned<T> RandomKey(const SharedFile<T>& file) {
+    if (random_() % 4 != 0) return *file.column.rows[random_() % kRows];
+    return RandomValue<T>(file.type, 1, random_);
+  }
+
+  void Get(const SharedFile<T>& file, Cursor<T>& cursor) {
+    const uint64_t ordinal = random_() % kRows;
+    const auto got = cursor.Get(ordinal);
+    ASSERT_TRUE(got.ok()) << got.status();
+    ASSERT_TRUE(got->has_value() && KeyEqual<T>(**got, T(*file.column.rows[ordinal])));
+  }
+
+  void SeekToKey(SharedFile<T>& file, Cursor<T>& cursor) {
+    const Owned<T> key = RandomKey(file);
+    const auto found = cursor.SeekToKey(T(key));
+    ASSERT_TRUE(found.ok()) << found.status();
+    ExpectFound(file, T(key), *found);
+  }
+
+  void SeekMany(SharedFile<T>& file, Cursor<T>& cursor) {
+    std::vector<Owned<T>> owned;
+    for (int i = 0; i < 50; ++i) owned.push_back(RandomKey(file));
+    const std::vector<T> keys(owned.begin(), owned.end());
+    std::vector<KeyPosition> positions(keys.size());
+    const absl::Status status = cursor.SeekMany(keys, positions);
+    ASSERT_TRUE(status.ok()) << status;
+    for (size_t i = 0; i < keys.size(); ++i) ExpectFound(file, keys[i], positions[i]);
+  }
+
+  void Take(const SharedFile<T>& file, Cursor<T>& cursor) {
+    std::vector<uint64_t> ordinals(50);
+    for (uint64_t& ordinal : ordinals) ordinal = random_() % kRows;
+    const absl::Status status = cursor.Take(ordinals, taken_);
+    ASSERT_TRUE(status.ok()) << status;
+    for (size_t i = 0; i < ordinals.size(); ++i) {
+      ASSERT_TRUE(KeyEqual<T>(taken_.batch().values[i], T(*file.column.rows[ordinals[i]])));
+    }
+  }
+
+  void ScanSome(SharedFile<T>& file) {
+    const Owned<T> low = RandomKey(file);
+    const Reader reader = ReaderOf(file);
+    auto scan = Scan<T>::Open(reader, Predicate<T>::Equal(T(low)));
+    ASSERT_TRUE(scan.ok()) << scan.status();
+    uint64_t next = Find(file, T(low)).ordinal;
+    while (true) {
+      const auto batch = scan->Next();
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      if (batch->empty()) break;
+      for (const uint64_t ordinal : batch->ordinals) ASSERT_EQ(ordinal, next++);
+    }
+    ASSERT_TRUE(next == kRows || !KeyEqual<T>(T(*file.column.rows[next]), T(low)));
+  }
+
+  // Reads a part of a range, leaves a clone for another thread, and ends the range that some thread
+  // has left.
+  void HandOver(SharedFile<T>& file, Cursor<T>& cursor) {
+    const uint64_t begin = random_() % kRows;
+    const uint64_t end = std::min<uint64_t>(kRows, begin + random_() % 100);
+    const absl::Status status = cursor.SeekToRange({begin, end});
+    ASSERT_TRUE(status.ok()) << status;
+    uint64_t ordinal = begin;
+    ASSERT_NO_FATAL_FAILURE(ReadSome(file, cursor, end, 1 + random_() % 2, ordinal));
+    auto clone = cursor.Clone();
+    ASSERT_TRUE(clone.ok()) << clone.status();
+    std::optional<Handover<T>> own(Handover<T>{*std::move(clone), ordinal, end});
+    {
+      const std::lock_guard lock(file.mutex);
+      std::swap(file.handover, own);
+    }
+    ASSERT_NO_FATAL_FAILURE(ReadSome(file, cursor, end, 100, ordinal));
+    ASSERT_EQ(ordinal, end);
+    if (!own) return;
+    ASSERT_EQ(own->cursor.ordinal(), own->ordinal);
+    ASSERT_NO_FATAL_FAILURE(ReadSome(file, own->cursor, own->end, 100, own->ordinal));
+    ASSERT_EQ(own->ordinal, own->end);
+    cursor = std::move(own->cursor);
+  }
+
+  // Up to so many batches.
+  void ReadSome(const SharedFile<T>& file, Cursor<T>& cursor, uint64_t end, size_t batches,
+                uint64_t& ordinal) {
+    for (; batches > 0 && ordinal < end; --batches) {
+      const auto batch = cursor.Next(1 + random_() % 50);
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      ASSERT_FALSE(batch->empty());
+      ASSERT_EQ(batch->first_ordinal, ordinal);
+      ExpectBatch(*batch, file.column);
+      ordinal += batch->size();
+    }
+  }
+
+  Files<T>& files_;
+  Random random_;
+  std::vector<std::optional<Cursor<T>>> cursors_;  // by file
+  OwnedBatch<T> taken_;
+};
+
+TEST(Threads, ShareFilesAndACache) {
+  Random random(1);
+  // Seeks find some blocks in it, and always push others out.
+  const auto cache = std::make_shared<BlockCache>(40'000);
+  const auto options = [&](size_t max_seek_index_bytes) {
+    return ReaderOptions{.block_cache = cache, .max_seek_index_bytes = max_seek_index_bytes};
+  };
+  Files<std::string_view> strings;
+  Files<int64_t> numbers;
+  const ColumnType text = ColumnType::String();
+  // With seek indexes beside the blocks, for some of which there is no room, and in the cache.
+  AddFile(text, Encoding::kPrefix, Compression::kNone, true, options(20'000), strings, random);
+  AddFile(text, Encoding::kPrefix, Compression::kZstd, true, options(0), strings, random);
+  AddFile(text, Encoding::kPlain, Compression::kNone, true, options(1 << 20), strings, random);
+  AddFile(text, Encoding::kPlain, Compression::kNone, false, options(1 << 20), strings, random);
+  AddFile(text, Encoding::kDict, Compression::kNone, true, options(1 << 20), strings, random);
+  AddFile(text, Encoding::kAuto, Compression::kDefault, false, options(5000), strings, random);
+  const ColumnType number = ColumnType::Int64();
+  AddFile(number, Encoding::kRle, Compression::kNone, true, options(5000), numbers, random);
+  AddFile(number, Encoding::kBitShuffle, Compression::kZstd, true, options(0), numbers, random);
+  AddFile(number, Encoding::kPlain, Compression::kNone, true, options(0), numbers, random);
+  AddFile(number, Encoding::kAuto, Compression::kDefault, false, options(5000), numbers, random);
+  if (HasFailure()) return;
+
+  const uint64_t steps = std::max<uint64_t>(Amount(200'000, 1'000'000) / kThreads, 1);
+  {
+    std::vector<std::jthread> threads;
+    for (size_t thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        Random own(thread);
+        Worker<std::string_view> with_strings(strings, own());
+        Worker<int64_t> with_numbers(numbers, own());
+        for (uint64_t i = 0; i < steps && !HasFailure(); ++i) {
+          own() % 2 == 0 ? with_strings.Step() : with_numbers.Step();
+        }
+      });
+    }
+  }
+  const BlockCache::Counters counters = cache->counters();
+  EXPECT_GT(counters.evictions, steps);
+  EXPECT_GT(counters.hits, steps / 10);
+  EXPECT_LE(counters.size_bytes, 40'000u);
+  Done("operations", steps * kThreads);
+  Done("threads", kThreads);
+  Done("evictions", counters.evictions);
+}
+
+}  // namespace
+}  // namespace cfile::campaign
