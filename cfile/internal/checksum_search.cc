@@ -16,6 +16,10 @@ constexpr uint32_t kPolynomial = 0x82F63B78;  // CRC32C, reflected
 // Positions that share a multiplication table.
 constexpr size_t kFrameBytes = 256;
 constexpr size_t kReadBytes = 256 * 1024;
+// By chance one end in 2^32 / kMostBegins = 1024 fits some begin. Bytes may be made to fit at every
+// fourth: then no more of them are looked at than these, and one of so many.
+constexpr uint64_t kMostVisits = 64;
+constexpr uint64_t kBytesOfAVisit = 256;
 
 using ByteTable = std::array<uint32_t, 256>;
 // A linear map of 32 bits, by the bytes of its argument.
@@ -129,7 +133,8 @@ class ChecksumSearch::Begins {
   bool Find(uint32_t key, uint64_t first, VisitBegin visit) const {
     if (end_ > entries_.size()) first = std::max(first, end_ - entries_.size());
     uint64_t after = end_;
-    for (uint32_t low = heads_[Hash(key)]; low != kNone;) {
+    uint32_t low = heads_[Hash(key)];
+    for (int step = 0; low != kNone && step < kMostSteps; ++step) {
       // The position before `after` with these low bits.
       const uint64_t back = static_cast<uint32_t>(static_cast<uint32_t>(after) - low);
       if (back == 0 || after < first || back > after - first) return false;
@@ -148,6 +153,8 @@ class ChecksumSearch::Begins {
   };
   static constexpr size_t kFirstSize = 1024;  // a power of two, as are all sizes
   static constexpr uint32_t kNone = ~uint32_t{0};
+  // Chains have one or two entries, of bytes that were made for it any number.
+  static constexpr int kMostSteps = 64;
 
   size_t Hash(uint32_t key) const { return key & (heads_.size() - 1); }
 
@@ -204,6 +211,7 @@ absl::StatusOr<std::optional<BlockPointer>> ChecksumSearch::Find(uint64_t first,
                                                                  const Visit& visit) {
   Begins begins;
   Keys keys;
+  uint64_t visits = 0;
   const uint64_t end = max_size < end_ - std::min(end_, last) ? last + max_size : end_;
   for (uint64_t chunk = first; chunk < end;) {
     const uint64_t chunk_end = std::min(end, chunk + kReadBytes);
@@ -219,7 +227,8 @@ absl::StatusOr<std::optional<BlockPointer>> ChecksumSearch::Find(uint64_t first,
       const uint64_t oldest = passed - std::min(passed, max_size);
       begins.Find(keys.end(), oldest, [&](uint64_t position) {
         const uint64_t size = passed - position;
-        if (size <= kChecksumBytes) return false;
+        if (size <= kChecksumBytes || visits > kMostVisits + passed / kBytesOfAVisit) return false;
+        ++visits;
         const BlockPointer pointer{.offset = first + position, .size = static_cast<uint32_t>(size)};
         if (visit(pointer, bytes.subspan(pointer.offset - held, size))) found = pointer;
         return found.has_value();

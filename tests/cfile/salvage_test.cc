@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cfile/inspect.h"
+#include "cfile/internal/crc32c.h"
 #include "cfile/internal/level_block.h"
 #include "cfile/reader.h"
 #include "gmock/gmock.h"
@@ -444,6 +445,27 @@ TEST(SalvageTest, LargeBlocks) {
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
   EXPECT_THAT(salvaged->report.missing,
               testing::ElementsAre(OrdinalRange{0, 1}, OrdinalRange{3, 6}));
+}
+
+// Bytes that fit everywhere take no time that grows with their square.
+TEST(SalvageTest, ChecksumsThatFitEverywhere) {
+  Bytes torn = Numbers(100, {.compression = Compression::kZlib});
+  const BlockInfo block = BlocksOf(torn)[0];
+  torn.resize(block.pointer.end());
+  ++torn[block.pointer.offset];  // the uncompressed size
+  const size_t checksum = block.pointer.end() - internal::kChecksumBytes;
+  encodings::StoreLittleEndian(internal::Crc32c(std::span(torn).subspan(
+                                   block.pointer.offset, checksum - block.pointer.offset)),
+                               torn.data() + checksum);
+  // What the checksum of bytes and their checksum is, always: it fits again and again.
+  const uint32_t residue = internal::Crc32c(std::span(torn).subspan(block.pointer.offset));
+  for (int i = 0; i < 2'000'000 / kThinning; ++i) {
+    torn.resize(torn.size() + internal::kChecksumBytes);
+    encodings::StoreLittleEndian(residue, torn.data() + torn.size() - internal::kChecksumBytes);
+  }
+  const auto salvaged = SalvageBytes(torn);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows, 0);
 }
 
 // Whatever the bytes are, there is an answer, and what comes out of it is a file in order.
