@@ -14,8 +14,8 @@ namespace {
 
 constexpr uint32_t kPolynomial = 0x82F63B78;  // CRC32C, reflected
 // Positions that share a multiplication table.
-constexpr size_t kFrameBytes = 256;
-constexpr size_t kReadBytes = 256 * 1024;
+constexpr size_t kFrameBytes = 512;
+constexpr size_t kReadBytes = 512 * kFrameBytes;
 // By chance one end in 2^32 / kMostBegins = 1024 fits some begin. Bytes may be made to fit at every
 // fourth: then no more of them are looked at than these, and one of so many.
 constexpr uint64_t kMostVisits = 64;
@@ -63,14 +63,24 @@ struct Tables {
       for (size_t i = 0; i < kFrameBytes; ++i) columns[bit] = Divide(columns[bit]);
     }
     MakeMap(columns, next_frame);
+    // Four bytes before the frame's begin; a multiplication by x^8 undoes a division.
+    uint32_t ones = ~uint32_t{0};
+    for (size_t i = 0; i < kChecksumBytes; ++i) {
+      for (int bit = 0; bit < 8; ++bit) ones = ones >> 1 ^ ((ones & 1) != 0 ? kPolynomial : 0);
+    }
+    for (uint32_t& value : j) {
+      value = ones;
+      ones = Divide(ones);
+    }
   }
 
   // By x^8.
   uint32_t Divide(uint32_t value) const { return value << 8 ^ divide[value >> 24]; }
 
   ByteTable divide;
-  std::array<ByteTable, kFrameBytes> shifted;  // [r][b]: b / x^(8 r)
-  LinearMap next_frame;                        // division by x^(8 kFrameBytes)
+  std::array<ByteTable, kFrameBytes> shifted;                // [r][b]: b / x^(8 r)
+  LinearMap next_frame;                                      // division by x^(8 kFrameBytes)
+  std::array<uint32_t, kFrameBytes + 1 + kChecksumBytes> j;  // from four bytes before on
 };
 
 const Tables& GetTables() {
@@ -78,39 +88,43 @@ const Tables& GetTables() {
   return *tables;
 }
 
-// J and U of one position after the other.
+// J and U of the positions of one frame after the other.
 class Keys {
  public:
-  Keys() { ResetFrame(); }
-
-  // What a block that begins here is known by, and one whose checksum ends here, if at least four
-  // bytes were passed.
-  uint32_t begin() const { return j_ ^ u_; }
-  uint32_t end() const { return j_before_[passed_ % 4] ^ u_; }
-
-  void Pass(uint8_t byte) {
-    u_ ^= Apply(frame_, tables_.shifted[passed_ % kFrameBytes][byte]);
-    j_before_[passed_ % 4] = j_;
-    j_ = tables_.Divide(j_);
-    if (++passed_ % kFrameBytes == 0) {
-      for (uint32_t& column : columns_) column = Apply(tables_.next_frame, column);
-      MakeMap(columns_, frame_);
-    }
-  }
-
- private:
-  void ResetFrame() {
+  Keys() {
     for (size_t bit = 0; bit < columns_.size(); ++bit) columns_[bit] = uint32_t{1} << bit;
     MakeMap(columns_, frame_);
   }
 
+  // Goes on behind the last frame. `bytes` are at most kFrameBytes; fewer are the last.
+  void BeginFrame(std::span<const uint8_t> bytes) {
+    if (begun_) {
+      u_ ^= Apply(frame_, u_in_frame_[kFrameBytes]);
+      for (uint32_t& column : columns_) column = Apply(tables_.next_frame, column);
+      MakeMap(columns_, frame_);
+    }
+    begun_ = true;
+    uint32_t u = 0;
+    for (size_t r = 0; r < bytes.size(); ++r) {
+      u ^= tables_.shifted[r][bytes[r]];
+      u_in_frame_[r + 1] = u;
+    }
+  }
+
+  // What a block that begins in front of byte r of the frame is known by.
+  uint32_t begin(size_t r) const {
+    return u_ ^ Apply(frame_, tables_.j[r + kChecksumBytes] ^ u_in_frame_[r]);
+  }
+  // And one that ends there, its checksum included.
+  uint32_t end(size_t r) const { return u_ ^ Apply(frame_, tables_.j[r] ^ u_in_frame_[r]); }
+
+ private:
   const Tables& tables_ = GetTables();
-  uint64_t passed_ = 0;
-  uint32_t u_ = 0;
-  uint32_t j_ = ~uint32_t{0};
-  std::array<uint32_t, 4> j_before_{};  // those of the last four positions, by position modulo 4
-  std::array<uint32_t, 32> columns_;    // of frame_
-  LinearMap frame_;                     // division by x^(8 * begin of the frame)
+  bool begun_ = false;
+  uint32_t u_ = 0;                                         // at the frame's begin
+  std::array<uint32_t, kFrameBytes + 1> u_in_frame_ = {};  // what is to be added, before frame_
+  std::array<uint32_t, 32> columns_;                       // of frame_
+  LinearMap frame_;                                        // division by x^(8 * begin of the frame)
 };
 
 }  // namespace
@@ -217,23 +231,27 @@ absl::StatusOr<std::optional<BlockPointer>> ChecksumSearch::Find(uint64_t first,
     const uint64_t chunk_end = std::min(end, chunk + kReadBytes);
     const uint64_t held = chunk - std::min(chunk - first, max_size);
     CFILE_ASSIGN_OR_RETURN(const auto bytes, Bytes(held, chunk_end));
-    for (uint64_t at = chunk; at < chunk_end; ++at) {
-      if (at <= last) begins.Add(at - first, keys.begin());
-      keys.Pass(bytes[at - held]);
-      // Of at least one byte and its checksum.
-      const uint64_t passed = at + 1 - first;
-      if (passed <= kChecksumBytes) continue;
-      std::optional<BlockPointer> found;
-      const uint64_t oldest = passed - std::min(passed, max_size);
-      begins.Find(keys.end(), oldest, [&](uint64_t position) {
-        const uint64_t size = passed - position;
-        if (size <= kChecksumBytes || visits > kMostVisits + passed / kBytesOfAVisit) return false;
-        ++visits;
-        const BlockPointer pointer{.offset = first + position, .size = static_cast<uint32_t>(size)};
-        if (visit(pointer, bytes.subspan(pointer.offset - held, size))) found = pointer;
-        return found.has_value();
-      });
-      if (found) return found;
+    for (uint64_t frame = chunk; frame < chunk_end; frame += kFrameBytes) {
+      const size_t frame_size = std::min<uint64_t>(kFrameBytes, chunk_end - frame);
+      keys.BeginFrame(bytes.subspan(frame - held, frame_size));
+      for (size_t r = 0; r < frame_size; ++r) {
+        if (frame + r <= last) begins.Add(frame + r - first, keys.begin(r));
+        const uint64_t passed = frame + r + 1 - first;
+        const uint64_t oldest = passed - std::min(passed, max_size);
+        std::optional<BlockPointer> found;
+        begins.Find(keys.end(r + 1), oldest, [&](uint64_t position) {
+          // A block has at least one byte and its checksum.
+          const uint64_t size = passed - position;
+          if (size <= kChecksumBytes || visits > kMostVisits + passed / kBytesOfAVisit)
+            return false;
+          ++visits;
+          const BlockPointer pointer{.offset = first + position,
+                                     .size = static_cast<uint32_t>(size)};
+          if (visit(pointer, bytes.subspan(pointer.offset - held, size))) found = pointer;
+          return found.has_value();
+        });
+        if (found) return found;
+      }
     }
     chunk = chunk_end;
   }
