@@ -16,10 +16,12 @@ constexpr uint32_t kPolynomial = 0x82F63B78;  // CRC32C, reflected
 // Positions that share a multiplication table.
 constexpr size_t kFrameBytes = 512;
 constexpr size_t kReadBytes = 512 * kFrameBytes;
-// By chance one end in 2^32 / kMostBegins = 1024 fits some begin. Bytes may be made to fit at every
-// fourth: then no more of them are looked at than these, and one of so many.
-constexpr uint64_t kMostVisits = 64;
-constexpr uint64_t kBytesOfAVisit = 256;
+// Bytes that are looked at in vain. By chance one pair of a begin and an end in 2^32 fits, so that
+// of n begins and blocks of up to m bytes each end costs n m / 2^33 bytes; in runs of 0xff each
+// eight bytes fit. Others may be made to fit at every fourth: then there is an end of it.
+constexpr uint64_t kBytesInVain = uint64_t{64} << 20;
+constexpr uint64_t kBytesInVainPerEnd = 16;
+constexpr int kLog2PairsPerByteInVain = 31;
 
 using ByteTable = std::array<uint32_t, 256>;
 // A linear map of 32 bits, by the bytes of its argument.
@@ -225,7 +227,8 @@ absl::StatusOr<std::optional<BlockPointer>> ChecksumSearch::Find(uint64_t first,
                                                                  const Visit& visit) {
   Begins begins;
   Keys keys;
-  uint64_t visits = 0;
+  uint64_t in_vain = 0;
+  const uint64_t num_begins = std::min(last - first + 1, kMostBegins);
   const uint64_t end = max_size < end_ - std::min(end_, last) ? last + max_size : end_;
   for (uint64_t chunk = first; chunk < end;) {
     const uint64_t chunk_end = std::min(end, chunk + kReadBytes);
@@ -237,14 +240,17 @@ absl::StatusOr<std::optional<BlockPointer>> ChecksumSearch::Find(uint64_t first,
       for (size_t r = 0; r < frame_size; ++r) {
         if (frame + r <= last) begins.Add(frame + r - first, keys.begin(r));
         const uint64_t passed = frame + r + 1 - first;
+        const uint64_t most_in_vain =
+            kBytesInVain + passed * (kBytesInVainPerEnd +
+                                     (std::min(num_begins, passed) * std::min(max_size, passed) >>
+                                      kLog2PairsPerByteInVain));
         const uint64_t oldest = passed - std::min(passed, max_size);
         std::optional<BlockPointer> found;
         begins.Find(keys.end(r + 1), oldest, [&](uint64_t position) {
           // A block has at least one byte and its checksum.
           const uint64_t size = passed - position;
-          if (size <= kChecksumBytes || visits > kMostVisits + passed / kBytesOfAVisit)
-            return false;
-          ++visits;
+          if (size <= kChecksumBytes || in_vain > most_in_vain) return false;
+          in_vain += size;
           const BlockPointer pointer{.offset = first + position,
                                      .size = static_cast<uint32_t>(size)};
           if (visit(pointer, bytes.subspan(pointer.offset - held, size))) found = pointer;

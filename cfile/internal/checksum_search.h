@@ -41,8 +41,9 @@ class ChecksumSearch {
 
   // Visits what fits and begins at `first` to `last`, ordered by its end, and returns the first
   // that `visit` accepts; nullopt if there is none. Of up to kMostBegins begins all blocks of up to
-  // `max_size` bytes are found; where there are more, blocks of up to kMostBegins bytes. Errors:
-  // those of the source.
+  // `max_size` bytes are found; where there are more, blocks of up to kMostBegins bytes. Where far
+  // more fit than chance has it, which only bytes do that were made for it, the rest of them is not
+  // visited. Errors: those of the source.
   absl::StatusOr<std::optional<BlockPointer>> Find(uint64_t first, uint64_t last, uint64_t max_size,
                                                    const Visit& visit);
 
