@@ -10,6 +10,9 @@
 #include "cfile/internal/reader_access.h"
 #include "cfile/reader.h"
 #include "encodings/status.h"
+#include "google/protobuf/text_format.h"
+#include "google/protobuf/util/json_util.h"
+#include "proto/cfile.pb.h"
 
 namespace cfile {
 namespace {
@@ -79,7 +82,25 @@ absl::StatusOr<bool> VisitNode(FileReader& file, IndexKind kind, const IndexNode
   return true;
 }
 
+// `message` is one that was parsed when the file was opened.
+template <typename Message>
+void Describe(const std::string& serialized, std::string& text, std::string& json) {
+  Message message;
+  message.ParsePartialFromString(serialized);
+  google::protobuf::TextFormat::PrintToString(message, &text);
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  (void)google::protobuf::util::MessageToJsonString(message, &json, options);
+}
+
 }  // namespace
+
+MetadataText DescribeMetadata(const FileInfo& info) {
+  MetadataText text;
+  Describe<CFileHeaderPB>(info.header_message, text.header_text, text.header_json);
+  Describe<CFileFooterPB>(info.footer_message, text.footer_text, text.footer_json);
+  return text;
+}
 
 absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit) {
   FileReader& file = *internal::ReaderAccess::File(reader);

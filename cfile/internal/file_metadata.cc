@@ -10,8 +10,6 @@
 #include "cfile/internal/column_message.h"
 #include "cfile/internal/crc32c.h"
 #include "encodings/status.h"
-#include "google/protobuf/text_format.h"
-#include "google/protobuf/util/json_util.h"
 #include "proto/cfile.pb.h"
 
 namespace cfile::internal {
@@ -116,6 +114,52 @@ class MetadataReader {
     info_.file_size_bytes = source_.size();
     CFILE_RETURN_IF_ERROR(ReadFooter());
     CFILE_RETURN_IF_ERROR(ReadHeader());
+    CFILE_RETURN_IF_ERROR(InterpretFooter());
+    return std::move(info_);
+  }
+
+  // What the header alone says: as if a footer of the same contents stood behind the last byte.
+  absl::StatusOr<FileInfo> ReadTorn() {
+    if (source_.size() < kMagicBytes + kLengthBytes)
+      return Error("the file ends before its header, at byte ", source_.size());
+    info_.file_size_bytes = source_.size();
+    CFILE_ASSIGN_OR_RETURN(const std::string magic, ReadBytes(0, kMagicBytes));
+    CFILE_ASSIGN_OR_RETURN(info_.version, ParseMagic(magic, "start"));
+    if (info_.version == FormatVersion::kV1) {
+      return Error(
+          "the file is of version 1, which has no checksums: without its footer nothing tells "
+          "where its blocks end");
+    }
+    info_.incompatible_features = kFeatureChecksums;
+    CFILE_RETURN_IF_ERROR(ReadHeader());
+    const auto pair = std::find_if(info_.header_metadata.begin(), info_.header_metadata.end(),
+                                   [](const auto& each) { return each.first == kColumnKey; });
+    ColumnPB column;
+    if (pair == info_.header_metadata.end() || !column.ParseFromString(pair->second) ||
+        !column.has_type() || !column.has_encoding()) {
+      return Error("the header has no ", kColumnKey, " that says what the column holds: without ",
+                   "its footer the file cannot be read (Kudu's own files are such)");
+    }
+    footer_.set_data_type(column.type());
+    footer_.set_encoding(column.encoding());
+    footer_.set_compression(column.compression());
+    footer_.set_is_type_nullable(column.nullable());
+    footer_.set_is_type_array(column.array());
+    *footer_.mutable_extensions() = column.extensions();
+    // As many as a file may have: none is known.
+    footer_.set_num_values(std::numeric_limits<uint32_t>::max());
+    footer_.mutable_extensions()->set_num_entries(footer_.num_values());
+    const ExtensionsPB& extensions = column.extensions();
+    const bool nested =
+        extensions.has_max_repetition_level() || extensions.has_max_definition_level();
+    const bool extended =
+        nested || std::max({Number(column.type(), extensions.data_type()),
+                            Number(column.encoding(), extensions.encoding()),
+                            Number(column.compression(), extensions.compression())}) >=
+                      encodings::kFirstExtendedNumber;
+    info_.incompatible_features = kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |
+                                  (nested ? kFeatureNestedBlocks : 0) |
+                                  (column.array() ? kFeatureArrayBlocks : 0);
     CFILE_RETURN_IF_ERROR(InterpretFooter());
     return std::move(info_);
   }
@@ -364,6 +408,10 @@ absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions&
   return MetadataReader(source, options).Read();
 }
 
+absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOptions& options) {
+  return MetadataReader(source, options).ReadTorn();
+}
+
 bool NeedsExtension(const ColumnType& type) {
   return NeedsExtension(static_cast<uint32_t>(type.data_type)) ||
          type.logical != LogicalType::kNone || type.time_unit != TimeUnit::kNone ||
@@ -434,28 +482,3 @@ void AppendFooter(const FileInfo& info, Compatibility compatibility, ByteWriter&
 }
 
 }  // namespace cfile::internal
-
-namespace cfile {
-namespace {
-
-// `message` is one that was parsed when the file was opened.
-template <typename Message>
-void Describe(const std::string& serialized, std::string& text, std::string& json) {
-  Message message;
-  message.ParsePartialFromString(serialized);
-  google::protobuf::TextFormat::PrintToString(message, &text);
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  (void)google::protobuf::util::MessageToJsonString(message, &json, options);
-}
-
-}  // namespace
-
-MetadataText DescribeMetadata(const FileInfo& info) {
-  MetadataText text;
-  Describe<CFileHeaderPB>(info.header_message, text.header_text, text.header_json);
-  Describe<CFileFooterPB>(info.footer_message, text.footer_text, text.footer_json);
-  return text;
-}
-
-}  // namespace cfile

@@ -42,4 +42,10 @@ uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_dif
 // Errors as Reader::Open.
 absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions& options);
 
+// What the header says of a file whose end is lost: num_values is the most that there may be, there
+// are no pointers, and footer_size_bytes is 0. Where the encoding is PLAIN and nothing asks for
+// extended blocks, they may be extended none the less: automatic choice says PLAIN. kDataLoss: the
+// header is damaged, or of a file that cannot be read without its footer.
+absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOptions& options);
+
 }  // namespace cfile::internal

@@ -69,6 +69,10 @@ class DumpTest(unittest.TestCase):
         flip(shutil.copy(cls.folder / "keys.cfile", cls.folder / "damaged_index.cfile"), 16450)
         flip(shutil.copy(cls.folder / "keys.cfile", cls.folder / "damaged_footer.cfile"), 16700)
         shutil.copy(cls.folder / "words.cfile", cls.folder / "values")
+        # Without its end; without its front.
+        whole = (cls.folder / "t/part-000000/0001-text.cfile").read_bytes()
+        (cls.folder / "torn.cfile").write_bytes(whole[:-10])
+        (cls.folder / "headless.cfile").write_bytes(b"\0" * 20 + whole[20:])
 
     def run_dump(self, *arguments):
         done = subprocess.run([DUMP, *arguments], cwd=self.folder, capture_output=True, timeout=60)
@@ -140,6 +144,15 @@ class Json(DumpTest):
                          ["2013-01-31", "2013-02-01", "2013-02-02", None])
         self.assertEqual([row["values"]["amount"] for row in rows],
                          ["9007199254740993", 9007199254740992, None, -1, 2, 3, 4])
+
+    def test_salvage(self):
+        code, out, error = self.run_dump("salvage", "--json", "torn.cfile", "salvaged.cfile")
+        self.assertEqual((code, error), (2, ""))
+        report = json.loads(out)
+        self.assertEqual((report["rows"], report["has_footer"], report["missing"]), (7, False, []))
+        rows = [json.loads(line)["value"] for line in self.dump("values", "--json", "salvaged.cfile").splitlines()]
+        self.assertEqual(rows, ["plain", "two\nlines", None, "null", "", '"quoted"\ttab \\ \x1b[0m', "Zürich 東京"])
+        self.dump("verify", "salvaged.cfile")
 
     def test_where(self):
         def ids(*arguments):

@@ -66,6 +66,7 @@ void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action);
 
 // No subcommand: a screen about a file or a table.
 ExitCode PrintSummary(const CommonOptions& common, Output& output);

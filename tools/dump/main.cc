@@ -97,6 +97,7 @@ int Run(int argc, char** argv) {
   AddFindCommand(app, common, action);
   AddRecordsCommand(app, common, action);
   AddVerifyCommand(app, common, action);
+  AddSalvageCommand(app, common, action);
 
   try {
     app.parse(argc, argv);

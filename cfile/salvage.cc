@@ -1,0 +1,366 @@
+#include "cfile/salvage.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/checksum_search.h"
+#include "cfile/internal/file_metadata.h"
+#include "cfile/internal/file_reader.h"
+#include "cfile/internal/found_block.h"
+#include "cfile/internal/index_tree.h"
+#include "cfile/levels.h"
+#include "cfile/writer.h"
+#include "encodings/registry.h"
+#include "encodings/status.h"
+
+namespace cfile {
+namespace {
+
+using internal::ExpectedRows;
+using internal::FileReader;
+using internal::FoundBlock;
+using internal::IndexNode;
+using Kind = internal::FoundBlock::Kind;
+
+// What a stored block may have beyond the block's own bytes: its size and its checksum.
+constexpr uint64_t kMostExtraBytes = 8;
+constexpr uint64_t kMostPaddingBytes = 63;  // zeros before an aligned block
+// Of a block that nothing but its bytes speaks for.
+constexpr uint64_t kMostUncertainRows = uint64_t{1} << 20;
+// What may be looked at in vain before a first block is found.
+constexpr uint64_t kFirstCreditBytes = uint64_t{64} << 20;
+// Kudu's bounds of a key column: not those of the rows that are left.
+constexpr std::string_view kBoundsKeys[] = {"min_key", "max_key"};
+
+// The blocks that the leaves of an index point to.
+class LeafEntries {
+ public:
+  struct Entry {
+    BlockPointer pointer;
+    std::optional<uint64_t> first_ordinal;  // of a positional index
+  };
+
+  LeafEntries(FileReader& file, IndexKind kind) : file_(file), kind_(kind) {
+    const auto root = file.IndexRoot(kind);
+    if (root.ok()) {
+      Walk(**root, 1);
+    } else {
+      Lose(*(kind == IndexKind::kPositional ? file.info().positional_index_root
+                                            : file.info().value_index_root));
+    }
+  }
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  // Nodes that cannot be read.
+  const std::vector<LostBytes>& lost() const { return lost_; }
+
+ private:
+  void Walk(const IndexNode& node, size_t depth) {
+    for (uint32_t i = 0; i < node.num_entries(); ++i) {
+      if (node.leaf()) {
+        Entry& entry = entries_.emplace_back();
+        entry.pointer = node.entry_pointer(i);
+        if (kind_ == IndexKind::kPositional) entry.first_ordinal = node.ordinal(i);
+        continue;
+      }
+      const auto child = depth < internal::kMaxIndexDepth
+                             ? file_.IndexChild(kind_, node, i)
+                             : encodings::DataLoss("the index is too deep");
+      if (child.ok()) {
+        Walk(**child, depth + 1);
+      } else {
+        Lose(node.entry_pointer(i));
+      }
+    }
+  }
+
+  void Lose(const BlockPointer& pointer) {
+    lost_.push_back({pointer.offset, pointer.end(), "an index node is damaged"});
+  }
+
+  FileReader& file_;
+  const IndexKind kind_;
+  std::vector<Entry> entries_;
+  std::vector<LostBytes> lost_;
+};
+
+// A file of values of T, read front to back and written anew.
+template <typename T>
+class Salvager {
+ public:
+  Salvager(std::shared_ptr<const Source> source, const FileInfo& info, bool blocks_may_be_extended,
+           const SalvageOptions& options)
+      : source_(std::move(source)),
+        options_(options),
+        judge_(info, blocks_may_be_extended, options.max_block_size_bytes) {}
+
+  // Finds blocks by the index, or, if there are checksums and a part of it is lost, as Search does.
+  absl::Status ReadWhole(FileReader& file) {
+    const FileInfo& info = file.info();
+    const auto dictionary = file.Dictionary();
+    if (dictionary.ok()) judge_.SetDictionary(*dictionary);
+    std::vector<LostBytes> lost;
+    std::vector<LeafEntries::Entry> entries;
+    for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
+      const bool positional = kind == IndexKind::kPositional;
+      if (!(positional ? info.positional_index_root : info.value_index_root)) continue;
+      LeafEntries leaves(file, kind);
+      lost.insert(lost.end(), leaves.lost().begin(), leaves.lost().end());
+      if (leaves.lost().empty() ? entries.empty() : leaves.entries().size() > entries.size())
+        entries = leaves.entries();
+      whole_ = whole_ || leaves.lost().empty();
+    }
+    num_rows_ = info.num_values;
+    if (!whole_ && info.has_checksums())
+      return Search(info.file_size_bytes - info.footer_size_bytes);
+    if (!dictionary.ok())
+      Lose(info.dictionary->offset, info.dictionary->end(), "the dictionary is damaged");
+    for (LostBytes& node : lost) Lose(node.begin, node.end, std::move(node.reason));
+    for (const LeafEntries::Entry& entry : entries) ReadEntry(entry);
+    std::sort(lost_.begin(), lost_.end(),
+              [](const LostBytes& a, const LostBytes& b) { return a.begin < b.begin; });
+    return absl::OkStatus();
+  }
+
+  // Finds blocks by their checksums, up to the offset `end`. A dictionary comes behind the blocks
+  // that need it: then once more.
+  absl::Status Search(uint64_t end) {
+    const bool had_dictionary = judge_.dictionary() != nullptr;
+    CFILE_RETURN_IF_ERROR(SearchOnce(end));
+    if (had_dictionary || judge_.dictionary() == nullptr || !needs_dictionary_)
+      return absl::OkStatus();
+    lost_.clear();
+    blocks_.clear();
+    next_ = {};
+    most_rows_ = kMostUncertainRows;
+    needs_dictionary_ = false;
+    return SearchOnce(end);
+  }
+
+  absl::StatusOr<SalvageReport> Write(std::unique_ptr<Sink> sink, Encoding encoding) {
+    const FileInfo& info = judge_.info();
+    WriterOptions options{
+        // Where blocks may differ, the header says PLAIN.
+        .encoding =
+            encoding == Encoding::kPlain && info.has_extended_blocks() ? Encoding::kAuto : encoding,
+        .compression = info.compression,
+        .nullable = info.nullable,
+        .value_index = options_.value_index || info.value_index_root.has_value(),
+        .max_block_size_bytes = options_.max_block_size_bytes,
+        .version = info.version};
+    for (const auto& [key, value] : info.header_metadata) {
+      if (!key.starts_with(internal::kReservedKeyPrefix)) options.metadata.emplace_back(key, value);
+    }
+    options.block_size_bytes = std::min(options.block_size_bytes, options.max_block_size_bytes / 2);
+    if (info.has_levels()) {
+      CFILE_ASSIGN_OR_RETURN(
+          auto writer, LevelWriter<T>::Create(std::move(sink), info.type, info.levels, options));
+      CFILE_RETURN_IF_ERROR(WriteRows(*writer));
+    } else {
+      CFILE_ASSIGN_OR_RETURN(auto writer, Writer<T>::Create(std::move(sink), info.type, options));
+      CFILE_RETURN_IF_ERROR(WriteRows(*writer));
+    }
+    return Report();
+  }
+
+ private:
+  void Lose(uint64_t begin, uint64_t end, std::string reason) {
+    if (!lost_.empty() && lost_.back().reason == reason && begin >= lost_.back().end &&
+        begin - lost_.back().end <= kMostPaddingBytes) {
+      lost_.back().end = end;
+    } else {
+      lost_.push_back({begin, end, std::move(reason)});
+    }
+  }
+
+  // Takes note of a block that was found.
+  void Keep(const FoundBlock& found) {
+    if (found.kind == Kind::kCodes) {
+      needs_dictionary_ = true;
+      Lose(found.pointer.offset, found.pointer.end(),
+           "data blocks that need the dictionary, which is lost");
+    }
+    if (found.kind == Kind::kData) blocks_.push_back(found);
+    if (found.kind == Kind::kData || found.kind == Kind::kCodes) {
+      next_ = {.first_ordinal = found.end_ordinal(),
+               .entries_before = next_.entries_before + found.num_entries};
+      most_rows_ = std::max(most_rows_, found.num_rows);
+    }
+  }
+
+  void ReadEntry(const LeafEntries::Entry& entry) {
+    ExpectedRows expected = next_;
+    if (entry.first_ordinal) {
+      expected.exact = true;
+      // Blocks that overlap are damage, of an index without checksums.
+      expected.first_ordinal = std::max(next_.first_ordinal, *entry.first_ordinal);
+    }
+    FoundBlock found;
+    absl::Status status = judge_.Read(*source_, entry.pointer, expected, found);
+    if (status.ok() && found.end_ordinal() > num_rows_) {
+      status = encodings::DataLoss("the block ends with ordinal ", found.end_ordinal(),
+                                   ", the footer says ", num_rows_, " values");
+    }
+    if (status.ok()) {
+      Keep(found);
+    } else {
+      next_.exact = false;
+      Lose(entry.pointer.offset, entry.pointer.end(), std::string(status.message()));
+    }
+  }
+
+  absl::Status SearchOnce(uint64_t end) {
+    internal::ChecksumSearch search(*source_, end);
+    const uint64_t largest = options_.max_block_size_bytes + kMostExtraBytes;
+    // What is looked at in vain where a block should begin is paid by the blocks found there, so
+    // that the time does not grow with losses times the largest block.
+    uint64_t credit = kFirstCreditBytes;
+    FoundBlock found;
+    ExpectedRows expected;
+    const auto judge = [&](const BlockPointer& pointer, std::span<const uint8_t> bytes) {
+      found = judge_.Judge(pointer, bytes, expected);
+      return found.kind != Kind::kNone;
+    };
+    for (uint64_t at = judge_.info().header_size_bytes; at < end;) {
+      CFILE_ASSIGN_OR_RETURN(const uint64_t zeros, search.CountZeros(at, kMostPaddingBytes));
+      expected = next_;
+      const uint64_t reach = std::min(credit, largest);
+      CFILE_ASSIGN_OR_RETURN(auto pointer,
+                             search.Find(at, std::min(at + zeros, end - 1), reach, judge));
+      if (pointer) {
+        credit += pointer->size;
+      } else {
+        credit -= reach;
+        next_.exact = false;
+        expected = next_;
+        expected.most_rows = most_rows_;
+        CFILE_ASSIGN_OR_RETURN(
+            pointer, search.Find(at, end - 1, internal::ChecksumSearch::kMostBegins, judge));
+        const uint64_t next = pointer ? pointer->offset : end;
+        if (next > at) {
+          CFILE_RETURN_IF_ERROR(LoseUnfound(search, at, next, end));
+        }
+        if (!pointer) break;
+      }
+      Keep(found);
+      at = pointer->end();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LoseUnfound(internal::ChecksumSearch& search, uint64_t begin, uint64_t end,
+                           uint64_t file_end) {
+    constexpr uint64_t kLookedAt = 64 * 1024;
+    uint64_t zeros = 0;
+    while (zeros < end - begin) {
+      const uint64_t some = std::min(kLookedAt, end - begin - zeros);
+      CFILE_ASSIGN_OR_RETURN(const uint64_t found, search.CountZeros(begin + zeros, some));
+      zeros += found;
+      if (found < some) break;
+    }
+    Lose(begin, end,
+         zeros == end - begin ? "zeros"
+         : end == file_end && num_rows_ == kUnknownRows
+             ? "no block here ends with its checksum; then the file ends"
+             : "no block here ends with its checksum");
+    return absl::OkStatus();
+  }
+
+  // `writer`: a Writer or a LevelWriter.
+  template <typename AnyWriter>
+  absl::Status WriteRows(AnyWriter& writer) {
+    for (const FoundBlock& block : blocks_) {
+      absl::Status status = judge_.ForEachBatch(
+          *source_, block,
+          [&](const Batch<T>& batch) {
+            if constexpr (std::is_same_v<AnyWriter, Writer<T>>) {
+              if (batch.validity == nullptr) return writer.Append(batch.values);
+              return writer.Append(batch.values, {batch.validity, (batch.values.size() + 7) / 8});
+            }
+            return absl::OkStatus();
+          },
+          [&](const LevelBatch<T>& batch) {
+            if constexpr (std::is_same_v<AnyWriter, LevelWriter<T>>)
+              return writer.Append(batch.repetition, batch.definition, batch.values);
+            return absl::OkStatus();
+          });
+      CFILE_RETURN_IF_ERROR(status);
+    }
+    for (const auto& [key, value] : judge_.info().footer_metadata) {
+      const bool bounds =
+          std::find(std::begin(kBoundsKeys), std::end(kBoundsKeys), key) != std::end(kBoundsKeys);
+      if (!bounds && !key.starts_with(internal::kReservedKeyPrefix))
+        CFILE_RETURN_IF_ERROR(writer.AddMetadata(key, value));
+    }
+    return writer.Finish();
+  }
+
+  SalvageReport Report() {
+    SalvageReport report{.info = judge_.info(), .has_footer = num_rows_ != kUnknownRows};
+    uint64_t next = 0;
+    for (const FoundBlock& block : blocks_) {
+      if (block.first_ordinal > next) report.missing.push_back({next, block.first_ordinal});
+      next = block.end_ordinal();
+      ++report.blocks;
+      report.rows += block.num_rows;
+      report.bytes += block.pointer.size;
+    }
+    const uint64_t end = report.has_footer ? num_rows_ : next_.first_ordinal;
+    if (end > next) report.missing.push_back({next, end});
+    report.dictionary = judge_.dictionary() != nullptr ? SalvageReport::Dictionary::kFound
+                        : needs_dictionary_            ? SalvageReport::Dictionary::kLost
+                                                       : SalvageReport::Dictionary::kNone;
+    report.lost = std::move(lost_);
+    return report;
+  }
+
+  static constexpr uint64_t kUnknownRows = std::numeric_limits<uint64_t>::max();
+
+  const std::shared_ptr<const Source> source_;
+  const SalvageOptions options_;
+  internal::BlockJudge<T> judge_;
+  uint64_t num_rows_ = kUnknownRows;  // as the footer says
+  bool whole_ = false;                // an index can be read as a whole
+  std::vector<FoundBlock> blocks_;    // whose rows are to be written
+  std::vector<LostBytes> lost_;
+  ExpectedRows next_;
+  uint64_t most_rows_ = kMostUncertainRows;
+  bool needs_dictionary_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
+                                      std::unique_ptr<Sink> sink, const SalvageOptions& options) {
+  ReaderOptions reader_options;
+  reader_options.max_block_size_bytes = options.max_block_size_bytes;
+  const auto header = internal::ReadTornFileInfo(*torn, reader_options);
+  const auto whole = FileReader::Open(torn, reader_options);
+  if (!whole.ok() && !absl::IsDataLoss(whole.status())) return whole.status();
+  if (!whole.ok() && !header.ok()) return header.status();
+  const FileInfo& info = whole.ok() ? (*whole)->info() : *header;
+  if (info.holds_bloom_filters()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(torn->name(), ": the file holds Bloom filters, not values"));
+  }
+  CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(info.compression));
+  absl::StatusOr<SalvageReport> report;
+  encodings::VisitPhysicalType(info.type.physical(), [&](auto type) {
+    using T = typename decltype(type)::type;
+    report = [&]() -> absl::StatusOr<SalvageReport> {
+      CFILE_RETURN_IF_ERROR(
+          encodings::MakeDecoder<T>(info.encoding, info.type.physical(), info.type.type_length)
+              .status());
+      Salvager<T> salvager(torn, info, !whole.ok() && info.encoding == Encoding::kPlain, options);
+      CFILE_RETURN_IF_ERROR(whole.ok() ? salvager.ReadWhole(**whole)
+                                       : salvager.Search(torn->size()));
+      return salvager.Write(std::move(sink), header.ok() ? header->encoding : info.encoding);
+    }();
+  });
+  return report;
+}
+
+}  // namespace cfile

@@ -1,0 +1,91 @@
+// Gets back what is left of a file that was torn or damaged: the temporary file of a writer that
+// was killed, a file of which the disk has lost a part.
+//
+//   auto torn = cfile::OpenPreadSource(".keys.cfile.4711-0.cfile-tmp");
+//   auto sink = cfile::NewFileSink("keys.cfile");
+//   auto report = cfile::Salvage(*torn, *std::move(sink));
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/batch.h"
+#include "cfile/inspect.h"
+#include "cfile/io.h"
+
+namespace cfile {
+
+struct SalvageOptions {
+  // The new file gets an index by value, as it does anyway where the old one's footer says so: the
+  // header of a torn file does not. The rows must then ascend (see WriterOptions::value_index).
+  bool value_index = false;
+  // Of the old file and of the new one; see WriterOptions.
+  size_t max_block_size_bytes = 16 * 1024 * 1024;
+};
+
+// Bytes of the old file that nothing came back from.
+struct LostBytes {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  std::string reason;  // "no block here ends with its checksum", ...
+};
+
+struct SalvageReport {
+  // What the header and, if it is there, the footer say. Of a torn file num_values is not known: it
+  // is 2^32 - 1.
+  FileInfo info;
+  // The footer is there and says where everything lies. Else the file is torn: how many rows it was
+  // to have is not known.
+  bool has_footer = false;
+
+  uint64_t blocks = 0;  // data blocks whose rows are in the new file
+  uint64_t rows = 0;    // of the new file; with levels: records
+  uint64_t bytes = 0;   // of the old file, in those blocks
+
+  enum class Dictionary : uint8_t { kNone, kFound, kLost } dictionary = Dictionary::kNone;
+
+  // In file order.
+  std::vector<LostBytes> lost;
+  // The rows, by their ordinals in the old file, that are known to have been there and are not in
+  // the new one. Those behind them have moved up.
+  std::vector<OrdinalRange> missing;
+
+  // All that was ever in the file is in the new one.
+  bool complete() const { return has_footer && lost.empty() && missing.empty(); }
+};
+
+// Writes every row that can be read in whole blocks of `torn` to a new file, in their order, with
+// the old one's type, nullability or levels, encoding, codec and pairs of metadata (but not min_key
+// and max_key).
+//
+// Where the footer is there and the index is whole, or the file has no checksums, blocks are found
+// by the index. Else they are found by their checksums, one behind the other from the header on: a
+// block ends where its checksum fits and it decodes to its last value. Behind bytes that are lost
+// the next block is looked for at every byte; it must then have at most 4 MiB and 2^20 rows, or as
+// many as a block before it. (What a value holds is looked at too there: of a column whose values
+// are blocks of CFiles of the same type, one that lies in the middle of lost bytes may be taken for
+// the column's own, if its ordinals fit.) Takes a time that grows with the file's bytes only: some
+// nanoseconds for each.
+//
+// Not found again: blocks that need the dictionary where that is lost (it is written last, before
+// the footer), and values that are not in a complete block. A value index is not detected (see
+// SalvageOptions).
+//
+// Memory: that of a Writer; where blocks are found by their checksums twice max_block_size_bytes of
+// the file, and 12 bytes for each of the up to 4 million places where a block may begin.
+//
+// kDataLoss: this is no CFile; or its header is damaged or, in a torn file, does not say what the
+// column holds (Kudu's, or one written for Compatibility::kKudu); or a torn file is of version 1,
+// which has no checksums. kUnimplemented: it needs what this build does not have.
+// kFailedPrecondition: it holds Bloom filters. kInvalidArgument: the rows do not ascend, see
+// SalvageOptions. Other codes: those of source and sink. After an error `sink` has not been
+// finished.
+absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
+                                      std::unique_ptr<Sink> sink,
+                                      const SalvageOptions& options = {});
+
+}  // namespace cfile

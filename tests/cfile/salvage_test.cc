@@ -1,0 +1,536 @@
+// What is left of torn and damaged files comes back: every complete block, and nothing else.
+#include "cfile/salvage.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cfile/inspect.h"
+#include "cfile/internal/crc32c.h"
+#include "cfile/internal/level_block.h"
+#include "cfile/reader.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cfile/column_testing.h"
+#include "tests/cfile/level_testing.h"
+#include "tests/sanitizers.h"
+
+namespace cfile {
+namespace {
+
+using namespace testing_support;  // NOLINT
+using Bytes = std::vector<uint8_t>;
+using Dictionary = SalvageReport::Dictionary;
+
+struct Salvaged {
+  Bytes file;
+  SalvageReport report;
+};
+
+// What comes back from `torn`. EXPECTs that it is a file in order.
+absl::StatusOr<Salvaged> SalvageBytes(const Bytes& torn, const SalvageOptions& options = {}) {
+  Salvaged result;
+  auto report =
+      Salvage(NewMemoryViewSource(torn, "torn"), NewMemorySink(&result.file, "new"), options);
+  if (!report.ok()) return report.status();
+  result.report = *std::move(report);
+  const auto reader = Reader::Open(NewMemoryViewSource(result.file));
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  if (!reader.ok()) return reader.status();
+  const VerifyReport verified = Verify(*reader);
+  EXPECT_TRUE(verified.ok()) << verified.damages[0].status;
+  EXPECT_EQ(reader->num_values(), result.report.rows);
+  uint64_t end = 0;
+  for (const LostBytes& lost : result.report.lost) {
+    EXPECT_TRUE(end <= lost.begin && lost.begin < lost.end && lost.end <= torn.size())
+        << lost.begin << " to " << lost.end;
+    end = lost.end;
+  }
+  return result;
+}
+
+struct Block : BlockInfo {
+  bool needs_dictionary = false;
+};
+
+bool NeedsDictionary(const BlockInfo& block, const FileInfo& info) {
+  if (block.encoding != Encoding::kDict)
+    return encodings::FindEncoding(block.encoding)->has_dictionary;
+  constexpr uint8_t kCodes = 1;
+  const auto parts = internal::ParseLevelBlock(block.bytes, info);
+  EXPECT_TRUE(parts.ok());
+  return parts->values.values[0] == kCodes;
+}
+
+// The data blocks of a file that is whole.
+std::vector<Block> BlocksOf(const Bytes& file) {
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  std::vector<Block> blocks;
+  const absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
+    blocks.push_back({block, NeedsDictionary(block, reader->info())});
+    return true;
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  return blocks;
+}
+
+// The rows of the blocks that `kept` holds for.
+template <typename T, typename Kept>
+Column<T> RowsOf(const Column<T>& column, const std::vector<Block>& blocks, Kept kept) {
+  Column<T> rows;
+  for (const Block& block : blocks) {
+    if (!kept(block)) continue;
+    const auto begin = column.rows.begin() + static_cast<ptrdiff_t>(block.first_ordinal);
+    rows.rows.insert(rows.rows.end(), begin, begin + static_cast<ptrdiff_t>(block.num_values));
+  }
+  return rows;
+}
+
+template <typename T>
+void ExpectRows(const Bytes& file, const Column<T>& column) {
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  ASSERT_EQ(reader->num_values(), column.rows.size());
+  std::mt19937_64 random(1);
+  auto cursor = reader->NewCursor<T>();
+  ASSERT_TRUE(cursor.ok()) << cursor.status();
+  ExpectRest<T>(*cursor, column, random);
+}
+
+Bytes Prefix(const Bytes& file, size_t size) {
+  return {file.begin(), file.begin() + static_cast<ptrdiff_t>(size)};
+}
+
+// Cuts `file` in many places, and where each block begins and ends; the rows of all blocks before
+// the cut come back, those that need a dictionary if that is before the cut.
+template <typename T>
+void ExpectTornFiles(const Bytes& file, const Column<T>& column) {
+  const std::vector<Block> blocks = BlocksOf(file);
+  ASSERT_GT(blocks.size(), 3);
+  const FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+  std::vector<size_t> cuts = {info.header_size_bytes, file.size() - 1,
+                              file.size() - info.footer_size_bytes};
+  for (const Block& block : blocks) {
+    for (const size_t cut :
+         {block.pointer.offset + 1, block.pointer.end() - 1, block.pointer.end()})
+      cuts.push_back(cut);
+  }
+  for (size_t cut = info.header_size_bytes; cut < file.size();
+       cut += file.size() / (20 / kThinning + 2))
+    cuts.push_back(cut);
+  if (info.dictionary) {
+    cuts.push_back(info.dictionary->end());
+    cuts.push_back(info.dictionary->end() - 1);
+  }
+  for (const size_t cut : cuts) {
+    SCOPED_TRACE(cut);
+    const auto salvaged = SalvageBytes(Prefix(file, cut));
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    const bool found = info.dictionary && info.dictionary->end() <= cut;
+    bool needed = false;
+    const Column<T> rows = RowsOf(column, blocks, [&](const Block& block) {
+      if (block.pointer.end() > cut) return false;
+      needed = needed || block.needs_dictionary;
+      return !block.needs_dictionary || found;
+    });
+    ASSERT_NO_FATAL_FAILURE(ExpectRows(salvaged->file, rows));
+    EXPECT_FALSE(salvaged->report.has_footer);
+    if (needed) {
+      EXPECT_EQ(salvaged->report.dictionary, found ? Dictionary::kFound : Dictionary::kLost);
+    }
+    const bool between = std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) {
+      return block.pointer.end() == cut;
+    });
+    const bool inside = std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) {
+      return block.pointer.offset < cut && cut < block.pointer.end();
+    });
+    if (inside) {
+      EXPECT_THAT(salvaged->report.lost, testing::Not(testing::IsEmpty()));
+    } else if (between || cut == file.size() - info.footer_size_bytes) {
+      EXPECT_EQ(salvaged->report.lost.empty(), !needed || found);
+    }
+  }
+}
+
+// Zeros over the middle block's front: those around it come back.
+template <typename T>
+void ExpectLostPage(Bytes file, const Column<T>& column) {
+  const std::vector<Block> blocks = BlocksOf(file);
+  const Block& lost = blocks[blocks.size() / 2];
+  // With the footer and without it.
+  for (const size_t size : {file.size(), file.size() - 1}) {
+    SCOPED_TRACE(size);
+    Bytes torn = Prefix(file, size);
+    std::fill_n(torn.begin() + static_cast<ptrdiff_t>(lost.pointer.offset), lost.pointer.size, 0);
+    const auto salvaged = SalvageBytes(torn);
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_EQ(salvaged->report.has_footer, size == file.size());
+    ASSERT_NO_FATAL_FAILURE(ExpectRows(
+        salvaged->file,
+        RowsOf(column, blocks, [&](const Block& block) { return block.index != lost.index; })));
+    ASSERT_EQ(salvaged->report.missing.size(), 1);
+    EXPECT_EQ(salvaged->report.missing[0],
+              (OrdinalRange{lost.first_ordinal, lost.first_ordinal + lost.num_values}));
+    // So few zeros as may align a block.
+    if (lost.pointer.size < 64) continue;
+    ASSERT_FALSE(salvaged->report.lost.empty());
+    EXPECT_LE(salvaged->report.lost[0].begin, lost.pointer.offset);
+    EXPECT_GE(salvaged->report.lost[0].end, lost.pointer.end());
+  }
+}
+
+template <typename T>
+void TestColumn(const ColumnType& type, Encoding encoding, Compression compression, bool nullable,
+                bool value_index) {
+  SCOPED_TRACE(type.ToString() + " " + std::string(EncodingName(encoding)) + " " +
+               CompressionName(compression) + (nullable ? " nullable" : "") +
+               (value_index ? " sorted" : ""));
+  std::mt19937_64 random(static_cast<uint64_t>(encoding) * 1000 +
+                         static_cast<uint64_t>(compression));
+  const Column<T> column =
+      RandomColumn<T>(type, 700, nullable ? 30 : 0, /*sorted=*/value_index, random);
+  WriterOptions options{.encoding = encoding,
+                        .compression = compression,
+                        .nullable = nullable,
+                        .value_index = value_index,
+                        .block_size_bytes = 512,
+                        .max_values_per_block = 97,
+                        .index_block_size_bytes = 64,
+                        .metadata = {{"who", "me"}}};
+  const Bytes file = WriteColumn<T>(type, options, column);
+  ASSERT_NO_FATAL_FAILURE(ExpectTornFiles<T>(file, column));
+  ASSERT_NO_FATAL_FAILURE(ExpectLostPage<T>(file, column));
+}
+
+// All types with every encoding that they have, and automatic choice, each with one codec; one type
+// with all codecs.
+TEST(SalvageTest, TornColumns) {
+  std::vector<Encoding> all = {Encoding::kAuto};
+  for (const auto& row : encodings::Encodings()) all.push_back(row.encoding);
+  size_t turn = 0;
+  const std::vector<Compression> codecs = BuiltInCompressions();
+  for (const ColumnType& type : AllColumnTypes()) {
+    for (const Encoding encoding : all) {
+      if (encoding != Encoding::kAuto &&
+          !encodings::FindEncoding(encoding)->Supports(type.physical()))
+        continue;
+      ++turn;
+      if (kThinning > 1 && turn % kThinning != 0) continue;
+      encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+        using T = typename decltype(t)::type;
+        TestColumn<T>(type, encoding, Compression::kNone, turn % 2 == 0, false);
+        TestColumn<T>(type, encoding, codecs[turn % codecs.size()], turn % 2 != 0, false);
+        if (type.physical() != PhysicalType::kInt96)
+          TestColumn<T>(type, encoding, Compression::kNone, false, true);
+      });
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// The front of `leaf` of so many records.
+template <typename T>
+Leaf<T> Front(const Leaf<T>& leaf, size_t records) {
+  Leaf<T> front{.limits = leaf.limits};
+  const auto entries = static_cast<ptrdiff_t>(leaf.entries[records]);
+  front.repetition.assign(leaf.repetition.begin(), leaf.repetition.begin() + entries);
+  front.definition.assign(leaf.definition.begin(), leaf.definition.begin() + entries);
+  front.values.assign(leaf.values.begin(),
+                      leaf.values.begin() + static_cast<ptrdiff_t>(leaf.first_values[records]));
+  Index(front);
+  return front;
+}
+
+template <typename T>
+void TestLeaf(const ColumnType& type, const LevelLimits& limits, Encoding encoding) {
+  SCOPED_TRACE(testing::Message() << type.ToString() << " " << limits.max_repetition << " "
+                                  << limits.max_definition << " " << EncodingName(encoding));
+  std::mt19937_64 random(7);
+  const Leaf<T> leaf = RandomLeaf<T>(type, limits, 300, 0, random);
+  const WriterOptions options{.encoding = encoding,
+                              .block_size_bytes = 200,
+                              .max_values_per_block = 64,
+                              .index_block_size_bytes = 64};
+  const Bytes file = WriteLeaf(type, options, leaf, random);
+  const std::vector<Block> blocks = BlocksOf(file);
+  ASSERT_GT(blocks.size(), 3);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    // Torn inside of the next block; only the last cut finds a dictionary.
+    const bool last = i + 1 == blocks.size();
+    const size_t cut = last ? file.size() - 1 : blocks[i + 1].pointer.end() - 1;
+    const auto salvaged = SalvageBytes(Prefix(file, cut));
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    size_t records = 0;
+    for (size_t k = 0; k <= i && (last || !blocks[k].needs_dictionary); ++k)
+      records += blocks[k].num_values;
+    const Leaf<T> expected = Front(leaf, records);
+    const auto reader = Reader::Open(NewMemoryViewSource(salvaged->file));
+    ASSERT_EQ(reader->num_values(), records);
+    EXPECT_EQ(reader->info().levels, limits);
+    auto cursor = LevelCursor<T>::Open(*reader);
+    ASSERT_TRUE(cursor.ok()) << cursor.status();
+    const absl::Status status = ReadRest(*cursor, &expected, random);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+}
+
+TEST(SalvageTest, TornLeaves) {
+  for (const LevelLimits& limits :
+       {LevelLimits{0, 0}, LevelLimits{0, 3}, LevelLimits{1, 1}, LevelLimits{2, 5},
+        LevelLimits::KuduArray(false), LevelLimits::KuduArray(true)}) {
+    for (const ColumnType& type :
+         {ColumnType::Int32(), ColumnType::Bool(), ColumnType::String(), ColumnType::Uuid()}) {
+      for (const Encoding encoding :
+           {Encoding::kAuto, Encoding::kPlain, Encoding::kParquetPlain, Encoding::kRle,
+            Encoding::kPrefix, Encoding::kParquetDictionary}) {
+        if (encoding != Encoding::kAuto &&
+            !encodings::FindEncoding(encoding)->Supports(type.physical()))
+          continue;
+        encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+          TestLeaf<typename decltype(t)::type>(type, limits, encoding);
+        });
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// 0, 1, 2, ... in blocks of 100.
+Bytes Numbers(uint64_t count, WriterOptions options = {}) {
+  options.encoding = Encoding::kPlain;
+  options.max_values_per_block = 100;
+  options.index_block_size_bytes = 64;
+  Column<uint64_t> column;
+  for (uint64_t i = 0; i < count; ++i) column.rows.push_back(i);
+  return WriteColumn<uint64_t>(ColumnType::Uint64(), options, column);
+}
+
+std::vector<uint64_t> NumbersOf(const Bytes& file) {
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  std::vector<uint64_t> numbers;
+  auto cursor = reader->NewCursor<uint64_t>();
+  for (auto batch = cursor->Next(1000); batch.ok() && !batch->empty(); batch = cursor->Next(1000))
+    numbers.insert(numbers.end(), batch->values.begin(), batch->values.end());
+  return numbers;
+}
+
+TEST(SalvageTest, WholeFile) {
+  const Bytes file = Numbers(1000, {.value_index = true, .metadata = {{"who", "me"}}});
+  const auto salvaged = SalvageBytes(file);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_TRUE(salvaged->report.complete());
+  EXPECT_EQ(salvaged->report.rows, 1000);
+  EXPECT_EQ(salvaged->report.blocks, 10);
+  EXPECT_EQ(NumbersOf(salvaged->file).size(), 1000);
+  const FileInfo info = Reader::Open(NewMemoryViewSource(salvaged->file))->info();
+  EXPECT_TRUE(info.value_index_root);
+  EXPECT_EQ(info.encoding, Encoding::kPlain);
+  EXPECT_FALSE(info.has_extended_blocks());
+  EXPECT_THAT(info.header_metadata, testing::Contains(testing::Pair("who", "me")));
+}
+
+TEST(SalvageTest, ValueIndexOfATornFile) {
+  const Bytes file = Prefix(Numbers(1000, {.value_index = true}), 5000);
+  auto salvaged = SalvageBytes(file);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_FALSE(Reader::Open(NewMemoryViewSource(salvaged->file))->info().value_index_root);
+  salvaged = SalvageBytes(file, {.value_index = true});
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_TRUE(Reader::Open(NewMemoryViewSource(salvaged->file))->info().value_index_root);
+  std::mt19937_64 random(1);
+  const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 100, 0, /*sorted=*/false, random);
+  const Bytes unsorted = WriteColumn<int32_t>(ColumnType::Int32(), {}, column);
+  EXPECT_EQ(SalvageBytes(unsorted, {.value_index = true}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+// Damage in a file whose footer is there, with and without checksums of blocks.
+TEST(SalvageTest, DamagedBlocksOfAWholeFile) {
+  for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
+    Bytes file = Numbers(1000, {.value_index = true, .version = version});
+    const std::vector<Block> blocks = BlocksOf(file);
+    // The count of rows.
+    for (const size_t block : {3, 4, 9}) file[blocks[block].pointer.offset] ^= 1;
+    const auto salvaged = SalvageBytes(file);
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_EQ(salvaged->report.rows, 700);
+    EXPECT_THAT(salvaged->report.missing,
+                testing::ElementsAre(OrdinalRange{300, 500}, OrdinalRange{900, 1000}));
+    ASSERT_EQ(salvaged->report.lost.size(), 3);
+    EXPECT_EQ(salvaged->report.lost[0].begin, blocks[3].pointer.offset);
+    EXPECT_EQ(salvaged->report.lost[0].end, blocks[3].pointer.end());
+    const std::vector<uint64_t> numbers = NumbersOf(salvaged->file);
+    EXPECT_EQ(numbers[299], 299);
+    EXPECT_EQ(numbers[300], 500);
+    EXPECT_EQ(numbers[699], 899);
+  }
+}
+
+// With checksums the blocks below a lost index node come back, too.
+TEST(SalvageTest, DamagedIndexOfAWholeFile) {
+  for (const bool value_index : {false, true}) {
+    Bytes file = Numbers(1000, {.value_index = value_index});
+    const FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+    file[info.positional_index_root->offset] ^= 1;
+    auto salvaged = SalvageBytes(file);
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_EQ(salvaged->report.rows, 1000);
+    EXPECT_THAT(salvaged->report.missing, testing::IsEmpty());
+    ASSERT_FALSE(salvaged->report.lost.empty());
+    EXPECT_EQ(salvaged->report.lost[0].begin, info.positional_index_root->offset);
+    EXPECT_FALSE(salvaged->report.complete());
+  }
+}
+
+TEST(SalvageTest, RefusesWhatCannotBeRead) {
+  const Bytes version_1 = Numbers(1000, {.version = FormatVersion::kV1});
+  EXPECT_TRUE(SalvageBytes(version_1).ok());
+  absl::Status status = SalvageBytes(Prefix(version_1, version_1.size() - 1)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("version 1"));
+
+  const Bytes kudu = Numbers(1000, {.compatibility = Compatibility::kKudu});
+  EXPECT_TRUE(SalvageBytes(kudu).ok());
+  status = SalvageBytes(Prefix(kudu, kudu.size() - 1)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("cfile.column"));
+
+  Bytes file = Numbers(1000);
+  const size_t header_size = Reader::Open(NewMemoryViewSource(file))->info().header_size_bytes;
+  for (size_t size = 0; size < header_size; ++size) {
+    EXPECT_EQ(SalvageBytes(Prefix(file, size)).status().code(), absl::StatusCode::kDataLoss);
+  }
+  file[20] ^= 1;
+  status = SalvageBytes(file).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("header"));
+}
+
+// What values hold is not taken for blocks of the column as long as nothing before it is lost.
+TEST(SalvageTest, FilesAsValues) {
+  Column<std::string_view> inner;
+  for (int i = 0; i < 2000; ++i) inner.rows.push_back("inner " + std::to_string(i));
+  const WriterOptions options{.encoding = Encoding::kPlain, .max_values_per_block = 10};
+  const Bytes inner_file = WriteColumn<std::string_view>(ColumnType::Binary(), options, inner);
+  Column<std::string_view> outer;
+  for (int i = 0; i < 100; ++i) {
+    outer.rows.push_back(
+        std::string(reinterpret_cast<const char*>(inner_file.data()), inner_file.size()));
+  }
+  const Bytes file = WriteColumn<std::string_view>(ColumnType::Binary(), options, outer);
+  const auto salvaged = SalvageBytes(Prefix(file, file.size() - 1));
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.blocks, BlocksOf(file).size());
+  ExpectRows(salvaged->file, outer);
+}
+
+// Behind lost bytes, too, blocks of up to 4 MiB are found, and those behind them that are larger.
+TEST(SalvageTest, LargeBlocks) {
+  Column<std::string_view> column;
+  for (const size_t size : {1, 3'900'000, 4'250'000, 10, 4'300'000, 5'000'000, 20})
+    column.rows.push_back(std::string(size, static_cast<char>('a' + column.rows.size())));
+  Bytes file = WriteColumn<std::string_view>(
+      ColumnType::Binary(), {.encoding = Encoding::kPlain, .max_values_per_block = 1}, column);
+  const std::vector<Block> blocks = BlocksOf(file);
+  ASSERT_EQ(blocks.size(), 7);
+  for (const size_t lost : {0, 3}) file[blocks[lost].pointer.offset + 12] ^= 1;
+  file.pop_back();
+  const auto salvaged = SalvageBytes(file);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_THAT(salvaged->report.missing,
+              testing::ElementsAre(OrdinalRange{0, 1}, OrdinalRange{3, 6}));
+}
+
+// Nothing but its bytes speaks for a block behind lost ones: it is not taken for one of more rows
+// than are usual.
+TEST(SalvageTest, RowsBehindALoss) {
+  for (const size_t rows : {1 << 20, 1 << 21}) {
+    Column<bool> column;
+    column.rows.resize(2 * rows, true);
+    Bytes file = WriteColumn<bool>(
+        ColumnType::Bool(),
+        {.encoding = Encoding::kRle, .max_values_per_block = static_cast<uint32_t>(rows)}, column);
+    ++file[BlocksOf(file)[0].pointer.offset];
+    file.pop_back();
+    const auto salvaged = SalvageBytes(file);
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_EQ(salvaged->report.rows, rows == 1 << 20 ? rows : 0);
+  }
+}
+
+// Bytes that fit everywhere take no time that grows with their square.
+TEST(SalvageTest, ChecksumsThatFitEverywhere) {
+  Column<uint64_t> column;
+  for (uint64_t i = 0; i < 100'000; ++i) column.rows.push_back(i * i);
+  Bytes torn = WriteColumn<uint64_t>(ColumnType::Uint64(),
+                                     {.encoding = Encoding::kPlain,
+                                      .compression = Compression::kZlib,
+                                      .block_size_bytes = 1 << 20},
+                                     column);
+  const BlockInfo block = BlocksOf(torn)[0];
+  torn.resize(block.pointer.end());
+  ++torn[block.pointer.offset];  // the uncompressed size
+  const size_t checksum = block.pointer.end() - internal::kChecksumBytes;
+  encodings::StoreLittleEndian(internal::Crc32c(std::span(torn).subspan(
+                                   block.pointer.offset, checksum - block.pointer.offset)),
+                               torn.data() + checksum);
+  // What the checksum of bytes and their checksum is, always: it fits again and again.
+  const uint32_t residue = internal::Crc32c(std::span(torn).subspan(block.pointer.offset));
+  for (int i = 0; i < 100'000 / kThinning; ++i) {
+    torn.resize(torn.size() + internal::kChecksumBytes);
+    encodings::StoreLittleEndian(residue, torn.data() + torn.size() - internal::kChecksumBytes);
+  }
+  const auto salvaged = SalvageBytes(torn);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows, 0);
+}
+
+// Whatever the bytes are, there is an answer, and what comes out of it is a file in order.
+TEST(SalvageTest, AnyBytes) {
+  std::mt19937_64 random(11);
+  for (const Encoding encoding : {Encoding::kAuto, Encoding::kRle, Encoding::kParquetDictionary}) {
+    const auto column =
+        RandomColumn<int32_t>(ColumnType::Int32(), 300, 20, /*sorted=*/false, random);
+    const Bytes file = WriteColumn<int32_t>(ColumnType::Int32(),
+                                            {.encoding = encoding,
+                                             .nullable = true,
+                                             .max_values_per_block = 50,
+                                             .index_block_size_bytes = 64},
+                                            column);
+    const Bytes torn = Prefix(file, file.size() - 1);
+    for (const Bytes& bytes : {file, torn}) {
+      for (size_t bit = random() % kThinning; bit < 8 * bytes.size(); bit += kThinning) {
+        Bytes flipped = bytes;
+        flipped[bit / 8] = static_cast<uint8_t>(flipped[bit / 8] ^ 1 << bit % 8);
+        const auto salvaged = SalvageBytes(flipped);
+        if (!salvaged.ok()) {
+          EXPECT_EQ(salvaged.status().code(), absl::StatusCode::kDataLoss);
+          continue;
+        }
+        // A bit is in one block at most, or in the dictionary.
+        EXPECT_TRUE(salvaged->report.rows >= 250 ||
+                    salvaged->report.dictionary == Dictionary::kLost)
+            << bit << ": " << salvaged->report.rows;
+      }
+    }
+    const size_t header_size = Reader::Open(NewMemoryViewSource(file))->info().header_size_bytes;
+    for (uint64_t round = 0; round < 100 / kThinning; ++round) {
+      Bytes noise = Prefix(file, header_size);
+      for (size_t i = random() % 20'000; i > 0; --i) {
+        noise.push_back(static_cast<uint8_t>(random() % 3 == 0 ? random() : random() % 2));
+      }
+      const auto salvaged = SalvageBytes(noise);
+      ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+      EXPECT_EQ(salvaged->report.rows, 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cfile
