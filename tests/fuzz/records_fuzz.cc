@@ -1,0 +1,167 @@
+// Tables, in a directory in memory: imports of CSV and JSON Lines, protobuf messages written and
+// read back.
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include "cfile/protobuf_records.h"
+#include "cfile/records.h"
+#include "tests/cfile/protobuf_records_test.pb.h"
+#include "tests/fuzz/target.h"
+#include "tools/import/importer.h"
+#include "tools/import/records_importer.h"
+#include "tools/records/json_printer.h"
+
+namespace cfile::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+// An empty place for a table, and one for a file beside it.
+struct Place {
+  Place() : directory(Root() / "table"), input(Root() / "input") {
+    fs::remove_all(Root());
+    fs::create_directories(Root());
+  }
+  static fs::path Root() {
+    return fs::path(fs::exists("/dev/shm") ? "/dev/shm" : "/tmp") /
+           ("cfile-fuzz-" + std::to_string(getpid()));
+  }
+  ~Place() { fs::remove_all(Root()); }
+  void WriteInput(std::span<const uint8_t> bytes) const {
+    std::ofstream(input, std::ios::binary) << encodings::AsString(bytes);
+  }
+  fs::path directory, input;
+};
+
+// All records of a table in order; as many as it says.
+void ExpectReadable(const std::string& directory, uint64_t rows) {
+  const auto table = TableReader::Open(directory).value();
+  Expect(table.num_rows() == rows);
+  for (size_t column = 0; column < table.schema().columns.size(); ++column)
+    Expect(table.VerifyColumn(0, column).ok());
+  Expect(VerifyRecords(table).ok());
+  const auto reader = RecordReader::Open(table).value();
+  std::vector<size_t> leaves(reader->schema().leaves().size());
+  std::iota(leaves.begin(), leaves.end(), size_t{0});
+  std::string out;
+  tools::JsonPrinter printer(reader->schema(), leaves, out);
+  uint64_t records = 0;
+  while (reader->Next(printer).value()) ++records;
+  Expect(records == rows);
+}
+
+template <typename Import>
+void ImportInput(std::span<const uint8_t> bytes, const Import& import) {
+  const Place place;
+  place.WriteInput(bytes);
+  tools::ImportOptions options;
+  options.input = place.input.string();
+  options.output = place.directory.string();
+  options.num_threads = 2;
+  tools::Progress progress(false);
+  const auto result = import(options, progress);
+  if (!result.ok()) {
+    Expect(absl::IsInvalidArgument(result.status()));
+    return Expect(!fs::exists(place.directory));
+  }
+  ExpectReadable(options.output, result->rows);
+}
+
+void ImportCsv(std::span<const uint8_t> bytes) { ImportInput(bytes, tools::Import); }
+void ImportJson(std::span<const uint8_t> bytes) { ImportInput(bytes, tools::ImportRecords); }
+
+using testing::Everything;
+
+// What comes back is the message, without what it does not know.
+void Messages(std::span<const uint8_t> bytes) {
+  Everything message;
+  if (!message.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()))) return;
+  message.DiscardUnknownFields();
+  const Place place;
+  auto writer = MessageWriter::Create(place.directory.string(), *Everything::descriptor()).value();
+  const absl::Status written = writer->Write(message);
+  Expect(written.ok() == message.IsInitialized());
+  if (!written.ok()) return Expect(absl::IsInvalidArgument(written));
+  Expect(writer->Finish().ok());
+  auto reader = MessageReader::Open(place.directory.string(), *Everything::descriptor()).value();
+  Everything again;
+  Expect(reader->Next(again).value());
+  // Maps have no order.
+  const auto size = again.ByteSizeLong();
+  Expect(size == message.ByteSizeLong());
+  Expect(!reader->Next(again).value());
+}
+
+std::vector<Bytes> MessageSeeds() {
+  Everything message;
+  message.set_id(1);
+  Bytes least = ToBytes(message.SerializeAsString());
+  message.set_f(1.5f);
+  message.set_b("bytes");
+  message.add_colors(Everything::BLUE);
+  message.add_texts("a");
+  Everything::Inner& inner = *message.add_inners();
+  inner.set_flag(true);
+  inner.add_ids(7);
+  inner.add_leaves()->set_u(1);
+  *message.mutable_inner() = inner;
+  (*message.mutable_by_name())["x"] = inner;
+  (*message.mutable_color_of())[3] = Everything::RED;
+  message.mutable_leaf();
+  return {least, ToBytes(message.SerializeAsString())};
+}
+
+// A file of message types: each becomes a schema, or is refused.
+void Descriptors(std::span<const uint8_t> bytes) {
+  class Silent final : public google::protobuf::DescriptorPool::ErrorCollector {
+    void AddError(const std::string&, const std::string&, const google::protobuf::Message*,
+                  ErrorLocation, const std::string&) override {}
+  };
+  google::protobuf::FileDescriptorProto file;
+  if (!file.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return;
+  google::protobuf::DescriptorPool pool;
+  Silent silent;
+  const auto* const built = pool.BuildFileCollectingErrors(file, &silent);
+  if (built == nullptr) return;
+  for (int i = 0; i < built->message_type_count(); ++i) {
+    const auto schema = RecordSchemaOf(*built->message_type(i));
+    if (!schema.ok()) {
+      Expect(absl::IsInvalidArgument(schema.status()));
+      continue;
+    }
+    const auto again = RecordSchema::Parse(schema->ToString());
+    Expect(again.ok() && *again == *schema);
+  }
+}
+
+std::vector<Bytes> DescriptorSeeds() {
+  google::protobuf::FileDescriptorProto file;
+  Everything::descriptor()->file()->CopyTo(&file);
+  return {ToBytes(file.SerializeAsString())};
+}
+
+}  // namespace
+
+std::vector<Target> Targets() {
+  return {{"import-csv", ImportCsv,
+           [] {
+             return std::vector<Bytes>{
+                 ToBytes("id,price,day,text\n1,1.5,2013-01-31,\"x \"\"y\"\"\"\n2,,2013-02-01,\n"),
+                 ToBytes("t\n2013-01-31T10:00:00Z\n\"\"\n")};
+           }},
+          {"import-json-lines", ImportJson,
+           [] {
+             return std::vector<Bytes>{
+                 ToBytes("{\"a\":1,\"b\":[{\"c\":\"x\"},null]}\n{\"a\":2.5,\"b\":[]}\n"),
+                 ToBytes("{\"g\":{\"h\":{\"i\":true}}}\n{\"g\":null}\n{}")};
+           }},
+          {"protobuf-messages", Messages, MessageSeeds},
+          {"protobuf-descriptors", Descriptors, DescriptorSeeds}};
+}
+
+}  // namespace cfile::fuzz
