@@ -62,7 +62,6 @@ void ImportInput(std::span<const uint8_t> bytes, const Import& import) {
   tools::ImportOptions options;
   options.input = place.input.string();
   options.output = place.directory.string();
-  options.num_threads = 2;
   tools::Progress progress(false);
   const auto result = import(options, progress);
   if (!result.ok()) {

@@ -170,8 +170,8 @@ void PageLevels(std::span<const uint8_t> bytes) {
   if (!TakeNumbers(bytes, width, count)) return;
   const auto exercise = [&](auto level) {
     using T = decltype(level);
-    const auto levels = std::make_unique<T[]>(kMost);
-    const std::span<T> out(levels.get(), count % kMost);
+    std::vector<T> levels(count % 5000);
+    const std::span<T> out(levels);
     ByteReader with_length(bytes), packed(bytes);
     for (const absl::Status& status :
          {encodings::ReadHybrid<T>(bytes, width, out), encodings::ReadIndexes<T>(bytes, out),
