@@ -142,10 +142,30 @@ void Verifies(std::span<const uint8_t> file) {
   });
 }
 
+bool Verified(const Bytes& file) {
+  const auto reader = Reader::Open(NewMemorySource(file));
+  return reader.ok() && Verify(*reader).ok();
+}
+
+// And what the changes rely on: a file taken apart and put together is as good as it was. (Others
+// have no checksums.)
+std::vector<Bytes> RewrittenSeedFiles() {
+  std::vector<Bytes> files = SeedFiles();
+  size_t rewritten = 0;
+  for (const Bytes& file : files) {
+    const auto parts = FileParts::Of(file);
+    if (!parts) continue;
+    Expect(Verified(parts->Write(SIZE_MAX, {})) == Verified(file));
+    ++rewritten;
+  }
+  Expect(rewritten + 5 > files.size());
+  return files;
+}
+
 }  // namespace
 
 std::vector<Target> Targets() {
-  return {{"open-scan", Scans, SeedFiles, MutateFile},
+  return {{"open-scan", Scans, RewrittenSeedFiles, MutateFile},
           {"open-seek", Seeks, SeedFiles, MutateFile},
           {"verify", Verifies, SeedFiles, MutateFile}};
 }

@@ -33,8 +33,8 @@ class FileParts {
   // The header, blocks in the order of their offsets, the footer.
   const std::vector<Part>& parts() const { return parts_; }
 
-  // The file, the bytes of part `changed` changed by `change` at last. Empty: a block became too
-  // large.
+  // The file, the bytes of part `changed`, if there is one, changed by `change` at last. Empty: a
+  // block became too large.
   Bytes Write(size_t changed, const std::function<void(Bytes&)>& change) const;
 
  private:

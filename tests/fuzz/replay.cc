@@ -1,8 +1,8 @@
 // A fuzz target without libFuzzer, as a test of every build: each of its targets with the inputs to
-// begin with, some changes of them, and what fuzzers have found.
+// begin with, N that are made of them, and what fuzzers have found.
 //
-//   NAME_fuzz_replay [--changes=N] FOUND     FOUND/TARGET holds the inputs that once failed
-//   NAME_fuzz_replay --target=TARGET FILE... these inputs only
+//   NAME_fuzz_replay [--changed=N] FOUND      FOUND/TARGET holds the inputs that once failed
+//   NAME_fuzz_replay --target=TARGET FILE...  these inputs only
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -69,7 +69,7 @@ void RunFile(const Target& target, const std::filesystem::path& path) {
   Run(target, {std::istreambuf_iterator<char>(in), {}});
 }
 
-void RunAll(const Target& target, const std::filesystem::path& found, int changes) {
+void RunAll(const Target& target, const std::filesystem::path& found, size_t changed) {
   size_t inputs = 0;
   if (is_directory(found)) {
     for (const auto& entry : std::filesystem::directory_iterator(found)) {
@@ -77,36 +77,34 @@ void RunAll(const Target& target, const std::filesystem::path& found, int change
       ++inputs;
     }
   }
+  const std::vector<Bytes> seeds = target.seeds();
+  Expect(!seeds.empty());
+  for (const Bytes& seed : seeds) Run(target, seed);
   Random random;
   mutations.seed(1);
-  const std::vector<Bytes> seeds = target.seeds();
-  for (const Bytes& seed : seeds) {
-    Run(target, seed);
-    Bytes input = seed;
-    for (int i = 0; i < changes; ++i) {
-      if (i % 4 == 0) input = seed;
+  for (size_t i = 0; i < changed; ++i) {
+    Bytes input = seeds[i % seeds.size()];
+    for (auto times = 1 + random() % 3; times > 0; --times)
       target.mutate ? target.mutate(input, random) : MutateAny(input);
-      Run(target, input);
-    }
+    Run(target, input);
   }
-  Expect(!seeds.empty());
-  std::fprintf(stderr, "%-28s %5zu seeds, %d changes of each, %zu found\n", target.name.c_str(),
-               seeds.size(), changes, inputs);
+  std::fprintf(stderr, "%-36s %4zu seeds, %zu changed, %zu found\n", target.name.c_str(),
+               seeds.size(), changed, inputs);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int changes = 0;
+  size_t changed = 0;
   std::string name;
   for (const std::string argument : std::span(argv + 1, static_cast<size_t>(argc - 1))) {
-    if (argument.starts_with("--changes=")) {
-      changes = std::atoi(argument.c_str() + argument.find('=') + 1);
+    if (argument.starts_with("--changed=")) {
+      changed = std::stoul(argument.substr(argument.find('=') + 1));
     } else if (argument.starts_with("--target=")) {
       name = argument.substr(argument.find('=') + 1);
     } else {
       for (const Target& target : Targets()) {
-        if (name.empty()) RunAll(target, std::filesystem::path(argument) / target.name, changes);
+        if (name.empty()) RunAll(target, std::filesystem::path(argument) / target.name, changed);
         if (name == target.name) RunFile(target, argument);
       }
     }
