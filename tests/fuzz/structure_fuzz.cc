@@ -258,6 +258,7 @@ void Statistics(std::span<const uint8_t> bytes) {
   info.nullable = type >= 128;
   info.levels.max_definition = info.nullable ? 1 : 0;
   info.num_values = rows;
+  info.file_size_bytes = 1 << 20;
   const auto statistics = internal::ParseStatistics(bytes, info);
   if (!statistics.ok()) return ExpectBadData(statistics.status());
   Expect(statistics->file.num_entries() == rows);
