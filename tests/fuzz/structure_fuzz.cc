@@ -1,9 +1,12 @@
 // What stands in a file beside the values, and table.cft: each given as it lies behind its
 // checksum.
+#include "cfile/compound_key.h"
 #include "cfile/inspect.h"
+#include "cfile/internal/crc32c.h"
 #include "cfile/internal/file_metadata.h"
 #include "cfile/internal/level_block.h"
 #include "cfile/internal/statistics_block.h"
+#include "cfile/internal/stored_block.h"
 #include "cfile/internal/table_file.h"
 #include "cfile/reader.h"
 #include "encodings/levels.h"
@@ -319,6 +322,97 @@ std::vector<Bytes> TableFileSeeds() {
   return seeds;
 }
 
+// A block as it is stored, of any codec: version and codec, then the bytes without a checksum.
+void StoredBlock(std::span<const uint8_t> bytes) {
+  static const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
+  uint8_t version, codec;
+  if (!TakeNumbers(bytes, version, codec)) return;
+  const auto source = NewMemorySource(ToBytes(bytes));
+  internal::BlockBuffer buffer;
+  const auto block = internal::FetchBlock(
+      *source,
+      {.version = version % 2 == 0 ? FormatVersion::kV1 : FormatVersion::kV2,
+       .compression = codecs[codec % codecs.size()],
+       .checksums = false},
+      {.offset = 0, .size = static_cast<uint32_t>(bytes.size())}, /*verify=*/false,
+      ReaderOptions().max_block_size_bytes, bytes.size(), buffer);
+  if (!block.ok()) return ExpectBadData(block.status());
+  Touch(encodings::AsString(block->bytes));
+}
+
+std::vector<Bytes> StoredBlockSeeds() {
+  std::vector<Bytes> seeds;
+  const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
+  const std::string text = "to be or not to be, to be or not to be" + std::string(100, 'x');
+  for (size_t codec = 0; codec < codecs.size(); ++codec) {
+    for (const auto version : {FormatVersion::kV1, FormatVersion::kV2}) {
+      Bytes file;
+      const auto sink = NewMemorySink(&file);
+      internal::BlockAppender appender(sink.get(), 0, version, codecs[codec], 1000);
+      Expect(appender.Append({}, encodings::AsBytes(text)).ok() && sink->Finish().ok());
+      const bool v1 = version == FormatVersion::kV1;
+      const size_t size = file.size() - (v1 ? 0 : internal::kChecksumBytes);
+      seeds.push_back(WithNumbers({file.data(), size}, static_cast<uint8_t>(v1 ? 0 : 1),
+                                  static_cast<uint8_t>(codec)));
+    }
+  }
+  return seeds;
+}
+
+// A key of three columns, whose types stand first: what is read of it makes it again.
+void CompoundKeys(std::span<const uint8_t> bytes) {
+  static const std::vector<ColumnType> all = testing_support::AllColumnTypes();
+  std::vector<ColumnType> types;
+  for (int i = 0; i < 3; ++i) {
+    uint8_t type;
+    if (!TakeNumbers(bytes, type)) return;
+    types.push_back(all[type % all.size()]);
+    if (types.back().data_type == DataType::kInt96) return;
+  }
+  CompoundKeyReader reader(types, encodings::AsString(bytes));
+  CompoundKey again(types);
+  for (const ColumnType& type : types) {
+    const bool good = encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+      using T = typename decltype(t)::type;
+      const auto value = reader.template Next<T>();
+      if (!value.ok()) {
+        ExpectBadData(value.status());
+      } else {
+        Expect(encodings::IsKey(T(*value)));
+        again.template Add<T>(T(*value));
+      }
+      return value.ok();
+    });
+    if (!good) return;
+  }
+  Expect(again.bytes() == encodings::AsString(bytes));
+}
+
+std::vector<Bytes> CompoundKeySeeds() {
+  const std::vector<ColumnType> all = testing_support::AllColumnTypes();
+  std::vector<Bytes> seeds;
+  std::mt19937_64 random(1);
+  for (uint8_t first = 0; first < all.size(); ++first) {
+    std::vector<uint8_t> numbers;
+    std::vector<ColumnType> types;
+    for (const size_t type : {size_t{first}, random() % all.size(), random() % all.size()}) {
+      numbers.push_back(static_cast<uint8_t>(all[type].data_type == DataType::kInt96 ? 0 : type));
+      types.push_back(all[numbers.back()]);
+    }
+    CompoundKey key(types);
+    for (const ColumnType& type : types) {
+      encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+        using T = typename decltype(t)::type;
+        const Owned<T> value = testing_support::RandomValue<T>(type, 1, random);
+        key.template Add<T>(T(value));
+      });
+    }
+    seeds.push_back(
+        WithNumbers(encodings::AsBytes(key.bytes()), numbers[0], numbers[1], numbers[2]));
+  }
+  return seeds;
+}
+
 }  // namespace
 
 std::vector<Target> Targets() {
@@ -329,6 +423,8 @@ std::vector<Target> Targets() {
           {"page-levels", PageLevels, PageLevelSeeds},
           {"bitmap", Bitmap, BitmapSeeds},
           {"statistics", Statistics, StatisticsSeeds},
+          {"stored-block", StoredBlock, StoredBlockSeeds},
+          {"compound-key", CompoundKeys, CompoundKeySeeds},
           {"table-file", TableFile, TableFileSeeds}};
 }
 
