@@ -4,6 +4,7 @@
 #include "cfile/levels.h"
 #include "cfile/reader.h"
 #include "cfile/scan.h"
+#include "tests/cfile/counting_source.h"
 #include "tests/fuzz/file_parts.h"
 #include "tests/fuzz/seed_files.h"
 
@@ -103,12 +104,15 @@ void SeekInFile(const Reader& reader) {
   }
 }
 
-// In memory of its own size, so that AddressSanitizer sees what is read behind it; with a cache of
-// its own, so that nothing stays.
+// In memory of its own size, so that AddressSanitizer sees what is read behind it, and as if it
+// were not if the size is odd; with a cache of its own, so that nothing stays.
 template <typename Use>
 void WithReader(std::span<const uint8_t> file, const Use& use, ReaderOptions options = {}) {
   options.block_cache = std::make_shared<BlockCache>(size_t{64} << 10);
-  const auto reader = Reader::Open(NewMemorySource(ToBytes(file)), options);
+  auto source = NewMemorySource(ToBytes(file));
+  if (file.size() % 2 != 0)
+    source = std::make_shared<testing_support::CountingSource>(std::move(source));
+  const auto reader = Reader::Open(std::move(source), options);
   if (!reader.ok()) return ExpectBadData(reader.status());
   use(*reader);
 }
