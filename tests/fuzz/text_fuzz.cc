@@ -1,29 +1,38 @@
-// What people write: CSV, names of types, values of all types. Values that are read are printed and
-// read again.
-#include <cstdlib>
+// What people write: CSV, JSON Lines, schemas, names of types, values of all types. What is read is
+// printed and read again.
+#include <numeric>
 
+#include "absl/strings/str_split.h"
+#include "cfile/record_schema.h"
+#include "tests/fuzz/target.h"
 #include "tools/import/csv_reader.h"
+#include "tools/records/json_inference.h"
+#include "tools/records/json_lines.h"
+#include "tools/records/json_parser.h"
+#include "tools/records/json_printer.h"
 #include "tools/value_text.h"
 
+namespace cfile::fuzz {
 namespace {
 
-using namespace cfile;
+using encodings::AsString;
 
-void Expect(bool holds) {
-  if (!holds) std::abort();
-}
-
-void ReadCsv(std::string_view text, char delimiter) {
-  tools::CsvReader reader("fuzz.csv", text, delimiter);
+void Csv(std::span<const uint8_t> bytes) {
+  // From memory of its own size: a reader takes views of it.
+  tools::CsvReader reader("fuzz.csv", AsString(bytes), ',');
+  uint64_t records = 0;
   while (true) {
+    const uint64_t begin = reader.offset();
     const auto more = reader.Next();
-    if (!more.ok() || !*more) return;
-    volatile char sink = 0;
-    for (const tools::CsvField& field : reader.fields()) {
-      for (const char c : field.text) sink = c;
-    }
-    (void)sink;
+    if (!more.ok()) return Expect(absl::IsInvalidArgument(more.status()));
+    if (!*more) break;
+    ++records;
+    for (const tools::CsvField& field : reader.fields()) Touch(field.text);
+    // A piece that ends behind one byte of the record ends with the record.
+    Expect(reader.RecordEnd(begin, 0) <= reader.size());
+    Expect(reader.RecordEnd(reader.record_offset(), 0) == reader.offset());
   }
+  Expect(records <= reader.MaxRecords(0, reader.size()));
 }
 
 void ReadValue(const ColumnType& type, std::string_view text) {
@@ -40,20 +49,143 @@ void ReadValue(const ColumnType& type, std::string_view text) {
   });
 }
 
+// A type, a line end, a value.
+void TypeAndValue(std::span<const uint8_t> bytes) {
+  const std::string_view text = AsString(bytes);
+  const size_t line = text.find('\n');
+  const auto type = ColumnType::Parse(text.substr(0, line));
+  if (!type.ok()) return;
+  const auto again = ColumnType::Parse(type->ToString());
+  Expect(again.ok() && *again == *type);
+  if (line != text.npos) ReadValue(*type, text.substr(line + 1));
+}
+
+void SchemaText(std::span<const uint8_t> bytes) {
+  const auto schema = RecordSchema::Parse(AsString(bytes));
+  if (!schema.ok()) return Expect(absl::IsInvalidArgument(schema.status()));
+  const auto again = RecordSchema::Parse(schema->ToString());
+  Expect(again.ok() && *again == *schema);
+}
+
+// A line of JSON with the bytes behind it that the parsers want.
+struct PaddedLine {
+  explicit PaddedLine(std::string_view line)
+      : bytes(std::string(line) + std::string(tools::kJsonPadding, '\0')), size(line.size()) {}
+  std::string_view text() const { return std::string_view(bytes).substr(0, size); }
+  std::string bytes;
+  size_t size;
+};
+
+// What `lines` become when they are told to a printer; the first error ends it.
+std::string Printed(const RecordSchema& schema, tools::JsonSchema origin,
+                    const std::vector<PaddedLine>& lines, absl::Status& status) {
+  std::vector<size_t> leaves(schema.leaves().size());
+  std::iota(leaves.begin(), leaves.end(), size_t{0});
+  std::string out;
+  tools::JsonPrinter printer(schema, leaves, out);
+  tools::JsonParser parser(schema, origin);
+  for (const PaddedLine& line : lines) {
+    status = parser.Tell(line.text(), printer);
+    if (!status.ok()) break;
+  }
+  return out;
+}
+
+std::vector<PaddedLine> Lines(std::string_view text) {
+  std::vector<PaddedLine> lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+// Records without a schema: the one that is found from all of them takes them all, and what is
+// printed of them is the same when it is read again.
+void JsonLines(std::span<const uint8_t> bytes) {
+  const std::vector<PaddedLine> lines = Lines(AsString(bytes));
+  tools::JsonInference inference;
+  uint64_t number = 0;
+  for (const PaddedLine& line : lines) {
+    if (const absl::Status status = inference.Add(line.text(), ++number); !status.ok())
+      return Expect(absl::IsInvalidArgument(status));
+  }
+  const auto schema = inference.Schema("record");
+  if (!schema.ok()) return Expect(absl::IsInvalidArgument(schema.status()));
+  const auto again = RecordSchema::Parse(schema->ToString());
+  Expect(again.ok() && *again == *schema);
+  absl::Status status;
+  const std::string printed = Printed(*schema, tools::JsonSchema::kGiven, lines, status);
+  // Of what is inferred, only a number may be out of range.
+  if (!status.ok()) return Expect(absl::IsInvalidArgument(status));
+  Expect(Printed(*schema, tools::JsonSchema::kGiven, Lines(printed), status) == printed);
+  Expect(status.ok());
+}
+
+// A schema, a blank line, records.
+void JsonWithSchema(std::span<const uint8_t> bytes) {
+  const std::string_view text = AsString(bytes);
+  const size_t end = text.find("\n\n");
+  if (end == text.npos) return;
+  const auto schema = RecordSchema::Parse(text.substr(0, end));
+  if (!schema.ok()) return;
+  for (const auto origin : {tools::JsonSchema::kGiven, tools::JsonSchema::kFound}) {
+    absl::Status status;
+    (void)Printed(*schema, origin, Lines(text.substr(end + 2)), status);
+    Expect(status.ok() || absl::IsInvalidArgument(status));
+  }
+}
+
+std::vector<Bytes> Texts(std::initializer_list<const char*> texts) {
+  std::vector<Bytes> seeds;
+  for (const std::string_view text : texts) seeds.push_back(ToBytes(text));
+  return seeds;
+}
+
+constexpr char kSchema[] =
+    R"(message m { optional int64 i; optional int32 small (INT(8,true)) = 3; optional double d;
+  optional binary s (STRING); optional int32 date (DATE); optional int64 t (TIMESTAMP(MICROS,true));
+  optional fixed_len_byte_array(16) price (DECIMAL(20,2)); optional int128 big; repeated int32 r;
+  optional group g { required int32 x, optional float "y z"; }
+  optional group l (LIST) { repeated group list { optional group element { optional boolean b; } } }
+  optional group m (MAP) { repeated group kv { required binary k (STRING); optional uuid v; } } })";
+constexpr char kRecords[] =
+    R"({"i":-9223372036854775808,"small":-128,"d":0.1,"s":"a\"b\\\n\u0001é","date":"2013-01-31"}
+{"t":"2013-01-31T10:00:00.500000Z","price":"-0.01","big":"170141183460469231731687303715884105727"}
+{"r":[1,2],"g":{"x":1,"y z":1e30},"l":[null,{},{"b":true}]}
+{"l":[],"m":{"":"00112233-4455-6677-8899-aabbccddeeff","b":null},"d":"nan"})";
+
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (text.empty()) return 0;
-  if (text[0] == 'c') {
-    ReadCsv(text.substr(1), ',');
-    return 0;
-  }
-  // A type, a line end, a value.
-  const size_t line = text.find('\n');
-  const auto type = ColumnType::Parse(std::string(text.substr(0, line)));
-  if (!type.ok()) return 0;
-  Expect(ColumnType::Parse(type->ToString()).ok());
-  if (line != text.npos) ReadValue(*type, text.substr(line + 1));
-  return 0;
+std::vector<Target> Targets() {
+  return {{"csv", Csv,
+           [] {
+             return Texts({"a,b\n1,\"x \"\"y\"\"\"\n",
+                           "\xef\xbb\xbf"
+                           "a\r\n\r\n1\r\n\"2\n\"\r\n"});
+           }},
+          {"type-and-value", TypeAndValue,
+           [] {
+             return Texts({"decimal(10,2)\n1.50", "timestamp(us,UTC)\n2013-01-31T10:00:00Z",
+                           "timestamp(ns)\n1677-09-21T00:12:43.145224192", "time(ms)\n10:00:00.5",
+                           "double\n-1.5e300", "float\nnan",
+                           "uuid\n00112233-4455-6677-8899-aabbccddeeff",
+                           "int128\n-170141183460469231731687303715884105728", "fixed(2)\n00ff",
+                           "date\n-0001-12-31", "bool\ntrue", "string\nx",
+                           "int96\n000000000000000000000000"});
+           }},
+          {"schema-text", SchemaText,
+           [] {
+             return Texts({kSchema, "message \"a b\" { required int96 \"\\\"\\\\\"; }"});
+           }},
+          {"json-lines", JsonLines,
+           [] {
+             return Texts({kRecords, "{\"a\":[[1],[]],\"b\":{}}\n{\"a\":[],\"c\":1.5,\"b\":null}\n",
+                           "{\"x\":18446744073709551615,\"y\":-0}\n\n{\"x\":0,\"z\":[{\"a\":1}]}"});
+           }},
+          {"json-with-schema", JsonWithSchema,
+           [] { return std::vector<Bytes>{ToBytes(std::string(kSchema) + "\n\n" + kRecords)}; }}};
 }
+
+}  // namespace cfile::fuzz

@@ -1,0 +1,280 @@
+// Tables, in a directory in memory: imports of CSV and JSON Lines, protobuf messages written and
+// read back, records whose leaves do not go together.
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/stubs/logging.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include "cfile/internal/table_file.h"
+#include "cfile/protobuf_records.h"
+#include "cfile/records.h"
+#include "tests/cfile/protobuf_records_test.pb.h"
+#include "tests/fuzz/file_parts.h"
+#include "tools/import/importer.h"
+#include "tools/import/records_importer.h"
+#include "tools/records/json_lines.h"
+#include "tools/records/json_parser.h"
+#include "tools/records/json_printer.h"
+
+namespace cfile::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+// An empty place for a table, and one for a file beside it.
+struct Place {
+  Place() : directory(Root() / "table"), input(Root() / "input") {
+    fs::remove_all(Root());
+    fs::create_directories(Root());
+  }
+  static fs::path Root() {
+    return fs::path(fs::exists("/dev/shm") ? "/dev/shm" : "/tmp") /
+           ("cfile-fuzz-" + std::to_string(getpid()));
+  }
+  ~Place() { fs::remove_all(Root()); }
+  void WriteInput(std::span<const uint8_t> bytes) const {
+    std::ofstream(input, std::ios::binary) << encodings::AsString(bytes);
+  }
+  fs::path directory, input;
+};
+
+// All records of a table in order; as many as it says.
+void ExpectReadable(const std::string& directory, uint64_t rows) {
+  const auto table = TableReader::Open(directory).value();
+  Expect(table.num_rows() == rows);
+  for (size_t column = 0; column < table.schema().columns.size(); ++column)
+    Expect(table.VerifyColumn(0, column).ok());
+  Expect(VerifyRecords(table).ok());
+  const auto reader = RecordReader::Open(table).value();
+  std::vector<size_t> leaves(reader->schema().leaves().size());
+  std::iota(leaves.begin(), leaves.end(), size_t{0});
+  std::string out;
+  tools::JsonPrinter printer(reader->schema(), leaves, out);
+  uint64_t records = 0;
+  while (reader->Next(printer).value()) ++records;
+  Expect(records == rows);
+}
+
+template <typename Import>
+void ImportInput(std::span<const uint8_t> bytes, const Import& import) {
+  const Place place;
+  place.WriteInput(bytes);
+  tools::ImportOptions options;
+  options.input = place.input.string();
+  options.output = place.directory.string();
+  tools::Progress progress(false);
+  const auto result = import(options, progress);
+  if (!result.ok()) {
+    Expect(absl::IsInvalidArgument(result.status()));
+    return Expect(!fs::exists(place.directory));
+  }
+  ExpectReadable(options.output, result->rows);
+}
+
+void ImportCsv(std::span<const uint8_t> bytes) { ImportInput(bytes, tools::Import); }
+void ImportJson(std::span<const uint8_t> bytes) { ImportInput(bytes, tools::ImportRecords); }
+
+using testing::Everything;
+
+// What comes back is the message, without what it does not know.
+void Messages(std::span<const uint8_t> bytes) {
+  const google::protobuf::LogSilencer silent;
+  Everything message;
+  if (!message.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()))) return;
+  message.DiscardUnknownFields();
+  const Place place;
+  auto writer = MessageWriter::Create(place.directory.string(), *Everything::descriptor()).value();
+  const absl::Status written = writer->Write(message);
+  Expect(written.ok() == message.IsInitialized());
+  if (!written.ok()) return Expect(absl::IsInvalidArgument(written));
+  Expect(writer->Finish().ok());
+  auto reader = MessageReader::Open(place.directory.string(), *Everything::descriptor()).value();
+  Everything again;
+  Expect(reader->Next(again).value());
+  // Maps have no order.
+  const auto size = again.ByteSizeLong();
+  Expect(size == message.ByteSizeLong());
+  Expect(!reader->Next(again).value());
+}
+
+std::vector<Bytes> MessageSeeds() {
+  Everything message;
+  message.set_id(1);
+  Bytes least = ToBytes(message.SerializeAsString());
+  message.set_f(1.5f);
+  message.set_b("bytes");
+  message.add_colors(Everything::BLUE);
+  message.add_texts("a");
+  Everything::Inner& inner = *message.add_inners();
+  inner.set_flag(true);
+  inner.add_ids(7);
+  inner.add_leaves()->set_u(1);
+  *message.mutable_inner() = inner;
+  (*message.mutable_by_name())["x"] = inner;
+  (*message.mutable_color_of())[3] = Everything::RED;
+  message.mutable_leaf();
+  return {least, ToBytes(message.SerializeAsString())};
+}
+
+// A file of message types: each becomes a schema, or is refused.
+void Descriptors(std::span<const uint8_t> bytes) {
+  class Unheard final : public google::protobuf::DescriptorPool::ErrorCollector {
+    void AddError(const std::string&, const std::string&, const google::protobuf::Message*,
+                  ErrorLocation, const std::string&) override {}
+  };
+  const google::protobuf::LogSilencer silent;
+  google::protobuf::FileDescriptorProto file;
+  if (!file.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return;
+  google::protobuf::DescriptorPool pool;
+  Unheard errors;
+  const auto* const built = pool.BuildFileCollectingErrors(file, &errors);
+  if (built == nullptr) return;
+  for (int i = 0; i < built->message_type_count(); ++i) {
+    const auto schema = RecordSchemaOf(*built->message_type(i));
+    if (!schema.ok()) {
+      Expect(absl::IsInvalidArgument(schema.status()));
+      continue;
+    }
+    const auto again = RecordSchema::Parse(schema->ToString());
+    Expect(again.ok() && *again == *schema);
+  }
+}
+
+std::vector<Bytes> DescriptorSeeds() {
+  google::protobuf::FileDescriptorProto file;
+  Everything::descriptor()->file()->CopyTo(&file);
+  return {ToBytes(file.SerializeAsString())};
+}
+
+// The leaves of a table of records, each a file behind its length; table.cft says of them what is
+// there.
+RecordSchema TableSchema() {
+  return RecordSchema::Parse(R"(message m { required int64 id; optional binary name (STRING);
+    optional group tags (LIST) { repeated group list { optional binary element (STRING); } }
+    repeated group r { optional int32 a; repeated double b; } })")
+      .value();
+}
+
+std::vector<Bytes> SplitLeaves(std::span<const uint8_t> bytes) {
+  std::vector<Bytes> leaves;
+  encodings::ByteReader reader(bytes);
+  for (std::span<const uint8_t> leaf; reader.ReadLengthPrefixed(leaf);)
+    leaves.push_back(ToBytes(leaf));
+  return leaves;
+}
+
+Bytes JoinLeaves(const std::vector<Bytes>& leaves) {
+  encodings::ByteWriter out;
+  for (const Bytes& leaf : leaves) out.PutLengthPrefixed(leaf);
+  return ToBytes(out.span());
+}
+
+constexpr uint64_t kTableRows = 4;
+
+// Counts what it is told, and has enough some time: a few bytes of levels may say that a list has
+// millions of elements.
+class Patience final : public RecordVisitor {
+ public:
+  absl::Status BeginGroup(size_t) override { return Count(); }
+  absl::Status EndGroup(size_t) override { return Count(); }
+  absl::Status Value(size_t, const RecordValue& value) override {
+    if (const auto* text = std::get_if<std::string_view>(&value)) Touch(*text);
+    return Count();
+  }
+
+ private:
+  absl::Status Count() {
+    return ++calls_ < 100'000 ? absl::OkStatus() : absl::DataLossError("enough");
+  }
+  int calls_ = 0;
+};
+
+void RecordTable(std::span<const uint8_t> bytes) {
+  const std::vector<Bytes> leaves = SplitLeaves(bytes);
+  internal::TableContents contents{.schema = Schema::OfRecords(TableSchema()),
+                                   .parts = {{.directory = "part", .num_rows = kTableRows}}};
+  if (leaves.size() != contents.schema.columns.size()) return;
+  const Place place;
+  fs::create_directories(place.directory / "part");
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const std::string name = internal::ColumnFileName(i, contents.schema.columns[i].name);
+    std::ofstream(place.directory / "part" / name, std::ios::binary)
+        << encodings::AsString(leaves[i]);
+    contents.parts[0].columns.push_back(
+        {.file_name = name, .size_bytes = leaves[i].size(), .num_values = kTableRows});
+  }
+  std::ofstream(internal::TableFilePath(place.directory.string()), std::ios::binary)
+      << internal::SerializeTable(contents);
+  const auto table = TableReader::Open(place.directory.string()).value();
+  (void)VerifyRecords(table);
+  const auto reader = RecordReader::Open(table);
+  if (absl::IsFailedPrecondition(reader.status())) return;  // a file without its index
+  if (!reader.ok()) return ExpectBadData(reader.status());
+  Patience patience;
+  for (uint64_t record = 0; record < kTableRows; ++record) {
+    const absl::Status sought = (*reader)->Seek(record);
+    if (!sought.ok()) return ExpectBadData(sought);
+    const auto more = (*reader)->Next(patience);
+    if (!more.ok()) ExpectBadData(more.status());
+  }
+}
+
+std::vector<Bytes> RecordTableSeeds() {
+  std::vector<Bytes> seeds;
+  const RecordSchema schema = TableSchema();
+  for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
+    const Place place;
+    const WriterOptions options{.compression = compression, .block_size_bytes = 60};
+    auto writer = RecordWriter::Create(place.directory.string(), schema, {&options, 1}).value();
+    tools::JsonParser parser(schema);
+    for (std::string line : {R"({"id":1,"name":"a","tags":["x",null],"r":[{"a":1,"b":[0.5,1]}]})",
+                             R"({"id":2,"tags":[]})", R"({"id":3,"r":[{},{"b":[2]}]})",
+                             R"({"id":4,"name":"b","tags":["y"]})"}) {
+      const size_t size = line.size();
+      line.resize(size + tools::kJsonPadding);
+      Expect(parser.Tell(std::string_view(line).substr(0, size), *writer).ok());
+    }
+    Expect(writer->Finish().ok());
+    const auto table = TableReader::Open(place.directory.string()).value();
+    std::vector<Bytes> leaves;
+    for (size_t i = 0; i < table.schema().columns.size(); ++i) {
+      std::ifstream in(place.directory / table.part_file(0, i), std::ios::binary);
+      leaves.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+    }
+    seeds.push_back(JoinLeaves(leaves));
+  }
+  return seeds;
+}
+
+void MutateLeaf(Bytes& bytes, Random& random) {
+  std::vector<Bytes> leaves = SplitLeaves(bytes);
+  if (leaves.empty()) return MutateAny(bytes);
+  MutateFile(leaves[random() % leaves.size()], random);
+  bytes = JoinLeaves(leaves);
+}
+
+}  // namespace
+
+std::vector<Target> Targets() {
+  return {{"import-csv", ImportCsv,
+           [] {
+             return std::vector<Bytes>{
+                 ToBytes("id,price,day,text\n1,1.5,2013-01-31,\"x \"\"y\"\"\"\n2,,2013-02-01,\n"),
+                 ToBytes("t\n2013-01-31T10:00:00Z\n\"\"\n")};
+           }},
+          {"import-json-lines", ImportJson,
+           [] {
+             return std::vector<Bytes>{
+                 ToBytes("{\"a\":1,\"b\":[{\"c\":\"x\"},null]}\n{\"a\":2.5,\"b\":[]}\n"),
+                 ToBytes("{\"g\":{\"h\":{\"i\":true}}}\n{\"g\":null}\n{}")};
+           }},
+          {"record-table", RecordTable, RecordTableSeeds, MutateLeaf},
+          {"protobuf-messages", Messages, MessageSeeds},
+          {"protobuf-descriptors", Descriptors, DescriptorSeeds}};
+}
+
+}  // namespace cfile::fuzz

@@ -1,0 +1,74 @@
+// Small files of every kind to begin with.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/cfile/column_testing.h"
+#include "tests/cfile/level_testing.h"
+#include "tests/encodings/columns.h"
+#include "tests/fuzz/target.h"
+
+namespace cfile::fuzz {
+
+// The golden files whose names end so, up to 4 KiB each.
+inline std::vector<Bytes> GoldenFiles(std::string_view extension) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(CFILE_SOURCE_DIR "/tests/golden")) {
+    if (entry.path().extension() == extension && entry.file_size() <= 4096)
+      paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<Bytes> files;
+  for (const auto& path : paths) {
+    std::ifstream in(path, std::ios::binary);
+    files.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  }
+  return files;
+}
+
+// Of several blocks and index nodes each: one for each encoding and type, with nulls or sorted, and
+// some with levels; all codecs have their turn. And the golden ones.
+inline std::vector<Bytes> SeedFiles() {
+  using namespace testing_support;
+  std::vector<Bytes> files = GoldenFiles(".cfile");
+  const std::vector<Compression> codecs = BuiltInCompressions();
+  std::mt19937_64 random(1);
+  uint64_t turn = 0;
+  const auto options = [&](Encoding encoding, bool sorted) {
+    return WriterOptions{.encoding = encoding,
+                         .compression = codecs[++turn / 2 % codecs.size()],
+                         .nullable = !sorted,
+                         .value_index = sorted,
+                         .block_size_bytes = 100,
+                         .index_block_size_bytes = 60,
+                         .bloom_filter_bits_per_value = turn % 3 == 0 ? 10u : 0u};
+  };
+  for (const encodings::EncodingRow& row : encodings::Encodings()) {
+    for (const ColumnType& type : AllColumnTypes()) {
+      if (!row.Supports(type.physical())) continue;
+      // Of a physical type once.
+      if (type.ToString() != encodings::PhysicalTypeName(type.physical()) && random() % 4 != 0)
+        continue;
+      const bool sorted = turn % 2 == 0 && type.data_type != DataType::kInt96;
+      encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+        using T = typename decltype(t)::type;
+        const auto column = RandomColumn<T>(type, 80, sorted ? -1 : 20, sorted, random);
+        files.push_back(WriteColumn<T>(type, options(row.encoding, sorted), column));
+      });
+    }
+  }
+  for (const LevelLimits& limits : {LevelLimits{0, 2}, LevelLimits{1, 2}, LevelLimits{2, 4},
+                                    LevelLimits::KuduArray(false), LevelLimits::KuduArray(true)}) {
+    const auto leaf = RandomLeaf<int32_t>(ColumnType::Int32(), limits, 60, 0, random);
+    for (const Encoding encoding : {Encoding::kPlain, Encoding::kParquetDeltaBinaryPacked})
+      files.push_back(
+          WriteLeaf<int32_t>(ColumnType::Int32(), options(encoding, false), leaf, random));
+  }
+  return files;
+}
+
+}  // namespace cfile::fuzz

@@ -1,0 +1,431 @@
+// What stands in a file beside the values, and table.cft: each given as it lies behind its
+// checksum.
+#include "cfile/compound_key.h"
+#include "cfile/inspect.h"
+#include "cfile/internal/crc32c.h"
+#include "cfile/internal/file_metadata.h"
+#include "cfile/internal/level_block.h"
+#include "cfile/internal/statistics_block.h"
+#include "cfile/internal/stored_block.h"
+#include "cfile/internal/table_file.h"
+#include "cfile/reader.h"
+#include "encodings/levels.h"
+#include "tests/fuzz/file_parts.h"
+#include "tests/fuzz/seed_files.h"
+
+namespace cfile::fuzz {
+namespace {
+
+using encodings::ByteReader;
+using encodings::ByteWriter;
+using Kind = FileParts::Kind;
+
+// More levels or rows than these are a matter of patience, not of bytes.
+constexpr size_t kMost = 100'000;
+
+// Numbers that the fuzzer chooses stand before the bytes in question.
+template <typename... Numbers>
+bool TakeNumbers(std::span<const uint8_t>& bytes, Numbers&... numbers) {
+  ByteReader reader(bytes);
+  if (!(reader.ReadFixed(numbers) && ...)) return false;
+  bytes = reader.rest();
+  return true;
+}
+template <typename... Numbers>
+Bytes WithNumbers(std::span<const uint8_t> bytes, Numbers... numbers) {
+  ByteWriter out;
+  (out.PutFixed(numbers), ...);
+  out.PutBytes(bytes);
+  return ToBytes(out.span());
+}
+
+// What Add makes of each part, of that kind, of the seed files.
+template <typename Add>
+std::vector<Bytes> PartSeeds(Kind kind, const Add& add) {
+  std::vector<Bytes> seeds;
+  for (const Bytes& file : SeedFiles()) {
+    const auto parts = FileParts::Of(file);
+    if (!parts) continue;
+    for (const FileParts::Part& part : parts->parts()) {
+      if (part.kind == kind) seeds.push_back(add(*parts, part));
+    }
+  }
+  std::sort(seeds.begin(), seeds.end());
+  seeds.erase(std::unique(seeds.begin(), seeds.end()), seeds.end());
+  return seeds;
+}
+
+std::vector<Bytes> MessageSeeds(Kind kind) {
+  return PartSeeds(kind, [](const FileParts&, const FileParts::Part& part) { return part.bytes; });
+}
+
+void OpenFile(const Bytes& file) {
+  const auto reader = Reader::Open(NewMemorySource(file));
+  if (!reader.ok()) return ExpectBadData(reader.status());
+  (void)DescribeMetadata(reader->info());
+  Expect(Validate(reader->type()).ok());
+  (void)reader->type().ToString();
+  encodings::VisitPhysicalType(reader->type().physical(), [&](auto t) {
+    (void)reader->template Get<typename decltype(t)::type>(0);
+  });
+}
+
+// A file of that header and no values.
+void Header(std::span<const uint8_t> message) {
+  static const Bytes footer = [] {
+    FileInfo info;
+    info.type = ColumnType::Int32();
+    info.incompatible_features = kFeatureChecksums;
+    ByteWriter out;
+    internal::AppendFooter(info, Compatibility::kNone, out);
+    return ToBytes(out.span());
+  }();
+  Bytes file = SignedHeader(message);
+  file.insert(file.end(), footer.begin(), footer.end());
+  OpenFile(file);
+}
+
+// A file of that footer and of zeros that it may point to.
+void Footer(std::span<const uint8_t> message) {
+  Bytes file = SignedHeader({});
+  file.resize(4096);
+  const Bytes footer = SignedFooter(message);
+  file.insert(file.end(), footer.begin(), footer.end());
+  OpenFile(file);
+}
+
+void IndexNode(std::span<const uint8_t> bytes) {
+  uint8_t kind_and_form;
+  if (!TakeNumbers(bytes, kind_and_form)) return;
+  const auto kind = kind_and_form % 2 == 0 ? IndexKind::kPositional : IndexKind::kValue;
+  std::optional<internal::IndexKeyForm> form = internal::IndexKeyForm::kBytes;
+  if (kind == IndexKind::kPositional && kind_and_form % 4 == 2) form.reset();
+  const auto node = internal::IndexNode::Parse(
+      bytes, kind, form, {.offset = 1 << 20, .size = static_cast<uint32_t>(bytes.size())}, 16);
+  if (!node.ok()) return ExpectBadData(node.status());
+  for (uint32_t i = 0; i < (*node)->num_entries(); ++i) {
+    // Entries point forwards and not behind the node; what is looked for is found.
+    Expect((*node)->subtree_begin(i) <= (*node)->entry_pointer(i).offset &&
+           (*node)->entry_pointer(i).end() <= 1 << 20);
+    if (kind == IndexKind::kPositional) {
+      Expect((*node)->FindOrdinal((*node)->ordinal(i)) == i);
+    } else {
+      Expect((*node)->FindKey((*node)->key(i)) <= i);
+    }
+  }
+}
+
+std::vector<Bytes> IndexNodeSeeds() {
+  return PartSeeds(Kind::kIndexNode, [](const FileParts& parts, const FileParts::Part& part) {
+    const bool v1 = parts.info().version == FormatVersion::kV1;
+    const bool value = part.index == IndexKind::kValue;
+    return WithNumbers(part.bytes, static_cast<uint8_t>(value ? 1 : v1 ? 2 : 0));
+  });
+}
+
+// A block of levels or arrays: maxima or kind, then the block. Entries are read in steps.
+void LevelBlock(std::span<const uint8_t> bytes) {
+  uint8_t repetition, definition, array;
+  if (!TakeNumbers(bytes, repetition, definition, array)) return;
+  FileInfo info;
+  info.type = ColumnType::Int32();
+  info.num_values = UINT32_MAX;
+  info.num_entries = uint64_t{1} << 40;
+  info.levels =
+      array % 4 == 0 ? LevelLimits{repetition, definition} : LevelLimits::KuduArray(array % 2 == 0);
+  info.nullable = info.levels.max_definition > (info.levels.kudu_array ? 2 : 0);
+  info.incompatible_features =
+      kFeatureChecksums | (info.levels.kudu_array ? kFeatureArrayBlocks
+                                                  : kFeatureNestedBlocks | kFeatureExtendedBlocks);
+  const auto block = internal::ParseLevelBlock(bytes, info);
+  if (!block.ok()) return ExpectBadData(block.status());
+  internal::LevelDecoder decoder;
+  decoder.Open(*block, info.levels);
+  const auto most = std::min<size_t>(block->num_entries, kMost);
+  const auto levels = std::make_unique<uint16_t[]>(2 * most);
+  for (size_t done = 0, step = 1; done < most; done += step, step = 2 * step + 1) {
+    step = std::min(step, most - done);
+    const absl::Status status = decoder.Read(levels.get() + done, levels.get() + most + done, step);
+    if (!status.ok()) return ExpectBadData(status);
+    for (size_t i = done; i < done + step; ++i) {
+      Expect(levels[i] <= info.levels.max_repetition || info.levels.max_repetition == 0);
+      Expect(levels[most + i] <= info.levels.max_definition || info.levels.max_definition == 0);
+    }
+  }
+}
+
+std::vector<Bytes> LevelBlockSeeds() {
+  return PartSeeds(Kind::kDataBlock, [](const FileParts& parts, const FileParts::Part& part) {
+    const LevelLimits& limits = parts.info().levels;
+    if (!parts.info().has_levels()) return Bytes{};
+    return WithNumbers(part.bytes, static_cast<uint8_t>(limits.max_repetition),
+                       static_cast<uint8_t>(limits.max_definition),
+                       static_cast<uint8_t>(!limits.kudu_array      ? 0
+                                            : parts.info().nullable ? 2
+                                                                    : 1));
+  });
+}
+
+// Levels of a page, of all forms: width, number of levels, bytes.
+void PageLevels(std::span<const uint8_t> bytes) {
+  uint8_t width;
+  uint32_t count;
+  if (!TakeNumbers(bytes, width, count)) return;
+  const auto exercise = [&](auto level) {
+    using T = decltype(level);
+    std::vector<T> levels(count % 5000);
+    const std::span<T> out(levels);
+    ByteReader with_length(bytes), packed(bytes);
+    for (const absl::Status& status :
+         {encodings::ReadHybrid<T>(bytes, width, out), encodings::ReadIndexes<T>(bytes, out),
+          encodings::ReadHybridWithLength<T>(with_length, width, out),
+          encodings::ReadBitPacked<T>(packed, width, out)}) {
+      if (!status.ok()) ExpectBadData(status);
+    }
+  };
+  exercise(uint16_t{});
+  exercise(uint32_t{});
+}
+
+std::vector<Bytes> PageLevelSeeds() {
+  std::vector<Bytes> seeds;
+  std::mt19937_64 random(1);
+  for (const int width : {0, 1, 2, 3, 8, 13, 32}) {
+    std::vector<uint32_t> levels(100);
+    const auto largest = static_cast<uint32_t>((uint64_t{1} << width) - 1);
+    for (size_t i = 0; i < levels.size(); ++i)
+      levels[i] = i % 40 < 20 ? largest : static_cast<uint32_t>(random()) & largest;
+    const std::span<const uint32_t> span(levels);
+    ByteWriter hybrid, indexes, with_length, packed;
+    encodings::PutHybrid(span, width, hybrid);
+    encodings::PutIndexes(span, width, indexes);
+    encodings::PutHybridWithLength(span, width, with_length);
+    encodings::PutBitPacked(span, width, packed);
+    for (const ByteWriter* out : {&hybrid, &indexes, &with_length, &packed})
+      seeds.push_back(WithNumbers(out->span(), static_cast<uint8_t>(width), uint32_t{100}));
+  }
+  return seeds;
+}
+
+// The validity of so many rows, in steps and from anywhere: both ways the same.
+void Bitmap(std::span<const uint8_t> bytes) {
+  uint32_t count;
+  if (!TakeNumbers(bytes, count)) return;
+  encodings::ValidityDecoder decoder;
+  if (const absl::Status status = decoder.Open(bytes, count); !status.ok())
+    return ExpectBadData(status);
+  std::vector<uint8_t> bits(kMost / 8 + 1);
+  std::vector<uint32_t> valid_before;
+  uint32_t valid = 0;
+  for (uint32_t step = 1; decoder.position() < std::min<size_t>(count, kMost);
+       step = 2 * step + 1) {
+    valid_before.push_back(valid);
+    const auto ones = decoder.Read(
+        std::min<uint32_t>(step, std::min<uint32_t>(count, kMost) - decoder.position()),
+        bits.data());
+    if (!ones.ok()) return ExpectBadData(ones.status());
+    valid += *ones;
+  }
+  for (size_t i = valid_before.size(); i > 0; --i) {
+    // Step i began at 0, 1, 4, 11, ...
+    uint32_t position = 0;
+    for (uint32_t step = 1, j = 1; j < i; ++j, step = 2 * step + 1) position += step;
+    const auto before = decoder.SeekTo(position);
+    Expect(before.ok() && *before == valid_before[i - 1] && decoder.position() == position);
+  }
+  if (const auto end = decoder.SeekTo(count); !end.ok()) ExpectBadData(end.status());
+}
+
+std::vector<Bytes> BitmapSeeds() {
+  std::vector<Bytes> seeds;
+  std::mt19937_64 random(1);
+  for (const int shape : {0, 1, 2, 3}) {
+    encodings::ValidityEncoder encoder(shape == 3);
+    for (int i = 0; i < 50; ++i) encoder.AddRun(i % 2 == 0, 1 + random() % (shape == 0 ? 3 : 90));
+    const auto count = static_cast<uint32_t>(encoder.count());
+    ByteWriter out;
+    encoder.Finish(out);
+    seeds.push_back(WithNumbers(out.span(), count));
+  }
+  return seeds;
+}
+
+// The type, rows, entries and the block.
+void Statistics(std::span<const uint8_t> bytes) {
+  static const std::vector<ColumnType> types = testing_support::AllColumnTypes();
+  uint8_t type;
+  uint32_t rows;
+  if (!TakeNumbers(bytes, type, rows)) return;
+  FileInfo info;
+  info.type = types[type % types.size()];
+  info.nullable = type >= 128;
+  info.levels.max_definition = info.nullable ? 1 : 0;
+  info.num_values = rows;
+  info.file_size_bytes = 1 << 20;
+  const auto statistics = internal::ParseStatistics(bytes, info);
+  if (!statistics.ok()) return ExpectBadData(statistics.status());
+  Expect(statistics->file.num_entries() == rows);
+  encodings::VisitPhysicalType(info.type.physical(), [&](auto t) {
+    using T = typename decltype(t)::type;
+    const auto least = statistics->file.template Min<T>();
+    (void)statistics->file.template Max<T>();
+    (void)statistics->template MightContain<T>(least ? T(*least) : T{});
+    for (const BlockStatistics& block : statistics->blocks) {
+      (void)block.template Min<T>();
+      (void)block.template Max<T>();
+    }
+  });
+}
+
+std::vector<Bytes> StatisticsSeeds() {
+  const std::vector<ColumnType> types = testing_support::AllColumnTypes();
+  return PartSeeds(Kind::kStatistics, [&](const FileParts& parts, const FileParts::Part& part) {
+    const FileInfo& info = parts.info();
+    const auto type = std::find(types.begin(), types.end(), info.type) - types.begin();
+    return WithNumbers(part.bytes, static_cast<uint8_t>(type + (info.nullable ? 128 : 0)),
+                       static_cast<uint32_t>(info.num_entries.value_or(info.num_values)));
+  });
+}
+
+// The message of table.cft.
+void TableFile(std::span<const uint8_t> message) {
+  const Bytes file = SignedHeader(message, "cfiletb1");
+  const auto table = internal::ParseTable(encodings::AsString(file), "table.cft");
+  if (!table.ok()) return ExpectBadData(table.status());
+  Expect(internal::ValidateSchema(table->schema).ok());
+  (void)table->schema.Records();
+  const std::string written = internal::SerializeTable(*table);
+  const auto again = internal::ParseTable(written, "table.cft");
+  Expect(again.ok() && internal::SerializeTable(*again) == written);
+}
+
+std::vector<Bytes> TableFileSeeds() {
+  const auto tree = RecordSchema::Parse(
+      "message m { required int64 id; optional group tags (LIST) { repeated group list { optional "
+      "binary element (STRING); } } optional group m (MAP) { repeated group kv { required int32 k; "
+      "optional double v; } } }");
+  Schema keyed{.columns = {{"a", ColumnType::Decimal(9, 2)}, {"b", ColumnType::Uuid(), true}},
+               .key_columns = {0}};
+  std::vector<Bytes> seeds;
+  for (const Schema& schema : {Schema::OfRecords(*tree), keyed}) {
+    internal::TableContents table{.schema = schema,
+                                  .parts = {{.directory = "part-000000", .num_rows = 3}}};
+    for (const ColumnSchema& column : internal::StoredColumns(schema)) {
+      auto& columns = table.parts[0].columns;
+      columns.push_back({.file_name = internal::ColumnFileName(columns.size(), column.name),
+                         .size_bytes = 100,
+                         .num_values = 3});
+    }
+    const std::string file = internal::SerializeTable(table);
+    seeds.push_back(ToBytes(std::string_view(file).substr(12, file.size() - 16)));
+  }
+  return seeds;
+}
+
+// A block as it is stored, of any codec: version and codec, then the bytes without a checksum.
+void StoredBlock(std::span<const uint8_t> bytes) {
+  static const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
+  uint8_t version, codec;
+  if (!TakeNumbers(bytes, version, codec)) return;
+  const auto source = NewMemorySource(ToBytes(bytes));
+  internal::BlockBuffer buffer;
+  const auto block = internal::FetchBlock(
+      *source,
+      {.version = version % 2 == 0 ? FormatVersion::kV1 : FormatVersion::kV2,
+       .compression = codecs[codec % codecs.size()],
+       .checksums = false},
+      {.offset = 0, .size = static_cast<uint32_t>(bytes.size())}, /*verify=*/false,
+      ReaderOptions().max_block_size_bytes, bytes.size(), buffer);
+  if (!block.ok()) return ExpectBadData(block.status());
+  Touch(encodings::AsString(block->bytes));
+}
+
+std::vector<Bytes> StoredBlockSeeds() {
+  std::vector<Bytes> seeds;
+  const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
+  const std::string text = "to be or not to be, to be or not to be" + std::string(100, 'x');
+  for (size_t codec = 0; codec < codecs.size(); ++codec) {
+    for (const auto version : {FormatVersion::kV1, FormatVersion::kV2}) {
+      Bytes file;
+      const auto sink = NewMemorySink(&file);
+      internal::BlockAppender appender(sink.get(), 0, version, codecs[codec], 1000);
+      Expect(appender.Append({}, encodings::AsBytes(text)).ok() && sink->Finish().ok());
+      const bool v1 = version == FormatVersion::kV1;
+      const size_t size = file.size() - (v1 ? 0 : internal::kChecksumBytes);
+      seeds.push_back(WithNumbers({file.data(), size}, static_cast<uint8_t>(v1 ? 0 : 1),
+                                  static_cast<uint8_t>(codec)));
+    }
+  }
+  return seeds;
+}
+
+// A key of three columns, whose types stand first: what is read of it makes it again.
+void CompoundKeys(std::span<const uint8_t> bytes) {
+  static const std::vector<ColumnType> all = testing_support::AllColumnTypes();
+  std::vector<ColumnType> types;
+  for (int i = 0; i < 3; ++i) {
+    uint8_t type;
+    if (!TakeNumbers(bytes, type)) return;
+    types.push_back(all[type % all.size()]);
+    if (types.back().data_type == DataType::kInt96) return;
+  }
+  CompoundKeyReader reader(types, encodings::AsString(bytes));
+  CompoundKey again(types);
+  for (const ColumnType& type : types) {
+    const bool good = encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+      using T = typename decltype(t)::type;
+      const auto value = reader.template Next<T>();
+      if (!value.ok()) {
+        ExpectBadData(value.status());
+      } else {
+        Expect(encodings::IsKey(T(*value)));
+        again.template Add<T>(T(*value));
+      }
+      return value.ok();
+    });
+    if (!good) return;
+  }
+  Expect(again.bytes() == encodings::AsString(bytes));
+}
+
+std::vector<Bytes> CompoundKeySeeds() {
+  const std::vector<ColumnType> all = testing_support::AllColumnTypes();
+  std::vector<Bytes> seeds;
+  std::mt19937_64 random(1);
+  for (uint8_t first = 0; first < all.size(); ++first) {
+    std::vector<uint8_t> numbers;
+    std::vector<ColumnType> types;
+    for (const size_t type : {size_t{first}, random() % all.size(), random() % all.size()}) {
+      numbers.push_back(static_cast<uint8_t>(all[type].data_type == DataType::kInt96 ? 0 : type));
+      types.push_back(all[numbers.back()]);
+    }
+    CompoundKey key(types);
+    for (const ColumnType& type : types) {
+      encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+        using T = typename decltype(t)::type;
+        const Owned<T> value = testing_support::RandomValue<T>(type, 1, random);
+        key.template Add<T>(T(value));
+      });
+    }
+    seeds.push_back(
+        WithNumbers(encodings::AsBytes(key.bytes()), numbers[0], numbers[1], numbers[2]));
+  }
+  return seeds;
+}
+
+}  // namespace
+
+std::vector<Target> Targets() {
+  return {{"header", Header, [] { return MessageSeeds(Kind::kHeader); }},
+          {"footer", Footer, [] { return MessageSeeds(Kind::kFooter); }},
+          {"index-node", IndexNode, IndexNodeSeeds},
+          {"level-block", LevelBlock, LevelBlockSeeds},
+          {"page-levels", PageLevels, PageLevelSeeds},
+          {"bitmap", Bitmap, BitmapSeeds},
+          {"statistics", Statistics, StatisticsSeeds},
+          {"stored-block", StoredBlock, StoredBlockSeeds},
+          {"compound-key", CompoundKeys, CompoundKeySeeds},
+          {"table-file", TableFile, TableFileSeeds}};
+}
+
+}  // namespace cfile::fuzz
