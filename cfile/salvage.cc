@@ -66,9 +66,10 @@ class LeafEntries {
         if (kind_ == IndexKind::kPositional) entry.first_ordinal = node.ordinal(i);
         continue;
       }
-      const auto child = depth < internal::kMaxIndexDepth
-                             ? file_.IndexChild(kind_, node, i)
-                             : encodings::DataLoss("the index is too deep");
+      const auto child = [&]() -> absl::StatusOr<const IndexNode*> {
+        CFILE_RETURN_IF_ERROR(internal::CheckIndexDepth(file_, depth));
+        return file_.IndexChild(kind_, node, i);
+      }();
       if (child.ok()) {
         Walk(**child, depth + 1);
       } else {

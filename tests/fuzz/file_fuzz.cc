@@ -3,6 +3,7 @@
 #include "cfile/inspect.h"
 #include "cfile/levels.h"
 #include "cfile/reader.h"
+#include "cfile/salvage.h"
 #include "cfile/scan.h"
 #include "tests/cfile/counting_source.h"
 #include "tests/fuzz/file_parts.h"
@@ -166,11 +167,30 @@ std::vector<Bytes> RewrittenSeedFiles() {
   return files;
 }
 
+// What comes back of any bytes is a good file.
+void Salvages(std::span<const uint8_t> file) {
+  Bytes salvaged;
+  const auto report = Salvage(NewMemorySource(ToBytes(file)), NewMemorySink(&salvaged));
+  if (report.ok()) return Expect(Verified(salvaged));
+  Expect(salvaged.empty());
+  // Bloom filters are not values; rows of damaged files with a value index may not ascend.
+  if (absl::IsFailedPrecondition(report.status()) || absl::IsInvalidArgument(report.status()))
+    return;
+  ExpectBadData(report.status());
+}
+
+// Changed, and torn as often as not.
+void MutateTornFile(Bytes& file, Random& random) {
+  if (random() % 2 == 0) MutateFile(file, random);
+  if (random() % 2 == 0) file.resize(random() % (file.size() + 1));
+}
+
 }  // namespace
 
 std::vector<Target> Targets() {
   return {{"open-scan", Scans, RewrittenSeedFiles, MutateFile},
           {"open-seek", Seeks, SeedFiles, MutateFile},
+          {"salvage", Salvages, SeedFiles, MutateTornFile},
           {"verify", Verifies, SeedFiles, MutateFile}};
 }
 

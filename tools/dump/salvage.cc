@@ -80,11 +80,13 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
     return output.Fail(absl::InvalidArgumentError(
         absl::StrCat(arguments.out, " exists already; --force replaces it")));
   }
+  SalvageOptions options = arguments.options;
+  options.max_block_size_bytes = common.max_block_size_bytes;
   auto torn = OpenPreadSource(common.path);
   if (!torn.ok()) return output.Fail(torn.status());
   auto sink = NewFileSink(arguments.out);
   if (!sink.ok()) return output.Fail(sink.status());
-  const auto report = Salvage(*std::move(torn), *std::move(sink), arguments.options);
+  const auto report = Salvage(*std::move(torn), *std::move(sink), options);
   if (!report.ok()) return output.Fail(report.status());
   if (common.json) {
     absl::StrAppend(&output.text, ToJson(common.path, arguments.out, *report).dump(2), "\n");
