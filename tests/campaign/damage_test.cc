@@ -136,11 +136,14 @@ Whole ReadWhole(const NamedFile& file) {
   return whole;
 }
 
+// `work(file, what was read of it whole)` for each file.
+void ForEachFile(const std::function<void(const NamedFile&, const Whole&)>& work) {
+  ForEach(Files().size(), [&](size_t i) { work(Files()[i], ReadWhole(Files()[i])); });
+}
+
 TEST(Damage, EveryBitFlipIsReportedOrHarmless) {
   std::atomic<uint64_t> flips = 0, harmless = 0, files = 0;
-  ForEach(Files().size(), [&](size_t i) {
-    const NamedFile& file = Files()[i];
-    const Whole whole = ReadWhole(file);
+  ForEachFile([&](const NamedFile& file, const Whole& whole) {
     if (!whole.info.has_checksums()) return;
     ++files;
     Bytes changed = file.bytes;
@@ -203,9 +206,7 @@ TEST(Damage, WhatIsAppendedIsRefused) {
 
 TEST(Damage, ZeroedPagesAreReportedOrHarmless) {
   std::atomic<uint64_t> pages = 0;
-  ForEach(Files().size(), [&](size_t i) {
-    const NamedFile& file = Files()[i];
-    const Whole whole = ReadWhole(file);
+  ForEachFile([&](const NamedFile& file, const Whole& whole) {
     for (size_t step : {kZeroedBytes, kZeroedBytes / 8}) {
       for (size_t at = 0; at < file.bytes.size(); at += step, ++pages) {
         Bytes changed = file.bytes;
@@ -227,9 +228,7 @@ TEST(Damage, ZeroedPagesAreReportedOrHarmless) {
 // Two blocks of one file change places: their checksums fit, their ordinals do not.
 TEST(Damage, BlocksThatChangePlacesAreNoticed) {
   std::atomic<uint64_t> swaps = 0;
-  ForEach(Files().size(), [&](size_t i) {
-    const NamedFile& file = Files()[i];
-    const Whole whole = ReadWhole(file);
+  ForEachFile([&](const NamedFile& file, const Whole& whole) {
     if (!whole.info.has_checksums()) return;
     for (size_t a = 0; a < whole.blocks.size(); ++a) {
       for (size_t b = a + 1; b < whole.blocks.size(); ++b) {
@@ -317,11 +316,9 @@ TEST(Damage, BlocksOfOtherFilesAreNoticedByTheirOrdinals) {
 // time and memory.
 TEST(Damage, SignedDamageIsSurvived) {
   std::atomic<uint64_t> changes = 0;
-  ForEach(Files().size(), [&](size_t i) {
-    const NamedFile& file = Files()[i];
-    const Whole whole = ReadWhole(file);
+  ForEachFile([&](const NamedFile& file, const Whole& whole) {
     const bool signs = whole.info.has_checksums();
-    std::mt19937_64 random(i);
+    std::mt19937_64 random(file.bytes.size());
     const auto change = [&](uint64_t begin, uint64_t end, uint64_t at, uint8_t value) {
       Bytes changed = file.bytes;
       changed[at] = value;

@@ -64,7 +64,7 @@ size_t BatchUnit(const WriterOptions& options) {
 TEST(WriterModel, BytesDoNotDependOnBatches) {
   uint64_t written = 0;
   ForRandomFiles(Amount(300, 5000), [&]<typename T>(uint64_t seed, const encodings::Pair& pair,
-                                                      Random& random, std::type_identity<T>) {
+                                                    Random& random, std::type_identity<T>) {
     // Some are longer than the sample of automatic choice.
     const size_t num_rows = random() % 64 == 0 ? 40'000 : RandomNumRows(random);
     const auto model = MakeRandomFile<T>(pair, num_rows, random);
@@ -92,7 +92,7 @@ TEST(WriterModel, BytesDoNotDependOnBatches) {
 
 TEST(WriterModel, BytesOfRecordsDoNotDependOnBatches) {
   ForRandomFiles(Amount(200, 5000), []<typename T>(uint64_t seed, const encodings::Pair& pair,
-                                                     Random& random, std::type_identity<T>) {
+                                                   Random& random, std::type_identity<T>) {
     const auto model = MakeRandomLeafFile<T>(pair, random);
     SCOPED_TRACE(Describe(seed, model.type, model.options));
     const auto expected = WriteLeaf<T>(model.type, model.options, model.leaf, random);

@@ -550,6 +550,14 @@ class Records(ImportTest):
         self.assertEqual(done.returncode, exit_code)
         self.assertEqual(sorted(entry.name for entry in self.folder.iterdir()), files)
 
+    def test_limits_can_be_raised(self):
+        record = {"v": "x" * 17_000_000}
+        for _ in range(80):
+            record = {"g": record}
+        self.import_records(json.dumps(record), "--max-depth", "100", "--max-block-size", "32MiB")
+        self.assertNotEqual(self.run_tool(DUMP, "records", "t").returncode, 0)
+        self.assertEqual(json.loads(self.records("--max-depth", "100", "--max-block-size", "32MiB")), record)
+
     def test_errors_leave_nothing(self):
         self.write(self.SCHEMA, "s")
         self.expect_error(self.LINES + '\n{"sid":1}\n', "r.jsonl:5: sid: string expected, found a number", "--schema", "s")
@@ -560,6 +568,9 @@ class Records(ImportTest):
                           "give a schema that says what to do")
         self.expect_error('{"a":""}\n{"a":"%s"}\n{"a":""}\n' % ("x" * 17_000_000),
                           "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216: raise max_block_size_bytes")
+        deep = '{"g":' * 80 + "{}" + "}" * 80
+        path = ".".join("g" * 65)
+        self.expect_error(deep, f"r.jsonl:1: {path}: a depth of 65 is above the limit of 64: raise max_depth")
         self.expect_error("", "r.jsonl: no schema to be found: there is no record with a field")
         self.write("message m {\n  required int32 a\n  required int32 b }", "s")
         self.expect_error("{}", "s:3:3: ';' expected, found 'required'", "--schema", "s")
