@@ -85,8 +85,10 @@ struct WriterOptions {
   size_t max_block_size_bytes = 16 * 1024 * 1024;
   // The most bytes of one value.
   size_t max_value_size_bytes = SIZE_MAX;
-  // The most bytes of header, footer and, of a table (by the options of its first column),
-  // table.cft. Readers have the same limit and the same default; Kudu's is its own.
+  // (Readers refuse, too, what would take more than eight times as much memory: some hundred
+  // thousand pairs of metadata.) The most bytes of header, footer and, of a table (by the options
+  // of its first column), table.cft. Readers have the same limit and the same default; Kudu's is
+  // its own.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
 
   // Counts and bounds of each block and of the file (cfile/statistics.h), by which scans skip
@@ -144,6 +146,9 @@ struct ReaderOptions {
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
   // Levels of an index, the root included; up to 1000. A writer's nodes have two entries at least.
   size_t max_index_depth = 40;
+  // Bytes of memory of the nodes of the indexes, which are kept from when they are first read as
+  // long as the file is open: about 50 for each block, and twice its key in an index by value.
+  size_t max_index_size_bytes = size_t{256} << 20;
   // Of the schema of a table of records.
   RecordLimits record_limits = {};
 };

@@ -79,7 +79,9 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
     wrong_node = i;
     if (open.size() > max_depth) {
       return absl::InvalidArgumentError(StrCat("node ", i, ": a depth of ", open.size(), " is ",
-                                               AboveLimit(max_depth, "max_depth")));
+                                               max_depth == kDeepest
+                                                   ? StrCat("above that of any schema, ", kDeepest)
+                                                   : AboveLimit(max_depth, "max_depth")));
     }
     if (path_bytes > 0 && path_bytes - 1 > limits.max_path_size_bytes) {
       return absl::InvalidArgumentError(

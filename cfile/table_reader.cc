@@ -157,8 +157,7 @@ absl::StatusOr<TableReader> TableReader::Open(const std::string& directory,
   const std::string path = internal::TableFilePath(directory);
   CFILE_ASSIGN_OR_RETURN(const std::string bytes,
                          internal::ReadTableFile(path, options.max_metadata_size_bytes));
-  CFILE_ASSIGN_OR_RETURN(TableContents contents,
-                         internal::ParseTable(bytes, path, options.record_limits));
+  CFILE_ASSIGN_OR_RETURN(TableContents contents, internal::ParseTable(bytes, path, options));
   return TableReader(std::make_shared<const Impl>(directory, options, std::move(contents)));
 }
 

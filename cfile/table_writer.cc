@@ -197,10 +197,13 @@ class TableWriter::Impl {
   absl::Status Append(std::span<const WriterOptions> options) {
     const std::string path = internal::TableFilePath(directory_);
     // A schema that this table has got stays good, whatever limits it was made with.
-    constexpr RecordLimits kNone = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
     CFILE_ASSIGN_OR_RETURN(previous_, internal::ReadTableFile(path, max_table_file_bytes_));
-    CFILE_ASSIGN_OR_RETURN(contents_, internal::ParseTable(*previous_, path, kNone));
+    CFILE_ASSIGN_OR_RETURN(
+        contents_,
+        internal::ParseTable(*previous_, path,
+                             {.max_metadata_size_bytes = max_table_file_bytes_,
+                              .record_limits = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}}));
     return BeginPart(options);
   }
 

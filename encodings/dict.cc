@@ -262,6 +262,10 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> DictCodec::LoadDictionary(
   const std::span<const uint8_t> text(dictionary->text.get(), bytes.size());
   CFILE_RETURN_IF_ERROR(decoder->Open(text));
   // Of different values all but one have a byte, and all have an offset's.
+  if (decoder->count() > kMaxDictionaryValues) {
+    return DataLoss("dict: a dictionary of ", decoder->count(), " values, expected at most ",
+                    kMaxDictionaryValues);
+  }
   if (decoder->count() > bytes.size() / 2 + 1) {
     return DataLoss("dict: ", decoder->count(), " different values in a dictionary of ",
                     bytes.size(), " bytes");

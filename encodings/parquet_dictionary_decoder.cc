@@ -46,7 +46,9 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
   // What the bytes can hold at all is known before anything is allocated.
   constexpr bool kBits = std::is_same_v<P, bool>;
   const bool variable = kIsBytes<P> && type_length == 0;
-  if (count > UINT32_MAX) return DamagedPage(count, "at most 2^32 - 1 can have codes");
+  if (count > kMaxDictionaryValues) {
+    return DamagedPage(count, "expected at most ", kMaxDictionaryValues);
+  }
   if (variable) {
     if (count > page.size() / sizeof(uint32_t)) {
       return DamagedPage(count, "their lengths alone do not fit ", page.size(), " bytes");

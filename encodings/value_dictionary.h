@@ -9,6 +9,10 @@
 
 namespace cfile::encodings {
 
+// Blocks of dictionaries that claim more values are refused: a view of 16 bytes is made for each,
+// of a byte of the file or less.
+inline constexpr uint32_t kMaxDictionaryValues = 1 << 22;
+
 // Immutable once loaded. (Not std::vector<P>: std::vector<bool> has no addresses.)
 template <typename P>
 struct ValueDictionary final : Dictionary {

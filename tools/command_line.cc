@@ -40,6 +40,12 @@ ExitCode Report(std::string_view tool, const absl::Status& status) {
   return ExitCodeOf(status);
 }
 
+void SetMaxLeaves(size_t max_leaves, RecordLimits& limits) {
+  constexpr size_t kNodesOfALeaf = 10;
+  limits.max_leaves = max_leaves;
+  limits.max_nodes = max_leaves > SIZE_MAX / kNodesOfALeaf ? SIZE_MAX : kNodesOfALeaf * max_leaves;
+}
+
 void EndQuietlyOnClosedPipe() {
   // A handler and not SIG_IGN: no caller then has to look at the result of each write.
   struct sigaction action = {};

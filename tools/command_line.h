@@ -1,9 +1,11 @@
 // What the command-line tools share: exit codes and how errors are shown.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "cfile/record_schema.h"
 
 namespace cfile::tools {
 
@@ -17,6 +19,9 @@ ExitCode ExitCodeOf(const absl::Status& status);
 
 // Prints "TOOL: MESSAGE" to stderr and returns the exit code.
 ExitCode Report(std::string_view tool, const absl::Status& status);
+
+// `limits` of a schema of up to `max_leaves` columns, with groups in proportion.
+void SetMaxLeaves(size_t max_leaves, RecordLimits& limits);
 
 // A pipe that its reader closed (`cfile-dump ... | head`) ends the process quietly, with kFine.
 // Call first in main.

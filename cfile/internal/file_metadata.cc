@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/column_message.h"
 #include "cfile/internal/crc32c.h"
+#include "cfile/internal/parse_message.h"
 #include "encodings/status.h"
 #include "proto/cfile.pb.h"
 
@@ -203,6 +204,12 @@ class MetadataReader {
                  absl::Hex(found, absl::kZeroPad8));
   }
 
+  absl::Status Parse(std::string_view what, const std::string& bytes,
+                     google::protobuf::Message& message) const {
+    const absl::Status status = ParseMessage(bytes, options_.max_metadata_size_bytes, message);
+    return status.ok() ? status : Error("the ", what, " is damaged: ", status.message());
+  }
+
   absl::Status ReadFooter() {
     constexpr size_t kTailBytes = kMagicBytes + kLengthBytes;
     const uint64_t size = source_.size();
@@ -213,8 +220,7 @@ class MetadataReader {
     CFILE_RETURN_IF_ERROR(CheckLength("footer", length, 2 * kTailBytes));
     CFILE_ASSIGN_OR_RETURN(std::string message, ReadBytes(size - kTailBytes - length, length));
     info_.footer_message = message;
-    if (!footer_.ParseFromString(message))
-      return Error("the footer is damaged: its message does not parse");
+    CFILE_RETURN_IF_ERROR(Parse("footer", message, footer_));
     info_.incompatible_features = footer_.incompatible_features();
     info_.compatible_features = footer_.compatible_features();
     info_.footer_size_bytes = kTailBytes + length;
@@ -262,8 +268,7 @@ class MetadataReader {
       }
     }
     CFileHeaderPB header;
-    if (!header.ParseFromString(message))
-      return Error("the header is damaged: its message does not parse");
+    CFILE_RETURN_IF_ERROR(Parse("header", message, header));
     info_.header_metadata = ToPairs(header.metadata());
     info_.header_message = message;
     return absl::OkStatus();

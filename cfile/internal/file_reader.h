@@ -82,6 +82,8 @@ class FileReader {
 
  private:
   FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options, FileInfo info);
+  // Takes room for a further node; kDataLoss if the index outgrows its limit.
+  absl::Status TakeIndexRoom(const IndexNode& node);
   // A block that is read once: an index node, the dictionary, the statistics.
   absl::StatusOr<FetchedBlock> FetchOnce(const BlockPointer& pointer, BlockBuffer& buffer) const;
   // Tells the source what a scan that is at `pointer` comes to next.
@@ -100,6 +102,7 @@ class FileReader {
   const uint64_t cache_number_;                                  // of this file, in its cache
   // Room for seek indexes of blocks that are not in the cache; below 0 once one did not fit.
   std::atomic<int64_t> seek_index_bytes_left_;
+  std::atomic<size_t> index_bytes_ = 0;  // of the nodes that are kept
   std::mutex dictionary_mutex_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;  // guarded by dictionary_mutex_
   std::mutex statistics_mutex_;

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "cfile/internal/parse_message.h"
 #include "encodings/status.h"
 #include "proto/cfile.pb.h"
 
@@ -16,6 +17,8 @@ using encodings::DataLoss;
 using encodings::KeyHeads;
 
 constexpr size_t kOrdinalKeyBytes = 4;
+// No block takes less of a file.
+constexpr uint64_t kLeastBlockBytes = 4;
 
 uint64_t OrdinalOf(std::string_view key) {
   uint64_t ordinal = 0;
@@ -74,8 +77,8 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint
                     bytes.size());
   }
   IndexBlockTrailerPB trailer;
-  const auto message = bytes.last(trailer_size);
-  if (!trailer.ParseFromArray(message.data(), static_cast<int>(message.size())) ||
+  constexpr uint64_t kMaxTrailerBytes = 64;
+  if (!ParseMessage(AsString(bytes.last(trailer_size)), kMaxTrailerBytes, trailer).ok() ||
       !trailer.has_num_entries() || !trailer.has_type()) {
     return DataLoss("the index node's trailer does not parse");
   }
@@ -87,6 +90,12 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint
                     " bytes");
   }
   const auto num_entries = static_cast<uint32_t>(trailer.num_entries());
+  // Nothing is allocated for entries that the file has no blocks for.
+  const uint64_t room = pointer.offset - std::min(pointer.offset, first_block_offset);
+  if (num_entries > room / kLeastBlockBytes) {
+    return DataLoss("the index node claims ", num_entries, " entries for the ", room,
+                    " bytes before it");
+  }
   const auto offsets = bytes.last(kOffsetBytes * num_entries);
   bytes = bytes.first(bytes.size() - offsets.size());
 
@@ -117,7 +126,7 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint
     }
     const uint64_t begin = i == 0 ? first_block_offset : node->pointers_.back().end();
     if (target.offset < begin || target.offset > pointer.offset ||
-        target.size > pointer.offset - target.offset) {
+        target.size > pointer.offset - target.offset || target.size < kLeastBlockBytes) {
       return DataLoss("index entry ", i, " points to offset ", target.offset, ", ", target.size,
                       " bytes, outside of bytes ", begin, " to ", pointer.offset);
     }
@@ -163,6 +172,14 @@ absl::Status IndexNode::CheckOrder(IndexKind kind) const {
     }
   }
   return absl::OkStatus();
+}
+
+size_t IndexNode::memory_usage_bytes() const {
+  const size_t each = leaf_ ? sizeof(std::atomic<bool>) + sizeof(SeekIndexSlot)
+                            : sizeof(std::atomic<const IndexNode*>);
+  return sizeof(*this) + num_entries() * each + pointers_.capacity() * sizeof(BlockPointer) +
+         ordinals_.capacity() * sizeof(uint64_t) + key_bytes_.capacity() +
+         key_offsets_.capacity() * sizeof(uint32_t) + key_heads_.memory_usage_bytes();
 }
 
 uint32_t IndexNode::FindOrdinal(uint64_t ordinal) const {

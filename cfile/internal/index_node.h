@@ -84,6 +84,9 @@ class IndexNode {
         .substr(key_offsets_[i], key_offsets_[i + 1] - key_offsets_[i]);
   }
 
+  // Of this node, without its children.
+  size_t memory_usage_bytes() const;
+
   // The last entry whose ordinal is <= `ordinal`, or whose key is < `key`; 0 if there is none.
   // Precondition: num_entries() > 0.
   uint32_t FindOrdinal(uint64_t ordinal) const;

@@ -47,7 +47,8 @@ absl::Status CheckIndexDepth(const FileReader& file, size_t depth) {
   const size_t limit = std::min(file.options().max_index_depth, kDeepest);
   if (depth < limit) return absl::OkStatus();
   return encodings::DataLoss(file.source().name(), ": an index of ", depth + 1, " levels is ",
-                             encodings::AboveLimit(limit, "max_index_depth"));
+                             limit == kDeepest ? encodings::StrCat("deeper than any, ", kDeepest)
+                                               : encodings::AboveLimit(limit, "max_index_depth"));
 }
 
 template <typename Find>

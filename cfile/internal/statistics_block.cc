@@ -8,6 +8,7 @@
 
 #include "cfile/internal/file_writer.h"
 #include "cfile/internal/key_codec.h"
+#include "cfile/internal/parse_message.h"
 #include "encodings/bytes.h"
 #include "encodings/physical_type.h"
 #include "encodings/status.h"
@@ -239,7 +240,8 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
   CFILE_ASSIGN_OR_RETURN(const auto fields, FieldsOf(bytes));
   BlockStatisticsPB entry;
   const auto parse = [&entry](std::span<const uint8_t> field) {
-    return entry.ParseFromArray(field.data(), static_cast<int>(field.size()))
+    constexpr uint64_t kLeast = 64;  // a small message takes more times its bytes
+    return ParseMessage(AsString(field), field.size() + kLeast, entry).ok()
                ? absl::OkStatus()
                : DataLoss("the message does not parse");
   };

@@ -9,10 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/column_message.h"
 #include "cfile/internal/crc32c.h"
+#include "cfile/internal/parse_message.h"
 #include "cfile/io.h"
 #include "encodings/bytes.h"
 #include "encodings/status.h"
-#include "google/protobuf/io/coded_stream.h"
 #include "proto/table.pb.h"
 
 namespace cfile::internal {
@@ -149,18 +149,12 @@ absl::StatusOr<TablePart> ParsePart(const PartPB& message,
   return part;
 }
 
-absl::StatusOr<TableContents> ParseMessage(std::span<const uint8_t> bytes,
-                                           const RecordLimits& limits) {
-  constexpr int kDeepest = 1010;  // nodes inside each other, and what they are in
+absl::StatusOr<TableContents> ParseContents(std::span<const uint8_t> bytes,
+                                            const ReaderOptions& options) {
   auto message = std::make_unique<TablePB>();
-  if (bytes.size() > std::numeric_limits<int>::max()) return DataLoss("its message is too long");
-  google::protobuf::io::CodedInputStream input(bytes.data(), static_cast<int>(bytes.size()));
-  input.SetRecursionLimit(kDeepest);
-  if (!message->ParseFromCodedStream(&input) || !input.ConsumedEntireMessage()) {
-    return DataLoss("its message does not parse");
-  }
+  CFILE_RETURN_IF_ERROR(ParseMessage(AsString(bytes), options.max_metadata_size_bytes, *message));
   TableContents contents;
-  auto schema = ParseSchema(message->schema(), limits);
+  auto schema = ParseSchema(message->schema(), options.record_limits);
   if (!schema.ok()) {
     return absl::IsInvalidArgument(schema.status()) ? absl::DataLossError(schema.status().message())
                                                     : schema.status();
@@ -300,7 +294,7 @@ absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_si
 }
 
 absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
-                                         const RecordLimits& limits) {
+                                         const ReaderOptions& options) {
   encodings::ByteReader reader(AsBytes(bytes));
   std::span<const uint8_t> magic, message;
   uint32_t length, crc;
@@ -316,7 +310,7 @@ absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::stri
     return DataLoss(path, ": CRC32C ", absl::Hex(expected_crc, absl::kZeroPad8),
                     " expected, found ", absl::Hex(crc, absl::kZeroPad8));
   }
-  auto contents = ParseMessage(message, limits);
+  auto contents = ParseContents(message, options);
   if (!contents.ok()) {
     return absl::Status(contents.status().code(),
                         absl::StrCat(path, ": ", contents.status().message()));

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/options.h"
 #include "cfile/table.h"
 
 namespace cfile::internal {
@@ -56,9 +57,9 @@ std::string SerializeTable(const TableContents& contents);
 absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes);
 
 // What SerializeTable was given. `path` is for messages. kDataLoss: the bytes are damaged,
-// or the schema passes one of `limits`;
+// or passes a limit of `options`;
 // kUnimplemented: a type that is not known.
 absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
-                                         const RecordLimits& limits = {});
+                                         const ReaderOptions& options = {});
 
 }  // namespace cfile::internal

@@ -109,6 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Errors, FileFaultTest,
 
 TEST_P(FileFaultTest, EachCallOfASinkFails) {
   const std::string path = directory_.path("file");
+  bool told_of_close = false;  // of the file itself, before it is renamed
   for (const bool older : {false, true}) {
     if (GetParam() == SystemCalls::kShort && older) continue;
     FailEachCall(
@@ -126,6 +127,7 @@ TEST_P(FileFaultTest, EachCallOfASinkFails) {
           if (!failed.empty() && !MayBeSilent(failed, GetParam())) {
             EXPECT_FALSE(status.ok());
           }
+          told_of_close |= failed == "close" && !status.ok();
           if (status.ok() || synced_late) {
             EXPECT_THAT(directory_.Entries(), ElementsAre("file"));
             const absl::Status read = ReadNumbers(path, 5);
@@ -138,6 +140,7 @@ TEST_P(FileFaultTest, EachCallOfASinkFails) {
           }
         });
   }
+  EXPECT_EQ(told_of_close, GetParam() == EIO || GetParam() == ENOSPC);
 }
 
 TEST_P(FileFaultTest, EachCallOfAReaderFails) {

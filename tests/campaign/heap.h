@@ -41,6 +41,17 @@ struct Heap {
 };
 inline thread_local constinit Heap heap;
 
+// The most that `work` makes this thread hold beyond what it holds now.
+template <typename Work>
+int64_t MostHeapBytes(Work&& work) {
+  const int64_t held = heap.most_bytes = heap.bytes;
+  work();
+  return heap.most_bytes - held;
+}
+
+// What reading any file may take: 64 MiB, a block and the metadata.
+inline constexpr int64_t kMostHeapBytes = (64 << 20) + (16 << 20) + (16 << 20);
+
 }  // namespace cfile::campaign
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

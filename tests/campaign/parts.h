@@ -43,7 +43,7 @@ inline void SignBlock(const BlockPointer& block, std::span<uint8_t> file) {
                                file.data() + block.offset + size);
 }
 
-// Header (magic, length, message, checksum) and footer (checksum, message, length, magic) of any
+// Header (magic, length, message, checksum) and footer (checksum, message, magic, length) of any
 // bytes, as far as their lengths fit.
 inline void SignMetadata(std::span<uint8_t> file) {
   using encodings::LoadLittleEndian;
@@ -54,7 +54,7 @@ inline void SignMetadata(std::span<uint8_t> file) {
   if (header > file.size() - 4) return;
   encodings::StoreLittleEndian(internal::Crc32c(file.first(header)), file.data() + header);
   const size_t end = file.size() - kMagicBytes - 4;
-  const size_t message = LoadLittleEndian<uint32_t>(file.data() + end);
+  const size_t message = LoadLittleEndian<uint32_t>(file.data() + end + kMagicBytes);
   if (message > end - 4) return;
   const size_t begin = end - message;
   encodings::StoreLittleEndian(internal::Crc32c(file.subspan(begin)), file.data() + begin - 4);

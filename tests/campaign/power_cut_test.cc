@@ -288,21 +288,34 @@ class Disk {
     }
   }
 
-  // All that was synced, and of the rest nothing, a part, zeros or all.
+  // All that was synced, and of the rest nothing, a part, zeros, some pages or all.
   std::string BytesOf(const File& file) {
     std::string bytes = file.synced;
     const size_t rest = file.written.size() - bytes.size();
     if (rest == 0) return bytes;
-    switch (random_() % 4) {
+    switch (random_() % 5) {
       case 0:
         return bytes;
       case 1:
         return bytes + file.written.substr(bytes.size(), random_() % rest);
       case 2:
         return bytes + std::string(rest, '\0');
+      case 3:
+        return SomePages(file.written, bytes.size());
       default:
         return file.written;
     }
+  }
+
+  // Pages may come to the disk in any order.
+  std::string SomePages(std::string bytes, size_t begin) {
+    constexpr size_t kPageBytes = 4096;
+    while (begin < bytes.size()) {
+      const size_t end = std::min(begin / kPageBytes * kPageBytes + kPageBytes, bytes.size());
+      if (random_() % 2 == 0) std::fill(bytes.begin() + begin, bytes.begin() + end, '\0');
+      begin = end;
+    }
+    return bytes;
   }
 
   std::mt19937_64& random_;

@@ -1,7 +1,6 @@
 // What is large: values, files, trees and row numbers beyond 31 and 32 bits. In a build's tests the
 // same steps, smaller; the campaign needs 5 GB of disk in TMPDIR.
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -21,16 +20,10 @@
 namespace cfile {
 namespace {
 
+using campaign::MostHeapBytes;
 using testing::HasSubstr;
 
 constexpr int64_t kMiB = 1 << 20;
-
-// The most of the heap that `work` holds at once. Precondition: it runs on this thread.
-int64_t MostHeapBytes(const std::function<void()>& work) {
-  const int64_t held = campaign::heap.most_bytes = campaign::heap.bytes;
-  work();
-  return campaign::heap.most_bytes - held;
-}
 
 int64_t ValueAt(uint64_t ordinal) { return static_cast<int64_t>(3 * ordinal) - 7; }
 

@@ -134,7 +134,7 @@ TEST(Limits, OfRecordDepth) {
   const RecordLimits none{SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
   EXPECT_TRUE(RecordSchema::Create(DeepNodes(1000), none).ok());
   ExpectLimit(RecordSchema::Create(DeepNodes(1001), none).status(),
-              absl::StatusCode::kInvalidArgument, "above the limit of 1000");
+              absl::StatusCode::kInvalidArgument, "above that of any schema, 1000");
 
   const TemporaryDirectory directory;
   const std::string path = directory.path("table");

@@ -5,6 +5,7 @@
 #include "cfile/internal/crc32c.h"
 #include "cfile/internal/file_metadata.h"
 #include "cfile/internal/stored_block.h"
+#include "tests/campaign/parts.h"
 
 namespace cfile::fuzz {
 namespace {
@@ -112,20 +113,6 @@ void AppendFooter(std::string_view magic, std::span<const uint8_t> message, Byte
   out.PutBytes(footer.span());
 }
 
-// Header and footer of a file of version 2 whose lengths fit.
-void SignEnds(Bytes& file) {
-  if (file.size() < 2 * (kMagicBytes + 8)) return;
-  const size_t header = kMagicBytes + 4 + LoadLittleEndian<uint32_t>(file.data() + kMagicBytes);
-  if (header > file.size() - 4) return;
-  StoreLittleEndian(internal::Crc32c({file.data(), header}), file.data() + header);
-  const size_t end = file.size() - kMagicBytes - 4;
-  const size_t message = LoadLittleEndian<uint32_t>(file.data() + end + kMagicBytes);
-  if (message > end - 4) return;
-  const size_t begin = end - message;
-  StoreLittleEndian(internal::Crc32c({file.data() + begin, file.size() - begin}),
-                    file.data() + begin - 4);
-}
-
 }  // namespace
 
 std::optional<FileParts> FileParts::Of(std::span<const uint8_t> file) {
@@ -210,7 +197,7 @@ void MutateFile(Bytes& file, Random& random) {
     }
   }
   MutateAny(file);
-  SignEnds(file);
+  campaign::SignMetadata(file);
 }
 
 Bytes SignedHeader(std::span<const uint8_t> message, std::string_view magic) {

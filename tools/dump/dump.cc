@@ -23,6 +23,7 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
     options.max_index_depth = *common.max_depth;
     options.record_limits.max_depth = *common.max_depth;
   }
+  SetMaxLeaves(common.max_leaves, options.record_limits);
   return options;
 }
 
@@ -79,6 +80,9 @@ void AddLimitOptions(CLI::App& command, CommonOptions& common) {
        "Of header, footer and table.cft (default: 16MiB)");
   command.add_option("--max-depth", common.max_depth, "Of schemas (default: 64) and indexes (40)")
       ->type_name("LEVELS")
+      ->group("Limits, which errors name");
+  command.add_option("--max-leaves", common.max_leaves, "Columns of schemas (default: 10,000)")
+      ->type_name("NUMBER")
       ->group("Limits, which errors name");
 }
 

@@ -30,6 +30,7 @@ struct CommonOptions {
   size_t max_block_size_bytes = ReaderOptions().max_block_size_bytes;
   size_t max_metadata_size_bytes = ReaderOptions().max_metadata_size_bytes;
   std::optional<size_t> max_depth;
+  size_t max_leaves = RecordLimits().max_leaves;
 };
 
 // Standard output, written 64 KiB at a time.

@@ -162,13 +162,25 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       ->type_name("BYTES")
       ->transform(CLI::AsSizeValue(false).description(""))
       ->check(CLI::Range(size_t{1}, WriterOptions().max_block_size_bytes / 2).description(""));
-  app.add_option("--max-block-size", import.max_block_size_bytes,
-                 "The limit of a block and so of a value (default: 16MiB); readers need the same")
-      ->type_name("BYTES")
-      ->transform(CLI::AsSizeValue(false).description(""));
+  constexpr char kLimits[] = "Limits, which errors name (readers need the same)";
+  const auto size_limit = [&](const char* name, size_t& value, const char* help) {
+    app.add_option(name, value, help)
+        ->type_name("BYTES")
+        ->transform(CLI::AsSizeValue(false).description(""))
+        ->group(kLimits);
+  };
+  size_limit("--max-block-size", import.max_block_size_bytes,
+             "Of a block and so of a value (default: 16MiB)");
+  size_limit("--max-metadata-size", import.max_metadata_size_bytes,
+             "Of header, footer and table.cft (default: 16MiB)");
   app.add_option("--max-depth", import.record_limits.max_depth,
-                 "The limit of groups inside each other (default: 64); readers need the same")
-      ->type_name("LEVELS");
+                 "Of groups inside each other (default: 64)")
+      ->type_name("LEVELS")
+      ->group(kLimits);
+  size_t max_leaves = import.record_limits.max_leaves;
+  app.add_option("--max-leaves", max_leaves, "Columns of records (default: 10,000)")
+      ->type_name("NUMBER")
+      ->group(kLimits);
   repeatable("--sorted-by", import.sorted_by, "COLUMN",
              "Store rows in the order of this column and index it,\nso that its values can be "
              "found by key; given again:\nby the next column where the first ones are equal");
@@ -192,6 +204,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   try {
     app.parse(argc, argv);
     import.delimiter = ParseDelimiter(delimiter);
+    SetMaxLeaves(max_leaves, import.record_limits);
     for (const std::string& text : types) {
       std::string column, type;
       if (!Split(text, column, type)) throw Wrong("--type", text, "expected COLUMN=TYPE");

@@ -194,8 +194,9 @@ absl::Status Importer::FindSchema() {
 }
 
 absl::Status Importer::TakeSchemaOfTable() {
-  const absl::StatusOr<TableReader> table =
-      TableReader::Open(options_.output, {.record_limits = options_.record_limits});
+  const absl::StatusOr<TableReader> table = TableReader::Open(
+      options_.output, {.max_metadata_size_bytes = options_.max_metadata_size_bytes,
+                        .record_limits = options_.record_limits});
   if (!table.ok()) return table.status();
   const Schema& schema = table->schema();
   for (size_t i = 0; i < input_.columns().size(); ++i) {
@@ -255,6 +256,7 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
     options.compression = options_.compression.Of(column.schema.name);
     options.block_size_bytes = options_.block_size_bytes;
     options.max_block_size_bytes = options_.max_block_size_bytes;
+    options.max_metadata_size_bytes = options_.max_metadata_size_bytes;
     options.compatibility = options_.compatibility;
     options.value_index = sorted_by_.size() == 1 && column.schema.name == sorted_by_[0];
   }

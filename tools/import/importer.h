@@ -40,6 +40,7 @@ struct ImportOptions {
   Goal goal = Goal::kBalanced;
   size_t block_size_bytes = WriterOptions().block_size_bytes;
   size_t max_block_size_bytes = WriterOptions().max_block_size_bytes;
+  size_t max_metadata_size_bytes = WriterOptions().max_metadata_size_bytes;
   RecordLimits record_limits = {};
   std::vector<std::string> sorted_by;  // columns, the most significant first
   Compatibility compatibility = Compatibility::kNone;

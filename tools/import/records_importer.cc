@@ -104,6 +104,7 @@ absl::StatusOr<std::vector<WriterOptions>> LeafOptions(const ImportOptions& opti
                    .compression = options.compression.Of(path),
                    .block_size_bytes = options.block_size_bytes,
                    .max_block_size_bytes = options.max_block_size_bytes,
+                   .max_metadata_size_bytes = options.max_metadata_size_bytes,
                    .compatibility = options.compatibility});
   }
   return all;
@@ -208,8 +209,9 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, Progres
   } else {
     absl::StatusOr<RecordSchema> schema = absl::UnknownError("");
     if (options.append) {
-      const auto table =
-          TableReader::Open(options.output, {.record_limits = options.record_limits});
+      const auto table = TableReader::Open(
+          options.output, {.max_metadata_size_bytes = options.max_metadata_size_bytes,
+                           .record_limits = options.record_limits});
       if (!table.ok()) return table.status();
       schema = table->schema().Records(options.record_limits);
     } else {

@@ -169,8 +169,9 @@ class JsonInference::Impl {
       if (number == shape.fields.size()) {
         if (name.empty()) return Error("a field without a name");
         if (++num_shapes_ > limits_.max_leaves) {
-          return Error(StrCat("more than ", limits_.max_leaves,
-                              " fields; if names are values, give a schema with a map"));
+          return Error(StrCat("field ", num_shapes_, " is ",
+                              encodings::AboveLimit(limits_.max_leaves, "max_leaves"),
+                              "; or, if names are values, give a schema with a map"));
         }
         shape.fields.push_back(std::make_unique<Shape>());
         shape.fields.back()->name = name;
@@ -218,7 +219,9 @@ class JsonInference::Impl {
     ondemand::array array;
     CFILE_RETURN_IF_NO_JSON(value.get_array().get(array));
     if (shape.element == nullptr) {
-      if (++num_shapes_ > limits_.max_nodes) return Error("too many fields");
+      if (++num_shapes_ > limits_.max_nodes)
+        return Error(StrCat("field ", num_shapes_, " is ",
+                            encodings::AboveLimit(limits_.max_nodes, "max_nodes")));
       shape.element = std::make_unique<Shape>();
     }
     path_.push_back(shape.element.get());

@@ -1,0 +1,113 @@
+#include "cfile/internal/parse_message.h"
+
+#include <limits>
+
+#include "encodings/bytes.h"
+#include "encodings/status.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/wire_format_lite.h"
+
+namespace cfile::internal {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::internal::WireFormatLite;
+using google::protobuf::io::CodedInputStream;
+
+// Messages inside each other: a schema's nodes (RecordLimits) and what they are in.
+constexpr int kDeepest = 1010;
+constexpr uint64_t kMostTimes = 8;
+
+// At least what each takes in memory, with what its container keeps in reserve.
+constexpr uint64_t kMessageBytes = 192;
+constexpr uint64_t kTextBytes = 64;
+constexpr uint64_t kUnknownBytes = 64;
+constexpr uint64_t kScalarBytes = 8;
+
+// Walks a message's fields without keeping any.
+class Counter {
+ public:
+  Counter(std::string_view bytes, uint64_t limit)
+      : input_(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size())),
+        limit_(limit) {}
+
+  uint64_t bytes() const { return bytes_; }
+
+  // False: this is no message of the type, or the limit is passed.
+  bool Walk(const Descriptor& type, int depth) {
+    int groups = 0;  // open ones, which no type of ours has
+    while (const uint32_t tag = input_.ReadTag()) {
+      const FieldDescriptor* field =
+          groups > 0 ? nullptr : type.FindFieldByNumber(WireFormatLite::GetTagFieldNumber(tag));
+      switch (WireFormatLite::GetTagWireType(tag)) {
+        case WireFormatLite::WIRETYPE_LENGTH_DELIMITED:
+          if (!Delimited(field, depth)) return false;
+          break;
+        case WireFormatLite::WIRETYPE_START_GROUP:
+          if (++groups > kDeepest) return false;
+          bytes_ += kMessageBytes;
+          break;
+        case WireFormatLite::WIRETYPE_END_GROUP:
+          if (groups-- == 0) return false;
+          break;
+        default:
+          if (!WireFormatLite::SkipField(&input_, tag)) return false;
+          bytes_ += field == nullptr || field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE ||
+                            field->cpp_type() == FieldDescriptor::CPPTYPE_STRING
+                        ? kUnknownBytes
+                        : kScalarBytes;
+      }
+      if (bytes_ > limit_) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool Delimited(const FieldDescriptor* field, int depth) {
+    uint32_t size;
+    if (!input_.ReadVarint32(&size) || size > std::numeric_limits<int>::max()) return false;
+    if (field == nullptr || field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
+      // Packed scalars take up to eight times their bytes.
+      const bool scalars = field != nullptr && field->cpp_type() != FieldDescriptor::CPPTYPE_STRING;
+      bytes_ += kTextBytes + uint64_t{size} * (scalars ? kScalarBytes : 1);
+      return input_.Skip(static_cast<int>(size));
+    }
+    bytes_ += kMessageBytes;
+    if (depth + 1 >= kDeepest) return false;
+    const CodedInputStream::Limit end = input_.PushLimit(static_cast<int>(size));
+    const bool good = Walk(*field->message_type(), depth + 1) && input_.BytesUntilLimit() == 0;
+    input_.PopLimit(end);
+    return good;
+  }
+
+  CodedInputStream input_;
+  const uint64_t limit_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+absl::Status ParseMessage(std::string_view bytes, uint64_t max_size_bytes,
+                          google::protobuf::Message& message) {
+  const auto does_not_parse = [] { return encodings::DataLoss("its message does not parse"); };
+  if (bytes.size() > std::numeric_limits<int>::max()) return does_not_parse();
+  const uint64_t limit = max_size_bytes > std::numeric_limits<uint64_t>::max() / kMostTimes
+                             ? std::numeric_limits<uint64_t>::max()
+                             : kMostTimes * max_size_bytes;
+  Counter counter(bytes, limit);
+  if (!counter.Walk(*message.GetDescriptor(), 0)) {
+    if (counter.bytes() <= limit) return does_not_parse();
+    return encodings::DataLoss("its message of ", bytes.size(), " bytes takes more than ",
+                               kMostTimes, " times as much memory as is ",
+                               encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes"));
+  }
+  CodedInputStream input(encodings::AsBytes(bytes).data(), static_cast<int>(bytes.size()));
+  input.SetRecursionLimit(kDeepest);
+  if (!message.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage())
+    return does_not_parse();
+  return absl::OkStatus();
+}
+
+}  // namespace cfile::internal

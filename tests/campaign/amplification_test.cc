@@ -1,0 +1,213 @@
+// Files of some hundred bytes that claim, behind right checksums, what would take gigabytes:
+// refused with the name of the limit, or read within the bounds.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cfile/inspect.h"
+#include "cfile/internal/compression.h"
+#include "cfile/internal/crc32c.h"
+#include "cfile/internal/file_metadata.h"
+#include "cfile/internal/index_node.h"
+#include "cfile/reader.h"
+#include "cfile/writer.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/campaign/amount.h"
+#include "tests/campaign/heap.h"
+
+namespace cfile {
+namespace {
+
+using campaign::kMostHeapBytes;
+using campaign::MostHeapBytes;
+using encodings::ByteWriter;
+using testing::HasSubstr;
+using Bytes = std::vector<uint8_t>;
+
+void Append(std::span<const uint8_t> bytes, Bytes& file) {
+  file.insert(file.end(), bytes.begin(), bytes.end());
+}
+
+// A file of three rows with a value index and zstd, without its footer; then blocks and a footer
+// that names them.
+class Forgery {
+ public:
+  Forgery() {
+    auto writer = Writer<int32_t>::Create(NewMemorySink(&file_), ColumnType::Int32(),
+                                          {.encoding = Encoding::kPlain,
+                                           .compression = Compression::kZstd,
+                                           .positional_index = false,
+                                           .value_index = true,
+                                           .statistics = false});
+    const std::vector<int32_t> rows = {1, 2, 3};
+    EXPECT_TRUE((*writer)->Append(rows).ok() && (*writer)->Finish().ok());
+    info_ = Reader::Open(NewMemoryViewSource(file_))->info();
+    file_.resize(file_.size() - info_.footer_size_bytes);
+  }
+
+  FileInfo& info() { return info_; }
+  Bytes& bytes() { return file_; }
+
+  BlockPointer AddBlock(std::span<const uint8_t> block) {
+    ByteWriter stored;
+    stored.PutFixed(static_cast<uint32_t>(block.size()));
+    EXPECT_TRUE(internal::Compress(Compression::kZstd, block, stored, 19).ok());
+    stored.PutFixed(internal::Crc32c(stored.span()));
+    const BlockPointer pointer{.offset = file_.size(),
+                               .size = static_cast<uint32_t>(stored.size())};
+    Append(stored.span(), file_);
+    return pointer;
+  }
+
+  Bytes Finish() {
+    ByteWriter footer;
+    internal::AppendFooter(info_, Compatibility::kNone, footer);
+    Append(footer.span(), file_);
+    return file_;
+  }
+
+ private:
+  Bytes file_;
+  FileInfo info_;
+};
+
+// Reads it in all ways, within the bounds, and returns the first error.
+absl::Status ReadAll(const Bytes& file, const ReaderOptions& options = {}) {
+  absl::Status status;
+  EXPECT_LE(MostHeapBytes([&] {
+              const auto reader = Reader::Open(NewMemoryViewSource(file), options);
+              status = reader.status();
+              if (!reader.ok()) return;
+              status =
+                  VisitIndex(*reader, IndexKind::kValue, [](const IndexNodeInfo&) { return true; });
+              if (auto cursor = reader->NewCursor<int32_t>(); cursor.ok()) {
+                (void)cursor->Next(10);
+                (void)cursor->SeekToKey(2);
+              }
+              const VerifyReport report = Verify(*reader);
+              EXPECT_LT(report.damages.size(), 1000u);
+              if (status.ok() && !report.ok()) status = report.damages[0].status;
+            }),
+            kMostHeapBytes);
+  campaign::Done("forged_files", 1);
+  return status;
+}
+
+void ExpectRefused(const absl::Status& status, const char* message) {
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+}
+
+// All of them stand at one place of the node.
+TEST(Amplification, IndexNodeOfMillionsOfEntries) {
+  Forgery forgery;
+  ByteWriter node;
+  node.PutVint(0u);
+  node.PutVint(static_cast<uint32_t>(forgery.info().header_size_bytes));
+  node.PutVint(0u);
+  constexpr uint32_t kEntries = 4'000'000;
+  for (uint32_t i = 0; i < kEntries; ++i) node.PutFixed(uint32_t{0});
+  // num_entries and type, a leaf, of the trailer.
+  ByteWriter trailer;
+  trailer.PutFixed(uint8_t{0x08});
+  trailer.PutVint(kEntries);
+  trailer.PutBytes(std::string_view("\x10\x00", 2));
+  node.PutBytes(trailer.span());
+  node.PutFixed(static_cast<uint32_t>(trailer.size()));
+  forgery.info().value_index_root = forgery.AddBlock(node.span());
+  ExpectRefused(ReadAll(forgery.Finish()), "claims 4000000 entries for the");
+}
+
+// Keys of 15 MiB that a codec makes small.
+TEST(Amplification, IndexOfLongKeys) {
+  Forgery forgery;
+  const std::string key(15 << 20, 'x');
+  internal::IndexNodeBuilder root(internal::IndexKeyForm::kBytes);
+  const uint64_t begin = forgery.info().header_size_bytes;
+  forgery.bytes().resize(begin);
+  for (int i = 0; i < 30; ++i) {
+    const uint64_t at = forgery.bytes().size();
+    forgery.bytes().resize(at + 40);
+    internal::IndexNodeBuilder leaf(internal::IndexKeyForm::kBytes);
+    leaf.Add("", {.offset = at, .size = 20});
+    leaf.Add(key, {.offset = at + 20, .size = 20});
+    ByteWriter node;
+    leaf.Finish(/*leaf=*/true, node);
+    root.Add("", forgery.AddBlock(node.span()));
+  }
+  ByteWriter node;
+  root.Finish(/*leaf=*/false, node);
+  forgery.info().value_index_root = forgery.AddBlock(node.span());
+  const Bytes file = forgery.Finish();
+  EXPECT_LT(file.size(), 100'000u);
+  ExpectRefused(ReadAll(file, {.max_index_size_bytes = 32 << 20}), "raise max_index_size_bytes");
+}
+
+// A footer of 16 MiB of what is small in it and large in memory.
+TEST(Amplification, FooterOfMillionsOfFields) {
+  const Bytes whole = Forgery().Finish();
+  const FileInfo info = Reader::Open(NewMemoryViewSource(whole))->info();
+  // An empty pair of metadata; an unknown field without a byte, with a number, with a group.
+  for (const std::string_view field :
+       {std::string_view("\x3a\x00", 2), std::string_view("\xfa\x06\x00", 3),
+        std::string_view("\xf8\x06\x00", 3), std::string_view("\xfb\x06\xfc\x06", 4)}) {
+    std::string message = info.footer_message;
+    while (message.size() + field.size() <= (16u << 20)) message += field;
+    ByteWriter footer;
+    footer.PutBytes(std::string_view(message));
+    footer.PutBytes(std::string_view("kuducfl2"));
+    footer.PutFixed(static_cast<uint32_t>(message.size()));
+    ByteWriter checksum;
+    checksum.PutFixed(internal::Crc32c(footer.span()));
+    Bytes file(whole.begin(), whole.end() - static_cast<ptrdiff_t>(info.footer_size_bytes));
+    Append(checksum.span(), file);
+    Append(footer.span(), file);
+    ExpectRefused(ReadAll(file), "raise max_metadata_size_bytes");
+  }
+}
+
+// A dictionary of values of one byte, for each of which a view would be made.
+TEST(Amplification, DictionaryOfMillionsOfValues) {
+  for (const size_t values : {size_t{3'000'000}, size_t{15'000'000}}) {
+    Bytes file;
+    auto writer = Writer<std::string_view>::Create(NewMemorySink(&file), ColumnType::FixedBytes(1),
+                                                   {.encoding = Encoding::kParquetDictionary,
+                                                    .compression = Compression::kZstd,
+                                                    .statistics = false});
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    const std::vector<std::string_view> rows(100, "x");
+    ASSERT_TRUE((*writer)->Append(rows).ok() && (*writer)->Finish().ok());
+    FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+    ASSERT_TRUE(info.dictionary.has_value());
+    file.resize(file.size() - info.footer_size_bytes);
+    // How many values, then the values (cfile/FORMAT.md, RLE_DICTIONARY).
+    ByteWriter dictionary, stored;
+    dictionary.PutVint(static_cast<uint32_t>(values));
+    dictionary.PutBytes(std::string_view(std::string(values, 'x')));
+    stored.PutFixed(static_cast<uint32_t>(dictionary.size()));
+    ASSERT_TRUE(internal::Compress(Compression::kZstd, dictionary.span(), stored, 19).ok());
+    stored.PutFixed(internal::Crc32c(stored.span()));
+    info.dictionary = {.offset = file.size(), .size = static_cast<uint32_t>(stored.size())};
+    Append(stored.span(), file);
+    ByteWriter footer;
+    internal::AppendFooter(info, Compatibility::kNone, footer);
+    Append(footer.span(), file);
+    absl::Status status;
+    EXPECT_LE(MostHeapBytes([&] {
+                const auto reader = Reader::Open(NewMemoryViewSource(file));
+                ASSERT_TRUE(reader.ok()) << reader.status();
+                status = reader->Get<std::string_view>(0).status();
+              }),
+              kMostHeapBytes);
+    if (values > (1 << 22)) {
+      ExpectRefused(status, "expected at most 4194304");
+    } else {
+      EXPECT_EQ(status, absl::OkStatus());
+    }
+    campaign::Done("forged_files", 1);
+  }
+}
+
+}  // namespace
+}  // namespace cfile
