@@ -93,15 +93,18 @@ absl::Status ParseMessage(std::string_view bytes, uint64_t max_size_bytes,
                           google::protobuf::Message& message) {
   const auto does_not_parse = [] { return encodings::DataLoss("its message does not parse"); };
   if (bytes.size() > std::numeric_limits<int>::max()) return does_not_parse();
-  const uint64_t limit = max_size_bytes > std::numeric_limits<uint64_t>::max() / kMostTimes
-                             ? std::numeric_limits<uint64_t>::max()
-                             : kMostTimes * max_size_bytes;
+  // Of a small message that may be more.
+  constexpr uint64_t kSmallBytes = 64 * 1024;
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+  const uint64_t limit = max_size_bytes > (kMost - kSmallBytes) / kMostTimes
+                             ? kMost
+                             : kMostTimes * max_size_bytes + kSmallBytes;
   Counter counter(bytes, limit);
   if (!counter.Walk(*message.GetDescriptor(), 0)) {
     if (counter.bytes() <= limit) return does_not_parse();
     return encodings::DataLoss("its message of ", bytes.size(), " bytes takes more than ",
-                               kMostTimes, " times as much memory as is ",
-                               encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes"));
+                               kMostTimes, " times the limit of ", max_size_bytes,
+                               " bytes in memory: raise max_metadata_size_bytes");
   }
   CodedInputStream input(encodings::AsBytes(bytes).data(), static_cast<int>(bytes.size()));
   input.SetRecursionLimit(kDeepest);

@@ -11,7 +11,7 @@ namespace cfile::internal {
 
 // Parses `bytes` into `message`. An empty message of two bytes becomes one of a hundred in memory,
 // an unknown field as much: what it would all take is counted first. kDataLoss, beginning with
-// "its message": it does not parse, or takes more than eight times `max_size_bytes`
+// "its message": it does not parse, or takes more than 64 KiB and eight times `max_size_bytes`
 // (ReaderOptions.max_metadata_size_bytes, which is named).
 absl::Status ParseMessage(std::string_view bytes, uint64_t max_size_bytes,
                           google::protobuf::Message& message);
