@@ -18,8 +18,8 @@ using google::protobuf::Message;
 class Filler final : public RecordVisitor {
  public:
   Filler(const RecordSchema& schema, const std::vector<const FieldDescriptor*>& fields,
-         Message& message)
-      : schema_(schema), fields_(fields), root_(message) {}
+         size_t max_size_bytes, Message& message)
+      : schema_(schema), fields_(fields), max_size_bytes_(max_size_bytes), root_(message) {}
 
   absl::Status BeginGroup(size_t node) override {
     if (node == 0) {
@@ -28,6 +28,7 @@ class Filler final : public RecordVisitor {
     }
     Message* const parent = open_.back();
     const FieldDescriptor* const field = fields_[node];
+    CFILE_RETURN_IF_ERROR(Take(64));
     if (schema_.node(node).kind == GroupKind::kMap) {
       open_.push_back(parent);  // its entries are the parent's elements
     } else {
@@ -44,11 +45,23 @@ class Filler final : public RecordVisitor {
   }
 
   absl::Status Value(size_t node, const RecordValue& value) override {
+    const auto* const text = std::get_if<std::string_view>(&value);
+    CFILE_RETURN_IF_ERROR(Take(16 + (text == nullptr ? 0 : text->size())));
     std::visit([&](const auto& typed) { Set(*open_.back(), *fields_[node], typed); }, value);
     return absl::OkStatus();
   }
 
  private:
+  absl::Status Take(size_t bytes) {
+    if (bytes > max_size_bytes_ - size_bytes_) {
+      return absl::OutOfRangeError(
+          StrCat("a record of more bytes is ",
+                 encodings::AboveLimit(max_size_bytes_, "max_message_size_bytes")));
+    }
+    size_bytes_ += bytes;
+    return absl::OkStatus();
+  }
+
   template <typename T>
   static void Set(Message& message, const FieldDescriptor& field, const T& value) {
     using R = google::protobuf::Reflection;
@@ -82,6 +95,8 @@ class Filler final : public RecordVisitor {
 
   const RecordSchema& schema_;
   const std::vector<const FieldDescriptor*>& fields_;
+  const size_t max_size_bytes_;
+  size_t size_bytes_ = 0;
   Message& root_;
   std::vector<Message*> open_;
 };
@@ -91,8 +106,11 @@ class Filler final : public RecordVisitor {
 class MessageReader::Impl {
  public:
   Impl(const Descriptor& descriptor, std::vector<const FieldDescriptor*> fields,
-       std::unique_ptr<RecordReader> records)
-      : descriptor_(descriptor), fields_(std::move(fields)), records_(std::move(records)) {}
+       size_t max_size_bytes, std::unique_ptr<RecordReader> records)
+      : descriptor_(descriptor),
+        fields_(std::move(fields)),
+        max_size_bytes_(max_size_bytes),
+        records_(std::move(records)) {}
 
   RecordReader& records() { return *records_; }
 
@@ -102,13 +120,14 @@ class MessageReader::Impl {
                                                " expected, found ", message.GetTypeName()));
     }
     message.Clear();
-    Filler filler(records_->schema(), fields_, message);
+    Filler filler(records_->schema(), fields_, max_size_bytes_, message);
     return records_->Next(filler);
   }
 
  private:
   const Descriptor& descriptor_;
   const std::vector<const FieldDescriptor*> fields_;  // by node
+  const size_t max_size_bytes_;
   const std::unique_ptr<RecordReader> records_;
 };
 
@@ -136,8 +155,8 @@ absl::StatusOr<std::unique_ptr<MessageReader>> MessageReader::Open(
         StrCat(directory, ": ", descriptor.full_name(), " has none of the fields to be read"));
   }
   CFILE_ASSIGN_OR_RETURN(auto records, RecordReader::Open(table, known));
-  return std::unique_ptr<MessageReader>(
-      new MessageReader(std::make_unique<Impl>(descriptor, std::move(fields), std::move(records))));
+  return std::unique_ptr<MessageReader>(new MessageReader(std::make_unique<Impl>(
+      descriptor, std::move(fields), options.max_message_size_bytes, std::move(records))));
 }
 
 absl::StatusOr<bool> MessageReader::Next(Message& message) { return impl_->Next(message); }

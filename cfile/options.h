@@ -151,6 +151,10 @@ struct ReaderOptions {
   size_t max_index_size_bytes = size_t{256} << 20;
   // Of the schema of a table of records.
   RecordLimits record_limits = {};
+  // Bytes of a record that becomes a message (cfile/protobuf_records.h): about those of its values,
+  // 16 for each and 64 for each group. A few bytes of a file may say that a field has millions of
+  // elements.
+  size_t max_message_size_bytes = size_t{64} << 20;
 };
 
 }  // namespace cfile

@@ -86,10 +86,8 @@ class MessageReader {
       std::span<const std::string> paths = {}, const ReaderOptions& options = {});
   ~MessageReader();
 
-  // Clears `message` and fills it with the next record; false if there are no more. The message may
-  // take far more memory than the record's bytes in the file: a few bytes of levels may say that a
-  // field has millions of elements. For files that are not trusted, use RecordReader with a visitor
-  // that counts and returns an error.
+  // Clears `message` and fills it with the next record; false if there are no more. kOutOfRange:
+  // the record is larger than ReaderOptions.max_message_size_bytes; the message has a part of it.
   // kInvalidArgument: it is a message of another type. Other errors are those of RecordReader.
   absl::StatusOr<bool> Next(google::protobuf::Message& message);
 

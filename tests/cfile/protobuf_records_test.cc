@@ -91,6 +91,15 @@ TEST(ProtobufRecords, MessagesComeBackEqual) {
     EXPECT_FALSE((*reader)->Next(message).value());
   }
 
+  // The limit of a message, which a small one keeps.
+  reader = MessageReader::Open(directory.path("t"), *Everything::descriptor(), {},
+                               {.max_message_size_bytes = 100});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  ASSERT_TRUE((*reader)->records().Seek(11).ok());
+  EXPECT_EQ((*reader)->Next(message).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string((*reader)->Next(message).status().message()),
+              HasSubstr("raise max_message_size_bytes"));
+
   // Chosen leaves; a message that has only some of the fields.
   const std::string paths[] = {"texts", "inner.flag"};
   reader = MessageReader::Open(directory.path("t"), *Everything::descriptor(), paths);

@@ -19,6 +19,7 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
   options.verify_checksums = !common.ignore_checksums;
   options.max_block_size_bytes = common.max_block_size_bytes;
   options.max_metadata_size_bytes = common.max_metadata_size_bytes;
+  options.max_index_size_bytes = common.max_index_size_bytes;
   if (common.max_depth) {
     options.max_index_depth = *common.max_depth;
     options.record_limits.max_depth = *common.max_depth;
@@ -78,6 +79,8 @@ void AddLimitOptions(CLI::App& command, CommonOptions& common) {
   size("--max-block-size", common.max_block_size_bytes, "Of one block (default: 16MiB)");
   size("--max-metadata-size", common.max_metadata_size_bytes,
        "Of header, footer and table.cft (default: 16MiB)");
+  size("--max-index-size", common.max_index_size_bytes,
+       "Of the index nodes in memory (default: 256MiB)");
   command.add_option("--max-depth", common.max_depth, "Of schemas (default: 64) and indexes (40)")
       ->type_name("LEVELS")
       ->group("Limits, which errors name");

@@ -31,6 +31,7 @@ struct CommonOptions {
   size_t max_metadata_size_bytes = ReaderOptions().max_metadata_size_bytes;
   std::optional<size_t> max_depth;
   size_t max_leaves = RecordLimits().max_leaves;
+  size_t max_index_size_bytes = ReaderOptions().max_index_size_bytes;
 };
 
 // Standard output, written 64 KiB at a time.
