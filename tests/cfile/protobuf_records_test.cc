@@ -96,9 +96,9 @@ TEST(ProtobufRecords, MessagesComeBackEqual) {
                                {.max_message_size_bytes = 100});
   ASSERT_TRUE(reader.ok()) << reader.status();
   ASSERT_TRUE((*reader)->records().Seek(11).ok());
-  EXPECT_EQ((*reader)->Next(message).status().code(), absl::StatusCode::kOutOfRange);
-  EXPECT_THAT(std::string((*reader)->Next(message).status().message()),
-              HasSubstr("raise max_message_size_bytes"));
+  const absl::Status too_large = (*reader)->Next(message).status();
+  EXPECT_EQ(too_large.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(too_large.message()), HasSubstr("raise max_message_size_bytes"));
 
   // Chosen leaves; a message that has only some of the fields.
   const std::string paths[] = {"texts", "inner.flag"};
