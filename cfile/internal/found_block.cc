@@ -109,16 +109,22 @@ FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uin
   const auto source = NewMemoryViewSource(stored);
   const auto bytes = Fetch(*source, {.offset = 0, .size = pointer.size}, /*verify=*/false);
   if (!bytes.ok()) return found;
+  // Keys of either tree are keys of a value index.
+  const auto node = IndexNode::Parse(*bytes, IndexKind::kValue, IndexKeyForm::kBytes, pointer,
+                                     info().header_size_bytes);
+  // Where rows of any ordinal do, a node may be taken for some: far more is known of nodes. Not of
+  // those without entries, as which a block of PLAIN values may end.
+  if (!expected.exact && node.ok() && (*node)->num_entries() > 0) {
+    found.kind = Kind::kIndexNode;
+    return found;
+  }
   for (size_t form = 0; form < forms_.size(); ++form) {
     if (!ReadRows(*bytes, forms_[form], expected, found).ok()) continue;
     forms_ = {FileInfo(forms_[form])};
     return found;
   }
   found = {.pointer = pointer};
-  // Keys of either tree are keys of a value index.
-  if (IndexNode::Parse(*bytes, IndexKind::kValue, IndexKeyForm::kBytes, pointer,
-                       info().header_size_bytes)
-          .ok()) {
+  if (node.ok()) {
     found.kind = Kind::kIndexNode;
   } else if ((expected.exact || bytes->size() <= kMostUncertainDictionaryBytes) &&
              IsDictionary(*bytes)) {

@@ -447,6 +447,39 @@ TEST(SalvageTest, LargeBlocks) {
               testing::ElementsAre(OrdinalRange{0, 1}, OrdinalRange{3, 6}));
 }
 
+// Behind a loss any ordinal may follow: index nodes are still not taken for runs of values.
+template <typename T>
+void ExpectNodesAreNoRows(const ColumnType& type, size_t count, const WriterOptions& options,
+                          bool before_a_node) {
+  SCOPED_TRACE(type.ToString());
+  std::mt19937_64 random(3);
+  Column<T> column;
+  for (size_t i = 0; i < count; ++i) column.rows.push_back(static_cast<T>(random() % 100));
+  Bytes file = WriteColumn<T>(type, options, column);
+  const std::vector<Block> blocks = BlocksOf(file);
+  ASSERT_GT(blocks.size(), 3);
+  size_t lost = blocks.size() - 1;
+  if (before_a_node) {
+    lost = 0;
+    while (blocks.at(lost + 1).pointer.offset == blocks[lost].pointer.end()) ++lost;
+  }
+  file[blocks[lost].pointer.offset + 50] ^= 1;
+  file.pop_back();
+  const auto salvaged = SalvageBytes(file);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  ExpectRows(salvaged->file,
+             RowsOf(column, blocks, [&](const Block& block) { return block.index != lost; }));
+}
+
+TEST(SalvageTest, IndexNodesBehindALoss) {
+  const WriterOptions options{.encoding = Encoding::kRle};
+  ExpectNodesAreNoRows<uint8_t>(ColumnType::Uint8(), 1'000'000, options, false);
+  ExpectNodesAreNoRows<int32_t>(ColumnType::Int32(), 200'000, options, false);
+  ExpectNodesAreNoRows<int64_t>(ColumnType::Int64(), 100'000, options, false);
+  const WriterOptions small_nodes{.encoding = Encoding::kRle, .index_block_size_bytes = 64};
+  ExpectNodesAreNoRows<int32_t>(ColumnType::Int32(), 2'000'000, small_nodes, true);
+}
+
 // Nothing but its bytes speaks for a block behind lost ones: it is not taken for one of more rows
 // than are usual.
 TEST(SalvageTest, RowsBehindALoss) {
