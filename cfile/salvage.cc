@@ -30,8 +30,9 @@ constexpr uint64_t kMostExtraBytes = 8;
 constexpr uint64_t kMostPaddingBytes = 63;  // zeros before an aligned block
 // Of a block that nothing but its bytes speaks for.
 constexpr uint64_t kMostUncertainRows = uint64_t{1} << 20;
-// What may be looked at in vain before a first block is found.
-constexpr uint64_t kFirstCreditBytes = uint64_t{64} << 20;
+// What may be looked at in vain where blocks should begin: so much, and so often all of the file.
+constexpr uint64_t kCreditBytes = uint64_t{64} << 20;
+constexpr uint64_t kCreditPerByte = 16;
 // Kudu's bounds of a key column: not those of the rows that are left.
 constexpr std::string_view kBoundsKeys[] = {"min_key", "max_key"};
 
@@ -216,9 +217,9 @@ class Salvager {
   absl::Status SearchOnce(uint64_t end) {
     internal::ChecksumSearch search(*source_, end);
     const uint64_t largest = options_.max_block_size_bytes + kMostExtraBytes;
-    // What is looked at in vain where a block should begin is paid by the blocks found there, so
-    // that the time does not grow with losses times the largest block.
-    uint64_t credit = kFirstCreditBytes;
+    // What is looked at in vain where a block should begin is paid by the file's bytes, so that the
+    // time does not grow with losses times the largest block.
+    uint64_t credit = kCreditBytes + kCreditPerByte * end;
     FoundBlock found;
     ExpectedRows expected;
     const auto judge = [&](const BlockPointer& pointer, std::span<const uint8_t> bytes) {
@@ -228,12 +229,10 @@ class Salvager {
     for (uint64_t at = judge_.info().header_size_bytes; at < end;) {
       CFILE_ASSIGN_OR_RETURN(const uint64_t zeros, search.CountZeros(at, kMostPaddingBytes));
       expected = next_;
-      const uint64_t reach = std::min(credit, largest);
+      const uint64_t reach = std::min({credit, largest, end - at});
       CFILE_ASSIGN_OR_RETURN(auto pointer,
                              search.Find(at, std::min(at + zeros, end - 1), reach, judge));
-      if (pointer) {
-        credit += pointer->size;
-      } else {
+      if (!pointer) {
         credit -= reach;
         next_.exact = false;
         expected = next_;
@@ -247,6 +246,7 @@ class Salvager {
         if (!pointer) break;
       }
       Keep(found);
+      credit += pointer->size;
       at = pointer->end();
     }
     return absl::OkStatus();

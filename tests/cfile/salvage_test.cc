@@ -480,6 +480,42 @@ TEST(SalvageTest, IndexNodesBehindALoss) {
   ExpectNodesAreNoRows<int32_t>(ColumnType::Int32(), 2'000'000, small_nodes, true);
 }
 
+// However much was lost before it, a block of any size is found where it should begin.
+TEST(SalvageTest, LargeBlocksBehindManyLosses) {
+  Column<std::string_view> column;
+  for (int i = 0; i < 26; ++i)
+    column.rows.push_back(std::string(i < 14 ? 1000 : 5'000'000, static_cast<char>('a' + i)));
+  Bytes file = WriteColumn<std::string_view>(
+      ColumnType::Binary(), {.encoding = Encoding::kPlain, .max_values_per_block = 1}, column);
+  const std::vector<Block> blocks = BlocksOf(file);
+  for (const size_t lost : {1, 3, 5, 7, 9}) file[blocks[lost].pointer.offset + 12] ^= 1;
+  file.pop_back();
+  const auto salvaged = SalvageBytes(file);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows, 21);
+  EXPECT_EQ(salvaged->report.missing.size(), 5);
+}
+
+TEST(SalvageTest, ManyLosses) {
+  const Bytes file = Numbers(100'000);
+  const std::vector<Block> blocks = BlocksOf(file);
+  for (const size_t distance : {2, 7}) {
+    Bytes torn = Prefix(file, file.size() - 1);
+    uint64_t rows = 0;
+    for (const Block& block : blocks) {
+      if (block.index % distance == 1) {
+        torn[block.pointer.offset + 50] ^= 1;
+      } else {
+        rows += block.num_values;
+      }
+    }
+    const auto salvaged = SalvageBytes(torn);
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_EQ(salvaged->report.rows, rows);
+    for (const uint64_t number : NumbersOf(salvaged->file)) ASSERT_NE(number / 100 % distance, 1);
+  }
+}
+
 // Nothing but its bytes speaks for a block behind lost ones: it is not taken for one of more rows
 // than are usual.
 TEST(SalvageTest, RowsBehindALoss) {
