@@ -223,8 +223,10 @@ class Salvager {
     FoundBlock found;
     ExpectedRows expected;
     const auto judge = [&](const BlockPointer& pointer, std::span<const uint8_t> bytes) {
-      found = judge_.Judge(pointer, bytes, expected);
-      return found.kind != Kind::kNone;
+      internal::ChecksumSearch::Judgement judgement;
+      found = judge_.Judge(pointer, bytes, expected, judgement.cost_bytes);
+      judgement.accepted = found.kind != Kind::kNone;
+      return judgement;
     };
     for (uint64_t at = judge_.info().header_size_bytes; at < end;) {
       CFILE_ASSIGN_OR_RETURN(const uint64_t zeros, search.CountZeros(at, kMostPaddingBytes));

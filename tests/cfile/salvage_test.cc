@@ -516,6 +516,21 @@ TEST(SalvageTest, ManyLosses) {
   }
 }
 
+// In runs of 0xff each eight bytes fit: what follows them is found none the less.
+TEST(SalvageTest, OnesBehindALoss) {
+  Column<int64_t> column;
+  column.rows.resize(200'000, -1);
+  Bytes file = WriteColumn<int64_t>(ColumnType::Int64(), {.encoding = Encoding::kPlain}, column);
+  const std::vector<Block> blocks = BlocksOf(file);
+  ASSERT_GT(blocks.size(), 4);
+  for (const size_t lost : {0, 2}) file[blocks[lost].pointer.offset + 5] ^= 1;
+  file.pop_back();
+  const auto salvaged = SalvageBytes(file);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows,
+            column.rows.size() - blocks[0].num_values - blocks[2].num_values);
+}
+
 // Nothing but its bytes speaks for a block behind lost ones: it is not taken for one of more rows
 // than are usual.
 TEST(SalvageTest, RowsBehindALoss) {
@@ -533,6 +548,18 @@ TEST(SalvageTest, RowsBehindALoss) {
   }
 }
 
+// The checksum of what begins at `begin`, and `count` times what the checksum of bytes and their
+// checksum is, always: it fits again and again.
+void AppendFittingChecksums(Bytes& torn, size_t begin, int count) {
+  for (int i = 0; i <= count; ++i) {
+    const uint32_t checksum = i < 2 ? internal::Crc32c(std::span(torn).subspan(begin))
+                                    : encodings::LoadLittleEndian<uint32_t>(
+                                          torn.data() + torn.size() - internal::kChecksumBytes);
+    torn.resize(torn.size() + internal::kChecksumBytes);
+    encodings::StoreLittleEndian(checksum, torn.data() + torn.size() - internal::kChecksumBytes);
+  }
+}
+
 // Bytes that fit everywhere take no time that grows with their square.
 TEST(SalvageTest, ChecksumsThatFitEverywhere) {
   Column<uint64_t> column;
@@ -545,17 +572,45 @@ TEST(SalvageTest, ChecksumsThatFitEverywhere) {
   const BlockInfo block = BlocksOf(torn)[0];
   torn.resize(block.pointer.end());
   ++torn[block.pointer.offset];  // the uncompressed size
-  const size_t checksum = block.pointer.end() - internal::kChecksumBytes;
-  encodings::StoreLittleEndian(internal::Crc32c(std::span(torn).subspan(
-                                   block.pointer.offset, checksum - block.pointer.offset)),
-                               torn.data() + checksum);
-  // What the checksum of bytes and their checksum is, always: it fits again and again.
-  const uint32_t residue = internal::Crc32c(std::span(torn).subspan(block.pointer.offset));
-  for (int i = 0; i < 100'000 / kThinning; ++i) {
-    torn.resize(torn.size() + internal::kChecksumBytes);
-    encodings::StoreLittleEndian(residue, torn.data() + torn.size() - internal::kChecksumBytes);
-  }
+  torn.resize(torn.size() - internal::kChecksumBytes);
+  AppendFittingChecksums(torn, block.pointer.offset, 100'000 / kThinning);
   const auto salvaged = SalvageBytes(torn);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows, 0);
+}
+
+// Nor do few bytes that decode to many: what they decode to is counted.
+TEST(SalvageTest, ManyValuesThatFitEverywhere) {
+  Column<bool> column;
+  column.rows.resize(10, true);
+  Bytes torn = WriteColumn<bool>(ColumnType::Bool(), {.encoding = Encoding::kRle}, column);
+  const size_t begin = Reader::Open(NewMemoryViewSource(torn))->info().header_size_bytes;
+  torn.resize(begin);
+  encodings::ByteWriter block;
+  block.PutFixed(uint32_t{0xffffffff});            // values
+  block.PutFixed(uint32_t{0});                     // first ordinal
+  block.PutVint(uint64_t{0x7fffffff} << 1);        // a run of so many,
+  block.PutFixed(uint8_t{1});                      // all true;
+  block.PutVint(uint64_t{1} << 27 | uint64_t{1});  // others, of which the end is cut off
+  torn.insert(torn.end(), block.span().begin(), block.span().end());
+  AppendFittingChecksums(torn, begin, 1000);
+  auto salvaged = SalvageBytes(torn);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows, 0);
+
+  Column<uint64_t> numbers;
+  numbers.rows.resize(2'000'000, 7);
+  torn = WriteColumn<uint64_t>(ColumnType::Uint64(),
+                               {.encoding = Encoding::kPlain,
+                                .compression = Compression::kZlib,
+                                .block_size_bytes = 8 << 20,
+                                .max_values_per_block = 10'000'000},
+                               numbers);
+  const BlockInfo large = BlocksOf(torn)[0];
+  torn.resize(large.pointer.end() - internal::kChecksumBytes);
+  ++torn[large.pointer.offset];  // the uncompressed size
+  AppendFittingChecksums(torn, large.pointer.offset, 1000);
+  salvaged = SalvageBytes(torn);
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
   EXPECT_EQ(salvaged->report.rows, 0);
 }
