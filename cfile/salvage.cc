@@ -334,6 +334,12 @@ class Salvager {
   bool needs_dictionary_ = false;
 };
 
+// A footer that is no part of the file but of one that is a value of it says something else.
+bool SameColumn(const FileInfo& a, const FileInfo& b) {
+  return a.type == b.type && a.compression == b.compression && a.nullable == b.nullable &&
+         a.levels == b.levels;
+}
+
 }  // namespace
 
 absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
@@ -344,7 +350,8 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
   const auto whole = FileReader::Open(torn, reader_options);
   if (!whole.ok() && !absl::IsDataLoss(whole.status())) return whole.status();
   if (!whole.ok() && !header.ok()) return header.status();
-  const FileInfo& info = whole.ok() ? (*whole)->info() : *header;
+  const bool footer = whole.ok() && (!header.ok() || SameColumn(*header, (*whole)->info()));
+  const FileInfo& info = footer ? (*whole)->info() : *header;
   if (info.holds_bloom_filters()) {
     return absl::FailedPreconditionError(
         absl::StrCat(torn->name(), ": the file holds Bloom filters, not values"));
@@ -357,9 +364,8 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
       CFILE_RETURN_IF_ERROR(
           encodings::MakeDecoder<T>(info.encoding, info.type.physical(), info.type.type_length)
               .status());
-      Salvager<T> salvager(torn, info, !whole.ok() && info.encoding == Encoding::kPlain, options);
-      CFILE_RETURN_IF_ERROR(whole.ok() ? salvager.ReadWhole(**whole)
-                                       : salvager.Search(torn->size()));
+      Salvager<T> salvager(torn, info, !footer && info.encoding == Encoding::kPlain, options);
+      CFILE_RETURN_IF_ERROR(footer ? salvager.ReadWhole(**whole) : salvager.Search(torn->size()));
       return salvager.Write(std::move(sink), header.ok() ? header->encoding : info.encoding);
     }();
   });

@@ -38,8 +38,8 @@ struct SalvageReport {
   // What the header and, if it is there, the footer say. Of a torn file num_values is not known: it
   // is 2^32 - 1.
   FileInfo info;
-  // The footer is there and says where everything lies. Else the file is torn: how many rows it was
-  // to have is not known.
+  // The footer is there, of a column as the header's, and says where everything lies. Else the file
+  // is torn: how many rows it was to have is not known.
   bool has_footer = false;
 
   uint64_t blocks = 0;  // data blocks whose rows are in the new file

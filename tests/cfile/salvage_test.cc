@@ -430,6 +430,35 @@ TEST(SalvageTest, FilesAsValues) {
   ExpectRows(salvaged->file, outer);
 }
 
+// What ends with the footer of such a value is torn, not that value's file.
+TEST(SalvageTest, TornBehindAFileAsValue) {
+  for (const Compression compression : {Compression::kNone, Compression::kZlib}) {
+    Column<int32_t> inner;
+    for (int i = 0; i < 2000; ++i) inner.rows.push_back(i);
+    const Bytes inner_file = WriteColumn<int32_t>(
+        ColumnType::Int32(), {.encoding = Encoding::kPlain, .compression = compression}, inner);
+    Column<std::string_view> outer;
+    for (int i = 0; i < 100; ++i) {
+      outer.rows.push_back(
+          std::string(reinterpret_cast<const char*>(inner_file.data()), inner_file.size()));
+    }
+    const Bytes file = WriteColumn<std::string_view>(
+        ColumnType::Binary(), {.encoding = Encoding::kPlain, .max_values_per_block = 10}, outer);
+    const std::vector<Block> blocks = BlocksOf(file);
+    size_t cut = blocks[6].pointer.offset;
+    const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(cut), file.end(),
+                                inner_file.begin(), inner_file.end());
+    ASSERT_NE(at, file.end());
+    cut = static_cast<size_t>(at - file.begin()) + 3 * inner_file.size();
+    const auto salvaged = SalvageBytes(Prefix(file, cut));
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_FALSE(salvaged->report.has_footer);
+    EXPECT_EQ(salvaged->report.info.type, ColumnType::Binary());
+    ExpectRows(salvaged->file,
+               RowsOf(outer, blocks, [](const Block& block) { return block.index < 6; }));
+  }
+}
+
 // Behind lost bytes, too, blocks of up to 4 MiB are found, and those behind them that are larger.
 TEST(SalvageTest, LargeBlocks) {
   Column<std::string_view> column;
