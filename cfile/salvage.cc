@@ -144,15 +144,17 @@ class Salvager {
 
   absl::StatusOr<SalvageReport> Write(std::unique_ptr<Sink> sink, Encoding encoding) {
     const FileInfo& info = judge_.info();
-    WriterOptions options{
-        // Where blocks may differ, the header says PLAIN.
-        .encoding =
-            encoding == Encoding::kPlain && info.has_extended_blocks() ? Encoding::kAuto : encoding,
-        .compression = info.compression,
-        .nullable = info.nullable,
-        .value_index = options_.value_index || info.value_index_root.has_value(),
-        .max_block_size_bytes = options_.max_block_size_bytes,
-        .version = info.version};
+    // Where blocks may differ, the header says PLAIN.
+    const bool chosen = encoding == Encoding::kPlain &&
+                        std::any_of(blocks_.begin(), blocks_.end(), [](const FoundBlock& block) {
+                          return block.encoding != Encoding::kPlain;
+                        });
+    WriterOptions options{.encoding = chosen ? Encoding::kAuto : encoding,
+                          .compression = info.compression,
+                          .nullable = info.nullable,
+                          .value_index = options_.value_index || info.value_index_root.has_value(),
+                          .max_block_size_bytes = options_.max_block_size_bytes,
+                          .version = info.version};
     for (const auto& [key, value] : info.header_metadata) {
       if (!key.starts_with(internal::kReservedKeyPrefix)) options.metadata.emplace_back(key, value);
     }

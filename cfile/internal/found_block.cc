@@ -192,6 +192,7 @@ absl::Status BlockJudge<T>::ReadAll(Cursor& cursor, std::span<const uint8_t> byt
                                     const FileInfo& form, const ExpectedRows& expected,
                                     FoundBlock& found) {
   CFILE_RETURN_IF_ERROR(cursor.Open(bytes, form, std::nullopt));
+  found.encoding = cursor.encoding();
   found.first_ordinal = cursor.first_ordinal();
   found.num_rows = cursor.num_rows();
   found.num_entries = cursor.num_entries();
@@ -228,6 +229,7 @@ absl::Status BlockJudge<T>::CheckCodes(std::span<const uint8_t> bytes, const Fil
   rows_bytes_ += uint64_t{count} * sizeof(uint32_t);
   CFILE_RETURN_IF_ERROR(codes);
   const bool flat = !form.has_levels() && !form.nullable;
+  found.encoding = block.encoding;
   found.first_ordinal = first_ordinal;
   found.num_rows = flat ? count : parts.num_records;
   found.num_entries = flat ? count : parts.num_entries;

@@ -27,6 +27,7 @@ struct FoundBlock {
   Kind kind = Kind::kNone;
   BlockPointer pointer;
   // Of data.
+  Encoding encoding = Encoding::kPlain;
   uint64_t first_ordinal = 0;
   uint64_t num_rows = 0;
   uint64_t num_entries = 0;

@@ -335,6 +335,27 @@ TEST(SalvageTest, WholeFile) {
   EXPECT_THAT(info.header_metadata, testing::Contains(testing::Pair("who", "me")));
 }
 
+// PLAIN stays PLAIN where blocks are extended for another reason; what was chosen is chosen anew.
+TEST(SalvageTest, EncodingOfTheNewFile) {
+  Column<int64_t> column;
+  for (int64_t i = 0; i < 2000; ++i) column.rows.push_back(3 * i);
+  for (const Encoding encoding : {Encoding::kPlain, Encoding::kAuto}) {
+    const Bytes file = WriteColumn<int64_t>(
+        ColumnType::Int64(),
+        {.encoding = encoding, .compression = Compression::kZstd, .max_values_per_block = 100},
+        column);
+    ASSERT_TRUE(Reader::Open(NewMemoryViewSource(file))->info().has_extended_blocks());
+    for (const size_t size : {file.size(), file.size() - 1}) {
+      const auto salvaged = SalvageBytes(Prefix(file, size));
+      ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+      const std::vector<Block> blocks = BlocksOf(salvaged->file);
+      EXPECT_EQ(std::all_of(blocks.begin(), blocks.end(),
+                            [](const Block& block) { return block.encoding == Encoding::kPlain; }),
+                encoding == Encoding::kPlain);
+    }
+  }
+}
+
 TEST(SalvageTest, ValueIndexOfATornFile) {
   const Bytes file = Prefix(Numbers(1000, {.value_index = true}), 5000);
   auto salvaged = SalvageBytes(file);
