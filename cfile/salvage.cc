@@ -136,6 +136,7 @@ class Salvager {
       return absl::OkStatus();
     lost_.clear();
     blocks_.clear();
+    kept_end_ = 0;
     next_ = {};
     most_rows_ = kMostUncertainRows;
     needs_dictionary_ = false;
@@ -172,8 +173,8 @@ class Salvager {
 
  private:
   void Lose(uint64_t begin, uint64_t end, std::string reason) {
-    if (!lost_.empty() && lost_.back().reason == reason && begin >= lost_.back().end &&
-        begin - lost_.back().end <= kMostPaddingBytes) {
+    if (!lost_.empty() && lost_.back().reason == reason && lost_.back().end >= kept_end_ &&
+        begin >= lost_.back().end && begin - lost_.back().end <= kMostPaddingBytes) {
       lost_.back().end = end;
     } else {
       lost_.push_back({begin, end, std::move(reason)});
@@ -186,6 +187,8 @@ class Salvager {
       needs_dictionary_ = true;
       Lose(found.pointer.offset, found.pointer.end(),
            "data blocks that need the dictionary, which is lost");
+    } else {
+      kept_end_ = found.pointer.end();
     }
     if (found.kind == Kind::kData) blocks_.push_back(found);
     if (found.kind == Kind::kData || found.kind == Kind::kCodes) {
@@ -331,6 +334,7 @@ class Salvager {
   bool whole_ = false;                // an index can be read as a whole
   std::vector<FoundBlock> blocks_;    // whose rows are to be written
   std::vector<LostBytes> lost_;
+  uint64_t kept_end_ = 0;  // of the last block that is not lost
   ExpectedRows next_;
   uint64_t most_rows_ = kMostUncertainRows;
   bool needs_dictionary_ = false;

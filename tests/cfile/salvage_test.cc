@@ -546,6 +546,27 @@ TEST(SalvageTest, LargeBlocksBehindManyLosses) {
   EXPECT_EQ(salvaged->report.missing.size(), 5);
 }
 
+// What is lost is told without the blocks between that came back, small as they may be.
+TEST(SalvageTest, LossesBesideASmallBlock) {
+  Column<uint8_t> column;
+  for (int i = 0; i < 100; ++i) column.rows.push_back(static_cast<uint8_t>(i));
+  Bytes file = WriteColumn<uint8_t>(
+      ColumnType::Uint8(), {.encoding = Encoding::kRle, .max_values_per_block = 10}, column);
+  const std::vector<Block> blocks = BlocksOf(file);
+  ASSERT_LT(blocks[3].pointer.size, 64);
+  for (const size_t lost : {2, 4}) file[blocks[lost].pointer.offset] ^= 1;
+  for (const size_t size : {file.size(), file.size() - 1}) {
+    const auto salvaged = SalvageBytes(Prefix(file, size));
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_EQ(salvaged->report.rows, 80);
+    ASSERT_GE(salvaged->report.lost.size(), 2);
+    for (const size_t i : {0, 1}) {
+      EXPECT_EQ(salvaged->report.lost[i].begin, blocks[2 * i + 2].pointer.offset);
+      EXPECT_EQ(salvaged->report.lost[i].end, blocks[2 * i + 2].pointer.end());
+    }
+  }
+}
+
 TEST(SalvageTest, ManyLosses) {
   const Bytes file = Numbers(100'000);
   const std::vector<Block> blocks = BlocksOf(file);
