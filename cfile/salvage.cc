@@ -204,6 +204,9 @@ class Salvager {
       expected.exact = true;
       // Blocks that overlap are damage, of an index without checksums.
       expected.first_ordinal = std::max(next_.first_ordinal, *entry.first_ordinal);
+    } else if (!whole_) {
+      // Any leaf before it may be one of those that are lost.
+      expected.exact = false;
     }
     FoundBlock found;
     absl::Status status = judge_.Read(*source_, entry.pointer, expected, found);

@@ -409,6 +409,35 @@ TEST(SalvageTest, DamagedIndexOfAWholeFile) {
   }
 }
 
+// Without checksums and the index by ordinal, what the rest of the index by value points to.
+TEST(SalvageTest, DamagedValueIndexOfAFileWithoutChecksums) {
+  const Bytes file = Numbers(2000, {.value_index = true, .version = FormatVersion::kV1});
+  const std::vector<Block> blocks = BlocksOf(file);
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  const FileInfo& info = reader->info();
+  Bytes torn = file;
+  const auto zero = [&](const BlockPointer& pointer) {
+    std::fill_n(torn.begin() + static_cast<ptrdiff_t>(pointer.offset), pointer.size, 0);
+  };
+  for (size_t k = 0; k + 1 < blocks.size(); ++k) {
+    const uint64_t gap = blocks[k].pointer.end();
+    if (blocks[k + 1].pointer.offset - gap < 30) continue;
+    // All nodes between two blocks: each of these is a loss of some blocks in front of it.
+    torn = file;
+    zero(*info.positional_index_root);
+    zero({gap, static_cast<uint32_t>(blocks[k + 1].pointer.offset - gap)});
+    const auto salvaged = SalvageBytes(torn);
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_LT(salvaged->report.rows, 2000);
+    // What is behind them is there.
+    const std::vector<uint64_t> numbers = NumbersOf(salvaged->file);
+    EXPECT_TRUE(std::count(numbers.begin(), numbers.end(), (k + 1) * 100)) << k;
+    EXPECT_EQ(salvaged->report.missing.size(), 1);
+    return;
+  }
+  FAIL() << "no node between two blocks";
+}
+
 TEST(SalvageTest, RefusesWhatCannotBeRead) {
   const Bytes version_1 = Numbers(1000, {.version = FormatVersion::kV1});
   EXPECT_TRUE(SalvageBytes(version_1).ok());
