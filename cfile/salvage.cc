@@ -249,6 +249,27 @@ class Salvager {
         expected.most_rows = most_rows_;
         CFILE_ASSIGN_OR_RETURN(
             pointer, search.Find(at, end - 1, internal::ChecksumSearch::kMostBegins, judge));
+        // A block of a file that is a value ends before the block that has it.
+        while (std::is_same_v<T, std::string_view> && pointer && pointer->offset > at) {
+          const FoundBlock inner = found;
+          const uint64_t behind =
+              std::min(internal::ChecksumSearch::kMostBegins, end - inner.pointer.end());
+          if (behind > credit) break;
+          credit -= behind;
+          CFILE_ASSIGN_OR_RETURN(
+              const auto around,
+              search.Find(at, inner.pointer.offset - 1, internal::ChecksumSearch::kMostBegins,
+                          [&](const BlockPointer& outer, std::span<const uint8_t> bytes) {
+                            return outer.end() > inner.pointer.end()
+                                       ? judge(outer, bytes)
+                                       : internal::ChecksumSearch::Judgement{};
+                          }));
+          if (!around) {
+            found = inner;
+            break;
+          }
+          pointer = around;
+        }
         const uint64_t next = pointer ? pointer->offset : end;
         if (next > at) {
           CFILE_RETURN_IF_ERROR(LoseUnfound(search, at, next, end));

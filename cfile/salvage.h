@@ -66,10 +66,14 @@ struct SalvageReport {
 // by the index. Else they are found by their checksums, one behind the other from the header on: a
 // block ends where its checksum fits and it decodes to its last value. Behind bytes that are lost
 // the next block is looked for at every byte; it must then have at most 4 MiB and 2^20 rows, or as
-// many as a block before it. (What a value holds is looked at too there: of a column whose values
-// are blocks of CFiles of the same type, one that lies in the middle of lost bytes may be taken for
-// the column's own, if its ordinals fit.) Takes a time that grows with the file's bytes only: some
-// nanoseconds for each.
+// many as a block before it. Takes a time that grows with the file's bytes only: some nanoseconds
+// for each, with many losses some dozens.
+//
+// What a value holds is looked at behind lost bytes, too. Of a column whose values are files of the
+// same type: where a block is lost as a whole (zeros), the next one of up to 4 MiB is preferred to
+// what its values hold. But of a damaged block of which other values are intact, blocks of these
+// are taken for the column's own if their ordinals fit; those of the column whose ordinals are
+// below theirs are lost then.
 //
 // Not found again: blocks that need the dictionary where that is lost (it is written last, before
 // the footer), and values that are not in a complete block. A value index is not detected (see

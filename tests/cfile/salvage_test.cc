@@ -480,6 +480,33 @@ TEST(SalvageTest, FilesAsValues) {
   ExpectRows(salvaged->file, outer);
 }
 
+// Behind lost blocks, too, blocks are preferred to what their values hold.
+TEST(SalvageTest, FilesAsValuesBehindALoss) {
+  Column<std::string_view> inner;
+  for (int i = 0; i < 2000; ++i) inner.rows.push_back("inner " + std::to_string(i));
+  const WriterOptions options{.encoding = Encoding::kPlain, .max_values_per_block = 10};
+  const Bytes inner_file = WriteColumn<std::string_view>(ColumnType::Binary(), options, inner);
+  Column<std::string_view> outer;
+  for (int i = 0; i < 100; ++i) {
+    outer.rows.push_back(
+        std::string(reinterpret_cast<const char*>(inner_file.data()), inner_file.size()));
+  }
+  Bytes torn = WriteColumn<std::string_view>(ColumnType::Binary(), options, outer);
+  const std::vector<Block> blocks = BlocksOf(torn);
+  torn.pop_back();
+  const auto lost = [](const Block& block) { return block.index % 3 == 1; };
+  for (const Block& block : blocks) {
+    if (lost(block)) {
+      std::fill_n(torn.begin() + static_cast<ptrdiff_t>(block.pointer.offset), block.pointer.size,
+                  0);
+    }
+  }
+  const auto salvaged = SalvageBytes(torn);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  ExpectRows(salvaged->file,
+             RowsOf(outer, blocks, [&](const Block& block) { return !lost(block); }));
+}
+
 // What ends with the footer of such a value is torn, not that value's file.
 TEST(SalvageTest, TornBehindAFileAsValue) {
   for (const Compression compression : {Compression::kNone, Compression::kZlib}) {
