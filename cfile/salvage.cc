@@ -54,7 +54,7 @@ class LeafEntries {
     }
   }
 
-  const std::vector<Entry>& entries() const { return entries_; }
+  std::vector<Entry>& entries() { return entries_; }
   // Nodes that cannot be read.
   const std::vector<LostBytes>& lost() const { return lost_; }
 
@@ -112,7 +112,7 @@ class Salvager {
       LeafEntries leaves(file, kind);
       lost.insert(lost.end(), leaves.lost().begin(), leaves.lost().end());
       if (leaves.lost().empty() ? entries.empty() : leaves.entries().size() > entries.size())
-        entries = leaves.entries();
+        entries = std::move(leaves.entries());
       whole_ = whole_ || leaves.lost().empty();
     }
     num_rows_ = info.num_values;

@@ -79,8 +79,9 @@ struct SalvageReport {
 // the footer), and values that are not in a complete block. A value index is not detected (see
 // SalvageOptions).
 //
-// Memory: that of a Writer; where blocks are found by their checksums twice max_block_size_bytes of
-// the file, and 12 bytes for each of the up to 4 million places where a block may begin.
+// Memory: that of a Writer and about 48 bytes for each block; where blocks are found by the index,
+// 32 bytes more for each; where by their checksums, twice max_block_size_bytes of the file, and 12
+// bytes for each of the up to 4 million places where a block may begin.
 //
 // kDataLoss: this is no CFile; or its header is damaged or, in a torn file, does not say what the
 // column holds (Kudu's, or one written for Compatibility::kKudu); or a torn file is of version 1,

@@ -234,6 +234,9 @@ absl::StatusOr<std::optional<BlockPointer>> ChecksumSearch::Find(uint64_t first,
   Begins begins;
   Keys keys;
   const uint64_t end = max_size < end_ - std::min(end_, last) ? last + max_size : end_;
+  // What Bytes may hold, lest it grows by doubling.
+  if (source_.InMemory().empty())
+    buffer_.reserve(std::min(2 * (max_size + kReadBytes), end_ - std::min(first, buffer_offset_)));
   for (uint64_t chunk = first; chunk < end;) {
     const uint64_t chunk_end = std::min(end, chunk + kReadBytes);
     const uint64_t held = chunk - std::min(chunk - first, max_size);
