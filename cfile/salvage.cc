@@ -293,11 +293,14 @@ class Salvager {
       zeros += found;
       if (found < some) break;
     }
+    if (zeros == end - begin) {
+      Lose(begin, end, "zeros");
+      return absl::OkStatus();
+    }
     Lose(begin, end,
-         zeros == end - begin ? "zeros"
-         : end == file_end && num_rows_ == kUnknownRows
-             ? "no block here ends with its checksum; then the file ends"
-             : "no block here ends with its checksum");
+         absl::StrCat("no block that fits here ends with its checksum (one above ",
+                      options_.max_block_size_bytes, " bytes, max_block_size_bytes, is not found)",
+                      end == file_end && num_rows_ == kUnknownRows ? "; then the file ends" : ""));
     return absl::OkStatus();
   }
 

@@ -31,7 +31,7 @@ struct SalvageOptions {
 struct LostBytes {
   uint64_t begin = 0;
   uint64_t end = 0;
-  std::string reason;  // "no block here ends with its checksum", ...
+  std::string reason;  // "zeros", "an index node is damaged", ...
 };
 
 struct SalvageReport {
