@@ -27,6 +27,7 @@ using Kind = internal::FoundBlock::Kind;
 
 // What a stored block may have beyond the block's own bytes: its size and its checksum.
 constexpr uint64_t kMostExtraBytes = 8;
+constexpr size_t kMostBlockBytes = std::numeric_limits<int32_t>::max();  // that a file says
 constexpr uint64_t kMostPaddingBytes = 63;  // zeros before an aligned block
 // Of a block that nothing but its bytes speaks for.
 constexpr uint64_t kMostUncertainRows = uint64_t{1} << 20;
@@ -376,7 +377,10 @@ bool SameColumn(const FileInfo& a, const FileInfo& b) {
 }  // namespace
 
 absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
-                                      std::unique_ptr<Sink> sink, const SalvageOptions& options) {
+                                      std::unique_ptr<Sink> sink,
+                                      const SalvageOptions& salvage_options) {
+  SalvageOptions options = salvage_options;
+  options.max_block_size_bytes = std::min(options.max_block_size_bytes, kMostBlockBytes);
   ReaderOptions reader_options;
   reader_options.max_block_size_bytes = options.max_block_size_bytes;
   const auto header = internal::ReadTornFileInfo(*torn, reader_options);

@@ -23,7 +23,8 @@ struct SalvageOptions {
   // The new file gets an index by value, as it does anyway where the old one's footer says so: the
   // header of a torn file does not. The rows must then ascend (see WriterOptions::value_index).
   bool value_index = false;
-  // Of the old file and of the new one; see WriterOptions.
+  // Of the old file and of the new one; see WriterOptions. Above 2^31 - 1, which no file can have,
+  // is as that.
   size_t max_block_size_bytes = 16 * 1024 * 1024;
 };
 

@@ -2,6 +2,7 @@
 #include "cfile/salvage.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -333,6 +334,22 @@ TEST(SalvageTest, WholeFile) {
   EXPECT_EQ(info.encoding, Encoding::kPlain);
   EXPECT_FALSE(info.has_extended_blocks());
   EXPECT_THAT(info.header_metadata, testing::Contains(testing::Pair("who", "me")));
+}
+
+TEST(SalvageTest, LimitOfBlocks) {
+  const Bytes torn = Prefix(Numbers(1000), 5000);
+  const uint64_t rows = SalvageBytes(torn)->report.rows;
+  EXPECT_GT(rows, 0);
+  for (const size_t limit : {size_t{1} << 31, std::numeric_limits<size_t>::max()}) {
+    const auto salvaged = SalvageBytes(torn, {.max_block_size_bytes = limit});
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_EQ(salvaged->report.rows, rows);
+  }
+  const auto salvaged = SalvageBytes(torn, {.max_block_size_bytes = 500});
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows, 0);
+  ASSERT_FALSE(salvaged->report.lost.empty());
+  EXPECT_THAT(salvaged->report.lost[0].reason, testing::HasSubstr("500 bytes, max_block_size"));
 }
 
 // PLAIN stays PLAIN where blocks are extended for another reason; what was chosen is chosen anew.
