@@ -151,12 +151,13 @@ class Salvager {
                         std::any_of(blocks_.begin(), blocks_.end(), [](const FoundBlock& block) {
                           return block.encoding != Encoding::kPlain;
                         });
-    WriterOptions options{.encoding = chosen ? Encoding::kAuto : encoding,
-                          .compression = info.compression,
-                          .nullable = info.nullable,
-                          .value_index = options_.value_index || info.value_index_root.has_value(),
-                          .max_block_size_bytes = options_.max_block_size_bytes,
-                          .version = info.version};
+    WriterOptions options{
+        .encoding = chosen ? Encoding::kAuto : encoding,
+        .compression = info.compression,
+        .nullable = info.nullable,
+        .value_index = options_.value_index.value_or(info.value_index_root.has_value()),
+        .max_block_size_bytes = options_.max_block_size_bytes,
+        .version = info.version};
     for (const auto& [key, value] : info.header_metadata) {
       if (!key.starts_with(internal::kReservedKeyPrefix)) options.metadata.emplace_back(key, value);
     }

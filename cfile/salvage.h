@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,10 @@
 namespace cfile {
 
 struct SalvageOptions {
-  // The new file gets an index by value, as it does anyway where the old one's footer says so: the
-  // header of a torn file does not. The rows must then ascend (see WriterOptions::value_index).
-  bool value_index = false;
+  // Whether the new file gets an index by value. The rows must then ascend (see
+  // WriterOptions::value_index). Unless it is said: where the old one's footer says so; the header
+  // of a torn file does not.
+  std::optional<bool> value_index;
   // Of the old file and of the new one; see WriterOptions. Above 2^31 - 1, which no file can have,
   // is as that.
   size_t max_block_size_bytes = 16 * 1024 * 1024;
@@ -88,8 +90,8 @@ struct SalvageReport {
 // column holds (Kudu's, or one written for Compatibility::kKudu); or a torn file is of version 1,
 // which has no checksums. kUnimplemented: it needs what this build does not have.
 // kFailedPrecondition: it holds Bloom filters. kInvalidArgument: the rows do not ascend, see
-// SalvageOptions. Other codes: those of source and sink. After an error `sink` has not been
-// finished.
+// SalvageOptions: a file whose footer names an index of such rows comes back without one. Other
+// codes: those of source and sink. After an error `sink` has not been finished.
 absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
                                       std::unique_ptr<Sink> sink,
                                       const SalvageOptions& options = {});

@@ -336,6 +336,18 @@ TEST(SalvageTest, WholeFile) {
   EXPECT_THAT(info.header_metadata, testing::Contains(testing::Pair("who", "me")));
 }
 
+// An index by value whose rows do not ascend: without the index they come back.
+TEST(SalvageTest, ValueIndexOfRowsThatDoNotAscend) {
+  Bytes file = Numbers(1000, {.value_index = true, .version = FormatVersion::kV1});
+  const Block block = BlocksOf(file)[4];
+  file[block.pointer.end() - sizeof(uint64_t) + 7] ^= 1;  // its last value
+  EXPECT_EQ(SalvageBytes(file).status().code(), absl::StatusCode::kInvalidArgument);
+  const auto salvaged = SalvageBytes(file, {.value_index = false});
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows, 1000);
+  EXPECT_FALSE(Reader::Open(NewMemoryViewSource(salvaged->file))->info().value_index_root);
+}
+
 TEST(SalvageTest, LimitOfBlocks) {
   const Bytes torn = Prefix(Numbers(1000), 5000);
   const uint64_t rows = SalvageBytes(torn)->report.rows;
