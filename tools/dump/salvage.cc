@@ -123,8 +123,7 @@ void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
   command->add_flag_callback(
       "--sorted", [arguments] { arguments->options.value_index = true; },
       "The values ascend: OUT gets an index by value. (Only a footer says whether FILE had one; "
-      "with "
-      "it that is kept.)");
+      "with it that is kept.)");
   command->add_flag_callback(
       "--unsorted", [arguments] { arguments->options.value_index = false; },
       "OUT gets no index by value, though FILE had one: what is left of it does not ascend");
