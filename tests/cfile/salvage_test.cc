@@ -258,6 +258,7 @@ void TestLeaf(const ColumnType& type, const LevelLimits& limits, Encoding encodi
                               .max_values_per_block = 64,
                               .index_block_size_bytes = 64};
   const Bytes file = WriteLeaf(type, options, leaf, random);
+  EXPECT_TRUE(SalvageBytes(file)->report.complete());
   const std::vector<Block> blocks = BlocksOf(file);
   ASSERT_GT(blocks.size(), 3);
   for (size_t i = 0; i < blocks.size(); ++i) {
@@ -580,6 +581,49 @@ TEST(SalvageTest, LargeBlocks) {
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
   EXPECT_THAT(salvaged->report.missing,
               testing::ElementsAre(OrdinalRange{0, 1}, OrdinalRange{3, 6}));
+}
+
+// Each block in turn, in files with all index nodes, with the footer and without it.
+template <typename T>
+void ExpectEachBlockLost(const ColumnType& type, Encoding encoding, uint64_t range) {
+  SCOPED_TRACE(type.ToString() + " " + std::string(EncodingName(encoding)));
+  std::mt19937_64 random(5);
+  Column<T> column;
+  while (column.rows.size() < 60'000) column.rows.push_back(static_cast<T>(random() % range));
+  const Bytes file = WriteColumn<T>(type,
+                                    {.encoding = encoding,
+                                     .block_size_bytes = 20'000,
+                                     .max_values_per_block = 100'000,
+                                     .index_block_size_bytes = 64},
+                                    column);
+  const std::vector<Block> blocks = BlocksOf(file);
+  ASSERT_GT(blocks.size(), 2);
+  for (size_t lost = 0; lost < blocks.size(); lost += kThinning) {
+    for (const size_t size : {file.size(), file.size() - 1}) {
+      SCOPED_TRACE(testing::Message() << lost << " " << size);
+      Bytes torn = Prefix(file, size);
+      torn[blocks[lost].pointer.offset + blocks[lost].pointer.size / 2] ^= 1;
+      const auto salvaged = SalvageBytes(torn);
+      ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+      EXPECT_EQ(salvaged->report.has_footer, size == file.size());
+      ASSERT_NO_FATAL_FAILURE(ExpectRows(
+          salvaged->file,
+          RowsOf(column, blocks, [&](const Block& block) { return block.index != lost; })));
+    }
+  }
+}
+
+TEST(SalvageTest, EachBlockLost) {
+  for (const auto& row : encodings::Encodings()) {
+    if (row.has_dictionary) continue;
+    if (row.Supports(PhysicalType::kUint8))
+      ExpectEachBlockLost<uint8_t>(ColumnType::Uint8(), row.encoding, 100);
+    if (row.Supports(PhysicalType::kInt32))
+      ExpectEachBlockLost<int32_t>(ColumnType::Int32(), row.encoding, 100);
+    if (row.Supports(PhysicalType::kInt64))
+      ExpectEachBlockLost<int64_t>(ColumnType::Int64(), row.encoding, 1 << 30);
+  }
+  ExpectEachBlockLost<int32_t>(ColumnType::Int32(), Encoding::kAuto, 100);
 }
 
 // Behind a loss any ordinal may follow: index nodes are still not taken for runs of values.
