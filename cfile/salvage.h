@@ -70,7 +70,7 @@ struct SalvageReport {
 // block ends where its checksum fits and it decodes to its last value. Behind bytes that are lost
 // the next block is looked for at every byte; it must then have at most 4 MiB and 2^20 rows, or as
 // many as a block before it. Takes a time that grows with the file's bytes only: some nanoseconds
-// for each, with many losses some dozens.
+// for each, with many losses up to 20 times as much.
 //
 // What a value holds is looked at behind lost bytes, too. Of a column whose values are files of the
 // same type: where a block is lost as a whole (zeros), the next one of up to 4 MiB is preferred to
