@@ -27,11 +27,13 @@ using Kind = internal::FoundBlock::Kind;
 
 // What a stored block may have beyond the block's own bytes: its size and its checksum.
 constexpr uint64_t kMostExtraBytes = 8;
+constexpr size_t kMostBlockBytes = std::numeric_limits<int32_t>::max();  // that a file says
 constexpr uint64_t kMostPaddingBytes = 63;  // zeros before an aligned block
 // Of a block that nothing but its bytes speaks for.
 constexpr uint64_t kMostUncertainRows = uint64_t{1} << 20;
-// What may be looked at in vain before a first block is found.
-constexpr uint64_t kFirstCreditBytes = uint64_t{64} << 20;
+// What may be looked at in vain where blocks should begin: so much, and so often all of the file.
+constexpr uint64_t kCreditBytes = uint64_t{64} << 20;
+constexpr uint64_t kCreditPerByte = 16;
 // Kudu's bounds of a key column: not those of the rows that are left.
 constexpr std::string_view kBoundsKeys[] = {"min_key", "max_key"};
 
@@ -53,7 +55,7 @@ class LeafEntries {
     }
   }
 
-  const std::vector<Entry>& entries() const { return entries_; }
+  std::vector<Entry>& entries() { return entries_; }
   // Nodes that cannot be read.
   const std::vector<LostBytes>& lost() const { return lost_; }
 
@@ -111,7 +113,7 @@ class Salvager {
       LeafEntries leaves(file, kind);
       lost.insert(lost.end(), leaves.lost().begin(), leaves.lost().end());
       if (leaves.lost().empty() ? entries.empty() : leaves.entries().size() > entries.size())
-        entries = leaves.entries();
+        entries = std::move(leaves.entries());
       whole_ = whole_ || leaves.lost().empty();
     }
     num_rows_ = info.num_values;
@@ -135,6 +137,7 @@ class Salvager {
       return absl::OkStatus();
     lost_.clear();
     blocks_.clear();
+    kept_end_ = 0;
     next_ = {};
     most_rows_ = kMostUncertainRows;
     needs_dictionary_ = false;
@@ -143,13 +146,16 @@ class Salvager {
 
   absl::StatusOr<SalvageReport> Write(std::unique_ptr<Sink> sink, Encoding encoding) {
     const FileInfo& info = judge_.info();
+    // Where blocks may differ, the header says PLAIN.
+    const bool chosen = encoding == Encoding::kPlain &&
+                        std::any_of(blocks_.begin(), blocks_.end(), [](const FoundBlock& block) {
+                          return block.encoding != Encoding::kPlain;
+                        });
     WriterOptions options{
-        // Where blocks may differ, the header says PLAIN.
-        .encoding =
-            encoding == Encoding::kPlain && info.has_extended_blocks() ? Encoding::kAuto : encoding,
+        .encoding = chosen ? Encoding::kAuto : encoding,
         .compression = info.compression,
         .nullable = info.nullable,
-        .value_index = options_.value_index || info.value_index_root.has_value(),
+        .value_index = options_.value_index.value_or(info.value_index_root.has_value()),
         .max_block_size_bytes = options_.max_block_size_bytes,
         .version = info.version};
     for (const auto& [key, value] : info.header_metadata) {
@@ -169,8 +175,8 @@ class Salvager {
 
  private:
   void Lose(uint64_t begin, uint64_t end, std::string reason) {
-    if (!lost_.empty() && lost_.back().reason == reason && begin >= lost_.back().end &&
-        begin - lost_.back().end <= kMostPaddingBytes) {
+    if (!lost_.empty() && lost_.back().reason == reason && lost_.back().end >= kept_end_ &&
+        begin >= lost_.back().end && begin - lost_.back().end <= kMostPaddingBytes) {
       lost_.back().end = end;
     } else {
       lost_.push_back({begin, end, std::move(reason)});
@@ -183,6 +189,8 @@ class Salvager {
       needs_dictionary_ = true;
       Lose(found.pointer.offset, found.pointer.end(),
            "data blocks that need the dictionary, which is lost");
+    } else {
+      kept_end_ = found.pointer.end();
     }
     if (found.kind == Kind::kData) blocks_.push_back(found);
     if (found.kind == Kind::kData || found.kind == Kind::kCodes) {
@@ -198,6 +206,9 @@ class Salvager {
       expected.exact = true;
       // Blocks that overlap are damage, of an index without checksums.
       expected.first_ordinal = std::max(next_.first_ordinal, *entry.first_ordinal);
+    } else if (!whole_) {
+      // Any leaf before it may be one of those that are lost.
+      expected.exact = false;
     }
     FoundBlock found;
     absl::Status status = judge_.Read(*source_, entry.pointer, expected, found);
@@ -216,30 +227,51 @@ class Salvager {
   absl::Status SearchOnce(uint64_t end) {
     internal::ChecksumSearch search(*source_, end);
     const uint64_t largest = options_.max_block_size_bytes + kMostExtraBytes;
-    // What is looked at in vain where a block should begin is paid by the blocks found there, so
-    // that the time does not grow with losses times the largest block.
-    uint64_t credit = kFirstCreditBytes;
+    // What is looked at in vain where a block should begin is paid by the file's bytes, so that the
+    // time does not grow with losses times the largest block.
+    uint64_t credit = kCreditBytes + kCreditPerByte * end;
     FoundBlock found;
     ExpectedRows expected;
     const auto judge = [&](const BlockPointer& pointer, std::span<const uint8_t> bytes) {
-      found = judge_.Judge(pointer, bytes, expected);
-      return found.kind != Kind::kNone;
+      internal::ChecksumSearch::Judgement judgement;
+      found = judge_.Judge(pointer, bytes, expected, judgement.cost_bytes);
+      judgement.accepted = found.kind != Kind::kNone;
+      return judgement;
     };
     for (uint64_t at = judge_.info().header_size_bytes; at < end;) {
       CFILE_ASSIGN_OR_RETURN(const uint64_t zeros, search.CountZeros(at, kMostPaddingBytes));
       expected = next_;
-      const uint64_t reach = std::min(credit, largest);
+      const uint64_t reach = std::min({credit, largest, end - at});
       CFILE_ASSIGN_OR_RETURN(auto pointer,
                              search.Find(at, std::min(at + zeros, end - 1), reach, judge));
-      if (pointer) {
-        credit += pointer->size;
-      } else {
+      if (!pointer) {
         credit -= reach;
         next_.exact = false;
         expected = next_;
         expected.most_rows = most_rows_;
         CFILE_ASSIGN_OR_RETURN(
             pointer, search.Find(at, end - 1, internal::ChecksumSearch::kMostBegins, judge));
+        // A block of a file that is a value ends before the block that has it.
+        while (std::is_same_v<T, std::string_view> && pointer && pointer->offset > at) {
+          const FoundBlock inner = found;
+          const uint64_t behind =
+              std::min(internal::ChecksumSearch::kMostBegins, end - inner.pointer.end());
+          if (behind > credit) break;
+          credit -= behind;
+          CFILE_ASSIGN_OR_RETURN(
+              const auto around,
+              search.Find(at, inner.pointer.offset - 1, internal::ChecksumSearch::kMostBegins,
+                          [&](const BlockPointer& outer, std::span<const uint8_t> bytes) {
+                            return outer.end() > inner.pointer.end()
+                                       ? judge(outer, bytes)
+                                       : internal::ChecksumSearch::Judgement{};
+                          }));
+          if (!around) {
+            found = inner;
+            break;
+          }
+          pointer = around;
+        }
         const uint64_t next = pointer ? pointer->offset : end;
         if (next > at) {
           CFILE_RETURN_IF_ERROR(LoseUnfound(search, at, next, end));
@@ -247,6 +279,7 @@ class Salvager {
         if (!pointer) break;
       }
       Keep(found);
+      credit += pointer->size;
       at = pointer->end();
     }
     return absl::OkStatus();
@@ -262,11 +295,14 @@ class Salvager {
       zeros += found;
       if (found < some) break;
     }
+    if (zeros == end - begin) {
+      Lose(begin, end, "zeros");
+      return absl::OkStatus();
+    }
     Lose(begin, end,
-         zeros == end - begin ? "zeros"
-         : end == file_end && num_rows_ == kUnknownRows
-             ? "no block here ends with its checksum; then the file ends"
-             : "no block here ends with its checksum");
+         absl::StrCat("no block that fits here ends with its checksum (one above ",
+                      options_.max_block_size_bytes, " bytes, max_block_size_bytes, is not found)",
+                      end == file_end && num_rows_ == kUnknownRows ? "; then the file ends" : ""));
     return absl::OkStatus();
   }
 
@@ -327,22 +363,33 @@ class Salvager {
   bool whole_ = false;                // an index can be read as a whole
   std::vector<FoundBlock> blocks_;    // whose rows are to be written
   std::vector<LostBytes> lost_;
+  uint64_t kept_end_ = 0;  // of the last block that is not lost
   ExpectedRows next_;
   uint64_t most_rows_ = kMostUncertainRows;
   bool needs_dictionary_ = false;
 };
 
+// A footer that is no part of the file but of one that is a value of it says something else.
+bool SameColumn(const FileInfo& a, const FileInfo& b) {
+  return a.type == b.type && a.compression == b.compression && a.nullable == b.nullable &&
+         a.levels == b.levels;
+}
+
 }  // namespace
 
 absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
-                                      std::unique_ptr<Sink> sink, const SalvageOptions& options) {
+                                      std::unique_ptr<Sink> sink,
+                                      const SalvageOptions& salvage_options) {
+  SalvageOptions options = salvage_options;
+  options.max_block_size_bytes = std::min(options.max_block_size_bytes, kMostBlockBytes);
   ReaderOptions reader_options;
   reader_options.max_block_size_bytes = options.max_block_size_bytes;
   const auto header = internal::ReadTornFileInfo(*torn, reader_options);
   const auto whole = FileReader::Open(torn, reader_options);
   if (!whole.ok() && !absl::IsDataLoss(whole.status())) return whole.status();
   if (!whole.ok() && !header.ok()) return header.status();
-  const FileInfo& info = whole.ok() ? (*whole)->info() : *header;
+  const bool footer = whole.ok() && (!header.ok() || SameColumn(*header, (*whole)->info()));
+  const FileInfo& info = footer ? (*whole)->info() : *header;
   if (info.holds_bloom_filters()) {
     return absl::FailedPreconditionError(
         absl::StrCat(torn->name(), ": the file holds Bloom filters, not values"));
@@ -355,9 +402,8 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
       CFILE_RETURN_IF_ERROR(
           encodings::MakeDecoder<T>(info.encoding, info.type.physical(), info.type.type_length)
               .status());
-      Salvager<T> salvager(torn, info, !whole.ok() && info.encoding == Encoding::kPlain, options);
-      CFILE_RETURN_IF_ERROR(whole.ok() ? salvager.ReadWhole(**whole)
-                                       : salvager.Search(torn->size()));
+      Salvager<T> salvager(torn, info, !footer && info.encoding == Encoding::kPlain, options);
+      CFILE_RETURN_IF_ERROR(footer ? salvager.ReadWhole(**whole) : salvager.Search(torn->size()));
       return salvager.Write(std::move(sink), header.ok() ? header->encoding : info.encoding);
     }();
   });

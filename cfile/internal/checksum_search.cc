@@ -16,12 +16,12 @@ constexpr uint32_t kPolynomial = 0x82F63B78;  // CRC32C, reflected
 // Positions that share a multiplication table.
 constexpr size_t kFrameBytes = 512;
 constexpr size_t kReadBytes = 512 * kFrameBytes;
-// Bytes that are looked at in vain. By chance one pair of a begin and an end in 2^32 fits, so that
-// of n begins and blocks of up to m bytes each end costs n m / 2^33 bytes; in runs of 0xff each
-// eight bytes fit. Others may be made to fit at every fourth: then there is an end of it.
-constexpr uint64_t kBytesInVain = uint64_t{64} << 20;
-constexpr uint64_t kBytesInVainPerEnd = 16;
-constexpr int kLog2PairsPerByteInVain = 31;
+// What may be visited in vain, of each size. By chance one pair of a begin and an end in 2^32 fits,
+// so that blocks of m to 2 m bytes cost each end about m^2 / 2^32; others may be made to fit at
+// every fourth.
+constexpr uint64_t kBytesInVain = uint64_t{8} << 20;
+constexpr uint64_t kBytesInVainPerByte = 4;
+constexpr int kLog2Pairs = 32;
 
 using ByteTable = std::array<uint32_t, 256>;
 // A linear map of 32 bits, by the bytes of its argument.
@@ -222,39 +222,47 @@ absl::StatusOr<uint64_t> ChecksumSearch::CountZeros(uint64_t offset, uint64_t li
   return static_cast<uint64_t>(end - bytes.begin());
 }
 
+bool ChecksumSearch::MayVisit(uint64_t size) const {
+  const auto width = static_cast<size_t>(std::bit_width(size));
+  const uint64_t by_chance = size <= kMostBegins ? uint64_t{1} << 2 * width >> kLog2Pairs : 0;
+  return in_vain_[width] <= kBytesInVain + reached_ * (kBytesInVainPerByte + by_chance);
+}
+
 absl::StatusOr<std::optional<BlockPointer>> ChecksumSearch::Find(uint64_t first, uint64_t last,
                                                                  uint64_t max_size,
                                                                  const Visit& visit) {
   Begins begins;
   Keys keys;
-  uint64_t in_vain = 0;
-  const uint64_t num_begins = std::min(last - first + 1, kMostBegins);
   const uint64_t end = max_size < end_ - std::min(end_, last) ? last + max_size : end_;
+  // What Bytes may hold, lest it grows by doubling.
+  if (source_.InMemory().empty())
+    buffer_.reserve(std::min(2 * (max_size + kReadBytes), end_ - std::min(first, buffer_offset_)));
   for (uint64_t chunk = first; chunk < end;) {
     const uint64_t chunk_end = std::min(end, chunk + kReadBytes);
     const uint64_t held = chunk - std::min(chunk - first, max_size);
     CFILE_ASSIGN_OR_RETURN(const auto bytes, Bytes(held, chunk_end));
     for (uint64_t frame = chunk; frame < chunk_end; frame += kFrameBytes) {
       const size_t frame_size = std::min<uint64_t>(kFrameBytes, chunk_end - frame);
+      reached_ = std::max(reached_, frame + frame_size);
       keys.BeginFrame(bytes.subspan(frame - held, frame_size));
       for (size_t r = 0; r < frame_size; ++r) {
         if (frame + r <= last) begins.Add(frame + r - first, keys.begin(r));
         const uint64_t passed = frame + r + 1 - first;
-        const uint64_t most_in_vain =
-            kBytesInVain + passed * (kBytesInVainPerEnd +
-                                     (std::min(num_begins, passed) * std::min(max_size, passed) >>
-                                      kLog2PairsPerByteInVain));
         const uint64_t oldest = passed - std::min(passed, max_size);
         std::optional<BlockPointer> found;
         begins.Find(keys.end(r + 1), oldest, [&](uint64_t position) {
           // A block has at least one byte and its checksum.
           const uint64_t size = passed - position;
-          if (size <= kChecksumBytes || in_vain > most_in_vain) return false;
-          in_vain += size;
+          if (size <= kChecksumBytes || !MayVisit(size)) return false;
           const BlockPointer pointer{.offset = first + position,
                                      .size = static_cast<uint32_t>(size)};
-          if (visit(pointer, bytes.subspan(pointer.offset - held, size))) found = pointer;
-          return found.has_value();
+          const Judgement judged = visit(pointer, bytes.subspan(pointer.offset - held, size));
+          if (judged.accepted) {
+            found = pointer;
+          } else {
+            in_vain_[static_cast<size_t>(std::bit_width(size))] += judged.cost_bytes;
+          }
+          return judged.accepted;
         });
         if (found) return found;
       }

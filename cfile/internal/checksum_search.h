@@ -2,6 +2,7 @@
 // index is lost.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -34,16 +35,21 @@ class ChecksumSearch {
   // `source` must outlive it. Nothing from the offset `end` on is looked at.
   ChecksumSearch(const Source& source, uint64_t end) : source_(source), end_(end) {}
 
-  // What is done with a block whose checksum fits; `bytes` are all of it, the checksum included,
-  // valid during the call. By chance alone one pair of 2^32 fits: the callee says whether it is
-  // one.
-  using Visit = std::function<bool(const BlockPointer& pointer, std::span<const uint8_t> bytes)>;
+  // What the callee says of a block whose checksum fits. By chance alone one pair of 2^32 does.
+  struct Judgement {
+    bool accepted = false;
+    // What had to be looked at for it, decoded.
+    uint64_t cost_bytes = 0;
+  };
+  // `bytes` are all of the block, the checksum included, valid during the call.
+  using Visit =
+      std::function<Judgement(const BlockPointer& pointer, std::span<const uint8_t> bytes)>;
 
   // Visits what fits and begins at `first` to `last`, ordered by its end, and returns the first
   // that `visit` accepts; nullopt if there is none. Of up to kMostBegins begins all blocks of up to
   // `max_size` bytes are found; where there are more, blocks of up to kMostBegins bytes. Where far
-  // more fit than chance has it, which only bytes do that were made for it, the rest of them is not
-  // visited. Errors: those of the source.
+  // more is visited in vain, in all calls, than chance has it, which only bytes do that were made
+  // for it, the rest of about that size is not visited. Errors: those of the source.
   absl::StatusOr<std::optional<BlockPointer>> Find(uint64_t first, uint64_t last, uint64_t max_size,
                                                    const Visit& visit);
 
@@ -57,6 +63,9 @@ class ChecksumSearch {
   // than the table has room for is overwritten.
   class Begins;
 
+  // Whether a block of `size` bytes may still be visited.
+  bool MayVisit(uint64_t size) const;
+
   // The bytes from `begin` to `end`; valid until the next call.
   absl::StatusOr<std::span<const uint8_t>> Bytes(uint64_t begin, uint64_t end);
 
@@ -64,6 +73,10 @@ class ChecksumSearch {
   const uint64_t end_;
   std::vector<uint8_t> buffer_;
   uint64_t buffer_offset_ = 0;
+  uint64_t reached_ = 0;  // the last byte that was looked at
+  // What was visited in vain cost, by the bit width of the size. Each size has its own: runs of
+  // 0xff, of which each eight bytes fit, do not use up what large blocks need.
+  std::array<uint64_t, 33> in_vain_ = {};
 };
 
 }  // namespace cfile::internal

@@ -46,6 +46,17 @@ std::string_view Magic(FormatVersion version) {
   return version == FormatVersion::kV1 ? kMagicV1 : kMagicV2;
 }
 
+bool NeedsExtendedBlocks(uint32_t data_type, uint32_t encoding, uint32_t compression) {
+  return NeedsExtension(data_type) || NeedsExtension(encoding) || NeedsExtension(compression);
+}
+
+// Type, encoding or codec of the file do.
+bool NeedsExtendedBlocks(const FileInfo& info) {
+  return NeedsExtendedBlocks(static_cast<uint32_t>(info.type.data_type),
+                             static_cast<uint32_t>(info.encoding),
+                             static_cast<uint32_t>(info.compression));
+}
+
 // The number for Kudu's field; where it is none of Kudu's, `extension` is set to it.
 template <typename Enum, typename SetExtension>
 int32_t KuduNumber(Enum value, SetExtension set_extension) {
@@ -154,10 +165,9 @@ class MetadataReader {
     const bool nested =
         extensions.has_max_repetition_level() || extensions.has_max_definition_level();
     const bool extended =
-        nested || std::max({Number(column.type(), extensions.data_type()),
-                            Number(column.encoding(), extensions.encoding()),
-                            Number(column.compression(), extensions.compression())}) >=
-                      encodings::kFirstExtendedNumber;
+        nested || NeedsExtendedBlocks(Number(column.type(), extensions.data_type()),
+                                      Number(column.encoding(), extensions.encoding()),
+                                      Number(column.compression(), extensions.compression()));
     info_.incompatible_features = kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |
                                   (nested ? kFeatureNestedBlocks : 0) |
                                   (column.array() ? kFeatureArrayBlocks : 0);
@@ -329,10 +339,7 @@ class MetadataReader {
                           StrCat(source_.name(), ": the footer's type: ", type.status().message()));
     }
     info_.type = *type;
-    const bool extended = NeedsExtension(static_cast<uint32_t>(info_.type.data_type)) ||
-                          NeedsExtension(static_cast<uint32_t>(info_.encoding)) ||
-                          NeedsExtension(static_cast<uint32_t>(info_.compression));
-    if (extended && !info_.has_extended_blocks()) {
+    if (NeedsExtendedBlocks(info_) && !info_.has_extended_blocks()) {
       return Error(
           "the footer is damaged: type, encoding or compression need extended blocks, the feature "
           "bit is not set");
@@ -426,10 +433,7 @@ bool NeedsExtension(const ColumnType& type) {
 uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_differ) {
   if (info.version == FormatVersion::kV1) return 0;
   const bool nested = levels && !info.levels.kudu_array;
-  const bool extended = nested || blocks_differ ||
-                        NeedsExtension(static_cast<uint32_t>(info.type.data_type)) ||
-                        NeedsExtension(static_cast<uint32_t>(info.encoding)) ||
-                        NeedsExtension(static_cast<uint32_t>(info.compression));
+  const bool extended = nested || blocks_differ || NeedsExtendedBlocks(info);
   return kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |
          (nested ? kFeatureNestedBlocks : 0) | (levels && !nested ? kFeatureArrayBlocks : 0);
 }

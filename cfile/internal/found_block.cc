@@ -32,6 +32,14 @@ absl::Status CheckRows(const FoundBlock& found, const ExpectedRows& expected) {
   return absl::OkStatus();
 }
 
+// What a block that is stored so has at most, or its stored bytes if they are more.
+uint64_t UncompressedBytes(std::span<const uint8_t> stored, Compression compression,
+                           size_t max_block_size_bytes) {
+  if (compression == Compression::kNone || stored.size() < sizeof(uint32_t)) return stored.size();
+  const auto size = encodings::LoadLittleEndian<uint32_t>(stored.data());
+  return size > max_block_size_bytes ? stored.size() : std::max<uint64_t>(size, stored.size());
+}
+
 // Reads the codes of a page (RLE_DICTIONARY): their width, then RLE-hybrid.
 absl::Status ReadPageCodes(std::span<const uint8_t> body, uint32_t count) {
   constexpr int kMaxWidth = 32;
@@ -103,22 +111,38 @@ absl::Status BlockJudge<T>::Read(const Source& source, const BlockPointer& point
 
 template <typename T>
 FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
+                                const ExpectedRows& expected, uint64_t& cost_bytes) {
+  cost_bytes = UncompressedBytes(stored, info().compression, max_block_size_bytes_);
+  rows_bytes_ = 0;
+  const FoundBlock found = Judge(pointer, stored, expected);
+  cost_bytes += rows_bytes_;
+  return found;
+}
+
+template <typename T>
+FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
                                 const ExpectedRows& expected) {
   using Kind = FoundBlock::Kind;
   FoundBlock found{.pointer = pointer};
   const auto source = NewMemoryViewSource(stored);
   const auto bytes = Fetch(*source, {.offset = 0, .size = pointer.size}, /*verify=*/false);
   if (!bytes.ok()) return found;
+  // Keys of either tree are keys of a value index.
+  const auto node = IndexNode::Parse(*bytes, IndexKind::kValue, IndexKeyForm::kBytes, pointer,
+                                     info().header_size_bytes);
+  // Where rows of any ordinal do, a node may be taken for some: far more is known of nodes. Not of
+  // those without entries, as which a block of PLAIN values may end.
+  if (!expected.exact && node.ok() && (*node)->num_entries() > 0) {
+    found.kind = Kind::kIndexNode;
+    return found;
+  }
   for (size_t form = 0; form < forms_.size(); ++form) {
     if (!ReadRows(*bytes, forms_[form], expected, found).ok()) continue;
     forms_ = {FileInfo(forms_[form])};
     return found;
   }
   found = {.pointer = pointer};
-  // Keys of either tree are keys of a value index.
-  if (IndexNode::Parse(*bytes, IndexKind::kValue, IndexKeyForm::kBytes, pointer,
-                       info().header_size_bytes)
-          .ok()) {
+  if (node.ok()) {
     found.kind = Kind::kIndexNode;
   } else if ((expected.exact || bytes->size() <= kMostUncertainDictionaryBytes) &&
              IsDictionary(*bytes)) {
@@ -168,13 +192,25 @@ absl::Status BlockJudge<T>::ReadAll(Cursor& cursor, std::span<const uint8_t> byt
                                     const FileInfo& form, const ExpectedRows& expected,
                                     FoundBlock& found) {
   CFILE_RETURN_IF_ERROR(cursor.Open(bytes, form, std::nullopt));
+  found.encoding = cursor.encoding();
   found.first_ordinal = cursor.first_ordinal();
   found.num_rows = cursor.num_rows();
   found.num_entries = cursor.num_entries();
   CFILE_RETURN_IF_ERROR(CheckRows(found, expected));
-  while (cursor.row() < cursor.num_rows())
-    CFILE_RETURN_IF_ERROR(cursor.Next(encodings::kMaxBatchValues).status());
-  return absl::OkStatus();
+  absl::Status status;
+  while (status.ok() && cursor.row() < cursor.num_rows()) {
+    const auto batch = cursor.Next(encodings::kMaxBatchValues);
+    status = batch.status();
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      // Values that share a prefix are more bytes than the block.
+      if (batch.ok())
+        for (const std::string_view value : batch->values) rows_bytes_ += value.size();
+    }
+  }
+  // Of records it is not known how many entries were decoded.
+  rows_bytes_ += form.has_levels() ? found.num_entries * (sizeof(T) + 2 * sizeof(uint16_t))
+                                   : cursor.row() * sizeof(T);
+  return status;
 }
 
 template <typename T>
@@ -188,8 +224,12 @@ absl::Status BlockJudge<T>::CheckCodes(std::span<const uint8_t> bytes, const Fil
   uint32_t count = block.present_count.value_or(0);
   uint32_t first_ordinal = block.first_ordinal.value_or(0);
   const bool kudu = block.encoding == Encoding::kDict;
-  if (kudu) CFILE_RETURN_IF_ERROR(ReadBlockCodes(block.values, count, first_ordinal));
+  const absl::Status codes =
+      kudu ? ReadBlockCodes(block.values, count, first_ordinal) : absl::OkStatus();
+  rows_bytes_ += uint64_t{count} * sizeof(uint32_t);
+  CFILE_RETURN_IF_ERROR(codes);
   const bool flat = !form.has_levels() && !form.nullable;
+  found.encoding = block.encoding;
   found.first_ordinal = first_ordinal;
   found.num_rows = flat ? count : parts.num_records;
   found.num_entries = flat ? count : parts.num_entries;

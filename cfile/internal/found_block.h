@@ -27,6 +27,7 @@ struct FoundBlock {
   Kind kind = Kind::kNone;
   BlockPointer pointer;
   // Of data.
+  Encoding encoding = Encoding::kPlain;
   uint64_t first_ordinal = 0;
   uint64_t num_rows = 0;
   uint64_t num_entries = 0;
@@ -49,9 +50,9 @@ class BlockJudge {
   BlockJudge(const FileInfo& info, bool blocks_may_be_extended, size_t max_block_size_bytes);
 
   // The block at `pointer`, whose bytes are `stored`, its checksum (which is taken as right)
-  // included.
+  // included. `cost_bytes`: is set to how many bytes had to be looked at, decoded.
   FoundBlock Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
-                   const ExpectedRows& expected);
+                   const ExpectedRows& expected, uint64_t& cost_bytes);
 
   // Reads the rows of a data block at `pointer`, checksum and all, and fills `found`. OK if they
   // are the expected ones and all of them decode.
@@ -72,6 +73,8 @@ class BlockJudge {
   const FileInfo& info() const { return forms_.front(); }
 
  private:
+  FoundBlock Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
+                   const ExpectedRows& expected);
   absl::StatusOr<std::span<const uint8_t>> Fetch(const Source& source, const BlockPointer& pointer,
                                                  bool verify);
   absl::Status ReadRows(std::span<const uint8_t> bytes, const FileInfo& form,
@@ -89,6 +92,7 @@ class BlockJudge {
   // What the file may be: one that its first data block decides.
   std::vector<FileInfo> forms_;
   BlockBuffer buffer_;
+  uint64_t rows_bytes_ = 0;                 // that were decoded, of rows
   std::optional<Encoding> codes_encoding_;  // of blocks that need a dictionary
   std::shared_ptr<const encodings::Dictionary> dictionary_;
   std::optional<BlockCursor<T>> rows_;

@@ -2,6 +2,7 @@
 #include "cfile/salvage.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -257,6 +258,7 @@ void TestLeaf(const ColumnType& type, const LevelLimits& limits, Encoding encodi
                               .max_values_per_block = 64,
                               .index_block_size_bytes = 64};
   const Bytes file = WriteLeaf(type, options, leaf, random);
+  EXPECT_TRUE(SalvageBytes(file)->report.complete());
   const std::vector<Block> blocks = BlocksOf(file);
   ASSERT_GT(blocks.size(), 3);
   for (size_t i = 0; i < blocks.size(); ++i) {
@@ -335,6 +337,55 @@ TEST(SalvageTest, WholeFile) {
   EXPECT_THAT(info.header_metadata, testing::Contains(testing::Pair("who", "me")));
 }
 
+// An index by value whose rows do not ascend: without the index they come back.
+TEST(SalvageTest, ValueIndexOfRowsThatDoNotAscend) {
+  Bytes file = Numbers(1000, {.value_index = true, .version = FormatVersion::kV1});
+  const Block block = BlocksOf(file)[4];
+  file[block.pointer.end() - sizeof(uint64_t) + 7] ^= 1;  // its last value
+  EXPECT_EQ(SalvageBytes(file).status().code(), absl::StatusCode::kInvalidArgument);
+  const auto salvaged = SalvageBytes(file, {.value_index = false});
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows, 1000);
+  EXPECT_FALSE(Reader::Open(NewMemoryViewSource(salvaged->file))->info().value_index_root);
+}
+
+TEST(SalvageTest, LimitOfBlocks) {
+  const Bytes torn = Prefix(Numbers(1000), 5000);
+  const uint64_t rows = SalvageBytes(torn)->report.rows;
+  EXPECT_GT(rows, 0);
+  for (const size_t limit : {size_t{1} << 31, std::numeric_limits<size_t>::max()}) {
+    const auto salvaged = SalvageBytes(torn, {.max_block_size_bytes = limit});
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_EQ(salvaged->report.rows, rows);
+  }
+  const auto salvaged = SalvageBytes(torn, {.max_block_size_bytes = 500});
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows, 0);
+  ASSERT_FALSE(salvaged->report.lost.empty());
+  EXPECT_THAT(salvaged->report.lost[0].reason, testing::HasSubstr("500 bytes, max_block_size"));
+}
+
+// PLAIN stays PLAIN where blocks are extended for another reason; what was chosen is chosen anew.
+TEST(SalvageTest, EncodingOfTheNewFile) {
+  Column<int64_t> column;
+  for (int64_t i = 0; i < 2000; ++i) column.rows.push_back(3 * i);
+  for (const Encoding encoding : {Encoding::kPlain, Encoding::kAuto}) {
+    const Bytes file = WriteColumn<int64_t>(
+        ColumnType::Int64(),
+        {.encoding = encoding, .compression = Compression::kZstd, .max_values_per_block = 100},
+        column);
+    ASSERT_TRUE(Reader::Open(NewMemoryViewSource(file))->info().has_extended_blocks());
+    for (const size_t size : {file.size(), file.size() - 1}) {
+      const auto salvaged = SalvageBytes(Prefix(file, size));
+      ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+      const std::vector<Block> blocks = BlocksOf(salvaged->file);
+      EXPECT_EQ(std::all_of(blocks.begin(), blocks.end(),
+                            [](const Block& block) { return block.encoding == Encoding::kPlain; }),
+                encoding == Encoding::kPlain);
+    }
+  }
+}
+
 TEST(SalvageTest, ValueIndexOfATornFile) {
   const Bytes file = Prefix(Numbers(1000, {.value_index = true}), 5000);
   auto salvaged = SalvageBytes(file);
@@ -388,6 +439,35 @@ TEST(SalvageTest, DamagedIndexOfAWholeFile) {
   }
 }
 
+// Without checksums and the index by ordinal, what the rest of the index by value points to.
+TEST(SalvageTest, DamagedValueIndexOfAFileWithoutChecksums) {
+  const Bytes file = Numbers(2000, {.value_index = true, .version = FormatVersion::kV1});
+  const std::vector<Block> blocks = BlocksOf(file);
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  const FileInfo& info = reader->info();
+  Bytes torn = file;
+  const auto zero = [&](const BlockPointer& pointer) {
+    std::fill_n(torn.begin() + static_cast<ptrdiff_t>(pointer.offset), pointer.size, 0);
+  };
+  for (size_t k = 0; k + 1 < blocks.size(); ++k) {
+    const uint64_t gap = blocks[k].pointer.end();
+    if (blocks[k + 1].pointer.offset - gap < 30) continue;
+    // All nodes between two blocks: each of these is a loss of some blocks in front of it.
+    torn = file;
+    zero(*info.positional_index_root);
+    zero({gap, static_cast<uint32_t>(blocks[k + 1].pointer.offset - gap)});
+    const auto salvaged = SalvageBytes(torn);
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_LT(salvaged->report.rows, 2000);
+    // What is behind them is there.
+    const std::vector<uint64_t> numbers = NumbersOf(salvaged->file);
+    EXPECT_TRUE(std::count(numbers.begin(), numbers.end(), (k + 1) * 100)) << k;
+    EXPECT_EQ(salvaged->report.missing.size(), 1);
+    return;
+  }
+  FAIL() << "no node between two blocks";
+}
+
 TEST(SalvageTest, RefusesWhatCannotBeRead) {
   const Bytes version_1 = Numbers(1000, {.version = FormatVersion::kV1});
   EXPECT_TRUE(SalvageBytes(version_1).ok());
@@ -430,6 +510,62 @@ TEST(SalvageTest, FilesAsValues) {
   ExpectRows(salvaged->file, outer);
 }
 
+// Behind lost blocks, too, blocks are preferred to what their values hold.
+TEST(SalvageTest, FilesAsValuesBehindALoss) {
+  Column<std::string_view> inner;
+  for (int i = 0; i < 2000; ++i) inner.rows.push_back("inner " + std::to_string(i));
+  const WriterOptions options{.encoding = Encoding::kPlain, .max_values_per_block = 10};
+  const Bytes inner_file = WriteColumn<std::string_view>(ColumnType::Binary(), options, inner);
+  Column<std::string_view> outer;
+  for (int i = 0; i < 100; ++i) {
+    outer.rows.push_back(
+        std::string(reinterpret_cast<const char*>(inner_file.data()), inner_file.size()));
+  }
+  Bytes torn = WriteColumn<std::string_view>(ColumnType::Binary(), options, outer);
+  const std::vector<Block> blocks = BlocksOf(torn);
+  torn.pop_back();
+  const auto lost = [](const Block& block) { return block.index % 3 == 1; };
+  for (const Block& block : blocks) {
+    if (lost(block)) {
+      std::fill_n(torn.begin() + static_cast<ptrdiff_t>(block.pointer.offset), block.pointer.size,
+                  0);
+    }
+  }
+  const auto salvaged = SalvageBytes(torn);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  ExpectRows(salvaged->file,
+             RowsOf(outer, blocks, [&](const Block& block) { return !lost(block); }));
+}
+
+// What ends with the footer of such a value is torn, not that value's file.
+TEST(SalvageTest, TornBehindAFileAsValue) {
+  for (const Compression compression : {Compression::kNone, Compression::kZlib}) {
+    Column<int32_t> inner;
+    for (int i = 0; i < 2000; ++i) inner.rows.push_back(i);
+    const Bytes inner_file = WriteColumn<int32_t>(
+        ColumnType::Int32(), {.encoding = Encoding::kPlain, .compression = compression}, inner);
+    Column<std::string_view> outer;
+    for (int i = 0; i < 100; ++i) {
+      outer.rows.push_back(
+          std::string(reinterpret_cast<const char*>(inner_file.data()), inner_file.size()));
+    }
+    const Bytes file = WriteColumn<std::string_view>(
+        ColumnType::Binary(), {.encoding = Encoding::kPlain, .max_values_per_block = 10}, outer);
+    const std::vector<Block> blocks = BlocksOf(file);
+    size_t cut = blocks[6].pointer.offset;
+    const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(cut), file.end(),
+                                inner_file.begin(), inner_file.end());
+    ASSERT_NE(at, file.end());
+    cut = static_cast<size_t>(at - file.begin()) + 3 * inner_file.size();
+    const auto salvaged = SalvageBytes(Prefix(file, cut));
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_FALSE(salvaged->report.has_footer);
+    EXPECT_EQ(salvaged->report.info.type, ColumnType::Binary());
+    ExpectRows(salvaged->file,
+               RowsOf(outer, blocks, [](const Block& block) { return block.index < 6; }));
+  }
+}
+
 // Behind lost bytes, too, blocks of up to 4 MiB are found, and those behind them that are larger.
 TEST(SalvageTest, LargeBlocks) {
   Column<std::string_view> column;
@@ -445,6 +581,154 @@ TEST(SalvageTest, LargeBlocks) {
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
   EXPECT_THAT(salvaged->report.missing,
               testing::ElementsAre(OrdinalRange{0, 1}, OrdinalRange{3, 6}));
+}
+
+// Each block in turn, in files with all index nodes, with the footer and without it.
+template <typename T>
+void ExpectEachBlockLost(const ColumnType& type, Encoding encoding, uint64_t range) {
+  SCOPED_TRACE(type.ToString() + " " + std::string(EncodingName(encoding)));
+  std::mt19937_64 random(5);
+  Column<T> column;
+  while (column.rows.size() < 60'000) column.rows.push_back(static_cast<T>(random() % range));
+  const Bytes file = WriteColumn<T>(type,
+                                    {.encoding = encoding,
+                                     .block_size_bytes = 20'000,
+                                     .max_values_per_block = 100'000,
+                                     .index_block_size_bytes = 64},
+                                    column);
+  const std::vector<Block> blocks = BlocksOf(file);
+  ASSERT_GT(blocks.size(), 2);
+  for (size_t lost = 0; lost < blocks.size(); lost += kThinning) {
+    for (const size_t size : {file.size(), file.size() - 1}) {
+      SCOPED_TRACE(testing::Message() << lost << " " << size);
+      Bytes torn = Prefix(file, size);
+      torn[blocks[lost].pointer.offset + blocks[lost].pointer.size / 2] ^= 1;
+      const auto salvaged = SalvageBytes(torn);
+      ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+      EXPECT_EQ(salvaged->report.has_footer, size == file.size());
+      ASSERT_NO_FATAL_FAILURE(ExpectRows(
+          salvaged->file,
+          RowsOf(column, blocks, [&](const Block& block) { return block.index != lost; })));
+    }
+  }
+}
+
+TEST(SalvageTest, EachBlockLost) {
+  for (const auto& row : encodings::Encodings()) {
+    if (row.has_dictionary) continue;
+    if (row.Supports(PhysicalType::kUint8))
+      ExpectEachBlockLost<uint8_t>(ColumnType::Uint8(), row.encoding, 100);
+    if (row.Supports(PhysicalType::kInt32))
+      ExpectEachBlockLost<int32_t>(ColumnType::Int32(), row.encoding, 100);
+    if (row.Supports(PhysicalType::kInt64))
+      ExpectEachBlockLost<int64_t>(ColumnType::Int64(), row.encoding, 1 << 30);
+  }
+  ExpectEachBlockLost<int32_t>(ColumnType::Int32(), Encoding::kAuto, 100);
+}
+
+// Behind a loss any ordinal may follow: index nodes are still not taken for runs of values.
+template <typename T>
+void ExpectNodesAreNoRows(const ColumnType& type, size_t count, const WriterOptions& options,
+                          bool before_a_node) {
+  SCOPED_TRACE(type.ToString());
+  std::mt19937_64 random(3);
+  Column<T> column;
+  for (size_t i = 0; i < count; ++i) column.rows.push_back(static_cast<T>(random() % 100));
+  Bytes file = WriteColumn<T>(type, options, column);
+  const std::vector<Block> blocks = BlocksOf(file);
+  ASSERT_GT(blocks.size(), 3);
+  size_t lost = blocks.size() - 1;
+  if (before_a_node) {
+    lost = 0;
+    while (blocks.at(lost + 1).pointer.offset == blocks[lost].pointer.end()) ++lost;
+  }
+  file[blocks[lost].pointer.offset + 50] ^= 1;
+  file.pop_back();
+  const auto salvaged = SalvageBytes(file);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  ExpectRows(salvaged->file,
+             RowsOf(column, blocks, [&](const Block& block) { return block.index != lost; }));
+}
+
+TEST(SalvageTest, IndexNodesBehindALoss) {
+  const WriterOptions options{.encoding = Encoding::kRle};
+  ExpectNodesAreNoRows<uint8_t>(ColumnType::Uint8(), 1'000'000, options, false);
+  ExpectNodesAreNoRows<int32_t>(ColumnType::Int32(), 200'000, options, false);
+  ExpectNodesAreNoRows<int64_t>(ColumnType::Int64(), 100'000, options, false);
+  const WriterOptions small_nodes{.encoding = Encoding::kRle, .index_block_size_bytes = 64};
+  ExpectNodesAreNoRows<int32_t>(ColumnType::Int32(), 2'000'000, small_nodes, true);
+}
+
+// However much was lost before it, a block of any size is found where it should begin.
+TEST(SalvageTest, LargeBlocksBehindManyLosses) {
+  Column<std::string_view> column;
+  for (int i = 0; i < 26; ++i)
+    column.rows.push_back(std::string(i < 14 ? 1000 : 5'000'000, static_cast<char>('a' + i)));
+  Bytes file = WriteColumn<std::string_view>(
+      ColumnType::Binary(), {.encoding = Encoding::kPlain, .max_values_per_block = 1}, column);
+  const std::vector<Block> blocks = BlocksOf(file);
+  for (const size_t lost : {1, 3, 5, 7, 9}) file[blocks[lost].pointer.offset + 12] ^= 1;
+  file.pop_back();
+  const auto salvaged = SalvageBytes(file);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows, 21);
+  EXPECT_EQ(salvaged->report.missing.size(), 5);
+}
+
+// What is lost is told without the blocks between that came back, small as they may be.
+TEST(SalvageTest, LossesBesideASmallBlock) {
+  Column<uint8_t> column;
+  for (int i = 0; i < 100; ++i) column.rows.push_back(static_cast<uint8_t>(i));
+  Bytes file = WriteColumn<uint8_t>(
+      ColumnType::Uint8(), {.encoding = Encoding::kRle, .max_values_per_block = 10}, column);
+  const std::vector<Block> blocks = BlocksOf(file);
+  ASSERT_LT(blocks[3].pointer.size, 64);
+  for (const size_t lost : {2, 4}) file[blocks[lost].pointer.offset] ^= 1;
+  for (const size_t size : {file.size(), file.size() - 1}) {
+    const auto salvaged = SalvageBytes(Prefix(file, size));
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_EQ(salvaged->report.rows, 80);
+    ASSERT_GE(salvaged->report.lost.size(), 2);
+    for (const size_t i : {0, 1}) {
+      EXPECT_EQ(salvaged->report.lost[i].begin, blocks[2 * i + 2].pointer.offset);
+      EXPECT_EQ(salvaged->report.lost[i].end, blocks[2 * i + 2].pointer.end());
+    }
+  }
+}
+
+TEST(SalvageTest, ManyLosses) {
+  const Bytes file = Numbers(100'000);
+  const std::vector<Block> blocks = BlocksOf(file);
+  for (const size_t distance : {2, 7}) {
+    Bytes torn = Prefix(file, file.size() - 1);
+    uint64_t rows = 0;
+    for (const Block& block : blocks) {
+      if (block.index % distance == 1) {
+        torn[block.pointer.offset + 50] ^= 1;
+      } else {
+        rows += block.num_values;
+      }
+    }
+    const auto salvaged = SalvageBytes(torn);
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    EXPECT_EQ(salvaged->report.rows, rows);
+    for (const uint64_t number : NumbersOf(salvaged->file)) ASSERT_NE(number / 100 % distance, 1);
+  }
+}
+
+// In runs of 0xff each eight bytes fit: what follows them is found none the less.
+TEST(SalvageTest, OnesBehindALoss) {
+  Column<int64_t> column;
+  column.rows.resize(200'000, -1);
+  Bytes file = WriteColumn<int64_t>(ColumnType::Int64(), {.encoding = Encoding::kPlain}, column);
+  const std::vector<Block> blocks = BlocksOf(file);
+  ASSERT_GT(blocks.size(), 4);
+  for (const size_t lost : {0, 2}) file[blocks[lost].pointer.offset + 5] ^= 1;
+  file.pop_back();
+  const auto salvaged = SalvageBytes(file);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows,
+            column.rows.size() - blocks[0].num_values - blocks[2].num_values);
 }
 
 // Nothing but its bytes speaks for a block behind lost ones: it is not taken for one of more rows
@@ -464,6 +748,18 @@ TEST(SalvageTest, RowsBehindALoss) {
   }
 }
 
+// The checksum of what begins at `begin`, and `count` times what the checksum of bytes and their
+// checksum is, always: it fits again and again.
+void AppendFittingChecksums(Bytes& torn, size_t begin, int count) {
+  for (int i = 0; i <= count; ++i) {
+    const uint32_t checksum = i < 2 ? internal::Crc32c(std::span(torn).subspan(begin))
+                                    : encodings::LoadLittleEndian<uint32_t>(
+                                          torn.data() + torn.size() - internal::kChecksumBytes);
+    torn.resize(torn.size() + internal::kChecksumBytes);
+    encodings::StoreLittleEndian(checksum, torn.data() + torn.size() - internal::kChecksumBytes);
+  }
+}
+
 // Bytes that fit everywhere take no time that grows with their square.
 TEST(SalvageTest, ChecksumsThatFitEverywhere) {
   Column<uint64_t> column;
@@ -476,17 +772,45 @@ TEST(SalvageTest, ChecksumsThatFitEverywhere) {
   const BlockInfo block = BlocksOf(torn)[0];
   torn.resize(block.pointer.end());
   ++torn[block.pointer.offset];  // the uncompressed size
-  const size_t checksum = block.pointer.end() - internal::kChecksumBytes;
-  encodings::StoreLittleEndian(internal::Crc32c(std::span(torn).subspan(
-                                   block.pointer.offset, checksum - block.pointer.offset)),
-                               torn.data() + checksum);
-  // What the checksum of bytes and their checksum is, always: it fits again and again.
-  const uint32_t residue = internal::Crc32c(std::span(torn).subspan(block.pointer.offset));
-  for (int i = 0; i < 100'000 / kThinning; ++i) {
-    torn.resize(torn.size() + internal::kChecksumBytes);
-    encodings::StoreLittleEndian(residue, torn.data() + torn.size() - internal::kChecksumBytes);
-  }
+  torn.resize(torn.size() - internal::kChecksumBytes);
+  AppendFittingChecksums(torn, block.pointer.offset, 100'000 / kThinning);
   const auto salvaged = SalvageBytes(torn);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows, 0);
+}
+
+// Nor do few bytes that decode to many: what they decode to is counted.
+TEST(SalvageTest, ManyValuesThatFitEverywhere) {
+  Column<bool> column;
+  column.rows.resize(10, true);
+  Bytes torn = WriteColumn<bool>(ColumnType::Bool(), {.encoding = Encoding::kRle}, column);
+  const size_t begin = Reader::Open(NewMemoryViewSource(torn))->info().header_size_bytes;
+  torn.resize(begin);
+  encodings::ByteWriter block;
+  block.PutFixed(uint32_t{0xffffffff});            // values
+  block.PutFixed(uint32_t{0});                     // first ordinal
+  block.PutVint(uint64_t{0x7fffffff} << 1);        // a run of so many,
+  block.PutFixed(uint8_t{1});                      // all true;
+  block.PutVint(uint64_t{1} << 27 | uint64_t{1});  // others, of which the end is cut off
+  torn.insert(torn.end(), block.span().begin(), block.span().end());
+  AppendFittingChecksums(torn, begin, 1000);
+  auto salvaged = SalvageBytes(torn);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows, 0);
+
+  Column<uint64_t> numbers;
+  numbers.rows.resize(2'000'000, 7);
+  torn = WriteColumn<uint64_t>(ColumnType::Uint64(),
+                               {.encoding = Encoding::kPlain,
+                                .compression = Compression::kZlib,
+                                .block_size_bytes = 8 << 20,
+                                .max_values_per_block = 10'000'000},
+                               numbers);
+  const BlockInfo large = BlocksOf(torn)[0];
+  torn.resize(large.pointer.end() - internal::kChecksumBytes);
+  ++torn[large.pointer.offset];  // the uncompressed size
+  AppendFittingChecksums(torn, large.pointer.offset, 1000);
+  salvaged = SalvageBytes(torn);
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
   EXPECT_EQ(salvaged->report.rows, 0);
 }

@@ -120,9 +120,13 @@ void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump salvage --json damaged.cfile repaired.cfile | jq .missing");
   const auto arguments = std::make_shared<SalvageArguments>();
   command->add_option("OUT", arguments->out, "The new file")->required()->type_name("");
-  command->add_flag("--sorted", arguments->options.value_index,
-                    "The values ascend: OUT gets an index by value. (Only a footer says whether "
-                    "FILE had one; with it that is kept.)");
+  command->add_flag_callback(
+      "--sorted", [arguments] { arguments->options.value_index = true; },
+      "The values ascend: OUT gets an index by value. (Only a footer says whether FILE had one; "
+      "with it that is kept.)");
+  command->add_flag_callback(
+      "--unsorted", [arguments] { arguments->options.value_index = false; },
+      "OUT gets no index by value, though FILE had one: what is left of it does not ascend");
   command->add_flag("--force", arguments->force, "Replace OUT if it exists");
   command->callback([&action, arguments] {
     action = [arguments](const CommonOptions& chosen, Output& output) {
