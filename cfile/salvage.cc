@@ -98,7 +98,7 @@ class Salvager {
            const SalvageOptions& options)
       : source_(std::move(source)),
         options_(options),
-        judge_(info, blocks_may_be_extended, options.max_block_size_bytes) {}
+        judge_(info, blocks_may_be_extended, options.reader.max_block_size_bytes) {}
 
   // Finds blocks by the index, or, if there are checksums and a part of it is lost, as Search does.
   absl::Status ReadWhole(FileReader& file) {
@@ -156,7 +156,8 @@ class Salvager {
         .compression = info.compression,
         .nullable = info.nullable,
         .value_index = options_.value_index.value_or(info.value_index_root.has_value()),
-        .max_block_size_bytes = options_.max_block_size_bytes,
+        .max_block_size_bytes = options_.reader.max_block_size_bytes,
+        .max_metadata_size_bytes = options_.reader.max_metadata_size_bytes,
         .version = info.version};
     for (const auto& [key, value] : info.header_metadata) {
       if (!key.starts_with(internal::kReservedKeyPrefix)) options.metadata.emplace_back(key, value);
@@ -226,7 +227,7 @@ class Salvager {
 
   absl::Status SearchOnce(uint64_t end) {
     internal::ChecksumSearch search(*source_, end);
-    const uint64_t largest = options_.max_block_size_bytes + kMostExtraBytes;
+    const uint64_t largest = options_.reader.max_block_size_bytes + kMostExtraBytes;
     // What is looked at in vain where a block should begin is paid by the file's bytes, so that the
     // time does not grow with losses times the largest block.
     uint64_t credit = kCreditBytes + kCreditPerByte * end;
@@ -301,7 +302,8 @@ class Salvager {
     }
     Lose(begin, end,
          absl::StrCat("no block that fits here ends with its checksum (one above ",
-                      options_.max_block_size_bytes, " bytes, max_block_size_bytes, is not found)",
+                      options_.reader.max_block_size_bytes,
+                      " bytes, max_block_size_bytes, is not found)",
                       end == file_end && num_rows_ == kUnknownRows ? "; then the file ends" : ""));
     return absl::OkStatus();
   }
@@ -381,11 +383,10 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
                                       std::unique_ptr<Sink> sink,
                                       const SalvageOptions& salvage_options) {
   SalvageOptions options = salvage_options;
-  options.max_block_size_bytes = std::min(options.max_block_size_bytes, kMostBlockBytes);
-  ReaderOptions reader_options;
-  reader_options.max_block_size_bytes = options.max_block_size_bytes;
-  const auto header = internal::ReadTornFileInfo(*torn, reader_options);
-  const auto whole = FileReader::Open(torn, reader_options);
+  size_t& max_block_size_bytes = options.reader.max_block_size_bytes;
+  max_block_size_bytes = std::min(max_block_size_bytes, kMostBlockBytes);
+  const auto header = internal::ReadTornFileInfo(*torn, options.reader);
+  const auto whole = FileReader::Open(torn, options.reader);
   if (!whole.ok() && !absl::IsDataLoss(whole.status())) return whole.status();
   if (!whole.ok() && !header.ok()) return header.status();
   const bool footer = whole.ok() && (!header.ok() || SameColumn(*header, (*whole)->info()));

@@ -17,6 +17,7 @@
 #include "cfile/batch.h"
 #include "cfile/inspect.h"
 #include "cfile/io.h"
+#include "cfile/options.h"
 
 namespace cfile {
 
@@ -25,9 +26,9 @@ struct SalvageOptions {
   // WriterOptions::value_index). Unless it is said: where the old one's footer says so; the header
   // of a torn file does not.
   std::optional<bool> value_index;
-  // Of the old file and of the new one; see WriterOptions. Above 2^31 - 1, which no file can have,
-  // is as that.
-  size_t max_block_size_bytes = 16 * 1024 * 1024;
+  // How the old file is read: its limits. Those of blocks and of metadata are the new one's, too.
+  // (Above 2^31 - 1 bytes of a block, which no file can have, is as that.)
+  ReaderOptions reader = {};
 };
 
 // Bytes of the old file that nothing came back from.

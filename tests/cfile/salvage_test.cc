@@ -354,11 +354,11 @@ TEST(SalvageTest, LimitOfBlocks) {
   const uint64_t rows = SalvageBytes(torn)->report.rows;
   EXPECT_GT(rows, 0);
   for (const size_t limit : {size_t{1} << 31, std::numeric_limits<size_t>::max()}) {
-    const auto salvaged = SalvageBytes(torn, {.max_block_size_bytes = limit});
+    const auto salvaged = SalvageBytes(torn, {.reader = {.max_block_size_bytes = limit}});
     ASSERT_TRUE(salvaged.ok()) << salvaged.status();
     EXPECT_EQ(salvaged->report.rows, rows);
   }
-  const auto salvaged = SalvageBytes(torn, {.max_block_size_bytes = 500});
+  const auto salvaged = SalvageBytes(torn, {.reader = {.max_block_size_bytes = 500}});
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
   EXPECT_EQ(salvaged->report.rows, 0);
   ASSERT_FALSE(salvaged->report.lost.empty());

@@ -12,6 +12,13 @@
 namespace cfile::tools {
 namespace {
 
+bool IsDirectory(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+}  // namespace
+
 ReaderOptions OptionsOf(const CommonOptions& common) {
   ReaderOptions options;
   // A file that shrinks under our eyes must give an error, not a signal.
@@ -27,13 +34,6 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
   SetMaxLeaves(common.max_leaves, options.record_limits);
   return options;
 }
-
-bool IsDirectory(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored);
-}
-
-}  // namespace
 
 void Output::Flush() {
   std::fwrite(text.data(), 1, text.size(), stdout);

@@ -82,6 +82,8 @@ void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common);
 // For CLI::Option::check: CLI11 takes -1 for an unsigned number.
 std::string CheckUnsigned(const std::string& text);
 
+ReaderOptions OptionsOf(const CommonOptions& common);
+
 // What a path names: exactly one of the two.
 struct Input {
   std::optional<Reader> file;

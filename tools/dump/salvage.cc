@@ -81,7 +81,7 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
         absl::StrCat(arguments.out, " exists already; --force replaces it")));
   }
   SalvageOptions options = arguments.options;
-  options.max_block_size_bytes = common.max_block_size_bytes;
+  options.reader = OptionsOf(common);
   auto torn = OpenPreadSource(common.path);
   if (!torn.ok()) return output.Fail(torn.status());
   auto sink = NewFileSink(arguments.out);
