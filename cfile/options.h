@@ -85,9 +85,9 @@ struct WriterOptions {
   size_t max_block_size_bytes = 16 * 1024 * 1024;
   // The most bytes of one value.
   size_t max_value_size_bytes = SIZE_MAX;
-  // (Readers refuse, too, what would take more than eight times as much memory: some hundred
-  // thousand pairs of metadata.) The most bytes of header, footer and, of a table (by the options
-  // of its first column), table.cft. Readers have the same limit and the same default; Kudu's is
+  // The most bytes of header, footer and, of a table (by the options of its first column),
+  // table.cft. Readers have the same limit and the same default, and refuse what would take more
+  // than eight times as much memory, too: some hundred thousand pairs of metadata. Kudu's limit is
   // its own.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
 

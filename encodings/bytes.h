@@ -38,6 +38,10 @@ void StoreLittleEndian(T value, uint8_t* p) {
   std::memcpy(p, &value, sizeof(T));
 }
 
+inline uint64_t LoadBigEndian64(const uint8_t* p) {
+  return __builtin_bswap64(LoadLittleEndian<uint64_t>(p));
+}
+
 // Copies kSize bytes, first all into registers. (The compiler's own copy is as good, but this one
 // is never a call.)
 template <size_t kSize>

@@ -10,21 +10,6 @@
 
 namespace cfile::encodings {
 
-// The first 8 bytes of `value` as a number that compares as they do; zeros for those it lacks.
-inline uint64_t BytesHead(std::string_view value) {
-  const uint8_t* const bytes = AsBytes(value).data();
-  const size_t size = value.size();
-  if (size >= 8) return __builtin_bswap64(LoadLittleEndian<uint64_t>(bytes));
-  if (size >= 4) {
-    const uint64_t high = __builtin_bswap32(LoadLittleEndian<uint32_t>(bytes));
-    const uint64_t low = __builtin_bswap32(LoadLittleEndian<uint32_t>(bytes + size - 4));
-    return high << 32 | (low << (8 * (8 - size)) & 0xffffffffu);
-  }
-  uint64_t head = 0;
-  for (size_t i = 0; i < size; ++i) head |= uint64_t{bytes[i]} << (56 - 8 * i);
-  return head;
-}
-
 // The bounds of the values added. Views of them: their bytes must stay. Keeps them so that most
 // values are told from them by a byte, or by 8 bytes behind what all have in common.
 class BytesBounds {

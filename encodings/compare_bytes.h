@@ -34,6 +34,21 @@ inline size_t CommonPrefix(std::string_view a, std::string_view b) {
   return i;
 }
 
+// The first 8 bytes of `value` as a number that compares as they do; zeros for those it lacks.
+inline uint64_t BytesHead(std::string_view value) {
+  const uint8_t* const bytes = AsBytes(value).data();
+  const size_t size = value.size();
+  if (size >= 8) return LoadBigEndian64(bytes);
+  if (size >= 4) {
+    const uint64_t high = __builtin_bswap32(LoadLittleEndian<uint32_t>(bytes));
+    const uint64_t low = __builtin_bswap32(LoadLittleEndian<uint32_t>(bytes + size - 4));
+    return high << 32 | (low << (8 * (8 - size)) & 0xffffffffu);
+  }
+  uint64_t head = 0;
+  for (size_t i = 0; i < size; ++i) head |= uint64_t{bytes[i]} << (56 - 8 * i);
+  return head;
+}
+
 // a before b as unsigned bytes; a prefix comes first.
 inline bool BytesLess(std::string_view a, std::string_view b) {
   const size_t common = CommonPrefix(a, b);

@@ -44,7 +44,7 @@ class KeyHeads {
     heads_.reserve(count);
     for (uint32_t i = 0; i < count; ++i) {
       const std::string_view whole = key(i);
-      heads_.push_back(Head(whole.substr(std::min(whole.size(), common_.size()))));
+      heads_.push_back(BytesHead(whole.substr(std::min(whole.size(), common_.size()))));
       if (i % kGroup == kGroup - 1) samples_.push_back(heads_.back());
     }
   }
@@ -56,7 +56,7 @@ class KeyHeads {
     const auto count = static_cast<uint32_t>(heads_.size());
     const std::string_view front = wanted.substr(0, common_.size());
     if (front != common_) return BytesLess(front, common_) ? 0 : count;
-    const uint64_t head = Head(wanted.substr(common_.size()));
+    const uint64_t head = BytesHead(wanted.substr(common_.size()));
     const uint32_t group = CountLess(samples_, head);  // it ends with the first that is not less
     const uint32_t begin = group * kGroup;
     uint32_t less =
@@ -81,14 +81,6 @@ class KeyHeads {
   }
 
  private:
-  // The first 8 bytes of `key`, zeros where it is shorter, in an order-preserving number.
-  static uint64_t Head(std::string_view key) {
-    if (key.size() >= 8) return __builtin_bswap64(LoadLittleEndian<uint64_t>(AsBytes(key).data()));
-    uint8_t bytes[8] = {};
-    std::copy_n(key.begin(), key.size(), bytes);
-    return __builtin_bswap64(LoadLittleEndian<uint64_t>(bytes));
-  }
-
   std::string common_;  // what all keys begin with
   std::vector<uint64_t> heads_;
   // The last of each whole group of heads: few enough to stay in the cache where many such objects

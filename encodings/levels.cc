@@ -16,10 +16,6 @@ absl::Status CheckWidth(int width) {
   return DataLoss("levels: values of ", width, " bits, expected 0 to ", kMaxWidth);
 }
 
-uint64_t LoadBigEndian(const uint8_t* p) {
-  return __builtin_bswap64(LoadLittleEndian<uint64_t>(p));
-}
-
 }  // namespace
 
 int LevelWidth(uint32_t maximum) { return static_cast<int>(std::bit_width(maximum)); }
@@ -96,11 +92,11 @@ absl::Status ReadBitPacked(ByteReader& reader, int width, std::span<T> out) {
     const size_t byte = static_cast<size_t>(bit / 8);
     uint64_t word;
     if (bytes.size() - byte >= sizeof(word)) {
-      word = LoadBigEndian(bytes.data() + byte);
+      word = LoadBigEndian64(bytes.data() + byte);
     } else {
       uint8_t padded[sizeof(word)] = {};
       std::memcpy(padded, bytes.data() + byte, bytes.size() - byte);
-      word = LoadBigEndian(padded);
+      word = LoadBigEndian64(padded);
     }
     value = static_cast<T>(word << (bit % 8) >> (64 - width));
     bit += static_cast<uint64_t>(width);

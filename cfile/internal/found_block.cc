@@ -203,8 +203,7 @@ absl::Status BlockJudge<T>::ReadAll(Cursor& cursor, std::span<const uint8_t> byt
     status = batch.status();
     if constexpr (std::is_same_v<T, std::string_view>) {
       // Values that share a prefix are more bytes than the block.
-      if (batch.ok())
-        for (const std::string_view value : batch->values) rows_bytes_ += value.size();
+      if (batch.ok()) rows_bytes_ += encodings::OwnBytes<T>(batch->values);
     }
   }
   // Of records it is not known how many entries were decoded.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "encodings/bytes.h"
+#include "encodings/compare_bytes.h"
 #include "encodings/physical_type.h"
 
 namespace cfile::internal {
@@ -139,11 +140,8 @@ Nature NatureOf(std::span<const T> values) {
     if constexpr (encodings::kIsBytes<T>) {
       width += values[i].size();
       if (i > 0) {
-        const std::string_view before = values[i - 1];
-        const size_t most = std::min<size_t>({before.size(), values[i].size(), 256});
-        size_t shared = 0;
-        while (shared < most && before[shared] == values[i][shared]) ++shared;
-        step += shared;
+        constexpr size_t kMost = 256;
+        step += encodings::CommonPrefix(values[i - 1].substr(0, kMost), values[i].substr(0, kMost));
       }
     } else {
       const auto magnitude = [](uint64_t n) { return std::bit_width(n ^ (n << 1)); };

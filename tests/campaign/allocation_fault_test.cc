@@ -51,10 +51,6 @@ void SeeWhetherProtobufCalls() {
   }
 }
 
-size_t OpenDescriptors() {
-  return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
-}
-
 size_t MappingsOf(const std::string& path) {
   std::ifstream maps("/proc/self/maps");
   size_t count = 0;

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,16 +9,12 @@
 #include "encodings/physical_type.h"
 #include "encodings/registry.h"
 #include "tests/cfile/column_testing.h"
+#include "tests/cfile/golden_files.h"
 #include "tests/cfile/level_testing.h"
 
 namespace cfile::campaign {
 
 using Bytes = std::vector<uint8_t>;
-
-struct NamedFile {
-  std::string name;
-  Bytes bytes;
-};
 
 template <typename T>
 Bytes RandomFile(const ColumnType& type, const WriterOptions& options, uint64_t seed) {
@@ -110,24 +103,6 @@ inline std::vector<NamedFile> OwnFiles(uint64_t seed) {
       }
     }
   }
-  return files;
-}
-
-// Those of tests/golden that are not larger than `most_bytes`.
-inline std::vector<NamedFile> GoldenFiles(uintmax_t most_bytes) {
-  namespace fs = std::filesystem;
-  std::vector<NamedFile> files;
-  for (const char* folder : {"kudu", "cfile"}) {
-    const std::string root = std::string(CFILE_SOURCE_DIR "/tests/golden/") + folder;
-    for (const auto& entry : fs::recursive_directory_iterator(root)) {
-      if (entry.path().extension() != ".cfile" || entry.file_size() > most_bytes) continue;
-      std::ifstream in(entry.path(), std::ios::binary);
-      files.push_back({fs::relative(entry.path(), root).string(),
-                       Bytes{std::istreambuf_iterator<char>(in), {}}});
-    }
-  }
-  std::sort(files.begin(), files.end(),
-            [](const NamedFile& a, const NamedFile& b) { return a.name < b.name; });
   return files;
 }
 

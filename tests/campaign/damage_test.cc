@@ -26,7 +26,6 @@ namespace cfile {
 namespace {
 
 using campaign::Bytes;
-using campaign::NamedFile;
 using campaign::Transcript;
 
 constexpr uintmax_t kMostGoldenBytes = 8 * 1024;
@@ -37,7 +36,7 @@ const std::vector<NamedFile>& Files() {
   static const auto* const files = new auto([] {
     std::vector<NamedFile> all = campaign::OwnFiles(/*seed=*/0);
     EXPECT_GE(all.size(), 300u);
-    for (NamedFile& file : campaign::GoldenFiles(kMostGoldenBytes)) all.push_back(std::move(file));
+    for (NamedFile& file : GoldenFiles(".cfile", kMostGoldenBytes)) all.push_back(std::move(file));
     const size_t step = campaign::Full() ? 1 : 8 * kThinning;
     std::vector<NamedFile> chosen;
     for (size_t i = 0; i < all.size(); i += step) chosen.push_back(std::move(all[i]));

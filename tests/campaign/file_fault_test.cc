@@ -55,11 +55,6 @@ absl::Status ReadNumbers(const std::string& path, int64_t first) {
   return absl::OkStatus();
 }
 
-size_t OpenDescriptors() {
-  const fs::directory_iterator descriptors("/proc/self/fd");
-  return static_cast<size_t>(std::distance(descriptors, {}));
-}
-
 // Calls `prepare` and `attempt` again and again while its first, second, ... call of the system
 // fails with `error`, until it makes so many no more; `check` gets the status and the call that
 // failed.

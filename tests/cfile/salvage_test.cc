@@ -492,18 +492,21 @@ TEST(SalvageTest, RefusesWhatCannotBeRead) {
   EXPECT_THAT(std::string(status.message()), testing::HasSubstr("header"));
 }
 
+const WriterOptions kSmallBlocks{.encoding = Encoding::kPlain, .max_values_per_block = 10};
+
+// A hundred times a file of 2,000 values of the same type.
+Column<std::string_view> FilesAsValues() {
+  Column<std::string_view> inner, outer;
+  for (int i = 0; i < 2000; ++i) inner.rows.push_back("inner " + std::to_string(i));
+  const Bytes file = WriteColumn<std::string_view>(ColumnType::Binary(), kSmallBlocks, inner);
+  outer.rows.assign(100, std::string(reinterpret_cast<const char*>(file.data()), file.size()));
+  return outer;
+}
+
 // What values hold is not taken for blocks of the column as long as nothing before it is lost.
 TEST(SalvageTest, FilesAsValues) {
-  Column<std::string_view> inner;
-  for (int i = 0; i < 2000; ++i) inner.rows.push_back("inner " + std::to_string(i));
-  const WriterOptions options{.encoding = Encoding::kPlain, .max_values_per_block = 10};
-  const Bytes inner_file = WriteColumn<std::string_view>(ColumnType::Binary(), options, inner);
-  Column<std::string_view> outer;
-  for (int i = 0; i < 100; ++i) {
-    outer.rows.push_back(
-        std::string(reinterpret_cast<const char*>(inner_file.data()), inner_file.size()));
-  }
-  const Bytes file = WriteColumn<std::string_view>(ColumnType::Binary(), options, outer);
+  const Column<std::string_view> outer = FilesAsValues();
+  const Bytes file = WriteColumn<std::string_view>(ColumnType::Binary(), kSmallBlocks, outer);
   const auto salvaged = SalvageBytes(Prefix(file, file.size() - 1));
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
   EXPECT_EQ(salvaged->report.blocks, BlocksOf(file).size());
@@ -512,16 +515,8 @@ TEST(SalvageTest, FilesAsValues) {
 
 // Behind lost blocks, too, blocks are preferred to what their values hold.
 TEST(SalvageTest, FilesAsValuesBehindALoss) {
-  Column<std::string_view> inner;
-  for (int i = 0; i < 2000; ++i) inner.rows.push_back("inner " + std::to_string(i));
-  const WriterOptions options{.encoding = Encoding::kPlain, .max_values_per_block = 10};
-  const Bytes inner_file = WriteColumn<std::string_view>(ColumnType::Binary(), options, inner);
-  Column<std::string_view> outer;
-  for (int i = 0; i < 100; ++i) {
-    outer.rows.push_back(
-        std::string(reinterpret_cast<const char*>(inner_file.data()), inner_file.size()));
-  }
-  Bytes torn = WriteColumn<std::string_view>(ColumnType::Binary(), options, outer);
+  const Column<std::string_view> outer = FilesAsValues();
+  Bytes torn = WriteColumn<std::string_view>(ColumnType::Binary(), kSmallBlocks, outer);
   const std::vector<Block> blocks = BlocksOf(torn);
   torn.pop_back();
   const auto lost = [](const Block& block) { return block.index % 3 == 1; };

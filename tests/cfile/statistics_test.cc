@@ -22,11 +22,11 @@
 #include "cfile/writer.h"
 #include "encodings/bytes.h"
 #include "gmock/gmock.h"
-#include "hwy/targets.h"
 #include "proto/cfile.pb.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/level_testing.h"
 #include "tests/encodings/columns.h"
+#include "tests/encodings/each_target.h"
 
 namespace cfile {
 namespace {
@@ -344,9 +344,7 @@ TEST(BloomFilter, AsDuckDbs) {
   }
   const std::vector<std::string_view> words(texts.begin(), texts.end());
   const auto hex = [](const std::string& bytes) { return absl::BytesToHexString(bytes); };
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
+  encodings::WithEachTarget([&] {
     internal::BloomFilterBuilder integers(8, 64), strings(8, 64), doubles(8, 64);
     integers.AddValues<int32_t>(numbers);
     strings.AddValues<std::string_view>(words);
@@ -360,8 +358,7 @@ TEST(BloomFilter, AsDuckDbs) {
     EXPECT_EQ(hex(doubles.Finish()),
               "3d06544fa3d244cc593c5e8bdf187a43b9d18e34de0596f4504df9b30b5cabad"
               "ea6e377f8edfb126aa9afaedbd1e5a7f581495f3cc3fca13d8af2fdad7b97dd1");
-  }
-  hwy::SetSupportedTargetsForTest(0);
+  });
 }
 
 TEST(BloomFilter, FoldedIsTheSmallOneAndFewPass) {

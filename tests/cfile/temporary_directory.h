@@ -5,12 +5,19 @@
 
 #include <atomic>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
 
 namespace cfile {
+
+// What this process has open.
+inline size_t OpenDescriptors() {
+  const std::filesystem::directory_iterator descriptors("/proc/self/fd");
+  return static_cast<size_t>(std::distance(descriptors, {}));
+}
 
 // Made empty, and removed with all that is in it.
 class TemporaryDirectory {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "columns.h"
-#include "hwy/targets.h"
+#include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {
 namespace {
@@ -43,11 +43,7 @@ void TestType() {
 }
 
 TEST(MatchRangeTargets, AsThePlainLoop) {
-  const auto targets = hwy::SupportedAndGeneratedTargets();
-  EXPECT_GT(targets.size(), 1u);
-  for (const int64_t target : targets) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
+  WithEachTarget([] {
 #define CFILE_TEST_TYPE(T) TestType<T>();
     CFILE_FOR_EACH_WORD_INTEGER(CFILE_TEST_TYPE)
     CFILE_TEST_TYPE(bool)
@@ -56,8 +52,7 @@ TEST(MatchRangeTargets, AsThePlainLoop) {
     CFILE_TEST_TYPE(float)
     CFILE_TEST_TYPE(double)
 #undef CFILE_TEST_TYPE
-  }
-  hwy::SetSupportedTargetsForTest(0);
+  });
 }
 
 TEST(PositionsOfOnes, AllAndNone) {

@@ -8,7 +8,7 @@
 
 #include "columns.h"
 #include "encodings/bytes_min_max.h"
-#include "hwy/targets.h"
+#include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {
 namespace {
@@ -59,11 +59,7 @@ void TestType() {
 }
 
 TEST(MinMaxTargets, AsThePlainLoop) {
-  const auto targets = hwy::SupportedAndGeneratedTargets();
-  EXPECT_GT(targets.size(), 1u);
-  for (const int64_t target : targets) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
+  WithEachTarget([] {
 #define CFILE_TEST_TYPE(T) TestType<T>();
     CFILE_FOR_EACH_WORD_INTEGER(CFILE_TEST_TYPE)
     CFILE_TEST_TYPE(bool)
@@ -71,8 +67,7 @@ TEST(MinMaxTargets, AsThePlainLoop) {
     CFILE_TEST_TYPE(float)
     CFILE_TEST_TYPE(double)
 #undef CFILE_TEST_TYPE
-  }
-  hwy::SetSupportedTargetsForTest(0);
+  });
 }
 
 TEST(MinMaxOfBytes, AsThePlainLoop) {

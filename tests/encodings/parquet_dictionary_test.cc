@@ -12,7 +12,7 @@
 #include "encodings/parquet_plain.h"
 #include "encodings/registry.h"
 #include "encodings/rle_hybrid.h"
-#include "hwy/targets.h"
+#include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {
 namespace {
@@ -274,14 +274,7 @@ void CheckAllWidths() {
   }
 }
 
-TEST(ParquetDictionary, AllWidthsWithAllTargets) {
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    CheckAllWidths();
-  }
-  hwy::SetSupportedTargetsForTest(0);
-}
+TEST(ParquetDictionary, AllWidthsWithAllTargets) { WithEachTarget(CheckAllWidths); }
 
 TEST(ParquetDictionary, DamageIsReported) {
   const auto load = [](PhysicalType type, uint32_t length, std::vector<uint8_t> bytes) {

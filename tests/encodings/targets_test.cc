@@ -5,24 +5,10 @@
 #include "blocks.h"
 #include "encodings/bool_bits.h"
 #include "encodings/byte_streams.h"
-#include "hwy/targets.h"
+#include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {
 namespace {
-
-// Calls check() once with each instruction set, which must be more than one.
-template <typename Check>
-void WithEachTarget(Check check) {
-  const auto targets = hwy::SupportedAndGeneratedTargets();
-  EXPECT_GT(targets.size(), 1u);
-  for (const int64_t target : targets) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    check();
-    if (testing::Test::HasFatalFailure()) break;
-  }
-  hwy::SetSupportedTargetsForTest(0);
-}
 
 class EncodingTargets : public testing::TestWithParam<Pair> {};
 INSTANTIATE_TEST_SUITE_P(Registry, EncodingTargets, testing::ValuesIn(AllPairs()), PairName);

@@ -1,40 +1,21 @@
 // Small files of every kind to begin with.
 #pragma once
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "tests/cfile/column_testing.h"
+#include "tests/cfile/golden_files.h"
 #include "tests/cfile/level_testing.h"
 #include "tests/encodings/columns.h"
 #include "tests/fuzz/target.h"
 
 namespace cfile::fuzz {
 
-// The golden files whose names end so, up to 4 KiB each.
-inline std::vector<Bytes> GoldenFiles(std::string_view extension) {
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(CFILE_SOURCE_DIR "/tests/golden")) {
-    if (entry.path().extension() == extension && entry.file_size() <= 4096)
-      paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
-  std::vector<Bytes> files;
-  for (const auto& path : paths) {
-    std::ifstream in(path, std::ios::binary);
-    files.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-  }
-  return files;
-}
-
 // Of several blocks and index nodes each: one for each encoding and type, with nulls or sorted, and
 // some with levels; all codecs have their turn. And the golden ones.
 inline std::vector<Bytes> SeedFiles() {
   using namespace testing_support;
-  std::vector<Bytes> files = GoldenFiles(".cfile");
+  constexpr uintmax_t kMostBytes = 4096;
+  std::vector<Bytes> files;
+  for (NamedFile& file : GoldenFiles(".cfile", kMostBytes)) files.push_back(std::move(file.bytes));
   const std::vector<Compression> codecs = BuiltInCompressions();
   std::mt19937_64 random(1);
   uint64_t turn = 0;

@@ -1,0 +1,37 @@
+// The golden files by their bytes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cfile {
+
+struct NamedFile {
+  std::string name;
+  std::vector<uint8_t> bytes;
+};
+
+// Those of tests/golden whose names end with `extension` and that have up to `most_bytes`, by their
+// names.
+inline std::vector<NamedFile> GoldenFiles(std::string_view extension, uintmax_t most_bytes) {
+  namespace fs = std::filesystem;
+  const std::string root = CFILE_SOURCE_DIR "/tests/golden";
+  std::vector<NamedFile> files;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (entry.path().extension() != extension || entry.file_size() > most_bytes) continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    files.push_back({fs::relative(entry.path(), root).string(),
+                     {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}});
+  }
+  std::sort(files.begin(), files.end(),
+            [](const NamedFile& a, const NamedFile& b) { return a.name < b.name; });
+  return files;
+}
+
+}  // namespace cfile

@@ -1,0 +1,24 @@
+// Tests with each instruction set that this machine has.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "hwy/targets.h"
+
+namespace cfile::encodings {
+
+// Calls check() once with each instruction set, which must be more than one.
+template <typename Check>
+void WithEachTarget(Check check) {
+  const auto targets = hwy::SupportedAndGeneratedTargets();
+  EXPECT_GT(targets.size(), 1u);
+  for (const int64_t target : targets) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    check();
+    if (testing::Test::HasFatalFailure()) break;
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+}  // namespace cfile::encodings
