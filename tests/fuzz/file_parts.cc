@@ -20,7 +20,7 @@ using Kind = FileParts::Kind;
 
 constexpr std::string_view kMagicV1 = "kuducfil";
 constexpr std::string_view kMagicV2 = "kuducfl2";
-constexpr size_t kMagicBytes = 8;
+[[maybe_unused]] constexpr size_t kMagicBytes = 8;
 
 // Follows the pointers of a file.
 class Walk {
