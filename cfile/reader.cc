@@ -101,7 +101,10 @@ absl::StatusOr<uint64_t> Reader::BlockBegin(uint64_t ordinal) const {
   if (ordinal >= num_values()) return num_values();
   IndexPath path(file_.get(), IndexKind::kPositional);
   CFILE_RETURN_IF_ERROR(path.SeekToOrdinal(ordinal));
-  return path.valid() ? path.leaf().ordinal(path.entry()) : 0;
+  const uint64_t begin = path.valid() ? path.leaf().ordinal(path.entry()) : 0;
+  if (begin <= ordinal) return begin;
+  return encodings::DataLoss(file_->source().name(), ": the positional index begins the block of ",
+                             "ordinal ", ordinal, " at ordinal ", begin);
 }
 
 absl::StatusOr<std::vector<OrdinalRange>> Reader::Split(size_t max_ranges) const {

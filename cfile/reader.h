@@ -122,7 +122,7 @@ class Reader {
   uint64_t num_values() const { return info().num_values; }
 
   // The first row of the block that holds `ordinal`; num_values() if there is none.
-  // kFailedPrecondition: the file has no positional index.
+  // kFailedPrecondition: the file has no positional index. kDataLoss: the index is damaged.
   absl::StatusOr<uint64_t> BlockBegin(uint64_t ordinal) const;
   // All rows as up to `max_ranges` ranges of about the same length that begin at blocks: one for
   // each cursor of a parallel scan (Cursor::SeekToRange). None is empty. Precondition: max_ranges >

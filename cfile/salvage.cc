@@ -400,9 +400,10 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
   encodings::VisitPhysicalType(info.type.physical(), [&](auto type) {
     using T = typename decltype(type)::type;
     report = [&]() -> absl::StatusOr<SalvageReport> {
-      CFILE_RETURN_IF_ERROR(
-          encodings::MakeDecoder<T>(info.encoding, info.type.physical(), info.type.type_length)
-              .status());
+      // Each that has an encoder has a decoder, too.
+      CFILE_RETURN_IF_ERROR(encodings::MakeEncoder<T>(info.encoding, info.type.physical(),
+                                                      {.type_length = info.type.type_length})
+                                .status());
       Salvager<T> salvager(torn, info, !footer && info.encoding == Encoding::kPlain, options);
       CFILE_RETURN_IF_ERROR(footer ? salvager.ReadWhole(**whole) : salvager.Search(torn->size()));
       return salvager.Write(std::move(sink), header.ok() ? header->encoding : info.encoding);

@@ -15,12 +15,17 @@
 #include <functional>
 #include <iterator>
 #include <new>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cfile/inspect.h"
+#include "cfile/levels.h"
 #include "cfile/reader.h"
+#include "cfile/records.h"
+#include "cfile/salvage.h"
+#include "cfile/scan.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -133,6 +138,37 @@ class AllocationFaultTest : public testing::TestWithParam<Case> {
     return cursor.SeekToKey(values_[301]).status();
   }
 
+  // What else there is to ask.
+  absl::Status Query(const Reader& reader) const {
+    auto cursor = reader.NewCursor<std::string_view>();
+    if (!cursor.ok()) return cursor.status();
+    OwnedBatch<std::string_view> taken;
+    absl::Status status = cursor->Take(std::vector<uint64_t>{500, 0, 301}, taken);
+    if (!status.ok()) return status;
+    EXPECT_EQ(taken.batch().values[2], values_[301]);
+    KeyPosition positions[2];
+    status = cursor->SeekMany(std::vector{values_[200], values_[20]}, positions);
+    if (!status.ok()) return status;
+    EXPECT_EQ(positions[0].ordinal, 200);
+    const auto clone = cursor->Clone();
+    if (!clone.ok()) return clone.status();
+    EXPECT_EQ(clone->ordinal(), cursor->ordinal());
+    auto scan = Scan<std::string_view>::Open(
+        reader, Predicate<std::string_view>::Between(values_[40], values_[50]));
+    if (!scan.ok()) return scan.status();
+    for (size_t found = 0;;) {
+      const auto rows = scan->Next();
+      if (!rows.ok()) return rows.status();
+      if (rows->empty()) {
+        EXPECT_EQ(found, 12);
+        break;
+      }
+      found += rows->values.size();
+    }
+    const VerifyReport report = Verify(reader);
+    return report.ok() ? absl::OkStatus() : report.damages[0].status;
+  }
+
   void ExpectWhole(const std::string& path) const {
     const auto reader = Reader::Open(path);
     ASSERT_TRUE(reader.ok()) << reader.status();
@@ -229,6 +265,39 @@ TEST_P(AllocationFaultTest, Reader) {
   }
 }
 
+TEST_P(AllocationFaultTest, Queries) {
+  ASSERT_TRUE(Write(path_).ok());
+  FailEachAllocation([] {},
+                     [&]() -> absl::Status {
+                       const auto reader = ::cfile::Reader::Open(path_);
+                       return reader.ok() ? Query(*reader) : reader.status();
+                     },
+                     [&](bool) { EXPECT_EQ(MappingsOf(path_), 0); });
+}
+
+// Of a torn file into a new one.
+TEST_P(AllocationFaultTest, Salvage) {
+  ASSERT_TRUE(Write(path_).ok());
+  fs::resize_file(path_, fs::file_size(path_) - 10);
+  const std::string saved = directory_.path("saved");
+  FailEachAllocation(
+      [&] { fs::remove(saved); },
+      [&]() -> absl::Status {
+        auto source = OpenPreadSource(path_);
+        if (!source.ok()) return source.status();
+        auto sink = NewFileSink(saved);
+        if (!sink.ok()) return sink.status();
+        return ::cfile::Salvage(*source, *std::move(sink), {.value_index = true}).status();
+      },
+      [&](bool threw) {
+        // The report may fail when the file is there.
+        const bool published = fs::exists(saved);
+        EXPECT_TRUE(published || threw);
+        EXPECT_EQ(directory_.Entries().size(), published ? 2 : 1);
+        if (published) ExpectWhole(saved);
+      });
+}
+
 // The same reader, with its index nodes and its cache, gives a new cursor where one has failed.
 TEST_P(AllocationFaultTest, ReaderThatGoesOn) {
   ASSERT_TRUE(Write(path_).ok());
@@ -248,6 +317,133 @@ TEST_P(AllocationFaultTest, ReaderThatGoesOn) {
                        return cursor.ok() ? Read(*cursor) : cursor.status();
                      },
                      [](bool) {});
+}
+
+// Codecs take memory by malloc, which is not made to fail; what is around them is.
+TEST(CodecAllocationFaultTest, WriterAndReader) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("file");
+  std::vector<int64_t> values(2000);
+  std::iota(values.begin(), values.end(), 0);
+  for (const Compression codec : {Compression::kSnappy, Compression::kLz4, Compression::kZlib,
+                                  Compression::kZstd, Compression::kGzip, Compression::kBrotli}) {
+    SCOPED_TRACE(static_cast<int>(codec));
+    if (!CheckCompressionBuiltIn(codec).ok()) continue;
+    FailEachAllocation(
+        [&] { fs::remove(path); },
+        [&]() -> absl::Status {
+          auto writer = Writer<int64_t>::Create(
+              path, ColumnType::Int64(),
+              {.encoding = Encoding::kPlain, .compression = codec, .block_size_bytes = 4000});
+          if (!writer.ok()) return writer.status();
+          absl::Status status = (*writer)->Append(values);
+          if (status.ok()) status = (*writer)->Finish();
+          if (!status.ok()) return status;
+          const auto reader = Reader::Open(path);
+          if (!reader.ok()) return reader.status();
+          const VerifyReport report = Verify(*reader);
+          return report.ok() ? absl::OkStatus() : report.damages[0].status;
+        },
+        [&](bool threw) { EXPECT_EQ(directory.Entries().size(), fs::exists(path)) << threw; });
+  }
+}
+
+TEST(LevelAllocationFaultTest, WriterAndCursor) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("leaf");
+  // Of each three records: a list of two, an empty one, null.
+  std::vector<uint16_t> repetition, definition;
+  std::vector<int32_t> values;
+  for (int32_t i = 0; i < 300; ++i) {
+    repetition.insert(repetition.end(), {0, 1, 0, 0});
+    definition.insert(definition.end(), {2, 2, 1, 0});
+    values.insert(values.end(), {i, -i});
+  }
+  for (const Encoding encoding : {Encoding::kPlain, Encoding::kAuto}) {
+    FailEachAllocation(
+        [&] { fs::remove(path); },
+        [&]() -> absl::Status {
+          auto writer = LevelWriter<int32_t>::Create(
+              path, ColumnType::Int32(), {.max_repetition = 1, .max_definition = 2},
+              {.encoding = encoding, .block_size_bytes = 500, .index_block_size_bytes = 100});
+          if (!writer.ok()) return writer.status();
+          absl::Status status = (*writer)->Append(repetition, definition, values);
+          if (status.ok()) status = (*writer)->Finish();
+          if (!status.ok()) return status;
+          const auto reader = Reader::Open(path);
+          if (!reader.ok()) return reader.status();
+          auto cursor = LevelCursor<int32_t>::Open(*reader);
+          if (!cursor.ok()) return cursor.status();
+          if (status = cursor->SeekToRecord(700); !status.ok()) return status;
+          size_t records = 0;
+          while (true) {
+            const auto batch = cursor->Next(100);
+            if (!batch.ok()) return batch.status();
+            if (batch->empty()) break;
+            records += batch->num_records;
+          }
+          EXPECT_EQ(records, 200);
+          return absl::OkStatus();
+        },
+        [&](bool threw) { EXPECT_EQ(directory.Entries().size(), fs::exists(path)) << threw; });
+  }
+}
+
+struct CountingVisitor final : RecordVisitor {
+  int groups = 0, values = 0;
+  absl::Status BeginGroup(size_t) override { return absl::OkStatus(); }
+  absl::Status EndGroup(size_t) override {
+    ++groups;
+    return absl::OkStatus();
+  }
+  absl::Status Value(size_t, const RecordValue&) override {
+    ++values;
+    return absl::OkStatus();
+  }
+};
+
+TEST(RecordAllocationFaultTest, WriterAndReader) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("table");
+  const auto schema = RecordSchema::Parse(
+      "message m { required int32 id; repeated group tags { optional string name; } }");
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  FailEachAllocation(
+      [&] { fs::remove_all(path); },
+      [&]() -> absl::Status {
+        {
+          auto writer = RecordWriter::Create(path, *schema);
+          if (!writer.ok()) return writer.status();
+          absl::Status status;
+          for (int32_t id = 0; status.ok() && id < 3; ++id) {
+            status.Update((*writer)->BeginGroup(0));
+            status.Update((*writer)->Value(1, RecordValue(id)));
+            status.Update((*writer)->BeginGroup(2));
+            status.Update((*writer)->Value(3, RecordValue(std::string_view("a name"))));
+            status.Update((*writer)->EndGroup(2));
+            status.Update((*writer)->EndGroup(0));
+          }
+          if (status.ok()) status = (*writer)->Finish();
+          if (!status.ok()) return status;
+        }
+        auto reader = RecordReader::Open(path);
+        if (!reader.ok()) return reader.status();
+        CountingVisitor visitor;
+        while (true) {
+          const auto more = (*reader)->Next(visitor);
+          if (!more.ok()) return more.status();
+          if (!*more) break;
+        }
+        EXPECT_EQ(visitor.groups, 6);
+        EXPECT_EQ(visitor.values, 6);
+        return absl::OkStatus();
+      },
+      [&](bool threw) {
+        for (const std::string& entry : directory.Entries()) {
+          EXPECT_FALSE(IsTemporaryFileName(fs::path(entry).filename())) << entry;
+        }
+        EXPECT_TRUE(threw || fs::exists(path + "/table.cft"));
+      });
 }
 
 TEST(TableAllocationFaultTest, Writer) {

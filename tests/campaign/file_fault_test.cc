@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,9 @@ absl::Status WriteNumbers(const std::string& path, int64_t first) {
   return status.ok() ? (*writer)->Finish() : status;
 }
 
-absl::Status ReadNumbers(const std::string& path, int64_t first) {
-  auto reader = Reader::Open(path, {.access = ReaderOptions::Access::kPread});
+absl::Status ReadNumbers(const std::string& path, int64_t first,
+                         ReaderOptions::Access access = ReaderOptions::Access::kPread) {
+  auto reader = Reader::Open(path, {.access = access});
   if (!reader.ok()) return reader.status();
   auto cursor = reader->NewCursor<int64_t>();
   if (!cursor.ok()) return cursor.status();
@@ -81,7 +83,7 @@ void FailEachCall(const std::string& directory, int error, const std::function<v
     }
     if (failed.empty()) {
       EXPECT_TRUE(status.ok()) << status;
-      EXPECT_GT(number, 3);
+      EXPECT_GT(number, 2);
       campaign::Done("failed_calls", static_cast<uint64_t>(number) - 1);
       return;
     }
@@ -142,15 +144,41 @@ TEST_P(FileFaultTest, EachCallOfAReaderFails) {
   const std::string path = directory_.path("file");
   ASSERT_TRUE(WriteNumbers(path, 5).ok());
   if (GetParam() == ENOSPC) return;
-  FailEachCall(
-      directory_.path(), GetParam(), [] {}, [&] { return ReadNumbers(path, 5); },
-      [&](const absl::Status& status, const std::string& failed) {
-        if (failed.empty() || MayBeSilent(failed, GetParam())) {
-          EXPECT_TRUE(status.ok()) << status;
-        } else {
-          EXPECT_FALSE(status.ok());
-        }
-      });
+  for (const auto access : {ReaderOptions::Access::kPread, ReaderOptions::Access::kMap}) {
+    const bool maps = access == ReaderOptions::Access::kMap;
+    if (maps && GetParam() == SystemCalls::kShort) continue;  // there are no reads
+    std::set<std::string> all_failed;
+    FailEachCall(
+        directory_.path(), GetParam(), [] {}, [&] { return ReadNumbers(path, 5, access); },
+        [&](const absl::Status& status, const std::string& failed) {
+          all_failed.insert(failed);
+          if (failed.empty() || MayBeSilent(failed, GetParam())) {
+            EXPECT_TRUE(status.ok()) << status;
+          } else {
+            EXPECT_FALSE(status.ok());
+          }
+        });
+    if (GetParam() != EIO) continue;
+    EXPECT_THAT(all_failed,
+                ElementsAre("", "close", "fstat", maps ? "mmap" : "open", maps ? "open" : "pread"));
+  }
+}
+
+// What cannot be removed stays under its temporary name, by which IsTemporaryFileName tells it; the
+// error that is told is the first.
+TEST(TemporaryFileTest, CannotBeRemoved) {
+  const TemporaryDirectory directory;
+  {
+    const auto sink = NewFileSink(directory.path("file"));
+    ASSERT_TRUE(sink.ok()) << sink.status();
+    SystemCalls::Get().Arm(directory.path(), 1, EIO);
+  }
+  SystemCalls::Get().Disarm();
+  EXPECT_EQ(SystemCalls::Get().failed(), "unlink");
+  ASSERT_EQ(directory.Entries().size(), 1);
+  EXPECT_TRUE(IsTemporaryFileName(directory.Entries()[0])) << directory.Entries()[0];
+  EXPECT_TRUE(WriteNumbers(directory.path("file"), 5).ok());
+  EXPECT_TRUE(ReadNumbers(directory.path("file"), 5).ok());
 }
 
 // Two rows, `value` and the next.

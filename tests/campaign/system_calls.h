@@ -4,6 +4,8 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,7 +27,8 @@ class SystemCalls {
   }
 
   // The `number`-th call from now on fails with `error` (a value of errno), once. kShort: it is
-  // done by half if it reads or writes. Only calls for paths that begin with `directory`.
+  // done by half if it reads or writes. EINTR: if it is one that signals interrupt. Only calls for
+  // paths that begin with `directory`.
   static constexpr int kShort = -1;
   void Arm(const std::string& directory, int64_t number, int error) {
     directory_ = directory;
@@ -67,8 +70,10 @@ class SystemCalls {
   void Opened(int descriptor, const std::string& path) { paths_[descriptor] = path; }
   void Closed(int descriptor) { paths_.erase(descriptor); }
   // 0, or how this call has to fail.
-  int Fails(const char* name, const std::string& path, bool may_be_short = false) {
-    if (!Watched(path) || (error_ == kShort && !may_be_short) || --left_ != 0) return 0;
+  int Fails(const char* name, const std::string& path, bool may_be_short = false,
+            bool may_be_interrupted = true) {
+    if (!Watched(path) || (error_ == kShort && !may_be_short)) return 0;
+    if ((error_ == EINTR && !may_be_interrupted) || --left_ != 0) return 0;
     failed_ = name;
     return error_;
   }
@@ -187,6 +192,40 @@ int rename(const char* from, const char* to) noexcept {
   const int result = static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
   if (result == 0) calls.Did(SystemCalls::Event::kRename, from, to);
   return result;
+}
+
+int fstat(int descriptor, struct stat* status) noexcept {
+  using cfile::testing_support::SystemCalls;
+  SystemCalls& calls = SystemCalls::Get();
+  if (const int error = calls.Fails("fstat", calls.PathOf(descriptor), /*may_be_short=*/false,
+                                    /*may_be_interrupted=*/false)) {
+    return cfile::testing_support::FailWith(error);
+  }
+  return static_cast<int>(syscall(SYS_fstat, descriptor, status));
+}
+
+void* mmap(void* begin, size_t size, int protection, int flags, int descriptor,
+           off_t offset) noexcept {
+  using cfile::testing_support::SystemCalls;
+  if (descriptor >= 0) {  // else it is memory, perhaps for what the next line needs
+    SystemCalls& calls = SystemCalls::Get();
+    if (const int error = calls.Fails("mmap", calls.PathOf(descriptor), /*may_be_short=*/false,
+                                      /*may_be_interrupted=*/false)) {
+      cfile::testing_support::FailWith(error);
+      return MAP_FAILED;
+    }
+  }
+  return reinterpret_cast<void*>(
+      syscall(SYS_mmap, begin, size, protection, flags, descriptor, offset));
+}
+
+int unlink(const char* path) noexcept {
+  using cfile::testing_support::SystemCalls;
+  if (const int error = SystemCalls::Get().Fails("unlink", path, /*may_be_short=*/false,
+                                                 /*may_be_interrupted=*/false)) {
+    return cfile::testing_support::FailWith(error);
+  }
+  return static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
 }
 
 int mkdir(const char* path, mode_t mode) noexcept {

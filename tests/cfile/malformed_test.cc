@@ -9,6 +9,7 @@
 #include "cfile/internal/file_metadata.h"
 #include "cfile/internal/index_node.h"
 #include "cfile/reader.h"
+#include "cfile/salvage.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "tests/campaign/parts.h"
@@ -144,37 +145,91 @@ TEST(Malformed, ImpossibleLimitsAreRefused) {
 
 // 25 levels of two entries that name the same child would be 2^25 visits: each subtree has a range
 // of the file for itself.
+// `file`, which has lost its footer, with one that says what `info` does.
+File WithFooter(File file, const FileInfo& info) {
+  encodings::ByteWriter tail;
+  internal::AppendFooter(info, Compatibility::kNone, tail);
+  file.insert(file.end(), tail.data(), tail.data() + tail.size());
+  return file;
+}
+// `file`, which has a footer, without it.
+File WithoutFooter(File file) {
+  file.resize(file.size() - Reader::Open(NewMemoryViewSource(file))->info().footer_size_bytes);
+  return file;
+}
+// Appends a block with its checksum, and says where it lies.
+BlockPointer AppendBlock(encodings::ByteWriter block, File& file) {
+  block.PutFixed(internal::Crc32c(block.span()));
+  const BlockPointer pointer{.offset = file.size(), .size = static_cast<uint32_t>(block.size())};
+  file.insert(file.end(), block.data(), block.data() + block.size());
+  return pointer;
+}
+
 TEST(Malformed, SharedIndexNodesAreRefused) {
   for (const bool with_positional : {true, false}) {
     std::mt19937_64 random(4);
     const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 3, -1, true, random);
-    File file = WriteColumn<int32_t>(
-        ColumnType::Int32(), {.positional_index = with_positional, .value_index = true}, column);
+    File file = WriteColumn<int32_t>(ColumnType::Int32(),
+                                     {.compression = Compression::kNone,
+                                      .positional_index = with_positional,
+                                      .value_index = true},
+                                     column);
     const FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
-    const File footer(file.end() - static_cast<ptrdiff_t>(info.footer_size_bytes), file.end());
-    file.resize(file.size() - footer.size());
+    file = WithoutFooter(file);
     BlockPointer child = *info.value_index_root;
     for (int level = 0; level < 25; ++level) {
       encodings::ByteWriter node;
       internal::IndexNodeBuilder builder(internal::IndexKeyForm::kBytes);
       for (int entry = 0; entry < 2; ++entry) builder.Add(std::string_view("\x80", 1), child);
       builder.Finish(/*leaf=*/false, node);
-      node.PutFixed(internal::Crc32c(node.span()));
-      child = {.offset = file.size(), .size = static_cast<uint32_t>(node.size())};
-      file.insert(file.end(), node.data(), node.data() + node.size());
+      child = AppendBlock(std::move(node), file);
     }
     FileInfo changed = info;
     changed.value_index_root = child;
-    encodings::ByteWriter tail;
-    internal::AppendFooter(changed, Compatibility::kNone, tail);
-    file.insert(file.end(), tail.data(), tail.data() + tail.size());
-    const auto reader = Reader::Open(NewMemorySource(file));
+    const auto reader = Reader::Open(NewMemorySource(WithFooter(file, changed)));
     ASSERT_TRUE(reader.ok()) << reader.status();
     EXPECT_FALSE(Verify(*reader).ok());
-    EXPECT_TRUE(absl::IsDataLoss(reader->NewCursor<int32_t>()->SeekToKey(5).status()));
+    const absl::Status status = reader->NewCursor<int32_t>()->SeekToKey(5).status();
+    EXPECT_TRUE(absl::IsDataLoss(status));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("index entry 1 points to offset "));
     EXPECT_TRUE(absl::IsDataLoss(
         VisitIndex(*reader, IndexKind::kValue, [](const IndexNodeInfo&) { return true; })));
   }
+}
+
+TEST(Malformed, IndexThatBeginsBehindTheFirstRow) {
+  std::mt19937_64 random(5);
+  const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 30, -1, false, random);
+  const File file =
+      WriteColumn<int32_t>(ColumnType::Int32(), {.compression = Compression::kNone}, column);
+  FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+  encodings::ByteWriter node;
+  internal::IndexNodeBuilder builder(internal::IndexKeyForm::kBytes);
+  builder.Add(internal::OrdinalKey(17), DataBlock(file));
+  builder.Finish(/*leaf=*/true, node);
+  File changed = WithoutFooter(file);
+  info.positional_index_root = AppendBlock(std::move(node), changed);
+  const auto reader = Reader::Open(NewMemorySource(WithFooter(changed, info), "damaged"));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ(*reader->BlockBegin(17), 17);
+  EXPECT_EQ(reader->BlockBegin(16).status().message(),
+            "damaged: the positional index begins the block of ordinal 16 at ordinal 17");
+  EXPECT_TRUE(absl::IsDataLoss(reader->Split(4).status()));
+}
+
+// Parquet's old name of its dictionary encoding is read and not written.
+TEST(Malformed, EncodingWithoutEncoderIsNotSalvaged) {
+  std::mt19937_64 random(6);
+  const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 30, -1, false, random);
+  const File file =
+      WriteColumn<int32_t>(ColumnType::Int32(), {.encoding = Encoding::kParquetDictionary}, column);
+  FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+  info.encoding = Encoding::kParquetPlainDictionary;
+  File salvaged;
+  const absl::Status status =
+      Salvage(NewMemorySource(WithFooter(WithoutFooter(file), info)), NewMemorySink(&salvaged))
+          .status();
+  EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
 }
 
 // One node that cannot be read is one damage, with its rows, and everything else is still checked.

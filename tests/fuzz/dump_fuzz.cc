@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "tests/cfile/temporary_directory.h"
 #include "tests/fuzz/file_parts.h"
 #include "tests/fuzz/seed_files.h"
 
@@ -16,20 +17,26 @@ namespace {
 
 void Dump(std::span<const uint8_t> file) {
   static const int descriptor = memfd_create("fuzz", 0);
+  static const TemporaryDirectory directory;
+  const std::string salvaged = directory.path("salvaged");
   static const bool silent = std::freopen("/dev/null", "w", stdout) != nullptr;
   Expect(silent && ftruncate(descriptor, 0) == 0);
   Expect(pwrite(descriptor, file.data(), file.size(), 0) == static_cast<ssize_t>(file.size()));
   const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
-  const std::vector<std::vector<std::string>> commands = {{path},
-                                                          {"header", path},
-                                                          {"footer", path},
-                                                          {"blocks", path},
-                                                          {"index", path},
-                                                          {"values", "--count", "1000", path},
-                                                          {"at", path, "7"},
-                                                          {"find", path, "7"},
-                                                          {"records", "--count", "100", path},
-                                                          {"verify", path}};
+  const std::vector<std::vector<std::string>> commands = {
+      {path},
+      {"header", path},
+      {"footer", path},
+      {"blocks", path},
+      {"index", path},
+      {"values", "--count", "1000", path},
+      {"at", path, "7"},
+      {"find", path, "7"},
+      {"records", "--count", "100", path},
+      {"verify", path},
+      {"values", "--where", "value > 7", path},
+      {"values", "--where", "value is null", path},
+      {"salvage", "--force", path, salvaged}};
   // By the bytes, so that an input is always shown by the same one.
   const size_t choice = std::hash<std::string_view>()(encodings::AsString(file));
   std::vector<std::string> command = commands[choice % commands.size()];
