@@ -142,6 +142,19 @@ void ForEachFile(const std::function<void(const NamedFile&, const Whole&)>& work
   ForEach(Files().size(), [&](size_t i) { work(Files()[i], ReadWhole(Files()[i])); });
 }
 
+// Flips a bit of `changed`, which is as `file`, for as long as it takes. Returns whether it did no
+// harm: alignment, which no checksum covers, or what these readings did not need. Verify sees it.
+bool FlipIsHarmless(const NamedFile& file, const Whole& whole, size_t byte, int bit,
+                    Bytes& changed) {
+  changed[byte] = static_cast<uint8_t>(file.bytes[byte] ^ 1 << bit);
+  const std::string what = file.name + ", bit " + std::to_string(8 * byte + bit);
+  const absl::Status status = ExpectErrorOrSame(changed, whole.transcript, what);
+  EXPECT_TRUE(status.ok() || absl::IsDataLoss(status)) << what << ": " << status;
+  EXPECT_FALSE(status.ok() && VerifyFindsNothing(changed)) << what;
+  changed[byte] = file.bytes[byte];
+  return status.ok();
+}
+
 TEST(Damage, EveryBitFlipIsReportedOrHarmless) {
   std::atomic<uint64_t> flips = 0, harmless = 0, files = 0;
   ForEachFile([&](const NamedFile& file, const Whole& whole) {
@@ -150,24 +163,39 @@ TEST(Damage, EveryBitFlipIsReportedOrHarmless) {
     Bytes changed = file.bytes;
     for (size_t byte = 0; byte < changed.size() && !testing::Test::HasFailure();
          byte += kThinning) {
-      for (int bit = 0; bit < 8; ++bit) {
-        changed[byte] = static_cast<uint8_t>(file.bytes[byte] ^ 1 << bit);
-        ++flips;
-        const std::string what = file.name + ", bit " + std::to_string(8 * byte + bit);
-        const absl::Status status = ExpectErrorOrSame(changed, whole.transcript, what);
-        EXPECT_TRUE(status.ok() || absl::IsDataLoss(status)) << what << ": " << status;
-        if (!status.ok()) continue;
-        // Alignment, which no checksum covers, or what these readings did not need: Verify sees it.
-        ++harmless;
-        EXPECT_FALSE(VerifyFindsNothing(changed)) << what;
+      for (int bit = 0; bit < 8; ++bit, ++flips) {
+        if (FlipIsHarmless(file, whole, byte, bit, changed)) ++harmless;
       }
-      changed[byte] = file.bytes[byte];
     }
   });
   EXPECT_GT(flips, 300'000u / kThinning);
   EXPECT_LT(harmless, flips / 10);
   campaign::Done("files", files);
   campaign::Done("bit_flips", flips);
+}
+
+// Of golden files that are too large for all of that, some bits.
+TEST(Damage, BitFlipsOfLargeFilesAreReportedOrHarmless) {
+  std::vector<NamedFile> large = GoldenFiles(".cfile", UINTMAX_MAX);
+  std::erase_if(large, [](const NamedFile& file) { return file.bytes.size() <= kMostGoldenBytes; });
+  const size_t step = campaign::Full() ? 1 : 16 * kThinning;
+  std::atomic<uint64_t> flips = 0, files = 0;
+  ForEach(large.size() / step, [&](size_t i) {
+    const NamedFile& file = large[i * step];
+    const Whole whole = ReadWhole(file);
+    if (!whole.info.has_checksums()) return;
+    ++files;
+    std::mt19937_64 random(i);
+    Bytes changed = file.bytes;
+    const uint64_t amount = campaign::Amount(20, 4000);
+    for (uint64_t n = 0; n < amount && !testing::Test::HasFailure(); ++n, ++flips) {
+      const uint64_t bit = random() % (8 * changed.size());
+      (void)FlipIsHarmless(file, whole, bit / 8, static_cast<int>(bit % 8), changed);
+    }
+  });
+  EXPECT_GT(flips, 0u);
+  campaign::Done("large_files", files);
+  campaign::Done("bit_flips_of_them", flips);
 }
 
 TEST(Damage, EveryPrefixIsRefused) {

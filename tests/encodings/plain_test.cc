@@ -157,5 +157,30 @@ TEST(Plain, DamageOfBytesIsNamed) {
               HasSubstr("value 1 begins at byte 13 and ends at 12"));
 }
 
+// By Read, ReadPacked and SeekTo alike.
+TEST(ParquetPlain, DamageOfBytesIsNamed) {
+  const auto decoder =
+      MakeDecoder<std::string_view>(Encoding::kParquetPlain, PhysicalType::kBytes, {}).value();
+  const auto expect_error = [&](const Bytes& bytes, const std::string& error) {
+    const std::vector<uint8_t> copy(bytes.begin(), bytes.end());
+    BlockView view(copy);
+    view.count = 3;
+    std::string_view values[3];
+    PackedStrings packed;
+    ASSERT_TRUE(decoder->Open(view).ok());
+    EXPECT_THAT(std::string(decoder->Read(values).status().message()), HasSubstr(error));
+    ASSERT_TRUE(decoder->Open(view).ok());
+    EXPECT_THAT(std::string(decoder->SeekTo(2).message()), HasSubstr(error));
+    ASSERT_TRUE(decoder->Open(view).ok());
+    absl::StatusOr<size_t> read = size_t{1};
+    while (read.ok()) read = decoder->ReadPacked(3, packed);
+    EXPECT_THAT(std::string(read.status().message()), HasSubstr(error));
+  };
+  expect_error({1, 0, 0, 0, 'a', 4, 0, 0, 0, 'b', 'c', 'd'},
+               "value 1 at byte 5 has 4 bytes, found 3");
+  expect_error({5, 0, 0, 0, 'a', 'b', 'c', 'd', 'e', 4, 0, 0},
+               "value 1 at byte 9: its length takes 4 bytes, found 3");
+}
+
 }  // namespace
 }  // namespace cfile::encodings

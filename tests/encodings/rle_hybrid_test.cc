@@ -470,5 +470,20 @@ TEST(RleHybridReader, SurvivesBytesThatChange) {
   }
 }
 
+// Those of more bytes than there are lead nowhere.
+TEST(RleHybridReader, SurvivesCheckpointsOfOtherBytes) {
+  RleHybridEncoder encoder(1, /*kudu_exact=*/false);
+  for (int i = 0; i < 100; ++i) encoder.PutBits(0x5555555555555555, 64);
+  ByteWriter bytes;
+  encoder.Finish(bytes, LastGroup::kWhole);
+  const auto checkpoints = RleHybridReader(bytes.span(), 1).FindCheckpoints(6400);
+  ASSERT_TRUE(checkpoints.ok());
+  const Exact half(bytes.span().first(bytes.size() / 2));
+  RleHybridReader reader;
+  reader.Open(half.span(), 1, *checkpoints);
+  EXPECT_FALSE(reader.SeekTo(6399).ok());
+  EXPECT_EQ(*reader.SeekTo(1000), 500u);
+}
+
 }  // namespace
 }  // namespace cfile::encodings
