@@ -148,6 +148,7 @@ struct ReaderOptions {
   size_t max_index_depth = 40;
   // Bytes of memory of the nodes of the indexes, which are kept from when they are first read as
   // long as the file is open: about 50 for each block, and twice its key in an index by value.
+  // (Threads that load nodes at once may go above it by one each.)
   size_t max_index_size_bytes = size_t{256} << 20;
   // Of the schema of a table of records.
   RecordLimits record_limits = {};

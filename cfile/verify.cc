@@ -65,6 +65,10 @@ class Verifier {
   void Report(absl::Status status, std::optional<BlockPointer> block = std::nullopt,
               std::optional<uint64_t> first = std::nullopt,
               std::optional<uint64_t> last = std::nullopt) {
+    if (report_.damages.size() == VerifyReport::kMostDamages) {
+      ++report_.more_damages;
+      return;
+    }
     report_.damages.push_back({.status = std::move(status),
                                .block = block,
                                .first_ordinal = first,

@@ -60,8 +60,13 @@ absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
   BlockBuffer buffer;
   auto node = [&]() -> absl::StatusOr<std::unique_ptr<IndexNode>> {
     CFILE_ASSIGN_OR_RETURN(const FetchedBlock block, FetchOnce(pointer, buffer));
-    CFILE_ASSIGN_OR_RETURN(auto parsed,
-                           IndexNode::Parse(block.bytes, kind, form, pointer, first_block_offset));
+    const size_t taken = index_bytes_.load(std::memory_order_relaxed);
+    const size_t room =
+        options_.max_index_size_bytes - std::min(options_.max_index_size_bytes, taken);
+    CFILE_ASSIGN_OR_RETURN(
+        auto parsed, IndexNode::Parse(block.bytes, kind, form, pointer, first_block_offset, room));
+    if (const size_t needed = parsed->memory_usage_bytes(); needed > room)
+      return AboveIndexRoom(needed, room);
     // A node that stands where its parent or the root should be knows a part of the blocks only.
     const bool leftmost = first_block_offset == info_.header_size_bytes;
     if (leftmost && parsed->leaf() && parsed->num_entries() > 0) {
@@ -78,17 +83,6 @@ absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
   return node;
 }
 
-absl::Status FileReader::TakeIndexRoom(const IndexNode& node) {
-  const size_t needed = node.memory_usage_bytes();
-  const size_t taken = index_bytes_.fetch_add(needed, std::memory_order_relaxed) + needed;
-  if (taken <= options_.max_index_size_bytes) return absl::OkStatus();
-  index_bytes_.fetch_sub(needed, std::memory_order_relaxed);
-  return InBlock(encodings::DataLoss(
-                     "with this node the index takes ", taken, " bytes of memory, ",
-                     encodings::AboveLimit(options_.max_index_size_bytes, "max_index_size_bytes")),
-                 source_->name(), node.pointer());
-}
-
 absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
   auto& slot = roots_[static_cast<size_t>(kind)];
   if (const IndexNode* root = slot.load(std::memory_order_acquire); root != nullptr) return root;
@@ -103,13 +97,10 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
   if (kind == IndexKind::kPositional && info_.version == FormatVersion::kV1) form.reset();
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> root,
                          LoadNode(kind, *pointer, form, info_.header_size_bytes));
-  CFILE_RETURN_IF_ERROR(TakeIndexRoom(*root));
   const IndexNode* kept = nullptr;
-  if (slot.compare_exchange_strong(kept, root.get(), std::memory_order_acq_rel)) {
-    return root.release();
-  }
-  index_bytes_.fetch_sub(root->memory_usage_bytes(), std::memory_order_relaxed);
-  return kept;
+  if (!slot.compare_exchange_strong(kept, root.get(), std::memory_order_acq_rel)) return kept;
+  index_bytes_.fetch_add(root->memory_usage_bytes(), std::memory_order_relaxed);
+  return root.release();
 }
 
 absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const IndexNode& parent,
@@ -133,11 +124,10 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
   } else if (child->key(0) != parent.key(entry)) {
     return damaged("the index node's first key is not that of its parent's entry");
   }
-  CFILE_RETURN_IF_ERROR(TakeIndexRoom(*child));
   const size_t bytes = child->memory_usage_bytes();
   const IndexNode* const offered = child.get();
   const IndexNode* const kept = parent.SetChild(entry, std::move(child));
-  if (kept != offered) index_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  if (kept == offered) index_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   return kept;
 }
 

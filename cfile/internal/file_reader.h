@@ -82,8 +82,6 @@ class FileReader {
 
  private:
   FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options, FileInfo info);
-  // Takes room for a further node; kDataLoss if the index outgrows its limit.
-  absl::Status TakeIndexRoom(const IndexNode& node);
   // A block that is read once: an index node, the dictionary, the statistics.
   absl::StatusOr<FetchedBlock> FetchOnce(const BlockPointer& pointer, BlockBuffer& buffer) const;
   // Tells the source what a scan that is at `pointer` comes to next.
@@ -102,7 +100,10 @@ class FileReader {
   const uint64_t cache_number_;                                  // of this file, in its cache
   // Room for seek indexes of blocks that are not in the cache; below 0 once one did not fit.
   std::atomic<int64_t> seek_index_bytes_left_;
-  std::atomic<size_t> index_bytes_ = 0;  // of the nodes that are kept
+  // Of the nodes that are kept, and only of those: a thread that comes second with a node must not
+  // take the room of others. (So threads that load different nodes at once may go above the limit
+  // by one each.)
+  std::atomic<size_t> index_bytes_ = 0;
   std::mutex dictionary_mutex_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;  // guarded by dictionary_mutex_
   std::mutex statistics_mutex_;

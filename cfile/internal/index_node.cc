@@ -61,11 +61,24 @@ void IndexNodeBuilder::Finish(bool leaf, ByteWriter& out) {
   first_key_.clear();
 }
 
-absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint8_t> bytes,
-                                                            IndexKind kind,
-                                                            std::optional<IndexKeyForm> form,
-                                                            const BlockPointer& pointer,
-                                                            uint64_t first_block_offset) {
+absl::Status AboveIndexRoom(size_t needed, size_t room) {
+  return DataLoss("the node takes ", needed, " bytes of memory, more than the ", room,
+                  " that other nodes leave of the limit: raise max_index_size_bytes");
+}
+
+namespace {
+
+// Of what is beside its place and its key.
+size_t BytesOfEntry(bool leaf) {
+  return leaf ? sizeof(std::atomic<bool>) + sizeof(SeekIndexSlot)
+              : sizeof(std::atomic<const IndexNode*>);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(
+    std::span<const uint8_t> bytes, IndexKind kind, std::optional<IndexKeyForm> form,
+    const BlockPointer& pointer, uint64_t first_block_offset, size_t memory_room) {
   constexpr size_t kLengthBytes = 4;
   if (bytes.size() < kLengthBytes)
     return DataLoss("expected an index node, found ", bytes.size(), " bytes");
@@ -96,6 +109,11 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint
     return DataLoss("the index node claims ", num_entries, " entries for the ", room,
                     " bytes before it");
   }
+  const bool leaf = trailer.type() == IndexBlockTrailerPB::LEAF;
+  const size_t entry_bytes = sizeof(BlockPointer) + BytesOfEntry(leaf) +
+                             (kind == IndexKind::kPositional ? sizeof(uint64_t) : sizeof(uint32_t));
+  if (num_entries > memory_room / entry_bytes)
+    return AboveIndexRoom(num_entries * entry_bytes, memory_room);
   const auto offsets = bytes.last(kOffsetBytes * num_entries);
   bytes = bytes.first(bytes.size() - offsets.size());
 
@@ -103,7 +121,7 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(std::span<const uint
   std::unique_ptr<IndexNode> node(new IndexNode);
   node->pointer_ = pointer;
   node->first_block_offset_ = first_block_offset;
-  node->leaf_ = trailer.type() == IndexBlockTrailerPB::LEAF;
+  node->leaf_ = leaf;
   node->pointers_.reserve(num_entries);
   if (kind == IndexKind::kValue) node->key_offsets_.push_back(0);
   for (uint32_t i = 0; i < num_entries; ++i) {
@@ -175,11 +193,10 @@ absl::Status IndexNode::CheckOrder(IndexKind kind) const {
 }
 
 size_t IndexNode::memory_usage_bytes() const {
-  const size_t each = leaf_ ? sizeof(std::atomic<bool>) + sizeof(SeekIndexSlot)
-                            : sizeof(std::atomic<const IndexNode*>);
-  return sizeof(*this) + num_entries() * each + pointers_.capacity() * sizeof(BlockPointer) +
-         ordinals_.capacity() * sizeof(uint64_t) + key_bytes_.capacity() +
-         key_offsets_.capacity() * sizeof(uint32_t) + key_heads_.memory_usage_bytes();
+  return sizeof(*this) + num_entries() * BytesOfEntry(leaf_) +
+         pointers_.capacity() * sizeof(BlockPointer) + ordinals_.capacity() * sizeof(uint64_t) +
+         key_bytes_.capacity() + key_offsets_.capacity() * sizeof(uint32_t) +
+         key_heads_.memory_usage_bytes();
 }
 
 uint32_t IndexNode::FindOrdinal(uint64_t ordinal) const {

@@ -86,7 +86,9 @@ absl::Status ReadAll(const Bytes& file, const ReaderOptions& options = {}) {
                 (void)cursor->SeekToKey(2);
               }
               const VerifyReport report = Verify(*reader);
-              EXPECT_LT(report.damages.size(), 1000u);
+              EXPECT_LE(report.damages.size(), VerifyReport::kMostDamages);
+              EXPECT_TRUE(report.more_damages == 0 ||
+                          report.damages.size() == VerifyReport::kMostDamages);
               if (status.ok() && !report.ok()) status = report.damages[0].status;
             }),
             kMostHeapBytes);
@@ -117,6 +119,34 @@ TEST(Amplification, IndexNodeOfMillionsOfEntries) {
   node.PutFixed(static_cast<uint32_t>(trailer.size()));
   forgery.info().value_index_root = forgery.AddBlock(node.span());
   ExpectRefused(ReadAll(forgery.Finish()), "claims 4000000 entries for the");
+}
+
+// Each of them is a damage to report.
+TEST(Amplification, IndexOfBlocksThatAreNone) {
+  constexpr uint32_t kBlocks = 300'000;
+  constexpr uint32_t kBlockBytes = 4;
+  Forgery forgery;
+  internal::IndexNodeBuilder builder(internal::IndexKeyForm::kBytes);
+  for (uint32_t i = 0; i < kBlocks; ++i) {
+    builder.Add(internal::OrdinalKey(i), {.offset = forgery.bytes().size(), .size = kBlockBytes});
+    forgery.bytes().resize(forgery.bytes().size() + kBlockBytes);
+  }
+  ByteWriter node;
+  builder.Finish(/*leaf=*/true, node);
+  forgery.info().positional_index_root = forgery.AddBlock(node.span());
+  forgery.info().value_index_root.reset();
+  const Bytes file = forgery.Finish();
+  ExpectRefused(ReadAll(file), "");
+  const VerifyReport report = Verify(*Reader::Open(NewMemoryViewSource(file)));
+  EXPECT_GE(report.damages.size() + report.more_damages, kBlocks);
+  // Refused by the number of its entries.
+  EXPECT_LT(MostHeapBytes([&] {
+              const auto reader =
+                  Reader::Open(NewMemoryViewSource(file), {.max_index_size_bytes = 1 << 20});
+              ExpectRefused(reader->NewCursor<int32_t>()->Next(1).status(),
+                            "raise max_index_size_bytes");
+            }),
+            8 << 20);
 }
 
 // Keys of 15 MiB that a codec makes small.

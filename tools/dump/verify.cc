@@ -88,6 +88,8 @@ class VerifyPrinter {
                         *damage.last_ordinal, "\n");
       }
     }
+    if (report.more_damages > 0)
+      absl::StrAppend(&text, "  and ", Plural(report.more_damages, "damage"), " more\n");
     if (file_size == 0) return;  // of a file that could not be opened
     absl::StrAppend(
         &text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"), ": ",
@@ -113,6 +115,7 @@ class VerifyPrinter {
       if (damage.last_ordinal) item["last_ordinal"] = JsonInteger(*damage.last_ordinal);
       damages.push_back(std::move(item));
     }
+    file["more_damages"] = JsonInteger(report.more_damages);
     json_files_.push_back(std::move(file));
   }
 
