@@ -118,6 +118,14 @@ TEST(Lz4Block, GivesWhatItStandsFor) {
   }
 }
 
+// A length of 15 goes on in the next byte, and there is none.
+TEST(Lz4Block, RefusesLengthsThatAreCut) {
+  Bytes text;
+  EXPECT_TRUE(Decompress({0x1f, 'a', 1, 0, 0, 0}, 20, text));
+  EXPECT_FALSE(Decompress({0x1f, 'a', 1, 0}, 20, text));
+  EXPECT_FALSE(Decompress({0x1f, 'a', 1, 0, 255}, 20 + 255, text));
+}
+
 TEST(Lz4Block, SurvivesDamage) {
   std::mt19937_64 random(3);
   Bytes text;

@@ -427,5 +427,31 @@ TEST(DeltaBytes, RefuseWrongSkipTables) {
   }
 }
 
+// The place's number, counted from 0.
+TEST(DeltaBytes, WrongPlacesAreNamed) {
+  const auto texts = Texts(0, 3000);
+  const std::vector<std::string_view> values(texts.begin(), texts.end());
+  const auto encoder = DeltaByteArrayCodec::MakePageEncoder();
+  const auto decoder = DeltaByteArrayCodec::MakePageDecoder(0);
+  const EncodedBlock block = EncodePage<std::string_view>(*encoder, values);
+  std::set<std::string> places;
+  for (size_t i = 0; i < block.skip_table.size(); ++i) {
+    std::vector<uint8_t> table(block.skip_table.data(),
+                               block.skip_table.data() + block.skip_table.size());
+    table[i] = 0xff;
+    BlockView view(block, 0);
+    view.skip_table = table;
+    if (!decoder->Open(view).ok()) continue;
+    for (const uint32_t position : {1024, 2048}) {
+      const absl::Status status = decoder->SeekTo(position);
+      const std::string message(status.message());
+      if (!status.ok()) places.insert(message.substr(0, message.find(" has ")));
+    }
+  }
+  EXPECT_TRUE(places.contains("skip table: place 0"));
+  EXPECT_TRUE(places.contains("skip table: place 1"));
+  EXPECT_FALSE(places.contains("skip table: place 2"));
+}
+
 }  // namespace
 }  // namespace cfile::encodings

@@ -470,6 +470,18 @@ TEST(RleHybridReader, SurvivesBytesThatChange) {
   }
 }
 
+// Their memory is a small part of the stream's.
+TEST(RleHybridReader, CheckpointsAreFew) {
+  RleHybridEncoder encoder(1, /*kudu_exact=*/false);
+  for (int i = 0; i < 1000; ++i) encoder.PutRun(static_cast<uint64_t>(i % 2), 100);
+  ByteWriter bytes;
+  encoder.Finish(bytes, LastGroup::kWhole);
+  const auto checkpoints = RleHybridReader(bytes.span(), 1).FindCheckpoints(100'000);
+  ASSERT_TRUE(checkpoints.ok());
+  EXPECT_GT(checkpoints->size(), 10u);
+  EXPECT_LT(checkpoints->size(), 100u);
+}
+
 // Those of more bytes than there are lead nowhere.
 TEST(RleHybridReader, SurvivesCheckpointsOfOtherBytes) {
   RleHybridEncoder encoder(1, /*kudu_exact=*/false);
