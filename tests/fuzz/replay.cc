@@ -103,6 +103,7 @@ int main(int argc, char** argv) {
     } else if (argument.starts_with("--target=")) {
       name = argument.substr(argument.find('=') + 1);
     } else {
+      Expect(std::filesystem::exists(argument));
       for (const Target& target : Targets()) {
         if (name.empty()) RunAll(target, std::filesystem::path(argument) / target.name, changed);
         if (name == target.name) RunFile(target, argument);
