@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
   BlockBuffer buffer;
   auto node = [&]() -> absl::StatusOr<std::unique_ptr<IndexNode>> {
     CFILE_ASSIGN_OR_RETURN(const FetchedBlock block, FetchOnce(pointer, buffer));
-    const size_t taken = index_bytes_.load(std::memory_order_relaxed);
+    const size_t taken = index_bytes_.load(std::memory_order_acquire);
     const size_t room =
         options_.max_index_size_bytes - std::min(options_.max_index_size_bytes, taken);
     CFILE_ASSIGN_OR_RETURN(
@@ -95,11 +95,12 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
   }
   std::optional<IndexKeyForm> form = IndexKeyForm::kBytes;
   if (kind == IndexKind::kPositional && info_.version == FormatVersion::kV1) form.reset();
-  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> root,
-                         LoadNode(kind, *pointer, form, info_.header_size_bytes));
-  const IndexNode* kept = nullptr;
+  auto loaded = LoadNode(kind, *pointer, form, info_.header_size_bytes);
+  const IndexNode* kept = slot.load(std::memory_order_acquire);
+  if (kept != nullptr) return kept;  // another thread's: then there may be no room for ours
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> root, std::move(loaded));
   if (!slot.compare_exchange_strong(kept, root.get(), std::memory_order_acq_rel)) return kept;
-  index_bytes_.fetch_add(root->memory_usage_bytes(), std::memory_order_relaxed);
+  index_bytes_.fetch_add(root->memory_usage_bytes(), std::memory_order_release);
   return root.release();
 }
 
@@ -107,8 +108,10 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
                                                         uint32_t entry) {
   if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
   const BlockPointer& pointer = parent.entry_pointer(entry);
-  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> child,
-                         LoadNode(kind, pointer, parent.key_form(), parent.subtree_begin(entry)));
+  auto loaded = LoadNode(kind, pointer, parent.key_form(), parent.subtree_begin(entry));
+  // As above.
+  if (const IndexNode* kept = parent.child(entry); kept != nullptr) return kept;
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> child, std::move(loaded));
   const auto damaged = [&](const auto&... parts) {
     return InBlock(encodings::DataLoss(parts...), source_->name(), pointer);
   };
@@ -127,7 +130,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
   const size_t bytes = child->memory_usage_bytes();
   const IndexNode* const offered = child.get();
   const IndexNode* const kept = parent.SetChild(entry, std::move(child));
-  if (kept == offered) index_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  if (kept == offered) index_bytes_.fetch_add(bytes, std::memory_order_release);
   return kept;
 }
 
