@@ -1,0 +1,21 @@
+// How long a call that is made to fail does so: the campaigns of faults go through both.
+#pragma once
+
+#include <cstdint>
+
+#include "tests/campaign/amount.h"
+
+namespace cfile::testing_support {
+
+enum class FaultMode {
+  kOnce,
+  kFromThenOn,  // every later call too: a disk that is full, or gone
+};
+inline constexpr FaultMode kFaultModes[] = {FaultMode::kOnce, FaultMode::kFromThenOn};
+
+// Which calls have their turn: each, but in a build's tests only some from which on all fail.
+inline int64_t FaultStep(FaultMode mode) {
+  return mode == FaultMode::kOnce || campaign::Full() ? 1 : 20;
+}
+
+}  // namespace cfile::testing_support
