@@ -13,9 +13,10 @@ enum class FaultMode {
 };
 inline constexpr FaultMode kFaultModes[] = {FaultMode::kOnce, FaultMode::kFromThenOn};
 
-// Which calls have their turn: each, but in a build's tests only some from which on all fail.
-inline int64_t FaultStep(FaultMode mode) {
-  return mode == FaultMode::kOnce || campaign::Full() ? 1 : 20;
+// Which calls have their turn: each, but in a build's tests, of those from which on all fail, the
+// first of each `few`.
+inline int64_t FaultStep(FaultMode mode, int64_t few) {
+  return mode == FaultMode::kOnce || campaign::Full() ? 1 : few;
 }
 
 }  // namespace cfile::testing_support

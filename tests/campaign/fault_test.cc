@@ -145,7 +145,7 @@ absl::Status ReadAll(const Reader& reader, Cursor<T>& cursor, const Column<T>& c
 template <typename Attempt>
 void FailEachCall(Fault& fault, const char* what, uint64_t least, const Attempt& attempt) {
   for (const FaultMode mode : testing_support::kFaultModes) {
-    const int64_t step = testing_support::FaultStep(mode);
+    const int64_t step = testing_support::FaultStep(mode, 20);
     uint64_t done = 0;
     for (int64_t number = 1;; number += step, ++done) {
       ASSERT_LT(number, 100'000);
