@@ -101,7 +101,7 @@ void FailEachCall(const std::string& directory, int error, const std::function<v
     // What is interrupted is tried until it is not.
     if (mode == FaultMode::kFromThenOn && error == EINTR) continue;
     uint64_t done = 0;
-    for (int64_t number = 1;; number += testing_support::FaultStep(mode, 5), ++done) {
+    for (int64_t number = 1;; number += testing_support::FaultStep(mode, 2), ++done) {
       ASSERT_LT(number, 10'000);
       prepare();
       SystemCalls::Get().Arm(directory, number, error, mode);
