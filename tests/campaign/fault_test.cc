@@ -178,7 +178,7 @@ void ExpectEachReadFails(const std::vector<uint8_t>& bytes, const MakeCursor& ma
        {absl::StatusCode::kUnavailable, absl::StatusCode::kDataLoss}) {
     const auto fault = std::make_shared<Fault>(code);
     const auto source = std::make_shared<FailingSource>(NewMemorySource(bytes, "test"), fault);
-    FailEachCall(*fault, "failed_reads", 5, [&](int64_t number, FaultMode mode) {
+    FailEachCall(*fault, "failed_reads", 9, [&](int64_t number, FaultMode mode) {
       const ReaderOptions options{.block_cache = std::make_shared<BlockCache>(1 << 16),
                                   .read_ahead_bytes = 10'000};
       // It fails again while the fault stays, and works when that is gone.
@@ -307,9 +307,8 @@ void ExpectEachWriteFails(const std::vector<uint8_t>& expected, const Write& wri
       EXPECT_TRUE(in_finish || status.message() == "Append test: made to fail") << status;
       finish_failed |= in_finish;
       EXPECT_TRUE(bytes.empty());
-      fault->Disarm();
-      // A fault of once leaves nothing behind by which the next writer could differ.
       if (mode == FaultMode::kOnce) return;
+      fault->Disarm();
       status = attempt();
       ASSERT_TRUE(status.ok()) << status;
     }
@@ -346,7 +345,7 @@ class LevelFaultTest : public FaultTest {
   template <typename T>
   Leaf<T> MakeLeaf() const {
     std::mt19937_64 random(7);
-    const size_t records = std::is_same_v<T, int64_t> ? kRows / 2 : kRows / 6;
+    const size_t records = std::is_same_v<T, int64_t> ? kRows / 2 : kRows / 5;
     return testing_support::RandomLeaf<T>(
         GetParam().type, {.max_repetition = 2, .max_definition = 3}, records, 0, random);
   }
