@@ -169,16 +169,16 @@ void ExpectInjected(const absl::Status& status, absl::StatusCode code) {
 }
 
 // Reads by `make_cursor`(reader), a StatusOr, and `read`(reader, cursor), a status, while each read
-// of `bytes` fails. kUnavailable: an error of the disk. kDataLoss: a read that found the file
-// shorter.
+// of `bytes` fails, of which there are more than `least`. kUnavailable: an error of the disk.
+// kDataLoss: a read that found the file shorter.
 template <typename MakeCursor, typename Read>
-void ExpectEachReadFails(const std::vector<uint8_t>& bytes, const MakeCursor& make_cursor,
-                         const Read& read) {
+void ExpectEachReadFails(const std::vector<uint8_t>& bytes, uint64_t least,
+                         const MakeCursor& make_cursor, const Read& read) {
   for (const absl::StatusCode code :
        {absl::StatusCode::kUnavailable, absl::StatusCode::kDataLoss}) {
     const auto fault = std::make_shared<Fault>(code);
     const auto source = std::make_shared<FailingSource>(NewMemorySource(bytes, "test"), fault);
-    FailEachCall(*fault, "failed_reads", 9, [&](int64_t number, FaultMode mode) {
+    FailEachCall(*fault, "failed_reads", least, [&](int64_t number, FaultMode mode) {
       const ReaderOptions options{.block_cache = std::make_shared<BlockCache>(1 << 16),
                                   .read_ahead_bytes = 10'000};
       // It fails again while the fault stays, and works when that is gone.
@@ -218,7 +218,7 @@ TEST_P(FaultTest, EachReadFails) {
   ForColumn([&]<typename T>(std::type_identity<T>) {
     const Column<T> column = ColumnOf<T>(GetParam());
     ExpectEachReadFails(
-        testing_support::WriteColumn(GetParam().type, GetParam().options, column),
+        testing_support::WriteColumn(GetParam().type, GetParam().options, column), 9,
         [](const Reader& reader) { return reader.NewCursor<T>(); },
         [&](const Reader& reader, Cursor<T>& cursor) { return ReadAll(reader, cursor, column); });
   });
@@ -345,7 +345,7 @@ class LevelFaultTest : public FaultTest {
   template <typename T>
   Leaf<T> MakeLeaf() const {
     std::mt19937_64 random(7);
-    const size_t records = std::is_same_v<T, int64_t> ? kRows / 2 : kRows / 5;
+    const size_t records = std::is_same_v<T, int64_t> ? kRows / 4 : kRows / 6;
     return testing_support::RandomLeaf<T>(
         GetParam().type, {.max_repetition = 2, .max_definition = 3}, records, 0, random);
   }
@@ -362,7 +362,7 @@ TEST_P(LevelFaultTest, EachReadFails) {
   ForColumn([&]<typename T>(std::type_identity<T>) {
     const Leaf<T> leaf = MakeLeaf<T>();
     ExpectEachReadFails(
-        WriteLeaf(leaf), [](const Reader& reader) { return LevelCursor<T>::Open(reader); },
+        WriteLeaf(leaf), 5, [](const Reader& reader) { return LevelCursor<T>::Open(reader); },
         [&](const Reader&, LevelCursor<T>& cursor) {
           std::mt19937_64 random(7);
           absl::Status status = cursor.SeekToRecord(0);
