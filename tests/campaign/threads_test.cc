@@ -440,7 +440,7 @@ TEST(Threads, ShareFilesAndACache) {
   Done("evictions", counters.evictions);
 }
 
-// All rows of the file `bytes`, and by key some of each block: every node of both indexes.
+// All rows, and by key one of each block: every node of both indexes.
 absl::Status ReadAll(const Reader& reader, const Column<int64_t>& column) {
   CFILE_ASSIGN_OR_RETURN(Cursor<int64_t> cursor, reader.NewCursor<int64_t>());
   for (uint64_t ordinal = 0; ordinal < kRows;) {
