@@ -1,7 +1,6 @@
-// A source and a sink of which one call fails.
+// A source and a sink of which one call fails, or all from one on.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,32 +10,39 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/io.h"
+#include "tests/campaign/fault_mode.h"
 
 namespace cfile::testing_support {
 
-// The call that fails, and how. Shared by a test and what it makes; thread-safe.
+// The calls that fail, and how. Shared by a test and what it makes; one thread at a time.
 class Fault {
  public:
   explicit Fault(absl::StatusCode code) : code_(code) {}
 
-  // The `number`-th call from now on fails, once; 0: none does.
-  void Arm(int64_t number) {
-    left_ = number == 0 ? -1 : number;
+  // The `number`-th call from now on fails, for so long.
+  void Arm(int64_t number, FaultMode mode) {
+    left_ = number;
+    mode_ = mode;
     fired_ = false;
   }
+  // No further call fails.
+  void Disarm() { left_ = 0; }
+  // Since Arm a call has failed.
   bool fired() const { return fired_; }
 
   // What the call named `call` of `name` returns.
   absl::Status Call(const char* call, const std::string& name) {
-    if (--left_ != 0) return absl::OkStatus();
+    if (left_ <= 0 || --left_ > 0) return absl::OkStatus();
+    if (mode_ == FaultMode::kFromThenOn) left_ = 1;
     fired_ = true;
     return absl::Status(code_, absl::StrCat(call, " ", name, ": made to fail"));
   }
 
  private:
   const absl::StatusCode code_;
-  std::atomic<int64_t> left_ = -1;
-  std::atomic<bool> fired_ = false;
+  int64_t left_ = 0;  // calls up to the one that fails, itself counted
+  FaultMode mode_ = FaultMode::kOnce;
+  bool fired_ = false;
 };
 
 // Not in memory, so that each read is a call. A read that fails has filled half of what it was

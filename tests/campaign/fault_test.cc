@@ -1,10 +1,12 @@
-// Every call of a Source and of a Sink fails once: what Reader and Writer make of it.
+// Every call of a Source and of a Sink fails, once or with all that follow: what readers and
+// writers of rows and of records make of it.
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "cfile/inspect.h"
+#include "cfile/levels.h"
 #include "cfile/reader.h"
 #include "cfile/scan.h"
 #include "cfile/writer.h"
@@ -13,6 +15,7 @@
 #include "tests/campaign/amount.h"
 #include "tests/campaign/failing_io.h"
 #include "tests/cfile/column_testing.h"
+#include "tests/cfile/level_testing.h"
 
 namespace cfile {
 namespace {
@@ -22,6 +25,8 @@ using testing_support::Column;
 using testing_support::FailingSink;
 using testing_support::FailingSource;
 using testing_support::Fault;
+using testing_support::FaultMode;
+using testing_support::Leaf;
 
 struct Case {
   std::string name;
@@ -29,29 +34,26 @@ struct Case {
   WriterOptions options;
 };
 
-std::vector<Case> Cases() {
+std::vector<Case> Cases(bool value_index) {
   std::vector<Case> cases;
-  for (const bool value_index : {false, true}) {
-    // Many small blocks and nodes: trees of some depth, and a call for each.
-    const WriterOptions options{.value_index = value_index,
-                                .block_size_bytes = 4000,
-                                .max_values_per_block = 1000,
-                                .index_block_size_bytes = 100};
-    const std::string suffix = value_index ? "_indexed" : "";
-    const auto add = [&](const std::string& name, const ColumnType& type, Encoding encoding,
-                         Compression compression = Compression::kNone) {
-      Case& added = cases.emplace_back(Case{name + suffix, type, options});
-      added.options.encoding = encoding;
-      added.options.compression = compression;
-    };
-    add("plain", ColumnType::Int64(), Encoding::kPlain);
-    add("plain_lz4", ColumnType::Int64(), Encoding::kPlain, Compression::kLz4);
-    add("prefix", ColumnType::String(), Encoding::kPrefix);
-    add("dict", ColumnType::String(), Encoding::kDict);
-    add("auto", ColumnType::String(), Encoding::kAuto, Compression::kDefault);
-    if (!value_index) cases.back().options.nullable = true;
-    cases.back().options.bloom_filter_bits_per_value = 10;
-  }
+  // Many small blocks and nodes: trees of some depth, and a call for each.
+  const WriterOptions options{.value_index = value_index,
+                              .block_size_bytes = 4000,
+                              .max_values_per_block = 1000,
+                              .index_block_size_bytes = 100};
+  const auto add = [&](const std::string& name, const ColumnType& type, Encoding encoding,
+                       Compression compression = Compression::kNone) {
+    Case& added = cases.emplace_back(Case{name, type, options});
+    added.options.encoding = encoding;
+    added.options.compression = compression;
+  };
+  add("plain", ColumnType::Int64(), Encoding::kPlain);
+  add("plain_lz4", ColumnType::Int64(), Encoding::kPlain, Compression::kLz4);
+  add("prefix", ColumnType::String(), Encoding::kPrefix);
+  add("dict", ColumnType::String(), Encoding::kDict);
+  add("auto", ColumnType::String(), Encoding::kAuto, Compression::kDefault);
+  cases.back().options.nullable = !value_index;
+  cases.back().options.bloom_filter_bits_per_value = 10;
   return cases;
 }
 
@@ -86,7 +88,9 @@ class FaultTest : public testing::TestWithParam<Case> {
     }
   }
 };
-INSTANTIATE_TEST_SUITE_P(Columns, FaultTest, testing::ValuesIn(Cases()),
+INSTANTIATE_TEST_SUITE_P(Columns, FaultTest, testing::ValuesIn(Cases(/*value_index=*/false)),
+                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(IndexedColumns, FaultTest, testing::ValuesIn(Cases(/*value_index=*/true)),
                          [](const auto& test) { return test.param.name; });
 
 // Calls that succeed give what the model has; the first error is returned.
@@ -136,51 +140,87 @@ absl::Status ReadAll(const Reader& reader, Cursor<T>& cursor, const Column<T>& c
   }
 }
 
+// Calls `attempt` with the number of the call that it shall make fail, and for how long, again and
+// again, until it makes so many calls no more; no fewer than `least`.
+template <typename Attempt>
+void FailEachCall(Fault& fault, const char* what, uint64_t least, const Attempt& attempt) {
+  for (const FaultMode mode : testing_support::kFaultModes) {
+    const int64_t step = testing_support::FaultStep(mode, 20);
+    uint64_t done = 0;
+    for (int64_t number = 1;; number += step, ++done) {
+      ASSERT_LT(number, 100'000);
+      attempt(number, mode);
+      if (testing::Test::HasFailure()) {
+        FAIL() << what << ": call " << number << (mode == FaultMode::kOnce ? "" : " and all later");
+      }
+      if (!fault.fired()) break;  // still armed
+    }
+    fault.Disarm();
+    if (step == 1) {
+      EXPECT_GT(done, least);
+    }
+    campaign::Done(what, done);
+  }
+}
+
 void ExpectInjected(const absl::Status& status, absl::StatusCode code) {
   EXPECT_EQ(status.code(), code) << status;
   EXPECT_THAT(status.message(), HasSubstr("ReadAt test: made to fail"));
 }
 
-// kUnavailable: an error of the disk. kDataLoss: a read that found the file shorter.
+// Reads by `make_cursor`(reader), a StatusOr, and `read`(reader, cursor), a status, while each read
+// of `bytes` fails, of which there are more than `least`. kUnavailable: an error of the disk.
+// kDataLoss: a read that found the file shorter.
+template <typename MakeCursor, typename Read>
+void ExpectEachReadFails(const std::vector<uint8_t>& bytes, uint64_t least,
+                         const MakeCursor& make_cursor, const Read& read) {
+  for (const absl::StatusCode code :
+       {absl::StatusCode::kUnavailable, absl::StatusCode::kDataLoss}) {
+    const auto fault = std::make_shared<Fault>(code);
+    const auto source = std::make_shared<FailingSource>(NewMemorySource(bytes, "test"), fault);
+    FailEachCall(*fault, "failed_reads", least, [&](int64_t number, FaultMode mode) {
+      const ReaderOptions options{.block_cache = std::make_shared<BlockCache>(1 << 16),
+                                  .read_ahead_bytes = 10'000};
+      // It fails again while the fault stays, and works when that is gone.
+      const auto retry = [&](const absl::Status& first, const auto& again) {
+        ExpectInjected(first, code);
+        if (mode == FaultMode::kFromThenOn) {
+          if (const absl::Status second = again(); !second.ok()) ExpectInjected(second, code);
+        }
+        fault->Disarm();
+        const absl::Status last = again();
+        ASSERT_TRUE(last.ok()) << last;
+      };
+      fault->Arm(number, mode);
+      auto reader = Reader::Open(source, options);
+      if (!reader.ok()) {
+        ASSERT_NO_FATAL_FAILURE(retry(reader.status(), [&] {
+          reader = Reader::Open(source, options);
+          return reader.status();
+        }));
+      }
+      auto cursor = make_cursor(*reader);
+      if (!cursor.ok()) {
+        ASSERT_NO_FATAL_FAILURE(retry(cursor.status(), [&] {
+          cursor = make_cursor(*reader);
+          return cursor.status();
+        }));
+      }
+      // The same cursor goes on after the call that failed.
+      if (const absl::Status status = read(*reader, *cursor); !status.ok()) {
+        retry(status, [&] { return read(*reader, *cursor); });
+      }
+    });
+  }
+}
+
 TEST_P(FaultTest, EachReadFails) {
   ForColumn([&]<typename T>(std::type_identity<T>) {
     const Column<T> column = ColumnOf<T>(GetParam());
-    const auto bytes = testing_support::WriteColumn(GetParam().type, GetParam().options, column);
-    for (const absl::StatusCode code :
-         {absl::StatusCode::kUnavailable, absl::StatusCode::kDataLoss}) {
-      const auto fault = std::make_shared<Fault>(code);
-      const auto source = std::make_shared<FailingSource>(NewMemorySource(bytes, "test"), fault);
-      for (int64_t number = 1;; ++number) {
-        ASSERT_LT(number, 100'000);
-        const ReaderOptions options{.block_cache = std::make_shared<BlockCache>(1 << 16),
-                                    .read_ahead_bytes = 10'000};
-        fault->Arm(number);
-        auto reader = Reader::Open(source, options);
-        if (!reader.ok()) {
-          ExpectInjected(reader.status(), code);
-          reader = Reader::Open(source, options);
-          ASSERT_TRUE(reader.ok()) << reader.status();
-        }
-        auto cursor = reader->template NewCursor<T>();
-        if (!cursor.ok()) {
-          ExpectInjected(cursor.status(), code);
-          cursor = reader->template NewCursor<T>();
-          ASSERT_TRUE(cursor.ok()) << cursor.status();
-        }
-        // The same cursor goes on after the call that failed.
-        if (const absl::Status status = ReadAll(*reader, *cursor, column); !status.ok()) {
-          ExpectInjected(status, code);
-          const absl::Status again = ReadAll(*reader, *cursor, column);
-          ASSERT_TRUE(again.ok()) << again;
-        }
-        if (HasFailure()) FAIL() << "read " << number;
-        if (!fault->fired()) {
-          EXPECT_GT(number, 10);
-          campaign::Done("failed_reads", static_cast<uint64_t>(number) - 1);
-          break;
-        }
-      }
-    }
+    ExpectEachReadFails(
+        testing_support::WriteColumn(GetParam().type, GetParam().options, column), 9,
+        [](const Reader& reader) { return reader.NewCursor<T>(); },
+        [&](const Reader& reader, Cursor<T>& cursor) { return ReadAll(reader, cursor, column); });
   });
 }
 
@@ -196,16 +236,18 @@ TEST_P(FaultTest, NextGoesOnAfterAFailedRead) {
     const auto reader = Reader::Open(
         source, {.block_cache = std::make_shared<BlockCache>(1 << 16), .read_ahead_bytes = 10'000});
     ASSERT_TRUE(reader.ok()) << reader.status();
-    for (int64_t number = 1;; ++number) {
+    FailEachCall(*fault, "failed_reads", 2, [&](int64_t number, FaultMode mode) {
       auto cursor = reader->template NewCursor<T>();
       ASSERT_TRUE(cursor.ok()) << cursor.status();
-      fault->Arm(number);
+      fault->Arm(number, mode);
+      int errors = 0;
       for (uint64_t ordinal = 0; ordinal < column.rows.size();) {
         const auto batch = cursor->Next(300);
         ASSERT_EQ(cursor->ordinal(), batch.ok() ? ordinal + batch->size() : ordinal);
         if (!batch.ok()) {
           ExpectInjected(batch.status(), absl::StatusCode::kUnavailable);
           if (HasFailure()) return;
+          if (++errors == 3) fault->Disarm();
           continue;
         }
         ASSERT_EQ(batch->first_ordinal, ordinal);
@@ -213,11 +255,8 @@ TEST_P(FaultTest, NextGoesOnAfterAFailedRead) {
         ASSERT_FALSE(batch->empty());
         ordinal += batch->size();
       }
-      if (!fault->fired()) {
-        campaign::Done("failed_reads", static_cast<uint64_t>(number) - 1);
-        break;
-      }
-    }
+      EXPECT_EQ(errors, !fault->fired() ? 0 : mode == FaultMode::kOnce ? 1 : 3);
+    });
   });
 }
 
@@ -229,68 +268,129 @@ TEST_P(FaultTest, EachReadOfVerifyFails) {
                                                      ColumnOf<T>(GetParam())),
                         "test"),
         fault);
-    for (int64_t number = 1;; ++number) {
+    FailEachCall(*fault, "failed_reads", 2, [&](int64_t number, FaultMode mode) {
       const auto reader = Reader::Open(source);
       ASSERT_TRUE(reader.ok()) << reader.status();
-      fault->Arm(number);
-      const VerifyReport report = Verify(*reader);
-      if (!fault->fired()) {
-        EXPECT_TRUE(report.ok()) << report.damages[0].status;
-        EXPECT_EQ(report.values, kRows);
-        campaign::Done("failed_reads", static_cast<uint64_t>(number) - 1);
-        break;
+      fault->Arm(number, mode);
+      VerifyReport report = Verify(*reader);
+      if (fault->fired()) {
+        fault->Disarm();
+        ASSERT_FALSE(report.ok());
+        ExpectInjected(report.damages[0].status, absl::StatusCode::kUnavailable);
+        report = Verify(*reader);
       }
-      ASSERT_FALSE(report.ok()) << "read " << number;
-      ExpectInjected(report.damages[0].status, absl::StatusCode::kUnavailable);
-      const VerifyReport again = Verify(*reader);
-      ASSERT_TRUE(again.ok()) << again.damages[0].status;
-    }
+      ASSERT_TRUE(report.ok()) << report.damages[0].status;
+      EXPECT_EQ(report.values, kRows);
+    });
   });
 }
 
-// In turn each Append of the sink, and its Finish.
+// In turn each Append of the sink, and its Finish. `write`(sink) makes a writer of it, if that can
+// be made, appends all and finishes it, and calls the same again on a writer that has failed.
+template <typename Write>
+void ExpectEachWriteFails(const std::vector<uint8_t>& expected, const Write& write) {
+  const auto fault = std::make_shared<Fault>(absl::StatusCode::kResourceExhausted);
+  bool finish_failed = false;
+  FailEachCall(*fault, "failed_writes", 5, [&](int64_t number, FaultMode mode) {
+    std::vector<uint8_t> bytes;
+    int breaches = 0;
+    const auto attempt = [&] {
+      return write(std::make_unique<FailingSink>(NewMemorySink(&bytes, "test"), fault, &breaches));
+    };
+    fault->Arm(number, mode);
+    absl::Status status = attempt();
+    ASSERT_EQ(status.ok(), !fault->fired()) << status;
+    EXPECT_EQ(breaches, 0);
+    if (!status.ok()) {
+      EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+      const bool in_finish = status.message() == "Finish test: made to fail";
+      EXPECT_TRUE(in_finish || status.message() == "Append test: made to fail") << status;
+      finish_failed |= in_finish;
+      EXPECT_TRUE(bytes.empty());
+      if (mode == FaultMode::kOnce) return;
+      fault->Disarm();
+      status = attempt();
+      ASSERT_TRUE(status.ok()) << status;
+    }
+    EXPECT_EQ(bytes, expected);
+  });
+  EXPECT_TRUE(finish_failed);
+}
+
 TEST_P(FaultTest, EachWriteFails) {
   ForColumn([&]<typename T>(std::type_identity<T>) {
     const Column<T> column = ColumnOf<T>(GetParam());
-    const auto expected = testing_support::WriteColumn(GetParam().type, GetParam().options, column);
-    const auto fault = std::make_shared<Fault>(absl::StatusCode::kResourceExhausted);
-    bool finish_failed = false;
-    for (int64_t number = 1;; ++number) {
-      std::vector<uint8_t> bytes;
-      int breaches = 0;
-      fault->Arm(number);
-      {
-        auto writer = Writer<T>::Create(
-            std::make_unique<FailingSink>(NewMemorySink(&bytes, "test"), fault, &breaches),
-            GetParam().type, GetParam().options);
-        absl::Status status = writer.status();
-        if (status.ok()) {
-          status = AppendColumn<T>(**writer, column, GetParam().options.nullable);
+    const WriterOptions& options = GetParam().options;
+    ExpectEachWriteFails(
+        testing_support::WriteColumn(GetParam().type, options, column),
+        [&](std::unique_ptr<Sink> sink) {
+          auto writer = Writer<T>::Create(std::move(sink), GetParam().type, options);
+          if (!writer.ok()) return writer.status();
+          absl::Status status = AppendColumn<T>(**writer, column, options.nullable);
           if (status.ok()) status = (*writer)->Finish();
           if (!status.ok()) {
             EXPECT_EQ((*writer)->Append(std::span<const T>()), status);
             EXPECT_EQ((*writer)->AddMetadata("key", "value"), status);
             EXPECT_EQ((*writer)->Finish(), status);
           }
-        }
-        ASSERT_EQ(status.ok(), !fault->fired()) << status;
-        if (!status.ok()) {
-          EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-          const bool in_finish = status.message() == "Finish test: made to fail";
-          EXPECT_TRUE(in_finish || status.message() == "Append test: made to fail") << status;
-          finish_failed |= in_finish;
-        }
+          return status;
+        });
+  });
+}
+
+// Leaves of records: the same columns but those with an index by value, which records have not.
+class LevelFaultTest : public FaultTest {
+ protected:
+  // Numbers take less room than texts, and a reader keeps the file's ends.
+  template <typename T>
+  Leaf<T> MakeLeaf() const {
+    std::mt19937_64 random(7);
+    const size_t records = std::is_same_v<T, int64_t> ? kRows / 4 : kRows / 6;
+    return testing_support::RandomLeaf<T>(
+        GetParam().type, {.max_repetition = 2, .max_definition = 3}, records, 0, random);
+  }
+  template <typename T>
+  std::vector<uint8_t> WriteLeaf(const Leaf<T>& leaf) const {
+    std::mt19937_64 random(7);
+    return testing_support::WriteLeaf(GetParam().type, GetParam().options, leaf, random);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Leaves, LevelFaultTest, testing::ValuesIn(Cases(/*value_index=*/false)),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_P(LevelFaultTest, EachReadFails) {
+  ForColumn([&]<typename T>(std::type_identity<T>) {
+    const Leaf<T> leaf = MakeLeaf<T>();
+    ExpectEachReadFails(
+        WriteLeaf(leaf), 5, [](const Reader& reader) { return LevelCursor<T>::Open(reader); },
+        [&](const Reader&, LevelCursor<T>& cursor) {
+          std::mt19937_64 random(7);
+          absl::Status status = cursor.SeekToRecord(0);
+          if (status.ok()) status = testing_support::ReadRest(cursor, &leaf, random);
+          if (status.ok()) status = cursor.SeekToRecord(leaf.num_records() / 2);
+          if (status.ok()) status = testing_support::ReadRest(cursor, &leaf, random, 3);
+          return status;
+        });
+  });
+}
+
+TEST_P(LevelFaultTest, EachWriteFails) {
+  ForColumn([&]<typename T>(std::type_identity<T>) {
+    const Leaf<T> leaf = MakeLeaf<T>();
+    const std::vector<T> values(leaf.values.begin(), leaf.values.end());
+    ExpectEachWriteFails(WriteLeaf(leaf), [&](std::unique_ptr<Sink> sink) {
+      auto writer =
+          LevelWriter<T>::Create(std::move(sink), GetParam().type, leaf.limits, GetParam().options);
+      if (!writer.ok()) return writer.status();
+      absl::Status status = (*writer)->Append(leaf.repetition, leaf.definition, values);
+      if (status.ok()) status = (*writer)->Finish();
+      if (!status.ok()) {
+        EXPECT_EQ((*writer)->Append({}, {}, {}), status);
+        EXPECT_EQ((*writer)->AddMetadata("key", "value"), status);
+        EXPECT_EQ((*writer)->Finish(), status);
       }
-      EXPECT_EQ(breaches, 0);
-      if (HasFailure()) FAIL() << "write " << number;
-      if (!fault->fired()) {
-        EXPECT_EQ(bytes, expected);
-        campaign::Done("failed_writes", static_cast<uint64_t>(number) - 1);
-        break;
-      }
-      EXPECT_TRUE(bytes.empty());
-    }
-    EXPECT_TRUE(finish_failed);
+      return status;
+    });
   });
 }
 

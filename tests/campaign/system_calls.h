@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/campaign/fault_mode.h"
+
 namespace cfile::testing_support {
 
 // One thread at a time.
@@ -26,19 +28,20 @@ class SystemCalls {
     return calls;
   }
 
-  // The `number`-th call from now on fails with `error` (a value of errno), once. kShort: it is
-  // done by half if it reads or writes. EINTR: if it is one that signals interrupt. Only calls for
-  // paths that begin with `directory`.
+  // The `number`-th call from now on fails with `error` (a value of errno), for so long. kShort: it
+  // is done by half if it reads or writes. EINTR: if it is one that signals interrupt; once, as it
+  // is tried again until it succeeds. Only calls for paths that begin with `directory`.
   static constexpr int kShort = -1;
-  void Arm(const std::string& directory, int64_t number, int error) {
+  void Arm(const std::string& directory, int64_t number, int error, FaultMode mode) {
     directory_ = directory;
     left_ = number;
     error_ = error;
+    mode_ = mode;
     failed_.clear();
   }
   void Disarm() { directory_.clear(); }
-  // The call that failed, as messages name it: "write", "rename to", ...; empty if none did.
-  const std::string& failed() const { return failed_; }
+  // The calls that failed, in order, as messages name them: "write", "rename to", ...
+  const std::vector<std::string>& failed() const { return failed_; }
 
   // What the calls did, in order, while recording.
   struct Event {
@@ -48,7 +51,7 @@ class SystemCalls {
   };
   void Record(const std::string& directory) {
     directory_ = directory;
-    left_ = -1;
+    left_ = 0;
     events_.clear();
     recording_ = true;
   }
@@ -73,8 +76,9 @@ class SystemCalls {
   int Fails(const char* name, const std::string& path, bool may_be_short = false,
             bool may_be_interrupted = true) {
     if (!Watched(path) || (error_ == kShort && !may_be_short)) return 0;
-    if ((error_ == EINTR && !may_be_interrupted) || --left_ != 0) return 0;
-    failed_ = name;
+    if ((error_ == EINTR && !may_be_interrupted) || left_ <= 0 || --left_ > 0) return 0;
+    if (mode_ == FaultMode::kFromThenOn) left_ = 1;
+    failed_.emplace_back(name);
     return error_;
   }
   void Did(Event::Kind kind, const std::string& path, std::string text = {}) {
@@ -83,9 +87,10 @@ class SystemCalls {
 
  private:
   std::string directory_;
-  int64_t left_ = -1;
+  int64_t left_ = 0;  // calls up to the one that fails, itself counted
   int error_ = 0;
-  std::string failed_;
+  FaultMode mode_ = FaultMode::kOnce;
+  std::vector<std::string> failed_;
   bool recording_ = false;
   std::vector<Event> events_;
   std::map<int, std::string> paths_;  // of open descriptors of watched files

@@ -1,6 +1,7 @@
 // Many threads at a few files and one small cache, doing all that readers and cursors allow at
 // once; what each finds is compared with the model. ThreadSanitizer watches (the preset tsan).
 #include <algorithm>
+#include <barrier>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,13 +12,20 @@
 #include <vector>
 
 #include "cfile/block_cache.h"
+#include "cfile/inspect.h"
+#include "cfile/levels.h"
 #include "cfile/reader.h"
+#include "cfile/records.h"
 #include "cfile/scan.h"
+#include "cfile/table.h"
 #include "gtest/gtest.h"
 #include "tests/campaign/amount.h"
 #include "tests/campaign/random_files.h"
+#include "tests/campaign/record_table.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/counting_source.h"
+#include "tests/cfile/level_testing.h"
+#include "tests/cfile/temporary_directory.h"
 
 namespace cfile::campaign {
 namespace {
@@ -28,6 +36,15 @@ using encodings::KeyLess;
 
 constexpr size_t kThreads = 16;
 constexpr size_t kRows = 6000;
+
+// So that indexes have several levels.
+WriterOptions SmallBlocks(Encoding encoding, Compression compression) {
+  return {.encoding = encoding,
+          .compression = compression,
+          .block_size_bytes = 2000,
+          .max_values_per_block = 300,
+          .index_block_size_bytes = 300};
+}
 
 // A cursor in a range, on its way from one thread to another.
 template <typename T>
@@ -60,15 +77,10 @@ void AddFile(const ColumnType& type, Encoding encoding, Compression compression,
   auto file = std::make_unique<SharedFile<T>>();
   file->type = type;
   file->column = RandomColumn<T>(type, kRows, -1, /*sorted=*/true, random);
-  file->bytes = WriteColumn<T>(type,
-                               {.encoding = encoding,
-                                .compression = compression,
-                                .value_index = true,
-                                .block_size_bytes = 2000,
-                                .max_values_per_block = 300,
-                                .index_block_size_bytes = 300,
-                                .bloom_filter_bits_per_value = 10},
-                               file->column);
+  WriterOptions writer_options = SmallBlocks(encoding, compression);
+  writer_options.value_index = true;
+  writer_options.bloom_filter_bits_per_value = 10;
+  file->bytes = WriteColumn<T>(type, writer_options, file->column);
   file->source = NewMemoryViewSource(file->bytes);
   if (!in_memory) file->source = std::make_shared<CountingSource>(file->source);
   file->options = options;
@@ -108,6 +120,10 @@ class Worker {
       case 6:
       case 7:
         return HandOver(file, cursor);
+      case 8:
+        // They read the whole file.
+        if (random_() % 64 == 0) return Inspect(file);
+        [[fallthrough]];
       default:
         return random_() % 2 == 0 ? Get(file, cursor) : SeekToKey(file, cursor);
     }
@@ -149,6 +165,21 @@ class Worker {
     const auto got = reader.template Get<T>(ordinal);
     ASSERT_TRUE(got.ok()) << got.status();
     ASSERT_TRUE(KeyEqual<T>(T(**got), T(*file.column.rows[ordinal])));
+  }
+
+  void Inspect(SharedFile<T>& file) {
+    const Reader reader = ReaderOf(file);
+    const VerifyReport report = Verify(reader);
+    ASSERT_TRUE(report.ok()) << report.damages[0].status;
+    ASSERT_EQ(report.values, kRows);
+    uint64_t rows = 0;
+    const absl::Status status = VisitBlocks(reader, [&](const BlockInfo& block) {
+      EXPECT_EQ(block.first_ordinal, rows);
+      rows += block.num_values;
+      return true;
+    });
+    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_EQ(rows, kRows);
   }
 
   KeyPosition Find(const SharedFile<T>& file, const T& key) const {
@@ -262,6 +293,86 @@ class Worker {
   OwnedBatch<T> taken_;
 };
 
+// A file of records that does not change.
+template <typename T>
+struct SharedLeaf {
+  Leaf<T> leaf;
+  std::vector<uint8_t> bytes;
+  std::optional<Reader> reader;
+};
+
+template <typename T>
+void OpenLeaf(const ColumnType& type, Encoding encoding, Compression compression,
+              const ReaderOptions& options, SharedLeaf<T>& file, Random& random) {
+  file.leaf = RandomLeaf<T>(type, {.max_repetition = 2, .max_definition = 3}, kRows, 0, random);
+  file.bytes = WriteLeaf(type, SmallBlocks(encoding, compression), file.leaf, random);
+  auto reader =
+      Reader::Open(std::make_shared<CountingSource>(NewMemoryViewSource(file.bytes)), options);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  file.reader = *std::move(reader);
+}
+
+// What one thread does with records: those of a leaf, and those of a table by cursors of its own.
+template <typename T>
+class RecordWorker {
+ public:
+  RecordWorker(const SharedLeaf<T>& file, const TableReader& table, uint64_t seed)
+      : file_(file), table_(table), random_(seed) {}
+
+  void Step() {
+    const absl::Status status = Do();
+    ASSERT_TRUE(status.ok()) << status;
+  }
+
+ private:
+  absl::Status Do() {
+    const uint64_t rows = table_.num_rows();
+    const uint64_t begin = random_() % rows;
+    const uint64_t end = std::min(rows, begin + random_() % 20);
+    switch (random_() % 4) {
+      case 0:
+        if (!ids_ || random_() % 64 == 0) {
+          CFILE_ASSIGN_OR_RETURN(ids_, table_.NewCursor<int64_t>(kId));
+        }
+        return ReadIds(*ids_, begin, end);
+      case 1:
+        if (!items_ || random_() % 64 == 0) {
+          CFILE_ASSIGN_OR_RETURN(items_, TableLevelCursor<int64_t>::Open(table_, kNumber));
+        }
+        return ReadItems(*items_, begin, end);
+      case 2:
+        if (records_ == nullptr || random_() % 64 == 0) {
+          CFILE_ASSIGN_OR_RETURN(records_, RecordReader::Open(table_));
+        }
+        if (random_() % 1024 == 0) return VerifyTable();
+        return ReadRecords(*records_, begin, std::min(end, begin + 3));
+      default:
+        if (!levels_ || random_() % 64 == 0) {
+          CFILE_ASSIGN_OR_RETURN(levels_, LevelCursor<T>::Open(*file_.reader));
+        }
+        CFILE_RETURN_IF_ERROR(levels_->SeekToRecord(random_() % (kRows + 1)));
+        return ReadRest(*levels_, &file_.leaf, random_, 3);
+    }
+  }
+
+  absl::Status VerifyTable() {
+    const VerifyReport records = VerifyRecords(table_);
+    if (!records.ok()) return records.damages[0].status;
+    const size_t part = random_() % table_.num_parts();
+    const VerifyReport column = table_.VerifyColumn(part, random_() % 3);
+    EXPECT_EQ(column.values, table_.part_num_rows(part));
+    return column.ok() ? absl::OkStatus() : column.damages[0].status;
+  }
+
+  const SharedLeaf<T>& file_;
+  const TableReader& table_;
+  Random random_;
+  std::optional<TableCursor<int64_t>> ids_;
+  std::optional<TableLevelCursor<int64_t>> items_;
+  std::unique_ptr<RecordReader> records_;
+  std::optional<LevelCursor<T>> levels_;
+};
+
 TEST(Threads, ShareFilesAndACache) {
   Random random(1);
   // Seeks find some blocks in it, and always push others out.
@@ -284,6 +395,15 @@ TEST(Threads, ShareFilesAndACache) {
   AddFile(number, Encoding::kBitShuffle, Compression::kZstd, true, options(0), numbers, random);
   AddFile(number, Encoding::kPlain, Compression::kNone, true, options(0), numbers, random);
   AddFile(number, Encoding::kAuto, Compression::kDefault, false, options(5000), numbers, random);
+  SharedLeaf<std::string_view> string_leaf;
+  SharedLeaf<int64_t> number_leaf;
+  OpenLeaf(text, Encoding::kAuto, Compression::kDefault, options(0), string_leaf, random);
+  OpenLeaf(number, Encoding::kBitShuffle, Compression::kLz4, options(0), number_leaf, random);
+  const TemporaryDirectory directory;
+  const absl::Status written = WriteRecordTable(directory.path("table"), 3, kRows / 3);
+  ASSERT_TRUE(written.ok()) << written;
+  const auto table = TableReader::Open(directory.path("table"), options(5000));
+  ASSERT_TRUE(table.ok()) << table.status();
   if (HasFailure()) return;
 
   const uint64_t steps = std::max<uint64_t>(Amount(200'000, 1'000'000) / kThreads, 1);
@@ -294,8 +414,19 @@ TEST(Threads, ShareFilesAndACache) {
         Random own(thread);
         Worker<std::string_view> with_strings(strings, own());
         Worker<int64_t> with_numbers(numbers, own());
+        RecordWorker<std::string_view> with_string_records(string_leaf, *table, own());
+        RecordWorker<int64_t> with_number_records(number_leaf, *table, own());
         for (uint64_t i = 0; i < steps && !HasFailure(); ++i) {
-          own() % 2 == 0 ? with_strings.Step() : with_numbers.Step();
+          switch (own() % 16) {
+            case 0:
+              with_string_records.Step();
+              break;
+            case 1:
+              with_number_records.Step();
+              break;
+            default:
+              own() % 2 == 0 ? with_strings.Step() : with_numbers.Step();
+          }
         }
       });
     }
@@ -307,6 +438,80 @@ TEST(Threads, ShareFilesAndACache) {
   Done("operations", steps * kThreads);
   Done("threads", kThreads);
   Done("evictions", counters.evictions);
+}
+
+// All rows, and by key one of each block: every node of both indexes.
+absl::Status ReadAll(const Reader& reader, const Column<int64_t>& column) {
+  CFILE_ASSIGN_OR_RETURN(Cursor<int64_t> cursor, reader.NewCursor<int64_t>());
+  for (uint64_t ordinal = 0; ordinal < kRows;) {
+    CFILE_ASSIGN_OR_RETURN(const Batch<int64_t> batch, cursor.Next(kRows));
+    ExpectBatch(batch, column);
+    if (batch.empty() || testing::Test::HasFailure()) break;
+    ordinal += batch.size();
+  }
+  for (uint64_t ordinal = 0; ordinal < kRows; ordinal += 20) {
+    CFILE_ASSIGN_OR_RETURN(const KeyPosition found, cursor.SeekToKey(*column.rows[ordinal]));
+    EXPECT_EQ(found.ordinal, ordinal);
+  }
+  return absl::OkStatus();
+}
+
+// An index that just fits max_index_size_bytes does so, however many threads load it at once.
+TEST(Threads, LoadAnIndexThatJustFits) {
+  Column<int64_t> column;
+  for (size_t i = 0; i < kRows; ++i) column.rows.emplace_back(static_cast<int64_t>(i) * i);
+  WriterOptions writer_options = SmallBlocks(Encoding::kPlain, Compression::kNone);
+  writer_options.value_index = true;
+  writer_options.max_values_per_block = 20;
+  writer_options.index_block_size_bytes = 100;
+  const std::vector<uint8_t> bytes = WriteColumn(ColumnType::Int64(), writer_options, column);
+  const auto source = NewMemoryViewSource(bytes);
+  const auto open = [&](size_t max_index_size_bytes) {
+    return Reader::Open(source, {.block_cache = std::make_shared<BlockCache>(0),
+                                 .max_index_size_bytes = max_index_size_bytes});
+  };
+  // The least limit at which one thread reads all.
+  size_t too_few = 0;
+  size_t enough = ReaderOptions().max_index_size_bytes;
+  while (enough - too_few > 1) {
+    const size_t middle = too_few + (enough - too_few) / 2;
+    const auto reader = open(middle);
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    (ReadAll(*reader, column).ok() ? enough : too_few) = middle;
+  }
+  const auto reader = open(enough);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
+    uint32_t depth = 0;
+    const absl::Status status = VisitIndex(*reader, kind, [&](const IndexNodeInfo& node) {
+      depth = std::max(depth, node.depth);
+      return true;
+    });
+    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_GE(depth, 2u);
+  }
+
+  const uint64_t rounds = Amount(200, 2000);
+  std::vector<Reader> readers;  // of each round
+  for (uint64_t round = 0; round < rounds; ++round) {
+    const auto fresh = open(enough);
+    ASSERT_TRUE(fresh.ok()) << fresh.status();
+    readers.push_back(*fresh);
+  }
+  std::barrier all(kThreads);
+  {
+    std::vector<std::jthread> threads;
+    for (size_t thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&] {
+        for (const Reader& shared : readers) {
+          all.arrive_and_wait();
+          const absl::Status status = ReadAll(shared, column);
+          EXPECT_TRUE(status.ok()) << status;
+        }
+      });
+    }
+  }
+  Done("indexes_loaded", rounds);
 }
 
 }  // namespace
