@@ -439,6 +439,48 @@ TEST(SalvageTest, DamagedIndexOfAWholeFile) {
   }
 }
 
+// The leaves of an index, by their places.
+std::vector<BlockPointer> LeavesOf(const Bytes& file, IndexKind kind) {
+  std::vector<BlockPointer> leaves;
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  const absl::Status status = VisitIndex(*reader, kind, [&](const IndexNodeInfo& node) {
+    if (node.leaf) leaves.push_back(node.pointer);
+    return true;
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  return leaves;
+}
+
+// Which of several leaves of which index is damaged: every block comes back as long as one index
+// knows it, or its checksum tells it.
+TEST(SalvageTest, DamagedLeaves) {
+  for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
+    const Bytes file = Numbers(5000, {.value_index = true, .version = version});
+    const auto positional = LeavesOf(file, IndexKind::kPositional);
+    const auto value = LeavesOf(file, IndexKind::kValue);
+    ASSERT_GT(positional.size(), 3);
+    ASSERT_GT(value.size(), 3);
+    const std::vector<std::vector<BlockPointer>> damages = {
+        {positional[1]}, {value[1]}, {positional[1], value[value.size() - 2]}};
+    for (const auto& damage : damages) {
+      SCOPED_TRACE(testing::Message()
+                   << static_cast<int>(version) << " " << damage.size() << " " << damage[0].offset);
+      Bytes torn = file;
+      // Of version 1 only the trailer's bytes tell.
+      for (const BlockPointer& leaf : damage) {
+        const auto end = version == FormatVersion::kV1 ? leaf.end() : leaf.offset + 9;
+        std::fill_n(torn.begin() + static_cast<ptrdiff_t>(end - 8), 8, uint8_t{0xa5});
+      }
+      const auto salvaged = SalvageBytes(torn);
+      ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+      EXPECT_EQ(salvaged->report.rows, 5000);
+      EXPECT_THAT(salvaged->report.missing, testing::IsEmpty());
+      EXPECT_EQ(salvaged->report.lost.size(), damage.size());
+      EXPECT_EQ(NumbersOf(salvaged->file), NumbersOf(file));
+    }
+  }
+}
+
 // Without checksums and the index by ordinal, what the rest of the index by value points to.
 TEST(SalvageTest, DamagedValueIndexOfAFileWithoutChecksums) {
   const Bytes file = Numbers(2000, {.value_index = true, .version = FormatVersion::kV1});
@@ -772,6 +814,44 @@ TEST(SalvageTest, ChecksumsThatFitEverywhere) {
   const auto salvaged = SalvageBytes(torn);
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
   EXPECT_EQ(salvaged->report.rows, 0);
+}
+
+// Nor do blocks nested in each other's values behind lost bytes, each of which the next larger one
+// is looked for around: how far that goes is paid by the file's bytes.
+TEST(SalvageTest, BlocksInEachOthersValuesBehindALoss) {
+  constexpr size_t kLostBytes = size_t{2} << 20;
+  constexpr uint64_t kPaidBytes = uint64_t{64} << 20, kPaidPerByte = 16;
+  constexpr size_t kLevels = 100;
+  Column<std::string_view> column;
+  column.rows.emplace_back("hello");
+  const Bytes file =
+      WriteColumn<std::string_view>(ColumnType::Binary(), {.encoding = Encoding::kPlain}, column);
+  const size_t header_size = Reader::Open(NewMemoryViewSource(file))->info().header_size_bytes;
+  Bytes nest = {'h', 'e', 'l', 'l', 'o'};
+  for (size_t level = 0; level < kLevels; ++level) {
+    encodings::ByteWriter block;
+    constexpr uint32_t kHeaderBytes = 12;
+    block.PutFixed(uint32_t{5});  // first ordinal
+    block.PutFixed(uint32_t{1});  // values
+    block.PutFixed(static_cast<uint32_t>(kHeaderBytes + nest.size()));
+    block.PutBytes(nest);
+    block.PutFixed(uint8_t{0});
+    block.PutFixed(kHeaderBytes);
+    block.PutFixed(internal::Crc32c(block.span()));
+    nest.assign(block.span().begin(), block.span().end());
+  }
+  const size_t level_size = (nest.size() - 5) / kLevels;
+  Bytes torn = Prefix(file, header_size);
+  std::mt19937_64 random(3);
+  while (torn.size() < header_size + kLostBytes) torn.push_back(static_cast<uint8_t>(random()));
+  torn.insert(torn.end(), nest.begin(), nest.end());
+  const auto salvaged = SalvageBytes(torn);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  ASSERT_EQ(salvaged->report.blocks, 1);
+  // Each larger one took a look at all lost bytes.
+  const uint64_t looks = (salvaged->report.bytes - 5) / level_size;
+  EXPECT_GT(looks, 2);
+  EXPECT_LE((looks - 1) * kLostBytes, kPaidBytes + kPaidPerByte * torn.size());
 }
 
 // Nor do few bytes that decode to many: what they decode to is counted.
