@@ -55,8 +55,8 @@ class Salvager {
   // `file`: of `readable`.
   absl::Status ReadWhole(FileReader& file) {
     const FileInfo& info = file.info();
-    if (info.dictionary) CFILE_RETURN_IF_ERROR(CheckReadable(*info.dictionary));
     const auto dictionary = file.Dictionary();
+    if (info.dictionary) CFILE_RETURN_IF_ERROR(CheckReadable(*info.dictionary));
     if (dictionary.ok()) {
       judge_.SetDictionary(*dictionary);
     } else {
@@ -82,11 +82,9 @@ class Salvager {
   // that need it: then once more.
   absl::Status Search(uint64_t end) {
     const bool had_dictionary = judge_.dictionary() != nullptr;
-    lost_.clear();
     CFILE_RETURN_IF_ERROR(SearchOnce(end));
     if (had_dictionary || judge_.dictionary() == nullptr || !needs_dictionary_)
       return absl::OkStatus();
-    lost_.clear();
     blocks_.clear();
     kept_end_ = 0;
     next_ = {};
@@ -135,8 +133,11 @@ class Salvager {
     if (!lost_.empty() && lost_.back().reason == reason && lost_.back().end >= kept_end_ &&
         begin >= lost_.back().end && begin - lost_.back().end <= kMostPaddingBytes) {
       lost_.back().end = end;
-    } else {
+    } else if (lost_.size() < SalvageReport::kMostLost) {
       lost_.push_back({begin, end, std::move(reason)});
+    } else {
+      ++more_lost_.count;
+      more_lost_.bytes += end - begin;
     }
   }
 
@@ -182,6 +183,8 @@ class Salvager {
   }
 
   absl::Status SearchOnce(uint64_t end) {
+    lost_.clear();
+    more_lost_ = {};
     internal::ChecksumSearch search(*readable_, end);
     const uint64_t largest = options_.reader.max_block_size_bytes + kMostExtraBytes;
     // What is looked at in vain where a block should begin is paid by the file's bytes, so that the
@@ -260,7 +263,8 @@ class Salvager {
       if (found < some) break;
     }
     if (zeros == end - begin) {
-      Lose(begin, end, "zeros");
+      // So few may align the block behind them.
+      if (zeros > kMostPaddingBytes || end == file_end) Lose(begin, end, "zeros");
       return absl::OkStatus();
     }
     Lose(begin, end,
@@ -316,6 +320,7 @@ class Salvager {
                         : needs_dictionary_            ? SalvageReport::Dictionary::kLost
                                                        : SalvageReport::Dictionary::kNone;
     report.lost = std::move(lost_);
+    report.more_lost = more_lost_;
     return report;
   }
 
@@ -329,6 +334,7 @@ class Salvager {
   bool whole_ = false;                // nothing of an index that was read is lost
   std::vector<FoundBlock> blocks_;    // whose rows are to be written
   std::vector<LostBytes> lost_;
+  SalvageReport::MoreLost more_lost_;
   uint64_t kept_end_ = 0;  // of the last block that is not lost
   ExpectedRows next_;
   uint64_t most_rows_ = kMostUncertainRows;

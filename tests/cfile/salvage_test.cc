@@ -16,6 +16,7 @@
 #include "cfile/reader.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/campaign/failing_io.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/level_testing.h"
 #include "tests/sanitizers.h"
@@ -32,11 +33,13 @@ struct Salvaged {
   SalvageReport report;
 };
 
-// What comes back from `torn`. EXPECTs that it is a file in order.
-absl::StatusOr<Salvaged> SalvageBytes(const Bytes& torn, const SalvageOptions& options = {}) {
+// What comes back from `torn`, or from `source` that stands for it. EXPECTs that it is a file in
+// order.
+absl::StatusOr<Salvaged> SalvageBytes(const Bytes& torn, const SalvageOptions& options = {},
+                                      std::shared_ptr<const Source> source = nullptr) {
   Salvaged result;
-  auto report =
-      Salvage(NewMemoryViewSource(torn, "torn"), NewMemorySink(&result.file, "new"), options);
+  if (source == nullptr) source = NewMemoryViewSource(torn, "torn");
+  auto report = Salvage(std::move(source), NewMemorySink(&result.file, "new"), options);
   if (!report.ok()) return report.status();
   result.report = *std::move(report);
   const auto reader = Reader::Open(NewMemoryViewSource(result.file));
@@ -481,6 +484,98 @@ TEST(SalvageTest, DamagedLeaves) {
   }
 }
 
+// The same where the byte at `bad` cannot be read.
+absl::StatusOr<Salvaged> SalvageUnreadable(const Bytes& torn, uint64_t bad) {
+  return SalvageBytes(torn, {},
+                      std::make_shared<UnreadableSource>(NewMemoryViewSource(torn, "torn"), bad));
+}
+
+const auto kTellsTheRead = testing::Contains(
+    testing::Field(&LostBytes::reason, testing::HasSubstr("ReadAt torn: made to fail")));
+
+// What cannot be read costs the blocks of its page, or where the index tells them one only; and the
+// report tells why.
+TEST(SalvageTest, UnreadableBytes) {
+  const Bytes file = Numbers(100'000);
+  const std::vector<Block> blocks = BlocksOf(file);
+  const std::vector<uint64_t> numbers = NumbersOf(file);
+  const BlockPointer block = blocks[500].pointer;
+  const BlockPointer leaf = LeavesOf(file, IndexKind::kPositional)[100];
+  for (const uint64_t bad : {block.offset + 100, leaf.offset + 2, file.size() - 20}) {
+    for (const size_t size : {file.size(), file.size() - 1}) {
+      SCOPED_TRACE(testing::Message() << bad << " of " << size);
+      const bool by_index = size == file.size() && bad == block.offset + 100;
+      const uint64_t page = bad / 4096 * 4096;
+      const uint64_t begin = by_index ? bad : page;
+      const uint64_t end = by_index ? bad + 1 : page + 4096;
+      std::vector<uint64_t> expected;
+      for (const Block& some : blocks) {
+        if (some.pointer.offset < end && begin < some.pointer.end()) continue;
+        const auto first = numbers.begin() + static_cast<ptrdiff_t>(some.first_ordinal);
+        expected.insert(expected.end(), first, first + static_cast<ptrdiff_t>(some.num_values));
+      }
+      const auto salvaged = SalvageUnreadable(Prefix(file, size), bad);
+      ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+      EXPECT_EQ(NumbersOf(salvaged->file), expected);
+      EXPECT_THAT(salvaged->report.lost, kTellsTheRead);
+    }
+  }
+}
+
+// Not what no block can do without: that may be there the next time.
+TEST(SalvageTest, UnreadableHeaderOrDictionary) {
+  Column<std::string_view> column;
+  for (int i = 0; i < 20'000; ++i) column.rows.push_back("name " + std::to_string(i % 50));
+  for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
+    const Bytes file = WriteColumn<std::string_view>(
+        ColumnType::String(),
+        {.encoding = Encoding::kDict, .max_values_per_block = 100, .version = version}, column);
+    const FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+    for (const uint64_t bad : {uint64_t{10}, info.dictionary->offset}) {
+      const absl::Status status = SalvageUnreadable(file, bad).status();
+      EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+      EXPECT_THAT(std::string(status.message()), testing::HasSubstr("made to fail"));
+    }
+  }
+}
+
+TEST(SalvageTest, UnreadableLeafOfAFileWithoutChecksums) {
+  const Bytes file = Numbers(100'000, {.version = FormatVersion::kV1});
+  const auto leaves = LeavesOf(file, IndexKind::kPositional);
+  const auto salvaged = SalvageUnreadable(file, leaves[100].offset + 2);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.missing.size(), 1);
+  EXPECT_GT(salvaged->report.rows, 98'000);
+  EXPECT_THAT(salvaged->report.lost, kTellsTheRead);
+}
+
+// What a limit costs names it.
+TEST(SalvageTest, LimitsThatCostRows) {
+  const auto names = [](std::string_view limit) {
+    return testing::Contains(
+        testing::Field(&LostBytes::reason, testing::HasSubstr(std::string(limit))));
+  };
+  const Bytes numbers = Numbers(5000, {.version = FormatVersion::kV1});
+  auto salvaged = SalvageBytes(numbers, {.reader = {.max_index_size_bytes = 2000}});
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_LT(salvaged->report.rows, 5000);
+  EXPECT_THAT(salvaged->report.lost, names("max_index_size_bytes"));
+  salvaged = SalvageBytes(numbers, {.reader = {.max_index_depth = 2}});
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_LT(salvaged->report.rows, 5000);
+  EXPECT_THAT(salvaged->report.lost, names("max_index_depth"));
+
+  Column<std::string_view> column;
+  for (int i = 0; i < 2000; ++i)
+    column.rows.push_back("quite a long name of number " + std::to_string(i % 200));
+  const Bytes file = WriteColumn<std::string_view>(
+      ColumnType::String(), {.encoding = Encoding::kDict, .max_values_per_block = 100}, column);
+  salvaged = SalvageBytes(file, {.reader = {.max_block_size_bytes = 3000}});
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.dictionary, Dictionary::kLost);
+  EXPECT_THAT(salvaged->report.lost, names("max_block_size_bytes"));
+}
+
 // Without checksums and the index by ordinal, what the rest of the index by value points to.
 TEST(SalvageTest, DamagedValueIndexOfAFileWithoutChecksums) {
   const Bytes file = Numbers(2000, {.value_index = true, .version = FormatVersion::kV1});
@@ -750,6 +845,33 @@ TEST(SalvageTest, ManyLosses) {
     ASSERT_TRUE(salvaged.ok()) << salvaged.status();
     EXPECT_EQ(salvaged->report.rows, rows);
     for (const uint64_t number : NumbersOf(salvaged->file)) ASSERT_NE(number / 100 % distance, 1);
+  }
+}
+
+// Of more losses than can be told one by one the rest are added up.
+TEST(SalvageTest, MoreLossesThanAreTold) {
+  Bytes file = Numbers(300'000);
+  const std::vector<Block> blocks = BlocksOf(file);
+  uint64_t lost = 0, bytes = 0;
+  for (const Block& block : blocks) {
+    if (block.index % 2 == 0) continue;
+    file[block.pointer.offset + 50] ^= 1;
+    ++lost;
+    bytes += block.pointer.size;
+  }
+  for (const size_t size : {file.size(), file.size() - 1}) {
+    const auto salvaged = SalvageBytes(Prefix(file, size));
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    const SalvageReport& report = salvaged->report;
+    ASSERT_EQ(report.lost.size(), 1000);
+    uint64_t told = 0;
+    for (const LostBytes& some : report.lost) told += some.end - some.begin;
+    // Without the footer that is lost, too, and that the last block was there is not known.
+    const bool torn = size != file.size();
+    EXPECT_EQ(report.more_lost.count, lost - 1000 + (torn ? 1 : 0));
+    EXPECT_GE(told + report.more_lost.bytes, bytes);
+    EXPECT_LT(told + report.more_lost.bytes, bytes + (torn ? 200'000 : 1));
+    EXPECT_EQ(report.missing.size(), torn ? lost - 1 : lost);
   }
 }
 
