@@ -10,7 +10,8 @@
 #include "cfile/internal/file_metadata.h"
 #include "cfile/internal/file_reader.h"
 #include "cfile/internal/found_block.h"
-#include "cfile/internal/index_tree.h"
+#include "cfile/internal/hole_filling_source.h"
+#include "cfile/internal/leaf_entries.h"
 #include "cfile/levels.h"
 #include "cfile/writer.h"
 #include "encodings/registry.h"
@@ -22,7 +23,7 @@ namespace {
 using internal::ExpectedRows;
 using internal::FileReader;
 using internal::FoundBlock;
-using internal::IndexNode;
+using internal::HoleFillingSource;
 using Kind = internal::FoundBlock::Kind;
 
 // What a stored block may have beyond the block's own bytes: its size and its checksum.
@@ -37,92 +38,41 @@ constexpr uint64_t kCreditPerByte = 16;
 // Kudu's bounds of a key column: not those of the rows that are left.
 constexpr std::string_view kBoundsKeys[] = {"min_key", "max_key"};
 
-// The blocks that the leaves of an index point to.
-class LeafEntries {
- public:
-  struct Entry {
-    BlockPointer pointer;
-    std::optional<uint64_t> first_ordinal;  // of a positional index
-  };
-
-  LeafEntries(FileReader& file, IndexKind kind) : file_(file), kind_(kind) {
-    const auto root = file.IndexRoot(kind);
-    if (root.ok()) {
-      Walk(**root, 1);
-    } else {
-      Lose(*(kind == IndexKind::kPositional ? file.info().positional_index_root
-                                            : file.info().value_index_root));
-    }
-  }
-
-  std::vector<Entry>& entries() { return entries_; }
-  // Nodes that cannot be read.
-  const std::vector<LostBytes>& lost() const { return lost_; }
-
- private:
-  void Walk(const IndexNode& node, size_t depth) {
-    for (uint32_t i = 0; i < node.num_entries(); ++i) {
-      if (node.leaf()) {
-        Entry& entry = entries_.emplace_back();
-        entry.pointer = node.entry_pointer(i);
-        if (kind_ == IndexKind::kPositional) entry.first_ordinal = node.ordinal(i);
-        continue;
-      }
-      const auto child = [&]() -> absl::StatusOr<const IndexNode*> {
-        CFILE_RETURN_IF_ERROR(internal::CheckIndexDepth(file_, depth));
-        return file_.IndexChild(kind_, node, i);
-      }();
-      if (child.ok()) {
-        Walk(**child, depth + 1);
-      } else {
-        Lose(node.entry_pointer(i));
-      }
-    }
-  }
-
-  void Lose(const BlockPointer& pointer) {
-    lost_.push_back({pointer.offset, pointer.end(), "an index node is damaged"});
-  }
-
-  FileReader& file_;
-  const IndexKind kind_;
-  std::vector<Entry> entries_;
-  std::vector<LostBytes> lost_;
-};
-
 // A file of values of T, read front to back and written anew.
 template <typename T>
 class Salvager {
  public:
-  Salvager(std::shared_ptr<const Source> source, const FileInfo& info, bool blocks_may_be_extended,
-           const SalvageOptions& options)
+  // `readable`: `source`, with zeros where it cannot be read. What is written is read from
+  // `source`.
+  Salvager(std::shared_ptr<const Source> source, std::shared_ptr<const HoleFillingSource> readable,
+           const FileInfo& info, bool blocks_may_be_extended, const SalvageOptions& options)
       : source_(std::move(source)),
+        readable_(std::move(readable)),
         options_(options),
         judge_(info, blocks_may_be_extended, options.reader.max_block_size_bytes) {}
 
   // Finds blocks by the index, or, if there are checksums and a part of it is lost, as Search does.
+  // `file`: of `readable`.
   absl::Status ReadWhole(FileReader& file) {
     const FileInfo& info = file.info();
     const auto dictionary = file.Dictionary();
-    if (dictionary.ok()) judge_.SetDictionary(*dictionary);
-    std::vector<LostBytes> lost;
-    std::vector<LeafEntries::Entry> entries;
-    for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
-      const bool positional = kind == IndexKind::kPositional;
-      if (!(positional ? info.positional_index_root : info.value_index_root)) continue;
-      LeafEntries leaves(file, kind);
-      lost.insert(lost.end(), leaves.lost().begin(), leaves.lost().end());
-      if (leaves.lost().empty() ? entries.empty() : leaves.entries().size() > entries.size())
-        entries = std::move(leaves.entries());
-      whole_ = whole_ || leaves.lost().empty();
+    if (info.dictionary) CFILE_RETURN_IF_ERROR(CheckReadable(*info.dictionary));
+    if (dictionary.ok()) {
+      judge_.SetDictionary(*dictionary);
+    } else {
+      Lose(info.dictionary->offset, info.dictionary->end(),
+           absl::StrCat("the dictionary: ", dictionary.status().message()));
     }
+    internal::LeafEntries index = internal::ReadLeafEntries(
+        file, [this](const BlockPointer& node) { return CheckReadable(node); },
+        [this](const BlockPointer& node, const absl::Status& status) {
+          Lose(node.offset, node.end(), absl::StrCat("an index node: ", status.message()));
+        });
     num_rows_ = info.num_values;
+    whole_ = index.whole;
     if (!whole_ && info.has_checksums())
       return Search(info.file_size_bytes - info.footer_size_bytes);
-    if (!dictionary.ok())
-      Lose(info.dictionary->offset, info.dictionary->end(), "the dictionary is damaged");
-    for (LostBytes& node : lost) Lose(node.begin, node.end, std::move(node.reason));
-    for (const LeafEntries::Entry& entry : entries) ReadEntry(entry);
+    for (const internal::LeafEntry& entry : index.entries) ReadEntry(entry);
     std::sort(lost_.begin(), lost_.end(),
               [](const LostBytes& a, const LostBytes& b) { return a.begin < b.begin; });
     return absl::OkStatus();
@@ -135,7 +85,6 @@ class Salvager {
     CFILE_RETURN_IF_ERROR(SearchOnce(end));
     if (had_dictionary || judge_.dictionary() == nullptr || !needs_dictionary_)
       return absl::OkStatus();
-    lost_.clear();
     blocks_.clear();
     kept_end_ = 0;
     next_ = {};
@@ -175,12 +124,20 @@ class Salvager {
   }
 
  private:
+  // An error that is about the block at `pointer` if a part of it could not be read.
+  absl::Status CheckReadable(const BlockPointer& pointer) const {
+    return internal::InBlock(readable_->ErrorIn(pointer), source_->name(), pointer);
+  }
+
   void Lose(uint64_t begin, uint64_t end, std::string reason) {
     if (!lost_.empty() && lost_.back().reason == reason && lost_.back().end >= kept_end_ &&
         begin >= lost_.back().end && begin - lost_.back().end <= kMostPaddingBytes) {
       lost_.back().end = end;
-    } else {
+    } else if (lost_.size() < SalvageReport::kMostLost) {
       lost_.push_back({begin, end, std::move(reason)});
+    } else {
+      ++more_lost_.count;
+      more_lost_.bytes += end - begin;
     }
   }
 
@@ -201,7 +158,7 @@ class Salvager {
     }
   }
 
-  void ReadEntry(const LeafEntries::Entry& entry) {
+  void ReadEntry(const internal::LeafEntry& entry) {
     ExpectedRows expected = next_;
     if (entry.first_ordinal) {
       expected.exact = true;
@@ -226,7 +183,9 @@ class Salvager {
   }
 
   absl::Status SearchOnce(uint64_t end) {
-    internal::ChecksumSearch search(*source_, end);
+    lost_.clear();
+    more_lost_ = {};
+    internal::ChecksumSearch search(*readable_, end);
     const uint64_t largest = options_.reader.max_block_size_bytes + kMostExtraBytes;
     // What is looked at in vain where a block should begin is paid by the file's bytes, so that the
     // time does not grow with losses times the largest block.
@@ -235,6 +194,7 @@ class Salvager {
     ExpectedRows expected;
     const auto judge = [&](const BlockPointer& pointer, std::span<const uint8_t> bytes) {
       internal::ChecksumSearch::Judgement judgement;
+      if (!readable_->ErrorIn(pointer).ok()) return judgement;
       found = judge_.Judge(pointer, bytes, expected, judgement.cost_bytes);
       judgement.accepted = found.kind != Kind::kNone;
       return judgement;
@@ -255,18 +215,20 @@ class Salvager {
         // A block of a file that is a value ends before the block that has it.
         while (std::is_same_v<T, std::string_view> && pointer && pointer->offset > at) {
           const FoundBlock inner = found;
-          const uint64_t behind =
-              std::min(internal::ChecksumSearch::kMostBegins, end - inner.pointer.end());
-          if (behind > credit) break;
-          credit -= behind;
+          constexpr uint64_t kMost = internal::ChecksumSearch::kMostBegins;
+          const uint64_t first =
+              std::max(at, inner.pointer.end() - std::min(inner.pointer.end(), kMost));
+          const uint64_t behind = std::min(inner.pointer.offset + kMost, end);
+          if (first >= inner.pointer.offset || behind - first > credit) break;
           CFILE_ASSIGN_OR_RETURN(
               const auto around,
-              search.Find(at, inner.pointer.offset - 1, internal::ChecksumSearch::kMostBegins,
+              search.Find(first, inner.pointer.offset - 1, kMost,
                           [&](const BlockPointer& outer, std::span<const uint8_t> bytes) {
                             return outer.end() > inner.pointer.end()
                                        ? judge(outer, bytes)
                                        : internal::ChecksumSearch::Judgement{};
                           }));
+          credit -= (around ? around->end() : behind) - first;
           if (!around) {
             found = inner;
             break;
@@ -288,6 +250,10 @@ class Salvager {
 
   absl::Status LoseUnfound(internal::ChecksumSearch& search, uint64_t begin, uint64_t end,
                            uint64_t file_end) {
+    if (const absl::Status error = readable_->ErrorIn(begin, end); !error.ok()) {
+      Lose(begin, end, std::string(error.message()));
+      return absl::OkStatus();
+    }
     constexpr uint64_t kLookedAt = 64 * 1024;
     uint64_t zeros = 0;
     while (zeros < end - begin) {
@@ -297,7 +263,8 @@ class Salvager {
       if (found < some) break;
     }
     if (zeros == end - begin) {
-      Lose(begin, end, "zeros");
+      // So few may align the block behind them.
+      if (zeros > kMostPaddingBytes || end == file_end) Lose(begin, end, "zeros");
       return absl::OkStatus();
     }
     Lose(begin, end,
@@ -353,18 +320,21 @@ class Salvager {
                         : needs_dictionary_            ? SalvageReport::Dictionary::kLost
                                                        : SalvageReport::Dictionary::kNone;
     report.lost = std::move(lost_);
+    report.more_lost = more_lost_;
     return report;
   }
 
   static constexpr uint64_t kUnknownRows = std::numeric_limits<uint64_t>::max();
 
   const std::shared_ptr<const Source> source_;
+  const std::shared_ptr<const HoleFillingSource> readable_;
   const SalvageOptions options_;
   internal::BlockJudge<T> judge_;
   uint64_t num_rows_ = kUnknownRows;  // as the footer says
-  bool whole_ = false;                // an index can be read as a whole
+  bool whole_ = false;                // nothing of an index that was read is lost
   std::vector<FoundBlock> blocks_;    // whose rows are to be written
   std::vector<LostBytes> lost_;
+  SalvageReport::MoreLost more_lost_;
   uint64_t kept_end_ = 0;  // of the last block that is not lost
   ExpectedRows next_;
   uint64_t most_rows_ = kMostUncertainRows;
@@ -385,11 +355,18 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
   SalvageOptions options = salvage_options;
   size_t& max_block_size_bytes = options.reader.max_block_size_bytes;
   max_block_size_bytes = std::min(max_block_size_bytes, kMostBlockBytes);
-  const auto header = internal::ReadTornFileInfo(*torn, options.reader);
-  const auto whole = FileReader::Open(torn, options.reader);
+  const auto readable = std::make_shared<const HoleFillingSource>(torn);
+  const auto header = internal::ReadTornFileInfo(*readable, options.reader);
+  const auto whole = FileReader::Open(readable, options.reader);
   if (!whole.ok() && !absl::IsDataLoss(whole.status())) return whole.status();
-  if (!whole.ok() && !header.ok()) return header.status();
-  const bool footer = whole.ok() && (!header.ok() || SameColumn(*header, (*whole)->info()));
+  // Of a footer without a checksum zeros may be taken for a part.
+  const uint64_t size = torn->size();
+  const bool footer = whole.ok() && (!header.ok() || SameColumn(*header, (*whole)->info())) &&
+                      readable->ErrorIn(size - (*whole)->info().footer_size_bytes, size).ok();
+  if (!footer && !header.ok()) {
+    CFILE_RETURN_IF_ERROR(readable->ErrorIn(0, size));
+    return header.status();
+  }
   const FileInfo& info = footer ? (*whole)->info() : *header;
   if (info.holds_bloom_filters()) {
     return absl::FailedPreconditionError(
@@ -404,7 +381,8 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
       CFILE_RETURN_IF_ERROR(encodings::MakeEncoder<T>(info.encoding, info.type.physical(),
                                                       {.type_length = info.type.type_length})
                                 .status());
-      Salvager<T> salvager(torn, info, !footer && info.encoding == Encoding::kPlain, options);
+      Salvager<T> salvager(torn, readable, info, !footer && info.encoding == Encoding::kPlain,
+                           options);
       CFILE_RETURN_IF_ERROR(footer ? salvager.ReadWhole(**whole) : salvager.Search(torn->size()));
       return salvager.Write(std::move(sink), header.ok() ? header->encoding : info.encoding);
     }();

@@ -35,7 +35,8 @@ struct SalvageOptions {
 struct LostBytes {
   uint64_t begin = 0;
   uint64_t end = 0;
-  std::string reason;  // "zeros", "an index node is damaged", ...
+  std::string
+      reason;  // "zeros", what checksum or limit it was, the call that failed to read it, ...
 };
 
 struct SalvageReport {
@@ -52,8 +53,15 @@ struct SalvageReport {
 
   enum class Dictionary : uint8_t { kNone, kFound, kLost } dictionary = Dictionary::kNone;
 
-  // In file order.
+  // At most kMostLost, in file order. (Blocks that are lost for the same reason and lie side by
+  // side are one.)
   std::vector<LostBytes> lost;
+  static constexpr size_t kMostLost = 1000;
+  // How many there are besides, and their bytes.
+  struct MoreLost {
+    uint64_t count = 0;
+    uint64_t bytes = 0;
+  } more_lost;
   // The rows, by their ordinals in the old file, that are known to have been there and are not in
   // the new one. Those behind them have moved up.
   std::vector<OrdinalRange> missing;
@@ -66,12 +74,18 @@ struct SalvageReport {
 // the old one's type, nullability or levels, encoding, codec and pairs of metadata (but not min_key
 // and max_key).
 //
-// Where the footer is there and the index is whole, or the file has no checksums, blocks are found
-// by the index. Else they are found by their checksums, one behind the other from the header on: a
-// block ends where its checksum fits and it decodes to its last value. Behind bytes that are lost
-// the next block is looked for at every byte; it must then have at most 4 MiB and 2^20 rows, or as
-// many as a block before it. Takes a time that grows with the file's bytes only: some nanoseconds
-// for each, with many losses up to 20 times as much.
+// Where the footer is there and one of the indexes is whole, blocks are found by it; where the file
+// has no checksums, by what is left of both. Else they are found by their checksums, one behind the
+// other from the header on: a block ends where its checksum fits and it decodes to its last value.
+// Behind bytes that are lost the next block is looked for at every byte; it must then have at most
+// 4 MiB and 2^20 rows, or as many as a block before it. Takes a time that grows with the file's
+// bytes only: some nanoseconds for each, with many losses, or bytes that were made for it, up to 20
+// times as much.
+//
+// Bytes that `torn` fails to read are lost as zeros are, in pages of 4 KiB, and the report names
+// the error. But header and dictionary are what all blocks need: if the header, or a dictionary of
+// which the footer says where it lies, cannot be read, that error is returned, as it may pass. (If
+// it does not, a copy of the file with zeros there gives back the blocks that need no dictionary.)
 //
 // What a value holds is looked at behind lost bytes, too. Of a column whose values are files of the
 // same type: where a block is lost as a whole (zeros), the next one of up to 4 MiB is preferred to
@@ -83,16 +97,20 @@ struct SalvageReport {
 // the footer), and values that are not in a complete block. A value index is not detected (see
 // SalvageOptions).
 //
-// Memory: that of a Writer and about 48 bytes for each block; where blocks are found by the index,
-// 32 bytes more for each; where by their checksums, twice max_block_size_bytes of the file, and 12
-// bytes for each of the up to 4 million places where a block may begin.
+// Memory: that of a Writer, 56 bytes for each block and, while their list grows, up to three times
+// as much; 16 bytes more for each gap of `missing`. Where blocks are found by the index, 32 bytes
+// more for each (and as much again as their list grows) and the index nodes
+// (max_index_size_bytes); where by their checksums, twice max_block_size_bytes of the file, 12
+// bytes for each of the up to 4 million places where a block may begin, and 80 bytes for each run
+// of pages that cannot be read.
 //
 // kDataLoss: this is no CFile; or its header is damaged or, in a torn file, does not say what the
 // column holds (Kudu's, or one written for Compatibility::kKudu); or a torn file is of version 1,
 // which has no checksums. kUnimplemented: it needs what this build does not have.
 // kFailedPrecondition: it holds Bloom filters. kInvalidArgument: the rows do not ascend, see
 // SalvageOptions: a file whose footer names an index of such rows comes back without one. Other
-// codes: those of source and sink. After an error `sink` has not been finished.
+// codes: those of the sink, and of the source where its size, header or dictionary cannot be read,
+// or a block cannot be read once more to be written. After an error `sink` has not been finished.
 absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
                                       std::unique_ptr<Sink> sink,
                                       const SalvageOptions& options = {});

@@ -1,4 +1,4 @@
-// A source and a sink of which one call fails, or all from one on.
+// Sources and a sink that fail: at one call, at all from one on, or wherever some bytes are read.
 #pragma once
 
 #include <cstdint>
@@ -64,6 +64,24 @@ class FailingSource final : public Source {
  private:
   const std::shared_ptr<const Source> source_;
   const std::shared_ptr<Fault> fault_;
+};
+
+// Every read that takes in the byte at `bad` fails. Not in memory.
+class UnreadableSource final : public Source {
+ public:
+  UnreadableSource(std::shared_ptr<const Source> source, uint64_t bad)
+      : source_(std::move(source)), bad_(bad) {}
+
+  const std::string& name() const override { return source_->name(); }
+  uint64_t size() const override { return source_->size(); }
+  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+    if (bad_ < offset || bad_ - offset >= out.size()) return source_->ReadAt(offset, out);
+    return absl::UnavailableError(absl::StrCat("ReadAt ", name(), ": made to fail"));
+  }
+
+ private:
+  const std::shared_ptr<const Source> source_;
+  const uint64_t bad_;
 };
 
 // Counts in `breaches` the calls that may not come after one that failed.

@@ -16,6 +16,7 @@
 #include "cfile/reader.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/campaign/failing_io.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/level_testing.h"
 #include "tests/sanitizers.h"
@@ -32,11 +33,13 @@ struct Salvaged {
   SalvageReport report;
 };
 
-// What comes back from `torn`. EXPECTs that it is a file in order.
-absl::StatusOr<Salvaged> SalvageBytes(const Bytes& torn, const SalvageOptions& options = {}) {
+// What comes back from `torn`, or from `source` that stands for it. EXPECTs that it is a file in
+// order.
+absl::StatusOr<Salvaged> SalvageBytes(const Bytes& torn, const SalvageOptions& options = {},
+                                      std::shared_ptr<const Source> source = nullptr) {
   Salvaged result;
-  auto report =
-      Salvage(NewMemoryViewSource(torn, "torn"), NewMemorySink(&result.file, "new"), options);
+  if (source == nullptr) source = NewMemoryViewSource(torn, "torn");
+  auto report = Salvage(std::move(source), NewMemorySink(&result.file, "new"), options);
   if (!report.ok()) return report.status();
   result.report = *std::move(report);
   const auto reader = Reader::Open(NewMemoryViewSource(result.file));
@@ -439,6 +442,140 @@ TEST(SalvageTest, DamagedIndexOfAWholeFile) {
   }
 }
 
+// The leaves of an index, by their places.
+std::vector<BlockPointer> LeavesOf(const Bytes& file, IndexKind kind) {
+  std::vector<BlockPointer> leaves;
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  const absl::Status status = VisitIndex(*reader, kind, [&](const IndexNodeInfo& node) {
+    if (node.leaf) leaves.push_back(node.pointer);
+    return true;
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  return leaves;
+}
+
+// Which of several leaves of which index is damaged: every block comes back as long as one index
+// knows it, or its checksum tells it.
+TEST(SalvageTest, DamagedLeaves) {
+  for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
+    const Bytes file = Numbers(5000, {.value_index = true, .version = version});
+    const auto positional = LeavesOf(file, IndexKind::kPositional);
+    const auto value = LeavesOf(file, IndexKind::kValue);
+    ASSERT_GT(positional.size(), 3);
+    ASSERT_GT(value.size(), 3);
+    const std::vector<std::vector<BlockPointer>> damages = {
+        {positional[1]}, {value[1]}, {positional[1], value[value.size() - 2]}};
+    for (const auto& damage : damages) {
+      SCOPED_TRACE(testing::Message()
+                   << static_cast<int>(version) << " " << damage.size() << " " << damage[0].offset);
+      Bytes torn = file;
+      // Of version 1 only the trailer's bytes tell.
+      for (const BlockPointer& leaf : damage) {
+        const auto end = version == FormatVersion::kV1 ? leaf.end() : leaf.offset + 9;
+        std::fill_n(torn.begin() + static_cast<ptrdiff_t>(end - 8), 8, uint8_t{0xa5});
+      }
+      const auto salvaged = SalvageBytes(torn);
+      ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+      EXPECT_EQ(salvaged->report.rows, 5000);
+      EXPECT_THAT(salvaged->report.missing, testing::IsEmpty());
+      EXPECT_EQ(salvaged->report.lost.size(), damage.size());
+      EXPECT_EQ(NumbersOf(salvaged->file), NumbersOf(file));
+    }
+  }
+}
+
+// The same where the byte at `bad` cannot be read.
+absl::StatusOr<Salvaged> SalvageUnreadable(const Bytes& torn, uint64_t bad) {
+  return SalvageBytes(torn, {},
+                      std::make_shared<UnreadableSource>(NewMemoryViewSource(torn, "torn"), bad));
+}
+
+const auto kTellsTheRead = testing::Contains(
+    testing::Field(&LostBytes::reason, testing::HasSubstr("ReadAt torn: made to fail")));
+
+// What cannot be read costs the blocks of its page, or where the index tells them one only; and the
+// report tells why.
+TEST(SalvageTest, UnreadableBytes) {
+  const Bytes file = Numbers(100'000);
+  const std::vector<Block> blocks = BlocksOf(file);
+  const std::vector<uint64_t> numbers = NumbersOf(file);
+  const BlockPointer block = blocks[500].pointer;
+  const BlockPointer leaf = LeavesOf(file, IndexKind::kPositional)[100];
+  for (const uint64_t bad : {block.offset + 100, leaf.offset + 2, file.size() - 20}) {
+    for (const size_t size : {file.size(), file.size() - 1}) {
+      SCOPED_TRACE(testing::Message() << bad << " of " << size);
+      const bool by_index = size == file.size() && bad == block.offset + 100;
+      const uint64_t page = bad / 4096 * 4096;
+      const uint64_t begin = by_index ? bad : page;
+      const uint64_t end = by_index ? bad + 1 : page + 4096;
+      std::vector<uint64_t> expected;
+      for (const Block& some : blocks) {
+        if (some.pointer.offset < end && begin < some.pointer.end()) continue;
+        const auto first = numbers.begin() + static_cast<ptrdiff_t>(some.first_ordinal);
+        expected.insert(expected.end(), first, first + static_cast<ptrdiff_t>(some.num_values));
+      }
+      const auto salvaged = SalvageUnreadable(Prefix(file, size), bad);
+      ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+      EXPECT_EQ(NumbersOf(salvaged->file), expected);
+      EXPECT_THAT(salvaged->report.lost, kTellsTheRead);
+    }
+  }
+}
+
+// Not what no block can do without: that may be there the next time.
+TEST(SalvageTest, UnreadableHeaderOrDictionary) {
+  Column<std::string_view> column;
+  for (int i = 0; i < 20'000; ++i) column.rows.push_back("name " + std::to_string(i % 50));
+  for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
+    const Bytes file = WriteColumn<std::string_view>(
+        ColumnType::String(),
+        {.encoding = Encoding::kDict, .max_values_per_block = 100, .version = version}, column);
+    const FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+    for (const uint64_t bad : {uint64_t{10}, info.dictionary->offset}) {
+      const absl::Status status = SalvageUnreadable(file, bad).status();
+      EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+      EXPECT_THAT(std::string(status.message()), testing::HasSubstr("made to fail"));
+    }
+  }
+}
+
+TEST(SalvageTest, UnreadableLeafOfAFileWithoutChecksums) {
+  const Bytes file = Numbers(100'000, {.version = FormatVersion::kV1});
+  const auto leaves = LeavesOf(file, IndexKind::kPositional);
+  const auto salvaged = SalvageUnreadable(file, leaves[100].offset + 2);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.missing.size(), 1);
+  EXPECT_GT(salvaged->report.rows, 98'000);
+  EXPECT_THAT(salvaged->report.lost, kTellsTheRead);
+}
+
+// What a limit costs names it.
+TEST(SalvageTest, LimitsThatCostRows) {
+  const auto names = [](std::string_view limit) {
+    return testing::Contains(
+        testing::Field(&LostBytes::reason, testing::HasSubstr(std::string(limit))));
+  };
+  const Bytes numbers = Numbers(5000, {.version = FormatVersion::kV1});
+  auto salvaged = SalvageBytes(numbers, {.reader = {.max_index_size_bytes = 2000}});
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_LT(salvaged->report.rows, 5000);
+  EXPECT_THAT(salvaged->report.lost, names("max_index_size_bytes"));
+  salvaged = SalvageBytes(numbers, {.reader = {.max_index_depth = 2}});
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_LT(salvaged->report.rows, 5000);
+  EXPECT_THAT(salvaged->report.lost, names("max_index_depth"));
+
+  Column<std::string_view> column;
+  for (int i = 0; i < 2000; ++i)
+    column.rows.push_back("quite a long name of number " + std::to_string(i % 200));
+  const Bytes file = WriteColumn<std::string_view>(
+      ColumnType::String(), {.encoding = Encoding::kDict, .max_values_per_block = 100}, column);
+  salvaged = SalvageBytes(file, {.reader = {.max_block_size_bytes = 3000}});
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.dictionary, Dictionary::kLost);
+  EXPECT_THAT(salvaged->report.lost, names("max_block_size_bytes"));
+}
+
 // Without checksums and the index by ordinal, what the rest of the index by value points to.
 TEST(SalvageTest, DamagedValueIndexOfAFileWithoutChecksums) {
   const Bytes file = Numbers(2000, {.value_index = true, .version = FormatVersion::kV1});
@@ -711,6 +848,33 @@ TEST(SalvageTest, ManyLosses) {
   }
 }
 
+// Of more losses than can be told one by one the rest are added up.
+TEST(SalvageTest, MoreLossesThanAreTold) {
+  Bytes file = Numbers(300'000);
+  const std::vector<Block> blocks = BlocksOf(file);
+  uint64_t lost = 0, bytes = 0;
+  for (const Block& block : blocks) {
+    if (block.index % 2 == 0) continue;
+    file[block.pointer.offset + 50] ^= 1;
+    ++lost;
+    bytes += block.pointer.size;
+  }
+  for (const size_t size : {file.size(), file.size() - 1}) {
+    const auto salvaged = SalvageBytes(Prefix(file, size));
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    const SalvageReport& report = salvaged->report;
+    ASSERT_EQ(report.lost.size(), 1000);
+    uint64_t told = 0;
+    for (const LostBytes& some : report.lost) told += some.end - some.begin;
+    // Without the footer that is lost, too, and that the last block was there is not known.
+    const bool torn = size != file.size();
+    EXPECT_EQ(report.more_lost.count, lost - 1000 + (torn ? 1 : 0));
+    EXPECT_GE(told + report.more_lost.bytes, bytes);
+    EXPECT_LT(told + report.more_lost.bytes, bytes + (torn ? 200'000 : 1));
+    EXPECT_EQ(report.missing.size(), torn ? lost - 1 : lost);
+  }
+}
+
 // In runs of 0xff each eight bytes fit: what follows them is found none the less.
 TEST(SalvageTest, OnesBehindALoss) {
   Column<int64_t> column;
@@ -772,6 +936,44 @@ TEST(SalvageTest, ChecksumsThatFitEverywhere) {
   const auto salvaged = SalvageBytes(torn);
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
   EXPECT_EQ(salvaged->report.rows, 0);
+}
+
+// Nor do blocks nested in each other's values behind lost bytes, each of which the next larger one
+// is looked for around: how far that goes is paid by the file's bytes.
+TEST(SalvageTest, BlocksInEachOthersValuesBehindALoss) {
+  constexpr size_t kLostBytes = size_t{2} << 20;
+  constexpr uint64_t kPaidBytes = uint64_t{64} << 20, kPaidPerByte = 16;
+  constexpr size_t kLevels = 100;
+  Column<std::string_view> column;
+  column.rows.emplace_back("hello");
+  const Bytes file =
+      WriteColumn<std::string_view>(ColumnType::Binary(), {.encoding = Encoding::kPlain}, column);
+  const size_t header_size = Reader::Open(NewMemoryViewSource(file))->info().header_size_bytes;
+  Bytes nest = {'h', 'e', 'l', 'l', 'o'};
+  for (size_t level = 0; level < kLevels; ++level) {
+    encodings::ByteWriter block;
+    constexpr uint32_t kHeaderBytes = 12;
+    block.PutFixed(uint32_t{5});  // first ordinal
+    block.PutFixed(uint32_t{1});  // values
+    block.PutFixed(static_cast<uint32_t>(kHeaderBytes + nest.size()));
+    block.PutBytes(nest);
+    block.PutFixed(uint8_t{0});
+    block.PutFixed(kHeaderBytes);
+    block.PutFixed(internal::Crc32c(block.span()));
+    nest.assign(block.span().begin(), block.span().end());
+  }
+  const size_t level_size = (nest.size() - 5) / kLevels;
+  Bytes torn = Prefix(file, header_size);
+  std::mt19937_64 random(3);
+  while (torn.size() < header_size + kLostBytes) torn.push_back(static_cast<uint8_t>(random()));
+  torn.insert(torn.end(), nest.begin(), nest.end());
+  const auto salvaged = SalvageBytes(torn);
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  ASSERT_EQ(salvaged->report.blocks, 1);
+  // Each larger one took a look at all lost bytes.
+  const uint64_t looks = (salvaged->report.bytes - 5) / level_size;
+  EXPECT_GT(looks, 2);
+  EXPECT_LE((looks - 1) * kLostBytes, kPaidBytes + kPaidPerByte * torn.size());
 }
 
 // Nor do few bytes that decode to many: what they decode to is counted.

@@ -53,11 +53,10 @@ ExitCode Output::Finish(ExitCode code) {
 }
 
 CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& name,
-                     const std::string& description, const std::string& help) {
+                     const std::string& description, const std::string& help,
+                     const std::string& file) {
   CLI::App* command = app.add_subcommand(name, description);
-  command->add_option("FILE", common.path, "A .cfile, or the directory of a table")
-      ->required()
-      ->type_name("");
+  command->add_option("FILE", common.path, file)->required()->type_name("");
   AddJsonOption(*command, common);
   AddLimitOptions(*command, common);
   command->footer(help);

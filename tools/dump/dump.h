@@ -73,9 +73,13 @@ void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action);
 // No subcommand: a screen about a file or a table.
 ExitCode PrintSummary(const CommonOptions& common, Output& output);
 
-// A subcommand with its FILE; `help` stands below the list of options.
+inline constexpr const char* kFileOrTable = "A .cfile, or the directory of a table";
+
+// A subcommand with its FILE, of which `file` says what it may be; `help` stands below the list of
+// options.
 CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& name,
-                     const std::string& description, const std::string& help);
+                     const std::string& description, const std::string& help,
+                     const std::string& file = kFileOrTable);
 void AddJsonOption(CLI::App& command, CommonOptions& common);
 void AddLimitOptions(CLI::App& command, CommonOptions& common);
 void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common);

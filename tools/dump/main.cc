@@ -79,8 +79,7 @@ int Run(int argc, char** argv) {
                std::string(kToolName));
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "Print this help");
-  CLI::Option* file_option =
-      app.add_option("FILE", files, "A .cfile, or the directory of a table")->type_name("");
+  CLI::Option* file_option = app.add_option("FILE", files, kFileOrTable)->type_name("");
   AddJsonOption(app, common);
   AddIgnoreChecksumsOption(app, common);
   AddLimitOptions(app, common);

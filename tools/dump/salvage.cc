@@ -40,6 +40,10 @@ void AddText(const SalvageReport& report, std::string& text) {
     absl::StrAppend(&text, "  lost bytes ", lost.begin, " to ", lost.end - 1, ": ", lost.reason,
                     "\n");
   }
+  if (report.more_lost.count > 0) {
+    absl::StrAppend(&text, "  and ", report.more_lost.count, " more, ",
+                    Plural(report.more_lost.bytes, "byte"), "\n");
+  }
   for (const OrdinalRange& rows : report.missing)
     absl::StrAppend(&text, "  missing rows ", rows.begin, " to ", rows.end - 1, "\n");
 }
@@ -60,6 +64,8 @@ Json ToJson(const std::string& path, const std::string& out, const SalvageReport
                     {"end", JsonInteger(bytes.end)},
                     {"reason", JsonBytes(bytes.reason)}});
   }
+  document["more_lost"] = {{"count", JsonInteger(report.more_lost.count)},
+                           {"bytes", JsonInteger(report.more_lost.bytes)}};
   Json& missing = document["missing"] = Json::array();
   for (const OrdinalRange& rows : report.missing) {
     missing.push_back(
@@ -104,8 +110,7 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
 void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "salvage", "Write what is left of a torn or damaged file into a new one",
-      "FILE is a single file: the temporary one that a killed writer leaves beside the name it was "
-      "to get\n"
+      "FILE is the temporary file that a killed writer leaves beside the name it was to get\n"
       "(.NAME.NUMBER-NUMBER.cfile-tmp), or one that `verify` finds damaged; of a table do it for "
       "each file of a part.\n"
       "Every row that stands in a whole block gets into OUT, with its type, encoding, codec and "
@@ -117,7 +122,8 @@ void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "OUT is there then, unless an error says that FILE cannot be read at all.\n\n"
       "Examples:\n"
       "  cfile-dump salvage .keys.cfile.4711-0.cfile-tmp keys.cfile --sorted\n"
-      "  cfile-dump salvage --json damaged.cfile repaired.cfile | jq .missing");
+      "  cfile-dump salvage --json damaged.cfile repaired.cfile | jq .missing",
+      "A torn or damaged .cfile, not a directory");
   const auto arguments = std::make_shared<SalvageArguments>();
   command->add_option("OUT", arguments->out, "The new file")->required()->type_name("");
   command->add_flag_callback(
