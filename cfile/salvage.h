@@ -35,8 +35,8 @@ struct SalvageOptions {
 struct LostBytes {
   uint64_t begin = 0;
   uint64_t end = 0;
-  std::string
-      reason;  // "zeros", what checksum or limit it was, the call that failed to read it, ...
+  // "zeros", what checksum or limit it was, the call that failed to read it, ...
+  std::string reason;
 };
 
 struct SalvageReport {
