@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "blocks.h"
+#include "encodings/dict.h"
+#include "encodings/value_dictionary.h"
 
 namespace cfile::encodings {
 namespace {
@@ -155,6 +157,24 @@ TEST(Plain, DamageOfBytesIsNamed) {
               HasSubstr("value 1 begins at byte 14 and ends at 13"));
   EXPECT_THAT(error(3, 14, {'a', 'b', 0, 12, 13, 12, 0}),
               HasSubstr("value 1 begins at byte 13 and ends at 12"));
+}
+
+// A dictionary is such a block.
+TEST(Plain, DictionariesOfTooManyValuesAreRefused) {
+  const auto error = [](uint32_t count) {
+    ByteWriter block;
+    for (const uint32_t field : {0u, count, 12u}) block.PutFixed(field);
+    for (uint32_t i = 0; i < count; i += 4) {  // groups of four offsets of a byte
+      block.PutBytes(std::string_view("\0\x0c\x0c\x0c\x0c", 5));
+    }
+    for (uint32_t i = count; i % 4 != 0; ++i) block.data()[block.size() - 4 + i % 4] = 0;
+    return std::string(
+        DictCodec::LoadDictionary(PhysicalType::kBytes, 0, block.span()).status().message());
+  };
+  EXPECT_THAT(error(kMaxDictionaryValues + 1),
+              HasSubstr("of 4194305 values, expected at most 4194304"));
+  EXPECT_THAT(error(kMaxDictionaryValues), HasSubstr("4194304 different values in"));
+  EXPECT_EQ(error(1), "");
 }
 
 // By Read, ReadPacked and SeekTo alike.
