@@ -38,6 +38,26 @@ BlockPointer DataBlock(const File& file) {
   return pointer;
 }
 
+// `file`, which has lost its footer, with one that says what `info` does.
+File WithFooter(File file, const FileInfo& info) {
+  encodings::ByteWriter tail;
+  internal::AppendFooter(info, Compatibility::kNone, tail);
+  file.insert(file.end(), tail.data(), tail.data() + tail.size());
+  return file;
+}
+// `file`, which has a footer, without it.
+File WithoutFooter(File file) {
+  file.resize(file.size() - Reader::Open(NewMemoryViewSource(file))->info().footer_size_bytes);
+  return file;
+}
+// Appends a block with its checksum, and says where it lies.
+BlockPointer AppendBlock(encodings::ByteWriter block, File& file) {
+  block.PutFixed(internal::Crc32c(block.span()));
+  const BlockPointer pointer{.offset = file.size(), .size = static_cast<uint32_t>(block.size())};
+  file.insert(file.end(), block.data(), block.data() + block.size());
+  return pointer;
+}
+
 // Levels that cannot be, in blocks that say all else rightly.
 TEST(Malformed, ImpossibleLevelsAreNamed) {
   const auto read = [](const LevelLimits& limits, const File& old_levels, const File& new_levels) {
@@ -145,26 +165,6 @@ TEST(Malformed, ImpossibleLimitsAreRefused) {
 
 // 25 levels of two entries that name the same child would be 2^25 visits: each subtree has a range
 // of the file for itself.
-// `file`, which has lost its footer, with one that says what `info` does.
-File WithFooter(File file, const FileInfo& info) {
-  encodings::ByteWriter tail;
-  internal::AppendFooter(info, Compatibility::kNone, tail);
-  file.insert(file.end(), tail.data(), tail.data() + tail.size());
-  return file;
-}
-// `file`, which has a footer, without it.
-File WithoutFooter(File file) {
-  file.resize(file.size() - Reader::Open(NewMemoryViewSource(file))->info().footer_size_bytes);
-  return file;
-}
-// Appends a block with its checksum, and says where it lies.
-BlockPointer AppendBlock(encodings::ByteWriter block, File& file) {
-  block.PutFixed(internal::Crc32c(block.span()));
-  const BlockPointer pointer{.offset = file.size(), .size = static_cast<uint32_t>(block.size())};
-  file.insert(file.end(), block.data(), block.data() + block.size());
-  return pointer;
-}
-
 TEST(Malformed, SharedIndexNodesAreRefused) {
   for (const bool with_positional : {true, false}) {
     std::mt19937_64 random(4);
