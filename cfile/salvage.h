@@ -79,8 +79,7 @@ struct SalvageReport {
 // other from the header on: a block ends where its checksum fits and it decodes to its last value.
 // Behind bytes that are lost the next block is looked for at every byte; it must then have at most
 // 4 MiB and 2^20 rows, or as many as a block before it. Takes a time that grows with the file's
-// bytes only: some nanoseconds for each, with many losses, or bytes that were made for it, up to 20
-// times as much.
+// bytes only; with many losses, or bytes that were made for it, up to 20 times as long.
 //
 // Bytes that `torn` fails to read are lost as zeros are, in pages of 4 KiB, and the report names
 // the error. But header and dictionary are what all blocks need: if the header, or a dictionary of
