@@ -265,7 +265,6 @@ absl::StatusOr<uint64_t> RleHybridReader::SeekToLowerBound(uint64_t key, uint64_
   if (known_.empty() && (checked_ < count || checkpoints_.empty()))
     CFILE_RETURN_IF_ERROR(SeekTo(count).status());
 
-  absl::Status status;
   bool sound = true;
   const auto all = checkpoints();
   const auto after = std::partition_point(all.begin() + 1, all.end(), [&](const Checkpoint& at) {
@@ -273,14 +272,12 @@ absl::StatusOr<uint64_t> RleHybridReader::SeekToLowerBound(uint64_t key, uint64_
     sound = GoTo(at);
     if (!sound) return false;
     const absl::StatusOr<uint64_t> value = Peek();
-    if (!value.ok()) status = value.status();
     return value.ok() && less(*value);
   });
   if (!sound || !GoTo(after[-1])) {
     ForgetCheckpoints();
     return SeekToLowerBound(key, flip, count);
   }
-  CFILE_RETURN_IF_ERROR(status);
   while (position_ < count) {
     if (cursor_.left == 0 && !cursor_.NextRun()) return Damaged(cursor_, position_);
     const uint64_t held = std::min(cursor_.left, count - position_);

@@ -180,6 +180,21 @@ TEST(DeltaBinaryPacked, ReadsTheSeedsBlocksOf8WhereAllowed) {
   }
 }
 
+// Blocks of 128 values, 4 miniblocks, one value: which is not there, or has no end, or is too
+// large.
+TYPED_TEST(Delta, RefusesAHeaderWithoutAFirstValue) {
+  for (const size_t more : {0, 1, 5, 11}) {
+    std::vector<uint8_t> bytes = {0x80, 1, 4, 1};
+    bytes.resize(bytes.size() + more, 0xff);
+    if (more == 11) bytes.back() = 0;
+    BlockView view(bytes);
+    view.count = 1;
+    const auto opened = MakeDeltaBinaryPackedDecoder<TypeParam>()->Open(view);
+    EXPECT_EQ(opened.code(), absl::StatusCode::kDataLoss) << more << " bytes";
+    EXPECT_THAT(std::string(opened.message()), HasSubstr("delta header cut or out of range"));
+  }
+}
+
 TEST(DeltaLength, MakesTheSeedsExample) {
   const std::vector<std::string_view> values = {"Hello", "World", "Foobar", "ABCDEF"};
   const EncodedBlock block =
@@ -405,6 +420,18 @@ TEST(DeltaBytes, BoundsWhatAReadYields) {
     for (size_t i = 0; i < n; ++i) ASSERT_EQ(out[i], text);
   }
   EXPECT_LE(block.skip_table.size(), 200u);  // long prefixes only where the page is large too
+}
+
+// Three of 3 bytes and one of 4, read as if all had 3.
+TEST(DeltaBytes, AnotherLengthIsNamed) {
+  const std::vector<std::string_view> values = {"one", "two", "six", "four"};
+  const EncodedBlock block =
+      EncodePage<std::string_view>(*DeltaByteArrayCodec::MakePageEncoder(), values);
+  const auto decoder = DeltaByteArrayCodec::MakePageDecoder(3);
+  ASSERT_TRUE(decoder->Open({block, 0}).ok());
+  std::list<std::string> read;
+  const auto all = ReadRest<std::string_view>(*decoder, 10, &read);
+  EXPECT_EQ(all.status().message(), "value 3 has 4 bytes, not 3");
 }
 
 // What skip tables say that the page does not.
