@@ -186,11 +186,13 @@ size_t PartsOf(const std::string& path) {
 }
 
 // Runs `work(0)`, `work(1)`, ... in a process of its own, until it is killed after some time up to
-// a few times of what one takes. Returns how many it has reported as done.
+// three times of what the first one took. Returns how many it has reported as done.
 template <typename Work>
 int64_t RunAndKill(Work work, std::mt19937_64& random) {
+  using Clock = std::chrono::steady_clock;
   int pipes[2];
   EXPECT_EQ(pipe(pipes), 0);
+  const auto begin = Clock::now();
   const pid_t child = fork();
   if (child == 0) {
     for (int64_t i = 0;; ++i) {
@@ -203,9 +205,9 @@ int64_t RunAndKill(Work work, std::mt19937_64& random) {
   int64_t done = 0;
   char byte;
   if (read(pipes[0], &byte, 1) == 1) ++done;
-  const auto begin = std::chrono::steady_clock::now();
-  const auto delay = std::chrono::microseconds(random() % 5000);
-  while (std::chrono::steady_clock::now() - begin < delay) {
+  const auto first = Clock::now();
+  const Clock::duration delay((first - begin) * (random() % 3000) / 1000);
+  while (Clock::now() - first < delay) {
   }
   kill(child, SIGKILL);
   int status = 0;
