@@ -21,7 +21,7 @@ struct PrefixLayout {
   const uint32_t* known_offsets = nullptr;
 
   // Where the entry of restart `index` lies; nullptr if its offset points elsewhere than among the
-  // entries. Precondition: the block has that restart.
+  // entries, or to the first, which is restart 0's. Precondition: the block has that restart.
   const uint8_t* RestartAddress(uint32_t index) const {
     if (index == 0) return entries;
     const uint32_t offset =
@@ -30,7 +30,7 @@ struct PrefixLayout {
             : LoadLittleEndian<uint32_t>(entries_end + size_t{index - 1} * sizeof(uint32_t));
     const auto begin = static_cast<size_t>(entries - block.data());
     const auto end = static_cast<size_t>(entries_end - block.data());
-    return offset >= begin && offset < end ? block.data() + offset : nullptr;
+    return offset > begin && offset < end ? block.data() + offset : nullptr;
   }
 };
 

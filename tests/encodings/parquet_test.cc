@@ -185,6 +185,25 @@ TEST(Parquet, RefusesDictionariesOfOtherTypes) {
       kWrong);
 }
 
+TEST(Parquet, PagesThatAreTooShortAreNamed) {
+  const std::string page(11, '\0');
+  const auto opened = [&](Encoding encoding) {
+    const auto decoder = parquet::MakeDecoder<int32_t>(encoding).value();
+    return std::string(parquet::OpenPage(*decoder, 3, AsBytes(page)).message());
+  };
+  EXPECT_EQ(opened(Encoding::kParquetPlain),
+            "parquet-plain: 3 values of 4 bytes take 12 bytes, found 11");
+  // Lengths 2, 3 and 4; of the bytes one is missing.
+  const std::string lengths("\x80\x01\x04\x03\x04\x02\0\0\0\0", 10);
+  const auto decoder =
+      parquet::MakeDecoder<std::string_view>(Encoding::kParquetDeltaLengthByteArray).value();
+  const std::string strings = lengths + "abcdefgh";
+  ASSERT_TRUE(parquet::OpenPage(*decoder, 3, AsBytes(strings)).ok());
+  std::string_view out[3];
+  EXPECT_EQ(decoder->Read(out).status().message(),
+            "values 0 to 2 take 9 bytes of data, of which 8 are there");
+}
+
 TEST(Parquet, RefusesPrefixesOfThePageBefore) {
   // Prefixes 2 and 2, suffixes of 1 byte each.
   const std::string lengths("\x80\x01\x04\x02\x04\0\0\0\0\0", 10);

@@ -142,6 +142,9 @@ TEST(Prefix, ASeekNamesTheDamageItMeets) {
               HasSubstr("value 1 at byte 8: it shares 1 bytes of 0"));
   EXPECT_THAT(error(Block(2, 1, {0, 1, 'a', 0, 0, 10, 0, 0, 0, 1, 0, 0, 0})),
               HasSubstr("value 1 at byte 10: its restart offset does not point"));
+  // Where the first value's entry lies.
+  EXPECT_THAT(error(Block(2, 1, {0, 1, 'a', 0, 1, 'c', 5, 0, 0, 0, 1, 0, 0, 0})),
+              HasSubstr("its restart offset does not point"));
   EXPECT_THAT(error(Block(2, 16, {0, 1, 'a', 2, 1, 'b', 0, 0, 0, 0})),
               HasSubstr("value 1 at byte 8: it shares 2 bytes of 1"));
   EXPECT_THAT(error(Block(2, 16, {0, 1, 'a', 0, 2, 'b', 0, 0, 0, 0})),

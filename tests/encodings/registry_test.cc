@@ -212,6 +212,37 @@ TEST_P(EveryEncoding, ReadsFullBlocks) {
   });
 }
 
+// More than decoders keep decoded at once, of which few bytes tell.
+TEST_P(EveryEncoding, ReadsBlocksOfManyEqualValues) {
+  const Pair pair = GetParam();
+  VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {
+    const uint32_t length = pair.type == PhysicalType::kFixedBytes ? 3 : 0;
+    auto column = MakeColumn<T>(Shape::kRandom, 3, length, 5);
+    const auto some = column.span();
+    const size_t size = 6 * kMaxBatchValues;
+    const auto values = std::make_unique<T[]>(size);
+    for (size_t i = 0; i < size; ++i) values[i] = some[i / 1000 % 3];
+    Decoders<T> decoders(pair.type, length);
+    auto out = std::make_unique<T[]>(kMaxBatchValues);
+    size_t begin = 0;
+    for (const Block& block : Encode<T>(pair, std::span<const T>(values.get(), size),
+                                        {.block_size_bytes = 4 << 20, .type_length = length})) {
+      BlockDecoder<T>* decoder = &decoders.For(block);
+      ASSERT_TRUE(decoder->Open(block.view()).ok());
+      for (size_t done = 0; done < block.count;) {
+        // All but the first read begin in the middle of whatever is decoded at once.
+        const size_t wanted = done == 0 ? 1000 : kMaxBatchValues;
+        const size_t n = decoder->Read({out.get(), std::min(wanted, block.count - done)}).value();
+        ASSERT_GT(n, 0u);
+        ASSERT_TRUE(SameValues<T>({out.get(), n}, {values.get() + begin + done, n}));
+        done += n;
+      }
+      begin += block.count;
+    }
+    EXPECT_EQ(begin, size);
+  });
+}
+
 TEST_P(EveryEncoding, BatchesDoNotShowInTheBytes) {
   ForOptions([&]<typename T>(std::type_identity<T>, EncoderOptions options) {
     options.kudu_exact = false;

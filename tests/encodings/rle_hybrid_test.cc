@@ -442,6 +442,21 @@ TEST(RleHybridTest, EveryPrefixAndEveryChangedByte) {
   }
 }
 
+// Two runs of 50 bits and no third.
+TEST(RleHybridReader, DamageIsNamedByItsValue) {
+  const std::vector<uint8_t> bytes = {100, 1, 100, 0};
+  const std::string message =
+      "RLE-hybrid of width 1: run at byte 4 of 4, for value 100: the bytes end before it";
+  RleHybridReader reader(bytes, 1);
+  uint8_t bits[16];
+  ASSERT_EQ(*reader.ReadBits(30, bits), 30u);
+  EXPECT_EQ(reader.ReadBits(90, bits).status().message(), message);
+  uint8_t values[90];
+  EXPECT_EQ(reader.Read(values, 90).message(), message);
+  EXPECT_EQ(reader.SeekTo(101).status().message(), message);
+  EXPECT_EQ(reader.position(), 30u);
+}
+
 // Bytes that change under a reader, as those of a mapped file may, give errors or other values.
 TEST(RleHybridReader, SurvivesBytesThatChange) {
   RleHybridEncoder encoder(1, /*kudu_exact=*/false);
