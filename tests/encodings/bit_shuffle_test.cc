@@ -104,6 +104,15 @@ bool Decompress(const Bytes& block, size_t size, Bytes& text) {
   return good;
 }
 
+// 270 literals that are all there, of which two have room.
+TEST(Lz4Block, WritesNothingBehindItsSlack) {
+  Bytes block = {0xf0, 255, 0};
+  block.resize(block.size() + 270, 'x');
+  Bytes text(2 + kLz4SlackBytes + 300, 0xee);
+  EXPECT_FALSE(DecompressLz4Block(block, {text.data(), 2}));
+  EXPECT_EQ(std::count(text.begin() + 2 + kLz4SlackBytes, text.end(), 0xee), 300);
+}
+
 TEST(Lz4Block, GivesWhatItStandsFor) {
   std::mt19937_64 random(2);
   Bytes text;
