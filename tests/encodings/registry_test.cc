@@ -223,20 +223,14 @@ TEST_P(EveryEncoding, ReadsBlocksOfManyEqualValues) {
     const auto values = std::make_unique<T[]>(size);
     for (size_t i = 0; i < size; ++i) values[i] = some[i / 1000 % 3];
     Decoders<T> decoders(pair.type, length);
-    auto out = std::make_unique<T[]>(kMaxBatchValues);
+    std::mt19937_64 random(6);
     size_t begin = 0;
     for (const Block& block : Encode<T>(pair, std::span<const T>(values.get(), size),
                                         {.block_size_bytes = 4 << 20, .type_length = length})) {
       BlockDecoder<T>* decoder = &decoders.For(block);
       ASSERT_TRUE(decoder->Open(block.view()).ok());
-      for (size_t done = 0; done < block.count;) {
-        // All but the first read begin in the middle of whatever is decoded at once.
-        const size_t wanted = done == 0 ? 1000 : kMaxBatchValues;
-        const size_t n = decoder->Read({out.get(), std::min(wanted, block.count - done)}).value();
-        ASSERT_GT(n, 0u);
-        ASSERT_TRUE(SameValues<T>({out.get(), n}, {values.get() + begin + done, n}));
-        done += n;
-      }
+      const std::span<const T> expected(values.get() + begin, block.count);
+      ASSERT_NO_FATAL_FAILURE(ExpectRest(*decoder, expected, random));
       begin += block.count;
     }
     EXPECT_EQ(begin, size);
