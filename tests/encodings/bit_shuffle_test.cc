@@ -30,6 +30,7 @@ TEST(BitTransposition, IsTheSameOnEveryTarget) {
   std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
   targets.push_back(HWY_SCALAR | HWY_EMU128);
   std::mt19937_64 random(1);
+  GuardedBytes in(kMaxTransposedBytes), out(kMaxTransposedBytes);
   for (const int64_t target : targets) {
     hwy::SetSupportedTargetsForTest(target);
     for (const size_t width : {1, 2, 3, 4, 8, 16}) {
@@ -42,12 +43,13 @@ TEST(BitTransposition, IsTheSameOnEveryTarget) {
           values[i] = static_cast<uint8_t>(kind == 0 ? 0x83 : kind == 1 ? random() | 7 : random());
         }
         const Bytes expected = TransposeNaively(values, count, width);
-        Bytes found(values.size());
-        TransposeBits(values.data(), count, width, found.data());
-        ASSERT_TRUE(found == expected) << target << ", " << count << " of " << width;
-        Bytes back(values.size());
-        UntransposeBits(expected.data(), count, width, back.data());
-        ASSERT_TRUE(back == values) << target << ", " << count << " of " << width;
+        const auto found = out.Last<uint8_t>(values.size());
+        TransposeBits(in.Copy(values).data(), count, width, found.data());
+        ASSERT_TRUE(std::ranges::equal(found, expected))
+            << target << ", " << count << " of " << width;
+        UntransposeBits(in.Copy(expected).data(), count, width, found.data());
+        ASSERT_TRUE(std::ranges::equal(found, values))
+            << target << ", " << count << " of " << width;
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "encodings/block_codec.h"
 #include "encodings/packed_strings.h"
 
 namespace cfile::encodings {
@@ -31,6 +32,22 @@ TEST(ByteWriter, WritesLittleEndianAndVints) {
   writer.PutZeros(2);
   writer.PutLengthPrefixed(AsBytes("ab"));
   EXPECT_THAT(Written(writer), ElementsAre(0x02, 0x01, 0, 0, 2, 'a', 'b'));
+}
+
+// What encoders set for some blocks only is not told of the next.
+TEST(EncodedBlock, IsANewOneOnceCleared) {
+  EncodedBlock block{
+      .count = 1, .encoding = Encoding::kPlain, .aligned_values_offset = 8, .compressible = false};
+  block.bytes.PutVint(1);
+  block.skip_table.PutVint(2);
+  block.Clear();
+  const EncodedBlock fresh;
+  EXPECT_EQ(block.bytes.size(), 0u);
+  EXPECT_EQ(block.skip_table.size(), 0u);
+  EXPECT_EQ(block.count, fresh.count);
+  EXPECT_EQ(block.encoding, fresh.encoding);
+  EXPECT_EQ(block.aligned_values_offset, fresh.aligned_values_offset);
+  EXPECT_EQ(block.compressible, fresh.compressible);
 }
 
 TEST(ByteWriter, KeepsItsBytesAsItGrowsAndMoves) {

@@ -12,6 +12,7 @@
 namespace cfile::encodings {
 namespace {
 
+using testing::ContainsRegex;
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
@@ -201,6 +202,29 @@ TEST(DeltaLength, MakesTheSeedsExample) {
       EncodePage<std::string_view>(*DeltaLengthByteArrayCodec::MakePageEncoder(), values);
   const std::string expected("\x80\x01\x04\x04\x0a\x00\x01\x00\x00\x00\x02\x00\x00\x00", 14);
   EXPECT_EQ(block.bytes.view(), expected + "HelloWorldFoobarABCDEF");
+}
+
+// Lengths and data far into a page are told by their values' numbers.
+TEST(DeltaLength, NamesTheValueThatIsWrong) {
+  const std::pair<int32_t, std::string> examples[] = {
+      {-3, "value 1777 has length -3"},
+      {100'000, "values 1[0-9]+ to 1[0-9]+ take 1[0-9]+ bytes of data, of which [0-9]+ are there"}};
+  for (const auto& [length, message] : examples) {
+    std::vector<int32_t> lengths(2000);
+    for (size_t i = 0; i < lengths.size(); ++i) lengths[i] = static_cast<int32_t>(i % 3);
+    lengths[1777] = length;
+    ByteWriter bytes;
+    EncodeDeltaBinaryPacked<int32_t>(lengths, {128, 4}, bytes, nullptr);
+    bytes.PutBytes(std::string(3000, 'x'));
+    BlockView view(bytes.span());
+    view.count = 2000;
+    const auto decoder = DeltaLengthByteArrayCodec::MakePageDecoder();
+    ASSERT_TRUE(decoder->Open(view).ok());
+    std::list<std::string> texts;
+    const auto read = ReadRest<std::string_view>(*decoder, 10, &texts);
+    EXPECT_EQ(read.status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(read.status().message()), ContainsRegex(message));
+  }
 }
 
 // Vectors in other shapes of blocks than the registry's encoder makes, and blocks that only the
