@@ -264,7 +264,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> DictCodec::LoadDictionary(
   // Of different values all but one have a byte, and all have an offset's.
   if (decoder->count() > kMaxDictionaryValues) {
     return DataLoss("dict: a dictionary of ", decoder->count(), " values, expected at most ",
-                    kMaxDictionaryValues);
+                    kMaxDictionaryValues, ", the library's limit");
   }
   if (decoder->count() > bytes.size() / 2 + 1) {
     return DataLoss("dict: ", decoder->count(), " different values in a dictionary of ",

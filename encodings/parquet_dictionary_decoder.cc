@@ -47,7 +47,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
   constexpr bool kBits = std::is_same_v<P, bool>;
   const bool variable = kIsBytes<P> && type_length == 0;
   if (count > kMaxDictionaryValues) {
-    return DamagedPage(count, "expected at most ", kMaxDictionaryValues);
+    return DamagedPage(count, "expected at most ", kMaxDictionaryValues, ", the library's limit");
   }
   if (variable) {
     if (count > page.size() / sizeof(uint32_t)) {

@@ -155,6 +155,50 @@ bool FlipIsHarmless(const NamedFile& file, const Whole& whole, size_t byte, int 
   return status.ok();
 }
 
+// Of the file ends behind `size` bytes.
+void ExpectPrefixRefused(const NamedFile& file, size_t size) {
+  const Bytes front(file.bytes.begin(), file.bytes.begin() + static_cast<ptrdiff_t>(size));
+  const absl::Status status = WithinBounds([&] { return Open(front).status(); });
+  ASSERT_TRUE(absl::IsDataLoss(status)) << file.name << ", " << size << " bytes: " << status;
+}
+
+// With `size` zeros, or as many as there are bytes, from `at` on.
+void ExpectZerosReportedOrHarmless(const NamedFile& file, const Whole& whole, size_t at,
+                                   size_t size) {
+  Bytes changed = file.bytes;
+  std::fill_n(changed.begin() + static_cast<ptrdiff_t>(at), std::min(size, changed.size() - at),
+              uint8_t{0});
+  const std::string what =
+      file.name + ", " + std::to_string(size) + " zeros at " + std::to_string(at);
+  if (!whole.info.has_checksums()) {
+    (void)ExpectSurvives(changed, what);
+  } else if (ExpectErrorOrSame(changed, whole.transcript, what).ok()) {
+    EXPECT_TRUE(changed == file.bytes || !VerifyFindsNothing(changed)) << what;
+  }
+}
+
+// What has a checksum, which is not counted to it.
+struct Part {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  std::function<void(Bytes&)> sign;
+};
+std::vector<Part> PartsOf(const NamedFile& file, const Whole& whole) {
+  const uint64_t checksum = whole.info.has_checksums() ? internal::kChecksumBytes : 0;
+  std::vector<Part> parts;
+  for (const BlockPointer& block : whole.blocks) {
+    parts.push_back({block.offset, block.end() - checksum,
+                     [=](Bytes& changed) { campaign::SignBlock(block, changed); }});
+  }
+  parts.push_back({0, whole.info.header_size_bytes, campaign::SignMetadata});
+  parts.push_back({file.bytes.size() - whole.info.footer_size_bytes, file.bytes.size(),
+                   campaign::SignMetadata});
+  if (checksum == 0) {
+    for (Part& part : parts) part.sign = [](Bytes&) {};
+  }
+  return parts;
+}
+
 TEST(Damage, EveryBitFlipIsReportedOrHarmless) {
   std::atomic<uint64_t> flips = 0, harmless = 0, files = 0;
   ForEachFile([&](const NamedFile& file, const Whole& whole) {
@@ -174,39 +218,12 @@ TEST(Damage, EveryBitFlipIsReportedOrHarmless) {
   campaign::Done("bit_flips", flips);
 }
 
-// Of golden files that are too large for all of that, some bits.
-TEST(Damage, BitFlipsOfLargeFilesAreReportedOrHarmless) {
-  std::vector<NamedFile> large = GoldenFiles(".cfile", UINTMAX_MAX);
-  std::erase_if(large, [](const NamedFile& file) { return file.bytes.size() <= kMostGoldenBytes; });
-  const size_t step = campaign::Full() ? 1 : 16 * kThinning;
-  std::atomic<uint64_t> flips = 0, files = 0;
-  ForEach(large.size() / step, [&](size_t i) {
-    const NamedFile& file = large[i * step];
-    const Whole whole = ReadWhole(file);
-    if (!whole.info.has_checksums()) return;
-    ++files;
-    std::mt19937_64 random(i);
-    Bytes changed = file.bytes;
-    const uint64_t amount = campaign::Amount(20, 4000);
-    for (uint64_t n = 0; n < amount && !testing::Test::HasFailure(); ++n, ++flips) {
-      const uint64_t bit = random() % (8 * changed.size());
-      (void)FlipIsHarmless(file, whole, bit / 8, static_cast<int>(bit % 8), changed);
-    }
-  });
-  EXPECT_GT(flips, 0u);
-  campaign::Done("large_files", files);
-  campaign::Done("bit_flips_of_them", flips);
-}
-
 TEST(Damage, EveryPrefixIsRefused) {
   std::atomic<uint64_t> prefixes = 0;
   ForEach(Files().size(), [&](size_t i) {
     const NamedFile& file = Files()[i];
-    for (size_t size = 0; size < file.bytes.size(); ++size, ++prefixes) {
-      const Bytes front(file.bytes.begin(), file.bytes.begin() + static_cast<ptrdiff_t>(size));
-      const absl::Status status = WithinBounds([&] { return Open(front).status(); });
-      ASSERT_TRUE(absl::IsDataLoss(status)) << file.name << ", " << size << " bytes: " << status;
-    }
+    for (size_t size = 0; size < file.bytes.size(); ++size, ++prefixes)
+      ASSERT_NO_FATAL_FAILURE(ExpectPrefixRefused(file, size));
   });
   campaign::Done("prefixes", prefixes);
 }
@@ -237,18 +254,8 @@ TEST(Damage, ZeroedPagesAreReportedOrHarmless) {
   std::atomic<uint64_t> pages = 0;
   ForEachFile([&](const NamedFile& file, const Whole& whole) {
     for (size_t step : {kZeroedBytes, kZeroedBytes / 8}) {
-      for (size_t at = 0; at < file.bytes.size(); at += step, ++pages) {
-        Bytes changed = file.bytes;
-        std::fill_n(changed.begin() + static_cast<ptrdiff_t>(at),
-                    std::min(step, changed.size() - at), uint8_t{0});
-        const std::string what =
-            file.name + ", " + std::to_string(step) + " zeros at " + std::to_string(at);
-        if (!whole.info.has_checksums()) {
-          (void)ExpectSurvives(changed, what);
-        } else if (ExpectErrorOrSame(changed, whole.transcript, what).ok()) {
-          EXPECT_TRUE(changed == file.bytes || !VerifyFindsNothing(changed)) << what;
-        }
-      }
+      for (size_t at = 0; at < file.bytes.size(); at += step, ++pages)
+        ExpectZerosReportedOrHarmless(file, whole, at, step);
     }
   });
   campaign::Done("zeroed_pages", pages);
@@ -291,7 +298,14 @@ TEST(Damage, BlocksOfOtherFilesAreNoticedByTheirOrdinals) {
   const std::vector<NamedFile> ours = campaign::OwnFiles(/*seed=*/0);
   const std::vector<NamedFile> theirs = campaign::OwnFiles(/*seed=*/1'000'000);
   ASSERT_EQ(ours.size(), theirs.size());
-  std::atomic<uint64_t> swaps = 0, same_ordinals = 0, unnoticed = 0;
+  std::atomic<uint64_t> swaps = 0, same_ordinals = 0, unnoticed = 0, nodes = 0;
+  const auto put = [&](const NamedFile& into, uint64_t to, const NamedFile& file, uint64_t from,
+                       uint32_t size) {
+    Bytes changed = into.bytes;
+    std::copy_n(file.bytes.begin() + static_cast<ptrdiff_t>(from), size,
+                changed.begin() + static_cast<ptrdiff_t>(to));
+    return changed;
+  };
   ForEach(ours.size(), [&](size_t i) {
     if (i % (campaign::Full() ? 1 : 8) != 0) return;
     const Whole whole = ReadWhole(ours[i]), other = ReadWhole(theirs[i]);
@@ -315,9 +329,7 @@ TEST(Damage, BlocksOfOtherFilesAreNoticedByTheirOrdinals) {
         };
         const uint32_t size = size_at(whole, our_offset);
         if (size != size_at(other, their_offset)) continue;
-        Bytes changed = ours[i].bytes;
-        std::copy_n(theirs[i].bytes.begin() + static_cast<ptrdiff_t>(their_offset), size,
-                    changed.begin() + static_cast<ptrdiff_t>(our_offset));
+        const Bytes changed = put(ours[i], our_offset, theirs[i], their_offset, size);
         if (changed == ours[i].bytes) continue;
         ++swaps;
         const std::string what = ours[i].name + ", the block at " + std::to_string(our_offset) +
@@ -333,12 +345,25 @@ TEST(Damage, BlocksOfOtherFilesAreNoticedByTheirOrdinals) {
         unnoticed += VerifyFindsNothing(changed) ? 1 : 0;
       }
     }
+    // Index nodes, dictionaries and statistics say of no file that they are its own.
+    for (const BlockPointer& block : whole.blocks) {
+      for (const BlockPointer& twin : other.blocks) {
+        if (our_ordinals.contains(block.offset) || their_ordinals.contains(twin.offset)) continue;
+        if (block.size != twin.size) continue;
+        ++nodes;
+        (void)ExpectSurvives(
+            put(ours[i], block.offset, theirs[i], twin.offset, block.size),
+            ours[i].name + ", a twin's for what is at " + std::to_string(block.offset));
+      }
+    }
   });
   EXPECT_GT(swaps, 100u);
   EXPECT_GT(same_ordinals, unnoticed);
+  EXPECT_GT(nodes, 100u);
   campaign::Done("swaps_between_files", swaps);
   campaign::Done("of_the_same_ordinals", same_ordinals);
   campaign::Done("unnoticed_by_verify", unnoticed);
+  campaign::Done("nodes_of_other_files", nodes);
 }
 
 // Behind right checksums the structures themselves must hold: an error or some values, in bounded
@@ -346,19 +371,15 @@ TEST(Damage, BlocksOfOtherFilesAreNoticedByTheirOrdinals) {
 TEST(Damage, SignedDamageIsSurvived) {
   std::atomic<uint64_t> changes = 0, unsigned_changes = 0;
   ForEachFile([&](const NamedFile& file, const Whole& whole) {
-    const bool signs = whole.info.has_checksums();
     std::mt19937_64 random(file.bytes.size());
-    const auto change = [&](uint64_t begin, uint64_t end, uint64_t at, uint8_t value) {
-      Bytes changed = file.bytes;
-      changed[at] = value;
-      // Now and then some bytes more.
-      for (uint64_t more = random() % 6 == 0 ? random() % 8 : 0; more > 0; --more) {
-        changed[begin + random() % (end - begin)] = static_cast<uint8_t>(random());
-      }
-      return changed;
-    };
-    const auto walk = [&](uint64_t begin, uint64_t end, const std::function<void(Bytes&)>& sign) {
-      for (uint64_t at = begin; at < end && !testing::Test::HasFailure(); ++at) {
+    for (const Part& part : PartsOf(file, whole)) {
+      const auto survive = [&](Bytes& changed, const std::string& what) {
+        part.sign(changed);
+        ++changes;
+        const absl::Status status = ExpectSurvives(changed, file.name + what);
+        unsigned_changes += status.message().find("checksum") != absl::string_view::npos ? 1 : 0;
+      };
+      for (uint64_t at = part.begin; at < part.end && !testing::Test::HasFailure(); ++at) {
         std::vector<uint8_t> values = {0, 0xff, static_cast<uint8_t>(random()),
                                        static_cast<uint8_t>(file.bytes[at] + 1)};
         if (campaign::Full()) {
@@ -366,28 +387,63 @@ TEST(Damage, SignedDamageIsSurvived) {
             values.push_back(static_cast<uint8_t>(file.bytes[at] ^ 1 << bit));
         }
         for (const uint8_t value : values) {
-          Bytes changed = change(begin, end, at, value);
-          if (signs) sign(changed);
-          ++changes;
-          const absl::Status status = ExpectSurvives(
-              changed, file.name + ", byte " + std::to_string(at) + " is " + std::to_string(value));
-          unsigned_changes += status.message().find("checksum") != absl::string_view::npos ? 1 : 0;
+          Bytes changed = file.bytes;
+          changed[at] = value;
+          // Now and then some bytes more.
+          for (uint64_t more = random() % 6 == 0 ? random() % 8 : 0; more > 0; --more) {
+            changed[part.begin + random() % (part.end - part.begin)] =
+                static_cast<uint8_t>(random());
+          }
+          survive(changed, ", byte " + std::to_string(at) + " is " + std::to_string(value));
         }
+        if (at % 16 != 0) continue;
+        Bytes changed = file.bytes;
+        const uint64_t zeros = std::min<uint64_t>(1 + random() % 64, part.end - at);
+        std::fill_n(changed.begin() + static_cast<ptrdiff_t>(at), zeros, uint8_t{0});
+        survive(changed, ", " + std::to_string(zeros) + " zeros at " + std::to_string(at));
       }
-    };
-    const uint64_t checksum = signs ? internal::kChecksumBytes : 0;
-    for (const BlockPointer& block : whole.blocks) {
-      walk(block.offset, block.end() - checksum,
-           [&](Bytes& changed) { campaign::SignBlock(block, changed); });
     }
-    walk(0, whole.info.header_size_bytes, campaign::SignMetadata);
-    walk(file.bytes.size() - whole.info.footer_size_bytes, file.bytes.size(),
-         campaign::SignMetadata);
   });
   // Only where a changed length says that the checksum is elsewhere.
   EXPECT_LT(unsigned_changes, changes / 50);
   EXPECT_GT(changes, 100'000u / kThinning);
   campaign::Done("signed_changes", changes);
+}
+
+// Of golden files that are too large for all of that, some of it.
+TEST(Damage, LargeFilesAreDamagedHereAndThere) {
+  std::vector<NamedFile> large = GoldenFiles(".cfile", UINTMAX_MAX);
+  std::erase_if(large, [](const NamedFile& file) { return file.bytes.size() <= kMostGoldenBytes; });
+  const size_t step = campaign::Full() ? 1 : 16 * kThinning;
+  std::atomic<uint64_t> flips = 0, others = 0;
+  ForEach(large.size() / step, [&](size_t i) {
+    const NamedFile& file = large[i * step];
+    const Whole whole = ReadWhole(file);
+    const std::vector<Part> parts = PartsOf(file, whole);
+    std::mt19937_64 random(i);
+    Bytes changed = file.bytes;
+    const uint64_t amount = campaign::Amount(20, 4000);
+    for (uint64_t n = 0; n < amount && !testing::Test::HasFailure(); ++n) {
+      const uint64_t bit = random() % (8 * changed.size());
+      if (whole.info.has_checksums()) {
+        ++flips;
+        (void)FlipIsHarmless(file, whole, bit / 8, static_cast<int>(bit % 8), changed);
+      }
+      if (n % 20 != 0) continue;
+      others += 3;
+      ASSERT_NO_FATAL_FAILURE(ExpectPrefixRefused(file, random() % file.bytes.size()));
+      ExpectZerosReportedOrHarmless(file, whole, random() % file.bytes.size(), kZeroedBytes);
+      const Part& part = parts[random() % parts.size()];
+      Bytes again = file.bytes;
+      again[part.begin + random() % (part.end - part.begin)] = static_cast<uint8_t>(random());
+      part.sign(again);
+      (void)ExpectSurvives(again, file.name + ", signed change " + std::to_string(n));
+    }
+  });
+  EXPECT_GT(flips, 0u);
+  campaign::Done("large_files", large.size() / step);
+  campaign::Done("bit_flips_of_them", flips);
+  campaign::Done("other_changes_of_them", others);
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 // A directory of its own for one test.
 #pragma once
 
-#include <unistd.h>
-
-#include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <string>
@@ -23,10 +21,8 @@ inline size_t OpenDescriptors() {
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    static std::atomic<int> counter = 0;
-    path_ = testing::TempDir() + "cfile-test-" + std::to_string(getpid()) + "-" +
-            std::to_string(counter++);
-    std::filesystem::create_directories(path_);
+    path_ = testing::TempDir() + "cfile-test-XXXXXX";
+    EXPECT_NE(mkdtemp(path_.data()), nullptr) << path_;
   }
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;

@@ -172,7 +172,7 @@ TEST(Plain, DictionariesOfTooManyValuesAreRefused) {
         DictCodec::LoadDictionary(PhysicalType::kBytes, 0, block.span()).status().message());
   };
   EXPECT_THAT(error(kMaxDictionaryValues + 1),
-              HasSubstr("of 4194305 values, expected at most 4194304"));
+              HasSubstr("of 4194305 values, expected at most 4194304, the library's limit"));
   EXPECT_THAT(error(kMaxDictionaryValues), HasSubstr("4194304 different values in"));
   EXPECT_EQ(error(1), "");
 }

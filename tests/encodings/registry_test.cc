@@ -161,25 +161,30 @@ TEST_P(EveryEncoding, PacksWhatViewsShow) {
 TEST_P(EveryEncoding, PacksABatchWithinItsBudget) {
   const Pair pair = GetParam();
   if (pair.type != PhysicalType::kBytes) return;
-  std::vector<std::string> texts(40, std::string(1'000'000, 'x'));
-  texts[7] = std::string(PackedBudget::kMaxBytes + 1000, 'y');
-  texts[8] = texts[9] = texts[20] = "short";
-  const std::vector<std::string_view> values(texts.begin(), texts.end());
-  Decoders<std::string_view> decoders(pair.type, 0);
-  PackedStrings packed;
-  size_t value = 0;
-  for (const Block& block :
-       Encode<std::string_view>(pair, values, {.block_size_bytes = size_t{1} << 30})) {
-    BlockDecoder<std::string_view>& decoder = decoders.For(block);
-    ASSERT_TRUE(decoder.Open(block.view()).ok());
-    while (decoder.position() < block.count) {
-      packed.Clear();
-      ASSERT_GT(decoder.ReadPacked(kMaxBatchValues, packed).value(), 0u);
-      EXPECT_TRUE(packed.size() == 1 || packed.data().size() <= PackedBudget::kMaxBytes);
-      for (size_t i = 0; i < packed.size(); ++i) ASSERT_EQ(packed[i], values[value++]);
+  std::vector<std::string> large(40, std::string(1'000'000, 'x'));
+  large[7] = std::string(PackedBudget::kMaxBytes + 1000, 'y');
+  large[8] = large[9] = large[20] = "short";
+  // Words that a dictionary takes, of which short ones come to the end of what a call may add.
+  std::vector<std::string> words(PackedBudget::kMaxBytes / 60'000, std::string(60'000, 'w'));
+  words.resize(words.size() + 3000, "twenty bytes in all.");
+  for (const auto& texts : {large, words}) {
+    const std::vector<std::string_view> values(texts.begin(), texts.end());
+    Decoders<std::string_view> decoders(pair.type, 0);
+    PackedStrings packed;
+    size_t value = 0;
+    for (const Block& block :
+         Encode<std::string_view>(pair, values, {.block_size_bytes = size_t{1} << 30})) {
+      BlockDecoder<std::string_view>& decoder = decoders.For(block);
+      ASSERT_TRUE(decoder.Open(block.view()).ok());
+      while (decoder.position() < block.count) {
+        packed.Clear();
+        ASSERT_GT(decoder.ReadPacked(kMaxBatchValues, packed).value(), 0u);
+        EXPECT_TRUE(packed.size() == 1 || packed.data().size() <= PackedBudget::kMaxBytes);
+        for (size_t i = 0; i < packed.size(); ++i) ASSERT_EQ(packed[i], values[value++]);
+      }
     }
+    EXPECT_EQ(value, values.size());
   }
-  EXPECT_EQ(value, values.size());
 }
 
 TEST_P(EveryEncoding, ReadsFullBlocks) {

@@ -10,6 +10,7 @@
 
 #include "encodings/physical_type.h"
 #include "gtest/gtest.h"
+#include "guarded_bytes.h"
 #include "hwy/targets.h"
 
 namespace cfile::encodings {
@@ -172,6 +173,7 @@ T ValueOf(uint64_t number) {
 TYPED_TEST(SpreadValuesTest, AllTargetsDoAsTheNaiveWay) {
   using T = TypeParam;
   std::mt19937_64 random(3);
+  GuardedBytes room(5000 * sizeof(T)), room_of_present(5000 * sizeof(T));
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
     for (const uint64_t percent : {0, 1, 10, 50, 90, 99, 100}) {
@@ -179,15 +181,15 @@ TYPED_TEST(SpreadValuesTest, AllTargetsDoAsTheNaiveWay) {
         const std::vector<bool> rows =
             RandomRows(random, count, percent, random() % 2 == 0 ? 1 : 100);
         const size_t valid = static_cast<size_t>(std::count(rows.begin(), rows.end(), true));
-        const std::unique_ptr<T[]> present(new T[valid]);
-        for (size_t i = 0; i < valid; ++i) present[i] = ValueOf<T>(random());
+        const auto present = room_of_present.Last<T>(valid);
+        for (T& value : present) value = ValueOf<T>(random());
         const std::unique_ptr<uint8_t[]> bits = BitsOf(rows);
         if (count % 8 != 0)
           bits[count / 8] |= static_cast<uint8_t>(0xff << (count % 8));  // not among the rows
 
-        const std::unique_ptr<T[]> out(new T[count]);
-        std::fill_n(out.get(), count, ValueOf<T>(1));
-        SpreadValues(present.get(), bits.get(), count, out.get());
+        const auto out = room.Last<T>(count);
+        std::fill_n(out.data(), count, ValueOf<T>(1));
+        SpreadValues(present.data(), bits.get(), count, out.data());
         size_t next = 0;
         for (size_t i = 0; i < count; ++i) {
           const T expected = rows[i] ? present[next++] : T{};
@@ -203,6 +205,7 @@ TYPED_TEST(SpreadValuesTest, AllTargetsDoAsTheNaiveWay) {
 TYPED_TEST(SpreadValuesTest, PackingIsTheOtherWay) {
   using T = TypeParam;
   std::mt19937_64 random(4);
+  GuardedBytes room(1000 * sizeof(T)), room_of_present(1000 * sizeof(T));
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
     for (const uint64_t percent : {0, 10, 50, 90, 100}) {
@@ -210,11 +213,11 @@ TYPED_TEST(SpreadValuesTest, PackingIsTheOtherWay) {
         const size_t first = random() % 20;
         const std::vector<bool> rows =
             RandomRows(random, first + count, percent, random() % 2 == 0 ? 1 : 100);
-        const std::unique_ptr<T[]> values(new T[count]);
-        for (size_t i = 0; i < count; ++i) values[i] = ValueOf<T>(random());
-        const std::unique_ptr<T[]> present(new T[count]);
+        const auto values = room.Last<T>(count);
+        for (T& value : values) value = ValueOf<T>(random());
+        const auto present = room_of_present.Last<T>(count);
         const size_t packed =
-            PackValues(values.get(), BitsOf(rows).get(), first, count, present.get());
+            PackValues(values.data(), BitsOf(rows).get(), first, count, present.data());
         size_t next = 0;
         for (size_t i = 0; i < count; ++i) {
           if (!rows[first + i]) continue;
