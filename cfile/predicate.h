@@ -13,7 +13,8 @@
 
 namespace cfile {
 
-// A condition on one value. A plain value that owns its constants, bytes included.
+// A condition on one value. A plain value that owns its constants, bytes included; threads may use
+// one at once.
 //
 // A null matches IsNull and nothing else. The order is that of numbers; of bool false before true;
 // of strings and bytes that of unsigned bytes, a prefix first. Floats: -0 equals +0; NaN is equal

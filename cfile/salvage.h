@@ -4,6 +4,8 @@
 //   auto torn = cfile::OpenPreadSource(".keys.cfile.4711-0.cfile-tmp");
 //   auto sink = cfile::NewFileSink("keys.cfile");
 //   auto report = cfile::Salvage(*torn, *std::move(sink));
+//
+// Threads may salvage at once, each into its own sink. What is answered are values.
 #pragma once
 
 #include <cstddef>
