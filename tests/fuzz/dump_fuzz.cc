@@ -1,55 +1,89 @@
-// Files, whose blocks are changed behind right checksums, shown by one of cfile-dump's subcommands
-// each.
-#include <sys/mman.h>
-#include <unistd.h>
-
+// Files and tables, whose blocks are changed behind right checksums, shown by one of cfile-dump's
+// subcommands each.
 #include <cstdio>
 
-#include "tests/cfile/temporary_directory.h"
-#include "tests/fuzz/file_parts.h"
+#include "tests/fuzz/record_tables.h"
 #include "tests/fuzz/seed_files.h"
-
-// The main function of cfile-dump.
-int CfileDumpMain(int argc, char** argv);
+#include "tools/dump/dump.h"
 
 namespace cfile::fuzz {
 namespace {
 
-void Dump(std::span<const uint8_t> file) {
-  static const int descriptor = memfd_create("fuzz", 0);
-  static const TemporaryDirectory directory;
-  const std::string salvaged = directory.path("salvaged");
+struct Command {
+  tools::CommonOptions common;
+  tools::Action action = tools::PrintSummary;
+};
+
+// What command lines say. To understand them takes far longer than to show a small file.
+std::vector<Command> Understand(const std::vector<std::string>& lines) {
+  std::vector<Command> commands;
+  for (const std::string& line : lines) {
+    Command& command = commands.emplace_back();
+    CLI::App app;
+    app.add_option("FILE", command.common.path);
+    for (const auto add : {tools::AddHeaderCommand, tools::AddFooterCommand,
+                           tools::AddBlocksCommand, tools::AddIndexCommand, tools::AddValuesCommand,
+                           tools::AddAtCommand, tools::AddFindCommand, tools::AddRecordsCommand,
+                           tools::AddVerifyCommand, tools::AddSalvageCommand})
+      add(app, command.common, command.action);
+    app.parse(line);
+  }
+  return commands;
+}
+
+// By one of the commands, chosen by the bytes, so that an input is always shown by the same one.
+void Show(std::span<const uint8_t> bytes, const std::vector<Command>& commands) {
   static const bool silent = std::freopen("/dev/null", "w", stdout) != nullptr;
-  Expect(silent && ftruncate(descriptor, 0) == 0);
-  Expect(pwrite(descriptor, file.data(), file.size(), 0) == static_cast<ssize_t>(file.size()));
-  const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
-  const std::vector<std::vector<std::string>> commands = {
-      {path},
-      {"header", path},
-      {"footer", path},
-      {"blocks", path},
-      {"index", path},
-      {"values", "--count", "1000", path},
-      {"at", path, "7"},
-      {"find", path, "7"},
-      {"records", "--count", "100", path},
-      {"verify", path},
-      {"values", "--where", "value > 7", path},
-      {"values", "--where", "value is null", path},
-      {"salvage", "--force", path, salvaged}};
-  // By the bytes, so that an input is always shown by the same one.
-  const size_t choice = std::hash<std::string_view>()(encodings::AsString(file));
-  std::vector<std::string> command = commands[choice % commands.size()];
-  if (choice / commands.size() % 2 == 0)
-    command.insert(command.begin() + (command.size() > 1), "--json");
-  std::vector<char*> arguments = {const_cast<char*>("cfile-dump")};
-  for (std::string& word : command) arguments.push_back(word.data());
-  const int code = CfileDumpMain(static_cast<int>(arguments.size()), arguments.data());
-  Expect(code == 0 || code == 1 || code == 2 || code == 4);  // 3: could not be read
+  Expect(silent);
+  const size_t choice = std::hash<std::string_view>()(encodings::AsString(bytes));
+  auto [common, action] = commands[choice % commands.size()];
+  common.json = choice / commands.size() % 2 == 0;
+  tools::Output output;
+  Expect(action(common, output) != tools::kIoError);
+}
+
+void DumpFile(std::span<const uint8_t> bytes) {
+  const Place place;
+  place.WriteInput(bytes);
+  const std::string file = place.input.string();
+  static const std::vector<Command> commands = Understand({
+      file,
+      "header " + file,
+      "footer " + file,
+      "blocks " + file,
+      "index " + file,
+      "values --count 1000 " + file,
+      "at " + file + " 7",
+      "find " + file + " 7",
+      "verify " + file,
+      "values --where 'value > 7' " + file,
+      "values --where 'value is null' " + file,
+      "salvage " + file + " " + file + ".salvaged",
+  });
+  Show(bytes, commands);
+}
+
+void DumpTable(std::span<const uint8_t> bytes) {
+  const Place place;
+  if (!WriteTable(SplitLeaves(bytes), place.directory)) return;
+  const std::string table = place.directory.string();
+  static const std::vector<Command> commands = Understand({
+      table,
+      "records " + table,
+      "records --ordinal 2 --columns r.b,id " + table,
+      "verify " + table,
+      "values --columns id,name " + table,
+      "values --columns name --where 'id > 1' " + table,
+      "values --columns id --where 'name begins a' " + table,
+  });
+  Show(bytes, commands);
 }
 
 }  // namespace
 
-std::vector<Target> Targets() { return {{"cfile-dump", Dump, SeedFiles, MutateFile}}; }
+std::vector<Target> Targets() {
+  return {{"cfile-dump", DumpFile, SeedFiles, MutateFile},
+          {"cfile-dump-table", DumpTable, RecordTableSeeds, MutateLeaf}};
+}
 
 }  // namespace cfile::fuzz

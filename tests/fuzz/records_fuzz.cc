@@ -3,44 +3,22 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
 #include <google/protobuf/stubs/logging.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 
-#include "cfile/internal/table_file.h"
 #include "cfile/protobuf_records.h"
 #include "cfile/records.h"
 #include "tests/cfile/protobuf_records_test.pb.h"
-#include "tests/fuzz/file_parts.h"
+#include "tests/fuzz/record_tables.h"
 #include "tools/import/importer.h"
 #include "tools/import/records_importer.h"
-#include "tools/records/json_lines.h"
-#include "tools/records/json_parser.h"
 #include "tools/records/json_printer.h"
 
 namespace cfile::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
-
-// An empty place for a table, and one for a file beside it.
-struct Place {
-  Place() : directory(Root() / "table"), input(Root() / "input") {
-    fs::remove_all(Root());
-    fs::create_directories(Root());
-  }
-  static fs::path Root() {
-    return fs::path(fs::exists("/dev/shm") ? "/dev/shm" : "/tmp") /
-           ("cfile-fuzz-" + std::to_string(getpid()));
-  }
-  ~Place() { fs::remove_all(Root()); }
-  void WriteInput(std::span<const uint8_t> bytes) const {
-    std::ofstream(input, std::ios::binary) << encodings::AsString(bytes);
-  }
-  fs::path directory, input;
-};
 
 // All records of a table in order; as many as it says.
 void ExpectReadable(const std::string& directory, uint64_t rows) {
@@ -150,31 +128,6 @@ std::vector<Bytes> DescriptorSeeds() {
   return {ToBytes(file.SerializeAsString())};
 }
 
-// The leaves of a table of records, each a file behind its length; table.cft says of them what is
-// there.
-RecordSchema TableSchema() {
-  return RecordSchema::Parse(R"(message m { required int64 id; optional binary name (STRING);
-    optional group tags (LIST) { repeated group list { optional binary element (STRING); } }
-    repeated group r { optional int32 a; repeated double b; } })")
-      .value();
-}
-
-std::vector<Bytes> SplitLeaves(std::span<const uint8_t> bytes) {
-  std::vector<Bytes> leaves;
-  encodings::ByteReader reader(bytes);
-  for (std::span<const uint8_t> leaf; reader.ReadLengthPrefixed(leaf);)
-    leaves.push_back(ToBytes(leaf));
-  return leaves;
-}
-
-Bytes JoinLeaves(const std::vector<Bytes>& leaves) {
-  encodings::ByteWriter out;
-  for (const Bytes& leaf : leaves) out.PutLengthPrefixed(leaf);
-  return ToBytes(out.span());
-}
-
-constexpr uint64_t kTableRows = 4;
-
 // Counts what it is told, and has enough some time: a few bytes of levels may say that a list has
 // millions of elements.
 class Patience final : public RecordVisitor {
@@ -194,21 +147,8 @@ class Patience final : public RecordVisitor {
 };
 
 void RecordTable(std::span<const uint8_t> bytes) {
-  const std::vector<Bytes> leaves = SplitLeaves(bytes);
-  internal::TableContents contents{.schema = Schema::OfRecords(TableSchema()),
-                                   .parts = {{.directory = "part", .num_rows = kTableRows}}};
-  if (leaves.size() != contents.schema.columns.size()) return;
   const Place place;
-  fs::create_directories(place.directory / "part");
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    const std::string name = internal::ColumnFileName(i, contents.schema.columns[i].name);
-    std::ofstream(place.directory / "part" / name, std::ios::binary)
-        << encodings::AsString(leaves[i]);
-    contents.parts[0].columns.push_back(
-        {.file_name = name, .size_bytes = leaves[i].size(), .num_values = kTableRows});
-  }
-  std::ofstream(internal::TableFilePath(place.directory.string()), std::ios::binary)
-      << internal::SerializeTable(contents);
+  if (!WriteTable(SplitLeaves(bytes), place.directory)) return;
   const auto table = TableReader::Open(place.directory.string()).value();
   (void)VerifyRecords(table);
   const auto reader = RecordReader::Open(table);
@@ -221,40 +161,6 @@ void RecordTable(std::span<const uint8_t> bytes) {
     const auto more = (*reader)->Next(patience);
     if (!more.ok()) ExpectBadData(more.status());
   }
-}
-
-std::vector<Bytes> RecordTableSeeds() {
-  std::vector<Bytes> seeds;
-  const RecordSchema schema = TableSchema();
-  for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
-    const Place place;
-    const WriterOptions options{.compression = compression, .block_size_bytes = 60};
-    auto writer = RecordWriter::Create(place.directory.string(), schema, {&options, 1}).value();
-    tools::JsonParser parser(schema);
-    for (std::string line : {R"({"id":1,"name":"a","tags":["x",null],"r":[{"a":1,"b":[0.5,1]}]})",
-                             R"({"id":2,"tags":[]})", R"({"id":3,"r":[{},{"b":[2]}]})",
-                             R"({"id":4,"name":"b","tags":["y"]})"}) {
-      const size_t size = line.size();
-      line.resize(size + tools::kJsonPadding);
-      Expect(parser.Tell(std::string_view(line).substr(0, size), *writer).ok());
-    }
-    Expect(writer->Finish().ok());
-    const auto table = TableReader::Open(place.directory.string()).value();
-    std::vector<Bytes> leaves;
-    for (size_t i = 0; i < table.schema().columns.size(); ++i) {
-      std::ifstream in(place.directory / table.part_file(0, i), std::ios::binary);
-      leaves.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-    }
-    seeds.push_back(JoinLeaves(leaves));
-  }
-  return seeds;
-}
-
-void MutateLeaf(Bytes& bytes, Random& random) {
-  std::vector<Bytes> leaves = SplitLeaves(bytes);
-  if (leaves.empty()) return MutateAny(bytes);
-  MutateFile(leaves[random() % leaves.size()], random);
-  bytes = JoinLeaves(leaves);
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ void LevelBlock(std::span<const uint8_t> bytes) {
   if (!TakeNumbers(bytes, repetition, definition, array)) return;
   FileInfo info;
   info.type = ColumnType::Int32();
-  info.num_values = UINT32_MAX;
+  info.num_values = kMost;
   info.num_entries = uint64_t{1} << 40;
   info.levels =
       array % 4 == 0 ? LevelLimits{repetition, definition} : LevelLimits::KuduArray(array % 2 == 0);
