@@ -227,6 +227,24 @@ TEST(DeltaLength, NamesTheValueThatIsWrong) {
   }
 }
 
+TEST(DeltaByteArray, NamesTheValueThatSharesTooMuch) {
+  const std::vector<int32_t> suffixes(2000, 1);
+  std::vector<int32_t> prefixes(2000, 0);
+  prefixes[1777] = 5;
+  ByteWriter bytes;
+  EncodeDeltaBinaryPacked<int32_t>(prefixes, {128, 4}, bytes, nullptr);
+  EncodeDeltaBinaryPacked<int32_t>(suffixes, {128, 4}, bytes, nullptr);
+  bytes.PutBytes(std::string(2000, 'x'));
+  BlockView view(bytes.span());
+  view.count = 2000;
+  const auto decoder = DeltaByteArrayCodec::MakePageDecoder(0);
+  ASSERT_TRUE(decoder->Open(view).ok());
+  std::list<std::string> texts;
+  const auto read = ReadRest<std::string_view>(*decoder, 10, &texts);
+  EXPECT_EQ(read.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(read.status().message()), HasSubstr("value 1777 shares 5 bytes"));
+}
+
 // Vectors in other shapes of blocks than the registry's encoder makes, and blocks that only the
 // lenient reader takes.
 template <typename T>

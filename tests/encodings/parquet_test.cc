@@ -193,6 +193,8 @@ TEST(Parquet, PagesThatAreTooShortAreNamed) {
   };
   EXPECT_EQ(opened(Encoding::kParquetPlain),
             "parquet-plain: 3 values of 4 bytes take 12 bytes, found 11");
+  EXPECT_EQ(opened(Encoding::kParquetByteStreamSplit),
+            "parquet-byte-stream-split: 3 values of 4 bytes take 12 bytes, found 11");
   // Lengths 2, 3 and 4; of the bytes one is missing.
   const std::string lengths("\x80\x01\x04\x03\x04\x02\0\0\0\0", 10);
   const auto decoder =
