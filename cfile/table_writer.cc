@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cassert>
 #include <filesystem>
+#include <new>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -171,10 +172,16 @@ class TableWriter::Impl {
 
   ~Impl() {
     columns_.clear();  // removes their temporary files
-    std::error_code ignored;
-    if (!part_.directory.empty() && !published_) fs::remove_all(part_path(), ignored);
-    // Not if someone else has put something into it meanwhile: remove takes empty directories only.
-    if (made_directory_ && !published_) fs::remove(directory_, ignored);
+    if (published_) return;
+    try {
+      std::error_code ignored;
+      if (!part_.directory.empty()) fs::remove_all(part_path(), ignored);
+      // Not if someone else has put something into it meanwhile: remove takes empty directories
+      // only.
+      if (made_directory_) fs::remove(directory_, ignored);
+    } catch (const std::bad_alloc&) {
+      // Paths take memory. Where there is none the part stays, as that of a killed writer would.
+    }
   }
 
   absl::Status Create(const Schema& schema, std::span<const WriterOptions> options) {

@@ -1,10 +1,10 @@
-// Every allocation fails once. The library neither catches std::bad_alloc nor throws anything else:
-// it passes through its calls. What is promised then, and tested here: nothing leaks (memory,
-// descriptors, mappings), nothing torn lies under a final name, an older file there is untouched,
-// temporary files are removed. A writer that an exception has passed through writes nothing more:
-// its later calls fail. A cursor is good for nothing but its destructor; its reader gives new ones.
-// Destructors are taken to get the memory that they ask for (that of TableWriter asks for some, to
-// remove its part).
+// Every allocation fails, once or with all that follow. The library throws nothing but
+// std::bad_alloc, which passes through its calls. What is promised then, and tested here: nothing
+// leaks (memory, descriptors, mappings), nothing torn lies under a final name, an older file there
+// is untouched, temporary files are removed. A writer that an exception has passed through writes
+// nothing more: its later calls fail. A cursor is good for nothing but its destructor; its reader
+// gives new ones. Destructors ask for no memory, but that of TableWriter, to remove its part: if
+// there is none the part stays, as that of a killed writer would.
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -30,6 +30,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/campaign/amount.h"
+#include "tests/campaign/fault_mode.h"
 #include "tests/campaign/heap.h"
 #include "tests/cfile/table_fixture.h"
 #include "tests/sanitizers.h"
@@ -41,13 +42,14 @@ namespace fs = std::filesystem;
 using campaign::heap;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing_support::FaultMode;
 
 thread_local bool failed_in_protobuf = false;
+thread_local bool failed = false;  // since Fail
 
 // Its repeated fields lose an element where they cannot grow, which is not ours to mend.
 void SeeWhetherProtobufCalls() {
   void* frames[4];  // this, Allocate unless it is inlined, operator new, and who called it
-  failed_in_protobuf = false;
   for (int i = backtrace(frames, 4) - 1; i >= 2; --i) {
     Dl_info caller;
     failed_in_protobuf |=
@@ -56,6 +58,21 @@ void SeeWhetherProtobufCalls() {
   }
 }
 
+// The `number`-th allocation from now on fails, for so long.
+void Fail(int64_t number, FaultMode mode) {
+  static thread_local FaultMode mode_of_failures;
+  mode_of_failures = mode;
+  failed = failed_in_protobuf = false;
+  heap.failing = [] {
+    failed = true;
+    SeeWhetherProtobufCalls();
+    if (mode_of_failures == FaultMode::kFromThenOn) heap.allocations_left = 1;
+  };
+  heap.allocations_left = number;
+}
+// No further one fails.
+void StopFailing() { heap.allocations_left = -1; }
+
 size_t MappingsOf(const std::string& path) {
   std::ifstream maps("/proc/self/maps");
   size_t count = 0;
@@ -63,8 +80,9 @@ size_t MappingsOf(const std::string& path) {
   return count;
 }
 
-// Calls `prepare`, `attempt` and `check` until `attempt` has seen each of its allocations fail;
-// `check` is told whether it threw. What `attempt` made must be gone when it ends.
+// Calls `prepare`, `attempt` and `check` until `attempt` has seen each of its allocations fail, and
+// that and all later ones; `check` is told whether it threw. What `attempt` made must be gone when
+// it ends.
 void FailEachAllocation(const std::function<void()>& prepare,
                         const std::function<absl::Status()>& attempt,
                         const std::function<void(bool threw)>& check) {
@@ -74,33 +92,35 @@ void FailEachAllocation(const std::function<void()>& prepare,
   absl::Status status = attempt();
   ASSERT_TRUE(status.ok()) << status;
   const size_t descriptors = OpenDescriptors();
-  for (int64_t number = 1;; ++number) {
-    prepare();
-    status = absl::OkStatus();
-    const int64_t held = heap.blocks;
-    bool threw = false;
-    failed_in_protobuf = false;
-    heap.failing = SeeWhetherProtobufCalls;
-    heap.allocations_left = number;
-    try {
-      status = attempt();
-    } catch (const std::bad_alloc&) {
-      threw = true;
-    }
-    const bool done = heap.allocations_left > 0;
-    heap.allocations_left = -1;
-    if (!failed_in_protobuf) {
-      ASSERT_EQ(heap.blocks, held) << "allocation " << number;
-    }
-    ASSERT_EQ(OpenDescriptors(), descriptors) << "allocation " << number;
-    ASSERT_TRUE(status.ok()) << "allocation " << number << ": " << status;
-    check(threw);
-    if (testing::Test::HasFailure()) FAIL() << "allocation " << number;
-    if (done) {
-      ASSERT_FALSE(threw);
-      EXPECT_GT(number, 20);
-      campaign::Done("failed_allocations", static_cast<uint64_t>(number) - 1);
-      return;
+  for (const FaultMode mode : testing_support::kFaultModes) {
+    uint64_t done = 0;
+    for (int64_t number = 1;; number += testing_support::FaultStep(mode, 10), ++done) {
+      SCOPED_TRACE(testing::Message() << "allocation " << number
+                                      << (mode == FaultMode::kOnce ? "" : " and all later"));
+      prepare();
+      status = absl::OkStatus();
+      const int64_t held = heap.blocks;
+      bool threw = false;
+      Fail(number, mode);
+      try {
+        status = attempt();
+      } catch (const std::bad_alloc&) {
+        threw = true;
+      }
+      StopFailing();
+      if (!failed_in_protobuf) {
+        ASSERT_EQ(heap.blocks, held);
+      }
+      ASSERT_EQ(OpenDescriptors(), descriptors);
+      ASSERT_TRUE(status.ok()) << status;
+      check(threw);
+      if (testing::Test::HasFailure()) FAIL();
+      if (!failed) {
+        ASSERT_FALSE(threw);
+        EXPECT_GT(number, 20);
+        campaign::Done("failed_allocations", done);
+        break;
+      }
     }
   }
 }
@@ -230,6 +250,7 @@ TEST_P(AllocationFaultTest, WriterThatGoesOn) {
                          const absl::Status status = (*writer)->Append(values_);
                          if (!status.ok()) return status;
                        } catch (const std::bad_alloc&) {
+                         StopFailing();
                          EXPECT_FALSE((*writer)->Append(values_).ok());
                          EXPECT_FALSE((*writer)->AppendNull().ok());
                          EXPECT_FALSE((*writer)->Finish().ok());
@@ -238,6 +259,7 @@ TEST_P(AllocationFaultTest, WriterThatGoesOn) {
                        try {
                          return (*writer)->Finish();
                        } catch (const std::bad_alloc&) {
+                         StopFailing();
                          EXPECT_FALSE((*writer)->Finish().ok());
                        }
                        return absl::OkStatus();
@@ -312,6 +334,7 @@ TEST_P(AllocationFaultTest, ReaderThatGoesOn) {
                        try {
                          return Read(*cursor);
                        } catch (const std::bad_alloc&) {
+                         StopFailing();
                        }
                        cursor = reader->NewCursor<std::string_view>();
                        return cursor.ok() ? Read(*cursor) : cursor.status();
@@ -488,6 +511,33 @@ TEST(TableAllocationFaultTest, Writer) {
           }
         });
   }
+}
+
+TEST(TableAllocationFaultTest, Reader) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("table");
+  for (const bool is_new : {true, false}) {
+    const auto writer = is_new ? TableWriter::Create(path, ManyTypes()) : TableWriter::Append(path);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE(AppendRows(**writer, is_new ? 0 : 10, 10).ok());
+    ASSERT_TRUE((*writer)->Finish().ok());
+  }
+  FailEachAllocation([] {},
+                     [&]() -> absl::Status {
+                       const auto table = TableReader::Open(path);
+                       if (!table.ok()) return table.status();
+                       auto cursor = table->NewCursor<int64_t>(0);
+                       if (!cursor.ok()) return cursor.status();
+                       for (uint64_t row = 0; row < 20;) {
+                         const auto batch = cursor->Next(100);
+                         if (!batch.ok()) return batch.status();
+                         ExpectRows(*batch, 0, ManyTypes().columns[0]);
+                         row += batch->size();
+                       }
+                       const VerifyReport report = table->VerifyColumn(1, 6);
+                       return report.ok() ? absl::OkStatus() : report.damages[0].status;
+                     },
+                     [](bool) {});
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Every call of a Source and of a Sink fails, once or with all that follow: what readers and
-// writers of rows and of records make of it.
+// writers of rows and of records, and salvage, make of it.
 #include <memory>
 #include <random>
 #include <string>
@@ -8,6 +8,7 @@
 #include "cfile/inspect.h"
 #include "cfile/levels.h"
 #include "cfile/reader.h"
+#include "cfile/salvage.h"
 #include "cfile/scan.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
@@ -20,6 +21,8 @@
 namespace cfile {
 namespace {
 
+using testing::Contains;
+using testing::Field;
 using testing::HasSubstr;
 using testing_support::Column;
 using testing_support::FailingSink;
@@ -288,10 +291,11 @@ TEST_P(FaultTest, EachReadOfVerifyFails) {
 // In turn each Append of the sink, and its Finish. `write`(sink) makes a writer of it, if that can
 // be made, appends all and finishes it, and calls the same again on a writer that has failed.
 template <typename Write>
-void ExpectEachWriteFails(const std::vector<uint8_t>& expected, const Write& write) {
+void ExpectEachWriteFails(const std::vector<uint8_t>& expected, const Write& write,
+                          uint64_t least = 5) {
   const auto fault = std::make_shared<Fault>(absl::StatusCode::kResourceExhausted);
   bool finish_failed = false;
-  FailEachCall(*fault, "failed_writes", 5, [&](int64_t number, FaultMode mode) {
+  FailEachCall(*fault, "failed_writes", least, [&](int64_t number, FaultMode mode) {
     std::vector<uint8_t> bytes;
     int breaches = 0;
     const auto attempt = [&] {
@@ -338,6 +342,101 @@ TEST_P(FaultTest, EachWriteFails) {
   });
 }
 
+// The rows of `total` that salvage says it has saved: all but those that are missing and, of a file
+// without its footer, some at the end.
+std::vector<size_t> SavedRows(const SalvageReport& report, size_t total) {
+  std::vector<size_t> rows;
+  size_t next = 0;
+  const auto add = [&](size_t end) {
+    while (next < end) rows.push_back(next++);
+  };
+  for (const OrdinalRange& missing : report.missing) {
+    add(missing.begin);
+    next = missing.end;
+  }
+  add(report.has_footer ? total : next + report.rows - rows.size());
+  EXPECT_EQ(rows.size(), report.rows);
+  return rows;
+}
+
+// Salvages `bytes`, of `rows` rows, while each call of the source fails, where each of its pages
+// cannot be read, and while each call of the sink fails; the same without the footer, if there are
+// checksums. `expect`(reader, saved): that the file holds these rows. What a failed read costs is
+// told, by an error or in the report.
+template <typename Expect>
+void ExpectEachCallOfSalvageFails(const std::vector<uint8_t>& bytes, size_t rows,
+                                  const Expect& expect) {
+  const auto whole = Reader::Open(NewMemoryViewSource(bytes));
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  const FileInfo& info = whole->info();
+  for (const bool torn : {false, true}) {
+    if (torn && !info.has_checksums()) continue;
+    const auto memory = NewMemoryViewSource(
+        std::span(bytes).first(bytes.size() - (torn ? info.footer_size_bytes : 0)), "test");
+    std::vector<uint8_t> saved;
+    // True if bytes were lost.
+    const auto salvage = [&](const std::shared_ptr<const Source>& source) {
+      saved.clear();
+      const auto report = Salvage(source, NewMemorySink(&saved, "new"));
+      if (!report.ok()) {
+        ExpectInjected(report.status(), absl::StatusCode::kUnavailable);
+        EXPECT_TRUE(saved.empty());
+        return false;
+      }
+      if (report->lost.empty()) {
+        EXPECT_EQ(report->rows, rows);
+        EXPECT_TRUE(report->missing.empty());
+      } else {
+        EXPECT_THAT(report->lost,
+                    Contains(Field(&LostBytes::reason, HasSubstr("ReadAt test: made to fail"))));
+      }
+      EXPECT_EQ(report->complete(), !torn && report->lost.empty());
+      const auto reader = Reader::Open(NewMemoryViewSource(saved));
+      EXPECT_TRUE(reader.ok()) << reader.status();
+      if (reader.ok()) expect(*reader, SavedRows(*report, rows));
+      return !report->lost.empty();
+    };
+    for (uint64_t bad = 0; bad < memory->size(); bad += campaign::Full() ? 4096 : 20'480) {
+      salvage(std::make_shared<testing_support::UnreadableSource>(memory, bad));
+      if (testing::Test::HasFailure()) FAIL() << "byte " << bad;
+    }
+    const auto fault = std::make_shared<Fault>(absl::StatusCode::kUnavailable);
+    const auto source = std::make_shared<FailingSource>(memory, fault);
+    FailEachCall(*fault, "failed_reads", 3, [&](int64_t number, FaultMode mode) {
+      fault->Arm(number, mode);
+      const bool lost = salvage(source);
+      // Where blocks are looked for, what fails is read again.
+      EXPECT_FALSE(lost && (!fault->fired() || (torn && mode == FaultMode::kOnce)));
+    });
+    ExpectEachWriteFails(
+        saved,
+        [&](std::unique_ptr<Sink> sink) { return Salvage(memory, std::move(sink)).status(); }, 4);
+  }
+}
+
+TEST_P(FaultTest, EachCallOfSalvageFails) {
+  ForColumn([&]<typename T>(std::type_identity<T>) {
+    Column<T> column = ColumnOf<T>(GetParam());
+    if (!std::is_same_v<T, int64_t>) column.rows.resize(kRows / 4);  // it is saved so often
+    for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
+      WriterOptions options = GetParam().options;
+      options.version = version;
+      if (version == FormatVersion::kV1) options.bloom_filter_bits_per_value = 0;
+      ExpectEachCallOfSalvageFails(testing_support::WriteColumn(GetParam().type, options, column),
+                                   column.rows.size(),
+                                   [&](const Reader& reader, const std::vector<size_t>& saved) {
+                                     Column<T> rows;
+                                     for (const size_t row : saved)
+                                       rows.rows.push_back(column.rows.at(row));
+                                     std::mt19937_64 random(7);
+                                     auto cursor = reader.NewCursor<T>();
+                                     ASSERT_TRUE(cursor.ok()) << cursor.status();
+                                     testing_support::ExpectRest(*cursor, rows, random);
+                                   });
+    }
+  });
+}
+
 // Leaves of records: the same columns but those with an index by value, which records have not.
 class LevelFaultTest : public FaultTest {
  protected:
@@ -370,6 +469,33 @@ TEST_P(LevelFaultTest, EachReadFails) {
           if (status.ok()) status = cursor.SeekToRecord(leaf.num_records() / 2);
           if (status.ok()) status = testing_support::ReadRest(cursor, &leaf, random, 3);
           return status;
+        });
+  });
+}
+
+TEST_P(LevelFaultTest, EachCallOfSalvageFails) {
+  ForColumn([&]<typename T>(std::type_identity<T>) {
+    const Leaf<T> leaf = MakeLeaf<T>();
+    ExpectEachCallOfSalvageFails(
+        WriteLeaf(leaf), leaf.num_records(),
+        [&](const Reader& reader, const std::vector<size_t>& saved) {
+          Leaf<T> rest{.limits = leaf.limits};
+          const auto add = [](auto& to, const auto& from, const std::vector<size_t>& begins,
+                              size_t record) {
+            to.insert(to.end(), from.begin() + static_cast<ptrdiff_t>(begins.at(record)),
+                      from.begin() + static_cast<ptrdiff_t>(begins.at(record + 1)));
+          };
+          for (const size_t record : saved) {
+            add(rest.repetition, leaf.repetition, leaf.entries, record);
+            add(rest.definition, leaf.definition, leaf.entries, record);
+            add(rest.values, leaf.values, leaf.first_values, record);
+          }
+          testing_support::Index(rest);
+          std::mt19937_64 random(7);
+          auto cursor = LevelCursor<T>::Open(reader);
+          ASSERT_TRUE(cursor.ok()) << cursor.status();
+          const absl::Status status = testing_support::ReadRest(*cursor, &rest, random);
+          EXPECT_TRUE(status.ok()) << status;
         });
   });
 }

@@ -70,6 +70,15 @@ class SystemCalls {
     const auto found = paths_.find(descriptor);
     return found == paths_.end() ? none : found->second;
   }
+  // The path of `name` in the folder that is open as `folder`. The system knows it: closedir closes
+  // unseen.
+  static std::string PathAt(int folder, const char* name) {
+    if (folder == AT_FDCWD) return name;
+    char path[4096];
+    const std::string link = "/proc/self/fd/" + std::to_string(folder);
+    const ssize_t size = readlink(link.c_str(), path, sizeof path);
+    return std::string(path, size < 0 ? 0 : static_cast<size_t>(size)) + "/" + name;
+  }
   void Opened(int descriptor, const std::string& path) { paths_[descriptor] = path; }
   void Closed(int descriptor) { paths_.erase(descriptor); }
   // 0, or how this call has to fail.
@@ -170,7 +179,8 @@ int fsync(int descriptor) {
   SystemCalls& calls = SystemCalls::Get();
   const std::string& path = calls.PathOf(descriptor);
   if (const int error = calls.Fails("fsync", path)) return cfile::testing_support::FailWith(error);
-  const int result = static_cast<int>(syscall(SYS_fsync, descriptor));
+  // The disk is not waited for, which takes most of the time and which no test could tell.
+  const int result = fcntl(descriptor, F_GETFD) < 0 ? -1 : 0;
   if (result == 0) calls.Did(SystemCalls::Event::kSync, path);
   return result;
 }
@@ -232,6 +242,54 @@ int unlink(const char* path) noexcept {
   }
   return static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
 }
+
+// Of std::filesystem, which looks into folders and removes them.
+int openat(int folder, const char* name, int flags, ...) {
+  using cfile::testing_support::SystemCalls;
+  va_list arguments;
+  va_start(arguments, flags);
+  const int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
+  va_end(arguments);
+  if (const int error = SystemCalls::Get().Fails(
+          "read directory", SystemCalls::PathAt(folder, name), /*may_be_short=*/false,
+          /*may_be_interrupted=*/false)) {
+    return cfile::testing_support::FailWith(error);
+  }
+  return static_cast<int>(syscall(SYS_openat, folder, name, flags, mode));
+}
+
+int unlinkat(int folder, const char* name, int flags) noexcept {
+  using cfile::testing_support::SystemCalls;
+  if (const int error = SystemCalls::Get().Fails("unlinkat", SystemCalls::PathAt(folder, name),
+                                                 /*may_be_short=*/false,
+                                                 /*may_be_interrupted=*/false)) {
+    return cfile::testing_support::FailWith(error);
+  }
+  return static_cast<int>(syscall(SYS_unlinkat, folder, name, flags));
+}
+
+int remove(const char* path) noexcept {
+  using cfile::testing_support::SystemCalls;
+  if (const int error = SystemCalls::Get().Fails("remove", path, /*may_be_short=*/false,
+                                                 /*may_be_interrupted=*/false)) {
+    return cfile::testing_support::FailWith(error);
+  }
+  const auto result = static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
+  if (result == 0 || errno != EISDIR) return result;
+  return static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR));
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+int stat(const char* path, struct stat* status) noexcept {
+  using cfile::testing_support::SystemCalls;
+  if (const int error = SystemCalls::Get().Fails("read directory", path, /*may_be_short=*/false,
+                                                 /*may_be_interrupted=*/false)) {
+    return cfile::testing_support::FailWith(error);
+  }
+  return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, status, 0));
+}
+#pragma GCC diagnostic pop
 
 int mkdir(const char* path, mode_t mode) noexcept {
   using cfile::testing_support::SystemCalls;

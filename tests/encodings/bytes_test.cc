@@ -34,6 +34,19 @@ TEST(ByteWriter, WritesLittleEndianAndVints) {
   EXPECT_THAT(Written(writer), ElementsAre(0x02, 0x01, 0, 0, 2, 'a', 'b'));
 }
 
+TEST(PackedBudget, IsUsedUpToItsLastByte) {
+  const PackedStrings out;
+  PackedBudget one(out);
+  EXPECT_TRUE(one.Take(out.room()));
+  EXPECT_FALSE(one.Take(1));
+  PackedBudget two(out);
+  EXPECT_TRUE(two.Take(1));
+  EXPECT_FALSE(two.Take(PackedBudget::kMaxBytes));
+  EXPECT_TRUE(two.Take(PackedBudget::kMaxBytes - 1));
+  EXPECT_EQ(two.left(), 0u);
+  EXPECT_FALSE(two.Take(1));
+}
+
 // What encoders set for some blocks only is not told of the next.
 TEST(EncodedBlock, IsANewOneOnceCleared) {
   EncodedBlock block{
