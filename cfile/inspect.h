@@ -1,6 +1,6 @@
 // What a file consists of: for tools that show, check and explain files. Nothing here is needed to
-// read values. Threads may call all of it at once, on one Reader too, which the call needs to its
-// end; what it answers are values.
+// read values. Any number of threads may call these at once, also with the same Reader, which must
+// outlive the call.
 #pragma once
 
 #include <cstdint>

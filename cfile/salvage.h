@@ -5,7 +5,7 @@
 //   auto sink = cfile::NewFileSink("keys.cfile");
 //   auto report = cfile::Salvage(*torn, *std::move(sink));
 //
-// Threads may salvage at once, each into its own sink. What is answered are values.
+// Threads may salvage at once, each into a sink of its own.
 #pragma once
 
 #include <cstddef>

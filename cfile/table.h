@@ -70,10 +70,10 @@ struct Schema {
 };
 
 // Writes one new part. What is written becomes visible, all columns at once, when Finish has
-// succeeded; a writer that is dropped removes its part, as far as it can: where the folder cannot
-// be written, or there is no memory for that, the part stays and is in nobody's way but that of a
-// new table at the same path (kAlreadyExists). Thread-compatible, and more: calls that name
-// different columns may run at once, as nothing but the schema is shared by columns.
+// succeeded; a writer that is dropped removes its part. Where that fails (the folder cannot be
+// written, no memory for paths) the part stays, in nobody's way but that of a new table at the same
+// path (kAlreadyExists). Thread-compatible, and more: calls that name different columns may run at
+// once, as nothing but the schema is shared by columns.
 class TableWriter {
  public:
   // A new table at `directory`, which must not exist or be an empty directory. `options`: one per

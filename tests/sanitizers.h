@@ -3,6 +3,16 @@
 
 namespace cfile {
 
+// As GCC calls them.
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#if __has_feature(thread_sanitizer) && !defined(__SANITIZE_THREAD__)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
+
 #if defined(__SANITIZE_THREAD__)
 // ThreadSanitizer slows a walk of one thread down by ten and more and finds nothing in it: of its
 // steps every so manieth is enough.

@@ -515,9 +515,10 @@ TEST(TableAllocationFaultTest, Writer) {
 
 TEST(TableAllocationFaultTest, Reader) {
   const TemporaryDirectory directory;
+  const Schema schema = ManyTypes();
   const std::string path = directory.path("table");
   for (const bool is_new : {true, false}) {
-    const auto writer = is_new ? TableWriter::Create(path, ManyTypes()) : TableWriter::Append(path);
+    const auto writer = is_new ? TableWriter::Create(path, schema) : TableWriter::Append(path);
     ASSERT_TRUE(writer.ok()) << writer.status();
     ASSERT_TRUE(AppendRows(**writer, is_new ? 0 : 10, 10).ok());
     ASSERT_TRUE((*writer)->Finish().ok());
@@ -531,7 +532,7 @@ TEST(TableAllocationFaultTest, Reader) {
                        for (uint64_t row = 0; row < 20;) {
                          const auto batch = cursor->Next(100);
                          if (!batch.ok()) return batch.status();
-                         ExpectRows(*batch, 0, ManyTypes().columns[0]);
+                         ExpectRows(*batch, 0, schema.columns[0]);
                          row += batch->size();
                        }
                        const VerifyReport report = table->VerifyColumn(1, 6);

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "tests/sanitizers.h"
+
 namespace cfile::campaign {
 
 struct Heap {

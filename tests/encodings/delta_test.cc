@@ -12,7 +12,6 @@
 namespace cfile::encodings {
 namespace {
 
-using testing::ContainsRegex;
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
@@ -208,7 +207,7 @@ TEST(DeltaLength, MakesTheSeedsExample) {
 TEST(DeltaLength, NamesTheValueThatIsWrong) {
   const std::pair<int32_t, std::string> examples[] = {
       {-3, "value 1777 has length -3"},
-      {100'000, "values 1[0-9]+ to 1[0-9]+ take 1[0-9]+ bytes of data, of which [0-9]+ are there"}};
+      {100'000, "values 1770 to 1779 take 100008 bytes of data, of which 1230 are there"}};
   for (const auto& [length, message] : examples) {
     std::vector<int32_t> lengths(2000);
     for (size_t i = 0; i < lengths.size(); ++i) lengths[i] = static_cast<int32_t>(i % 3);
@@ -223,7 +222,7 @@ TEST(DeltaLength, NamesTheValueThatIsWrong) {
     std::list<std::string> texts;
     const auto read = ReadRest<std::string_view>(*decoder, 10, &texts);
     EXPECT_EQ(read.status().code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(std::string(read.status().message()), ContainsRegex(message));
+    EXPECT_THAT(std::string(read.status().message()), HasSubstr(message));
   }
 }
 

@@ -1,5 +1,6 @@
 // What a decoder makes of bytes that no encoder wrote: an error or some values, never more than
-// count(), never a read outside the block, never a crash or a hang.
+// count(), never a read behind the block's end (nor, under AddressSanitizer, before its begin),
+// never a crash or a hang.
 #include "blocks.h"
 
 namespace cfile::encodings {
@@ -57,7 +58,7 @@ void ReadSome(BlockDecoder<T>& decoder, int batches, std::span<T> out, volatile 
         batches % 2 == 0 ? decoder.Borrow(out.size()) : std::span<const T>();
     if (values.empty()) {
       const std::span<const T> words = decoder.DictionaryValues();
-      const bool by_code = !words.empty() && batches % 3 == 0;
+      const bool by_code = !words.empty() && (batches + static_cast<int>(out.size())) % 3 == 0;
       std::vector<uint32_t> codes(by_code ? out.size() : 0);
       const auto n = by_code ? decoder.ReadCodes(codes) : decoder.Read(out);
       if (!n.ok()) return ExpectDamage(n.status());

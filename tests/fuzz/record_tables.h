@@ -14,6 +14,13 @@
 
 namespace cfile::fuzz {
 
+inline void WriteWhole(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << encodings::AsString(bytes);
+  file.close();
+  Expect(file.good());
+}
+
 // An empty place for a table, and one for a file beside it.
 struct Place {
   Place() : directory(Root() / "table"), input(Root() / "input") {
@@ -21,13 +28,11 @@ struct Place {
     std::filesystem::create_directories(Root());
   }
   static std::filesystem::path Root() {
-    return std::filesystem::path(std::filesystem::exists("/dev/shm") ? "/dev/shm" : "/tmp") /
+    return std::filesystem::path(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") /
            ("cfile-fuzz-" + std::to_string(getpid()));
   }
   ~Place() { std::filesystem::remove_all(Root()); }
-  void WriteInput(std::span<const uint8_t> bytes) const {
-    std::ofstream(input, std::ios::binary) << encodings::AsString(bytes);
-  }
+  void WriteInput(std::span<const uint8_t> bytes) const { WriteWhole(input, bytes); }
   std::filesystem::path directory, input;
 };
 
@@ -64,12 +69,12 @@ inline bool WriteTable(const std::vector<Bytes>& leaves, const std::filesystem::
   std::filesystem::create_directories(directory / "part");
   for (size_t i = 0; i < leaves.size(); ++i) {
     const std::string name = internal::ColumnFileName(i, contents.schema.columns[i].name);
-    std::ofstream(directory / "part" / name, std::ios::binary) << encodings::AsString(leaves[i]);
+    WriteWhole(directory / "part" / name, leaves[i]);
     contents.parts[0].columns.push_back(
         {.file_name = name, .size_bytes = leaves[i].size(), .num_values = kTableRows});
   }
-  std::ofstream(internal::TableFilePath(directory.string()), std::ios::binary)
-      << internal::SerializeTable(contents);
+  WriteWhole(internal::TableFilePath(directory.string()),
+             encodings::AsBytes(internal::SerializeTable(contents)));
   return true;
 }
 
