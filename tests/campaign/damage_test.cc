@@ -155,7 +155,7 @@ bool FlipIsHarmless(const NamedFile& file, const Whole& whole, size_t byte, int 
   return status.ok();
 }
 
-// Of the file ends behind `size` bytes.
+// The file's first `size` bytes alone.
 void ExpectPrefixRefused(const NamedFile& file, size_t size) {
   const Bytes front(file.bytes.begin(), file.bytes.begin() + static_cast<ptrdiff_t>(size));
   const absl::Status status = WithinBounds([&] { return Open(front).status(); });
@@ -177,7 +177,7 @@ void ExpectZerosReportedOrHarmless(const NamedFile& file, const Whole& whole, si
   }
 }
 
-// What has a checksum, which is not counted to it.
+// Bytes of a file that have a checksum, without it, and what signs them again.
 struct Part {
   uint64_t begin = 0;
   uint64_t end = 0;

@@ -57,6 +57,21 @@ inline BlockView GuardedView(const Block& block) {
   return view;
 }
 
+// As decoder.Read(out), by codes. Preconditions: the decoder has DictionaryValues(); `out` has room
+// for at most 2,000.
+template <typename T>
+absl::StatusOr<size_t> ReadByCodes(BlockDecoder<T>& decoder, std::span<T> out) {
+  static GuardedBytes room(2000 * sizeof(uint32_t));
+  const std::span<const T> words = decoder.DictionaryValues();
+  const auto codes = room.Last<uint32_t>(out.size());
+  const absl::StatusOr<size_t> n = decoder.ReadCodes(codes);
+  for (size_t i = 0; i < std::min(n.value_or(0), out.size()); ++i) {
+    EXPECT_LT(codes[i], words.size());
+    if (codes[i] < words.size()) out[i] = words[codes[i]];
+  }
+  return n;
+}
+
 inline bool IsPage(Encoding encoding) {
   return static_cast<uint32_t>(encoding) >= kFirstExtendedNumber;
 }

@@ -203,6 +203,18 @@ TEST(DeltaLength, MakesTheSeedsExample) {
   EXPECT_EQ(block.bytes.view(), expected + "HelloWorldFoobarABCDEF");
 }
 
+// A page of `count` values opens, and reading it fails with `message`.
+void ExpectReadFails(BlockDecoder<std::string_view>& decoder, const ByteWriter& page,
+                     uint32_t count, const std::string& message) {
+  BlockView view(page.span());
+  view.count = count;
+  ASSERT_TRUE(decoder.Open(view).ok());
+  std::list<std::string> texts;
+  const absl::Status status = ReadRest(decoder, 10, &texts).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+}
+
 // Lengths and data far into a page are told by their values' numbers.
 TEST(DeltaLength, NamesTheValueThatIsWrong) {
   const std::pair<int32_t, std::string> examples[] = {
@@ -215,14 +227,8 @@ TEST(DeltaLength, NamesTheValueThatIsWrong) {
     ByteWriter bytes;
     EncodeDeltaBinaryPacked<int32_t>(lengths, {128, 4}, bytes, nullptr);
     bytes.PutBytes(std::string(3000, 'x'));
-    BlockView view(bytes.span());
-    view.count = 2000;
     const auto decoder = DeltaLengthByteArrayCodec::MakePageDecoder();
-    ASSERT_TRUE(decoder->Open(view).ok());
-    std::list<std::string> texts;
-    const auto read = ReadRest<std::string_view>(*decoder, 10, &texts);
-    EXPECT_EQ(read.status().code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(std::string(read.status().message()), HasSubstr(message));
+    ExpectReadFails(*decoder, bytes, 2000, message);
   }
 }
 
@@ -234,14 +240,8 @@ TEST(DeltaByteArray, NamesTheValueThatSharesTooMuch) {
   EncodeDeltaBinaryPacked<int32_t>(prefixes, {128, 4}, bytes, nullptr);
   EncodeDeltaBinaryPacked<int32_t>(suffixes, {128, 4}, bytes, nullptr);
   bytes.PutBytes(std::string(2000, 'x'));
-  BlockView view(bytes.span());
-  view.count = 2000;
   const auto decoder = DeltaByteArrayCodec::MakePageDecoder(0);
-  ASSERT_TRUE(decoder->Open(view).ok());
-  std::list<std::string> texts;
-  const auto read = ReadRest<std::string_view>(*decoder, 10, &texts);
-  EXPECT_EQ(read.status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(read.status().message()), HasSubstr("value 1777 shares 5 bytes"));
+  ExpectReadFails(*decoder, bytes, 2000, "value 1777 shares 5 bytes");
 }
 
 // Vectors in other shapes of blocks than the registry's encoder makes, and blocks that only the

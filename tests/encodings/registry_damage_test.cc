@@ -57,17 +57,12 @@ void ReadSome(BlockDecoder<T>& decoder, int batches, std::span<T> out, volatile 
     std::span<const T> values =
         batches % 2 == 0 ? decoder.Borrow(out.size()) : std::span<const T>();
     if (values.empty()) {
-      const std::span<const T> words = decoder.DictionaryValues();
-      const bool by_code = !words.empty() && (batches + static_cast<int>(out.size())) % 3 == 0;
-      std::vector<uint32_t> codes(by_code ? out.size() : 0);
-      const auto n = by_code ? decoder.ReadCodes(codes) : decoder.Read(out);
+      const bool by_codes =
+          !decoder.DictionaryValues().empty() && (batches + static_cast<int>(out.size())) % 3 == 0;
+      const auto n = by_codes ? ReadByCodes(decoder, out) : decoder.Read(out);
       if (!n.ok()) return ExpectDamage(n.status());
       ASSERT_EQ(*n == 0, before == decoder.count());
       ASSERT_LE(*n, out.size());
-      for (size_t i = 0; by_code && i < *n; ++i) {
-        ASSERT_LT(codes[i], words.size());
-        out[i] = words[codes[i]];
-      }
       values = out.first(*n);
     }
     ASSERT_LE(values.size(), decoder.count() - before);
