@@ -1,5 +1,5 @@
-// The examples of cfile/FORMAT.md are what they say, its list of encodings is the registry's, and
-// the places that the sources cite exist.
+// The examples of cfile/FORMAT.md are what they say, its rules have numbers and verdicts, its list
+// of encodings is the registry's, and the places that the sources cite exist.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +11,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/escaping.h"
@@ -19,6 +20,7 @@
 #include "cfile/internal/data_block.h"
 #include "cfile/internal/level_block_cursor.h"
 #include "cfile/internal/statistics_block.h"
+#include "cfile/internal/table_file.h"
 #include "cfile/io.h"
 #include "cfile/reader.h"
 #include "encodings/group_varint.h"
@@ -44,7 +46,7 @@ std::string Document() { return ReadFile(CFILE_SOURCE_DIR "/cfile/FORMAT.md"); }
 
 // One ```hexdump block.
 struct Example {
-  std::vector<std::string> kind;  // the words behind "hexdump"
+  std::vector<std::string> kind;  // the words after "hexdump"
   Bytes bytes;
   std::string values;  // the line that begins with "= "
 };
@@ -163,10 +165,29 @@ std::string Decode(const Example& example) {
       using T = typename decltype(t)::type;
       auto cursor = opened->NewCursor<T>();
       ASSERT_TRUE(cursor.ok()) << cursor.status();
-      const auto batch = cursor->Next(1000);
-      ASSERT_TRUE(batch.ok()) << batch.status();
-      for (const T& value : batch->values) values.push_back(Text(opened->type(), value));
+      while (true) {
+        const auto batch = cursor->Next(1000);
+        ASSERT_TRUE(batch.ok()) << batch.status();
+        if (batch->size() == 0) break;
+        for (size_t i = 0; i < batch->size(); ++i)
+          values.push_back(batch->IsValid(i) ? Text(opened->type(), batch->values[i]) : "null");
+      }
     });
+  } else if (kind == "table") {
+    const auto table = internal::ParseTable(encodings::AsString(example.bytes), "table.cft");
+    if (!table.ok()) return table.status().ToString();
+    for (const ColumnSchema& column : table->schema.columns) {
+      values.push_back(
+          absl::StrCat(column.name, ":", column.type.ToString(), column.nullable ? "?" : ""));
+    }
+    for (const size_t key : table->schema.key_columns) values.push_back(absl::StrCat("key:", key));
+    for (const internal::TablePart& part : table->parts) {
+      values.push_back(absl::StrCat(part.directory, ":", part.num_rows));
+      for (const internal::TablePartColumn& column : part.columns) {
+        values.push_back(
+            absl::StrCat(column.file_name, ":", column.size_bytes, ":", column.null_count));
+      }
+    }
   } else if (kind == "statistics") {
     FileInfo info{.type = *ColumnType::Parse(example.kind.at(1))};
     std::sscanf(example.kind.at(2).c_str(), "rows=%lu", &info.num_values);
@@ -243,7 +264,46 @@ TEST(FormatDocument, ExamplesDecodeToWhatTheySay) {
   }
   EXPECT_THAT(kinds, testing::ElementsAre("array", "block", "bloom-filter", "extended", "file",
                                           "group-varint", "levels", "nullable", "page",
-                                          "rle-hybrid", "statistics"));
+                                          "rle-hybrid", "statistics", "table"));
+}
+
+// A rule is a list item that begins with its number in bold, "* **IX3** ...".
+TEST(FormatDocument, RulesHaveANumberOfTheirOwnAndAVerdict) {
+  std::vector<std::pair<std::string, std::string>> rules;  // number, text
+  std::istringstream document(Document());
+  const std::regex begin(R"(\* \*\*([A-Z]{1,2}[0-9]+)\*\* .*)");
+  bool inside = false;
+  for (std::string line; std::getline(document, line);) {
+    std::smatch found;
+    if (std::regex_match(line, found, begin)) {
+      rules.emplace_back(found[1], line);
+      inside = true;
+    } else if (inside && line.starts_with("  ")) {
+      rules.back().second += line.substr(1);
+    } else {
+      EXPECT_FALSE(line.starts_with("* ")) << "a list item without a number: " << line;
+      inside = false;
+    }
+  }
+  EXPECT_GT(rules.size(), 150);
+  std::set<std::string> numbers;
+  for (const auto& [number, text] : rules) {
+    EXPECT_TRUE(numbers.insert(number).second) << number << " stands twice";
+    EXPECT_TRUE(text.ends_with(" *damage*") || text.ends_with(" *ignored*") ||
+                text.ends_with(" *binds writers only*"))
+        << number << " has no verdict: " << text;
+  }
+  // Rules are cited by their numbers: "(C5)", "([ST1](#statistics))", "(IX8, IX9)".
+  const std::string text = Document();
+  const std::regex citation(R"([(\[ ]([A-Z]{1,2}[0-9]+)[\]),:])");
+  int citations = 0;
+  for (std::sregex_iterator i(text.begin(), text.end(), citation), end; i != end; ++i) {
+    const std::string number = (*i)[1];
+    if (number == "LZ4") continue;
+    EXPECT_THAT(numbers, testing::Contains(number));
+    ++citations;
+  }
+  EXPECT_GT(citations, 10);
 }
 
 TEST(FormatDocument, ListsTheEncodingsOfTheRegistry) {
