@@ -20,8 +20,12 @@ absl::Status CheckIndexDepth(const FileReader& file, size_t depth);
 // level above. Holds one node per level. Thread-compatible.
 class IndexTreeWriter {
  public:
-  IndexTreeWriter(IndexKeyForm form, size_t block_size_bytes)
-      : form_(form), block_size_bytes_(block_size_bytes) {}
+  IndexTreeWriter(IndexKind kind, IndexKeyForm form, size_t block_size_bytes,
+                  size_t max_block_size_bytes)
+      : kind_(kind),
+        form_(form),
+        block_size_bytes_(block_size_bytes),
+        max_block_size_bytes_(max_block_size_bytes) {}
 
   // Adds the entry of the next data block.
   absl::Status Add(std::string_view key, const BlockPointer& pointer, BlockAppender& appender) {
@@ -33,14 +37,21 @@ class IndexTreeWriter {
   absl::StatusOr<BlockPointer> Finish(BlockAppender& appender);
 
   size_t memory_usage_bytes() const;
+  // At most what a reader takes for the nodes written so far.
+  size_t reader_memory_bytes() const { return reader_memory_bytes_; }
 
  private:
   absl::Status AddAt(size_t level, std::string_view key, const BlockPointer& pointer,
                      BlockAppender& appender);
+  // Writes the node in hand of a level, and adds its entry to the level above.
+  absl::Status Spill(size_t level, BlockAppender& appender);
   absl::StatusOr<BlockPointer> WriteNode(size_t level, BlockAppender& appender);
 
+  IndexKind kind_;
   IndexKeyForm form_;
   size_t block_size_bytes_;
+  size_t max_block_size_bytes_;
+  size_t reader_memory_bytes_ = 0;
   std::vector<IndexNodeBuilder> levels_;  // leaf first
   ByteWriter node_;
 };
