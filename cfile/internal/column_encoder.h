@@ -57,11 +57,14 @@ absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const Col
   const size_t beside = kBlockOverheadBytes +
                         (options.nullable && !whole_records ? MaxValidityBytes(options) : 0);
   const size_t largest = options.max_block_size_bytes;
+  const size_t largest_body = largest - std::min(kBlockOverheadBytes, largest);
   const encodings::EncoderOptions encoder_options{
       .block_size_bytes = whole_records ? largest : options.block_size_bytes,
       .restart_interval = options.restart_interval,
       .type_length = type.type_length,
       .kudu_exact = options.compatibility == Compatibility::kKudu,
+      .max_dictionary_bytes =
+          std::min(encodings::EncoderOptions().max_dictionary_bytes, largest_body),
       .max_dictionary_values = std::min<size_t>(options.max_dictionary_values, INT32_MAX),
       .max_block_size_bytes = largest - std::min(beside, largest),
       .whole_records = whole_records};

@@ -239,6 +239,7 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, uint6
   BlockStorage storage{.compress = block.compressible};
   if (block.aligned_values_offset && options_.compatibility != Compatibility::kKudu)
     storage.align_at = prefix.size() + *block.aligned_values_offset;
+  if (value_) CFILE_RETURN_IF_ERROR(value_->MakeRoom(value_key, *appender_));
   CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,
                          appender_->Append(prefix.span(), block.bytes.span(), storage));
   AddTotals(encoding, pointer, prefix.size() + block.bytes.size());

@@ -15,11 +15,6 @@ constexpr size_t kEntryBytes = 5 + 10 + 5 + 4;
 absl::Status IndexTreeWriter::AddAt(size_t level, std::string_view key, const BlockPointer& pointer,
                                     BlockAppender& appender) {
   if (level == levels_.size()) levels_.emplace_back(form_);
-  // A long key that the node has no room for begins the next one.
-  if (levels_[level].num_entries() >= 2 &&
-      levels_[level].estimated_size_bytes() + key.size() + kEntryBytes > max_block_size_bytes_) {
-    CFILE_RETURN_IF_ERROR(Spill(level, appender));
-  }
   levels_[level].Add(key, pointer);
   if (levels_[level].estimated_size_bytes() <= block_size_bytes_ ||
       levels_[level].num_entries() < 2) {
@@ -32,6 +27,18 @@ absl::Status IndexTreeWriter::Spill(size_t level, BlockAppender& appender) {
   const std::string first_key = levels_[level].first_key();
   CFILE_ASSIGN_OR_RETURN(const BlockPointer written, WriteNode(level, appender));
   return AddAt(level + 1, first_key, written, appender);
+}
+
+absl::Status IndexTreeWriter::MakeRoom(std::string_view key, BlockAppender& appender) {
+  // The key goes into each level up to the first whose node in hand has entries already.
+  for (size_t level = 0; level < levels_.size(); ++level) {
+    const IndexNodeBuilder& node = levels_[level];
+    if (node.num_entries() == 0) continue;
+    const size_t size = node.estimated_size_bytes() + key.size() + kEntryBytes;
+    if (node.num_entries() < 2 || size <= max_block_size_bytes_) break;
+    CFILE_RETURN_IF_ERROR(Spill(level, appender));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<BlockPointer> IndexTreeWriter::WriteNode(size_t level, BlockAppender& appender) {

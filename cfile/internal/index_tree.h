@@ -2,6 +2,7 @@
 // (cfile/FORMAT.md, Index trees).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -24,9 +25,12 @@ class IndexTreeWriter {
                   size_t max_block_size_bytes)
       : kind_(kind),
         form_(form),
-        block_size_bytes_(block_size_bytes),
+        block_size_bytes_(std::min(block_size_bytes, max_block_size_bytes / 2)),
         max_block_size_bytes_(max_block_size_bytes) {}
 
+  // Call before the next data block is written (a subtree is one range of the file), with its key.
+  // Writes the nodes in hand that are too large for a key that is so long.
+  absl::Status MakeRoom(std::string_view key, BlockAppender& appender);
   // Adds the entry of the next data block.
   absl::Status Add(std::string_view key, const BlockPointer& pointer, BlockAppender& appender) {
     return AddAt(0, key, pointer, appender);
