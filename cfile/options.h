@@ -84,7 +84,9 @@ struct WriterOptions {
   // Limits; what is above one is refused with kOutOfRange, and the message names the limit.
   //
   // The most bytes of one block before compression, and so, less 64, of one value. Up to 2^31 - 1;
-  // readers have the same limit and the same default.
+  // readers have the same limit and the same default. Blocks end before they meet it; but a record
+  // of a LevelWriter is not divided, and an index by value needs room for two keys that begin
+  // blocks (of each what tells it from the value before it).
   size_t max_block_size_bytes = 16 * 1024 * 1024;
   // The most bytes of one value.
   size_t max_value_size_bytes = SIZE_MAX;

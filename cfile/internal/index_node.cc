@@ -208,13 +208,14 @@ size_t IndexNode::memory_usage_bytes() const {
 
 size_t IndexNode::MostMemoryBytes(IndexKind kind, bool leaf, size_t num_entries,
                                   size_t key_bytes) {
-  const size_t entries = num_entries * (BytesOfEntry(leaf) + sizeof(BlockPointer));
-  if (kind == IndexKind::kPositional)
-    return sizeof(IndexNode) + entries + num_entries * sizeof(uint64_t);
-  // The keys' buffer grows by doubling; the heads keep at most one key more.
+  // Strings have a capacity even where they are empty.
   constexpr size_t kShortStrings = 64;
-  return sizeof(IndexNode) + entries + (num_entries + 1) * sizeof(uint32_t) + 3 * key_bytes +
-         kShortStrings + encodings::KeyHeads::MostBytesOfHeads(num_entries);
+  const size_t bytes = sizeof(IndexNode) + kShortStrings +
+                       num_entries * (BytesOfEntry(leaf) + sizeof(BlockPointer));
+  if (kind == IndexKind::kPositional) return bytes + num_entries * sizeof(uint64_t);
+  // The keys' buffer grows by doubling; the heads keep at most one key more.
+  return bytes + (num_entries + 1) * sizeof(uint32_t) + 3 * key_bytes +
+         encodings::KeyHeads::MostBytesOfHeads(num_entries);
 }
 
 uint32_t IndexNode::FindOrdinal(uint64_t ordinal) const {

@@ -347,6 +347,16 @@ TEST(WriterLimits, OfIndexesIsNotFarFromWhatReadersTake) {
   };
   EXPECT_FALSE(written(10'000 * 25));
   EXPECT_TRUE(written(10'000 * 60));
+  // Nodes of few entries: what each takes for itself counts.
+  column.rows.resize(60);
+  for (size_t limit = 20'000; limit < 30'000; limit += 16) {
+    const WriterOptions options{.encoding = Encoding::kPlain,
+                                .max_values_per_block = 1,
+                                .index_block_size_bytes = 1,
+                                .max_index_size_bytes = limit};
+    const absl::Status status = TryColumn(ColumnType::Int32(), options, column, random);
+    if (!status.ok()) ExpectAbove(status, "max_index_size_bytes");
+  }
 }
 
 TEST(WriterLimits, OfMetadata) {
