@@ -44,8 +44,11 @@ enum class Goal : uint8_t {
   kSpeed = 2,
 };
 
-// The largest header or footer that is written, and that is read by default.
+// The limits that writers and readers both have, by default: see WriterOptions and ReaderOptions.
 inline constexpr size_t kMaxMetadataSizeBytes = 16 * 1024 * 1024;
+inline constexpr size_t kMaxDictionaryValues = size_t{1} << 22;
+inline constexpr size_t kMaxIndexSizeBytes = size_t{256} << 20;
+inline constexpr size_t kMaxMessageSizeBytes = size_t{64} << 20;
 
 struct WriterOptions {
   // kAuto: the writer chooses for each block, by a sample of its first values and to the `goal`;
@@ -81,7 +84,9 @@ struct WriterOptions {
   // Limits; what is above one is refused with kOutOfRange, and the message names the limit.
   //
   // The most bytes of one block before compression, and so, less 64, of one value. Up to 2^31 - 1;
-  // readers have the same limit and the same default.
+  // readers have the same limit and the same default. Blocks end before they meet it; but a record
+  // of a LevelWriter is not divided, and an index by value needs room for two keys that begin
+  // blocks (of each what tells it from the value before it).
   size_t max_block_size_bytes = 16 * 1024 * 1024;
   // The most bytes of one value.
   size_t max_value_size_bytes = SIZE_MAX;
@@ -90,6 +95,17 @@ struct WriterOptions {
   // than eight times as much memory, too: some hundred thousand pairs of metadata. Kudu's limit is
   // its own.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
+  // The most values of the dictionary. No error: a block that would need more takes another
+  // encoding (with DICT, so do all blocks after it). Readers have the same limit and the same
+  // default. Up to 2^31 - 1.
+  size_t max_dictionary_values = kMaxDictionaryValues;
+  // The most bytes of memory that a reader takes for the nodes of the indexes, estimated from
+  // above: about 60 for each block, and three times its key in an index by value. Readers have the
+  // same limit and the same default.
+  size_t max_index_size_bytes = kMaxIndexSizeBytes;
+  // The most bytes of a message that MessageWriter writes, by the options of the table's first
+  // column: see ReaderOptions.
+  size_t max_message_size_bytes = kMaxMessageSizeBytes;
 
   // Counts and bounds of each block and of the file (cfile/statistics.h), by which scans skip
   // blocks. Never in files of version 1 or for Compatibility::kKudu.
@@ -144,18 +160,22 @@ struct ReaderOptions {
   size_t max_block_size_bytes = 16 * 1024 * 1024;
   // Bytes of header, footer and table.cft.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
-  // Levels of an index, the root included; up to 1000. A writer's nodes have two entries at least.
+  // Values of a dictionary. Each takes 16 bytes of memory, as long as the file is open, beside the
+  // bytes of the dictionary's block.
+  size_t max_dictionary_values = kMaxDictionaryValues;
+  // Levels of an index, the root included; up to 1000. A writer's nodes have two entries at least,
+  // so that no index has more than 34.
   size_t max_index_depth = 40;
   // Bytes of memory of the nodes of the indexes, which are kept from when they are first read as
   // long as the file is open: about 50 for each block, and twice its key in an index by value.
   // (Threads that load nodes at once may go above it by one each.)
-  size_t max_index_size_bytes = size_t{256} << 20;
+  size_t max_index_size_bytes = kMaxIndexSizeBytes;
   // Of the schema of a table of records.
   RecordLimits record_limits = {};
   // Bytes of a record that becomes a message (cfile/protobuf_records.h): about those of its values,
   // 16 for each and 64 for each group. A few bytes of a file may say that a field has millions of
   // elements.
-  size_t max_message_size_bytes = size_t{64} << 20;
+  size_t max_message_size_bytes = kMaxMessageSizeBytes;
 };
 
 }  // namespace cfile

@@ -62,7 +62,9 @@ class MessageWriter {
   ~MessageWriter();
 
   // Copies what it needs. kInvalidArgument: a message of another type, or a required field, named
-  // by its path, is missing. Other errors are those of RecordWriter. Failure is sticky.
+  // by its path, is missing. kOutOfRange: the message is larger than
+  // WriterOptions.max_message_size_bytes of the first column. Other errors are those of
+  // RecordWriter. Failure is sticky, except for a message of another type.
   absl::Status Write(const google::protobuf::Message& message);
   // Publishes the part. Called once, last.
   absl::Status Finish();

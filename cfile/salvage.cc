@@ -49,7 +49,8 @@ class Salvager {
       : source_(std::move(source)),
         readable_(std::move(readable)),
         options_(options),
-        judge_(info, blocks_may_be_extended, options.reader.max_block_size_bytes) {}
+        judge_(info, blocks_may_be_extended, options.reader.max_block_size_bytes,
+               options.reader.max_dictionary_values) {}
 
   // Finds blocks by the index, or, if there are checksums and a part of it is lost, as Search does.
   // `file`: of `readable`.
@@ -107,6 +108,8 @@ class Salvager {
         .value_index = options_.value_index.value_or(info.value_index_root.has_value()),
         .max_block_size_bytes = options_.reader.max_block_size_bytes,
         .max_metadata_size_bytes = options_.reader.max_metadata_size_bytes,
+        .max_dictionary_values = options_.reader.max_dictionary_values,
+        .max_index_size_bytes = options_.reader.max_index_size_bytes,
         .version = info.version};
     for (const auto& [key, value] : info.header_metadata) {
       if (!key.starts_with(internal::kReservedKeyPrefix)) options.metadata.emplace_back(key, value);

@@ -142,7 +142,7 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Diction
   auto dictionary = [&]() -> absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> {
     CFILE_ASSIGN_OR_RETURN(const FetchedBlock block, FetchOnce(*info_.dictionary, buffer));
     return encodings::LoadDictionary(info_.encoding, info_.type.physical(), info_.type.type_length,
-                                     block.bytes);
+                                     block.bytes, options_.max_dictionary_values);
   }();
   if (!dictionary.ok()) return InBlock(dictionary.status(), source_->name(), *info_.dictionary);
   dictionary_ = *std::move(dictionary);

@@ -9,8 +9,10 @@
 #include "cfile/internal/crc32c.h"
 #include "cfile/internal/data_block.h"
 #include "cfile/internal/file_metadata.h"
+#include "cfile/internal/parse_message.h"
 #include "encodings/registry.h"
 #include "encodings/status.h"
+#include "proto/cfile.pb.h"
 
 namespace cfile::internal {
 namespace {
@@ -149,9 +151,13 @@ FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
   if (options.positional_index) {
     const auto form =
         options.version == FormatVersion::kV1 ? IndexKeyForm::kVint64Ordinal : IndexKeyForm::kBytes;
-    positional_.emplace(form, options.index_block_size_bytes);
+    positional_.emplace(IndexKind::kPositional, form, options.index_block_size_bytes,
+                        options.max_block_size_bytes);
   }
-  if (options.value_index) value_.emplace(IndexKeyForm::kBytes, options.index_block_size_bytes);
+  if (options.value_index) {
+    value_.emplace(IndexKind::kValue, IndexKeyForm::kBytes, options.index_block_size_bytes,
+                   options.max_block_size_bytes);
+  }
 }
 
 void FileWriter::SetLevels(const LevelLimits& limits) {
@@ -159,7 +165,9 @@ void FileWriter::SetLevels(const LevelLimits& limits) {
   info_.incompatible_features = IncompatibleFeatures(info_, /*levels=*/true, chooses());
 }
 
-absl::Status FileWriter::CheckMetadataSize(std::string_view what, size_t size) const {
+absl::Status FileWriter::CheckMetadata(std::string_view what, size_t size,
+                                       std::string_view message,
+                                       google::protobuf::Message& parsed) const {
   const bool kudu = options_.compatibility == Compatibility::kKudu;
   const size_t limit = options_.max_metadata_size_bytes;
   if (kudu && size > kKuduMaxFooterBytes) {
@@ -167,16 +175,32 @@ absl::Status FileWriter::CheckMetadataSize(std::string_view what, size_t size) c
                                                    " bytes: Kudu reads ", kKuduMaxFooterBytes,
                                                    " at most"));
   }
+  if (size > limit) {
+    return absl::OutOfRangeError(
+        encodings::StrCat(name(), ": a ", what, " of ", size, " bytes is ",
+                          encodings::AboveLimit(limit, "max_metadata_size_bytes")));
+  }
+  // Readers limit the memory that it takes, too.
+  const absl::Status status = ParseMessage(message, limit, parsed);
+  if (status.ok()) return status;
+  return absl::OutOfRangeError(encodings::StrCat(name(), ": the ", what, ": ", status.message()));
+}
+
+absl::Status FileWriter::CheckIndexSize() const {
+  const size_t size = (positional_ ? positional_->reader_memory_bytes() : 0) +
+                      (value_ ? value_->reader_memory_bytes() : 0);
+  const size_t limit = options_.max_index_size_bytes;
   if (size <= limit) return absl::OkStatus();
   return absl::OutOfRangeError(
-      encodings::StrCat(name(), ": a ", what, " of ", size, " bytes is ",
-                        encodings::AboveLimit(limit, "max_metadata_size_bytes")));
+      encodings::StrCat(name(), ": an index that takes ", size, " bytes of memory is ",
+                        encodings::AboveLimit(limit, "max_index_size_bytes")));
 }
 
 absl::Status FileWriter::Begin() {
   ByteWriter header;
-  AppendHeader(info_, options_.compatibility, header);
-  CFILE_RETURN_IF_ERROR(CheckMetadataSize("header", header.size()));
+  const std::string message = AppendHeader(info_, options_.compatibility, header);
+  CFileHeaderPB parsed;
+  CFILE_RETURN_IF_ERROR(CheckMetadata("header", header.size(), message, parsed));
   CFILE_RETURN_IF_ERROR(sink_->Append(header.span()));
   appender_.emplace(sink_.get(), header.size(), options_.version, options_.compression,
                     options_.max_block_size_bytes, options_.compression_level);
@@ -215,13 +239,14 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, uint6
   BlockStorage storage{.compress = block.compressible};
   if (block.aligned_values_offset && options_.compatibility != Compatibility::kKudu)
     storage.align_at = prefix.size() + *block.aligned_values_offset;
+  if (value_) CFILE_RETURN_IF_ERROR(value_->MakeRoom(value_key, *appender_));
   CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,
                          appender_->Append(prefix.span(), block.bytes.span(), storage));
   AddTotals(encoding, pointer, prefix.size() + block.bytes.size());
   if (positional_)
     CFILE_RETURN_IF_ERROR(positional_->Add(OrdinalKey(first_ordinal), pointer, *appender_));
   if (value_) CFILE_RETURN_IF_ERROR(value_->Add(value_key, pointer, *appender_));
-  return absl::OkStatus();
+  return CheckIndexSize();
 }
 
 absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionary,
@@ -244,6 +269,7 @@ absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionar
   if (value_) {
     CFILE_ASSIGN_OR_RETURN(info_.value_index_root, value_->Finish(*appender_));
   }
+  CFILE_RETURN_IF_ERROR(CheckIndexSize());
   if (dictionary != nullptr) {
     CFILE_ASSIGN_OR_RETURN(info_.dictionary, appender_->Append({}, dictionary->span()));
   }
@@ -252,8 +278,9 @@ absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionar
     info_.compatible_features |= kCompatibleFeatureStatistics;
   }
   ByteWriter footer;
-  AppendFooter(info_, options_.compatibility, footer);
-  CFILE_RETURN_IF_ERROR(CheckMetadataSize("footer", footer.size()));
+  const std::string message = AppendFooter(info_, options_.compatibility, footer);
+  CFileFooterPB parsed;
+  CFILE_RETURN_IF_ERROR(CheckMetadata("footer", footer.size(), message, parsed));
   CFILE_RETURN_IF_ERROR(sink_->Append(footer.span()));
   footer_bytes_ = footer.size();
   return sink_->Finish();

@@ -19,6 +19,10 @@
 #include "cfile/options.h"
 #include "encodings/block_codec.h"
 
+namespace google::protobuf {
+class Message;
+}
+
 namespace cfile::internal {
 
 // Puts in place of what `options` leaves open (kAuto, kDefault, 0) what the writer uses. Encoding
@@ -75,7 +79,12 @@ class FileWriter {
   size_t memory_usage_bytes() const;
 
  private:
-  absl::Status CheckMetadataSize(std::string_view what, size_t size) const;
+  // kOutOfRange if readers would refuse a part of `size` bytes with this message. `parsed`: an empty
+  // message of its type.
+  absl::Status CheckMetadata(std::string_view what, size_t size, std::string_view message,
+                             google::protobuf::Message& parsed) const;
+  // kOutOfRange if readers would refuse the nodes of the indexes that were written so far.
+  absl::Status CheckIndexSize() const;
   // Whether blocks say which encoding was chosen for them.
   bool chooses() const { return options_.encoding == Encoding::kAuto; }
   // block_size: bytes before compression.

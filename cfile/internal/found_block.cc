@@ -72,8 +72,10 @@ absl::Status ReadBlockCodes(std::span<const uint8_t> block, uint32_t& count,
 
 template <typename T>
 BlockJudge<T>::BlockJudge(const FileInfo& info, bool blocks_may_be_extended,
-                          size_t max_block_size_bytes)
-    : max_block_size_bytes_(max_block_size_bytes), forms_{info} {
+                          size_t max_block_size_bytes, size_t max_dictionary_values)
+    : max_block_size_bytes_(max_block_size_bytes),
+      max_dictionary_values_(max_dictionary_values),
+      forms_{info} {
   if (blocks_may_be_extended && !info.has_extended_blocks()) {
     forms_.push_back(info);
     forms_.back().incompatible_features |= kFeatureExtendedBlocks;
@@ -166,7 +168,8 @@ bool BlockJudge<T>::IsDictionary(std::span<const uint8_t> bytes) {
   if (!codes_encoding_) return false;
   const ColumnType& type = info().type;
   auto dictionary =
-      encodings::LoadDictionary(*codes_encoding_, type.physical(), type.type_length, bytes);
+      encodings::LoadDictionary(*codes_encoding_, type.physical(), type.type_length, bytes,
+                                max_dictionary_values_);
   if (!dictionary.ok()) return false;
   if (dictionary_ == nullptr) SetDictionary(*std::move(dictionary));
   return true;

@@ -47,7 +47,8 @@ template <typename T>
 class BlockJudge {
  public:
   // `blocks_may_be_extended`: though `info` does not say so.
-  BlockJudge(const FileInfo& info, bool blocks_may_be_extended, size_t max_block_size_bytes);
+  BlockJudge(const FileInfo& info, bool blocks_may_be_extended, size_t max_block_size_bytes,
+             size_t max_dictionary_values);
 
   // The block at `pointer`, whose bytes are `stored`, its checksum (which is taken as right)
   // included. `cost_bytes`: is set to how many bytes had to be looked at, decoded.
@@ -89,6 +90,7 @@ class BlockJudge {
   bool IsStatistics(std::span<const uint8_t> bytes, const ExpectedRows& expected);
 
   const size_t max_block_size_bytes_;
+  const size_t max_dictionary_values_;
   // What the file may be: one that its first data block decides.
   std::vector<FileInfo> forms_;
   BlockBuffer buffer_;

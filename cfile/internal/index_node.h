@@ -34,6 +34,7 @@ class IndexNodeBuilder {
   void Add(std::string_view key, const BlockPointer& pointer);
 
   size_t num_entries() const { return offsets_.size(); }
+  size_t key_bytes() const { return key_bytes_; }
   // What Kudu's writer compares with the block size.
   size_t estimated_size_bytes() const { return entries_.size() + 4 * offsets_.size() + 16; }
   size_t memory_usage_bytes() const { return entries_.capacity() + 4 * offsets_.capacity(); }
@@ -47,6 +48,7 @@ class IndexNodeBuilder {
   encodings::ByteWriter entries_;
   std::vector<uint32_t> offsets_;
   std::string first_key_;
+  size_t key_bytes_ = 0;
 };
 
 // The 4 bytes big-endian of an ordinal.
@@ -89,6 +91,9 @@ class IndexNode {
 
   // Of this node, without its children.
   size_t memory_usage_bytes() const;
+  // The most that memory_usage_bytes() may be of a node of so many entries whose keys (0 for
+  // ordinals) have so many bytes in all.
+  static size_t MostMemoryBytes(IndexKind kind, bool leaf, size_t num_entries, size_t key_bytes);
 
   // The last entry whose ordinal is <= `ordinal`, or whose key is < `key`; 0 if there is none.
   // Precondition: num_entries() > 0.

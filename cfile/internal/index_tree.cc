@@ -5,21 +5,47 @@
 #include "encodings/status.h"
 
 namespace cfile::internal {
+namespace {
+
+// What an entry takes of a node beside its key, at most: the key's length, a pointer and a place.
+constexpr size_t kEntryBytes = 5 + 10 + 5 + 4;
+
+}  // namespace
 
 absl::Status IndexTreeWriter::AddAt(size_t level, std::string_view key, const BlockPointer& pointer,
                                     BlockAppender& appender) {
   if (level == levels_.size()) levels_.emplace_back(form_);
-  IndexNodeBuilder& node = levels_[level];
-  node.Add(key, pointer);
-  if (node.estimated_size_bytes() <= block_size_bytes_ || node.num_entries() < 2)
+  levels_[level].Add(key, pointer);
+  if (levels_[level].estimated_size_bytes() <= block_size_bytes_ ||
+      levels_[level].num_entries() < 2) {
     return absl::OkStatus();
-  const std::string first_key = node.first_key();
+  }
+  return Spill(level, appender);
+}
+
+absl::Status IndexTreeWriter::Spill(size_t level, BlockAppender& appender) {
+  const std::string first_key = levels_[level].first_key();
   CFILE_ASSIGN_OR_RETURN(const BlockPointer written, WriteNode(level, appender));
   return AddAt(level + 1, first_key, written, appender);
 }
 
+absl::Status IndexTreeWriter::MakeRoom(std::string_view key, BlockAppender& appender) {
+  // The key goes into each level up to the first whose node in hand has entries already.
+  for (size_t level = 0; level < levels_.size(); ++level) {
+    const IndexNodeBuilder& node = levels_[level];
+    if (node.num_entries() == 0) continue;
+    const size_t size = node.estimated_size_bytes() + key.size() + kEntryBytes;
+    if (node.num_entries() < 2 || size <= max_block_size_bytes_) break;
+    CFILE_RETURN_IF_ERROR(Spill(level, appender));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<BlockPointer> IndexTreeWriter::WriteNode(size_t level, BlockAppender& appender) {
   node_.Clear();
+  reader_memory_bytes_ += IndexNode::MostMemoryBytes(kind_, /*leaf=*/level == 0,
+                                                     levels_[level].num_entries(),
+                                                     levels_[level].key_bytes());
   levels_[level].Finish(/*leaf=*/level == 0, node_);
   return appender.Append({}, node_.span());
 }
@@ -28,10 +54,7 @@ absl::StatusOr<BlockPointer> IndexTreeWriter::Finish(BlockAppender& appender) {
   if (levels_.empty()) levels_.emplace_back(form_);
   // A spill may add a level, so the end is looked at anew each time.
   for (size_t level = 0; level + 1 < levels_.size(); ++level) {
-    if (levels_[level].num_entries() == 0) continue;
-    const std::string first_key = levels_[level].first_key();
-    CFILE_ASSIGN_OR_RETURN(const BlockPointer written, WriteNode(level, appender));
-    CFILE_RETURN_IF_ERROR(AddAt(level + 1, first_key, written, appender));
+    if (levels_[level].num_entries() > 0) CFILE_RETURN_IF_ERROR(Spill(level, appender));
   }
   return WriteNode(levels_.size() - 1, appender);
 }

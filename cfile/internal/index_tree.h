@@ -2,6 +2,7 @@
 // (cfile/FORMAT.md, Index trees).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -20,9 +21,16 @@ absl::Status CheckIndexDepth(const FileReader& file, size_t depth);
 // level above. Holds one node per level. Thread-compatible.
 class IndexTreeWriter {
  public:
-  IndexTreeWriter(IndexKeyForm form, size_t block_size_bytes)
-      : form_(form), block_size_bytes_(block_size_bytes) {}
+  IndexTreeWriter(IndexKind kind, IndexKeyForm form, size_t block_size_bytes,
+                  size_t max_block_size_bytes)
+      : kind_(kind),
+        form_(form),
+        block_size_bytes_(std::min(block_size_bytes, max_block_size_bytes / 2)),
+        max_block_size_bytes_(max_block_size_bytes) {}
 
+  // Call before the next data block is written (a subtree is one range of the file), with its key.
+  // Writes the nodes in hand that are too large for a key that is so long.
+  absl::Status MakeRoom(std::string_view key, BlockAppender& appender);
   // Adds the entry of the next data block.
   absl::Status Add(std::string_view key, const BlockPointer& pointer, BlockAppender& appender) {
     return AddAt(0, key, pointer, appender);
@@ -33,14 +41,21 @@ class IndexTreeWriter {
   absl::StatusOr<BlockPointer> Finish(BlockAppender& appender);
 
   size_t memory_usage_bytes() const;
+  // At most what a reader takes for the nodes written so far.
+  size_t reader_memory_bytes() const { return reader_memory_bytes_; }
 
  private:
   absl::Status AddAt(size_t level, std::string_view key, const BlockPointer& pointer,
                      BlockAppender& appender);
+  // Writes the node in hand of a level, and adds its entry to the level above.
+  absl::Status Spill(size_t level, BlockAppender& appender);
   absl::StatusOr<BlockPointer> WriteNode(size_t level, BlockAppender& appender);
 
+  IndexKind kind_;
   IndexKeyForm form_;
   size_t block_size_bytes_;
+  size_t max_block_size_bytes_;
+  size_t reader_memory_bytes_ = 0;
   std::vector<IndexNodeBuilder> levels_;  // leaf first
   ByteWriter node_;
 };

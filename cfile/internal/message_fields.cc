@@ -169,4 +169,13 @@ absl::StatusOr<std::vector<const FieldDescriptor*>> internal::MatchFields(
   return fields;
 }
 
+absl::Status internal::MessageBudget::Take(size_t bytes) {
+  if (bytes > max_size_bytes_ - size_bytes_) {
+    return absl::OutOfRangeError(
+        StrCat("a record of more bytes is ", AboveLimit(max_size_bytes_, "max_message_size_bytes")));
+  }
+  size_bytes_ += bytes;
+  return absl::OkStatus();
+}
+
 }  // namespace cfile

@@ -27,6 +27,7 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
   options.max_block_size_bytes = common.max_block_size_bytes;
   options.max_metadata_size_bytes = common.max_metadata_size_bytes;
   options.max_index_size_bytes = common.max_index_size_bytes;
+  options.max_dictionary_values = common.max_dictionary_values;
   if (common.max_depth) {
     options.max_index_depth = *common.max_depth;
     options.record_limits.max_depth = *common.max_depth;
@@ -80,6 +81,11 @@ void AddLimitOptions(CLI::App& command, CommonOptions& common) {
        "Of header, footer and table.cft (default: 16MiB)");
   size("--max-index-size", common.max_index_size_bytes,
        "Of the index nodes in memory (default: 256MiB)");
+  command
+      .add_option("--max-dictionary-values", common.max_dictionary_values,
+                  "Of a file's dictionary (default: 4,194,304)")
+      ->type_name("NUMBER")
+      ->group("Limits, which errors name");
   command.add_option("--max-depth", common.max_depth, "Of schemas (default: 64) and indexes (40)")
       ->type_name("LEVELS")
       ->group("Limits, which errors name");

@@ -32,6 +32,7 @@ struct CommonOptions {
   std::optional<size_t> max_depth;
   size_t max_leaves = RecordLimits().max_leaves;
   size_t max_index_size_bytes = ReaderOptions().max_index_size_bytes;
+  size_t max_dictionary_values = ReaderOptions().max_dictionary_values;
 };
 
 // Standard output, written 64 KiB at a time.
