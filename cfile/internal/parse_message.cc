@@ -102,9 +102,9 @@ absl::Status ParseMessage(std::string_view bytes, uint64_t max_size_bytes,
   Counter counter(bytes, limit);
   if (!counter.Walk(*message.GetDescriptor(), 0)) {
     if (counter.bytes() <= limit) return does_not_parse();
-    return encodings::DataLoss("its message of ", bytes.size(), " bytes takes more than ",
-                               kMostTimes, " times the limit of ", max_size_bytes,
-                               " bytes in memory: raise max_metadata_size_bytes");
+    return encodings::OutOfRange("its message of ", bytes.size(), " bytes takes more than ",
+                                 kMostTimes, " times the limit of ", max_size_bytes,
+                                 " bytes in memory: raise max_metadata_size_bytes");
   }
   CodedInputStream input(encodings::AsBytes(bytes).data(), static_cast<int>(bytes.size()));
   input.SetRecursionLimit(kDeepest);
