@@ -43,7 +43,7 @@ struct BloomFilterInfo {
   static constexpr uint64_t kBlockBytes = 32;
 
   uint64_t size_bytes = 0;       // a multiple of kBlockBytes
-  uint64_t distinct_values = 0;  // counted; of more than some hundred thousand an estimate
+  uint64_t distinct_values = 0;  // counted, or estimated to 1 % if they are many
 
   uint64_t num_blocks() const { return size_bytes / kBlockBytes; }
   // Bits for each distinct value; 0 if there are no values.
@@ -52,6 +52,7 @@ struct BloomFilterInfo {
                ? 0
                : 8 * static_cast<double>(size_bytes) / static_cast<double>(distinct_values);
   }
+  friend bool operator==(const BloomFilterInfo&, const BloomFilterInfo&) = default;
 };
 
 // What the bits of a filter (FileStatistics::bloom_filter) tell of it; the number of values is an

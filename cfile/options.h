@@ -98,10 +98,10 @@ struct WriterOptions {
   // within 10 %, for each distinct value (10: about 1 % of the absent values pass). The filter has
   // at least 256 bits; bool has none. kInvalidArgument if the file gets no statistics.
   uint32_t bloom_filter_bits_per_value = 0;
-  // The most memory that the writer takes for the filter (but up to 1 MiB if this is less). Beyond
-  // some hundred thousand distinct values the writer fills filters of several sizes at once, so the
-  // filter itself may have up to a quarter of this: 64 MiB are enough for about 14 million values
-  // at 10 bits each. If the filter needs more, Finish returns kOutOfRange.
+  // The most memory that the writer takes for the filter (but up to 1 MiB if this is less). Of many
+  // distinct values (more than a fortieth of this) the writer fills filters of several sizes at
+  // once, so such a filter may have about a fifth of this: 64 MiB are enough for 12 million distinct
+  // values at 10 bits. If the filter needs more, Finish returns kOutOfRange.
   size_t max_bloom_filter_bytes = size_t{64} << 20;
 
   // PREFIX encoding: values between two restart points. More: smaller and slower to seek in. 0: 16,

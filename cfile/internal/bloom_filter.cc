@@ -80,13 +80,8 @@ constexpr size_t kLeastSlots = 1024;
 }  // namespace
 
 BloomHashSet::BloomHashSet(size_t max_bytes)
-    : max_slots_(std::max(kLeastSlots, std::bit_floor(max_bytes / sizeof(uint64_t)))) {}
-
-size_t BloomHashSet::SlotOf(uint64_t hash) const {
-  // Chosen values can have hashes that begin alike.
-  const uint64_t mixed = hash * encodings::ProcessHashSeed().first;
-  return static_cast<size_t>(mixed >> (64 - std::countr_zero(slots_.size())));
-}
+    : max_slots_(std::max(kLeastSlots, std::bit_floor(max_bytes / sizeof(uint64_t)))),
+      multiplier_(encodings::ProcessHashSeed().first) {}
 
 void BloomHashSet::Put(uint64_t hash, size_t slot) {
   if (hash == 0) {
@@ -94,17 +89,21 @@ void BloomHashSet::Put(uint64_t hash, size_t slot) {
     has_zero_ = true;
     return;
   }
-  for (;; slot = (slot + 1) & (slots_.size() - 1)) {
-    if (slots_[slot] == hash) return;
-    if (slots_[slot] == 0) break;
+  uint64_t* const slots = slots_.data();
+  const size_t mask = slots_.size() - 1;
+  for (; slots[slot] != hash; slot = (slot + 1) & mask) {
+    if (slots[slot] != 0) continue;
+    slots[slot] = hash;
+    ++size_;
+    return;
   }
-  slots_[slot] = hash;
-  ++size_;
 }
 
 void BloomHashSet::Grow() {
-  std::vector<uint64_t> old(std::max(kLeastSlots, 2 * slots_.size()));
+  constexpr size_t kTimes = 4;
+  std::vector<uint64_t> old(std::clamp(kTimes * slots_.size(), kLeastSlots, max_slots_));
   old.swap(slots_);
+  shift_ = 64 - std::countr_zero(slots_.size());
   size_ = has_zero_ ? 1 : 0;
   for (const uint64_t hash : old) {
     if (hash != 0) Put(hash, SlotOf(hash));
@@ -146,7 +145,7 @@ void BloomHashSet::Clear() {
 
 namespace {
 
-constexpr size_t kHashesShare = 8;  // of the memory, for hashes
+constexpr size_t kHashesShare = 4;  // of the memory, for hashes
 constexpr size_t kLeastHashBytes = BloomFilterBuilder::kLeastBytes / 2;
 
 // The sizes that filters which are filled at once may have, in blocks: about 2^(1/4) between two.
@@ -172,7 +171,7 @@ void BloomFilterBuilder::Add(std::span<const uint64_t> hashes) {
 }
 
 void BloomFilterBuilder::BeginFilters() {
-  const size_t room = max_bytes_ - max_bytes_ / kHashesShare;
+  const size_t room = std::max(max_bytes_, kLeastBytes) - hashes_.memory_usage_bytes();
   const auto bytes = [](size_t first) {
     size_t blocks = 0;
     for (size_t i = 0; i < kNumFilters; ++i) blocks += SizeAt(first + i);
@@ -218,8 +217,9 @@ absl::Status BloomFilterBuilder::FinishFilters() {
   constexpr double kMostTooSmall = 1.1;
   if (!(wanted <= kMostTooSmall * static_cast<double>(filters_.back().size()))) {
     // Enough for filters of which the largest is not too small.
-    constexpr double kMemoryTimes = 4;
-    return AboveBudget(wanted * kBloomBlockBytes, kMemoryTimes * wanted * kBloomBlockBytes);
+    constexpr double kMemoryTimes = 5;
+    return AboveBudget(wanted * kBloomBlockBytes,
+                       kMemoryTimes * wanted * kBloomBlockBytes + kLeastHashBytes);
   }
   size_t best = 0, best_size = 0;
   double best_ratio = std::numeric_limits<double>::infinity();
@@ -235,6 +235,8 @@ absl::Status BloomFilterBuilder::FinishFilters() {
       if (size % 2 != 0) break;
     }
   }
+  if (const size_t bytes = best_size * kBloomBlockBytes; bytes > max_bytes_)
+    return AboveBudget(static_cast<double>(bytes), static_cast<double>(bytes));
   Filter filter = std::move(filters_[best]);
   filters_.clear();
   for (size_t size = filter.size(); size > best_size;) {

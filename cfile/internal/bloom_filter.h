@@ -48,7 +48,8 @@ struct alignas(kBloomBlockBytes) BloomBlock {
 inline constexpr size_t kBloomBatch = 128;
 void SetBloomBits(std::span<const uint64_t> hashes, std::span<BloomBlock> filter);
 
-// A set of hashes. Memory: 8 bytes for each slot, of which at most three quarters are used.
+// A set of hashes. Memory: 8 bytes for each slot, of which at most half are used, or three quarters
+// where there may be no more slots.
 class BloomHashSet {
  public:
   // It never takes more than `max_bytes`, but room for kBloomBatch hashes.
@@ -63,19 +64,25 @@ class BloomHashSet {
   size_t memory_usage_bytes() const { return slots_.capacity() * sizeof(uint64_t); }
 
  private:
-  bool HasRoom() const { return size_ + kBloomBatch <= slots_.size() / 4 * 3; }
-  size_t SlotOf(uint64_t hash) const;
+  bool HasRoom() const {
+    const size_t quarters = slots_.size() == max_slots_ ? 3 : 2;
+    return size_ + kBloomBatch <= slots_.size() / 4 * quarters;
+  }
+  size_t SlotOf(uint64_t hash) const { return hash * multiplier_ >> shift_; }
   void Put(uint64_t hash, size_t slot);
   void Grow();
 
   size_t max_slots_;
   std::vector<uint64_t> slots_;  // a power of two of them, 0 where there is none
+  // Chosen anew by each process: the hashes of chosen values can begin alike.
+  uint64_t multiplier_;
+  int shift_ = 0;
   size_t size_ = 0;
   bool has_zero_ = false;  // a hash that is 0
 };
 
 // Makes a filter of values whose number is not known. It keeps their hashes as long as these take
-// no more than an eighth of the memory; then a filter of just the right size is made of them.
+// no more than a quarter of the memory; then a filter of just the right size is made of them.
 // Beyond that it fills four filters at once, each of 2^(1/4) times the blocks of the one before: a
 // filter of half as many blocks is had by laying the blocks 2i and 2i + 1 over each other, so at
 // the end one of them has nearly the right size after as many halvings as it takes.

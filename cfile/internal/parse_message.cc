@@ -71,8 +71,9 @@ class Counter {
     if (field == nullptr || field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
       // Packed scalars take up to eight times their bytes.
       const bool scalars = field != nullptr && field->cpp_type() != FieldDescriptor::CPPTYPE_STRING;
+      if (!input_.Skip(static_cast<int>(size))) return false;  // the bytes are not there
       bytes_ += kTextBytes + uint64_t{size} * (scalars ? kScalarBytes : 1);
-      return input_.Skip(static_cast<int>(size));
+      return true;
     }
     bytes_ += kMessageBytes;
     if (depth + 1 >= kDeepest) return false;

@@ -109,7 +109,8 @@ TEST(Limits, OfStatisticsMakeThemIgnored) {
     // A filter of 25,000 bytes; or the entries of 2,000 blocks, of which the codec makes half.
     WriterOptions options{.encoding = Encoding::kPlain,
                           .compression = compressed ? Compression::kZstd : Compression::kNone,
-                          .block_size_bytes = 4000};
+                          .block_size_bytes = 4000,
+                          .index_block_size_bytes = 2000};
     if (compressed) {
       options.max_values_per_block = 10;
     } else {

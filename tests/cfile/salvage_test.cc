@@ -1069,7 +1069,7 @@ TEST(SalvageTest, AnyBytes) {
         flipped[bit / 8] = static_cast<uint8_t>(flipped[bit / 8] ^ 1 << bit % 8);
         const auto salvaged = SalvageBytes(flipped);
         if (!salvaged.ok()) {
-          EXPECT_EQ(salvaged.status().code(), absl::StatusCode::kDataLoss);
+          EXPECT_EQ(salvaged.status().code(), absl::StatusCode::kDataLoss) << salvaged.status();
           continue;
         }
         // A bit is in one block at most, or in the dictionary.
