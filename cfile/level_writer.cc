@@ -261,7 +261,12 @@ class LevelWriter<T>::Impl {
     if (block_entries_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
     encodings::ByteWriter dictionary;
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);
-    return file_.Finish(num_records_, has_dictionary ? &dictionary : nullptr, statistics_.Finish(),
+    auto statistics = statistics_.Finish();
+    if (!statistics.ok()) {
+      return absl::Status(statistics.status().code(),
+                          encodings::StrCat(file_.name(), ": ", statistics.status().message()));
+    }
+    return file_.Finish(num_records_, has_dictionary ? &dictionary : nullptr, *statistics,
                         limits_.kudu_array ? std::nullopt : std::optional<uint64_t>(num_entries_));
   }
 

@@ -110,11 +110,15 @@ struct WriterOptions {
   // Counts and bounds of each block and of the file (cfile/statistics.h), by which scans skip
   // blocks. Never in files of version 1 or for Compatibility::kKudu.
   bool statistics = true;
-  // More than 0: the statistics get a Bloom filter of the file's values, of so many bits for each
-  // different one (10: 1 % of what is not there passes); bool has none. It takes at most a quarter
-  // of max_block_size_bytes (while writing as much memory), and is left out where that is less than
-  // half of what was asked for. kInvalidArgument where there are no statistics.
+  // More than 0: the statistics get a Bloom filter of the file's values with this many bits, to
+  // within 10 %, for each distinct value (10: about 1 % of the absent values pass). The filter has
+  // at least 256 bits; bool has none. kInvalidArgument if the file gets no statistics.
   uint32_t bloom_filter_bits_per_value = 0;
+  // The most memory that the writer takes for the filter (but up to 1 MiB if this is less). Of many
+  // distinct values (more than a fortieth of this) the writer fills filters of several sizes at
+  // once, so such a filter may have about a fifth of this: 64 MiB are enough for 12 million distinct
+  // values at 10 bits. If the filter needs more, Finish returns kOutOfRange.
+  size_t max_bloom_filter_bytes = size_t{64} << 20;
 
   // PREFIX encoding: values between two restart points. More: smaller and slower to seek in. 0: 16,
   // as in Kudu, or 32 where the encoding is chosen.
@@ -153,11 +157,14 @@ struct ReaderOptions {
   // is mapped is told to fetch so many ahead.
   size_t read_ahead_bytes = size_t{1} << 20;
 
-  // Limits. A file that claims more is refused as damaged, before memory is taken for it; the error
-  // names the limit.
+  // Limits. What is above one is refused with kOutOfRange before memory is taken for it, and the
+  // message names the limit. That is not damage: with a higher limit it can be read.
   //
   // Bytes of a block, as it is stored and before compression: up to twice as many are held.
   size_t max_block_size_bytes = 16 * 1024 * 1024;
+  // The statistics may have this many bytes more than other blocks, for their Bloom filter. Larger
+  // statistics are ignored: FileInfo says so, and readers and scans work without them.
+  size_t max_bloom_filter_bytes = size_t{64} << 20;
   // Bytes of header, footer and table.cft.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
   // Values of a dictionary. Each takes 16 bytes of memory, as long as the file is open, beside the

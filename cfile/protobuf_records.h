@@ -40,9 +40,9 @@ class Message;
 
 namespace cfile {
 
-// The schema of messages of that type. kInvalidArgument, naming the field by its path: a message
-// type holds itself, has no fields, or one of `limits` is passed, which
-// is named.
+// The schema of messages of that type. Errors name the field by its path. kInvalidArgument: a
+// message type holds itself or has no fields. kOutOfRange: the schema is above one of `limits`,
+// which the message names.
 absl::StatusOr<RecordSchema> RecordSchemaOf(const google::protobuf::Descriptor& descriptor,
                                             const RecordLimits& limits = {});
 

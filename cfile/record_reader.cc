@@ -137,7 +137,7 @@ VerifyReport VerifyRecords(const TableReader& table) {
   }
   const auto reader = RecordReader::Open(table);
   if (!reader.ok()) {
-    report.damages.push_back({.status = reader.status()});
+    report.Add({.status = reader.status()});
     return report;
   }
   NoVisitor visitor;
@@ -145,7 +145,7 @@ VerifyReport VerifyRecords(const TableReader& table) {
     const absl::StatusOr<bool> more = (*reader)->Next(visitor);
     report.values = (*reader)->record();
     if (!more.ok()) {
-      report.damages.push_back(
+      report.Add(
           {.status = more.status(), .first_ordinal = report.values, .last_ordinal = report.values});
     }
     if (!more.value_or(false)) return report;

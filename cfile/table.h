@@ -135,7 +135,8 @@ class TableCursor;
 class TableReader {
  public:
   // Reads table.cft and opens each column's file when it is first asked for. kDataLoss: table.cft
-  // is damaged.
+  // is damaged. kOutOfRange: table.cft is above max_metadata_size_bytes, or its schema above
+  // record_limits.
   static absl::StatusOr<TableReader> Open(const std::string& directory,
                                           const ReaderOptions& options = {});
 
@@ -155,7 +156,7 @@ class TableReader {
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
 
   // Verify of that file, which must also be what table.cft says of it. A file that cannot be opened
-  // is a damage too.
+  // is a damage too, and one whose header or footer is above a limit is among the limits.
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
   // A cursor over all parts of a column without levels, at ordinal 0. Errors as Reader::NewCursor;

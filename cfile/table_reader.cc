@@ -318,7 +318,7 @@ VerifyReport TableReader::VerifyColumn(size_t part, size_t column) const {
   const absl::StatusOr<Reader> reader = OpenColumn(part, column);
   VerifyReport report;
   if (!reader.ok()) {
-    report.damages.emplace_back().status = reader.status();
+    report.Add({.status = reader.status()});
     return report;
   }
   report = Verify(*reader);

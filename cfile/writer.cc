@@ -332,7 +332,12 @@ class Writer<T>::Impl {
     if (block_rows_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
     encodings::ByteWriter dictionary;
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);
-    return file_.Finish(num_values_, has_dictionary ? &dictionary : nullptr, statistics_.Finish());
+    auto statistics = statistics_.Finish();
+    if (!statistics.ok()) {
+      return absl::Status(statistics.status().code(),
+                          encodings::StrCat(file_.name(), ": ", statistics.status().message()));
+    }
+    return file_.Finish(num_values_, has_dictionary ? &dictionary : nullptr, *statistics);
   }
 
   absl::Status FinishBlock() {

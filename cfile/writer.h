@@ -33,7 +33,7 @@ namespace cfile {
 // of several encodings, a block's buffers each. It does not grow with the number of rows (the
 // nodes' keys are cut to what tells them apart, see cfile/FORMAT.md, Index nodes).
 // The statistics take 20 to 150 bytes for each block, up to half of max_block_size_bytes, and a
-// Bloom filter half as much.
+// Bloom filter up to max_bloom_filter_bytes.
 //
 // Failure is sticky: the first error is returned by every later call, and nothing becomes visible
 // under the file's name. An exception that passes through a call (std::bad_alloc, which is not

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 namespace cfile::tools {
 
@@ -26,11 +27,34 @@ ExitCode ExitCodeOf(const absl::Status& status) {
   }
 }
 
+std::string WithOptionNames(std::string_view message) {
+  constexpr std::string_view kRaise = ": raise ";
+  constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
+      {"max_block_size_bytes", "--max-block-size"},
+      {"max_bloom_filter_bytes", "--max-bloom-filter-size"},
+      {"max_metadata_size_bytes", "--max-metadata-size"},
+      {"max_index_size_bytes", "--max-index-size"},
+      {"max_index_depth", "--max-depth"},
+      {"max_depth", "--max-depth"},
+      {"max_leaves", "--max-leaves"},
+      {"max_nodes", "--max-leaves"},
+  };
+  std::string result(message);
+  const size_t raise = result.rfind(kRaise);
+  if (raise == std::string::npos) return result;
+  const size_t name = raise + kRaise.size();
+  for (const auto& [limit, option] : kOptions) {
+    if (result.compare(name, limit.size(), limit) == 0)
+      return result.replace(name, limit.size(), option);
+  }
+  return result;
+}
+
 ExitCode Report(std::string_view tool, const absl::Status& status) {
   // A status without a message still has a code that says something.
   std::string message = status.message().empty()
                             ? status.ToString()
-                            : std::string(status.message().data(), status.message().size());
+                            : WithOptionNames({status.message().data(), status.message().size()});
   // Names in files may hold what a terminal would act on.
   for (char& byte : message) {
     if ((static_cast<uint8_t>(byte) < 0x20 && byte != '\n') || byte == 0x7f) byte = '?';

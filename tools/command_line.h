@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -17,7 +18,11 @@ enum ExitCode : int { kFine = 0, kUsage = 1, kDamaged = 2, kIoError = 3, kUnsupp
 // kIoError.
 ExitCode ExitCodeOf(const absl::Status& status);
 
-// Prints "TOOL: MESSAGE" to stderr and returns the exit code.
+// `message`, with the options of the command line in the place of the library's limits: "raise
+// --max-block-size" for "raise max_block_size_bytes".
+std::string WithOptionNames(std::string_view message);
+
+// Prints "TOOL: MESSAGE", WithOptionNames, to stderr and returns the exit code.
 ExitCode Report(std::string_view tool, const absl::Status& status);
 
 // `limits` of a schema of up to `max_leaves` columns, with groups in proportion.

@@ -110,6 +110,8 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   }
   if (options.max_block_size_bytes > kLargestBlockBytes)
     return Invalid("max_block_size_bytes must be below 2^31");
+  if (options.max_bloom_filter_bytes > kLargestBlockBytes)
+    return Invalid("max_bloom_filter_bytes must be below 2^31");
   if (options.max_values_per_block == 0) return Invalid("max_values_per_block must be at least 1");
   if (options.bloom_filter_bits_per_value > 0 && !HasStatistics(options)) {
     return Invalid(
@@ -250,7 +252,8 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, uint6
 }
 
 absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionary,
-                                std::string_view statistics, std::optional<uint64_t> num_entries) {
+                                const StatisticsBytes& statistics,
+                                std::optional<uint64_t> num_entries) {
   info_.num_values = num_values;
   info_.num_entries = num_entries;
   if (chooses()) {
@@ -273,8 +276,14 @@ absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionar
   if (dictionary != nullptr) {
     CFILE_ASSIGN_OR_RETURN(info_.dictionary, appender_->Append({}, dictionary->span()));
   }
-  if (!statistics.empty()) {
-    CFILE_ASSIGN_OR_RETURN(info_.statistics, appender_->Append({}, encodings::AsBytes(statistics)));
+  if (!statistics.message.empty()) {
+    // A filter hardly compresses, and is not copied to try it.
+    const BlockStorage storage{.compress = statistics.bloom_filter.empty(),
+                               .extra_size_bytes = statistics.bloom_filter.size()};
+    CFILE_ASSIGN_OR_RETURN(info_.statistics,
+                           appender_->Append(encodings::AsBytes(statistics.message),
+                                             statistics.bloom_filter, storage));
+    info_.bloom_filter = statistics.bloom_info;
     info_.compatible_features |= kCompatibleFeatureStatistics;
   }
   ByteWriter footer;

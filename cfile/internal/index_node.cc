@@ -64,8 +64,8 @@ void IndexNodeBuilder::Finish(bool leaf, ByteWriter& out) {
 }
 
 absl::Status AboveIndexRoom(size_t needed, size_t room) {
-  return DataLoss("the node takes ", needed, " bytes of memory, more than the ", room,
-                  " that other nodes leave of the limit: raise max_index_size_bytes");
+  return encodings::OutOfRange("the node takes ", needed, " bytes of memory, more than the ", room,
+                               " that other nodes leave of the limit: raise max_index_size_bytes");
 }
 
 namespace {

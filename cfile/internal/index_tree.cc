@@ -69,9 +69,12 @@ absl::Status CheckIndexDepth(const FileReader& file, size_t depth) {
   constexpr size_t kDeepest = 1000;  // walks go as deep on the stack
   const size_t limit = std::min(file.options().max_index_depth, kDeepest);
   if (depth < limit) return absl::OkStatus();
-  return encodings::DataLoss(file.source().name(), ": an index of ", depth + 1, " levels is ",
-                             limit == kDeepest ? encodings::StrCat("deeper than any, ", kDeepest)
-                                               : encodings::AboveLimit(limit, "max_index_depth"));
+  if (limit == kDeepest) {
+    return encodings::DataLoss(file.source().name(), ": an index of ", depth + 1,
+                               " levels is deeper than any, ", kDeepest);
+  }
+  return encodings::OutOfRange(file.source().name(), ": an index of ", depth + 1, " levels is ",
+                               encodings::AboveLimit(limit, "max_index_depth"));
 }
 
 template <typename Find>

@@ -14,7 +14,8 @@
 
 namespace cfile::internal {
 
-// kDataLoss where an index of `file` has a node at `depth` (0: the root) and may not.
+// kOutOfRange if an index of `file` may not have a node at `depth` (0: the root); kDataLoss if none
+// may.
 absl::Status CheckIndexDepth(const FileReader& file, size_t depth);
 
 // Builds one tree: a node that is full is written there and then, and its first key goes into the

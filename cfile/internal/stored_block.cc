@@ -1,5 +1,6 @@
 #include "cfile/internal/stored_block.h"
 
+#include <algorithm>
 #include <cassert>
 #include <limits>
 
@@ -14,7 +15,7 @@ namespace {
 using encodings::AboveLimit;
 using encodings::ByteReader;
 using encodings::DataLoss;
-using encodings::StrCat;
+using encodings::OutOfRange;
 
 constexpr uint8_t kZeros[kAlignment] = {};
 
@@ -35,10 +36,10 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
                                                    std::span<const uint8_t> body,
                                                    const BlockStorage& storage) {
   const size_t uncompressed_size = prefix.size() + body.size();
-  if (uncompressed_size > max_block_size_bytes_) {
-    return absl::OutOfRangeError(StrCat(sink_->name(), ": a block of ", uncompressed_size,
-                                        " bytes is ",
-                                        AboveLimit(max_block_size_bytes_, "max_block_size_bytes")));
+  if (uncompressed_size - std::min(uncompressed_size, storage.extra_size_bytes) >
+      max_block_size_bytes_) {
+    return OutOfRange(sink_->name(), ": a block of ", uncompressed_size, " bytes is ",
+                      AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
   }
   // What goes into the file: up to three pieces, and the checksum over them.
   ByteWriter sizes;
@@ -100,11 +101,11 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer) {
-  // A block that never could be legal is not read at all: the sizes before it, and what a codec may
-  // add to incompressible data.
+  // A block that is far above the limit is not read at all. Twice the limit is enough for the sizes
+  // before a block and for what a codec may add to incompressible data.
   if (pointer.size / 2 > max_block_size_bytes) {
-    return DataLoss("the block's ", pointer.size, " stored bytes are far ",
-                    AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+    return OutOfRange("the block's ", pointer.size, " stored bytes are far ",
+                      AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
   }
   std::span<const uint8_t> stored;
   if (const auto memory = source.InMemory(); !memory.empty()) {
@@ -154,8 +155,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                      .stored_size_bytes = static_cast<uint32_t>(stored.size())};
   if (format.compression == Compression::kNone) {
     if (stored.size() > max_block_size_bytes) {
-      return DataLoss("the block's ", stored.size(), " bytes are ",
-                      AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+      return OutOfRange("the block's ", stored.size(), " bytes are ",
+                        AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
     }
     return block;
   }
@@ -174,15 +175,21 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   if (format.version == FormatVersion::kV1 && compressed_size != rest.size()) {
     return DataLoss("expected ", compressed_size, " compressed bytes, found ", rest.size());
   }
-  if (uncompressed_size > max_block_size_bytes) {
-    return DataLoss("the block's ", uncompressed_size, " uncompressed bytes are ",
-                    AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+  const bool compressed =
+      format.version == FormatVersion::kV1 || uncompressed_size != rest.size();
+  // A size that these bytes cannot make is damage, whatever the limit is.
+  if (compressed) {
+    CFILE_RETURN_IF_ERROR(
+        CheckUncompressedSize(format.compression, rest.size(), uncompressed_size));
   }
-  if (format.version != FormatVersion::kV1 && uncompressed_size == rest.size()) {
+  if (uncompressed_size > max_block_size_bytes) {
+    return OutOfRange("the block's ", uncompressed_size, " uncompressed bytes are ",
+                      AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+  }
+  if (!compressed) {
     block.bytes = rest;
     return block;
   }
-  CFILE_RETURN_IF_ERROR(CheckUncompressedSize(format.compression, rest.size(), uncompressed_size));
   buffer.uncompressed.Clear();
   uint8_t* out = buffer.uncompressed.Extend(uncompressed_size);
   CFILE_RETURN_IF_ERROR(Uncompress(format.compression, rest, {out, uncompressed_size}));

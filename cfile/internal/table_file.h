@@ -53,7 +53,7 @@ absl::Status ValidateSchema(const Schema& schema);
 // The bytes of table.cft. Precondition: ValidateSchema(contents.schema).ok().
 std::string SerializeTable(const TableContents& contents);
 
-// The bytes of the file at `path`. kDataLoss if there are more than `max_size_bytes`.
+// The bytes of the file at `path`. kOutOfRange if there are more than `max_size_bytes`.
 absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes);
 
 // What SerializeTable was given. `path` is for messages. kDataLoss: the bytes are damaged,

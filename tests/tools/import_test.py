@@ -308,7 +308,7 @@ class Threads(ImportTest):
             # What cannot be written, before what cannot be read.
             self.expect_error("a,b\n" + "1,x\n" * 100_000 + "1," + "x" * 17_000_000 + "\n" + "1,x\n" * 100_000 + "y,x\n",
                               "t/part-000000/0001-b.cfile: the value at ordinal 100000 has 17000000 bytes, above the limit of "
-                              "16777216: raise max_block_size_bytes", "--threads", threads, "--type", "a=int64")
+                              "16777216: raise --max-block-size", "--threads", threads, "--type", "a=int64")
 
     def test_memory_is_bounded(self):
         """Of a file many times as long as what threads may have in hand."""
@@ -561,6 +561,22 @@ class Records(ImportTest):
         self.assertNotEqual(self.run_tool(DUMP, "records", "t").returncode, 0)
         self.assertEqual(json.loads(self.records("--max-depth", "100", "--max-block-size", "32MiB")), record)
 
+    def test_limits_are_no_damage(self):
+        """A value above the default limit: the tools say which option to raise, and drop nothing."""
+        self.import_records(json.dumps({"v": "x" * 20_000_000}) + '\n{"v":"y"}', "--max-block-size", "64MiB")
+        file = "t/part-000000/0000-v.cfile"
+        for command in (["verify", "t"], ["verify", file], ["values", file], ["salvage", file, "out.cfile"], [file]):
+            done = self.run_tool(DUMP, *command)
+            self.assertEqual(done.returncode, 1, command)
+            self.assertIn(b"above the limit of 16777216: raise --max-block-size", done.stdout + done.stderr, command)
+            self.assertNotIn(b"DAMAGED", done.stdout)
+        report = json.loads(self.run_tool(DUMP, "verify", "--json", file).stdout)["files"][0]
+        self.assertEqual((report["ok"], report["damages"], len(report["limits"])), (False, [], 1))
+        for command in (["verify", "t"], ["salvage", file, "out.cfile"], ["verify", "out.cfile"]):
+            done = self.run_tool(DUMP, *command, "--max-block-size", "64MiB")
+            self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(self.run_tool(DUMP, "values", "out.cfile", "--max-block-size", "64MiB").stdout.count(b"\n"), 2)
+
     def test_errors_leave_nothing(self):
         self.write(self.SCHEMA, "s")
         self.expect_error(self.LINES + '\n{"sid":1}\n', "r.jsonl:5: sid: string expected, found a number", "--schema", "s")
@@ -570,10 +586,10 @@ class Records(ImportTest):
         self.expect_error('{"a":1}\n{"a":[]}\n', "r.jsonl:2: a: arrays here and integers in line 1, which no type holds; "
                           "give a schema that says what to do")
         self.expect_error('{"a":""}\n{"a":"%s"}\n{"a":""}\n' % ("x" * 17_000_000),
-                          "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216: raise max_block_size_bytes")
+                          "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216: raise --max-block-size")
         deep = '{"g":' * 80 + "{}" + "}" * 80
         path = ".".join("g" * 65)
-        self.expect_error(deep, f"r.jsonl:1: {path}: a depth of 65 is above the limit of 64: raise max_depth")
+        self.expect_error(deep, f"r.jsonl:1: {path}: a depth of 65 is above the limit of 64: raise --max-depth")
         self.expect_error("", "r.jsonl: no schema to be found: there is no record with a field")
         self.write("message m {\n  required int32 a\n  required int32 b }", "s")
         self.expect_error("{}", "s:3:3: ';' expected, found 'required'", "--schema", "s")

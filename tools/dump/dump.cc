@@ -25,6 +25,7 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
   options.access = ReaderOptions::Access::kPread;
   options.verify_checksums = !common.ignore_checksums;
   options.max_block_size_bytes = common.max_block_size_bytes;
+  options.max_bloom_filter_bytes = common.max_bloom_filter_bytes;
   options.max_metadata_size_bytes = common.max_metadata_size_bytes;
   options.max_index_size_bytes = common.max_index_size_bytes;
   options.max_dictionary_values = common.max_dictionary_values;
@@ -77,6 +78,8 @@ void AddLimitOptions(CLI::App& command, CommonOptions& common) {
         ->group("Limits, which errors name");
   };
   size("--max-block-size", common.max_block_size_bytes, "Of one block (default: 16MiB)");
+  size("--max-bloom-filter-size", common.max_bloom_filter_bytes,
+       "Of the statistics, beyond a block (default: 64MiB)");
   size("--max-metadata-size", common.max_metadata_size_bytes,
        "Of header, footer and table.cft (default: 16MiB)");
   size("--max-index-size", common.max_index_size_bytes,
@@ -158,7 +161,7 @@ Json JsonPointer(const BlockPointer& pointer) {
 }
 
 Json JsonError(const absl::Status& status) {
-  return JsonBytes({status.message().data(), status.message().size()});
+  return JsonBytes(WithOptionNames({status.message().data(), status.message().size()}));
 }
 
 JsonList::JsonList(const std::string& path, std::string_view name, Output& output)
