@@ -181,7 +181,7 @@ class TableReader {
 
 // A position in a column of a table: a Cursor over the parts as if they were one file. Ordinals
 // count the table's rows. One thread at a time, not always the same one; many cursors may read one
-// table at once.
+// table at once. After an error it is where it was, as a Cursor is.
 template <typename T>
 class TableCursor {
  public:
@@ -210,7 +210,7 @@ class TableCursor {
 
 // A position in a column of a table: a LevelCursor over the parts as if they were one file. Records
 // are the table's rows. Reads columns with levels and flat ones. Thread-compatible; keeps the table
-// open.
+// open. After an error it is where a LevelCursor would be.
 template <typename T>
 class TableLevelCursor {
  public:
