@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/file_reader.h"
 #include "cfile/internal/index_tree.h"
+#include "cfile/internal/named_status.h"
 #include "encodings/registry.h"
 #include "encodings/status.h"
 
@@ -35,7 +36,7 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileR
     status = encodings::MakeDecoder<T>(info.encoding, info.type.physical(), info.type.type_length)
                  .status();
   }
-  if (!status.ok()) return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
+  CFILE_RETURN_IF_ERROR(Named(status, name));
   CFILE_RETURN_IF_ERROR(file.CheckNumValues());
   return file.Dictionary();
 }

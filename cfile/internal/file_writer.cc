@@ -9,6 +9,7 @@
 #include "cfile/internal/crc32c.h"
 #include "cfile/internal/data_block.h"
 #include "cfile/internal/file_metadata.h"
+#include "cfile/internal/named_status.h"
 #include "encodings/registry.h"
 #include "encodings/status.h"
 
@@ -177,7 +178,7 @@ absl::Status FileWriter::Begin() {
   ByteWriter header;
   AppendHeader(info_, options_.compatibility, header);
   CFILE_RETURN_IF_ERROR(CheckMetadataSize("header", header.size()));
-  CFILE_RETURN_IF_ERROR(sink_->Append(header.span()));
+  CFILE_RETURN_IF_ERROR(Named(sink_->Append(header.span()), sink_->name()));
   appender_.emplace(sink_.get(), header.size(), options_.version, options_.compression,
                     options_.max_block_size_bytes, options_.compression_level);
   return absl::OkStatus();
@@ -254,9 +255,9 @@ absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionar
   ByteWriter footer;
   AppendFooter(info_, options_.compatibility, footer);
   CFILE_RETURN_IF_ERROR(CheckMetadataSize("footer", footer.size()));
-  CFILE_RETURN_IF_ERROR(sink_->Append(footer.span()));
+  CFILE_RETURN_IF_ERROR(Named(sink_->Append(footer.span()), sink_->name()));
   footer_bytes_ = footer.size();
-  return sink_->Finish();
+  return Named(sink_->Finish(), sink_->name());
 }
 
 size_t FileWriter::memory_usage_bytes() const {
