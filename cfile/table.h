@@ -73,7 +73,8 @@ struct Schema {
 // succeeded; a writer that is dropped removes its part. Where that fails (the folder cannot be
 // written, no memory for paths) the part stays, in nobody's way but that of a new table at the same
 // path (kAlreadyExists). Thread-compatible, and more: calls that name different columns may run at
-// once, as nothing but the schema is shared by columns.
+// once, as nothing but the schema is shared by columns. After an error each later call for the same
+// column, and Finish, returns that error.
 class TableWriter {
  public:
   // A new table at `directory`, which must not exist or be an empty directory. `options`: one per
@@ -139,6 +140,8 @@ class TableReader {
   static absl::StatusOr<TableReader> Open(const std::string& directory,
                                           const ReaderOptions& options = {});
 
+  // As Open was given it.
+  const std::string& directory() const;
   const Schema& schema() const;
   uint64_t num_rows() const;
   size_t num_parts() const;

@@ -161,6 +161,7 @@ absl::StatusOr<TableReader> TableReader::Open(const std::string& directory,
   return TableReader(std::make_shared<const Impl>(directory, options, std::move(contents)));
 }
 
+const std::string& TableReader::directory() const { return impl_->directory(); }
 const Schema& TableReader::schema() const { return impl_->contents().schema; }
 uint64_t TableReader::num_rows() const { return impl_->num_rows(); }
 size_t TableReader::num_parts() const { return impl_->num_parts(); }
@@ -254,7 +255,10 @@ class TableCursor<T>::Impl {
   }
 
   absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
-    if (!encodings::IsKey(key)) return absl::InvalidArgumentError("NaN is no key");
+    if (!encodings::IsKey(key)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(table_->directory(), ": NaN cannot be a key"));
+    }
     CFILE_RETURN_IF_ERROR(FindKeyedParts());
     std::string wanted;
     internal::AppendKey(key, wanted);

@@ -178,7 +178,7 @@ absl::Status FileWriter::Begin() {
   ByteWriter header;
   AppendHeader(info_, options_.compatibility, header);
   CFILE_RETURN_IF_ERROR(CheckMetadataSize("header", header.size()));
-  CFILE_RETURN_IF_ERROR(Named(sink_->Append(header.span()), sink_->name()));
+  CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(header.span()), sink_->name()));
   appender_.emplace(sink_.get(), header.size(), options_.version, options_.compression,
                     options_.max_block_size_bytes, options_.compression_level);
   return absl::OkStatus();
@@ -255,9 +255,9 @@ absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionar
   ByteWriter footer;
   AppendFooter(info_, options_.compatibility, footer);
   CFILE_RETURN_IF_ERROR(CheckMetadataSize("footer", footer.size()));
-  CFILE_RETURN_IF_ERROR(Named(sink_->Append(footer.span()), sink_->name()));
+  CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(footer.span()), sink_->name()));
   footer_bytes_ = footer.size();
-  return Named(sink_->Finish(), sink_->name());
+  return NamedSink(sink_->Finish(), sink_->name());
 }
 
 size_t FileWriter::memory_usage_bytes() const {

@@ -14,7 +14,7 @@ bool Names(absl::string_view message, const std::string& name) {
        at = message.find(name, at + 1)) {
     const size_t end = at + name.size();
     if ((at == 0 || is_one_of(message[at - 1], " '\"(")) &&
-        (end == message.size() || is_one_of(message[end], " '\"):,"))) {
+        (end == message.size() || is_one_of(message[end], " '\"):,/"))) {
       return true;
     }
   }
@@ -32,6 +32,12 @@ absl::Status WithMessage(const absl::Status& status, absl::string_view message) 
 absl::Status Named(const absl::Status& status, const std::string& name) {
   if (status.ok() || Names(status.message(), name)) return status;
   return WithMessage(status, absl::StrCat(name, ": ", status.message()));
+}
+
+absl::Status NamedSink(const absl::Status& status, const std::string& name) {
+  const size_t slash = name.rfind('/');
+  if (slash != std::string::npos && Names(status.message(), name.substr(0, slash))) return status;
+  return Named(status, name);
 }
 
 }  // namespace cfile::internal

@@ -27,7 +27,7 @@ bool WorthCompressing(size_t compressed, size_t uncompressed) {
 }  // namespace
 
 absl::Status BlockAppender::Write(std::span<const uint8_t> bytes) {
-  CFILE_RETURN_IF_ERROR(Named(sink_->Append(bytes), sink_->name()));
+  CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(bytes), sink_->name()));
   offset_ += bytes.size();
   return absl::OkStatus();
 }

@@ -1,5 +1,5 @@
-// Sources and a sink that fail: at one call, at all from one on, or wherever some bytes are read; and
-// the walk over all calls.
+// Sources and a sink that fail: at one call, at all from one on, or wherever some bytes are read;
+// and the walk over all calls.
 #pragma once
 
 #include <cstdint>
@@ -114,8 +114,8 @@ class FailingSink final : public Sink {
   bool ended_ = false;
 };
 
-// Calls `attempt` with the number of the call that it has to make fail, 1, 2, ..., and for how long,
-// until no call failed. More than `least` calls must have failed. `what`: for the test's row.
+// Calls `attempt` with the number of the call that it has to make fail, 1, 2, ..., and for how
+// long, until no call failed. More than `least` calls must have failed. `what`: for the test's row.
 template <typename Attempt>
 void FailEachCall(Fault& fault, const char* what, uint64_t least, const Attempt& attempt) {
   for (const FaultMode mode : kFaultModes) {

@@ -1,6 +1,6 @@
-// After each call that failed the same object is called again: a reader then gives all that it would
-// have given, nothing twice, or the error again; a writer returns the error again and publishes
-// nothing.
+// After each call that failed the same object is called again: a reader then gives all that it
+// would have given, nothing twice, or the error again; a writer returns the error again and
+// publishes nothing.
 #include <cerrno>
 #include <filesystem>
 #include <functional>
@@ -343,14 +343,14 @@ TEST_P(RetryTest, NextOfAScan) {
 TEST(RetryScanTest, OfADictionary) {
   Column<std::string_view> column;
   std::mt19937_64 random(5);
-  for (size_t i = 0; i < 60'000; ++i)
-    column.rows.push_back("value " + std::to_string(random() % 5000));
+  for (size_t i = 0; i < 200'000; ++i)
+    column.rows.push_back("value " + std::to_string(random() % 200));
   const auto file = testing_support::WriteColumn<std::string_view>(
       ColumnType::String(),
       {.encoding = Encoding::kParquetDictionary, .block_size_bytes = 4000,
        .index_block_size_bytes = 100},
       column);
-  ExpectRetriesReadAll(file, 5, [&](const Reader& reader, Retry& retry) {
+  ExpectRetriesReadAll(file, 2, [&](const Reader& reader, Retry& retry) {
     auto scan = *retry.Until([&] {
       return Scan<std::string_view>::Open(reader,
                                           Predicate<std::string_view>::LessOrEqual("value 3"));
@@ -385,7 +385,7 @@ TEST(RetryLevelTest, NextOfALevelCursor) {
       ColumnType::Int64(),
       {.encoding = Encoding::kPlain, .block_size_bytes = 4000, .index_block_size_bytes = 100}, leaf,
       random);
-  ExpectRetriesReadAll(file, 5, [&](const Reader& reader, Retry& retry) {
+  ExpectRetriesReadAll(file, 3, [&](const Reader& reader, Retry& retry) {
     auto cursor = *retry.Until([&] { return LevelCursor<int64_t>::Open(reader); });
     Rows rows;
     while (!testing::Test::HasFailure()) {
@@ -418,7 +418,9 @@ TEST(RetryLevelTest, DamageInsideARecord) {
   std::vector<uint8_t> file;
   auto writer = *LevelWriter<int32_t>::Create(
       NewMemorySink(&file, "test"), ColumnType::Int32(), {.max_repetition = 1, .max_definition = 1},
-      {.encoding = Encoding::kParquetPlain, .compression = Compression::kNone, .statistics = false});
+      {.encoding = Encoding::kParquetPlain,
+       .compression = Compression::kNone,
+       .statistics = false});
   const std::vector<int32_t> narrow(values.begin(), values.end());
   ASSERT_TRUE(writer->Append(repetition, definition, narrow).ok());
   ASSERT_TRUE(writer->Finish().ok());
@@ -605,7 +607,7 @@ TEST_F(RetryTableTest, RecordsOfAVisitorThatFails) {
       }
       ASSERT_TRUE(*more);
       ASSERT_EQ(inner.records.at(0), campaign::MakeRecord(record));
-      ASSERT_GT(calls, 4);
+      ASSERT_GT(calls, 3);
       break;
     }
   }
@@ -648,12 +650,13 @@ TEST_F(RetryTableTest, Messages) {
 
 // `make`() gives a StatusOr of a writer of a new table at `path` in `directory`, `calls` what is
 // called on it, the last of which publishes. While each call of the system fails once, each call
-// after the first that failed returns the same error, and nothing is published, unless only the last
-// step of publishing failed.
+// after the first that failed returns the same error, and nothing is published, unless only the
+// last step of publishing failed. `has_columns`: calls for other columns succeed.
 template <typename Writer, typename Make>
 void ExpectWritersStayFailed(
     const std::string& directory, const std::string& path, const Make& make,
-    const std::vector<std::type_identity_t<std::function<absl::Status(Writer&)>>>& calls) {
+    const std::vector<std::type_identity_t<std::function<absl::Status(Writer&)>>>& calls,
+    bool has_columns = false) {
   uint64_t done = 0;
   for (int64_t number = 1;; ++number, ++done) {
     ASSERT_LT(number, 10'000);
@@ -670,17 +673,21 @@ void ExpectWritersStayFailed(
           const absl::Status status = call(**writer);
           if (first.ok()) {
             first = status;
-            published = is_published();
-          } else {
+            // Asking is a call as well: so only once one has failed.
+            if (!first.ok()) published = is_published();
+          } else if (&call == &calls.back() || !has_columns || !status.ok()) {
             EXPECT_EQ(status, first);
           }
         }
-        for (size_t i = 0; !first.ok() && i < calls.size(); ++i) EXPECT_EQ(calls[i](**writer), first);
+        if (!first.ok()) {
+          EXPECT_EQ(calls.back()(**writer), first);
+        }
       }
     }
-    EXPECT_EQ(is_published(), published) << first;
     const std::vector<std::string> failed = SystemCalls::Get().failed();
     SystemCalls::Get().Disarm();
+    if (first.ok()) published = true;
+    EXPECT_EQ(is_published(), published) << first;
     if (published) {
       const auto table = TableReader::Open(path);
       ASSERT_TRUE(table.ok()) << table.status();
@@ -706,14 +713,17 @@ TEST_F(RetryTableTest, WritersOfTables) {
   const std::vector<int64_t> numbers(30'000, 5);
   const std::vector<std::string_view> texts(30'000, "ten bytes.");
   const WriterOptions options{.encoding = Encoding::kPlain, .compression = Compression::kNone};
-  const auto append_numbers = [&](TableWriter& writer) { return writer.Append<int64_t>(0, numbers); };
+  const auto append_numbers = [&](TableWriter& writer) {
+    return writer.Append<int64_t>(0, numbers);
+  };
   const auto append_texts = [&](TableWriter& writer) {
     return writer.Append<std::string_view>(1, texts);
   };
   ExpectWritersStayFailed<TableWriter>(
       directory_.path(), path_, [&] { return TableWriter::Create(path_, schema, {&options, 1}); },
       {append_numbers, append_texts, append_texts, append_numbers,
-       [](TableWriter& writer) { return writer.Finish(); }});
+       [](TableWriter& writer) { return writer.Finish(); }},
+      /*has_columns=*/true);
 }
 
 TEST_F(RetryTableTest, WritersOfRecords) {

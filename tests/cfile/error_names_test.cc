@@ -81,7 +81,10 @@ std::vector<uint8_t> MakeFile() {
   std::vector<uint8_t> file;
   auto writer = *Writer<int64_t>::Create(
       NewMemorySink(&file), ColumnType::Int64(),
-      {.encoding = Encoding::kPlain, .value_index = true, .block_size_bytes = 4000});
+      {.encoding = Encoding::kPlain,
+       .compression = Compression::kNone,
+       .value_index = true,
+       .block_size_bytes = 4000});
   std::vector<int64_t> values(30'000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i);
   EXPECT_TRUE(writer->Append(values).ok() && writer->Finish().ok());
@@ -107,8 +110,8 @@ TEST(ErrorNames, OfAUsersSource) {
     auto cursor = reader->NewCursor<int64_t>();
     ASSERT_TRUE(cursor.ok()) << cursor.status();
     expect(cursor->Next(10).status());
-    expect(cursor->Get(9).status());
-    expect(cursor->SeekToKey(9).status());
+    expect(cursor->Get(15'000).status());
+    expect(cursor->SeekToKey(15'000).status());
     auto level_cursor = LevelCursor<int64_t>::Open(*reader);
     ASSERT_TRUE(level_cursor.ok()) << level_cursor.status();
     expect(level_cursor->Next(10).status());
@@ -132,9 +135,9 @@ TEST(ErrorNames, OfAUsersSink) {
       status = writer.ok() ? (*writer)->Finish() : writer.status();
       ExpectNamedOnce(status, "store://bucket/key");
       EXPECT_EQ(status.GetPayload(kPayload), absl::Cord("payload")) << status;
-      auto levels =
-          LevelWriter<int64_t>::Create(std::make_unique<UserSink>(named, in_finish),
-                                       ColumnType::Int64(), {.max_repetition = 1, .max_definition = 1});
+      auto levels = LevelWriter<int64_t>::Create(std::make_unique<UserSink>(named, in_finish),
+                                                 ColumnType::Int64(),
+                                                 {.max_repetition = 1, .max_definition = 1});
       status = levels.ok() ? (*levels)->Finish() : levels.status();
       ExpectNamedOnce(status, "store://bucket/key");
     }
@@ -195,8 +198,8 @@ TEST(ErrorNames, OfFiles) {
       Writer<int64_t>::Create(path, ColumnType::Int64(), {.encoding = Encoding::kPrefix}).status(),
       path);
   ExpectNamedOnce(Writer<int64_t>::Create(path, ColumnType::Int32()).status(), path);
-  ExpectNamedOnce(Writer<int64_t>::Create(path, ColumnType::Int64(), {.block_size_bytes = 0}).status(),
-                  path);
+  ExpectNamedOnce(
+      Writer<int64_t>::Create(path, ColumnType::Int64(), {.block_size_bytes = 0}).status(), path);
   ExpectNamedOnce(LevelWriter<int64_t>::Create(path, ColumnType::Int64(), {.max_definition = 70'00},
                                                {.encoding = Encoding::kPrefix})
                       .status(),

@@ -456,7 +456,8 @@ TEST(NarrowTypes, ValuesOutsideTheRangeAreDamage) {
     VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T> t) {
       if constexpr (kIsInteger<T> && sizeof(T) < sizeof(int32_t)) {
         for (const int32_t outside :
-             {int32_t{std::numeric_limits<T>::max()} + 1, int32_t{std::numeric_limits<T>::min()} - 1,
+             {int32_t{std::numeric_limits<T>::max()} + 1,
+              int32_t{std::numeric_limits<T>::min()} - 1,
               49957 + (sizeof(T) == 1 ? 0 : 65536), std::numeric_limits<int32_t>::min()}) {
           SCOPED_TRACE(StrCat(EncodingName(pair.encoding), " of ", PhysicalTypeName(pair.type),
                               ", value ", outside));
