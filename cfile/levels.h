@@ -136,7 +136,9 @@ struct LevelBatch {
 // a row is a record of one entry.
 //
 // Errors of all calls: kDataLoss for damage (names file, block offset, what was expected and
-// found), or what the Source returned. After an error the cursor may be sought again.
+// found), or what the Source returned. After an error of Next the next call continues with the
+// entries that the error kept back, or returns the error again. After an error of SeekToRecord the
+// cursor is at the front of record(), which is as before.
 template <typename T>
 class LevelCursor {
  public:

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "cfile/internal/message_fields.h"
+#include "cfile/internal/named_status.h"
 #include "cfile/protobuf_records.h"
 #include "encodings/status.h"
 #include "google/protobuf/message.h"
@@ -128,12 +129,14 @@ absl::StatusOr<std::unique_ptr<MessageReader>> MessageReader::Open(
     const std::string& directory, const Descriptor& descriptor, std::span<const std::string> paths,
     const ReaderOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(directory, options));
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, table.schema().Records());
-  CFILE_ASSIGN_OR_RETURN(auto fields, internal::MatchFields(descriptor, schema));
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
+                         internal::Named(table.schema().Records(), directory));
+  CFILE_ASSIGN_OR_RETURN(auto fields,
+                         internal::Named(internal::MatchFields(descriptor, schema), directory));
   std::vector<size_t> chosen(schema.leaves().size());
   for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
   if (!paths.empty()) {
-    CFILE_ASSIGN_OR_RETURN(chosen, schema.SelectLeaves(paths));
+    CFILE_ASSIGN_OR_RETURN(chosen, internal::Named(schema.SelectLeaves(paths), directory));
   }
   std::vector<std::string> known;
   for (const size_t leaf : chosen) {

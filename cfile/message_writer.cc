@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "cfile/internal/message_fields.h"
+#include "cfile/internal/named_status.h"
 #include "cfile/protobuf_records.h"
 #include "encodings/status.h"
 #include "google/protobuf/message.h"
@@ -124,8 +125,10 @@ MessageWriter::~MessageWriter() = default;
 absl::StatusOr<std::unique_ptr<MessageWriter>> MessageWriter::Create(
     const std::string& directory, const Descriptor& descriptor,
     std::span<const WriterOptions> options) {
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, RecordSchemaOf(descriptor));
-  CFILE_ASSIGN_OR_RETURN(auto fields, internal::MatchFields(descriptor, schema));
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
+                         internal::Named(RecordSchemaOf(descriptor), directory));
+  CFILE_ASSIGN_OR_RETURN(auto fields,
+                         internal::Named(internal::MatchFields(descriptor, schema), directory));
   CFILE_ASSIGN_OR_RETURN(auto records, RecordWriter::Create(directory, schema, options));
   return std::unique_ptr<MessageWriter>(
       new MessageWriter(std::make_unique<Impl>(descriptor, std::move(fields), std::move(records),
@@ -137,13 +140,15 @@ absl::StatusOr<std::unique_ptr<MessageWriter>> MessageWriter::Append(
     std::span<const WriterOptions> options) {
   CFILE_ASSIGN_OR_RETURN(auto records, RecordWriter::Append(directory, options));
   const RecordSchema& schema = records->schema();
-  CFILE_ASSIGN_OR_RETURN(auto fields, internal::MatchFields(descriptor, schema));
+  CFILE_ASSIGN_OR_RETURN(auto fields,
+                         internal::Named(internal::MatchFields(descriptor, schema), directory));
   for (size_t i = 1; i < fields.size(); ++i) {
     const size_t parent = schema.node(i).parent;
     if (fields[i] == nullptr && schema.node(i).repetition == Repetition::kRequired &&
         (parent == 0 || fields[parent] != nullptr)) {
       return absl::InvalidArgumentError(
-          StrCat(schema.Path(i), ": required, and no field of ", descriptor.full_name()));
+          StrCat(directory, ": ", schema.Path(i), ": required, and no field of ",
+                 descriptor.full_name()));
     }
   }
   return std::unique_ptr<MessageWriter>(

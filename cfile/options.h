@@ -153,9 +153,11 @@ struct ReaderOptions {
   // index of its own where the encoding gains from one (by ordinal and by key one each): up to so
   // many bytes for each open file.
   size_t max_seek_index_bytes = size_t{128} << 20;
-  // A scan of a source that is not in memory reads so many bytes at once, or one block; one that
-  // is mapped is told to fetch so many ahead.
-  size_t read_ahead_bytes = size_t{1} << 20;
+  // A scan of a source that is not in memory reads whole blocks, up to so many bytes at once, but
+  // at least one block. A scan of a mapped file tells the system to fetch so many bytes ahead. By
+  // default room for four blocks of 256 KiB, which are stored with a header, a checksum and
+  // alignment.
+  size_t read_ahead_bytes = (size_t{1} << 20) + (size_t{1} << 16);
 
   // Limits. What is above one is refused with kOutOfRange before memory is taken for it, and the
   // message names the limit. That is not damage: with a higher limit it can be read.

@@ -89,9 +89,9 @@ class MessageReader {
   ~MessageReader();
 
   // Clears `message` and fills it with the next record; false if there are no more. kOutOfRange:
-  // the record is larger than ReaderOptions.max_message_size_bytes; the message has a part of it;
-  // seek before reading on. kInvalidArgument: it is a message of another type. Other errors are
-  // those of RecordReader.
+  // the record is larger than ReaderOptions.max_message_size_bytes; the message has a part of it.
+  // kInvalidArgument: it is a message of another type. Other errors are those of RecordReader. After
+  // an error the next call reads the same record again: seek to skip it.
   absl::StatusOr<bool> Next(google::protobuf::Message& message);
 
   // To seek, and for the number of records.

@@ -43,7 +43,9 @@ struct KeyPosition {
 //
 // Errors of all calls: kDataLoss for damage (names file, block offset, what was expected and
 // found), kOutOfRange for a block or an index above a limit of ReaderOptions, which the message
-// names, or what the Source returned. After an error the cursor may be sought again. After an
+// names, or what the Source returned. After an error the cursor is where it was: the call may be
+// made again, and Next continues with the row that the error kept back, or returns the error again.
+// (In a file without a positional index Next may fail after a failed seek: seek again.) After an
 // exception (std::bad_alloc, which is not caught here) it may only be destroyed.
 template <typename T>
 class Cursor {

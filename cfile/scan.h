@@ -68,7 +68,8 @@ class Scan {
   // The next rows that match: at least 1 unless the scan is at its end, at most 65,536. The batch
   // is valid until the next call. kDataLoss: damage (names file, block offset, what was expected
   // and found), also where statistics, index and blocks contradict each other. kOutOfRange: a block
-  // or an index is above a limit of ReaderOptions. After an error the scan is at its end.
+  // or an index is above a limit of ReaderOptions. After an error the next call continues with the
+  // rows that the error kept back, or returns the error again.
   absl::StatusOr<ScanBatch<T>> Next();
 
   const ScanCounters& counters() const;

@@ -73,7 +73,8 @@ struct Schema {
 // succeeded; a writer that is dropped removes its part. Where that fails (the folder cannot be
 // written, no memory for paths) the part stays, in nobody's way but that of a new table at the same
 // path (kAlreadyExists). Thread-compatible, and more: calls that name different columns may run at
-// once, as nothing but the schema is shared by columns.
+// once, as nothing but the schema is shared by columns. After an error each later call for the same
+// column, and Finish, returns that error.
 class TableWriter {
  public:
   // A new table at `directory`, which must not exist or be an empty directory. `options`: one per
@@ -140,6 +141,8 @@ class TableReader {
   static absl::StatusOr<TableReader> Open(const std::string& directory,
                                           const ReaderOptions& options = {});
 
+  // As Open was given it.
+  const std::string& directory() const;
   const Schema& schema() const;
   uint64_t num_rows() const;
   size_t num_parts() const;
@@ -182,7 +185,7 @@ class TableReader {
 
 // A position in a column of a table: a Cursor over the parts as if they were one file. Ordinals
 // count the table's rows. One thread at a time, not always the same one; many cursors may read one
-// table at once.
+// table at once. After an error it is where it was, as a Cursor is.
 template <typename T>
 class TableCursor {
  public:
@@ -211,7 +214,7 @@ class TableCursor {
 
 // A position in a column of a table: a LevelCursor over the parts as if they were one file. Records
 // are the table's rows. Reads columns with levels and flat ones. Thread-compatible; keeps the table
-// open.
+// open. After an error it is where a LevelCursor would be.
 template <typename T>
 class TableLevelCursor {
  public:

@@ -161,6 +161,7 @@ absl::StatusOr<TableReader> TableReader::Open(const std::string& directory,
   return TableReader(std::make_shared<const Impl>(directory, options, std::move(contents)));
 }
 
+const std::string& TableReader::directory() const { return impl_->directory(); }
 const Schema& TableReader::schema() const { return impl_->contents().schema; }
 uint64_t TableReader::num_rows() const { return impl_->num_rows(); }
 size_t TableReader::num_parts() const { return impl_->num_parts(); }
@@ -200,7 +201,6 @@ class TableCursor<T>::Impl {
   }
 
   absl::Status SeekToOrdinal(uint64_t ordinal) {
-    end_ = table_->num_rows();
     if (ordinal > table_->num_rows()) {
       return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", ordinal,
                                                 " sought in ", table_->num_rows(), " rows"));
@@ -211,6 +211,7 @@ class TableCursor<T>::Impl {
       CFILE_RETURN_IF_ERROR(cursor_->SeekToOrdinal(ordinal - table_->first_ordinal(part)));
     }
     ordinal_ = ordinal;
+    end_ = table_->num_rows();
     return absl::OkStatus();
   }
 
@@ -244,18 +245,20 @@ class TableCursor<T>::Impl {
       return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", ordinal,
                                                 " wanted of ", table_->num_rows(), " rows"));
     }
-    end_ = table_->num_rows();
     const size_t part = table_->PartOf(ordinal);
     CFILE_RETURN_IF_ERROR(Enter(part));
     CFILE_ASSIGN_OR_RETURN(std::optional<T> value,
                            cursor_->Get(ordinal - table_->first_ordinal(part)));
     ordinal_ = ordinal + 1;
+    end_ = table_->num_rows();
     return value;
   }
 
   absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
-    end_ = table_->num_rows();
-    if (!encodings::IsKey(key)) return absl::InvalidArgumentError("NaN is no key");
+    if (!encodings::IsKey(key)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(table_->directory(), ": NaN cannot be a key"));
+    }
     CFILE_RETURN_IF_ERROR(FindKeyedParts());
     std::string wanted;
     internal::AppendKey(key, wanted);
@@ -263,7 +266,7 @@ class TableCursor<T>::Impl {
         std::partition_point(keyed_parts_->begin(), keyed_parts_->end(),
                              [&](size_t part) { return *PartColumn(part).max_key < wanted; });
     if (found == keyed_parts_->end()) {
-      ordinal_ = table_->num_rows();
+      ordinal_ = end_ = table_->num_rows();
       return KeyPosition{.ordinal = ordinal_};
     }
     CFILE_RETURN_IF_ERROR(Enter(*found));
@@ -275,6 +278,7 @@ class TableCursor<T>::Impl {
     }
     position.ordinal += table_->first_ordinal(*found);
     ordinal_ = position.ordinal;
+    end_ = table_->num_rows();
     return position;
   }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -274,6 +275,29 @@ absl::StatusOr<LowerBound> SeekToKeyByReading(BlockDecoder<T>& decoder, const T&
   return LowerBound{position, exact};
 }
 
+// Types that a page stores wider: int8 to uint16 as INT32.
+template <typename T>
+inline constexpr bool kIsWidened = kIsInteger<T> && sizeof(T) < sizeof(PageType<T>);
+
+// Writes `values` to `out` as values of T. kDataLoss if one is outside T's range; names it, counted
+// from `first`. Precondition: out has as many elements.
+template <typename T>
+absl::Status NarrowValues(std::span<const int32_t> values, uint64_t first, T* out) {
+  static_assert(kIsWidened<T>);
+  // Without a branch per value, so that it is vectorized.
+  uint32_t lost = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    out[i] = static_cast<T>(values[i]);
+    lost |= static_cast<uint32_t>(values[i] ^ int32_t{out[i]});
+  }
+  if (lost == 0) return absl::OkStatus();
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](int32_t v) { return v != static_cast<T>(v); });
+  return DataLoss("value ", first + static_cast<size_t>(bad - values.begin()), " is ", *bad,
+                  ", outside the type's range ", int32_t{std::numeric_limits<T>::min()}, " to ",
+                  int32_t{std::numeric_limits<T>::max()});
+}
+
 // Gives the values of a page of P as those of T.
 template <typename T>
 class PageBlockDecoder final : public BlockDecoder<T> {
@@ -301,9 +325,17 @@ class PageBlockDecoder final : public BlockDecoder<T> {
       read = decoder_->Read({reinterpret_cast<P*>(out.data()), out.size()});
     } else {
       P values[512];
-      // One call: views of a second one would end those of the first.
+      // One call: a second one would invalidate the views of the first.
       read = decoder_->Read({values, std::min(std::size(values), out.size())});
-      for (size_t i = 0; i < read.value_or(0); ++i) out[i] = Convert(values[i]);
+      if constexpr (kIsWidened<T>) {
+        if (read.ok()) {
+          absl::Status status =
+              NarrowValues<T>({values, *read}, decoder_->position() - *read, out.data());
+          if (!status.ok()) read = std::move(status);
+        }
+      } else {
+        for (size_t i = 0; i < read.value_or(0); ++i) out[i] = Convert(values[i]);
+      }
     }
     this->position_ = decoder_->position();
     return read;

@@ -82,6 +82,19 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
   return std::shared_ptr<const Dictionary>(dictionary);
 }
 
+// That all values are in the range of T.
+template <typename T>
+absl::Status CheckRange(const Dictionary& dictionary) {
+  const auto& words = static_cast<const ValueDictionary<int32_t>&>(dictionary);
+  T narrow[512];
+  for (size_t begin = 0; begin < words.size; begin += std::size(narrow)) {
+    const size_t count = std::min<size_t>(std::size(narrow), words.size - begin);
+    absl::Status status = NarrowValues<T>({words.values.get() + begin, count}, begin, narrow);
+    if (!status.ok()) return DamagedPage(words.size, status.message());
+  }
+  return absl::OkStatus();
+}
+
 template <typename P>
 class DictionaryDecoder final : public BlockDecoder<P> {
  public:
@@ -263,10 +276,16 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
     PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page,
     size_t max_values) {
   assert(type != PhysicalType::kFixedBytes || type_length > 0);
-  return VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
-    const uint32_t length = type == PhysicalType::kBytes ? 0 : PageTypeLength<T>(type_length);
-    return LoadPage<PageType<T>>(length, count, page, max_values);
-  });
+  return VisitPhysicalType(
+      type,
+      [&]<typename T>(
+          std::type_identity<T>) -> absl::StatusOr<std::shared_ptr<const Dictionary>> {
+        const uint32_t length = type == PhysicalType::kBytes ? 0 : PageTypeLength<T>(type_length);
+        CFILE_ASSIGN_OR_RETURN(auto dictionary,
+                               LoadPage<PageType<T>>(length, count, page, max_values));
+        if constexpr (kIsWidened<T>) CFILE_RETURN_IF_ERROR(CheckRange<T>(*dictionary));
+        return dictionary;
+      });
 }
 
 absl::StatusOr<std::shared_ptr<const Dictionary>> ParquetDictionaryCodec::LoadDictionary(

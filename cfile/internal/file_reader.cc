@@ -136,6 +136,19 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
   return kept;
 }
 
+absl::Status FileReader::CheckNumValues() {
+  if (info_.num_values > 0 || info_.holds_bloom_filters()) return absl::OkStatus();
+  for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
+    const bool positional = kind == IndexKind::kPositional;
+    if (!(positional ? info_.positional_index_root : info_.value_index_root)) continue;
+    CFILE_ASSIGN_OR_RETURN(const IndexNode* root, IndexRoot(kind));
+    if (root->num_entries() == 0) continue;
+    return encodings::DataLoss(source_->name(), ": the footer says 0 values, the ",
+                               positional ? "positional" : "value", " index has blocks");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Dictionary() {
   if (!info_.dictionary) return nullptr;
   const std::lock_guard lock(dictionary_mutex_);

@@ -57,6 +57,10 @@ class FileReader {
   absl::StatusOr<const IndexNode*> IndexChild(IndexKind kind, const IndexNode& parent,
                                               uint32_t entry);
 
+  // That a file whose footer says 0 values has no data blocks. Reads the indexes' roots of such a
+  // file. kDataLoss.
+  absl::Status CheckNumValues();
+
   // The file's dictionary, read and decoded once; null if the file has none. Thread-safe.
   absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> Dictionary();
 

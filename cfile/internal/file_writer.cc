@@ -9,6 +9,7 @@
 #include "cfile/internal/crc32c.h"
 #include "cfile/internal/data_block.h"
 #include "cfile/internal/file_metadata.h"
+#include "cfile/internal/named_status.h"
 #include "cfile/internal/parse_message.h"
 #include "encodings/registry.h"
 #include "encodings/status.h"
@@ -203,7 +204,7 @@ absl::Status FileWriter::Begin() {
   const std::string message = AppendHeader(info_, options_.compatibility, header);
   CFileHeaderPB parsed;
   CFILE_RETURN_IF_ERROR(CheckMetadata("header", header.size(), message, parsed));
-  CFILE_RETURN_IF_ERROR(sink_->Append(header.span()));
+  CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(header.span()), sink_->name()));
   appender_.emplace(sink_.get(), header.size(), options_.version, options_.compression,
                     options_.max_block_size_bytes, options_.compression_level);
   return absl::OkStatus();
@@ -290,9 +291,9 @@ absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionar
   const std::string message = AppendFooter(info_, options_.compatibility, footer);
   CFileFooterPB parsed;
   CFILE_RETURN_IF_ERROR(CheckMetadata("footer", footer.size(), message, parsed));
-  CFILE_RETURN_IF_ERROR(sink_->Append(footer.span()));
+  CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(footer.span()), sink_->name()));
   footer_bytes_ = footer.size();
-  return sink_->Finish();
+  return NamedSink(sink_->Finish(), sink_->name());
 }
 
 size_t FileWriter::memory_usage_bytes() const {

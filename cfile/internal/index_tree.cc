@@ -1,5 +1,6 @@
 #include "cfile/internal/index_tree.h"
 
+#include <algorithm>
 #include <string>
 
 #include "encodings/status.h"
@@ -109,12 +110,21 @@ absl::Status IndexPath::SeekToKey(std::string_view key) {
 }
 
 absl::Status IndexPath::Next() {
+  if (++steps_.back().entry < steps_.back().node->num_entries()) return absl::OkStatus();
+  --steps_.back().entry;
+  before_ = steps_;
   while (!steps_.empty() && ++steps_.back().entry == steps_.back().node->num_entries())
     steps_.pop_back();
   if (steps_.empty()) return absl::OkStatus();
   absl::Status status = Descend([](const IndexNode&) { return uint32_t{0}; });
-  if (!status.ok()) steps_.clear();
+  if (!status.ok()) steps_.swap(before_);
   return status;
+}
+
+bool IndexPath::at_last() const {
+  return std::all_of(steps_.begin(), steps_.end(), [](const Step& step) {
+    return step.entry + 1 == step.node->num_entries();
+  });
 }
 
 }  // namespace cfile::internal

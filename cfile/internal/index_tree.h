@@ -73,10 +73,13 @@ class IndexPath {
   absl::Status SeekToOrdinal(uint64_t ordinal);
   absl::Status SeekToKey(std::string_view key);
 
-  // Goes to the next data block; valid() is false behind the last. Precondition: valid().
+  // Goes to the next data block; valid() is false after the last. After an error the path is where
+  // it was. Precondition: valid().
   absl::Status Next();
 
   bool valid() const { return !steps_.empty(); }
+  // No data block follows. Precondition: valid().
+  bool at_last() const;
 
   // The leaf and its entry. Precondition: valid().
   const IndexNode& leaf() const { return *steps_.back().node; }
@@ -103,7 +106,8 @@ class IndexPath {
 
   FileReader* file_ = nullptr;
   IndexKind kind_ = IndexKind::kPositional;
-  std::vector<Step> steps_;  // root first
+  std::vector<Step> steps_;   // root first
+  std::vector<Step> before_;  // of Next: steps_ as they were
 };
 
 }  // namespace cfile::internal

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/compression.h"
 #include "cfile/internal/crc32c.h"
+#include "cfile/internal/named_status.h"
 #include "encodings/status.h"
 
 namespace cfile::internal {
@@ -27,7 +28,7 @@ bool WorthCompressing(size_t compressed, size_t uncompressed) {
 }  // namespace
 
 absl::Status BlockAppender::Write(std::span<const uint8_t> bytes) {
-  CFILE_RETURN_IF_ERROR(sink_->Append(bytes));
+  CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(bytes), sink_->name()));
   offset_ += bytes.size();
   return absl::OkStatus();
 }
@@ -201,8 +202,12 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
 
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer) {
-  return absl::Status(status.code(), absl::StrCat(file, ": block at offset ", pointer.offset, ", ",
-                                                  pointer.size, " bytes: ", status.message()));
+  if (status.ok()) return status;
+  // An error of the source names it already.
+  const bool named = Names(status.message(), file);
+  return WithMessage(status, absl::StrCat(named ? "" : file, named ? "" : ": ", "block at offset ",
+                                          pointer.offset, ", ", pointer.size, " bytes: ",
+                                          status.message()));
 }
 
 }  // namespace cfile::internal
