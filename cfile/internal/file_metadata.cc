@@ -438,7 +438,7 @@ uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_dif
          (nested ? kFeatureNestedBlocks : 0) | (levels && !nested ? kFeatureArrayBlocks : 0);
 }
 
-void AppendHeader(const FileInfo& info, Compatibility compatibility, ByteWriter& out) {
+std::string AppendHeader(const FileInfo& info, Compatibility compatibility, ByteWriter& out) {
   CFileHeaderPB header;
   if (info.version == FormatVersion::kV1) {
     header.set_major_version(1);
@@ -454,15 +454,16 @@ void AppendHeader(const FileInfo& info, Compatibility compatibility, ByteWriter&
     pair.set_key(std::string(kColumnKey));
     pair.set_value(column.SerializeAsString());
   }
-  const std::string message = header.SerializeAsString();
+  std::string message = header.SerializeAsString();
   const size_t begin = out.size();
   out.PutBytes(Magic(info.version));
   out.PutFixed(static_cast<uint32_t>(message.size()));
   out.PutBytes(std::string_view(message));
   if (info.has_checksums()) out.PutFixed(Crc32c(out.span().subspan(begin)));
+  return message;
 }
 
-void AppendFooter(const FileInfo& info, Compatibility compatibility, ByteWriter& out) {
+std::string AppendFooter(const FileInfo& info, Compatibility compatibility, ByteWriter& out) {
   CFileFooterPB footer;
   ExtensionsPB extensions;
   DescribeColumn(info, footer, extensions);
@@ -481,13 +482,14 @@ void AppendFooter(const FileInfo& info, Compatibility compatibility, ByteWriter&
     extensions.set_created_by(std::string(kCreatedBy));
     *footer.mutable_extensions() = extensions;
   }
-  const std::string message = footer.SerializeAsString();
+  std::string message = footer.SerializeAsString();
   ByteWriter tail;
   tail.PutBytes(std::string_view(message));
   tail.PutBytes(Magic(info.version));
   tail.PutFixed(static_cast<uint32_t>(message.size()));
   if (info.has_checksums()) out.PutFixed(Crc32c(tail.span()));
   out.PutBytes(tail.span());
+  return message;
 }
 
 }  // namespace cfile::internal

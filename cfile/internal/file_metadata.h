@@ -21,11 +21,12 @@ inline constexpr std::string_view kReservedKeyPrefix = "cfile.";
 inline constexpr std::string_view kColumnKey = "cfile.column";
 
 // Appends the header of a file with `info`'s version and header_metadata; unless compatible with
-// Kudu byte for byte, with the column's description too.
-void AppendHeader(const FileInfo& info, Compatibility compatibility, encodings::ByteWriter& out);
+// Kudu byte for byte, with the column's description too. Returns the message in it.
+std::string AppendHeader(const FileInfo& info, Compatibility compatibility, encodings::ByteWriter& out);
 
-// Appends the footer of a file with all that `info` says.
-void AppendFooter(const FileInfo& info, Compatibility compatibility, encodings::ByteWriter& out);
+// Appends the footer of a file with all that `info` says. Returns the message in it.
+std::string AppendFooter(const FileInfo& info, Compatibility compatibility,
+                         encodings::ByteWriter& out);
 
 // What the number of type, encoding or compression asks of a file.
 constexpr bool NeedsExtension(uint32_t number) { return number >= encodings::kFirstExtendedNumber; }

@@ -9,8 +9,10 @@
 #include "cfile/internal/crc32c.h"
 #include "cfile/internal/data_block.h"
 #include "cfile/internal/file_metadata.h"
+#include "cfile/internal/parse_message.h"
 #include "encodings/registry.h"
 #include "encodings/status.h"
+#include "proto/cfile.pb.h"
 
 namespace cfile::internal {
 namespace {
@@ -159,7 +161,9 @@ void FileWriter::SetLevels(const LevelLimits& limits) {
   info_.incompatible_features = IncompatibleFeatures(info_, /*levels=*/true, chooses());
 }
 
-absl::Status FileWriter::CheckMetadataSize(std::string_view what, size_t size) const {
+absl::Status FileWriter::CheckMetadata(std::string_view what, size_t size,
+                                       std::string_view message,
+                                       const google::protobuf::Descriptor& type) const {
   const bool kudu = options_.compatibility == Compatibility::kKudu;
   const size_t limit = options_.max_metadata_size_bytes;
   if (kudu && size > kKuduMaxFooterBytes) {
@@ -167,16 +171,22 @@ absl::Status FileWriter::CheckMetadataSize(std::string_view what, size_t size) c
                                                    " bytes: Kudu reads ", kKuduMaxFooterBytes,
                                                    " at most"));
   }
-  if (size <= limit) return absl::OkStatus();
-  return absl::OutOfRangeError(
-      encodings::StrCat(name(), ": a ", what, " of ", size, " bytes is ",
-                        encodings::AboveLimit(limit, "max_metadata_size_bytes")));
+  if (size > limit) {
+    return absl::OutOfRangeError(
+        encodings::StrCat(name(), ": a ", what, " of ", size, " bytes is ",
+                          encodings::AboveLimit(limit, "max_metadata_size_bytes")));
+  }
+  const absl::Status status = CheckParsedSize(message, limit, type);
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat(name(), ": the ", std::string(what), ": ",
+                                                  status.message()));
 }
 
 absl::Status FileWriter::Begin() {
   ByteWriter header;
-  AppendHeader(info_, options_.compatibility, header);
-  CFILE_RETURN_IF_ERROR(CheckMetadataSize("header", header.size()));
+  const std::string message = AppendHeader(info_, options_.compatibility, header);
+  CFILE_RETURN_IF_ERROR(
+      CheckMetadata("header", header.size(), message, *CFileHeaderPB::descriptor()));
   CFILE_RETURN_IF_ERROR(sink_->Append(header.span()));
   appender_.emplace(sink_.get(), header.size(), options_.version, options_.compression,
                     options_.max_block_size_bytes, options_.compression_level);
@@ -252,8 +262,9 @@ absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionar
     info_.compatible_features |= kCompatibleFeatureStatistics;
   }
   ByteWriter footer;
-  AppendFooter(info_, options_.compatibility, footer);
-  CFILE_RETURN_IF_ERROR(CheckMetadataSize("footer", footer.size()));
+  const std::string message = AppendFooter(info_, options_.compatibility, footer);
+  CFILE_RETURN_IF_ERROR(
+      CheckMetadata("footer", footer.size(), message, *CFileFooterPB::descriptor()));
   CFILE_RETURN_IF_ERROR(sink_->Append(footer.span()));
   footer_bytes_ = footer.size();
   return sink_->Finish();

@@ -19,6 +19,10 @@
 #include "cfile/options.h"
 #include "encodings/block_codec.h"
 
+namespace google::protobuf {
+class Descriptor;
+}
+
 namespace cfile::internal {
 
 // Puts in place of what `options` leaves open (kAuto, kDefault, 0) what the writer uses. Encoding
@@ -75,7 +79,9 @@ class FileWriter {
   size_t memory_usage_bytes() const;
 
  private:
-  absl::Status CheckMetadataSize(std::string_view what, size_t size) const;
+  // Readers refuse neither the size of the header or the footer nor its message.
+  absl::Status CheckMetadata(std::string_view what, size_t size, std::string_view message,
+                             const google::protobuf::Descriptor& type) const;
   // Whether blocks say which encoding was chosen for them.
   bool chooses() const { return options_.encoding == Encoding::kAuto; }
   // block_size: bytes before compression.
