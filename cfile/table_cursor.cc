@@ -124,8 +124,9 @@ class TableCursor<T>::Impl {
       const TablePartColumn& column = PartColumn(part);
       if (column.num_values == 0) continue;
       any_index |= column.min_key.has_value();
-      ascending_ &= column.min_key.has_value() &&
-                    (parts.empty() || *PartColumn(parts.back()).max_key <= *column.min_key);
+      // All parts before this one have keys, too, if they ascend.
+      ascending_ = ascending_ && column.min_key.has_value() &&
+                   (parts.empty() || *PartColumn(parts.back()).max_key <= *column.min_key);
       parts.push_back(part);
     }
     if (!parts.empty() && !any_index) {

@@ -141,6 +141,16 @@ TEST_F(TableKeyTest, SeeksInPartsWithoutAValueIndex) {
   std::vector<std::string> all = Flat(parts);
   for (const std::string& key : Flat(added)) all.push_back(key);
   ExpectSeeks(OpenTable(), all, kWanted);
+  // An indexed part after them.
+  {
+    const WriterOptions options{.value_index = true};
+    auto writer = TableWriter::Append(path_, {&options, 1});
+    const std::vector<std::string_view> values = {"a", "c", "m"};
+    ASSERT_TRUE((*writer)->Append<std::string_view>(0, values).ok());
+    ASSERT_TRUE((*writer)->Finish().ok());
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  ExpectSeeks(OpenTable(), all, kWanted);
   EXPECT_TRUE(*OpenTable().has_value_index(0));
 }
 
