@@ -284,9 +284,11 @@ class Disk {
     }
     for (const auto& [path, file] : entries) {
       const std::string target = to + path.substr(from.size());
+      // A folder whose own entry is lost takes with it what is in it.
+      if (!fs::exists(fs::path(target).parent_path())) continue;
       if (file == kFolder) {
-        fs::create_directories(target);
-      } else if (fs::exists(fs::path(target).parent_path())) {
+        fs::create_directory(target);
+      } else {
         WriteFile(target, BytesOf(files_[file]));
       }
     }
