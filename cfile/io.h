@@ -72,7 +72,9 @@ class Sink {
 // Writes to a temporary file beside `path`; Finish syncs it, renames it to `path` (replacing a file
 // there) and syncs the folder; where only that last step fails, its error is returned and the new
 // file is in place, durable or not. The destructor without Finish removes the temporary file, and
-// whatever lay at `path` is untouched.
+// whatever lay at `path` is untouched. A symbolic link at `path` is replaced, and the file that it
+// leads to stays as it is. kFailedPrecondition, also from Finish: at `path` is a folder, a FIFO, a
+// socket or a device, or a link to one; it stays.
 absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path);
 
 // Appends to `*bytes`, which must outlive the sink.

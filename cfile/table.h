@@ -43,7 +43,7 @@ struct Schema {
   std::vector<ColumnSchema> columns;
   // If the rows are sorted by several columns, or one, and to be found by them: their positions in
   // `columns`, the most significant first. None is nullable or int96. The keys are appended beside
-  // the columns, and nothing compares the two.
+  // the columns; Finish and Verify compare the two.
   std::vector<size_t> key_columns = {};
   // If the rows are records: the tree whose leaves are the columns.
   std::optional<RecordSchema> tree = {};
@@ -70,14 +70,15 @@ struct Schema {
 };
 
 // Writes one new part. What is written becomes visible, all columns at once, when Finish has
-// succeeded; a writer that is dropped removes its part. Where that fails (the folder cannot be
-// written, no memory for paths) the part stays, in nobody's way but that of a new table at the same
-// path (kAlreadyExists). Thread-compatible, and more: calls that name different columns may run at
-// once, as nothing but the schema is shared by columns. After an error each later call for the same
-// column, and Finish, returns that error.
+// succeeded. A writer that is dropped removes the files of its own part, whose name is unique, and
+// no others. If removal fails (the folder cannot be written, no memory for paths), the leftover
+// files do no harm, but Create at this path then returns kAlreadyExists. Thread-compatible, and
+// more: calls that name different columns may run at once, because columns share only the schema.
+// After an error each later call for the same column, and Finish, returns that error.
 class TableWriter {
  public:
-  // A new table at `directory`, which must not exist or be an empty directory. `options`: one per
+  // A new table at `directory`, which must not exist or be an empty directory (a symbolic link to
+  // one too). `options`: one per
   // column (nullable is taken from the schema), or one for all, or none. kAlreadyExists: there is a
   // table or something else.
   static absl::StatusOr<std::unique_ptr<TableWriter>> Create(
@@ -105,10 +106,13 @@ class TableWriter {
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);
 
-  // Completes the files, then publishes the part. Called once, last. kInvalidArgument: the columns
-  // have different numbers of rows. kAborted: another writer has published a part since this one
-  // began. kOutOfRange: table.cft would become larger than
-  // max_metadata_size_bytes.
+  // Completes the files, then publishes the part: makes the files, the folders that this writer
+  // made, the entry of a new table in its parent folder, and table.cft durable. With key columns it
+  // reads them and the keys back and compares them. Called once, last. kInvalidArgument: the columns
+  // have different numbers of rows, or a key is not that of its row, which is named. kAborted:
+  // another writer has published a part since this one began. kOutOfRange: readers with the limit
+  // max_metadata_size_bytes would refuse table.cft, by its size or by the memory that it takes. After
+  // an error the table is as it was.
   absl::Status Finish();
 
   // Of the column's file so far, as Writer or LevelWriter says it; num_values are records where
@@ -133,11 +137,14 @@ class TableCursor;
 
 // An open table: the parts that existed when it was opened. Immutable: any number of threads may
 // call it at once. A copy is a further handle.
+//
+// If another table is put at its path, the files that are open stay readable, and opening a further
+// one gives kAborted: what is read never belongs to two tables.
 class TableReader {
  public:
   // Reads table.cft and opens each column's file when it is first asked for. kDataLoss: table.cft
   // is damaged. kOutOfRange: table.cft is above max_metadata_size_bytes, or its schema above
-  // record_limits.
+  // record_limits. kAborted: the table was replaced again and again meanwhile.
   static absl::StatusOr<TableReader> Open(const std::string& directory,
                                           const ReaderOptions& options = {});
 
@@ -155,11 +162,17 @@ class TableReader {
   // `column` below: less than schema().columns.size(), or schema().key_index().
   //
   // The path of a column's file in a part, relative to the table's directory, and that file opened.
+  // kNotFound: the file is missing. kAborted: the table has been replaced since it was opened.
   std::string part_file(size_t part, size_t column) const;
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
 
+  // True if rows can be sought by the keys of the column: at least one part has a value index in it.
+  // Errors as OpenColumn, which it calls for parts without rows only.
+  absl::StatusOr<bool> has_value_index(size_t column) const;
+
   // Verify of that file, which must also be what table.cft says of it. A file that cannot be opened
-  // is a damage too, and one whose header or footer is above a limit is among the limits.
+  // is a damage too, and one whose header or footer is above a limit is among the limits. Of the key
+  // index: reads the key columns too, and the first key that is not that of its row is a damage.
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
   // A cursor over all parts of a column without levels, at ordinal 0. Errors as Reader::NewCursor;
@@ -200,8 +213,12 @@ class TableCursor {
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
   uint64_t ordinal() const;
 
-  // As in Cursor. kFailedPrecondition: the column has no value index, or the parts do not follow
-  // each other in key order, so that no single position is the first.
+  // Goes to the row with the smallest key that is not less than `key`, of several equal ones the one
+  // with the lowest ordinal. From there Next goes on by ordinal, not by key. If all parts have a
+  // value index and follow each other in key order, this searches one part. Otherwise it searches
+  // each part whose bounds do not rule it out, and scans parts without a value index: it reads all
+  // their blocks that the statistics do not rule out, at each call. kInvalidArgument: the key is NaN.
+  // kFailedPrecondition: no part has a value index in this column.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
 
  private:

@@ -8,11 +8,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
+#include "cfile/internal/compound_key_check.h"
 #include "cfile/internal/file_system.h"
 #include "cfile/internal/named_status.h"
 #include "cfile/internal/sticky_status.h"
 #include "cfile/internal/table_file.h"
 #include "cfile/io.h"
+#include "cfile/reader.h"
 #include "cfile/table.h"
 #include "cfile/writer.h"
 #include "encodings/bytes.h"
@@ -181,6 +183,7 @@ class TableWriter::Impl {
     if (published_) return;
     try {
       std::error_code ignored;
+      // Nobody else has a part of this name, whatever table is at the path now.
       if (!part_.directory.empty()) fs::remove_all(part_path(), ignored);
       // Not if someone else has put something into it meanwhile: remove takes empty directories
       // only.
@@ -238,6 +241,7 @@ class TableWriter::Impl {
       for (const std::unique_ptr<ColumnWriter>& column : columns_) {
         CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), column->Finish());
       }
+      if (schema().key_index().has_value()) CFILE_RETURN_IF_ERROR(CheckKeys());
       contents_.parts.push_back(part_);
       return Publish();
     });
@@ -302,12 +306,10 @@ class TableWriter::Impl {
           absl::StrCat(directory_, ": options for none, all or each of ", num_columns,
                        " columns expected, found ", options.size()));
     }
-    // The first free number: a directory that a killed writer left behind is passed over.
-    for (uint64_t number = 0; part_.directory.empty(); ++number) {
-      const std::string name = absl::StrCat("part-", absl::Dec(number, absl::kZeroPad6));
-      CFILE_ASSIGN_OR_RETURN(const bool made, MakeDirectory(absl::StrCat(directory_, "/", name)));
-      if (made) part_.directory = name;
-    }
+    CFILE_ASSIGN_OR_RETURN(std::string name, internal::NewPartName());
+    CFILE_ASSIGN_OR_RETURN(const bool made, MakeDirectory(absl::StrCat(directory_, "/", name)));
+    if (!made) return absl::AlreadyExistsError(absl::StrCat(directory_, "/", name));
+    part_.directory = std::move(name);
     const Compatibility compatibility =
         options.empty() ? Compatibility::kNone : options[0].compatibility;
     stored_ = internal::StoredColumns(schema());
@@ -318,8 +320,32 @@ class TableWriter::Impl {
                                                                   : options[i];
       CFILE_ASSIGN_OR_RETURN(columns_.emplace_back(),
                              NewColumnWriter(part_path(), i, stored_[i], column_options));
+      max_block_size_bytes_ = std::max(max_block_size_bytes_, column_options.max_block_size_bytes);
     }
     return absl::OkStatus();
+  }
+
+  // The compound keys and the rows of the finished part, read back.
+  absl::Status CheckKeys() const {
+    // The limits are those that the files were written with.
+    const ReaderOptions options{.access = ReaderOptions::Access::kPread,
+                                .max_block_size_bytes = max_block_size_bytes_,
+                                .max_metadata_size_bytes = SIZE_MAX,
+                                .max_index_depth = 1000,
+                                .max_index_size_bytes = SIZE_MAX};
+    const auto open = [&](size_t column) {
+      return Reader::Open(internal::ColumnFilePath(directory_, part_, column), options);
+    };
+    std::vector<Reader> columns;
+    for (const size_t column : schema().key_columns) {
+      CFILE_ASSIGN_OR_RETURN(Reader reader, open(column));
+      columns.push_back(std::move(reader));
+    }
+    CFILE_ASSIGN_OR_RETURN(const Reader keys, open(*schema().key_index()));
+    CFILE_ASSIGN_OR_RETURN(const auto wrong, internal::FindWrongKey(columns, keys));
+    if (!wrong.has_value()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(directory_, ": row ", wrong->row, " of the new part: ", wrong->what));
   }
 
   // table.cft as it is now; nullopt if there is none.
@@ -333,17 +359,15 @@ class TableWriter::Impl {
 
   absl::Status Publish() {
     const std::string table_file = internal::SerializeTable(contents_);
-    if (table_file.size() > max_table_file_bytes_) {
-      return absl::OutOfRangeError(
-          absl::StrCat(internal::TableFilePath(directory_), ": ", table_file.size(), " bytes are ",
-                       encodings::AboveLimit(max_table_file_bytes_, "max_metadata_size_bytes"),
-                       ", or write fewer parts and shorter keys"));
+    if (const absl::Status status = internal::CheckTableFileSize(
+            table_file, internal::TableFilePath(directory_), max_table_file_bytes_);
+        !status.ok()) {
+      return absl::Status(status.code(), absl::StrCat(status.message(),
+                                                      ", or write fewer parts and shorter keys"));
     }
-    // What table.cft names must be durable before it is.
+    // What table.cft names must be durable before table.cft is.
     CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory_));
-    if (made_directory_) {
-      CFILE_RETURN_IF_ERROR(internal::SyncFolder(internal::FolderOf(directory_)));
-    }
+    if (!previous_.has_value()) CFILE_RETURN_IF_ERROR(SyncParent());
     // From the comparison to the renaming no other appender may come between.
     CFILE_ASSIGN_OR_RETURN(const internal::FileDescriptor lock, internal::LockFolder(directory_));
     CFILE_ASSIGN_OR_RETURN(const std::optional<std::string> current, CurrentTableFile());
@@ -357,7 +381,16 @@ class TableWriter::Impl {
     if (status.ok()) return status;
     // After an error too table.cft may be the new one, when all but the last sync succeeded.
     const auto now = CurrentTableFile();
-    published_ = !now.ok() || *now != previous_;
+    published_ = !now.ok() || (now->has_value() && (*now)->find(part_.directory) != (*now)->npos);
+    return status;
+  }
+
+  // Makes the table's own entry durable, of a new directory and of one that was there.
+  absl::Status SyncParent() const {
+    // The system knows the parent, whether the path ends with a slash, with "." or with a link.
+    const absl::Status status = internal::SyncFolder(absl::StrCat(directory_, "/.."));
+    // A parent that may not be read cannot be synced. Who made this directory did so elsewhere.
+    if (!made_directory_ && absl::IsPermissionDenied(status)) return absl::OkStatus();
     return status;
   }
 
@@ -373,6 +406,7 @@ class TableWriter::Impl {
   bool made_directory_ = false;
   bool published_ = false;
   size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
+  size_t max_block_size_bytes_ = 0;      // of all columns
   std::optional<std::string> previous_;  // table.cft when this writer began
   TableContents contents_;
   std::vector<ColumnSchema> stored_;  // what columns_ write

@@ -61,6 +61,8 @@ class FileSink final : public Sink {
       return SystemError("close", temporary_path_, errno);
     }
     const std::string folder = internal::FolderOf(path_);
+    // Again: a FIFO may have been made there meanwhile.
+    CFILE_RETURN_IF_ERROR(internal::CheckReplaceable(path_));
     if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
       return SystemError("rename to", path_, errno);
     }
@@ -98,6 +100,7 @@ absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path) {
   if (file_name.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" names no file"));
   }
+  CFILE_RETURN_IF_ERROR(internal::CheckReplaceable(path));
   // The name is cut so that the temporary one does not outgrow the file system's limit of 255
   // bytes.
   const std::string prefix =

@@ -2,15 +2,28 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "encodings/status.h"
 
 namespace cfile::internal {
+namespace {
+
+// What is at `path`, which may be a symbolic link to it; nullopt if nothing is there.
+absl::StatusOr<std::optional<struct stat>> Stat(const std::string& path) {
+  struct stat found;
+  if (fstatat(AT_FDCWD, path.c_str(), &found, 0) == 0) return found;
+  if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+  return SystemError("stat", path, errno);
+}
+
+}  // namespace
 
 absl::Status SystemError(std::string_view call, const std::string& path, int error) {
   const absl::Status status =
@@ -45,6 +58,37 @@ absl::Status SyncFolder(const std::string& folder) {
   // EINVAL: a file system that has no such call for folders, and so nothing to wait for.
   if (fsync(descriptor.get()) != 0 && errno != EINVAL) return SystemError("fsync", folder, errno);
   return absl::OkStatus();
+}
+
+absl::Status CheckReplaceable(const std::string& path) {
+  CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
+  if (!found.has_value() || S_ISREG(found->st_mode)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(path, ": a file or nothing expected at the path of a new file, found a ",
+                   S_ISDIR(found->st_mode)    ? "directory"
+                   : S_ISFIFO(found->st_mode) ? "FIFO"
+                   : S_ISSOCK(found->st_mode) ? "socket"
+                                              : "device"));
+}
+
+absl::StatusOr<std::optional<FolderIdentity>> IdentityOf(const std::string& path) {
+  CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
+  if (!found.has_value()) return std::nullopt;
+  return FolderIdentity{.device = found->st_dev,
+                        .number = found->st_ino,
+                        .changed_s = found->st_mtim.tv_sec,
+                        .changed_ns = found->st_mtim.tv_nsec};
+}
+
+absl::StatusOr<std::string> RandomName() {
+  char bytes[16];
+  ssize_t size;
+  do {
+    size = getrandom(bytes, sizeof bytes, 0);
+  } while (size < 0 && errno == EINTR);
+  // So few bytes come all at once.
+  if (size != sizeof bytes) return SystemError("getrandom", "for a name", errno);
+  return absl::BytesToHexString({bytes, sizeof bytes});
 }
 
 absl::StatusOr<FileDescriptor> LockFolder(const std::string& folder) {

@@ -170,7 +170,7 @@ void FileWriter::SetLevels(const LevelLimits& limits) {
 
 absl::Status FileWriter::CheckMetadata(std::string_view what, size_t size,
                                        std::string_view message,
-                                       google::protobuf::Message& parsed) const {
+                                       const google::protobuf::Descriptor& type) const {
   const bool kudu = options_.compatibility == Compatibility::kKudu;
   const size_t limit = options_.max_metadata_size_bytes;
   if (kudu && size > kKuduMaxFooterBytes) {
@@ -183,8 +183,7 @@ absl::Status FileWriter::CheckMetadata(std::string_view what, size_t size,
         encodings::StrCat(name(), ": a ", what, " of ", size, " bytes is ",
                           encodings::AboveLimit(limit, "max_metadata_size_bytes")));
   }
-  // Readers limit the memory that it takes, too.
-  const absl::Status status = ParseMessage(message, limit, parsed);
+  const absl::Status status = CheckParsedSize(message, limit, type);
   if (status.ok()) return status;
   return absl::OutOfRangeError(encodings::StrCat(name(), ": the ", what, ": ", status.message()));
 }
@@ -202,8 +201,8 @@ absl::Status FileWriter::CheckIndexSize() const {
 absl::Status FileWriter::Begin() {
   ByteWriter header;
   const std::string message = AppendHeader(info_, options_.compatibility, header);
-  CFileHeaderPB parsed;
-  CFILE_RETURN_IF_ERROR(CheckMetadata("header", header.size(), message, parsed));
+  CFILE_RETURN_IF_ERROR(
+      CheckMetadata("header", header.size(), message, *CFileHeaderPB::descriptor()));
   CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(header.span()), sink_->name()));
   appender_.emplace(sink_.get(), header.size(), options_.version, options_.compression,
                     options_.max_block_size_bytes, options_.compression_level);
@@ -289,8 +288,8 @@ absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionar
   }
   ByteWriter footer;
   const std::string message = AppendFooter(info_, options_.compatibility, footer);
-  CFileFooterPB parsed;
-  CFILE_RETURN_IF_ERROR(CheckMetadata("footer", footer.size(), message, parsed));
+  CFILE_RETURN_IF_ERROR(
+      CheckMetadata("footer", footer.size(), message, *CFileFooterPB::descriptor()));
   CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(footer.span()), sink_->name()));
   footer_bytes_ = footer.size();
   return NamedSink(sink_->Finish(), sink_->name());

@@ -20,7 +20,7 @@
 #include "encodings/block_codec.h"
 
 namespace google::protobuf {
-class Message;
+class Descriptor;
 }
 
 namespace cfile::internal {
@@ -86,10 +86,9 @@ class FileWriter {
   size_t memory_usage_bytes() const;
 
  private:
-  // kOutOfRange if readers would refuse a part of `size` bytes with this message. `parsed`: an empty
-  // message of its type.
+  // kOutOfRange if readers would refuse the header or the footer, by its size or by its message.
   absl::Status CheckMetadata(std::string_view what, size_t size, std::string_view message,
-                             google::protobuf::Message& parsed) const;
+                             const google::protobuf::Descriptor& type) const;
   // kOutOfRange if readers would refuse the nodes of the indexes that were written so far.
   absl::Status CheckIndexSize() const;
   // Whether blocks say which encoding was chosen for them.

@@ -90,27 +90,31 @@ class Counter {
 
 }  // namespace
 
-absl::Status ParseMessage(std::string_view bytes, uint64_t max_size_bytes,
-                          google::protobuf::Message& message) {
+absl::Status CheckParsedSize(std::string_view bytes, uint64_t max_size_bytes,
+                             const google::protobuf::Descriptor& type) {
   const auto does_not_parse = [] { return encodings::DataLoss("its message does not parse"); };
   if (bytes.size() > std::numeric_limits<int>::max()) return does_not_parse();
-  // Of a small message that may be more.
+  // A small message may take more than a multiple of its limit.
   constexpr uint64_t kSmallBytes = 64 * 1024;
   constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
   const uint64_t limit = max_size_bytes > (kMost - kSmallBytes) / kMostTimes
                              ? kMost
                              : kMostTimes * max_size_bytes + kSmallBytes;
   Counter counter(bytes, limit);
-  if (!counter.Walk(*message.GetDescriptor(), 0)) {
-    if (counter.bytes() <= limit) return does_not_parse();
-    return encodings::OutOfRange("its message of ", bytes.size(), " bytes takes more than ",
-                                 kMostTimes, " times the limit of ", max_size_bytes,
-                                 " bytes in memory: raise max_metadata_size_bytes");
-  }
+  if (counter.Walk(type, 0)) return absl::OkStatus();
+  if (counter.bytes() <= limit) return does_not_parse();
+  return encodings::OutOfRange("its message of ", bytes.size(), " bytes takes more than ",
+                               kMostTimes, " times the limit of ", max_size_bytes,
+                               " bytes in memory: raise max_metadata_size_bytes");
+}
+
+absl::Status ParseMessage(std::string_view bytes, uint64_t max_size_bytes,
+                          google::protobuf::Message& message) {
+  CFILE_RETURN_IF_ERROR(CheckParsedSize(bytes, max_size_bytes, *message.GetDescriptor()));
   CodedInputStream input(encodings::AsBytes(bytes).data(), static_cast<int>(bytes.size()));
   input.SetRecursionLimit(kDeepest);
   if (!message.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage())
-    return does_not_parse();
+    return encodings::DataLoss("its message does not parse");
   return absl::OkStatus();
 }
 

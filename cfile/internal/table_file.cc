@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/column_message.h"
 #include "cfile/internal/crc32c.h"
+#include "cfile/internal/file_system.h"
 #include "cfile/internal/parse_message.h"
 #include "cfile/io.h"
 #include "encodings/bytes.h"
@@ -23,6 +24,7 @@ using encodings::AsString;
 using encodings::DataLoss;
 
 constexpr std::string_view kMagic = "cfiletb1";
+constexpr std::string_view kPartPrefix = "part-";
 
 // One step inside the folder it is looked up in.
 bool IsPlainName(const std::string& name) {
@@ -181,6 +183,16 @@ std::string ColumnFilePath(const std::string& directory, const TablePart& part, 
   return absl::StrCat(directory, "/", part.directory, "/", part.columns[column].file_name);
 }
 
+absl::StatusOr<std::string> NewPartName() {
+  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
+  return std::string(kPartPrefix) + random;
+}
+
+bool IsUniquePartName(std::string_view name) {
+  return name.size() == kPartPrefix.size() + 32 && name.starts_with(kPartPrefix) &&
+         name.find_first_not_of("0123456789abcdef", kPartPrefix.size()) == name.npos;
+}
+
 std::string ColumnFileName(size_t column, std::string_view name) {
   constexpr size_t kMaxNameBytes = 64;
   std::string file_name = absl::StrCat(absl::Dec(column, absl::kZeroPad4), "-");
@@ -278,6 +290,21 @@ std::string SerializeTable(const TableContents& contents) {
   // Over all that precedes it: magic, length and message.
   bytes.PutFixed(Crc32c(bytes.span()));
   return std::string(bytes.view());
+}
+
+absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
+                                size_t max_size_bytes) {
+  if (bytes.size() > max_size_bytes) {
+    return absl::OutOfRangeError(encodings::StrCat(
+        path, ": ", bytes.size(), " bytes are ",
+        encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes")));
+  }
+  constexpr size_t kFrontBytes = kMagic.size() + sizeof(uint32_t);
+  const std::string_view message =
+      bytes.substr(kFrontBytes, bytes.size() - kFrontBytes - kChecksumBytes);
+  const absl::Status status = CheckParsedSize(message, max_size_bytes, *TablePB::descriptor());
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
 }
 
 absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes) {

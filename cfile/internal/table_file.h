@@ -40,6 +40,11 @@ struct TableContents {
 // index.
 std::vector<ColumnSchema> StoredColumns(const Schema& schema);
 
+// A new name for a part: "part-" and 128 random bits, so that no two parts of any tables share one.
+absl::StatusOr<std::string> NewPartName();
+// True of what NewPartName makes. Earlier versions counted: part-000000, part-000001, ...
+bool IsUniquePartName(std::string_view name);
+
 // The path of table.cft in `directory`, of a part's column in it, and the name of such a file.
 std::string TableFilePath(const std::string& directory);
 std::string ColumnFilePath(const std::string& directory, const TablePart& part, size_t column);
@@ -52,6 +57,11 @@ absl::Status ValidateSchema(const Schema& schema);
 
 // The bytes of table.cft. Precondition: ValidateSchema(contents.schema).ok().
 std::string SerializeTable(const TableContents& contents);
+
+// Checks the bytes of SerializeTable as a reader with this limit would. kOutOfRange: it would refuse
+// them, by their size or by the memory that they take when they are parsed.
+absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
+                                size_t max_size_bytes);
 
 // The bytes of the file at `path`. kOutOfRange if there are more than `max_size_bytes`.
 absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes);

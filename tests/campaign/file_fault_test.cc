@@ -414,7 +414,7 @@ TEST_P(TableFaultTest, EachCallOfAWriterFails) {
             }
             if (status.ok()) return;
             // Another try. A part that is left is in the way of a new table only.
-            if (parts == 0 && fs::exists(path_ + "/part-000000")) {
+            if (parts == 0 && fs::exists(path_) && !fs::is_empty(path_)) {
               EXPECT_EQ(Write(is_new, 1).code(), absl::StatusCode::kAlreadyExists);
               fs::remove_all(path_);
             }
@@ -574,7 +574,7 @@ TEST(FolderFaultTest, FolderOfTheFilesName) {
   const TemporaryDirectory directory;
   fs::create_directory(directory.path("file"));
   const absl::Status status = WriteNumbers(directory.path("file"), 5);
-  EXPECT_THAT(status.message(), HasSubstr("rename to " + directory.path("file") + ": "));
+  EXPECT_THAT(status.message(), HasSubstr(directory.path("file") + ": a file or nothing"));
   EXPECT_THAT(directory.Entries(), ElementsAre("file"));
 }
 

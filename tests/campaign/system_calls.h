@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -79,7 +80,7 @@ class SystemCalls {
     const ssize_t size = readlink(link.c_str(), path, sizeof path);
     return std::string(path, size < 0 ? 0 : static_cast<size_t>(size)) + "/" + name;
   }
-  void Opened(int descriptor, const std::string& path) { paths_[descriptor] = path; }
+  void Opened(int descriptor, const std::string& path) { paths_[descriptor] = Plain(path); }
   void Closed(int descriptor) { paths_.erase(descriptor); }
   // 0, or how this call has to fail.
   int Fails(const char* name, const std::string& path, bool may_be_short = false,
@@ -91,7 +92,16 @@ class SystemCalls {
     return error_;
   }
   void Did(Event::Kind kind, const std::string& path, std::string text = {}) {
-    if (recording_ && Watched(path)) events_.push_back({kind, path, std::move(text)});
+    if (recording_ && Watched(path)) {
+      events_.push_back(
+          {kind, Plain(path), kind == Event::kRename ? Plain(text) : std::move(text)});
+    }
+  }
+  // Without "..", and without slashes at the end or one after the other: as events name a path.
+  static std::string Plain(const std::string& path) {
+    std::string plain = std::filesystem::path(path).lexically_normal();
+    while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
+    return plain;
   }
 
  private:
@@ -288,6 +298,20 @@ int stat(const char* path, struct stat* status) noexcept {
     return cfile::testing_support::FailWith(error);
   }
   return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, status, 0));
+}
+#pragma GCC diagnostic pop
+
+// Of what may be replaced, and of folders that may have been.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+int fstatat(int folder, const char* name, struct stat* status, int flags) noexcept {
+  using cfile::testing_support::SystemCalls;
+  if (const int error =
+          SystemCalls::Get().Fails("stat", SystemCalls::PathAt(folder, name),
+                                   /*may_be_short=*/false, /*may_be_interrupted=*/false)) {
+    return cfile::testing_support::FailWith(error);
+  }
+  return static_cast<int>(syscall(SYS_newfstatat, folder, name, status, flags));
 }
 #pragma GCC diagnostic pop
 

@@ -275,15 +275,58 @@ TEST(FileSinkTest, SaysWhatFails) {
   EXPECT_EQ(NewFileSink(directory.path("")).status().code(), absl::StatusCode::kInvalidArgument);
 
   std::filesystem::create_directory(directory.path("folder"));
-  {
-    const auto sink = NewFileSink(directory.path("folder"));
-    ASSERT_TRUE(sink.ok());
-    const absl::Status status = (*sink)->Finish();
-    EXPECT_FALSE(status.ok());
-    EXPECT_NE(status.code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(status.message(), HasSubstr("rename to " + directory.path("folder") + ": "));
-  }
+  const absl::Status status = NewFileSink(directory.path("folder")).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status.message(), HasSubstr(directory.path("folder") + ": "));
   EXPECT_THAT(directory.Entries(), ElementsAre("folder"));
+}
+
+// What is no file is not replaced by one, and stays: here a FIFO, and links to it and to a device.
+TEST(FileSinkTest, ReplacesOnlyFiles) {
+  const TemporaryDirectory directory;
+  const std::string pipe = directory.path("pipe"), link = directory.path("link");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto expect_refused = [](const std::string& path, const char* what) {
+    const absl::Status status = NewFileSink(path).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_THAT(status.message(), HasSubstr(path + ": "));
+    EXPECT_THAT(status.message(), HasSubstr(what));
+  };
+  expect_refused(pipe, "found a FIFO");
+  std::filesystem::create_symlink(pipe, link);
+  expect_refused(link, "found a FIFO");
+  std::filesystem::remove(link);
+  std::filesystem::create_symlink("/dev/null", link);
+  expect_refused(link, "found a device");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+
+  // It comes while the file is written.
+  const std::string late = directory.path("late");
+  const auto sink = NewFileSink(late);
+  ASSERT_TRUE(sink.ok()) << sink.status();
+  ASSERT_EQ(mkfifo(late.c_str(), 0600), 0);
+  EXPECT_EQ((*sink)->Finish().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(std::filesystem::is_fifo(late));
+}
+
+// The link is replaced, not the file that it leads to.
+TEST(FileSinkTest, ReplacesALinkToAFile) {
+  const TemporaryDirectory directory;
+  WriteFile(directory.path("file"), "old");
+  for (const char* target : {"file", "missing"}) {
+    const std::string link = directory.path("link");
+    std::filesystem::remove(link);
+    std::filesystem::create_symlink(target, link);
+    const auto sink = NewFileSink(link);
+    ASSERT_TRUE(sink.ok()) << sink.status();
+    ASSERT_TRUE((*sink)->Append(AsBytes("new")).ok());
+    ASSERT_TRUE((*sink)->Finish().ok());
+    EXPECT_FALSE(std::filesystem::is_symlink(link));
+    EXPECT_EQ(std::filesystem::file_size(link), 3);
+    EXPECT_THAT(directory.Entries(), ElementsAre("file", "link"));
+  }
+  std::ifstream file(directory.path("file"));
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "old");
 }
 
 TEST(FileSinkTest, FullDiskIsResourceExhausted) {

@@ -43,6 +43,41 @@ void ExpectLimit(const absl::Status& status, absl::StatusCode code, const std::s
   EXPECT_THAT(std::string(status.message()), HasSubstr(message));
 }
 
+// A pair without key and value takes few bytes and much memory.
+TEST(Limits, OfMetadataInMemory) {
+  constexpr size_t kLimit = 20'000;
+  Bytes file;
+  for (const bool in_footer : {false, true}) {
+    size_t refused = 0;
+    constexpr size_t kFirst = 400, kEnd = 800;
+    for (size_t pairs = kFirst; pairs < kEnd; ++pairs) {
+      WriterOptions options{.max_metadata_size_bytes = kLimit};
+      if (!in_footer) options.metadata.resize(pairs);
+      file.clear();
+      auto writer =
+          Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), options);
+      absl::Status status = writer.status();
+      if (status.ok() && in_footer) {
+        for (size_t i = 0; i < pairs; ++i) {
+          ASSERT_TRUE((*writer)->AddMetadata("", "").ok());
+        }
+      }
+      if (status.ok()) status = (*writer)->Finish();
+      refused += !status.ok();
+      if (!status.ok()) {
+        ExpectLimit(status, absl::StatusCode::kOutOfRange, "raise max_metadata_size_bytes");
+        continue;
+      }
+      EXPECT_EQ(refused, 0) << pairs;
+      const absl::Status opened =
+          Reader::Open(NewMemoryViewSource(file), {.max_metadata_size_bytes = kLimit}).status();
+      ASSERT_EQ(opened, absl::OkStatus()) << pairs;
+    }
+    EXPECT_GT(refused, 0);
+    EXPECT_LT(refused, kEnd - kFirst);
+  }
+}
+
 TEST(Limits, OfBlocks) {
   const std::string value(17 << 20, 'x');
   Bytes file;

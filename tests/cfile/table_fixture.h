@@ -1,6 +1,7 @@
 // Tables of many types for the tests of tables.
 #pragma once
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "cfile/internal/table_file.h"
 #include "cfile/table.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/temporary_directory.h"
@@ -167,6 +169,25 @@ class TableTestBase : public testing::Test {
       const absl::Status finished = (*writer)->Finish();
       ASSERT_TRUE(finished.ok()) << finished;
     }
+  }
+
+  // The directory of a part.
+  std::string PartPath(size_t part) {
+    return std::filesystem::path(path_ + "/" + OpenTable().part_file(part, 0)).parent_path();
+  }
+
+  // Gives the parts the names that earlier versions gave them: part-000000, part-000001, ...
+  void CountParts() {
+    auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
+    ASSERT_TRUE(contents.ok()) << contents.status();
+    for (size_t i = 0; i < contents->parts.size(); ++i) {
+      std::string number = std::to_string(i);
+      number.insert(0, 6 - number.size(), '0');
+      const std::string name = "part-" + number;
+      std::filesystem::rename(path_ + "/" + contents->parts[i].directory, path_ + "/" + name);
+      contents->parts[i].directory = name;
+    }
+    WriteFile(table_file_, internal::SerializeTable(*contents));
   }
 
   TableReader OpenTable() {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -119,7 +120,8 @@ TEST_F(TablePublishTest, TheLaterOfTwoAppendersIsAborted) {
     EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
     EXPECT_THAT(status.message(), HasSubstr(table_file_));
   }
-  EXPECT_FALSE(fs::exists(path_ + "/part-000001"));
+  // table.cft and two parts.
+  EXPECT_EQ(std::distance(fs::directory_iterator(path_), {}), 3);
   ExpectTable(OpenTable(), 15);
 }
 
@@ -128,15 +130,17 @@ TEST_F(TablePublishTest, TheLaterOfTwoCreatorsIsAborted) {
   auto first = TableWriter::Create(path_, ManyTypes());
   ASSERT_TRUE(first.ok());
   // As if its own look had come before the first one made its part.
-  fs::rename(path_ + "/part-000000", directory_.path("aside"));
+  const std::string part = fs::directory_iterator(path_)->path();
+  fs::rename(part, directory_.path("aside"));
   auto second = TableWriter::Create(path_, ManyTypes());
   ASSERT_TRUE(second.ok()) << second.status();
-  fs::rename(path_ + "/part-000000", path_ + "/part-000001");
-  fs::rename(directory_.path("aside"), path_ + "/part-000000");
+  fs::rename(directory_.path("aside"), part);
   ASSERT_TRUE(AppendRows(**first, 0, 5).ok());
   ASSERT_TRUE((*first)->Finish().ok());
-  fs::remove_all(path_ + "/part-000001");
-  EXPECT_FALSE((*second)->Finish().ok());
+  EXPECT_EQ((*second)->Finish().code(), absl::StatusCode::kAborted);
+  second->reset();
+  EXPECT_EQ(std::distance(fs::directory_iterator(path_), {}), 2);
+  ExpectTable(OpenTable(), 5);
 }
 
 TEST_F(TablePublishTest, AppendersThatRaceLoseNothing) {
@@ -173,9 +177,158 @@ TEST_F(TablePublishTest, PassesOverWhatAKilledWriterLeft) {
   WriteFile(path_ + "/part-000001/.0000-id.cfile.1-1.cfile-tmp", "torn");
   ExpectTable(OpenTable(), 10);
   WritePart(10, 10);
+  ExpectTable(OpenTable(), 20);
+}
+
+// Earlier versions counted the parts.
+TEST_F(TablePublishTest, CountedPartsAreReadAndAppendedTo) {
+  WritePart(0, 10);
+  WritePart(10, 10);
+  CountParts();
+  ExpectTable(OpenTable(), 20);
+  WritePart(20, 5);
   const TableReader table = OpenTable();
-  EXPECT_EQ(table.part_file(1, 0), "part-000002/0000-id.cfile");
-  ExpectTable(table, 20);
+  EXPECT_EQ(table.part_file(1, 0), "part-000001/0000-id.cfile");
+  ExpectTable(table, 25);
+}
+
+// Another table of the same shape comes to the path of an open one.
+class ReplacedTableTest : public TablePublishTest {
+ protected:
+  // Two columns that hold `value` only, in `parts` parts.
+  void WriteTable(int64_t value, size_t parts = 1) {
+    const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
+                                    {.name = "b", .type = ColumnType::Int64()}}};
+    for (size_t part = 0; part < parts; ++part) {
+      auto writer = part == 0 ? TableWriter::Create(path_, schema) : TableWriter::Append(path_);
+      ASSERT_TRUE(writer.ok()) << writer.status();
+      const std::vector<int64_t> values(10, value);
+      for (const size_t column : {0, 1})
+        ASSERT_TRUE((*writer)->Append<int64_t>(column, values).ok());
+      ASSERT_TRUE((*writer)->Finish().ok());
+    }
+  }
+
+  // The table at the path by another one, as users do it.
+  void Replace(bool by_renaming, bool counted) {
+    if (by_renaming) {
+      fs::rename(path_, directory_.path("aside"));
+    } else {
+      fs::remove_all(path_);
+    }
+    WriteTable(2);
+    if (counted) CountParts();
+  }
+
+  // Column b of a reader that has column a of a table of ones open already.
+  void ExpectReplaced(const TableReader& table) {
+    auto ones = table.NewCursor<int64_t>(0);
+    ASSERT_TRUE(ones.ok()) << ones.status();
+    EXPECT_EQ(ones->Next(1)->values[0], 1);
+    const absl::Status status = table.NewCursor<int64_t>(1).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
+    EXPECT_THAT(status.message(), HasSubstr(path_ + ": the table has been replaced"));
+  }
+};
+
+TEST_F(ReplacedTableTest, ReaderDoesNotMixTables) {
+  for (const bool counted : {false, true}) {
+    for (const bool by_renaming : {false, true}) {
+      fs::remove_all(path_);
+      fs::remove_all(directory_.path("aside"));
+      WriteTable(1);
+      if (counted) CountParts();
+      const TableReader table = OpenTable();
+      ASSERT_TRUE(table.OpenColumn(0, 0).ok());
+      Replace(by_renaming, counted);
+      ExpectReplaced(table);
+      EXPECT_EQ(OpenTable().NewCursor<int64_t>(1)->Next(1)->values[0], 2);
+    }
+  }
+}
+
+TEST_F(ReplacedTableTest, ReaderSaysThatTheTableIsGone) {
+  WriteTable(1);
+  const TableReader table = OpenTable();
+  ASSERT_TRUE(table.OpenColumn(0, 0).ok());
+  fs::remove_all(path_);
+  ExpectReplaced(table);
+}
+
+TEST_F(ReplacedTableTest, AppendedTableIsNotAnother) {
+  for (const bool counted : {false, true}) {
+    fs::remove_all(path_);
+    WriteTable(1);
+    if (counted) CountParts();
+    const TableReader table = OpenTable();
+    auto writer = TableWriter::Append(path_);
+    ASSERT_TRUE(writer.ok() && (*writer)->Finish().ok());
+    for (const size_t column : {0, 1}) EXPECT_TRUE(table.OpenColumn(0, column).ok());
+  }
+}
+
+TEST_F(ReplacedTableTest, DroppedWriterLeavesTheOtherTable) {
+  for (const bool counted : {false, true}) {
+    for (const bool finish : {false, true}) {
+      for (const size_t parts : {1, 2}) {
+        fs::remove_all(path_);
+        fs::remove_all(directory_.path("aside"));
+        WriteTable(1);
+        if (counted) CountParts();
+        auto writer = TableWriter::Append(path_);
+        ASSERT_TRUE(writer.ok()) << writer.status();
+        fs::rename(path_, directory_.path("aside"));
+        WriteTable(2, parts);
+        if (counted) CountParts();
+        if (finish) {
+          EXPECT_FALSE((*writer)->Finish().ok());
+        }
+        writer->reset();
+        const TableReader table = OpenTable();
+        ASSERT_EQ(table.num_parts(), parts);
+        for (size_t part = 0; part < parts; ++part) {
+          for (const size_t column : {0, 1}) EXPECT_TRUE(table.OpenColumn(part, column).ok());
+        }
+      }
+    }
+  }
+}
+
+// A reader with the writer's limit opens whatever the writer has published.
+TEST_F(TablePublishTest, WriterRefusesWhatReadersRefuse) {
+  Schema schema;
+  for (size_t i = 0; i < 50; ++i) {
+    schema.columns.push_back({.name = std::to_string(i), .type = ColumnType::Int8()});
+  }
+  const WriterOptions options{.max_metadata_size_bytes = 20'000};
+  const ReaderOptions reading{.max_metadata_size_bytes = 20'000};
+  size_t parts = 0;
+  absl::Status status;
+  for (; status.ok() && parts < 100; parts += status.ok()) {
+    auto writer = parts == 0 ? TableWriter::Create(path_, schema, {&options, 1})
+                             : TableWriter::Append(path_, {&options, 1});
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE(AppendRows(**writer, parts, 1).ok());
+    status = (*writer)->Finish();
+    ASSERT_TRUE(TableReader::Open(path_, reading).ok()) << "part " << parts;
+  }
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;
+  EXPECT_THAT(status.message(), HasSubstr("max_metadata_size_bytes"));
+  EXPECT_EQ(TableReader::Open(path_, reading)->num_parts(), parts);
+  EXPECT_EQ(std::distance(fs::directory_iterator(path_), {}), 1 + static_cast<ptrdiff_t>(parts));
+  // It was the memory, not the bytes.
+  const std::string bytes = ReadFile(table_file_);
+  EXPECT_LT(bytes.size() * 20 / 19, 20'000);
+  // Below, at and above the limit both say the same.
+  std::set<bool> seen;
+  for (size_t limit = bytes.size(); limit < 20'000; ++limit) {
+    const bool written = internal::CheckTableFileSize(bytes, "table.cft", limit).ok();
+    seen.insert(written);
+    ASSERT_EQ(written,
+              internal::ParseTable(bytes, "table.cft", {.max_metadata_size_bytes = limit}).ok())
+        << limit;
+  }
+  EXPECT_EQ(seen.size(), 2);
 }
 
 TEST_F(TablePublishTest, ReaderKeepsThePartsItOpenedWith) {

@@ -70,7 +70,7 @@ class DumpTest(unittest.TestCase):
         flip(shutil.copy(cls.folder / "keys.cfile", cls.folder / "damaged_footer.cfile"), 16700)
         shutil.copy(cls.folder / "words.cfile", cls.folder / "values")
         # Without its end; without its front.
-        whole = (cls.folder / "t/part-000000/0001-text.cfile").read_bytes()
+        whole = next(cls.folder.glob("t/part-*/0001-text.cfile")).read_bytes()
         (cls.folder / "torn.cfile").write_bytes(whole[:-10])
         (cls.folder / "headless.cfile").write_bytes(b"\0" * 20 + whole[20:])
 
@@ -167,7 +167,7 @@ class Json(DumpTest):
         self.assertEqual(ids("--where", "text begins two\nl"), [0])
         self.assertEqual(ids("--where", "text = "), [8])
         self.assertEqual(ids("--where", "amount != 2"), [-5, 0, 7, 9, 12])
-        self.assertEqual(self.dump("values", "--where", "value <= -5", "t/part-000000/0000-id.cfile"), "-5\n")
+        self.assertEqual(self.dump("values", "--where", "value <= -5", "t", "--column", "id", "--part", "0"), "-5\n")
         values = self.dump("values", "keys.cfile").splitlines()
         self.assertEqual(self.dump("values", "--where", "value > 0", "keys.cfile").splitlines(),
                          [value for value in values if int(value) > 0])
@@ -186,7 +186,7 @@ class Json(DumpTest):
 
         for column, expected in (("0000-id", ["-5", "12"]), ("0002-day", ["2013-01-31", "2013-02-06"]),
                                  ("0003-amount", ["-1", "9007199254740993"])):
-            path = f"t/part-000000/{column}.cfile"
+            path = str(next(self.folder.glob(f"t/part-*/{column}.cfile")).relative_to(self.folder))
             summary = json.loads(self.dump("--json", path))
             self.assertEqual(bounds(summary), expected)
             self.assertEqual(summary["bloom_filter"], 0)
@@ -209,6 +209,75 @@ class Json(DumpTest):
         self.assertIn("rows   7\n", text)
         for column in ("id", "text", "day", "amount", "total"):
             self.assertRegex(text, f"\n{column} ")
+
+
+class Columns(DumpTest):
+    """A table's column and part instead of the path of their file."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        shutil.copytree(cls.folder / "t", cls.folder / "parts")
+        subprocess.run([IMPORT, "t.csv", "parts", "--quiet", "--append"], cwd=cls.folder, check=True, timeout=60)
+        cls.files = {}  # by table and part: the path of column id
+        for table, count in (("t", 1), ("parts", 2)):
+            report = json.loads(subprocess.run([DUMP, "verify", "--json", table], cwd=cls.folder, check=True,
+                                               capture_output=True, timeout=60).stdout)
+            for part in range(count):
+                cls.files[table, part] = report["files"][4 * part]["path"]
+
+    def test_one_file(self):
+        for (table, part), path in self.files.items():
+            part_options = [["--part", str(part)]] + ([[]] if table == "t" else [])
+            for options in part_options:
+                for command in ([], ["header"], ["footer"], ["blocks"], ["blocks", "--bytes"], ["index"], ["--json"],
+                                ["blocks", "--json"]):
+                    self.assertEqual(self.dump(*command, table, "--column", "id", *options), self.dump(*command, path))
+                out = self.folder / "salvaged_column.cfile"
+                self.dump("salvage", table, "--column", "id", *options, str(out), "--force")
+                self.assertEqual(out.read_bytes(), (self.folder / path).read_bytes())
+
+    def test_several_parts(self):
+        for command in ([], ["header"], ["footer"], ["blocks"], ["index"], ["salvage"]):
+            code, _, error = self.run_dump(*command, "parts", "--column", "id", *(["out"] if command == ["salvage"] else []))
+            self.assertEqual((code, error), (1, "cfile-dump: parts has 2 parts: choose one with --part, from 0 on\n"))
+        ids = "-5\n0\n7\n7\n8\n9\n12\n"
+        self.assertEqual(self.dump("values", "parts", "--column", "id"), 2 * ids)
+        self.assertEqual(self.dump("values", "parts", "--column", "id", "--part", "1"), ids)
+        self.assertEqual(self.dump("values", "parts", "--column", "id", "--ordinal", "6", "--count", "2"), "12\n-5\n")
+        self.assertEqual(json.loads(self.dump("values", "--json", "parts", "--column", "id", "--ordinal", "13")),
+                         {"schema_version": 1, "ordinal": 13, "value": 12})
+        self.assertEqual(self.dump("at", "parts", "8", "--column", "id"), "0\n")
+        self.assertEqual(self.dump("at", "parts", "1", "--column", "id", "--part", "1"), "0\n")
+        self.assertIn("ordinal  2\n", self.dump("find", "parts", "--column", "id", "7"))
+        self.assertIn("ordinal  2\n", self.dump("find", "parts", "--column", "id", "--part", "1", "7"))
+
+    def test_verify(self):
+        def files(*options):
+            report = json.loads(self.dump("verify", "--json", "parts", *options))
+            return [file["path"].split("/")[1:] for file in report["files"]]
+
+        everything = files()
+        self.assertEqual(len(everything), 8)
+        self.assertEqual(files("--part", "1"), everything[4:])
+        self.assertEqual(files("--column", "day"), everything[2::4])
+        self.assertEqual(files("--column", "day", "--part", "0"), [everything[2]])
+
+    def test_misuse(self):
+        for arguments, expected in (
+                (["blocks", "t"], "t is a table: choose one of its columns, such as --column id"),
+                (["blocks", "t", "--column", "ID"], "the table has no column 'ID'; it has id, text, day, amount"),
+                (["blocks", "t", "--column", "id", "--part", "1"], "there is no part 1: t has 1 part, counted from 0"),
+                (["verify", "t", "--part", "1"], "there is no part 1: t has 1 part, counted from 0"),
+                (["values", "t", "--part", "0"], "--part goes with --column"),
+                (["blocks", "words.cfile", "--column", "id"],
+                 "--column and --part are for tables, and words.cfile is a single column"),
+                (["values", "words.cfile", "--column", "id"],
+                 "--column and --part are for tables, and words.cfile is a single column"),
+                (["verify", "words.cfile", "--part", "0"],
+                 "--column and --part are for tables, and words.cfile is a single column")):
+            code, out, error = self.run_dump(*arguments)
+            self.assertEqual((code, out, error), (1, "", f"cfile-dump: {expected}\n"))
 
 
 class Damage(DumpTest):

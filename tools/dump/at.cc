@@ -28,6 +28,7 @@ void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action) {
                  "The output is that of `cfile-dump values --ordinal N --count 1`.\n\n"
                  "Example:\n  cfile-dump at keys.cfile 123456");
   AddIgnoreChecksumsOption(*command, common);
+  AddColumnOptions(*command, common, kOneColumn, kAllParts);
   auto ordinal = std::make_shared<uint64_t>();
   command->add_option("N", *ordinal, "The ordinal; the first value has ordinal 0")
       ->required()

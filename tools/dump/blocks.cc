@@ -58,7 +58,7 @@ void AppendLine(const BlockInfo& block, const FileInfo& info, const BlockStatist
 }
 
 ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& output) {
-  const auto reader = OpenFile(common);
+  const auto reader = Reader::Open(common.path, OptionsOf(common));
   if (!reader.ok()) return output.Fail(reader.status());
   // Blocks are shown without statistics that are damaged; that comes last.
   const auto statistics = reader->Statistics();
@@ -107,16 +107,18 @@ void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "--json exact is then false.\n\n"
       "Examples:\n"
       "  cfile-dump blocks keys.cfile\n"
+      "  cfile-dump blocks flights --column carrier\n"
       "  cfile-dump blocks --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"
       "  tail -c +$((OFFSET + 1)) keys.cfile | head -c SIZE | xxd      the bytes of a block");
   AddIgnoreChecksumsOption(*command, common);
+  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
   const auto with_bytes = std::make_shared<bool>(false);
   command->add_flag("--bytes", *with_bytes,
                     "Show each block's bytes too, before compression, in hexadecimal");
   command->callback([&action, with_bytes] {
-    action = [with_bytes](const CommonOptions& options, Output& output) {
+    action = OnFile([with_bytes](const CommonOptions& options, Output& output) {
       return PrintBlocks(options, *with_bytes, output);
-    };
+    });
   });
 }
 

@@ -17,6 +17,44 @@ bool IsDirectory(const std::string& path) {
   return std::filesystem::is_directory(path, ignored);
 }
 
+absl::StatusOr<TableReader> OpenTable(const CommonOptions& common) {
+  auto table = TableReader::Open(common.path, OptionsOf(common));
+  if (absl::IsNotFound(table.status())) {
+    return absl::NotFoundError(
+        absl::StrCat(common.path, " is a directory, but not a table: it has no table.cft"));
+  }
+  return table;
+}
+
+// `common` with the path of a single file.
+absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
+  if (!IsDirectory(common.path)) {
+    if (absl::Status status = CheckNoColumn(common); !status.ok()) return status;
+    return common;
+  }
+  const auto table = OpenTable(common);
+  if (!table.ok()) return table.status();
+  if (common.column.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(common.path, " is a table: choose one of its columns, such as --column ",
+                     table->schema().columns[0].name));
+  }
+  const auto column = FindFile(*table, common.column);
+  if (!column.ok()) return column.status();
+  const size_t num_parts = table->num_parts();
+  if (!common.part && num_parts != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(common.path, " has ", Plural(num_parts, "part"),
+                     num_parts == 0 ? "" : ": choose one with --part, from 0 on"));
+  }
+  if (absl::Status status = CheckPart(*table, common); !status.ok()) return status;
+  CommonOptions file = common;
+  file.path = (std::filesystem::path(common.path) / table->part_file(common.part.value_or(0), *column)).string();
+  file.column.clear();
+  file.part.reset();
+  return file;
+}
+
 }  // namespace
 
 ReaderOptions OptionsOf(const CommonOptions& common) {
@@ -102,6 +140,12 @@ void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common) {
                    "Read blocks whose checksum is wrong, too: what is printed may be wrong");
 }
 
+void AddColumnOptions(CLI::App& command, CommonOptions& common, const std::string& column_help,
+                      const std::string& part_help) {
+  command.add_option("--column", common.column, column_help)->type_name("NAME");
+  command.add_option("--part", common.part, part_help)->type_name("N")->check(CheckUnsigned);
+}
+
 std::string CheckUnsigned(const std::string& text) {
   uint64_t value;
   if (text.starts_with('-') || !absl::SimpleAtoi(text, &value)) {
@@ -110,17 +154,49 @@ std::string CheckUnsigned(const std::string& text) {
   return "";
 }
 
+absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name) {
+  if (const auto column = table.schema().Find(name)) return *column;
+  std::string known;
+  for (const ColumnSchema& column : table.schema().columns) {
+    absl::StrAppend(&known, known.empty() ? "" : ", ", column.name);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("the table has no column '", name, "'; it has ", known));
+}
+
+absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& name) {
+  if (name == "key index" && !table.schema().Find(name) && table.schema().key_index())
+    return *table.schema().key_index();
+  return FindColumn(table, name);
+}
+
+absl::Status CheckPart(const TableReader& table, const CommonOptions& common) {
+  if (common.part.value_or(0) < table.num_parts()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("there is no part ", common.part.value_or(0), ": ", common.path, " has ",
+                   Plural(table.num_parts(), "part"), ", counted from 0"));
+}
+
+absl::Status CheckNoColumn(const CommonOptions& common) {
+  if (common.column.empty() && !common.part) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--column and --part are for tables, and ", common.path, " is a single column"));
+}
+
 absl::StatusOr<Input> OpenInput(const CommonOptions& common) {
+  if (common.part && !common.column.empty()) {
+    auto file = FileOf(common);
+    if (!file.ok()) return file.status();
+    return OpenInput(*file);
+  }
+  if (common.part) return absl::InvalidArgumentError("--part goes with --column");
   Input input;
   if (IsDirectory(common.path)) {
-    auto table = TableReader::Open(common.path, OptionsOf(common));
-    if (absl::IsNotFound(table.status())) {
-      return absl::NotFoundError(
-          absl::StrCat(common.path, " is a directory, but not a table: it has no table.cft"));
-    }
+    auto table = OpenTable(common);
     if (!table.ok()) return table.status();
     input.table = *std::move(table);
   } else {
+    if (absl::Status status = CheckNoColumn(common); !status.ok()) return status;
     auto file = Reader::Open(common.path, OptionsOf(common));
     if (!file.ok()) return file.status();
     input.file = *std::move(file);
@@ -128,18 +204,11 @@ absl::StatusOr<Input> OpenInput(const CommonOptions& common) {
   return input;
 }
 
-absl::StatusOr<Reader> OpenFile(const CommonOptions& common) {
-  auto input = OpenInput(common);
-  if (!input.ok()) return input.status();
-  if (input->file) return *std::move(input->file);
-  std::string hint;
-  if (input->table->num_parts() > 0 && !input->table->schema().columns.empty()) {
-    hint =
-        absl::StrCat(", such as ",
-                     (std::filesystem::path(common.path) / input->table->part_file(0, 0)).string());
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat(common.path, " is a table: give one of its files", hint));
+Action OnFile(Action action) {
+  return [action = std::move(action)](const CommonOptions& common, Output& output) {
+    const auto file = FileOf(common);
+    return file.ok() ? action(*file, output) : output.Fail(file.status());
+  };
 }
 
 Json JsonDocument(const std::string& path) {

@@ -24,6 +24,9 @@ inline constexpr std::string_view kToolName = "cfile-dump";
 // What every subcommand understands.
 struct CommonOptions {
   std::string path;
+  // Of a table: a column, and of that one part.
+  std::string column;
+  std::optional<size_t> part;
   bool json = false;
   bool ignore_checksums = false;
   // Limits of ReaderOptions; the depth is that of schemas and of indexes.
@@ -85,6 +88,14 @@ CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& na
 void AddJsonOption(CLI::App& command, CommonOptions& common);
 void AddLimitOptions(CLI::App& command, CommonOptions& common);
 void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common);
+// --column and --part, by which a FILE may be a table. `column_help` and `part_help` say what is
+// done without them.
+void AddColumnOptions(CLI::App& command, CommonOptions& common, const std::string& column_help,
+                      const std::string& part_help);
+inline constexpr const char* kOneColumn = "Of a table: this column";
+inline constexpr const char* kAllParts = "Of one part only, counted from 0 (default: all)";
+inline constexpr const char* kOnlyPart =
+    "Of this part, counted from 0; needed if the table has several";
 // For CLI::Option::check: CLI11 takes -1 for an unsigned number.
 std::string CheckUnsigned(const std::string& text);
 
@@ -96,8 +107,19 @@ struct Input {
   std::optional<TableReader> table;
 };
 absl::StatusOr<Input> OpenInput(const CommonOptions& common);
-// For what only a single file can answer: a table gives an error that names one of its files.
-absl::StatusOr<Reader> OpenFile(const CommonOptions& common);
+
+// An action on a single file: a table's column and part become the path of their file. A table
+// without them gives an error that says how to choose.
+Action OnFile(Action action);
+
+// The column of that name; kInvalidArgument, naming those that there are.
+absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name);
+// The same for columns as they have files: "key index" is that of the compound keys, too.
+absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& name);
+
+// kInvalidArgument: the table has no such part; or, of a single file, a column or a part is chosen.
+absl::Status CheckPart(const TableReader& table, const CommonOptions& common);
+absl::Status CheckNoColumn(const CommonOptions& common);
 
 // Keys stay in the order in which they were set.
 using Json = nlohmann::ordered_json;

@@ -16,18 +16,16 @@ namespace {
 
 struct FindOptions {
   std::vector<std::string> keys;
-  std::string column;
 };
 
 // The column to search in: the one asked for, else the only one with a value index.
 absl::StatusOr<size_t> ChooseColumn(const TableReader& table, const std::string& name) {
   if (!name.empty()) return FindColumn(table, name);
   std::optional<size_t> only;
-  for (size_t column = 0; column < table.schema().columns.size() && table.num_parts() > 0;
-       ++column) {
-    const auto reader = table.OpenColumn(0, column);
-    if (!reader.ok()) return reader.status();
-    if (!reader->info().value_index_root) continue;
+  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
+    const auto has_index = table.has_value_index(column);
+    if (!has_index.ok()) return has_index.status();
+    if (!*has_index) continue;
     if (only)
       return absl::InvalidArgumentError(
           "several columns have a value index: choose one with --column NAME");
@@ -39,11 +37,7 @@ absl::StatusOr<size_t> ChooseColumn(const TableReader& table, const std::string&
 
 absl::StatusOr<std::unique_ptr<ColumnText>> OpenColumnToSearch(const Input& input,
                                                                const std::string& name) {
-  if (input.file) {
-    if (!name.empty())
-      return absl::InvalidArgumentError("--column is for tables, and this is a single column");
-    return NewColumnText(*input.file);
-  }
+  if (input.file) return NewColumnText(*input.file);
   const auto column = ChooseColumn(*input.table, name);
   if (!column.ok()) return column.status();
   return NewColumnText(*input.table, *column);
@@ -55,13 +49,14 @@ struct Found {
   std::vector<std::unique_ptr<ColumnText>> values;
 };
 
-absl::StatusOr<Found> FindValue(const Input& input, const FindOptions& options) {
+absl::StatusOr<Found> FindValue(const Input& input, const FindOptions& options,
+                                const CommonOptions& common) {
   if (options.keys.size() > 1) {
     return absl::InvalidArgumentError(
         "one KEY expected: only tables sorted by several columns have "
         "keys of several values");
   }
-  auto column = OpenColumnToSearch(input, options.column);
+  auto column = OpenColumnToSearch(input, common.column);
   if (!column.ok()) return column.status();
   const auto position = (*column)->Find(options.keys[0]);
   if (!position.ok()) return position.status();
@@ -113,8 +108,9 @@ absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::s
 ExitCode PrintFound(const FindOptions& options, const CommonOptions& common, Output& output) {
   const auto input = OpenInput(common);
   if (!input.ok()) return output.Fail(input.status());
-  const bool by_row = input->table && input->table->schema().key_index() && options.column.empty();
-  const auto found = by_row ? FindRow(*input->table, options.keys) : FindValue(*input, options);
+  const bool by_row = input->table && input->table->schema().key_index() && common.column.empty();
+  const auto found =
+      by_row ? FindRow(*input->table, options.keys) : FindValue(*input, options, common);
   if (!found.ok()) return output.Fail(found.status());
 
   const KeyPosition& position = found->position;
@@ -154,6 +150,9 @@ void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "ordinal, whether the value there equals KEY, and the value. If all values are less, the "
       "ordinal is the\n"
       "number of rows. A KEY that begins with a dash and is no number stands behind --.\n"
+      "In a table it is the smallest such value of all parts, of equal ones the first. A part "
+      "without a value\n"
+      "index is read from its beginning.\n"
       "In a table sorted by several columns, the KEYs are values of all or the first of them.\n\n"
       "Examples:\n"
       "  cfile-dump find keys.cfile apple\n"
@@ -163,10 +162,8 @@ void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action) {
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<FindOptions>();
   command->add_option("KEY", options->keys, "The key to look for")->required()->type_name("");
-  command
-      ->add_option("--column", options->column,
-                   "Of a table; by default the only one with a value index")
-      ->type_name("NAME");
+  AddColumnOptions(*command, common, "Of a table; by default the only one with a value index",
+                   kAllParts);
   command->callback([&action, options] {
     action = [options](const CommonOptions& chosen, Output& output) {
       return PrintFound(*options, chosen, output);

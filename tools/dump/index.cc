@@ -107,7 +107,7 @@ absl::Status PrintTree(const Reader& reader, IndexKind kind, std::optional<JsonL
 }
 
 ExitCode PrintIndex(const IndexOptions& options, const CommonOptions& common, Output& output) {
-  const auto reader = OpenFile(common);
+  const auto reader = Reader::Open(common.path, OptionsOf(common));
   if (!reader.ok()) return output.Fail(reader.status());
   std::optional<JsonList> list;
   if (common.json) list.emplace(common.path, "nodes", output);
@@ -135,13 +135,14 @@ void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "else the ordered form in hexadecimal, with the value behind it where it is whole.\n\n"
       "Example:\n  cfile-dump index --value keys.cfile");
   AddIgnoreChecksumsOption(*command, common);
+  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
   auto options = std::make_shared<IndexOptions>();
   command->add_flag("--positional", options->positional, "Only the index by ordinal");
   command->add_flag("--value", options->value, "Only the index by value");
   command->callback([&action, options] {
-    action = [options](const CommonOptions& chosen, Output& output) {
+    action = OnFile([options](const CommonOptions& chosen, Output& output) {
       return PrintIndex(*options, chosen, output);
-    };
+    });
   });
 }
 

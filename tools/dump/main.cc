@@ -21,6 +21,7 @@ constexpr char kHelp[] =
     "Of a damaged file what can be read is printed before the error.\n\n"
     "Examples:\n"
     "  cfile-dump keys.cfile\n"
+    "  cfile-dump flights --column carrier\n"
     "  cfile-dump values --ordinal 1000 --count 10 keys.cfile\n"
     "  cfile-dump find keys.cfile apple\n"
     "  cfile-dump records --columns sid,trans.uri log\n"
@@ -82,6 +83,7 @@ int Run(int argc, char** argv) {
   CLI::Option* file_option = app.add_option("FILE", files, kFileOrTable)->type_name("");
   AddJsonOption(app, common);
   AddIgnoreChecksumsOption(app, common);
+  AddColumnOptions(app, common, kOneColumn, kOnlyPart);
   AddLimitOptions(app, common);
   app.set_version_flag("--version", absl::StrCat("cfile-dump ", CFILE_VERSION),
                        "Print the version");

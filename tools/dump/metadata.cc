@@ -11,7 +11,7 @@ namespace {
 enum class Part { kHeader, kFooter };
 
 ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
-  const auto reader = OpenFile(common);
+  const auto reader = Reader::Open(common.path, OptionsOf(common));
   if (!reader.ok()) return output.Fail(reader.status());
   const FileInfo& info = reader->info();
   const bool header = part == Part::kHeader;
@@ -40,25 +40,29 @@ ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
 }  // namespace
 
 void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  AddCommand(app, common, "header", "Print the header as text protobuf",
-             "With --json the message stands in protobuf's own JSON form: bytes are base64.\n\n"
-             "Example:\n  cfile-dump header keys.cfile")
-      ->callback([&action] {
-        action = [](const CommonOptions& options, Output& output) {
-          return PrintPart(Part::kHeader, options, output);
-        };
-      });
+  CLI::App* command =
+      AddCommand(app, common, "header", "Print the header as text protobuf",
+                 "With --json the message stands in protobuf's own JSON form: bytes are base64.\n\n"
+                 "Example:\n  cfile-dump header keys.cfile");
+  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  command->callback([&action] {
+    action = OnFile([](const CommonOptions& options, Output& output) {
+      return PrintPart(Part::kHeader, options, output);
+    });
+  });
 }
 
 void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  AddCommand(app, common, "footer", "Print the footer as text protobuf",
-             "With --json the message stands in protobuf's own JSON form: bytes are base64.\n\n"
-             "Example:\n  cfile-dump footer --json keys.cfile | jq -r .footer.num_values")
-      ->callback([&action] {
-        action = [](const CommonOptions& options, Output& output) {
-          return PrintPart(Part::kFooter, options, output);
-        };
-      });
+  CLI::App* command =
+      AddCommand(app, common, "footer", "Print the footer as text protobuf",
+                 "With --json the message stands in protobuf's own JSON form: bytes are base64.\n\n"
+                 "Example:\n  cfile-dump footer --json keys.cfile | jq -r .footer.num_values");
+  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  command->callback([&action] {
+    action = OnFile([](const CommonOptions& options, Output& output) {
+      return PrintPart(Part::kFooter, options, output);
+    });
+  });
 }
 
 }  // namespace cfile::tools

@@ -15,7 +15,7 @@ struct Column {
   std::unique_ptr<ColumnText> text;
 };
 
-absl::StatusOr<std::vector<Column>> OpenColumns(const Input& input,
+absl::StatusOr<std::vector<Column>> OpenColumns(const Input& input, const std::string& only,
                                                 const std::vector<std::string>& names) {
   std::vector<Column> columns;
   if (input.file) {
@@ -27,12 +27,12 @@ absl::StatusOr<std::vector<Column>> OpenColumns(const Input& input,
     return columns;
   }
   std::vector<size_t> chosen;
-  for (const std::string& name : names) {
+  for (const std::string& name : only.empty() ? names : std::vector{only}) {
     const auto column = FindColumn(*input.table, name);
     if (!column.ok()) return column.status();
     chosen.push_back(*column);
   }
-  if (names.empty()) {
+  if (chosen.empty()) {
     for (size_t i = 0; i < input.table->schema().columns.size(); ++i) chosen.push_back(i);
   }
   for (const size_t column : chosen) {
@@ -43,7 +43,8 @@ absl::StatusOr<std::vector<Column>> OpenColumns(const Input& input,
     }
     auto text = NewColumnText(*input.table, column);
     if (!text.ok()) return text.status();
-    columns.push_back({input.table->schema().columns[column].name, *std::move(text)});
+    columns.push_back(
+        {only.empty() ? input.table->schema().columns[column].name : "value", *std::move(text)});
   }
   return columns;
 }
@@ -120,7 +121,7 @@ absl::Status PrintFound(const std::vector<Column>& columns, const CommonOptions&
 ExitCode PrintRows(const Input& input, const CommonOptions& common,
                    const std::vector<std::string>& columns, uint64_t ordinal, uint64_t count,
                    const std::string& where, Output& output) {
-  const auto opened = OpenColumns(input, columns);
+  const auto opened = OpenColumns(input, common.column, columns);
   if (!opened.ok()) return output.Fail(opened.status());
   std::unique_ptr<RowFinder> finder;
   if (!where.empty()) {
@@ -134,14 +135,14 @@ ExitCode PrintRows(const Input& input, const CommonOptions& common,
         absl::OutOfRangeError(absl::StrCat("ordinal ", ordinal, " is beyond the end: ", common.path,
                                            " has ", Plural(num_rows, "row"))));
   }
-  if (input.table && !common.json) {
+  const bool table = input.table.has_value() && common.column.empty();
+  if (table && !common.json) {
     for (const Column& column : *opened) {
       if (&column != opened->data()) output.text += '\t';
       AppendPrintable(column.name, output.text);
     }
     output.text += '\n';
   }
-  const bool table = input.table.has_value();
   if (finder != nullptr) {
     const absl::Status status = PrintFound(*opened, common, table, count, *finder, output);
     return status.ok() ? output.Finish(kFine) : output.Fail(status);
@@ -160,16 +161,6 @@ ExitCode PrintRows(const Input& input, const CommonOptions& common,
 
 uint64_t NumRows(const Input& input) {
   return input.file ? input.file->num_values() : input.table->num_rows();
-}
-
-absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name) {
-  if (const auto column = table.schema().Find(name)) return *column;
-  std::string known;
-  for (const ColumnSchema& column : table.schema().columns) {
-    absl::StrAppend(&known, known.empty() ? "" : ", ", column.name);
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("the table has no column '", name, "'; it has ", known));
 }
 
 }  // namespace cfile::tools

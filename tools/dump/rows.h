@@ -10,7 +10,8 @@
 namespace cfile::tools {
 
 // Rows [ordinal, ordinal + count), as far as there are any. A file: a value a line. A table: the
-// names of the columns, then a line of tab-separated values a row. With --json an object a line.
+// names of the columns, then a line of tab-separated values a row; with --column as a file. With
+// --json an object a line.
 // `columns`: those of a table, empty = all. `where`: only rows that match it (tools/dump/where.h),
 // the first `count` of them; empty = all.
 ExitCode PrintRows(const Input& input, const CommonOptions& common,
@@ -18,8 +19,5 @@ ExitCode PrintRows(const Input& input, const CommonOptions& common,
                    const std::string& where, Output& output);
 
 uint64_t NumRows(const Input& input);
-
-// The column of that name; kInvalidArgument, naming those that there are.
-absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name);
 
 }  // namespace cfile::tools

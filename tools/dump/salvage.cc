@@ -77,10 +77,6 @@ Json ToJson(const std::string& path, const std::string& out, const SalvageReport
 ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& arguments,
                      Output& output) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(common.path, ignored)) {
-    return output.Fail(absl::InvalidArgumentError(
-        absl::StrCat(common.path, " is a directory: give one of the files in it")));
-  }
   if (!arguments.force &&
       std::filesystem::exists(std::filesystem::symlink_status(arguments.out, ignored))) {
     return output.Fail(absl::InvalidArgumentError(
@@ -112,7 +108,7 @@ void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
       app, common, "salvage", "Write what is left of a torn or damaged file into a new one",
       "FILE is the temporary file that a killed writer leaves beside the name it was to get\n"
       "(.NAME.NUMBER-NUMBER.cfile-tmp), or one that `verify` finds damaged; of a table do it for "
-      "each file of a part.\n"
+      "each file of a part: with --column, or by its path if table.cft is damaged.\n"
       "Every row that stands in a whole block gets into OUT, with its type, encoding, codec and "
       "metadata; what is\n"
       "lost is printed, as bytes and, where it is known, as rows. Rows behind a gap move up. OUT "
@@ -122,8 +118,10 @@ void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "OUT is there then, unless an error says that FILE cannot be read at all.\n\n"
       "Examples:\n"
       "  cfile-dump salvage .keys.cfile.4711-0.cfile-tmp keys.cfile --sorted\n"
+      "  cfile-dump salvage flights --column carrier carrier.cfile\n"
       "  cfile-dump salvage --json damaged.cfile repaired.cfile | jq .missing",
-      "A torn or damaged .cfile, not a directory");
+      "A torn or damaged .cfile, or with --column the directory of a table");
+  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
   const auto arguments = std::make_shared<SalvageArguments>();
   command->add_option("OUT", arguments->out, "The new file")->required()->type_name("");
   command->add_flag_callback(
@@ -135,9 +133,9 @@ void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "OUT gets no index by value, though FILE had one: what is left of it does not ascend");
   command->add_flag("--force", arguments->force, "Replace OUT if it exists");
   command->callback([&action, arguments] {
-    action = [arguments](const CommonOptions& chosen, Output& output) {
+    action = OnFile([arguments](const CommonOptions& chosen, Output& output) {
       return SalvageFile(chosen, *arguments, output);
-    };
+    });
   });
 }
 

@@ -83,6 +83,13 @@ double Rounded(double value) {
 }
 
 ExitCode PrintSummary(const CommonOptions& common, Output& output) {
+  if (!common.column.empty()) {
+    const auto file = [](const CommonOptions& chosen, Output& to) {
+      const auto reader = Reader::Open(chosen.path, OptionsOf(chosen));
+      return reader.ok() ? SummarizeFile(chosen, *reader, to) : to.Fail(reader.status());
+    };
+    return OnFile(file)(common, output);
+  }
   const auto input = OpenInput(common);
   if (!input.ok()) return output.Fail(input.status());
   return input->file ? SummarizeFile(common, *input->file, output)

@@ -54,10 +54,12 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
   command->add_option("--count", options->count, "How many at most")
       ->type_name("N")
       ->check(CheckUnsigned);
+  AddColumnOptions(*command, common, "Of a table: this column, as that of a file", kAllParts);
   command->add_option("--columns", options->columns, "Which columns of a table, in this order")
       ->type_name("NAME,...")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->excludes("--column");
   command
       ->add_option("--where", options->where,
                    "Only rows that match: COLUMN, = != < <= > >= or begins, and a value; or COLUMN "

@@ -1,5 +1,6 @@
 // cfile-dump verify: is anything damaged?
 #include <filesystem>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -152,9 +153,37 @@ uint64_t SizeOf(const absl::StatusOr<Reader>& reader) {
   return reader.ok() ? reader->info().file_size_bytes : 0;
 }
 
+// Which files of a table are read.
+struct Chosen {
+  std::vector<size_t> parts;
+  std::vector<size_t> columns;
+};
+
+absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& common) {
+  const Schema& schema = table.schema();
+  Chosen chosen{.parts = std::vector<size_t>(table.num_parts()),
+                .columns = std::vector<size_t>(schema.columns.size() + (schema.key_index() ? 1 : 0))};
+  std::iota(chosen.parts.begin(), chosen.parts.end(), size_t{0});
+  std::iota(chosen.columns.begin(), chosen.columns.end(), size_t{0});
+  if (common.part) {
+    if (absl::Status status = CheckPart(table, common); !status.ok()) return status;
+    chosen.parts = {*common.part};
+  }
+  if (!common.column.empty()) {
+    const auto column = FindFile(table, common.column);
+    if (!column.ok()) return column.status();
+    chosen.columns = {*column};
+  }
+  return chosen;
+}
+
 ExitCode VerifyInput(const CommonOptions& common, Output& output) {
   VerifyPrinter printer(common.json, output);
-  auto input = OpenInput(common);
+  // A part's files are compared with table.cft, which the path of one alone would not name.
+  CommonOptions whole = common;
+  whole.column.clear();
+  whole.part.reset();
+  auto input = OpenInput(whole);
   if (!input.ok()) {
     // No file at all is a mistake of the caller, not a finding.
     if (ExitCodeOf(input.status()) == kIoError) return output.Fail(input.status());
@@ -162,20 +191,22 @@ ExitCode VerifyInput(const CommonOptions& common, Output& output) {
     report.Add({.status = input.status()});
     printer.Add(common.path, report, 0);
   } else if (input->file) {
+    if (absl::Status status = CheckNoColumn(common); !status.ok()) return output.Fail(status);
     printer.Add(common.path, Verify(*input->file), SizeOf(*input->file));
   } else {
     const TableReader& table = *input->table;
-    for (size_t part = 0; part < table.num_parts(); ++part) {
-      const Schema& schema = table.schema();
-      const size_t num_files = schema.columns.size() + (schema.key_index() ? 1 : 0);
-      for (size_t column = 0; column < num_files; ++column) {
+    const auto chosen = Choose(table, common);
+    if (!chosen.ok()) return output.Fail(chosen.status());
+    for (const size_t part : chosen->parts) {
+      for (const size_t column : chosen->columns) {
         const std::filesystem::path path =
             std::filesystem::path(common.path) / table.part_file(part, column);
         printer.Add(path.string(), table.VerifyColumn(part, column),
                     SizeOf(table.OpenColumn(part, column)));
       }
     }
-    if (printer.all_fine()) printer.AddRecords(common.path, VerifyRecords(table));
+    const bool all = common.column.empty() && !common.part;
+    if (all && printer.all_fine()) printer.AddRecords(common.path, VerifyRecords(table));
   }
   return printer.Finish(common.path);
 }
@@ -183,17 +214,18 @@ ExitCode VerifyInput(const CommonOptions& common, Output& output) {
 }  // namespace
 
 void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  AddCommand(app, common, "verify", "Read everything and say what is damaged",
+  CLI::App* command = AddCommand(app, common, "verify", "Read everything and say what is damaged",
              "Checks all checksums, all structures and all values, and that they agree with each "
              "other; of a table\n"
              "in all its files, and if these are in order, that the leaves of nested records go "
-             "together. Ends with 0 if everything is in order, with 2 if anything is damaged and "
-             "with 1 if a\n"
-             "limit, which is named, kept a part from being checked.\n\n"
+             "together and that compound keys are those of their rows. Ends with 0 if everything is "
+             "in order,\nwith 2 if anything is damaged and with 1 if a limit, which is named, kept a "
+             "part from being checked.\n\n"
              "Examples:\n"
              "  cfile-dump verify keys.cfile\n"
-             "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'")
-      ->callback([&action] { action = VerifyInput; });
+             "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'");
+  AddColumnOptions(*command, common, "Of a table: the files of this column only", kAllParts);
+  command->callback([&action] { action = VerifyInput; });
 }
 
 }  // namespace cfile::tools

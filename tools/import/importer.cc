@@ -214,14 +214,13 @@ absl::Status Importer::TakeSchemaOfTable() {
     }
   }
 
-  // A part without the index would end key searches in the whole table, as would one of another
-  // order.
+  // A part without the index would be read from its beginning by each search for a key.
   std::vector<std::string> order;
   for (const size_t column : schema.key_columns) order.push_back(schema.columns[column].name);
-  for (size_t i = 0; order.empty() && table->num_parts() > 0 && i < schema.columns.size(); ++i) {
-    const absl::StatusOr<Reader> column = table->OpenColumn(table->num_parts() - 1, i);
-    if (!column.ok()) return column.status();
-    if (column->info().value_index_root.has_value()) order = {schema.columns[i].name};
+  for (size_t i = 0; order.empty() && i < schema.columns.size(); ++i) {
+    const absl::StatusOr<bool> has_index = table->has_value_index(i);
+    if (!has_index.ok()) return has_index.status();
+    if (*has_index) order = {schema.columns[i].name};
   }
   if (!options_.sorted_by.empty() && options_.sorted_by != order) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -91,17 +91,21 @@ absl::Status CheckChoice(const RecordSchema& schema, std::string_view option,
   return absl::OkStatus();
 }
 
+// `indexed`: the leaves that get a value index, by number; those behind its end get none.
 absl::StatusOr<std::vector<WriterOptions>> LeafOptions(const ImportOptions& options,
-                                                       const RecordSchema& schema) {
+                                                       const RecordSchema& schema,
+                                                       const std::vector<bool>& indexed) {
   absl::Status status = CheckChoice(schema, "encoding", options.encoding);
   status.Update(CheckChoice(schema, "compression", options.compression));
   if (!status.ok()) return status;
   std::vector<WriterOptions> all;
   for (const size_t leaf : schema.leaves()) {
     const std::string path = schema.Path(leaf);
+    const bool value_index = all.size() < indexed.size() && indexed[all.size()];
     all.push_back({.encoding = options.encoding.Of(path),
                    .goal = options.goal,
                    .compression = options.compression.Of(path),
+                   .value_index = value_index,
                    .block_size_bytes = options.block_size_bytes,
                    .max_block_size_bytes = options.max_block_size_bytes,
                    .max_metadata_size_bytes = options.max_metadata_size_bytes,
@@ -147,8 +151,9 @@ absl::Status WriteRecords(JsonLines& lines, JsonSchema origin, RecordWriter& wri
 // Writes all records and says what became of them.
 absl::StatusOr<ImportResult> ImportWith(const RecordSchema& schema, JsonSchema origin,
                                         const ImportOptions& options, JsonLines& lines,
-                                        Progress& progress) {
-  const auto leaf_options = LeafOptions(options, schema);
+                                        Progress& progress,
+                                        const std::vector<bool>& indexed = {}) {
+  const auto leaf_options = LeafOptions(options, schema, indexed);
   if (!leaf_options.ok()) return leaf_options.status();
   const auto writer = options.append ? RecordWriter::Append(options.output, *leaf_options)
                                      : RecordWriter::Create(options.output, schema, *leaf_options);
@@ -192,6 +197,29 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
   return import(lines.size());
 }
 
+// Adds to the table at the output. The leaves that have a value index in it get one in the new part
+// too, if the records ascend; otherwise the part goes without, and searches read it.
+absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonLines& lines,
+                                             Progress& progress) {
+  const auto table = TableReader::Open(
+      options.output, {.max_metadata_size_bytes = options.max_metadata_size_bytes,
+                       .record_limits = options.record_limits});
+  if (!table.ok()) return table.status();
+  const auto schema = table->schema().Records(options.record_limits);
+  if (!schema.ok()) return schema.status();
+  std::vector<bool> indexed;
+  for (size_t i = 0; i < table->schema().columns.size(); ++i) {
+    const auto has_index = table->has_value_index(i);
+    if (!has_index.ok()) return has_index.status();
+    indexed.push_back(*has_index);
+  }
+  const bool any = std::find(indexed.begin(), indexed.end(), true) != indexed.end();
+  auto result = ImportWith(*schema, JsonSchema::kGiven, options, lines, progress, indexed);
+  // Records that do not ascend, or some other mistake, which the second try finds again.
+  if (!any || !absl::IsInvalidArgument(result.status())) return result;
+  return ImportWith(*schema, JsonSchema::kGiven, options, lines, progress);
+}
+
 }  // namespace
 
 absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, Progress& progress) {
@@ -204,19 +232,12 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, Progres
   if (!lines.ok()) return lines.status();
 
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
-  if (!options.append && options.schema_path.empty()) {
+  if (options.append) {
+    result = ImportIntoTable(options, *lines, progress);
+  } else if (options.schema_path.empty()) {
     result = ImportWithFoundSchema(options, *lines, progress);
   } else {
-    absl::StatusOr<RecordSchema> schema = absl::UnknownError("");
-    if (options.append) {
-      const auto table = TableReader::Open(
-          options.output, {.max_metadata_size_bytes = options.max_metadata_size_bytes,
-                           .record_limits = options.record_limits});
-      if (!table.ok()) return table.status();
-      schema = table->schema().Records(options.record_limits);
-    } else {
-      schema = ReadSchema(options.schema_path, options.record_limits);
-    }
+    const auto schema = ReadSchema(options.schema_path, options.record_limits);
     if (!schema.ok()) return schema.status();
     result = ImportWith(*schema, JsonSchema::kGiven, options, *lines, progress);
   }

@@ -1,0 +1,316 @@
+// Several processes on one table: those that append at once, that create it at once, and that read
+// it while it grows or while others are put in its place.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/internal/table_file.h"
+#include "cfile/table.h"
+#include "encodings/status.h"
+#include "gtest/gtest.h"
+#include "tests/campaign/amount.h"
+#include "tests/cfile/table_fixture.h"
+
+namespace cfile {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kRows = 10;  // of each part
+constexpr int kProcesses = 3;
+
+const Schema& TwoColumns() {
+  static const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
+                                         {.name = "b", .type = ColumnType::Int64()}}};
+  return schema;
+}
+
+// Rows that hold `stamp` in both columns.
+absl::Status AppendStamp(TableWriter& writer, int64_t stamp) {
+  const std::vector<int64_t> values(kRows, stamp);
+  CFILE_RETURN_IF_ERROR(writer.Append<int64_t>(0, values));
+  return writer.Append<int64_t>(1, values);
+}
+
+absl::Status CreateTable(const std::string& path, int64_t stamp) {
+  CFILE_ASSIGN_OR_RETURN(const auto writer, TableWriter::Create(path, TwoColumns()));
+  CFILE_RETURN_IF_ERROR(AppendStamp(*writer, stamp));
+  return writer->Finish();
+}
+
+absl::Status AppendPart(const std::string& path, int64_t stamp) {
+  CFILE_ASSIGN_OR_RETURN(const auto writer, TableWriter::Append(path));
+  CFILE_RETURN_IF_ERROR(AppendStamp(*writer, stamp));
+  return writer->Finish();
+}
+
+// The stamp of each part of a column. kInternal: the rows of a part are not those that one writer
+// has written.
+absl::StatusOr<std::vector<int64_t>> StampsOf(const TableReader& table, size_t column) {
+  std::vector<int64_t> stamps;
+  if (table.num_rows() != kRows * table.num_parts()) return absl::InternalError("other rows");
+  CFILE_ASSIGN_OR_RETURN(auto cursor, table.NewCursor<int64_t>(column));
+  while (true) {
+    CFILE_ASSIGN_OR_RETURN(const Batch<int64_t> batch, cursor.Next(kRows));
+    if (batch.empty()) return stamps;
+    if (batch.size() != kRows) return absl::InternalError("a part of other rows");
+    for (const int64_t stamp : batch.values) {
+      if (stamp != batch.values[0]) return absl::InternalError("a part of several writers");
+    }
+    stamps.push_back(batch.values[0]);
+  }
+}
+
+// Those of all columns, which must be the same.
+absl::StatusOr<std::vector<int64_t>> ReadStamps(const std::string& path) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(path));
+  CFILE_ASSIGN_OR_RETURN(std::vector<int64_t> stamps, StampsOf(table, 0));
+  CFILE_ASSIGN_OR_RETURN(const std::vector<int64_t> others, StampsOf(table, 1));
+  if (stamps != others) return absl::InternalError("columns of several tables");
+  return stamps;
+}
+
+size_t EntriesOf(const std::string& directory) {
+  return static_cast<size_t>(std::distance(fs::directory_iterator(directory), {}));
+}
+
+// Processes that begin their work together, each with a number, and give numbers back.
+class Processes {
+ public:
+  // `work(number, give)` runs in process `number` and returns its exit code.
+  using Give = std::function<void(int64_t)>;
+  Processes(int count, const std::function<int(int, const Give&)>& work) {
+    int start[2], results[2];
+    EXPECT_EQ(pipe(start), 0);
+    EXPECT_EQ(pipe(results), 0);
+    for (int number = 0; number < count; ++number) {
+      const pid_t child = fork();
+      if (child == 0) {
+        close(start[1]);
+        close(results[0]);
+        char none;
+        if (read(start[0], &none, 1) != 0) _exit(100);
+        const auto give = [&](int64_t result) {
+          if (write(results[1], &result, sizeof result) != sizeof result) _exit(101);
+        };
+        _exit(work(number, give));
+      }
+      children_.push_back(child);
+    }
+    close(start[0]);
+    close(results[1]);
+    results_ = results[0];
+    close(start[1]);  // for which all wait
+  }
+  ~Processes() {
+    Wait();
+    close(results_);
+  }
+
+  bool running() {
+    for (size_t i = 0; i < children_.size();) {
+      int status = 0;
+      if (waitpid(children_[i], &status, WNOHANG) == children_[i]) {
+        Ended(i, status);
+      } else {
+        ++i;
+      }
+    }
+    return !children_.empty();
+  }
+  void Wait() {
+    while (!children_.empty()) {
+      int status = 0;
+      EXPECT_EQ(waitpid(children_[0], &status, 0), children_[0]);
+      Ended(0, status);
+    }
+  }
+
+  // After Wait: the exit codes, in the order in which the processes ended, and what they gave: no
+  // more than a pipe holds.
+  const std::vector<int>& exit_codes() const { return exit_codes_; }
+  std::vector<int64_t> Results() {
+    std::vector<int64_t> results;
+    int64_t result;
+    while (read(results_, &result, sizeof result) == sizeof result) results.push_back(result);
+    return results;
+  }
+
+ private:
+  void Ended(size_t i, int status) {
+    EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+    exit_codes_.push_back(WEXITSTATUS(status));
+    children_.erase(children_.begin() + static_cast<ptrdiff_t>(i));
+  }
+
+  std::vector<pid_t> children_;
+  std::vector<int> exit_codes_;
+  int results_ = -1;
+};
+
+// In a process: 0, or after an error, which is printed, 1.
+int ExitCode(const absl::Status& status) {
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  return 1;
+}
+
+TEST(TwoProcessesTest, AppendAtOnce) {
+  const uint64_t rounds = campaign::Amount(3, 30);
+  constexpr int64_t kAppends = 15;
+  uint64_t reads = 0;
+  for (uint64_t round = 0; round < rounds; ++round) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path("table");
+    ASSERT_EQ(CreateTable(path, -1), absl::OkStatus());
+    Processes writers(kProcesses, [&](int number, const Processes::Give& give) {
+      for (int64_t i = 0; i < kAppends;) {
+        const int64_t stamp = number * kAppends + i;
+        const absl::Status status = AppendPart(path, stamp);
+        if (!status.ok() && !absl::IsAborted(status)) return ExitCode(status);
+        if (!status.ok()) continue;
+        give(stamp);
+        ++i;
+      }
+      return 0;
+    });
+    // Readers see the parts of before, and perhaps more.
+    std::vector<int64_t> before;
+    for (bool running = true; running; ++reads) {
+      running = writers.running();
+      const auto now = ReadStamps(path);
+      ASSERT_TRUE(now.ok()) << now.status();
+      ASSERT_GE(now->size(), before.size());
+      ASSERT_TRUE(std::equal(before.begin(), before.end(), now->begin()));
+      before = *now;
+    }
+    for (const int code : writers.exit_codes()) ASSERT_EQ(code, 0);
+    // A part for each Finish that has succeeded, in any order, and nothing of the others.
+    ASSERT_EQ(before[0], -1);
+    const std::vector<int64_t> published = writers.Results();
+    EXPECT_EQ(published.size(), kProcesses * kAppends);
+    EXPECT_EQ(std::multiset<int64_t>(before.begin() + 1, before.end()),
+              std::multiset<int64_t>(published.begin(), published.end()));
+    EXPECT_EQ(EntriesOf(path), 1 + before.size());
+    campaign::Done("appends", published.size());
+  }
+  campaign::Done("reads", reads);
+}
+
+TEST(TwoProcessesTest, CreateAtOnce) {
+  const uint64_t rounds = campaign::Amount(20, 500);
+  constexpr int kExists = 10, kAborted = 11;
+  for (uint64_t round = 0; round < rounds; ++round) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path("table");
+    if (round % 2 == 1) fs::create_directory(path);
+    Processes writers(kProcesses, [&](int number, const Processes::Give& give) {
+      const absl::Status status = CreateTable(path, number);
+      if (absl::IsAlreadyExists(status)) return kExists;
+      if (absl::IsAborted(status)) return kAborted;
+      if (status.ok()) give(number);
+      return ExitCode(status);
+    });
+    writers.Wait();
+    const std::vector<int>& codes = writers.exit_codes();
+    ASSERT_EQ(std::count(codes.begin(), codes.end(), 0), 1);
+    ASSERT_EQ(std::count(codes.begin(), codes.end(), 1), 0);
+    const auto stamps = ReadStamps(path);
+    ASSERT_TRUE(stamps.ok()) << stamps.status();
+    EXPECT_EQ(*stamps, writers.Results());
+    EXPECT_EQ(EntriesOf(path), 2);
+  }
+  campaign::Done("creations", rounds);
+}
+
+// Until it is gone: another process may put something into it meanwhile.
+void Remove(const std::string& path) {
+  std::error_code error;
+  do {
+    fs::remove_all(path, error);
+  } while (error || fs::exists(path));
+}
+
+// Gives the part of a table of one part the name that earlier versions gave it.
+absl::Status CountPart(const std::string& path) {
+  const std::string file = internal::TableFilePath(path);
+  CFILE_ASSIGN_OR_RETURN(internal::TableContents contents,
+                         internal::ParseTable(ReadFile(file), file));
+  fs::rename(path + "/" + contents.parts[0].directory, path + "/part-000000");
+  contents.parts[0].directory = "part-000000";
+  WriteFile(file, internal::SerializeTable(contents));
+  return absl::OkStatus();
+}
+
+// Puts tables with the stamps 1, 2, ... at `path`, one instead of the other.
+absl::Status ReplaceTables(const std::string& path, int64_t count, bool counted) {
+  const std::string next = path + ".next", old = path + ".old";
+  for (int64_t stamp = 1; stamp <= count; ++stamp) {
+    if (!counted && stamp % 2 == 0) {
+      Remove(path);
+      CFILE_RETURN_IF_ERROR(CreateTable(path, stamp));
+      continue;
+    }
+    CFILE_RETURN_IF_ERROR(CreateTable(next, stamp));
+    if (counted) CFILE_RETURN_IF_ERROR(CountPart(next));
+    Remove(old);
+    std::error_code none_yet;
+    fs::rename(path, old, none_yet);
+    fs::rename(next, path);
+  }
+  Remove(old);
+  return absl::OkStatus();
+}
+
+TEST(TwoProcessesTest, ReplaceWhileOthersReadAndGiveUp) {
+  const auto tables = static_cast<int64_t>(campaign::Amount(60, 1500));
+  uint64_t whole = 0, replaced = 0;
+  for (const bool counted : {false, true}) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path("table");
+    Processes processes(2, [&](int number, const Processes::Give&) {
+      if (number == 0) return ExitCode(ReplaceTables(path, tables, counted));
+      // Begins parts and gives them up, whatever becomes of the table.
+      for (int64_t i = 0; i < 3 * tables; ++i) {
+        const auto writer = TableWriter::Append(path);
+        if (writer.ok() && AppendStamp(**writer, -i).ok()) continue;
+      }
+      return 0;
+    });
+    // Rows of several tables are never mixed, and no other error is told than the one that is.
+    for (bool running = true; running;) {
+      running = processes.running();
+      const auto stamps = ReadStamps(path);
+      if (stamps.ok()) {
+        ASSERT_EQ(stamps->size(), 1);
+        ++whole;
+      } else {
+        ASSERT_TRUE(absl::IsNotFound(stamps.status()) || absl::IsAborted(stamps.status()))
+            << stamps.status();
+        ++replaced;
+      }
+    }
+    for (const int code : processes.exit_codes()) ASSERT_EQ(code, 0);
+    const auto last = ReadStamps(path);
+    ASSERT_TRUE(last.ok()) << last.status();
+    EXPECT_EQ(*last, std::vector<int64_t>{tables});
+    // Nothing is left of what was given up.
+    EXPECT_EQ(EntriesOf(path), 2);
+  }
+  EXPECT_GT(whole, 0);
+  campaign::Done("whole_tables_read", whole);
+  campaign::Done("replaced_tables_told", replaced);
+}
+
+}  // namespace
+}  // namespace cfile
