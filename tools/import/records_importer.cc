@@ -180,7 +180,8 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
     const auto schema =
         InferSchema(lines, max_bytes, options.record_limits, options.input, progress);
     if (!schema.ok()) return schema.status();
-    const JsonSchema origin = max_bytes < lines.size() ? JsonSchema::kFound : JsonSchema::kGiven;
+    const JsonSchema origin =
+        max_bytes < lines.size() ? JsonSchema::kFoundInSome : JsonSchema::kFoundInAll;
     auto result = ImportWith(*schema, origin, options, lines, progress);
     if (result.ok()) result->inferred_schema = schema->ToString();
     return result;
