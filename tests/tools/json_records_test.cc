@@ -424,7 +424,7 @@ nlohmann::json WithoutNulls(const nlohmann::json& value) {
 void Mutate(std::string& json, std::mt19937& random) {
   static constexpr std::string_view kBytes = "{}[]:,\"\\ \t01-.eEtfnua+\x0c\x1a\x7f\xc3\xa9\xff";
   static constexpr std::string_view kParts[] = {
-      "\"x\"", "\"y\":2", "],", ":1],", ":1},", "{},", "[1,", "null", "true", "nul", "\\u00e9", "\\ud83d", "\\udc00",
+      "\"x\"", "\"y\":2", "],", ":1]", ":1}", "{},", "[1,", "null", "true", "nul", "\\u00e9", "\\ud83d", "\\udc00",
       "1e5", "-0", "01", "1.", "garbage !!", "//", "\"b\":", ",,", "1 2", "\"id\":1,", "1e-400"};
   const auto below = [&](size_t end) { return static_cast<size_t>(random() % end); };
   const size_t at = below(json.size());

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/io.h"
 #include "cfile/records.h"
+#include "tools/import/text_format.h"
 #include "tools/records/json_inference.h"
 #include "tools/records/json_lines.h"
 #include "tools/records/json_parser.h"
@@ -113,6 +114,7 @@ absl::StatusOr<std::vector<WriterOptions>> LeafOptions(const ImportOptions& opti
 absl::Status CheckOptions(const ImportOptions& options) {
   const std::pair<std::string_view, bool> csv_only[] = {
       {"--delimiter", options.delimiter != ','},
+      {"--header", options.header != Header::kAuto},
       {"--null", !options.null_texts.empty()},
       {"--type", !options.types.empty()},
       {"--not-null", !options.not_null.empty()},
@@ -203,6 +205,7 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, Progres
   }
   auto lines = JsonLines::Open(options.input);
   if (!lines.ok()) return lines.status();
+  if (absl::Status status = CheckIsUtf8Text(lines->source()); !status.ok()) return status;
 
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
   if (!options.append && options.schema_path.empty()) {
