@@ -25,6 +25,7 @@ namespace {
 // Text in a piece, but for the rest of its last record: much beside what it costs to hand a piece
 // from thread to thread, little beside a core's cache.
 constexpr uint64_t kPieceBytes = 256 << 10;
+constexpr size_t kMaxLanes = 256;
 
 // What a column's values have been so far, in some pieces of the file.
 struct ColumnEvidence {
@@ -315,6 +316,9 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
 // The last pass.
 absl::Status Importer::WritePieces(TableWriter& writer) {
   const bool has_keys = writer.schema().key_index().has_value();
+  const size_t num_columns = columns_.size();
+  // Lanes share the columns where there are many: to choose a lane takes time for each.
+  const size_t num_lanes = std::min(num_columns, kMaxLanes);
   const size_t num_slots = NumSlots(options_.num_threads);
   std::deque<RowBatch> batches;  // by slot, as are the others
   for (size_t i = 0; i < num_slots; ++i) {
@@ -343,13 +347,16 @@ absl::Status Importer::WritePieces(TableWriter& writer) {
                                         ? batches[slot].Parse(pieces[slot].begin, pieces[slot].end)
                                         : batches[slot].Parse(ordered_pieces[slot]);
                            },
-                       .num_lanes = columns_.size() + (has_keys ? 1 : 0),
-                       .append =
-                           [&](size_t lane, size_t slot) {
-                             return lane < columns_.size()
-                                        ? batches[slot].AppendColumn(lane, writer)
-                                        : batches[slot].AppendKeys(writer);
-                           },
+                       .num_lanes = num_lanes + (has_keys ? 1 : 0),
+                       .append = [&](size_t lane, size_t slot) -> absl::Status {
+                         if (lane == num_lanes) return batches[slot].AppendKeys(writer);
+                         const size_t end = (lane + 1) * num_columns / num_lanes;
+                         for (size_t i = lane * num_columns / num_lanes; i < end; ++i) {
+                           absl::Status status = batches[slot].AppendColumn(i, writer);
+                           if (!status.ok()) return status;
+                         }
+                         return absl::OkStatus();
+                       },
                        .finish =
                            [&](size_t slot) {
                              bytes += batches[slot].size_bytes();

@@ -1,5 +1,6 @@
 // cfile-import: makes a table of a CSV file or of JSON Lines.
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <exception>
@@ -32,6 +33,14 @@ void SetUpSignals() {
     if (before.sa_handler == SIG_IGN) continue;  // nohup, or a job in the background
     sigaction(signal, &action, nullptr);
   }
+}
+
+// Each column is an open file while a table is written; a shell's usual limit is 1,024.
+void RaiseOpenFileLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 ExitCode Run(const Arguments& arguments) {
@@ -67,6 +76,7 @@ int main(int argc, char** argv) {
   using namespace cfile::tools;
   OpenStandardStreams();
   SetUpSignals();
+  RaiseOpenFileLimit();
   try {
     ExitCode exit_code = kFine;
     const std::optional<Arguments> arguments = ParseArguments(argc, argv, exit_code);
