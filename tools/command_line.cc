@@ -1,12 +1,18 @@
 #include "tools/command_line.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 
 namespace cfile::tools {
 
@@ -75,6 +81,52 @@ void EndQuietlyOnClosedPipe() {
   struct sigaction action = {};
   action.sa_handler = [](int) { _exit(kFine); };
   sigaction(SIGPIPE, &action, nullptr);
+}
+
+void OpenStandardStreams() {
+  // open() takes the lowest free number.
+  int descriptor = 0;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDWR);
+  if (descriptor >= 0) close(descriptor);
+}
+
+ExitCode Print(std::string_view tool, std::string_view text) {
+  errno = 0;
+  const bool printed = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+                       std::fflush(stdout) == 0;
+  if (printed || errno == EPIPE) return kFine;
+  return Report(tool, absl::UnavailableError(absl::StrCat(
+                          "standard output could not be written: ", std::strerror(errno))));
+}
+
+CLI::Validator NumberIn(uint64_t min, uint64_t max) {
+  return CLI::Validator(
+      [min, max](std::string& text) {
+        uint64_t number = 0;
+        const bool fits = text.find_first_not_of("0123456789") == std::string::npos &&
+                          absl::SimpleAtoi(text, &number) && number >= min && number <= max;
+        return fits ? "" : absl::StrCat("'", text, "' is not a number from ", min, " to ", max);
+      },
+      "");
+}
+
+CLI::Validator BytesIn(uint64_t min, uint64_t max) {
+  return CLI::Validator(
+      [min, max](std::string& text) {
+        std::string bytes = text;
+        try {
+          if (CLI::AsSizeValue(false)(bytes).empty() && NumberIn(min, max)(bytes).empty() &&
+              !text.starts_with('-')) {
+            text = bytes;
+            return std::string();
+          }
+        } catch (const CLI::ParseError&) {
+          // The message below says what is expected.
+        }
+        return absl::StrCat("'", text, "' is not a number of bytes from ", min, " to ", max,
+                            ", such as 64KiB");
+      },
+      "");
 }
 
 }  // namespace cfile::tools

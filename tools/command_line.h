@@ -1,7 +1,9 @@
 // What the command-line tools share: exit codes and how errors are shown.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -31,5 +33,24 @@ void SetMaxLeaves(size_t max_leaves, RecordLimits& limits);
 // A pipe that its reader closed (`cfile-dump ... | head`) ends the process quietly, with kFine.
 // Call first in main.
 void EndQuietlyOnClosedPipe();
+
+// Opens /dev/null in the place of standard streams that the caller has closed, so that no file that
+// the tool opens later takes their numbers and what is printed ends up in it. Call first in main.
+void OpenStandardStreams();
+
+// Prints `text` to standard output: kFine, or kIoError with a message on stderr. A reader that has
+// closed the pipe has read what it wanted: that is no error. Precondition: SIGPIPE is ignored.
+ExitCode Print(std::string_view tool, std::string_view text);
+
+// For CLI::Option::transform, because CLI11 takes -1 for an unsigned number: a number from `min` to
+// `max`, and one of bytes with or without a unit ("65536", "64KiB").
+CLI::Validator NumberIn(uint64_t min, uint64_t max);
+CLI::Validator BytesIn(uint64_t min, uint64_t max);
+
+// The same ranges in all tools. kMaxBytes: of blocks and of metadata.
+inline constexpr uint64_t kMaxBytes = (uint64_t{1} << 31) - 1;
+inline constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 40;
+inline constexpr uint64_t kMaxDepth = 1000;
+inline constexpr uint64_t kMaxLeaves = 10'000'000;
 
 }  // namespace cfile::tools
