@@ -138,7 +138,8 @@ absl::StatusOr<std::unique_ptr<MessageReader>> MessageReader::Open(
     const std::string& directory, const Descriptor& descriptor, std::span<const std::string> paths,
     const ReaderOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(directory, options));
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, table.schema().Records());
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
+                         table.schema().Records(table.record_limits()));
   CFILE_ASSIGN_OR_RETURN(auto fields, internal::MatchFields(descriptor, schema));
   std::vector<size_t> chosen(schema.leaves().size());
   for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;

@@ -108,7 +108,7 @@ absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(const std::stri
 
 absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(
     const TableReader& table, std::span<const std::string> paths) {
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, table.schema().Records());
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, table.schema().Records(table.record_limits()));
   std::vector<size_t> leaves(schema.leaves().size());
   std::iota(leaves.begin(), leaves.end(), size_t{0});
   if (!paths.empty()) {

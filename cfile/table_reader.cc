@@ -107,6 +107,7 @@ class TableReader::Impl {
   const TableContents& contents() const { return contents_; }
   const std::vector<ColumnSchema>& columns() const { return columns_; }
   const std::string& directory() const { return directory_; }
+  const ReaderOptions& options() const { return options_; }
   uint64_t num_rows() const { return num_rows_; }
   size_t num_parts() const { return contents_.parts.size(); }
   uint64_t first_ordinal(size_t part) const {
@@ -162,6 +163,7 @@ absl::StatusOr<TableReader> TableReader::Open(const std::string& directory,
 }
 
 const Schema& TableReader::schema() const { return impl_->contents().schema; }
+const RecordLimits& TableReader::record_limits() const { return impl_->options().record_limits; }
 uint64_t TableReader::num_rows() const { return impl_->num_rows(); }
 size_t TableReader::num_parts() const { return impl_->num_parts(); }
 

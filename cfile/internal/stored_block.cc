@@ -3,6 +3,7 @@
 #include <cassert>
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/compression.h"
 #include "cfile/internal/crc32c.h"
@@ -186,8 +187,10 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
 
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer) {
-  return absl::Status(status.code(), absl::StrCat(file, ": block at offset ", pointer.offset, ", ",
-                                                  pointer.size, " bytes: ", status.message()));
+  const std::string place =
+      absl::StrCat(file, ": block at offset ", pointer.offset, ", ", pointer.size, " bytes: ");
+  if (absl::StartsWith(status.message(), place)) return status;
+  return absl::Status(status.code(), absl::StrCat(place, status.message()));
 }
 
 }  // namespace cfile::internal

@@ -102,7 +102,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer);
 
-// `status` with the file and the block it is about put before its message.
+// `status` with the file and the block that it is about put before its message, if the message does
+// not begin with them yet.
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer);
 

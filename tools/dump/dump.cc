@@ -1,11 +1,12 @@
 #include "tools/dump/dump.h"
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tools/utf8.h"
 
@@ -35,8 +36,15 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
   return options;
 }
 
+void Output::IgnoreClosedPipe() {
+  std::signal(SIGPIPE, SIG_IGN);
+  ignore_closed_pipe_ = true;
+}
+
 void Output::Flush() {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (write_error_ == 0 && std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+    write_error_ = errno;
+  }
   text.clear();
 }
 
@@ -48,8 +56,12 @@ ExitCode Output::Fail(const absl::Status& status) {
 
 ExitCode Output::Finish(ExitCode code) {
   Flush();
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  return Report(kToolName, absl::UnavailableError("standard output could not be written"));
+  if (write_error_ == 0 && std::fflush(stdout) != 0) write_error_ = errno;
+  if (write_error_ == 0 || (ignore_closed_pipe_ && write_error_ == EPIPE)) return code;
+  const ExitCode not_written =
+      Report(kToolName, absl::UnavailableError(absl::StrCat("standard output could not be written: ",
+                                                            std::strerror(write_error_))));
+  return code == kFine ? not_written : code;
 }
 
 CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& name,
@@ -72,7 +84,7 @@ void AddLimitOptions(CLI::App& command, CommonOptions& common) {
   const auto size = [&](const char* name, size_t& value, const char* help) {
     command.add_option(name, value, help)
         ->type_name("BYTES")
-        ->transform(CLI::AsSizeValue(false).description(""))
+        ->transform(CLI::Validator(ParseSize, ""))
         ->group("Limits, which errors name");
   };
   size("--max-block-size", common.max_block_size_bytes, "Of one block (default: 16MiB)");
@@ -82,23 +94,19 @@ void AddLimitOptions(CLI::App& command, CommonOptions& common) {
        "Of the index nodes in memory (default: 256MiB)");
   command.add_option("--max-depth", common.max_depth, "Of schemas (default: 64) and indexes (40)")
       ->type_name("LEVELS")
+      ->check(CheckUnsigned)
       ->group("Limits, which errors name");
-  command.add_option("--max-leaves", common.max_leaves, "Columns of schemas (default: 10,000)")
+  command
+      .add_option("--max-leaves", common.max_leaves,
+                  "Leaves of the schema of records (default: 10,000)")
       ->type_name("NUMBER")
+      ->check(CheckUnsigned)
       ->group("Limits, which errors name");
 }
 
 void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common) {
   command.add_flag("--ignore-checksums", common.ignore_checksums,
                    "Read blocks whose checksum is wrong, too: what is printed may be wrong");
-}
-
-std::string CheckUnsigned(const std::string& text) {
-  uint64_t value;
-  if (text.starts_with('-') || !absl::SimpleAtoi(text, &value)) {
-    return "'" + text + "' is not a number from 0 to 2^64 - 1";
-  }
-  return "";
 }
 
 absl::StatusOr<Input> OpenInput(const CommonOptions& common) {

@@ -67,7 +67,7 @@ class VerifyPrinter {
     if (json_) {
       AddJson(path, report);
     } else {
-      absl::StrAppend(&output_.text, path, ": ", NameOf(worst), "\n");
+      absl::StrAppend(&output_.text, Printable(path), ": ", NameOf(worst), "\n");
       AddText(path, report, file_size);
     }
     output_.Drain();
@@ -82,7 +82,7 @@ class VerifyPrinter {
       if (const std::string prefix = path + ": "; message.starts_with(prefix)) {
         message.erase(0, prefix.size());
       }
-      absl::StrAppend(&text, "  ", message, "\n");
+      absl::StrAppend(&text, "  ", TerminalSafe(message), "\n");
       if (damage.first_ordinal && damage.last_ordinal) {
         absl::StrAppend(&text, "    concerns rows ", *damage.first_ordinal, " to ",
                         *damage.last_ordinal, "\n");
@@ -132,6 +132,7 @@ uint64_t SizeOf(const absl::StatusOr<Reader>& reader) {
 }
 
 ExitCode VerifyInput(const CommonOptions& common, Output& output) {
+  output.IgnoreClosedPipe();
   VerifyPrinter printer(common.json, output);
   auto input = OpenInput(common);
   if (!input.ok()) {
@@ -167,7 +168,8 @@ void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
              "other; of a table\n"
              "in all its files, and if these are in order, that the leaves of nested records go "
              "together. Ends with 0 if everything is in order and with 2 if anything is "
-             "damaged.\n\n"
+             "damaged,\n"
+             "even if nobody reads its output.\n\n"
              "Examples:\n"
              "  cfile-dump verify keys.cfile\n"
              "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'")
