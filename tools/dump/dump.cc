@@ -58,9 +58,9 @@ ExitCode Output::Finish(ExitCode code) {
   Flush();
   if (write_error_ == 0 && std::fflush(stdout) != 0) write_error_ = errno;
   if (write_error_ == 0 || (ignore_closed_pipe_ && write_error_ == EPIPE)) return code;
-  const ExitCode not_written =
-      Report(kToolName, absl::UnavailableError(absl::StrCat("standard output could not be written: ",
-                                                            std::strerror(write_error_))));
+  const std::string message =
+      absl::StrCat("standard output could not be written: ", std::strerror(write_error_));
+  const ExitCode not_written = Report(kToolName, absl::UnavailableError(message));
   return code == kFine ? not_written : code;
 }
 

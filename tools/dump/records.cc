@@ -89,8 +89,8 @@ void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
       ->type_name("N")
       ->check(CheckUnsigned);
   AddColumnsOption(*command, options->columns,
-                   "Which leaves, or groups with all that is in them; a path with a comma is written "
-                   "in double quotes")
+                   "Which leaves, or groups with all that is in them; a path with a comma is "
+                   "written in double quotes")
       ->type_name("PATH,...");
   command->add_flag("--schema", options->schema, "Print the schema instead");
   command->callback([&action, options] {

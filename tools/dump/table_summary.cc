@@ -127,9 +127,9 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, O
     if (!status.ok()) json["error"] = JsonError(status);
     output.text = json.dump(2) + "\n";
   } else {
-    output.text = absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n\n", "table", Printable(common.path),
-                                  "rows",
-                                  table.num_rows(), "parts", table.num_parts());
+    output.text =
+        absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n\n", "table", Printable(common.path), "rows",
+                        table.num_rows(), "parts", table.num_parts());
     output.text += Align(lines, 5);
   }
   return status.ok() ? output.Finish(kFine) : output.Fail(status);

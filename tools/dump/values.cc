@@ -51,8 +51,8 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "Examples:\n"
       "  cfile-dump values keys.cfile | head\n"
       "  cfile-dump values --where 'value >= 1007' keys.cfile\n"
-      "  cfile-dump values --where \"carrier = 'UA' and month between 6 and 8\" --columns day,carrier "
-      "flights\n"
+      "  cfile-dump values --where \"carrier = 'UA' and month between 6 and 8\" --columns "
+      "day,carrier flights\n"
       "  cfile-dump values --ordinal 1000000 --count 10 --columns year,carrier flights");
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<ValuesOptions>();

@@ -87,7 +87,9 @@ class Parser {
   }
 
  private:
-  absl::Status Error(std::string_view what) const { return WhereError(where_, token_.offset, what); }
+  absl::Status Error(std::string_view what) const {
+    return WhereError(where_, token_.offset, what);
+  }
 
   // What SQL has, but this grammar does not, is named.
   absl::Status Expected(std::string_view what) const {
