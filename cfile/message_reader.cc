@@ -130,7 +130,7 @@ absl::StatusOr<std::unique_ptr<MessageReader>> MessageReader::Open(
     const ReaderOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(directory, options));
   CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
-                         internal::Named(table.schema().Records(), directory));
+                         internal::Named(table.schema().Records(table.record_limits()), directory));
   CFILE_ASSIGN_OR_RETURN(auto fields,
                          internal::Named(internal::MatchFields(descriptor, schema), directory));
   std::vector<size_t> chosen(schema.leaves().size());

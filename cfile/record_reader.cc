@@ -113,8 +113,9 @@ absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(const std::stri
 
 absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(
     const TableReader& table, std::span<const std::string> paths) {
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
-                         internal::Named(table.schema().Records(), table.directory()));
+  CFILE_ASSIGN_OR_RETURN(
+      const RecordSchema schema,
+      internal::Named(table.schema().Records(table.record_limits()), table.directory()));
   std::vector<size_t> leaves(schema.leaves().size());
   std::iota(leaves.begin(), leaves.end(), size_t{0});
   if (!paths.empty()) {

@@ -21,7 +21,7 @@
 //              TIMESTAMP(MICROS, true), where false means without a zone; UUID; INT(8, true) up to
 //              INT(64, false); also Parquet's older INT_8, UINT_64, TIME_MICROS, TIMESTAMP_MILLIS
 //   NAME       letters and whatever else is not a blank or one of ( ) { } = ; , "
-//              or any text in double quotes, with \ before " and \.
+//              or any text in double quotes, with \ before " and \; \x1b is the byte 0x1b
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // RecordSchema as text: Parse and ToString.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -18,6 +19,14 @@ constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kPunctuation = "(){}=;,";
 
 bool IsIn(std::string_view set, char c) { return set.find(c) != std::string_view::npos; }
+
+bool IsControl(char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; }
+
+// True if `digits` are two hexadecimal digits: `value` is then their number.
+bool IsHexByte(std::string_view digits, unsigned int& value) {
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + 2, value, 16);
+  return error == std::errc() && end == digits.data() + 2;
+}
 
 // A word, one punctuation character, or nothing at the end.
 struct Token {
@@ -82,9 +91,18 @@ class Lexer {
     token_.quoted = true;
     Skip(1);
     while (!text_.empty() && text_[0] != '"') {
-      if (text_[0] == '\\') Skip(1);
-      if (text_.empty()) break;
-      token_.text += text_[0];
+      char c = text_[0];
+      if (c == '\\') {
+        Skip(1);
+        if (text_.empty()) break;
+        c = text_[0];
+        unsigned int code = 0;
+        if (c == 'x' && text_.size() > 2 && IsHexByte(text_.substr(1, 2), code)) {
+          c = static_cast<char>(code);
+          Skip(2);
+        }
+      }
+      token_.text += c;
       Skip(1);
     }
     if (text_.empty()) return ErrorAt(token_, "a quoted name without its end");
@@ -351,9 +369,17 @@ class Parser {
 };
 
 std::string NameText(const std::string& name) {
-  if (name.find_first_of(" \t\r\n(){}=;,\"") == std::string::npos) return name;
+  if (name.find_first_of(" (){}=;,\"") == std::string::npos &&
+      std::none_of(name.begin(), name.end(), IsControl)) {
+    return name;
+  }
   std::string text = "\"";
   for (const char c : name) {
+    if (IsControl(c)) {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      text += {'\\', 'x', kDigits[static_cast<uint8_t>(c) >> 4], kDigits[c & 15]};
+      continue;
+    }
     if (c == '"' || c == '\\') text += '\\';
     text += c;
   }

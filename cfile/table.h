@@ -151,6 +151,8 @@ class TableReader {
   // As Open was given it.
   const std::string& directory() const;
   const Schema& schema() const;
+  // The limits of ReaderOptions that the table was opened with.
+  const RecordLimits& record_limits() const;
   uint64_t num_rows() const;
   size_t num_parts() const;
 

@@ -63,6 +63,7 @@ absl::StatusOr<TableReader> TableReader::Open(const std::string& directory,
 
 const std::string& TableReader::directory() const { return impl_->directory(); }
 const Schema& TableReader::schema() const { return impl_->contents().schema; }
+const RecordLimits& TableReader::record_limits() const { return impl_->options().record_limits; }
 uint64_t TableReader::num_rows() const { return impl_->num_rows(); }
 size_t TableReader::num_parts() const { return impl_->num_parts(); }
 

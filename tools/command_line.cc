@@ -13,6 +13,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 
@@ -40,6 +41,7 @@ std::string WithOptionNames(std::string_view message) {
       {"max_bloom_filter_bytes", "--max-bloom-filter-size"},
       {"max_metadata_size_bytes", "--max-metadata-size"},
       {"max_index_size_bytes", "--max-index-size"},
+      {"max_dictionary_values", "--max-dictionary-values"},
       {"max_index_depth", "--max-depth"},
       {"max_depth", "--max-depth"},
       {"max_leaves", "--max-leaves"},
@@ -61,10 +63,7 @@ ExitCode Report(std::string_view tool, const absl::Status& status) {
   std::string message = status.message().empty()
                             ? status.ToString()
                             : WithOptionNames({status.message().data(), status.message().size()});
-  // Names in files may hold what a terminal would act on.
-  for (char& byte : message) {
-    if ((static_cast<uint8_t>(byte) < 0x20 && byte != '\n') || byte == 0x7f) byte = '?';
-  }
+  message = TerminalSafe(message);  // it may hold names from a file
   std::fflush(stdout);  // what was printed before the error comes first
   std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(tool.size()), tool.data(), message.c_str());
   return ExitCodeOf(status);
@@ -74,13 +73,6 @@ void SetMaxLeaves(size_t max_leaves, RecordLimits& limits) {
   constexpr size_t kNodesOfALeaf = 10;
   limits.max_leaves = max_leaves;
   limits.max_nodes = max_leaves > SIZE_MAX / kNodesOfALeaf ? SIZE_MAX : kNodesOfALeaf * max_leaves;
-}
-
-void EndQuietlyOnClosedPipe() {
-  // A handler and not SIG_IGN: no caller then has to look at the result of each write.
-  struct sigaction action = {};
-  action.sa_handler = [](int) { _exit(kFine); };
-  sigaction(SIGPIPE, &action, nullptr);
 }
 
 void OpenStandardStreams() {

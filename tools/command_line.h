@@ -24,15 +24,12 @@ ExitCode ExitCodeOf(const absl::Status& status);
 // --max-block-size" for "raise max_block_size_bytes".
 std::string WithOptionNames(std::string_view message);
 
-// Prints "TOOL: MESSAGE", WithOptionNames, to stderr and returns the exit code.
+// Prints "TOOL: MESSAGE", WithOptionNames, to stderr, as one line that is safe for a terminal, and
+// returns the exit code.
 ExitCode Report(std::string_view tool, const absl::Status& status);
 
 // `limits` of a schema of up to `max_leaves` columns, with groups in proportion.
 void SetMaxLeaves(size_t max_leaves, RecordLimits& limits);
-
-// A pipe that its reader closed (`cfile-dump ... | head`) ends the process quietly, with kFine.
-// Call first in main.
-void EndQuietlyOnClosedPipe();
 
 // Opens /dev/null in the place of standard streams that the caller has closed, so that no file that
 // the tool opens later takes their numbers and what is printed ends up in it. Call first in main.

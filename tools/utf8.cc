@@ -92,6 +92,30 @@ std::string Printable(std::string_view text) {
   return printable;
 }
 
+std::string TerminalSafe(std::string_view text) {
+  std::string safe;
+  while (!text.empty()) {
+    if (text[0] == '\\') {
+      safe += '\\';
+      text.remove_prefix(1);
+    } else {
+      TakePrintable(text, /*quoted=*/false, safe);
+    }
+  }
+  return safe;
+}
+
+std::string TerminalSafeLines(std::string_view text) {
+  std::string safe;
+  while (true) {
+    const size_t end = text.find('\n');
+    safe += TerminalSafe(text.substr(0, end));
+    if (end == std::string_view::npos) return safe;
+    safe += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
 char EscapeLetter(char byte) {
   switch (byte) {
     case '\n':
@@ -142,6 +166,11 @@ void AppendJsonBytes(std::string_view text, std::string& out) {
     }
   }
   out += '"';
+}
+
+void AppendJsonName(std::string_view text, std::string& out) {
+  if (IsUtf8(text)) return AppendJsonBytes(text, out);
+  AppendJsonBytes(TerminalSafe(text), out);
 }
 
 }  // namespace cfile::tools

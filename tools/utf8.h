@@ -22,6 +22,12 @@ std::string Quoted(std::string_view text);
 void AppendPrintable(std::string_view text, std::string& out);
 std::string Printable(std::string_view text);
 
+// `text` for a terminal: control characters and bytes that are not UTF-8 are escaped as in C.
+// Everything else stays, backslashes too, so a message that holds escaped text is not changed.
+std::string TerminalSafe(std::string_view text);
+// The same for each line; the line ends stay.
+std::string TerminalSafeLines(std::string_view text);
+
 // The letter that C and JSON write after a backslash for `byte`, 0 if it has none.
 char EscapeLetter(char byte);
 
@@ -31,5 +37,9 @@ std::string Hex(std::string_view bytes);
 
 // Appends `text` as a JSON string, or {"hex": "..."} if it is not UTF-8.
 void AppendJsonBytes(std::string_view text, std::string& out);
+
+// Appends `text` as the name of a member of a JSON object, which has to be a string: of a text that
+// is not UTF-8 the one that TerminalSafe makes.
+void AppendJsonName(std::string_view text, std::string& out);
 
 }  // namespace cfile::tools

@@ -274,6 +274,15 @@ void AppendText(const ColumnType& type, const T& value, std::string& out) {
 }
 
 template <typename T>
+void AppendJsonNumber(const ColumnType& type, const T& value, std::string& out) {
+  [[maybe_unused]] const size_t start = out.size();
+  AppendText<T>(type, value, out);
+  if constexpr (kIsFloat<T>) {
+    if (out.find_first_of(".e", start) == std::string::npos) out += ".0";
+  }
+}
+
+template <typename T>
 absl::StatusOr<T> ParseText(const ColumnType& type, std::string_view text, std::string& scratch) {
   if constexpr (kIsBytes<T>) {
     if (!IsText(type)) return ParseBytes(type, text, scratch);
@@ -322,8 +331,9 @@ bool IsJsonNumber(const ColumnType& type) {
   }
 }
 
-#define CFILE_INSTANTIATE(T)                                              \
-  template void AppendText<T>(const ColumnType&, const T&, std::string&); \
+#define CFILE_INSTANTIATE(T)                                                    \
+  template void AppendText<T>(const ColumnType&, const T&, std::string&);       \
+  template void AppendJsonNumber<T>(const ColumnType&, const T&, std::string&); \
   template absl::StatusOr<T> ParseText<T>(const ColumnType&, std::string_view, std::string&);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE

@@ -27,6 +27,12 @@ namespace cfile::tools {
 template <typename T>
 void AppendText(const ColumnType& type, const T& value, std::string& out);
 
+// Appends `value` as a JSON number, or true or false. A float always has a point or an exponent, so
+// that a reader of JSON makes a float of it: 1.0, -0.0, 1e+300. Preconditions: IsJsonNumber(type);
+// a float is finite.
+template <typename T>
+void AppendJsonNumber(const ColumnType& type, const T& value, std::string& out);
+
 // The value that `text` stands for. kInvalidArgument, naming the text and the expected form, if it
 // is none of `type` or does not fit it. For strings and bytes without decoding (strings) the view
 // points into `text`; otherwise into `scratch`.

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/compression.h"
 #include "cfile/internal/crc32c.h"
@@ -203,11 +204,13 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer) {
   if (status.ok()) return status;
-  // An error of the source names it already.
+  // A nested call, or the source, may have named the block or the file already.
+  const std::string block =
+      absl::StrCat("block at offset ", pointer.offset, ", ", pointer.size, " bytes: ");
+  if (absl::StartsWith(status.message(), absl::StrCat(file, ": ", block))) return status;
   const bool named = Names(status.message(), file);
-  return WithMessage(status, absl::StrCat(named ? "" : file, named ? "" : ": ", "block at offset ",
-                                          pointer.offset, ", ", pointer.size, " bytes: ",
-                                          status.message()));
+  return WithMessage(
+      status, absl::StrCat(named ? "" : file, named ? "" : ": ", block, status.message()));
 }
 
 }  // namespace cfile::internal

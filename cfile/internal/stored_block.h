@@ -105,7 +105,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer);
 
-// `status` with the block it is about put before its message, and the file if it is not named yet.
+// `status` with the file and the block that it is about put before its message, each if the message
+// does not name it yet.
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer);
 

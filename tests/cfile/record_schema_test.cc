@@ -136,6 +136,26 @@ TEST(RecordSchema, AnnotationsNumbersAndQuotedNames) {
   EXPECT_EQ(RecordSchema::Parse(schema->ToString()).value(), *schema);
 }
 
+TEST(RecordSchema, ControlCharactersInNamesAreEscaped) {
+  const auto schema = RecordSchema::Parse(
+      R"(message m { optional int32 "e\x1b[0m\x0A"; optional int32 "\\x41\x\xg0"; })");
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  EXPECT_EQ(schema->Path(1), "e\x1b[0m\n");
+  EXPECT_EQ(schema->Path(2), "\\x41xxg0");
+  EXPECT_EQ(schema->ToString(),
+            "message m {\n  optional int32 \"e\\x1b[0m\\x0a\";\n  optional int32 \\x41xxg0;\n}\n");
+  // Every byte, next to what quotes and escapes are made of.
+  for (int byte = 1; byte < 256; ++byte) {
+    const std::string c(1, static_cast<char>(byte));
+    const auto odd = RecordSchema::Create(
+        {{.name = c, .num_children = 2}, {.name = "\\x" + c + "41"}, {.name = c + "\\x41\x1f"}});
+    ASSERT_TRUE(odd.ok()) << odd.status();
+    const auto again = RecordSchema::Parse(odd->ToString());
+    ASSERT_TRUE(again.ok()) << again.status() << odd->ToString();
+    EXPECT_EQ(*again, *odd) << odd->ToString();
+  }
+}
+
 TEST(RecordSchema, ErrorsSayWhere) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "1:1: 'message' expected, found the end of the text"},

@@ -226,6 +226,14 @@ TEST(RecordTable, FlatTablesAreTablesOfRecords) {
   EXPECT_EQ(visitor.records,
             (std::vector<Json>{{{"id", 1}, {"name", "a"}}, {{"id", 2}}, {{"id", 3}}}));
   EXPECT_EQ(TableReader::Open(directory.path("flat"))->schema(), flat);
+
+  // The records of a table without a tree are held to the limits that it was opened with.
+  ReaderOptions options;
+  options.record_limits.max_leaves = flat.columns.size();
+  EXPECT_EQ(RecordReader::Open(directory.path("flat"), {}, options).status(), absl::OkStatus());
+  --options.record_limits.max_leaves;
+  const absl::Status status = RecordReader::Open(directory.path("flat"), {}, options).status();
+  EXPECT_THAT(status.message(), HasSubstr("max_leaves"));
 }
 
 TEST(RecordTable, ErrorsStayAndLeaveNothing) {

@@ -75,6 +75,7 @@ void DumpTable(std::span<const uint8_t> bytes) {
       "values --columns id,name " + table,
       "values --columns name --where 'id > 1' " + table,
       "values --columns id --where 'name begins a' " + table,
+      "values --columns id --where 'name is not null and id > 1' " + table,
   });
   Show(bytes, commands);
 }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_split.h"
 #include "cfile/record_schema.h"
 #include "tests/fuzz/target.h"
+#include "tools/dump/where_parser.h"
 #include "tools/import/csv_reader.h"
 #include "tools/records/json_inference.h"
 #include "tools/records/json_lines.h"
@@ -65,6 +66,19 @@ void SchemaText(std::span<const uint8_t> bytes) {
   if (!schema.ok()) return Expect(absl::IsInvalidArgument(schema.status()));
   const auto again = RecordSchema::Parse(schema->ToString());
   Expect(again.ok() && *again == *schema);
+}
+
+// Names that are printed in an error are taken back.
+void Where(std::span<const uint8_t> bytes) {
+  const auto conditions = tools::ParseConditions(AsString(bytes));
+  if (!conditions.ok()) return Expect(absl::IsInvalidArgument(conditions.status()));
+  for (const tools::Condition& condition : *conditions) {
+    if (condition.column.empty()) continue;
+    const auto names = tools::ParseNames(tools::NameAsWritten(condition.column));
+    Expect(names.ok() && names->size() == 1 && names->front() == condition.column);
+    for (const tools::Condition::Value& value : condition.values)
+      Expect(value.offset < bytes.size());
+  }
 }
 
 // A line of JSON with the bytes behind it that the parsers want.
@@ -179,6 +193,11 @@ std::vector<Target> Targets() {
           {"schema-text", SchemaText,
            [] {
              return Texts({kSchema, "message \"a b\" { required int96 \"\\\"\\\\\"; }"});
+           }},
+          {"where", Where,
+           [] {
+             return Texts({"\"First Name\" = 'O''Hare' and id in (1, x y,'') and b is not null",
+                           "a between 1 and 2 AND b<>-1 and c like 'x%' and d begins y"});
            }},
           {"json-lines", JsonLines,
            [] {

@@ -5,8 +5,11 @@ line with "! " before it, then the exit code if it is not 0. Lines that begin wi
 """
 
 import json
+import os
 import pathlib
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -165,7 +168,12 @@ class Json(DumpTest):
         self.assertEqual(ids("--where", "text is null"), [7])
         self.assertEqual(ids("--where", "text is not null", "--count", "2"), [-5, 0])
         self.assertEqual(ids("--where", "text begins two\nl"), [0])
-        self.assertEqual(ids("--where", "text = "), [8])
+        self.assertEqual(ids("--where", "text = ''"), [8])
+        self.assertEqual(ids("--where", "id = 7 and text is not null"), [7])
+        self.assertEqual(ids("--where", "day >= '2013-02-02' AND amount between 2 and 3"), [8, 9])
+        self.assertEqual(ids("--where", "text like 'pl%' and id in (1, -5)"), [-5])
+        self.assertEqual(ids("--where", "id > 0 and amount > 0 and day != 2013-02-04", "--count", "1"), [9])
+        self.assertEqual(ids("--where", "id = 7 and id = 8"), [])
         self.assertEqual(ids("--where", "amount != 2"), [-5, 0, 7, 9, 12])
         self.assertEqual(self.dump("values", "--where", "value <= -5", "t", "--column", "id", "--part", "0"), "-5\n")
         values = self.dump("values", "keys.cfile").splitlines()
@@ -176,9 +184,57 @@ class Json(DumpTest):
         found = [json.loads(line) for line in self.dump("values", "--json", "--where", "id = 8", "two_parts").splitlines()]
         self.assertEqual([row["ordinal"] for row in found], [4, 11])
         self.assertEqual(len(self.dump("values", "--where", "id = 8", "--ordinal", "5", "two_parts").splitlines()), 2)
-        for wrong in ("id", "id ~ 7", "nothing = 7", "id = x", "id is 7", "id begins 7"):
-            code, _, error = self.run_dump("values", "--where", wrong, "t")
+        for wrong in ("", "id", "id ~ 7", "nothing = 7", "id = x", "id is 7", "id begins 7", "text =", "id = 7 or id = 8",
+                      "text = 'a", "id = 7 and", "text = a id = 7", "text = null", "id = 7 and not id = 8"):
+            code, out, error = self.run_dump("values", "--where", wrong, "t")
+            self.assertEqual((code, out), (1, ""), wrong)
+            self.assertRegex(error, r"^cfile-dump: --where: .* \((at the end|character \d+: .*)\)\n$")
+        code, _, error = self.run_dump("values", "--where", "id = 7", "keys.cfile")
+        self.assertEqual(code, 1)
+        self.assertIn("the column of a single file is called value", error)
+
+    def test_names_that_need_quotes(self):
+        (self.folder / "names.csv").write_text('First Name,"a,b","say ""so""",and\nann,1,x,2\nbob,3,y,4\n')
+        subprocess.run([IMPORT, "names.csv", "names", "--quiet"], cwd=self.folder, check=True, timeout=60)
+        columns = '"a,b","say ""so""",First Name'
+        self.assertEqual(self.dump("values", "names", "--columns", columns, "--columns", "and").splitlines()[1:],
+                         ["1\tx\tann\t2", "3\ty\tbob\t4"])
+        records = self.dump("records", "names", "--columns", columns).splitlines()
+        self.assertEqual(json.loads(records[0]), {"First Name": "ann", "a,b": 1, 'say "so"': "x"})
+        where = '"First Name" = bob and "a,b" >= 3 and "say ""so""" like \'y%\' and and = 4'
+        self.assertEqual(self.dump("values", "names", "--columns", "and", "--where", where), "and\n4\n")
+        for wrong in ('"a', 'a,,b', '', '"a,b"c', 'a,b'):
+            code, _, error = self.run_dump("values", "names", "--columns", wrong)
             self.assertEqual(code, 1, error)
+        self.assertIn('it has "First Name", "a,b", "say ""so""", and', error)
+
+    def test_floats_stay_floats(self):
+        (self.folder / "floats.csv").write_text("x\n1\n-0\n2.5\n1e300\n1e20\nnan\n-inf\n")
+        subprocess.run([IMPORT, "floats.csv", "floats", "--quiet", "--type", "x=double"], cwd=self.folder, check=True,
+                       timeout=60)
+        expected = ["1.0", "-0.0", "2.5", "1e+300", "1e+20", '"nan"', '"-inf"']
+        values = self.dump("values", "--json", "floats").splitlines()
+        self.assertEqual([re.search(r'"x":(.*?)}', line)[1] for line in values], expected)
+        records = self.dump("records", "floats").splitlines()
+        self.assertEqual([re.search(r'"x":(.*?)}', line)[1] for line in records], expected)
+        self.assertIn('"values":{"x":-0.0}', self.dump("at", "--json", "floats", "1"))
+
+    def test_compression_is_what_blocks_use(self):
+        (self.folder / "c.csv").write_text("same,short\n" + f"{'x' * 90},1\n" * 300)
+        subprocess.run([IMPORT, "c.csv", "c", "--quiet", "--encoding", "plain", "--compression", "same=zstd",
+                        "--compression", "short=none"], cwd=self.folder, check=True, timeout=60)
+        self.assertEqual([c["compressions"] for c in json.loads(self.dump("--json", "c"))["columns"]],
+                         [["zstd"], ["none"]])
+        # Too small to be compressed, although the file has a codec.
+        (self.folder / "c.csv").write_text("same,short\nx,1\n")
+        subprocess.run([IMPORT, "c.csv", "d", "--quiet", "--encoding", "plain", "--compression", "zstd"],
+                       cwd=self.folder, check=True, timeout=60)
+        self.assertEqual([c["compressions"] for c in json.loads(self.dump("--json", "d"))["columns"]],
+                         [["none"], ["none"]])
+        self.assertNotIn("zstd", self.dump("d"))
+        subprocess.run([IMPORT, "c.csv", "c", "--quiet", "--append", "--encoding", "plain"], cwd=self.folder, check=True,
+                       timeout=60)
+        self.assertEqual(json.loads(self.dump("--json", "c"))["columns"][0]["compressions"], ["zstd"])
 
     def test_statistics(self):
         def bounds(part):
@@ -322,21 +378,138 @@ class Damage(DumpTest):
 
 
 class Surroundings(DumpTest):
-    def test_closed_pipe_ends_quietly(self):
-        for arguments in (["values", "keys.cfile"], ["blocks", "--json", "keys.cfile"]):
-            with subprocess.Popen([DUMP, *arguments], cwd=self.folder, stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE) as process:
-                process.stdout.close()
-                error = process.stderr.read()
-                process.wait(60)
-            self.assertEqual((process.returncode, error), (0, b""))
+    # Every way to print something. A table, its files and one that is damaged.
+    PRINTING = ([], ["--json"], ["header"], ["footer", "--json"], ["blocks"], ["blocks", "--json"], ["index"],
+                ["index", "--json"], ["values"], ["values", "--json"], ["values", "--where", "value > 0"], ["at", "7"],
+                ["find", "--json", "7"], ["--help"], ["values", "--help"], ["--version"])
+
+    def commands(self):
+        for command in self.PRINTING:
+            yield command[:1] + ["keys.cfile"] + command[1:] if command[:1] and command[0][0] != "-" \
+                else command + ["keys.cfile"]
+        for command in ([], ["--json"], ["values"], ["records"], ["records", "--schema"], ["values", "--where", "id > 0"]):
+            yield command + ["t"]
+
+    def run_into(self, target, *arguments):
+        done = subprocess.run([DUMP, *arguments], cwd=self.folder, stdout=target, stderr=subprocess.PIPE, timeout=60)
+        return done.returncode, done.stderr.decode()
+
+    def run_into_closed_pipe(self, *arguments):
+        end, pipe = os.pipe()
+        os.close(end)
+        try:
+            return self.run_into(pipe, *arguments)
+        finally:
+            os.close(pipe)
+
+    def test_closed_pipe(self):
+        for command in self.commands():
+            self.assertEqual(self.run_into_closed_pipe(*command), (-signal.SIGPIPE, ""), command)
+
+    def test_verify_and_salvage_end_as_they_find_it(self):
+        (self.folder / "several").mkdir()
+        for command, code in ((["words.cfile"], 0), (["damaged_words.cfile"], 2), (["--json", "damaged_words.cfile"], 2),
+                              (["t"], 0), (["--json", "t"], 0)):
+            self.assertEqual(self.run_into_closed_pipe("verify", *command), (code, ""), command)
+        self.assertEqual(self.run_into_closed_pipe("salvage", "words.cfile", "several/words.cfile"), (0, ""))
+        self.assertEqual(self.run_into_closed_pipe("salvage", "damaged_paths.cfile", "several/paths.cfile"), (2, ""))
+        self.dump("verify", "several/paths.cfile")
+
+    def test_pipestatus(self):
+        for command, codes in (("values --json keys.cfile | head -1", "141 0"), ("values keys.cfile | cat", "0 0"),
+                               ("verify damaged_words.cfile | true", "2 0"), ("verify words.cfile | true", "0 0")):
+            done = subprocess.run(["bash", "-c", f'"$0" {command} >/dev/null; echo "${{PIPESTATUS[@]}}"', DUMP],
+                                  cwd=self.folder, capture_output=True, timeout=60)
+            self.assertEqual((done.stdout.decode(), done.stderr), (f"{codes}\n", b""), command)
+
+    def test_ignored_sigpipe(self):
+        # As where a service manager ignores it: an error like any other.
+        end, pipe = os.pipe()
+        os.close(end)
+        done = subprocess.run([DUMP, "values", "keys.cfile"], cwd=self.folder, stdout=pipe, stderr=subprocess.PIPE,
+                              restore_signals=False, timeout=60)
+        os.close(pipe)
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, b"cfile-dump: standard output could not be written: Broken pipe\n"))
 
     def test_full_device(self):
+        message = "cfile-dump: standard output could not be written: No space left on device\n"
         with open("/dev/full", "wb") as full:
-            done = subprocess.run([DUMP, "values", "keys.cfile"], cwd=self.folder, stdout=full,
-                                  stderr=subprocess.PIPE, timeout=60)
-        self.assertEqual(done.returncode, 3)
-        self.assertIn(b"standard output could not be written", done.stderr)
+            for command in (*self.commands(), ["verify", "words.cfile"], ["verify", "t"],
+                            ["salvage", "--force", "words.cfile", "full.cfile"]):
+                self.assertEqual(self.run_into(full, *command), (3, message), command)
+            self.assertEqual(self.run_into(full, "verify", "damaged_words.cfile"), (2, message))
+
+    def test_nothing_steers_a_terminal(self):
+        # Names of a folder, columns and keys with what terminals act on: ESC, BEL, DEL, CSI as one character.
+        evil = "e\x1b[31m\x07\x7f\x9bvil"
+        csv, table = f"{evil}.csv", f"{evil}.t"
+        (self.folder / csv).write_text(f"{evil},id\n{evil},7\n")
+        (self.folder / f"{evil}.jsonl").write_text(json.dumps({evil: {evil: evil}}) + "\n")
+        subprocess.run([IMPORT, csv, table, "--quiet"], cwd=self.folder, check=True, timeout=60)
+        subprocess.run([IMPORT, f"{evil}.jsonl", f"{evil}.j", "--quiet"], cwd=self.folder, check=True, timeout=60)
+        file = f"{evil}.cfile"
+        shutil.copy(next((self.folder / table).glob("*/*.cfile")), self.folder / file)
+        flip(shutil.copy(self.folder / file, self.folder / f"{evil}.damaged"), 90)
+        shutil.copytree(self.folder / table, self.folder / f"{evil}.torn")
+        next((self.folder / f"{evil}.torn").glob("*/*.cfile")).write_bytes(b"")
+        shown = set()
+        for path in (file, table, f"{evil}.j", f"{evil}.damaged", f"{evil}.torn", f"{evil}.none", csv, evil):
+            for command in ([], ["header"], ["footer"], ["blocks"], ["index"], ["values"], ["verify"], ["records"],
+                            ["records", "--schema"], ["values", "--where", f'"{evil}" = 7'],
+                            ["values", "--where", f"id = {evil}"], ["values", "--columns", evil], ["at", "9"],
+                            ["at", evil], ["find", evil], ["find", "--column", evil, evil],
+                            ["salvage", "--force", f"{evil}.out"], [evil]):
+                for form in ([], ["--json"]):
+                    code, out, error = self.run_dump(*command[:1], *form, path, *command[1:])
+                    shown.add((code, out != "", error != ""))
+                    self.assertNotRegex(error, "[^ -~\n]", (command, path))
+                    if form == [] and command != ["records"]:
+                        self.assertNotRegex(out, "[^ -~\n\t]", (command, path))
+                    else:  # JSON has its own escapes
+                        self.assertNotRegex(out, "[\0-\x08\x0b-\x1f]", (command, path))
+                        for line in out.splitlines() if command[:1] in (["values"], ["records"]) else [out]:
+                            if line and "--schema" not in command:
+                                json.loads(line)
+        self.assertTrue({(0, True, False), (1, False, True), (2, True, True)} <= shown, shown)
+
+    def test_schema_of_records_is_read_again(self):
+        name = 'e\x1b"\\x\n'
+        (self.folder / "odd.jsonl").write_text(json.dumps({name: 1}) + "\n")
+        subprocess.run([IMPORT, "odd.jsonl", "odd", "--quiet"], cwd=self.folder, check=True, timeout=60)
+        schema = self.dump("records", "--schema", "odd")
+        self.assertIn('"e\\x1b\\"\\\\x\\x0a"', schema)
+        (self.folder / "odd.schema").write_text(schema)
+        subprocess.run([IMPORT, "odd.jsonl", "odd2", "--quiet", "--schema", "odd.schema"], cwd=self.folder, check=True,
+                       timeout=60)
+        self.assertEqual(json.loads(self.dump("records", "odd2")), {name: 1})
+
+    def test_limits(self):
+        (self.folder / "nested.jsonl").write_text('{"a":{"b":1,"c":[1,2]},"d":1}\n')
+        subprocess.run([IMPORT, "nested.jsonl", "nested", "--quiet"], cwd=self.folder, check=True, timeout=60)
+        for command in (["records"], ["records", "--schema"]):
+            for table, leaves in (("t", 4), ("nested", 3)):
+                self.dump(*command, "--max-leaves", str(leaves), table)
+                code, out, error = self.run_dump(*command, "--max-leaves", str(leaves - 1), table)
+                self.assertNotEqual(code, 0)
+                self.assertEqual(out, "")
+                self.assertRegex(error, f"limit of {leaves - 1}.*max.leaves")
+        for command in ([], ["verify"], ["values"]):
+            self.assertNotEqual(self.run_dump(*command, "--max-leaves", "2", "nested")[0], 0)
+        for option in ("--max-block-size", "--max-metadata-size", "--max-index-size", "--max-depth", "--max-leaves"):
+            for value in ("-1", "x", "1x", "99999999999999999999999"):
+                code, out, error = self.run_dump("values", option, value, "t")
+                self.assertEqual((code, out), (1, ""), (option, value))
+                self.assertIn(f"{option}: '{value}' is not a ", error)
+        self.dump("values", "--max-block-size", "1MiB", "--max-metadata-size", "64 kb", "t")
+
+    def test_errors_say_where_once(self):
+        for command in (["values", "--where", "value > a", "damaged_paths.cfile"], ["values", "damaged_paths.cfile"],
+                        ["values", "--where", "value is null", "damaged_paths.cfile"]):
+            code, _, error = self.run_dump(*command)
+            self.assertEqual(code, 2)
+            self.assertEqual(error.count("damaged_paths.cfile"), 1, error)
+            self.assertEqual(error.count("block at offset"), 1, error)
 
     def test_every_help_has_an_example(self):
         commands = ("header", "footer", "blocks", "index", "values", "at", "find", "records", "verify")

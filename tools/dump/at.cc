@@ -17,7 +17,7 @@ ExitCode PrintAt(uint64_t ordinal, const CommonOptions& common, Output& output) 
         absl::OutOfRangeError(absl::StrCat("there is no row ", ordinal, ": ", common.path, " has ",
                                            Plural(num_rows, "row"), ", counted from 0")));
   }
-  return PrintRows(*input, common, {}, ordinal, 1, /*where=*/"", output);
+  return PrintRows(*input, common, {}, ordinal, 1, /*where=*/std::nullopt, output);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action) {
   command->add_option("N", *ordinal, "The ordinal; the first value has ordinal 0")
       ->required()
       ->type_name("")
-      ->check(CheckUnsigned);
+      ->check(NumberIn(0, UINT64_MAX));
   command->callback([&action, ordinal] {
     action = [ordinal](const CommonOptions& chosen, Output& output) {
       return PrintAt(*ordinal, chosen, output);

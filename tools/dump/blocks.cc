@@ -84,8 +84,7 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
       AppendLine(block, reader->info(), of_block, output.text);
       if (with_bytes) output.text += Hex(block) + "\n";
     }
-    output.Drain();
-    return true;
+    return output.Drain();
   });
   status.Update(statistics.status());
   if (list) list->Finish(status);

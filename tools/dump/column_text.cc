@@ -92,7 +92,7 @@ class TypedColumnText final : public ColumnText {
 
   void AppendAsJson(const T& value, std::string& out) {
     if (json_number_ && IsExactInJson(value)) {
-      AppendText<T>(type_, value, out);
+      AppendJsonNumber<T>(type_, value, out);
     } else {
       AppendJsonBytes(TextOf(value), out);
     }

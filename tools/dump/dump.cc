@@ -1,11 +1,12 @@
 #include "tools/dump/dump.h"
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tools/utf8.h"
 
@@ -75,8 +76,15 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
   return options;
 }
 
+void Output::IgnoreClosedPipe() {
+  std::signal(SIGPIPE, SIG_IGN);
+  ignore_closed_pipe_ = true;
+}
+
 void Output::Flush() {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (write_error_ == 0 && std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+    write_error_ = errno;
+  }
   text.clear();
 }
 
@@ -88,8 +96,12 @@ ExitCode Output::Fail(const absl::Status& status) {
 
 ExitCode Output::Finish(ExitCode code) {
   Flush();
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  return Report(kToolName, absl::UnavailableError("standard output could not be written"));
+  if (write_error_ == 0 && std::fflush(stdout) != 0) write_error_ = errno;
+  if (write_error_ == 0 || (ignore_closed_pipe_ && write_error_ == EPIPE)) return code;
+  const std::string message =
+      absl::StrCat("standard output could not be written: ", std::strerror(write_error_));
+  const ExitCode not_written = Report(kToolName, absl::UnavailableError(message));
+  return code == kFine ? not_written : code;
 }
 
 CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& name,
@@ -133,7 +145,9 @@ void AddLimitOptions(CLI::App& command, CommonOptions& common) {
       ->type_name("LEVELS")
       ->check(NumberIn(1, kMaxDepth))
       ->group(kGroup);
-  command.add_option("--max-leaves", common.max_leaves, "Columns of schemas (default: 10,000)")
+  command
+      .add_option("--max-leaves", common.max_leaves,
+                  "Leaves of the schema of records (default: 10,000)")
       ->type_name("NUMBER")
       ->check(NumberIn(1, kMaxLeaves))
       ->group(kGroup);
@@ -147,25 +161,19 @@ void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common) {
 void AddColumnOptions(CLI::App& command, CommonOptions& common, const std::string& column_help,
                       const std::string& part_help) {
   command.add_option("--column", common.column, column_help)->type_name("NAME");
-  command.add_option("--part", common.part, part_help)->type_name("N")->check(CheckUnsigned);
-}
-
-std::string CheckUnsigned(const std::string& text) {
-  uint64_t value;
-  if (text.starts_with('-') || !absl::SimpleAtoi(text, &value)) {
-    return "'" + text + "' is not a number from 0 to 2^64 - 1";
-  }
-  return "";
+  command.add_option("--part", common.part, part_help)
+      ->type_name("N")
+      ->check(NumberIn(0, UINT64_MAX));
 }
 
 absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name) {
   if (const auto column = table.schema().Find(name)) return *column;
   std::string known;
   for (const ColumnSchema& column : table.schema().columns) {
-    absl::StrAppend(&known, known.empty() ? "" : ", ", column.name);
+    absl::StrAppend(&known, known.empty() ? "" : ", ", NameAsWritten(column.name));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("the table has no column '", name, "'; it has ", known));
+      absl::StrCat("the table has no column ", Quoted(name), "; it has ", known));
 }
 
 absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& name) {

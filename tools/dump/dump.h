@@ -45,19 +45,29 @@ class Output {
   // Append what is to be printed here, then call Drain.
   std::string text;
 
-  // Writes the text if enough of it is there.
-  void Drain() {
+  // Writes the text if there is enough of it. False: standard output cannot be written, so there is
+  // no use in more text.
+  bool Drain() {
     if (text.size() >= kFlushBytes) Flush();
+    return write_error_ == 0;
   }
   void Flush();
 
+  // For commands that are called for their exit code: if the reader of a pipe closes it, they run
+  // to their end and Finish is silent about it. By default the process then ends by SIGPIPE.
+  void IgnoreClosedPipe();
+
   // Prints what is pending, then the error to stderr. Returns its exit code.
   ExitCode Fail(const absl::Status& status);
-  // Prints what is pending. Fails if any of the output could not be written.
+  // Prints what is pending. Returns `code`; if some of the output could not be written, says so on
+  // stderr and returns kIoError instead of kFine.
   ExitCode Finish(ExitCode code);
 
  private:
   static constexpr size_t kFlushBytes = 64 * 1024;
+
+  bool ignore_closed_pipe_ = false;
+  int write_error_ = 0;  // errno of the first write that failed
 };
 
 // What main runs after the command line was understood.
@@ -96,8 +106,6 @@ inline constexpr const char* kOneColumn = "Of a table: this column";
 inline constexpr const char* kAllParts = "Of one part only, counted from 0 (default: all)";
 inline constexpr const char* kOnlyPart =
     "Of this part, counted from 0; needed if the table has several";
-// For CLI::Option::check: CLI11 takes -1 for an unsigned number.
-std::string CheckUnsigned(const std::string& text);
 
 ReaderOptions OptionsOf(const CommonOptions& common);
 

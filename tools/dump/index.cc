@@ -101,8 +101,7 @@ absl::Status PrintTree(const Reader& reader, IndexKind kind, std::optional<JsonL
     } else {
       AppendNode(info.type, node, kind, output.text);
     }
-    output.Drain();
-    return true;
+    return output.Drain();
   });
 }
 

@@ -3,6 +3,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,11 @@ constexpr char kHelp[] =
     "Without a subcommand a summary is printed. `cfile-dump SUBCOMMAND --help` says more about "
     "each.\n"
     "A file with the name of a subcommand is opened by a path: cfile-dump ./values\n\n"
-    "Exit codes: 0 fine, 1 wrong use or above a limit, 2 damaged, 3 could not be read, 4 needs what this build does "
-    "not have.\n"
-    "Of a damaged file what can be read is printed before the error.\n\n"
+    "Exit codes: 0 fine, 1 wrong use or above a limit, 2 damaged, 3 input or output failed, 4 needs "
+    "what this\nbuild does not have.\n"
+    "Of a damaged file, everything that can be read is printed before the error. If the reader of a "
+    "pipe closes it,\n"
+    "cfile-dump ends by SIGPIPE, except verify and salvage, which run to their end.\n\n"
     "Examples:\n"
     "  cfile-dump keys.cfile\n"
     "  cfile-dump flights --column carrier\n"
@@ -41,7 +44,7 @@ class HelpFormatter final : public CLI::Formatter {
 };
 
 ExitCode Misuse(const std::string& message) {
-  std::fprintf(stderr, "cfile-dump: %s\nSee cfile-dump --help\n", message.c_str());
+  std::fprintf(stderr, "cfile-dump: %s\nSee cfile-dump --help\n", TerminalSafe(message).c_str());
   return kUsage;
 }
 
@@ -50,8 +53,8 @@ bool Exists(const std::string& path) {
   return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
 }
 
-// What is wrong with a command line that names no subcommand, or one behind the file; empty if it
-// is fine.
+// What is wrong with a command line that has no subcommand, or has it after the file; empty if
+// nothing is.
 std::string WrongArguments(const CLI::App& app, const std::vector<std::string>& files) {
   const auto chosen = app.get_subcommands();
   if (files.empty()) return chosen.empty() ? "a FILE or a subcommand is missing" : "";
@@ -100,11 +103,14 @@ int Run(int argc, char** argv) {
   AddVerifyCommand(app, common, action);
   AddSalvageCommand(app, common, action);
 
+  Output output;
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
-    app.exit(help);
-    return kFine;
+    std::ostringstream text;
+    app.exit(help, text, text);
+    output.text = text.str();
+    return output.Finish(kFine);
   } catch (const CLI::ParseError& error) {
     const std::string wrong =
         file_option->count() > 0 ? WrongArguments(app, file_option->results()) : "";
@@ -112,7 +118,6 @@ int Run(int argc, char** argv) {
   }
   if (const std::string wrong = WrongArguments(app, files); !wrong.empty()) return Misuse(wrong);
   if (!files.empty()) common.path = files[0];
-  Output output;
   return action(common, output);
 }
 
@@ -120,7 +125,6 @@ int Run(int argc, char** argv) {
 }  // namespace cfile::tools
 
 int main(int argc, char** argv) {
-  cfile::tools::EndQuietlyOnClosedPipe();
   try {
     return cfile::tools::Run(argc, argv);
   } catch (const std::exception& error) {  // out of memory

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/records.h"
 #include "tools/dump/dump.h"
+#include "tools/dump/rows.h"
 #include "tools/records/json_printer.h"
 
 namespace cfile::tools {
@@ -32,7 +33,7 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
   if (!reader.ok()) return output.Fail(reader.status());
   const RecordSchema& schema = (*reader)->schema();
   if (options.schema) {
-    output.text += schema.ToString();
+    output.text += TerminalSafeLines(schema.ToString());
     return output.Finish(kFine);
   }
   std::vector<size_t> leaves(schema.leaves().size());
@@ -47,7 +48,7 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
     start = 0;
   });
   for (uint64_t i = 0; i < options.count; ++i) {
-    output.Drain();
+    if (!output.Drain()) break;
     start = output.text.size();
     const absl::StatusOr<bool> more = (*reader)->Next(printer);
     if (!more.ok()) {
@@ -83,16 +84,14 @@ void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
   command
       ->add_option("--ordinal", options->ordinal, "Where to begin; the first record has ordinal 0")
       ->type_name("N")
-      ->check(CheckUnsigned);
+      ->check(NumberIn(0, UINT64_MAX));
   command->add_option("--count", options->count, "How many at most")
       ->type_name("N")
-      ->check(CheckUnsigned);
-  command
-      ->add_option("--columns", options->columns,
-                   "Which leaves, or groups with all that is in them")
-      ->type_name("PATH,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->check(NumberIn(0, UINT64_MAX));
+  AddColumnsOption(*command, options->columns,
+                   "Which leaves, or groups with all that is in them; a path with a comma is "
+                   "written in double quotes")
+      ->type_name("PATH,...");
   command->add_flag("--schema", options->schema, "Print the schema instead");
   command->callback([&action, options] {
     action = [options](const CommonOptions& chosen, Output& output) {

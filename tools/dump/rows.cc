@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/where.h"
+#include "tools/dump/where_parser.h"
 
 namespace cfile::tools {
 namespace {
@@ -37,9 +38,9 @@ absl::StatusOr<std::vector<Column>> OpenColumns(const Input& input, const std::s
   }
   for (const size_t column : chosen) {
     if (input.table->schema().columns[column].has_levels()) {
-      return absl::InvalidArgumentError(absl::StrCat("column ",
-                                                     input.table->schema().columns[column].name,
-                                                     " is nested: cfile-dump records shows it"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("column ", NameAsWritten(input.table->schema().columns[column].name),
+                       " is nested: cfile-dump records shows it"));
     }
     auto text = NewColumnText(*input.table, column);
     if (!text.ok()) return text.status();
@@ -70,7 +71,7 @@ absl::Status AppendJsonRow(const std::vector<Column>& columns, bool table, uint6
                   table ? ",\"values\":{" : ",");
   for (const Column& column : columns) {
     if (&column != columns.data()) out += ',';
-    AppendJsonBytes(column.name, out);
+    AppendJsonName(column.name, out);
     out += ':';
     if (absl::Status status = column.text->AppendNext(Form::kJson, out); !status.ok()) {
       out.resize(start);
@@ -96,22 +97,18 @@ absl::Status SeekAll(const std::vector<Column>& columns, uint64_t ordinal) {
 // The first `count` rows that `finder` gives.
 absl::Status PrintFound(const std::vector<Column>& columns, const CommonOptions& common, bool table,
                         uint64_t count, RowFinder& finder, Output& output) {
-  uint64_t next = 0;  // where the columns stand
-  bool begun = false;
-  while (count > 0) {
-    const auto ordinals = finder.Next();
-    if (!ordinals.ok()) return ordinals.status();
-    if (ordinals->empty()) break;
-    for (const uint64_t ordinal : ordinals->first(std::min<uint64_t>(count, ordinals->size()))) {
-      absl::Status status;
-      if (!begun || ordinal != next) status = SeekAll(columns, ordinal);
-      if (status.ok()) status = AppendRow(columns, common, table, ordinal, output.text);
-      if (!status.ok()) return status;
-      output.Drain();
-      begun = true;
-      next = ordinal + 1;
-      --count;
-    }
+  std::optional<uint64_t> next;  // where the columns stand
+  for (; count > 0; --count) {
+    const auto found = finder.Next();
+    if (!found.ok()) return found.status();
+    if (!found->has_value()) break;
+    const uint64_t ordinal = **found;
+    absl::Status status;
+    if (ordinal != next) status = SeekAll(columns, ordinal);
+    if (status.ok()) status = AppendRow(columns, common, table, ordinal, output.text);
+    if (!status.ok()) return status;
+    if (!output.Drain()) break;
+    next = ordinal + 1;
   }
   return absl::OkStatus();
 }
@@ -120,12 +117,12 @@ absl::Status PrintFound(const std::vector<Column>& columns, const CommonOptions&
 
 ExitCode PrintRows(const Input& input, const CommonOptions& common,
                    const std::vector<std::string>& columns, uint64_t ordinal, uint64_t count,
-                   const std::string& where, Output& output) {
+                   const std::optional<std::string>& where, Output& output) {
   const auto opened = OpenColumns(input, common.column, columns);
   if (!opened.ok()) return output.Fail(opened.status());
-  std::unique_ptr<RowFinder> finder;
-  if (!where.empty()) {
-    auto found = NewRowFinder(input, where, ordinal);
+  std::optional<RowFinder> finder;
+  if (where) {
+    auto found = RowFinder::Open(input, *where, ordinal);
     if (!found.ok()) return output.Fail(found.status());
     finder = *std::move(found);
   }
@@ -143,7 +140,7 @@ ExitCode PrintRows(const Input& input, const CommonOptions& common,
     }
     output.text += '\n';
   }
-  if (finder != nullptr) {
+  if (finder) {
     const absl::Status status = PrintFound(*opened, common, table, count, *finder, output);
     return status.ok() ? output.Finish(kFine) : output.Fail(status);
   }
@@ -154,9 +151,28 @@ ExitCode PrintRows(const Input& input, const CommonOptions& common,
   for (; ordinal < end; ++ordinal) {
     const absl::Status status = AppendRow(*opened, common, table, ordinal, output.text);
     if (!status.ok()) return output.Fail(status);
-    output.Drain();
+    if (!output.Drain()) break;
   }
   return output.Finish(kFine);
+}
+
+CLI::Option* AddColumnsOption(CLI::App& command, std::vector<std::string>& names,
+                              const std::string& help) {
+  const auto add = [&names](const CLI::results_t& lists) {
+    for (const std::string& list : lists) {
+      const auto parsed = ParseNames(list);
+      if (!parsed.ok()) {
+        throw CLI::ValidationError(
+            std::string(parsed.status().message().data(), parsed.status().message().size()));
+      }
+      names.insert(names.end(), parsed->begin(), parsed->end());
+    }
+    return true;
+  };
+  return command.add_option("--columns", add, help)
+      ->type_name("NAME,...")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
 }
 
 uint64_t NumRows(const Input& input) {

@@ -38,7 +38,7 @@ void AddText(const SalvageReport& report, std::string& text) {
     absl::StrAppend(&text, "  dictionary ", NameOf(report.dictionary), "\n");
   for (const LostBytes& lost : report.lost) {
     absl::StrAppend(&text, "  lost bytes ", lost.begin, " to ", lost.end - 1, ": ",
-                    WithOptionNames(lost.reason), "\n");
+                    TerminalSafe(WithOptionNames(lost.reason)), "\n");
   }
   if (report.more_lost.count > 0) {
     absl::StrAppend(&text, "  and ", report.more_lost.count, " more, ",
@@ -76,6 +76,7 @@ Json ToJson(const std::string& path, const std::string& out, const SalvageReport
 
 ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& arguments,
                      Output& output) {
+  output.IgnoreClosedPipe();
   std::error_code ignored;
   if (!arguments.force &&
       std::filesystem::exists(std::filesystem::symlink_status(arguments.out, ignored))) {
@@ -93,9 +94,9 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
   if (common.json) {
     absl::StrAppend(&output.text, ToJson(common.path, arguments.out, *report).dump(2), "\n");
   } else {
-    absl::StrAppend(&output.text, arguments.out, ": ",
-                    report->complete() ? "all that was in " : "what is left of ", common.path,
-                    "\n");
+    absl::StrAppend(&output.text, Printable(arguments.out), ": ",
+                    report->complete() ? "all that was in " : "what is left of ",
+                    Printable(common.path), "\n");
     AddText(*report, output.text);
   }
   return output.Finish(report->complete() ? kFine : kDamaged);

@@ -59,6 +59,12 @@ std::vector<std::string> BlockTotals::EncodingNames() const {
   return names;
 }
 
+uint64_t BlockTotals::compressed_blocks() const {
+  uint64_t count = 0;
+  for (const EncodingTotals& each : encodings) count += each.compressed_blocks;
+  return count;
+}
+
 TreeTotals MeasureTree(const Reader& reader, IndexKind kind) {
   TreeTotals totals;
   totals.status = VisitIndex(reader, kind, [&](const IndexNodeInfo& node) {

@@ -22,6 +22,7 @@ struct BlockTotals {
 
   void Add(const Reader& reader);
   std::vector<std::string> EncodingNames() const;
+  uint64_t compressed_blocks() const;
 
  private:
   void AddBlock(Encoding encoding, uint64_t stored, uint64_t encoded, bool compressed);

@@ -16,7 +16,7 @@ namespace {
 struct ColumnTotals {
   BlockTotals blocks;
   uint64_t file_bytes = 0;
-  std::vector<std::string> compressions;  // each once
+  std::vector<std::string> compressions;  // what blocks really use, each once
 };
 
 ColumnTotals Measure(const TableReader& table, size_t column) {
@@ -27,9 +27,15 @@ ColumnTotals Measure(const TableReader& table, size_t column) {
       totals.blocks.status.Update(reader.status());
       continue;
     }
+    const uint64_t compressed_before = totals.blocks.compressed_blocks();
     totals.blocks.Add(*reader);
     totals.file_bytes += reader->info().file_size_bytes;
-    AddName(CompressionName(reader->info().compression), totals.compressions);
+    if (totals.blocks.compressed_blocks() > compressed_before) {
+      AddName(CompressionName(reader->info().compression), totals.compressions);
+    }
+  }
+  if (totals.compressions.empty() && totals.blocks.blocks > 0) {
+    totals.compressions.push_back(CompressionName(Compression::kNone));
   }
   return totals;
 }
@@ -121,8 +127,9 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, O
     if (!status.ok()) json["error"] = JsonError(status);
     output.text = json.dump(2) + "\n";
   } else {
-    output.text = absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n\n", "table", common.path, "rows",
-                                  table.num_rows(), "parts", table.num_parts());
+    output.text =
+        absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n\n", "table", Printable(common.path), "rows",
+                        table.num_rows(), "parts", table.num_parts());
     output.text += Align(lines, 5);
   }
   return status.ok() ? output.Finish(kFine) : output.Fail(status);

@@ -15,13 +15,14 @@ struct ValuesOptions {
   uint64_t count = std::numeric_limits<uint64_t>::max();
   std::vector<std::string> columns;
   std::string where;
+  bool has_where = false;  // it may be empty, which is an error
 };
 
 ExitCode PrintValues(const ValuesOptions& options, const CommonOptions& common, Output& output) {
   const auto input = OpenInput(common);
   if (!input.ok()) return output.Fail(input.status());
-  return PrintRows(*input, common, options.columns, options.ordinal, options.count, options.where,
-                   output);
+  return PrintRows(*input, common, options.columns, options.ordinal, options.count,
+                   options.has_where ? std::optional(options.where) : std::nullopt, output);
 }
 
 }  // namespace
@@ -40,33 +41,42 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "{\"schema_version\":1,\"ordinal\":0,\"value\":\"apple\"}; of a table it has\n"
       "\"values\":{\"COLUMN\":...} instead. Strings that are not UTF-8 are {\"hex\":\"...\"}; nan "
       "and inf are strings.\n\n"
+      "A condition is COLUMN = VALUE (or != < <= > >=), COLUMN BETWEEN VALUE AND VALUE, COLUMN IN "
+      "(VALUE, ...),\n"
+      "COLUMN LIKE 'PREFIX%', COLUMN BEGINS PREFIX, COLUMN IS NULL or COLUMN IS NOT NULL. VALUE is "
+      "words, or any\n"
+      "text in single quotes ('O''Hare'), in the form that `find` takes; COLUMN is a word, or any "
+      "name in double\n"
+      "quotes (\"First Name\").\n\n"
       "Examples:\n"
       "  cfile-dump values keys.cfile | head\n"
       "  cfile-dump values --where 'value >= 1007' keys.cfile\n"
-      "  cfile-dump values --where 'carrier begins U' --columns year,carrier flights\n"
+      "  cfile-dump values --where \"carrier = 'UA' and month between 6 and 8\" --columns "
+      "day,carrier flights\n"
       "  cfile-dump values --ordinal 1000000 --count 10 --columns year,carrier flights");
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<ValuesOptions>();
   command
       ->add_option("--ordinal", options->ordinal, "Where to begin; the first value has ordinal 0")
       ->type_name("N")
-      ->check(CheckUnsigned);
+      ->check(NumberIn(0, UINT64_MAX));
   command->add_option("--count", options->count, "How many at most")
       ->type_name("N")
-      ->check(CheckUnsigned);
+      ->check(NumberIn(0, UINT64_MAX));
   AddColumnOptions(*command, common, "Of a table: this column, as that of a file", kAllParts);
-  command->add_option("--columns", options->columns, "Which columns of a table, in this order")
-      ->type_name("NAME,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->excludes("--column");
-  command
-      ->add_option("--where", options->where,
-                   "Only rows that match: COLUMN, = != < <= > >= or begins, and a value; or COLUMN "
-                   "is null, COLUMN is not null. The column of a file is called value. Blocks that "
-                   "cannot hold such a row are not read")
-      ->type_name("CONDITION");
-  command->callback([&action, options] {
+  CLI::Option* columns = AddColumnsOption(
+      *command, options->columns,
+      "Which columns of a table, in this order; a name with a comma is written in double quotes, as "
+      "in '\"a,b\",c'");
+  columns->excludes("--column");
+  const CLI::Option* where =
+      command
+          ->add_option("--where", options->where,
+                       "Only rows that match all conditions, which AND joins. The column of a file "
+                       "is called value. Blocks that cannot hold such a row are not read")
+          ->type_name("CONDITIONS");
+  command->callback([&action, options, where] {
+    options->has_where = where->count() > 0;
     action = [options](const CommonOptions& chosen, Output& output) {
       return PrintValues(*options, chosen, output);
     };

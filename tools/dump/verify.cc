@@ -72,7 +72,7 @@ class VerifyPrinter {
     if (json_) {
       AddJson(path, report);
     } else {
-      absl::StrAppend(&output_.text, path, ": ", NameOf(worst), "\n");
+      absl::StrAppend(&output_.text, Printable(path), ": ", NameOf(worst), "\n");
       AddText(path, report, file_size);
     }
     output_.Drain();
@@ -106,7 +106,7 @@ class VerifyPrinter {
       if (const std::string prefix = path + ": "; message.starts_with(prefix)) {
         message.erase(0, prefix.size());
       }
-      absl::StrAppend(&text, "  ", message, "\n");
+      absl::StrAppend(&text, "  ", TerminalSafe(message), "\n");
       if (damage.first_ordinal && damage.last_ordinal) {
         absl::StrAppend(&text, "    concerns rows ", *damage.first_ordinal, " to ",
                         *damage.last_ordinal, "\n");
@@ -178,6 +178,7 @@ absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& com
 }
 
 ExitCode VerifyInput(const CommonOptions& common, Output& output) {
+  output.IgnoreClosedPipe();
   VerifyPrinter printer(common.json, output);
   // A part's files are compared with table.cft, which the path of one alone would not name.
   CommonOptions whole = common;
@@ -220,7 +221,7 @@ void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
              "in all its files, and if these are in order, that the leaves of nested records go "
              "together and that compound keys are those of their rows. Ends with 0 if everything is "
              "in order,\nwith 2 if anything is damaged and with 1 if a limit, which is named, kept a "
-             "part from being checked.\n\n"
+             "part from being checked,\neven if nobody reads its output.\n\n"
              "Examples:\n"
              "  cfile-dump verify keys.cfile\n"
              "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'");

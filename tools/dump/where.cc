@@ -1,144 +1,203 @@
 #include "tools/dump/where.h"
 
-#include <optional>
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/scan.h"
 #include "tools/dump/rows.h"
+#include "tools/dump/where_parser.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
 namespace {
 
+using Kind = Condition::Kind;
+
 // A file of the column.
 struct Part {
   Reader reader;
   uint64_t first_ordinal;
+
+  uint64_t end_ordinal() const { return first_ordinal + reader.num_values(); }
 };
 
 // The scans of all parts, one after the other.
 template <typename T>
-class ScanFinder final : public RowFinder {
+class PartsScan final : public ConditionScan {
  public:
-  ScanFinder(std::vector<Part> parts, Predicate<T> predicate, uint64_t first_ordinal)
-      : parts_(std::move(parts)), predicate_(std::move(predicate)), first_ordinal_(first_ordinal) {}
+  PartsScan(std::vector<Part> parts, Predicate<T> predicate)
+      : parts_(std::move(parts)), predicate_(std::move(predicate)) {}
 
-  absl::StatusOr<std::span<const uint64_t>> Next() override {
-    ordinals_.clear();
-    for (; part_ < parts_.size(); ++part_, scan_.reset()) {
-      const Part& part = parts_[part_];
+  absl::StatusOr<std::optional<uint64_t>> AtOrAfter(uint64_t ordinal) override {
+    while (true) {
+      while (!matches_.empty() && parts_[part_].first_ordinal + matches_[0] < ordinal) {
+        reached_ = parts_[part_].first_ordinal + matches_[0];
+        matches_ = matches_.subspan(1);
+      }
+      if (!matches_.empty()) return parts_[part_].first_ordinal + matches_[0];
+      // Another condition has ruled out so many rows that a new scan reads less.
+      if (scan_ && ordinal > reached_ + kFarRows) scan_.reset();
       if (!scan_) {
-        const uint64_t before = std::max(first_ordinal_, part.first_ordinal) - part.first_ordinal;
-        auto scan = Scan<T>::Open(part.reader, predicate_, {.first_ordinal = before});
+        while (part_ < parts_.size() && parts_[part_].end_ordinal() <= ordinal) ++part_;
+        if (part_ == parts_.size()) return std::nullopt;
+        reached_ = std::max(ordinal, parts_[part_].first_ordinal);
+        auto scan = Scan<T>::Open(parts_[part_].reader, predicate_,
+                                  {.first_ordinal = reached_ - parts_[part_].first_ordinal});
         if (!scan.ok()) return scan.status();
         scan_.emplace(*std::move(scan));
       }
       const auto batch = scan_->Next();
       if (!batch.ok()) return batch.status();
-      for (const uint64_t ordinal : batch->ordinals)
-        ordinals_.push_back(part.first_ordinal + ordinal);
-      if (!ordinals_.empty()) break;
+      matches_ = batch->ordinals;
+      if (matches_.empty()) {
+        scan_.reset();
+        ++part_;
+      }
     }
-    return ordinals_;
   }
 
  private:
-  std::vector<Part> parts_;
-  Predicate<T> predicate_;
-  uint64_t first_ordinal_;
+  static constexpr uint64_t kFarRows = 65'536;
+
+  const std::vector<Part> parts_;
+  const Predicate<T> predicate_;
   size_t part_ = 0;
-  std::optional<Scan<T>> scan_;
-  std::vector<uint64_t> ordinals_;
+  std::optional<Scan<T>> scan_;             // of the part
+  std::span<const uint64_t> matches_ = {};  // of the scan's batch, in the part, not yet passed
+  uint64_t reached_ = 0;                    // a row that the scan has come to
 };
 
-absl::Status NoCondition(const std::string& where) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("--where '", where,
-                   "': expected COLUMN, one of = != < <= > >= begins, and a value; or COLUMN is "
-                   "null, COLUMN is not null"));
-}
-
-// Takes what stands before the next blank off the front of `text`.
-std::string TakeWord(std::string& text) {
-  const size_t end = std::min(text.find(' '), text.size());
-  std::string word = text.substr(0, end);
-  text.erase(0, std::min(text.find_first_not_of(' ', end), text.size()));
-  return word;
-}
-
-// `condition`: what stands behind the column.
 template <typename T>
-absl::StatusOr<Predicate<T>> ParseCondition(const ColumnType& type, const std::string& where,
-                                            std::string condition) {
+absl::StatusOr<Predicate<T>> MakePredicate(const ColumnType& type, const Condition& condition,
+                                           std::string_view where) {
   using P = Predicate<T>;
-  const std::string word = TakeWord(condition);
-  if (word == "is") {
-    if (condition == "null") return P::IsNull();
-    if (condition == "not null") return P::IsNotNull();
-    return NoCondition(where);
+  const Kind kind = condition.kind;
+  if (kind == Kind::kIsNull) return P::IsNull();
+  if (kind == Kind::kIsNotNull) return P::IsNotNull();
+  const auto no_such_condition = [&](std::string_view what) {
+    return WhereError(where, condition.kind_offset,
+                      absl::StrCat("values of type ", type.ToString(), " ", std::string(what)));
+  };
+  if (kind == Kind::kHasPrefix && type.physical() != PhysicalType::kBytes) {
+    return no_such_condition("have no prefix");
   }
-  if (word == "begins") {
-    if constexpr (std::is_same_v<T, std::string_view>) {
-      if (type.physical() == PhysicalType::kBytes) {
-        std::string scratch;
-        const auto prefix = ParseText<T>(type, condition, scratch);
-        if (!prefix.ok()) return prefix.status();
-        return P::HasPrefix(*prefix);
-      }
+  if (std::is_same_v<T, encodings::Int96> && kind != Kind::kEqual && kind != Kind::kNotEqual &&
+      kind != Kind::kIn) {
+    return no_such_condition("have no order");
+  }
+  std::vector<Owned<T>> constants;
+  for (const Condition::Value& text : condition.values) {
+    std::string scratch;
+    const auto value = ParseText<T>(type, text.text, scratch);
+    if (!value.ok()) {
+      const absl::string_view message = value.status().message();
+      return WhereError(where, text.offset, {message.data(), message.size()});
     }
-    return absl::InvalidArgumentError(absl::StrCat("--where '", where, "': values of type ",
-                                                   type.ToString(), " begin with nothing"));
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isnan(*value)) return WhereError(where, text.offset, "nothing compares with nan");
+    }
+    constants.emplace_back(*value);
   }
-  P(*const make)
-  (const T&) = word == "="    ? &P::Equal
-               : word == "!=" ? &P::NotEqual
-               : word == "<"  ? &P::Less
-               : word == "<=" ? &P::LessOrEqual
-               : word == ">"  ? &P::Greater
-               : word == ">=" ? &P::GreaterOrEqual
-                              : nullptr;
-  if (make == nullptr) return NoCondition(where);
-  std::string scratch;
-  const auto value = ParseText<T>(type, condition, scratch);
-  if (!value.ok()) return value.status();
-  return make(*value);
+  const T first = T(constants[0]);
+  switch (kind) {
+    case Kind::kEqual:
+      return P::Equal(first);
+    case Kind::kNotEqual:
+      return P::NotEqual(first);
+    case Kind::kLess:
+      return P::Less(first);
+    case Kind::kLessOrEqual:
+      return P::LessOrEqual(first);
+    case Kind::kGreater:
+      return P::Greater(first);
+    case Kind::kGreaterOrEqual:
+      return P::GreaterOrEqual(first);
+    case Kind::kBetween:
+      return P::Between(first, T(constants[1]));
+    case Kind::kIn: {
+      // Not a vector: that of bool has no span.
+      const auto values = std::make_unique<T[]>(constants.size());
+      for (size_t i = 0; i < constants.size(); ++i) values[i] = T(constants[i]);
+      return P::In(std::span<const T>(values.get(), constants.size()));
+    }
+    default:
+      if constexpr (std::is_same_v<T, std::string_view>) return P::HasPrefix(first);
+      return absl::InternalError("no such condition");
+  }
+}
+
+// The column that a condition names, in all parts.
+struct Column {
+  ColumnType type;
+  std::vector<Part> parts;
+};
+
+absl::StatusOr<Column> FindParts(const Input& input, const Condition& condition,
+                                 std::string_view where) {
+  const auto error = [&](std::string_view what) {
+    return WhereError(where, condition.column_offset, what);
+  };
+  constexpr std::string_view kNested = "the column is nested: cfile-dump records shows it";
+  if (input.file) {
+    if (condition.column != "value") return error("the column of a single file is called value");
+    if (input.file->info().has_levels()) return error(kNested);
+    return Column{input.file->type(), {{*input.file, 0}}};
+  }
+  const TableReader& table = *input.table;
+  const auto index = FindColumn(table, condition.column);
+  if (!index.ok()) return error({index.status().message().data(), index.status().message().size()});
+  const ColumnSchema& schema = table.schema().columns[*index];
+  if (schema.has_levels()) return error(kNested);
+  Column column{.type = schema.type, .parts = {}};
+  for (size_t part = 0; part < table.num_parts(); ++part) {
+    auto reader = table.OpenColumn(part, *index);
+    if (!reader.ok()) return reader.status();
+    column.parts.push_back({*std::move(reader), table.part_first_ordinal(part)});
+  }
+  return column;
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<RowFinder>> NewRowFinder(const Input& input,
-                                                        const std::string& where,
-                                                        uint64_t first_ordinal) {
-  std::string condition = where;
-  const std::string name = TakeWord(condition);
-  std::vector<Part> parts;
-  ColumnType type;
-  if (input.file) {
-    if (name != "value")
-      return absl::InvalidArgumentError("--where: the column of a single file is called value");
-    type = input.file->type();
-    parts.push_back({*input.file, 0});
-  } else {
-    const auto column = FindColumn(*input.table, name);
+absl::StatusOr<RowFinder> RowFinder::Open(const Input& input, std::string_view where,
+                                          uint64_t first_ordinal) {
+  const auto conditions = ParseConditions(where);
+  if (!conditions.ok()) return conditions.status();
+  std::vector<std::unique_ptr<ConditionScan>> scans;
+  for (const Condition& condition : *conditions) {
+    auto column = FindParts(input, condition, where);
     if (!column.ok()) return column.status();
-    type = input.table->schema().columns[*column].type;
-    for (size_t part = 0; part < input.table->num_parts(); ++part) {
-      auto reader = input.table->OpenColumn(part, *column);
-      if (!reader.ok()) return reader.status();
-      parts.push_back({*std::move(reader), input.table->part_first_ordinal(part)});
-    }
+    const absl::Status status = encodings::VisitPhysicalType(
+        column->type.physical(), [&]<typename T>(std::type_identity<T>) {
+          auto predicate = MakePredicate<T>(column->type, condition, where);
+          if (!predicate.ok()) return predicate.status();
+          scans.push_back(std::make_unique<PartsScan<T>>(std::move(column->parts),
+                                                         *std::move(predicate)));
+          return absl::OkStatus();
+        });
+    if (!status.ok()) return status;
   }
-  return encodings::VisitPhysicalType(
-      type.physical(),
-      [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<RowFinder>> {
-        auto predicate = ParseCondition<T>(type, where, condition);
-        if (!predicate.ok()) return predicate.status();
-        return std::make_unique<ScanFinder<T>>(std::move(parts), *std::move(predicate),
-                                               first_ordinal);
-      });
+  return RowFinder(std::move(scans), first_ordinal);
+}
+
+absl::StatusOr<std::optional<uint64_t>> RowFinder::Next() {
+  // The scans take turns until all agree on a row.
+  uint64_t row = next_;
+  size_t agreed = 0;
+  for (size_t i = 0; agreed < scans_.size(); i = (i + 1) % scans_.size()) {
+    const auto found = scans_[i]->AtOrAfter(row);
+    if (!found.ok()) return found.status();
+    if (!found->has_value()) return std::nullopt;
+    agreed = **found == row ? agreed + 1 : 1;
+    row = **found;
+  }
+  next_ = row + 1;
+  return row;
 }
 
 }  // namespace cfile::tools

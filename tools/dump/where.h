@@ -3,29 +3,43 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "tools/dump/dump.h"
 
 namespace cfile::tools {
 
-// Ordinals of the file's or table's rows, ascending.
-class RowFinder {
+// The rows of one column that match one condition.
+class ConditionScan {
  public:
-  virtual ~RowFinder() = default;
+  virtual ~ConditionScan() = default;
 
-  // The next ones, valid until the next call; none at the end.
-  virtual absl::StatusOr<std::span<const uint64_t>> Next() = 0;
+  // The first matching row at or after `ordinal`; nullopt: there is none. Precondition: `ordinal`
+  // is not less than in the call before.
+  virtual absl::StatusOr<std::optional<uint64_t>> AtOrAfter(uint64_t ordinal) = 0;
 };
 
-// `where`: COLUMN, =, !=, <, <=, >, >= or begins, and a value as `find` takes it, with blanks
-// between; or COLUMN, then "is null" or "is not null". The column of a file is called value.
-// kInvalidArgument: `where` is nothing like that, or the column does not go with it. `input` must
-// outlive the finder.
-absl::StatusOr<std::unique_ptr<RowFinder>> NewRowFinder(const Input& input,
-                                                        const std::string& where,
-                                                        uint64_t first_ordinal);
+// The rows of a file or table that match all conditions, in ascending order.
+class RowFinder {
+ public:
+  // `where` has the grammar of tools/dump/where_parser.h; values are written as `find` takes them.
+  // The column of a file is called value. kInvalidArgument, with the place in `where`: it does not
+  // parse, or a condition does not fit its column. `input` must outlive the finder.
+  static absl::StatusOr<RowFinder> Open(const Input& input, std::string_view where,
+                                        uint64_t first_ordinal);
+
+  // The ordinal of the next row; nullopt at the end.
+  absl::StatusOr<std::optional<uint64_t>> Next();
+
+ private:
+  RowFinder(std::vector<std::unique_ptr<ConditionScan>> scans, uint64_t first_ordinal)
+      : scans_(std::move(scans)), next_(first_ordinal) {}
+
+  std::vector<std::unique_ptr<ConditionScan>> scans_;
+  uint64_t next_;
+};
 
 }  // namespace cfile::tools

@@ -59,7 +59,7 @@ void JsonPrinter::Begin(size_t node) {
   switch (group.form) {
     case Form::kObject:
       if (!group.empty) out_ += ',';
-      AppendJsonBytes(field.name, out_);
+      AppendJsonName(field.name, out_);
       out_ += ':';
       break;
     case Form::kList:
@@ -126,11 +126,7 @@ absl::Status JsonPrinter::Value(size_t node, const RecordValue& value) {
         bool bare = (IsJsonNumber(type) || whole_decimal) && !is_key;
         if constexpr (std::is_floating_point_v<T>) bare = bare && std::isfinite(typed);
         if (bare) {
-          [[maybe_unused]] const size_t start = out_.size();
-          AppendText<T>(type, typed, out_);
-          if constexpr (std::is_floating_point_v<T>) {
-            if (out_.find_first_of(".e", start) == std::string::npos) out_ += ".0";
-          }
+          AppendJsonNumber<T>(type, typed, out_);
           return;
         }
         text_.clear();

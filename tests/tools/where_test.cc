@@ -1,0 +1,379 @@
+// --where and --columns of cfile-dump: the grammar, and the rows that are found.
+#include "tools/dump/where.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "nlohmann/json.hpp"
+#include "tests/cfile/temporary_directory.h"
+#include "tools/dump/rows.h"
+#include "tools/dump/where_parser.h"
+
+namespace cfile::tools {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// What was parsed, with the column and the values in braces.
+std::string Parsed(std::string_view where) {
+  constexpr std::array kKinds = {"=",       "!=", "<",      "<=",      ">",          ">=",
+                                 "between", "in", "begins", "is null", "is not null"};
+  const auto conditions = ParseConditions(where);
+  if (!conditions.ok()) return conditions.status().ToString();
+  std::vector<std::string> texts;
+  for (const Condition& condition : *conditions) {
+    std::string& text = texts.emplace_back(
+        absl::StrCat("{", condition.column, "} ", kKinds[static_cast<size_t>(condition.kind)]));
+    for (const Condition::Value& value : condition.values) {
+      absl::StrAppend(&text, " {", value.text, "}");
+    }
+  }
+  return absl::StrJoin(texts, " and ");
+}
+
+TEST(Where, Parses) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"carrier = UA", "{carrier} = {UA}"},
+      {"carrier = 'UA'", "{carrier} = {UA}"},
+      {"carrier='UA'", "{carrier} = {UA}"},
+      {"a==1", "{a} = {1}"},
+      {"a != 1", "{a} != {1}"},
+      {"a<>-1", "{a} != {-1}"},
+      {"a < 1 AND b <= 2 and c > 3 And d >= 4",
+       "{a} < {1} and {b} <= {2} and {c} > {3} and {d} >= {4}"},
+      {"a between 1 and 2 and b = 3", "{a} between {1} {2} and {b} = {3}"},
+      {"a in (1,2, 'x,)' ,new york)", "{a} in {1} {2} {x,)} {new york}"},
+      {"a IS NULL and b is Not null", "{a} is null and {b} is not null"},
+      {"a like 'UA%'", "{a} begins {UA}"},
+      {"a like %", "{a} begins {}"},
+      {"a begins two\nlines", "{a} begins {two\nlines}"},
+      {"a begins 'x%'", "{a} begins {x%}"},
+      {"\"First Name\" = 'O''Hare'", "{First Name} = {O'Hare}"},
+      {"\"a,b\"=1 and \"say \"\"so\"\"\" = ''", "{a,b} = {1} and {say \"so\"} = {}"},
+      {"trans.uri = /a/b?c", "{trans.uri} = {/a/b?c}"},
+      {"day < 2013-02-04T10:00:00Z", "{day} < {2013-02-04T10:00:00Z}"},
+      {"  name   =  New   York  ", "{name} = {New   York}"},
+      {"state = OR and state = in", "{state} = {OR} and {state} = {in}"},
+      {"a = 'x and y = ''z'''", "{a} = {x and y = 'z'}"},
+      {"not = 1 and in in (2) and and = 3", "{not} = {1} and {in} in {2} and {and} = {3}"},
+  };
+  for (const auto& [where, expected] : cases) EXPECT_EQ(Parsed(where), expected) << where;
+}
+
+TEST(Where, ErrorsSayWhere) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "expected a condition such as carrier = 'UA' (at the end)"},
+      {" \n", "expected a condition"},
+      {"carrier", "IS (a column whose name has blanks is written in double quotes) (at the end)"},
+      {"First Name = x", "(character 7: \"Name = x\")"},
+      {"carrier ~ UA", "(character 9: \"~ UA\")"},
+      {"carrier =", "a value (the empty text is '', a keyword as text is 'and') (at the end)"},
+      {"carrier = and b = 1", "expected a value"},
+      {"carrier = UA and", "expected a column (a name in double quotes, or a word) (at the end)"},
+      {"carrier = UA, b = 1",
+       "expected AND or the end; text of several words, or with quotes or signs, is written in "
+       "single quotes (character 13: \", b = 1\")"},
+      {"carrier = UA origin = EWR", "(character 21: \"= EWR\")"},
+      {"carrier = UA origin is null", "(character 21: \"is null\")"},
+      {"carrier = UA origin like 'E%'", "(character 21: \"like 'E%'\")"},
+      {"carrier = 'UA' origin = 'EWR'", "(character 16: \"origin = 'EWR'\")"},
+      {"carrier = 'UA", "a quote without its end (character 11: \"'UA\")"},
+      {"\"carrier = 1", "a quote without its end (character 1: "},
+      {"carrier = \"UA\"", "it is written in single quotes, a column in double quotes (character"},
+      {"carrier = O'Hare", "a quote inside of a word: expected all of the value in single quotes"},
+      {"carrier = UA or origin = EWR",
+       "OR is not supported yet (character 14: \"or origin = EWR\")"},
+      {"a = 1 OR b = 2", "OR is not supported yet"},
+      {"not a = 1", "NOT is not supported yet (character 1: "},
+      {"not (a = 1)", "NOT is not supported yet"},
+      {"a not in (1)", "NOT is not supported yet (character 3: "},
+      {"a = 1 and not b = 2", "NOT is not supported yet (character 11: "},
+      {"(a = 1)", "parentheses are only supported after IN (character 1: "},
+      {"a = null", "use IS NULL, or 'null' for the text (character 5: \"null\")"},
+      {"a is 7", "expected NULL or NOT NULL after IS (character 6: \"7\")"},
+      {"a is not 7", "expected NULL or NOT NULL after IS"},
+      {"a is null b", "expected AND or the end"},
+      {"a between 1", "expected AND and the upper bound of BETWEEN (at the end)"},
+      {"a between 1 and", "expected a value"},
+      {"a in 1", "expected ( after IN"},
+      {"a in ()", "expected a value"},
+      {"a in (1", "expected , or ) (at the end)"},
+      {"a in (1,)", "expected a value"},
+      {"a like 'U_%'", "LIKE is only supported as 'PREFIX%'"},
+      {"a like '%U'", "LIKE is only supported as 'PREFIX%'"},
+      {"a like 'U'", "LIKE is only supported as 'PREFIX%'"},
+      {"Z\xc3\xbcrich !", "(character 8: \"!\")"},
+      {"a\x1b[0m b", "expected one of = != < <= > >= BETWEEN IN LIKE BEGINS IS"},
+  };
+  for (const auto& [where, expected] : cases) {
+    const absl::Status status = ParseConditions(where).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << where;
+    const std::string message(status.message().data(), status.message().size());
+    EXPECT_THAT(message, testing::StartsWith("--where: ")) << where;
+    EXPECT_THAT(message, HasSubstr(expected)) << where;
+  }
+}
+
+TEST(Where, AnyTextIsParsedOrRefused) {
+  const std::vector<std::string> pieces = {
+      "a",  " ",   "'",    "\"", "=",  "<",  ">",                "!",    "(",    ")",
+      ",",  "in ", "is ",  "or", "7",  "%",  "_",                "like", "not ", "null",
+      "\n", "''",  "\"\"", "B",  "\\", "\"", std::string(1, 0), "\xff", "and ", " between "};
+  std::mt19937 random(17);
+  size_t accepted = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    std::string where = random() % 2 == 0 ? "a = 7 " : "";
+    for (auto n = random() % 12; n > 0; --n) where += pieces[random() % pieces.size()];
+    const auto conditions = ParseConditions(where);
+    if (!conditions.ok()) {
+      ASSERT_EQ(conditions.status().code(), absl::StatusCode::kInvalidArgument) << where;
+      continue;
+    }
+    ++accepted;
+    ASSERT_FALSE(conditions->empty()) << where;
+  }
+  EXPECT_GT(accepted, 1000u);
+}
+
+TEST(Where, Names) {
+  EXPECT_THAT(ParseNames("id,First Name,\"a,b\",\"\"\"x\"\"\"").value(),
+              ElementsAre("id", "First Name", "a,b", "\"x\""));
+  for (const char* name : {"id", "First Name", "a,b", "\"x\"", "it's", " ", "a=b", ","}) {
+    EXPECT_THAT(ParseNames(NameAsWritten(name)).value(), ElementsAre(name));
+    EXPECT_EQ(ParseConditions(NameAsWritten(name) + " is null").value()[0].column, name);
+  }
+  EXPECT_EQ(NameAsWritten("trans.uri-2"), "trans.uri-2");
+  const auto error = [](const char* names) { return ParseNames(names).status().ToString(); };
+  EXPECT_THAT(error("a,,b"), HasSubstr("--columns: expected a name (character 3: \",b\")"));
+  EXPECT_THAT(error(""), HasSubstr("expected a name"));
+  EXPECT_THAT(error("a,"), HasSubstr("expected a name (at the end)"));
+  EXPECT_THAT(error("a,\"b"), HasSubstr("a quote without its end (character 3: "));
+  EXPECT_THAT(error("\"b\"c"), HasSubstr("expected a comma or the end after the quote"));
+}
+
+struct Row {
+  int64_t id;
+  std::optional<std::string> name;
+  double score;
+};
+using Matcher = std::function<bool(const Row&)>;
+
+// Values repeat, so that conditions match several rows, near to each other and far away.
+Row RowAt(uint64_t ordinal) {
+  const uint64_t mixed = (ordinal * 2654435761u & 0xffffffff) >> 16;
+  Row row{.id = static_cast<int64_t>(ordinal / 3),
+          .name = std::nullopt,
+          .score = static_cast<double>(mixed % 10) / 4};
+  if (mixed % 7 != 0) row.name = absl::StrCat(ordinal / 1000 % 2 == 0 ? "AA" : "B'", mixed % 5);
+  return row;
+}
+
+class FoundRows : public testing::Test {
+ protected:
+  // A table with parts of these lengths.
+  void Write(const std::vector<size_t>& lengths) {
+    const Schema schema = {
+        .columns = {{.name = "id", .type = ColumnType::Int64()},
+                    {.name = "First Name", .type = ColumnType::String(), .nullable = true},
+                    {.name = "score", .type = ColumnType::Double()}}};
+    const WriterOptions options[] = {{.block_size_bytes = 512}};
+    for (const size_t length : lengths) {
+      auto writer = std::filesystem::exists(path_) ? TableWriter::Append(path_, options)
+                                                   : TableWriter::Create(path_, schema, options);
+      ASSERT_TRUE(writer.ok()) << writer.status();
+      const size_t first = rows_.size();
+      for (size_t i = 0; i < length; ++i) rows_.push_back(RowAt(first + i));
+      std::vector<int64_t> ids;
+      std::vector<std::string_view> names;
+      std::vector<uint8_t> validity((length + 7) / 8);
+      std::vector<double> scores;
+      for (size_t i = 0; i < length; ++i) {
+        const Row& row = rows_[first + i];
+        ids.push_back(row.id);
+        names.push_back(row.name ? std::string_view(*row.name) : std::string_view());
+        if (row.name) validity[i / 8] |= static_cast<uint8_t>(1 << i % 8);
+        scores.push_back(row.score);
+      }
+      ASSERT_EQ((*writer)->Append<int64_t>(0, ids), absl::OkStatus());
+      ASSERT_EQ((*writer)->Append<std::string_view>(1, names, validity), absl::OkStatus());
+      ASSERT_EQ((*writer)->Append<double>(2, scores), absl::OkStatus());
+      ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+    }
+  }
+
+  absl::StatusOr<std::vector<uint64_t>> Find(const std::string& where, uint64_t first = 0) const {
+    auto table = TableReader::Open(path_);
+    if (!table.ok()) return table.status();
+    const Input input{.file = std::nullopt, .table = *table};
+    auto finder = RowFinder::Open(input, where, first);
+    if (!finder.ok()) return finder.status();
+    std::vector<uint64_t> ordinals;
+    while (true) {
+      const auto next = finder->Next();
+      if (!next.ok()) return next.status();
+      if (!next->has_value()) return ordinals;
+      ordinals.push_back(**next);
+    }
+  }
+
+  std::vector<uint64_t> Expected(const Matcher& matches, uint64_t first = 0) const {
+    std::vector<uint64_t> ordinals;
+    for (uint64_t i = first; i < rows_.size(); ++i) {
+      if (matches(rows_[i])) ordinals.push_back(i);
+    }
+    return ordinals;
+  }
+
+  const TemporaryDirectory directory_;
+  const std::string path_ = directory_.path("t");
+  std::vector<Row> rows_;
+};
+
+TEST_F(FoundRows, EachCondition) {
+  Write({3000, 0, 1, 4000});
+  const std::pair<const char*, Matcher> cases[] = {
+      {"id = 7", [](const Row& row) { return row.id == 7; }},
+      {"id != 7", [](const Row& row) { return row.id != 7; }},
+      {"id <> '7'", [](const Row& row) { return row.id != 7; }},
+      {"id < 7", [](const Row& row) { return row.id < 7; }},
+      {"id <= 7", [](const Row& row) { return row.id <= 7; }},
+      {"id > 1999", [](const Row& row) { return row.id > 1999; }},
+      {"id >= 1999", [](const Row& row) { return row.id >= 1999; }},
+      {"id between 990 and 1010", [](const Row& row) { return row.id >= 990 && row.id <= 1010; }},
+      {"id between 2 and 1", [](const Row&) { return false; }},
+      {"id in (5, 1500, 7, 5)",
+       [](const Row& row) { return row.id == 5 || row.id == 7 || row.id == 1500; }},
+      {"\"First Name\" = 'B''3'", [](const Row& row) { return row.name == "B'3"; }},
+      {"\"First Name\" = AA3", [](const Row& row) { return row.name == "AA3"; }},
+      {"\"First Name\" like 'B''%'",
+       [](const Row& row) { return row.name && row.name->starts_with("B'"); }},
+      {"\"First Name\" begins AA",
+       [](const Row& row) { return row.name && row.name->starts_with("AA"); }},
+      {"\"First Name\" is null", [](const Row& row) { return !row.name; }},
+      {"\"First Name\" is not null", [](const Row& row) { return row.name.has_value(); }},
+      {"score = 1.5", [](const Row& row) { return row.score == 1.5; }},
+  };
+  for (const auto& [where, matches] : cases) {
+    const auto found = Find(where);
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_EQ(*found, Expected(matches)) << where;
+  }
+}
+
+TEST_F(FoundRows, ConjunctionsAcrossColumns) {
+  Write({3000, 1, 0, 4000, 70'000, 70'000});
+  std::mt19937 random(17);
+  const auto below = [&](uint64_t limit) { return static_cast<int64_t>(random() % limit); };
+  for (int i = 0; i < 300; ++i) {
+    std::vector<std::string> texts;
+    std::vector<Matcher> conditions;
+    for (int64_t n = 1 + below(4); n > 0; --n) {
+      const int64_t id = below(below(2) == 0 ? 50'000 : 3000);
+      const int64_t digit = below(5);
+      switch (below(6)) {
+        case 0:
+          texts.push_back(absl::StrCat("id >= ", id));
+          conditions.push_back([=](const Row& row) { return row.id >= id; });
+          break;
+        case 1:
+          texts.push_back(absl::StrCat("id between ", id, " and ", id + 5000));
+          conditions.push_back([=](const Row& row) { return row.id >= id && row.id <= id + 5000; });
+          break;
+        case 2:
+          texts.push_back(absl::StrCat("id in (", id, ",", id + 25'000, ")"));
+          conditions.push_back(
+              [=](const Row& row) { return row.id == id || row.id == id + 25'000; });
+          break;
+        case 3:
+          texts.push_back(absl::StrCat("\"First Name\" != 'AA", digit, "'"));
+          conditions.push_back(
+              [=](const Row& row) { return row.name && *row.name != absl::StrCat("AA", digit); });
+          break;
+        case 4:
+          texts.push_back("\"First Name\" is null");
+          conditions.push_back([=](const Row& row) { return !row.name; });
+          break;
+        default:
+          texts.push_back(absl::StrCat("score < ", digit));
+          conditions.push_back(
+              [=](const Row& row) { return row.score < static_cast<double>(digit); });
+      }
+    }
+    const std::string where = absl::StrJoin(texts, below(2) == 0 ? " and " : " AND ");
+    const uint64_t first = below(3) == 0 ? random() % rows_.size() : 0;
+    const auto found = Find(where, first);
+    ASSERT_TRUE(found.ok()) << found.status();
+    const auto all = [&](const Row& row) {
+      return std::all_of(conditions.begin(), conditions.end(),
+                         [&](const Matcher& matches) { return matches(row); });
+    };
+    ASSERT_EQ(*found, Expected(all, first)) << where << " from " << first;
+  }
+}
+
+TEST_F(FoundRows, ConditionsThatDoNotFit) {
+  Write({10});
+  const std::pair<const char*, const char*> cases[] = {
+      {"id = x", "\"x\" is not of type int64: expected an integer (character 6: \"x\")"},
+      {"id = 1 and id in (2, y z)", "(character 22: \"y z)\")"},
+      {"id = 99999999999999999999", "outside"},
+      {"id = ''", "\"\" is not of type int64"},
+      {"score > nan", "nothing compares with nan (character 9: \"nan\")"},
+      {"id begins 7", "values of type int64 have no prefix (character 4: \"begins 7\")"},
+      {"id like '7%'", "values of type int64 have no prefix"},
+      {"id = 1 and nothing = 7",
+       "the table has no column \"nothing\"; it has id, \"First Name\", score (character 12: "},
+      {"", "expected a condition"},
+  };
+  for (const auto& [where, expected] : cases) {
+    const absl::Status status = Find(where).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << where;
+    EXPECT_THAT(status.ToString(), HasSubstr(expected)) << where;
+  }
+}
+
+// The first row of the table as `values` prints it.
+std::string FirstRow(const std::string& path, bool json) {
+  CommonOptions common;
+  common.path = path;
+  common.json = json;
+  const auto input = OpenInput(common);
+  EXPECT_TRUE(input.ok()) << input.status();
+  Output output;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(PrintRows(*input, common, {}, 0, 1, std::nullopt, output), kFine);
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(PrintedRows, NamesThatAreNotText) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("t");
+  const Schema schema = {.columns = {{.name = "\xff\x1b[0m\n", .type = ColumnType::Double()},
+                                     {.name = "\xc2\x9b", .type = ColumnType::Double()}}};
+  auto writer = TableWriter::Create(path, schema);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  const double values[] = {-0.0};
+  for (const size_t column : {0u, 1u}) {
+    ASSERT_EQ((*writer)->Append<double>(column, values), absl::OkStatus());
+  }
+  ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  EXPECT_EQ(FirstRow(path, /*json=*/false), "\\xff\\x1b[0m\\n\t\\xc2\\x9b\n-0\t-0\n");
+  const auto row = nlohmann::json::parse(FirstRow(path, /*json=*/true), nullptr, false);
+  ASSERT_FALSE(row.is_discarded());
+  EXPECT_EQ(row["values"]["\\xff\\x1b[0m\\n"].dump(), "-0.0");
+}
+
+}  // namespace
+}  // namespace cfile::tools

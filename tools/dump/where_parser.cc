@@ -1,0 +1,296 @@
+#include "tools/dump/where_parser.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tools/utf8.h"
+
+namespace cfile::tools {
+namespace {
+
+using Kind = Condition::Kind;
+
+constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kExpectedEnd =
+    "AND or the end; text of several words, or with quotes or signs, is written in single quotes";
+
+bool IsOneOf(std::string_view characters, char c) {
+  return characters.find(c) != std::string_view::npos;
+}
+
+absl::Status ErrorAt(std::string_view option, std::string_view text, size_t offset,
+                     std::string_view what) {
+  const std::string place =
+      offset >= text.size()
+          ? "at the end"
+          : absl::StrCat("character ", CountCharacters(text.substr(0, offset)) + 1, ": ",
+                         Quoted(text.substr(offset)));
+  return absl::InvalidArgumentError(
+      absl::StrCat(std::string(option), ": ", std::string(what), " (", place, ")"));
+}
+
+// Takes the text in the quotes that `text` has at `offset` and moves `offset` after them; two
+// quotes inside stand for one. False if the quotes do not end.
+bool TakeQuoted(std::string_view text, size_t& offset, std::string& out) {
+  const char quote = text[offset];
+  for (++offset; offset < text.size(); ++offset) {
+    if (text[offset] == quote) {
+      ++offset;
+      if (offset == text.size() || text[offset] != quote) return true;
+    }
+    out += text[offset];
+  }
+  return false;
+}
+
+struct Token {
+  enum class Kind : uint8_t { kEnd, kWord, kName, kText, kSymbol };
+
+  Kind kind = Kind::kEnd;
+  std::string text = {};  // without quotes
+  size_t offset = 0;
+  size_t end = 0;
+
+  bool Is(std::string_view symbol) const { return kind == Kind::kSymbol && text == symbol; }
+  // `word`: in upper case.
+  bool IsWord(std::string_view word) const {
+    return kind == Kind::kWord &&
+           absl::EqualsIgnoreCase(text, absl::string_view(word.data(), word.size()));
+  }
+  bool IsKeyword() const {
+    constexpr std::array kKeywords = {"AND",  "OR",   "NOT",    "IS", "NULL",
+                                      "LIKE", "IN", "BETWEEN", "BEGINS"};
+    return std::any_of(kKeywords.begin(), kKeywords.end(),
+                       [&](const char* keyword) { return IsWord(keyword); });
+  }
+};
+
+class Parser {
+ public:
+  explicit Parser(std::string_view where) : where_(where) {}
+
+  absl::StatusOr<std::vector<Condition>> Parse() {
+    if (absl::Status status = Advance(); !status.ok()) return status;
+    std::vector<Condition> conditions;
+    while (true) {
+      Condition condition;
+      if (absl::Status status = ParseCondition(condition); !status.ok()) return status;
+      conditions.push_back(std::move(condition));
+      if (token_.kind == Token::Kind::kEnd) return conditions;
+      if (!token_.IsWord("AND")) return Expected(kExpectedEnd);
+      if (absl::Status status = Advance(); !status.ok()) return status;
+    }
+  }
+
+ private:
+  absl::Status Error(std::string_view what) const {
+    return WhereError(where_, token_.offset, what);
+  }
+
+  // What SQL has, but this grammar does not, is named.
+  absl::Status Expected(std::string_view what) const {
+    if (token_.IsWord("OR")) return Error("OR is not supported yet");
+    if (token_.IsWord("NOT")) return Error("NOT is not supported yet");
+    return Error(absl::StrCat("expected ", std::string(what)));
+  }
+
+  absl::Status Advance() {
+    const size_t begin = std::min(where_.find_first_not_of(kBlanks, token_.end), where_.size());
+    token_ = {.offset = begin, .end = begin};
+    if (begin == where_.size()) return absl::OkStatus();
+    const char first = where_[begin];
+    if (first == '\'' || first == '"') {
+      token_.kind = first == '"' ? Token::Kind::kName : Token::Kind::kText;
+      if (!TakeQuoted(where_, token_.end, token_.text)) return Error("a quote without its end");
+      return absl::OkStatus();
+    }
+    token_.end += SymbolSize(begin);
+    token_.kind = token_.end > begin ? Token::Kind::kSymbol : Token::Kind::kWord;
+    while (token_.kind == Token::Kind::kWord && token_.end < where_.size() &&
+           !IsOneOf(kBlanks, where_[token_.end]) && SymbolSize(token_.end) == 0) {
+      if (where_[token_.end] == '\'' || where_[token_.end] == '"') {
+        return Error("a quote inside of a word: expected all of the value in single quotes");
+      }
+      ++token_.end;
+    }
+    token_.text = where_.substr(begin, token_.end - begin);
+    return absl::OkStatus();
+  }
+
+  // Bytes of the symbol at `offset`; 0 if there is none.
+  size_t SymbolSize(size_t offset) const {
+    constexpr std::array<std::string_view, 11> kSymbols = {"==", "!=", "<>", "<=", ">=", "=",
+                                                           "<",  ">",  "(",  ")",  ","};
+    for (const std::string_view symbol : kSymbols) {
+      if (where_.substr(offset).starts_with(symbol)) return symbol.size();
+    }
+    return 0;
+  }
+
+  absl::Status ParseCondition(Condition& condition) {
+    condition.column_offset = token_.offset;
+    const bool maybe_not = token_.IsWord("NOT");  // or a column of that name
+    if (token_.Is("(")) return Error("parentheses are only supported after IN");
+    if (token_.kind != Token::Kind::kWord && token_.kind != Token::Kind::kName) {
+      return Expected(where_.find_first_not_of(kBlanks) == std::string_view::npos
+                          ? "a condition such as carrier = 'UA'"
+                          : "a column (a name in double quotes, or a word)");
+    }
+    condition.column = token_.text;
+    if (absl::Status status = Advance(); !status.ok()) return status;
+    condition.kind_offset = token_.offset;
+    if (maybe_not && !Comparison(token_) && !token_.IsKeyword()) {
+      return WhereError(where_, condition.column_offset, "NOT is not supported yet");
+    }
+    const Token relation = token_;
+    const std::optional<Kind> compared = Comparison(relation);
+    const bool like = relation.IsWord("LIKE");
+    if (!compared && !like && !relation.IsWord("BETWEEN") && !relation.IsWord("IN") &&
+        !relation.IsWord("IS")) {
+      return Expected(
+          "one of = != < <= > >= BETWEEN IN LIKE BEGINS IS (a column whose name has blanks is "
+          "written in double quotes)");
+    }
+    if (absl::Status status = Advance(); !status.ok()) return status;
+    if (compared || like) {
+      condition.kind = compared.value_or(Kind::kHasPrefix);
+      absl::Status status = ParseValue(condition);
+      return status.ok() && like ? MakePrefix(condition.values[0]) : status;
+    }
+    if (relation.IsWord("BETWEEN")) return ParseBetween(condition);
+    return relation.IsWord("IN") ? ParseIn(condition) : ParseIs(condition);
+  }
+
+  // Of those that one value follows.
+  static std::optional<Kind> Comparison(const Token& token) {
+    if (token.Is("=") || token.Is("==")) return Kind::kEqual;
+    if (token.Is("!=") || token.Is("<>")) return Kind::kNotEqual;
+    if (token.Is("<")) return Kind::kLess;
+    if (token.Is("<=")) return Kind::kLessOrEqual;
+    if (token.Is(">")) return Kind::kGreater;
+    if (token.Is(">=")) return Kind::kGreaterOrEqual;
+    if (token.IsWord("BEGINS")) return Kind::kHasPrefix;
+    return std::nullopt;
+  }
+
+  absl::Status ParseBetween(Condition& condition) {
+    condition.kind = Kind::kBetween;
+    if (absl::Status status = ParseValue(condition); !status.ok()) return status;
+    if (!token_.IsWord("AND")) return Expected("AND and the upper bound of BETWEEN");
+    if (absl::Status status = Advance(); !status.ok()) return status;
+    return ParseValue(condition);
+  }
+
+  absl::Status ParseIn(Condition& condition) {
+    condition.kind = Kind::kIn;
+    if (!token_.Is("(")) return Expected("( after IN");
+    do {
+      if (absl::Status status = Advance(); !status.ok()) return status;
+      if (absl::Status status = ParseValue(condition); !status.ok()) return status;
+    } while (token_.Is(","));
+    if (!token_.Is(")")) return Expected(", or )");
+    return Advance();
+  }
+
+  absl::Status ParseIs(Condition& condition) {
+    condition.kind = token_.IsWord("NOT") ? Kind::kIsNotNull : Kind::kIsNull;
+    if (condition.kind == Kind::kIsNotNull) {
+      if (absl::Status status = Advance(); !status.ok()) return status;
+    }
+    if (!token_.IsWord("NULL")) return Error("expected NULL or NOT NULL after IS");
+    return Advance();
+  }
+
+  // A text in quotes, or words up to what cannot be one.
+  absl::Status ParseValue(Condition& condition) {
+    Condition::Value value{.text = token_.text, .offset = token_.offset};
+    if (token_.kind == Token::Kind::kName) {
+      return Error("expected a value: it is written in single quotes, a column in double quotes");
+    }
+    if (token_.kind == Token::Kind::kText) {
+      condition.values.push_back(std::move(value));
+      return Advance();
+    }
+    if (token_.kind != Token::Kind::kWord || token_.IsWord("AND")) {
+      return Error("expected a value (the empty text is '', a keyword as text is 'and')");
+    }
+    if (token_.IsWord("NULL")) {
+      return Error("nothing compares with NULL: use IS NULL, or 'null' for the text");
+    }
+    // A single word may be a keyword (state = OR); of several, that is more likely a mistake.
+    bool keyword = token_.IsKeyword();
+    size_t end = token_.end;
+    if (absl::Status status = Advance(); !status.ok()) return status;
+    while (token_.kind == Token::Kind::kWord && !token_.IsWord("AND")) {
+      if (keyword || token_.IsKeyword()) {
+        return Expected(kExpectedEnd);
+      }
+      end = token_.end;
+      if (absl::Status status = Advance(); !status.ok()) return status;
+    }
+    value.text = where_.substr(value.offset, end - value.offset);
+    condition.values.push_back(std::move(value));
+    return absl::OkStatus();
+  }
+
+  // Of the pattern of LIKE, the prefix.
+  absl::Status MakePrefix(Condition::Value& pattern) const {
+    const size_t wildcard = pattern.text.find_first_of("%_");
+    if (wildcard == std::string::npos || pattern.text[wildcard] != '%' ||
+        wildcard + 1 != pattern.text.size()) {
+      return WhereError(where_, pattern.offset,
+                        "LIKE is only supported as 'PREFIX%', without _ and any other %");
+    }
+    pattern.text.pop_back();
+    return absl::OkStatus();
+  }
+
+  const std::string_view where_;
+  Token token_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<Condition>> ParseConditions(std::string_view where) {
+  return Parser(where).Parse();
+}
+
+absl::Status WhereError(std::string_view where, size_t offset, std::string_view what) {
+  return ErrorAt("--where", where, offset, what);
+}
+
+absl::StatusOr<std::vector<std::string>> ParseNames(std::string_view list) {
+  std::vector<std::string> names;
+  for (size_t offset = 0;; ++offset) {
+    const size_t begin = offset;
+    std::string& name = names.emplace_back();
+    if (list.substr(begin).starts_with('"')) {
+      if (!TakeQuoted(list, offset, name)) {
+        return ErrorAt("--columns", list, begin, "a quote without its end");
+      }
+      if (offset < list.size() && list[offset] != ',') {
+        return ErrorAt("--columns", list, offset, "expected a comma or the end after the quote");
+      }
+    } else {
+      offset = std::min(list.find(',', begin), list.size());
+      name = list.substr(begin, offset - begin);
+    }
+    if (name.empty()) return ErrorAt("--columns", list, begin, "expected a name");
+    if (offset == list.size()) return names;
+  }
+}
+
+std::string NameAsWritten(std::string_view name) {
+  if (!name.empty() && name.find_first_of(" \t\r\n'\"(),=<>!") == std::string_view::npos) {
+    return std::string(name);
+  }
+  std::string quoted = "\"";
+  for (const char c : name) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
+}  // namespace cfile::tools
