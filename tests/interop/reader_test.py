@@ -8,6 +8,7 @@ were read. Exit code 1 if one failed.
 """
 import argparse
 import gzip
+import itertools
 import json
 import os
 import re
@@ -18,7 +19,8 @@ import tempfile
 import time
 
 import reader
-from reader import BYTES, TYPES, CFile, Column, Cursor, Damage, Message, Node, Refused, Shape
+from reader import BYTES, TYPES, CFile, Column, Cursor, Node, Refused, Shape
+from reader_checks import array_entries, check_file, check_table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -146,7 +148,7 @@ def cfile(path):
     if "has_posidx" in about:
         expect(bool(file.footer.posidx_info), about["has_posidx"], "positional index")
     expect(bool(file.footer.validx_info), about["has_validx"], "value index")
-    _, blocks, _ = file.check()
+    blocks = check_file(file)
     if "data_blocks" in about:
         expect(blocks, about["data_blocks"], "data blocks")
     if "dict_entries" in about:
@@ -295,9 +297,8 @@ def parse_message(text):
         return out
 
     position = 2
-    root, leaves = Node(tokens[1], 0, children()), []
-    root.number(leaves)
-    return root, leaves
+    root = Node(tokens[1], 0, children())
+    return root, root.number()
 
 
 def paths(node, before=""):
@@ -306,18 +307,12 @@ def paths(node, before=""):
         yield from paths(child, path + ".") if child.children else [path]
 
 
-def without_empty_lists(node, record):
-    """The golden records write an empty REPEATED field as [] or leave it out."""
-    if not node.children:
+def completed(node, record):
+    """A golden record leaves out what is not there: null, or an empty list."""
+    if record is None or not node.children:
         return record
-    out = {}
-    for child in node.children:
-        value = record.get(child.name)
-        if child.repetition == 2:
-            out[child.name] = [without_empty_lists(child, v) for v in value or []]
-        elif value is not None:
-            out[child.name] = without_empty_lists(child, value)
-    return out
+    return {child.name: [completed(child, v) for v in record.get(child.name, [])] if child.repetition == 2
+            else completed(child, record.get(child.name)) for child in node.children}
 
 
 def nested(path):
@@ -346,7 +341,7 @@ def nested(path):
         entries.append(records)
     for i, wanted in enumerate(about["records"]):
         record = reader.assemble(root, {leaf: records[i] for leaf, records in zip(leaves, entries)}, path)
-        expect(without_empty_lists(root, record), without_empty_lists(root, wanted), f"record {i}")
+        expect(record, completed(root, wanted), f"record {i}")
     return levels + sum(len(column["triples"]) for column in about["columns"])
 
 
@@ -389,7 +384,7 @@ def example(info, data, text):
     number = WORDS[words[1]]
     shape = Shape("fixed", 16) if words[1] == "uuid" else TYPES[number]
     if kind == "statistics":
-        statistics, entries = reader.parse(reader.STATISTICS, data, kind), []
+        statistics, entries = reader.parse("Statistics", data, kind), []
         for entry in [statistics.file, *statistics.blocks]:
             low, high = (key and bound(key) for key in (entry.min_key, entry.max_key))
             entries.append(f"{entry.present_count or 0}/{entry.null_count or 0}/{entry.nan_count or 0}:{low}..{high}")
@@ -403,7 +398,7 @@ def example(info, data, text):
         return len(wanted)
     if kind == "file":
         file = CFile(data, info)
-        file.check()
+        check_file(file)
         expect(list(file.rows()), wanted, "values")
         return len(wanted)
     if kind == "page":
@@ -415,7 +410,7 @@ def example(info, data, text):
         raise Wrong("no such kind of example is known")
     rows = reader.decode_block(data, column, info).rows
     if wanted is None:
-        rows = [entry for row in rows for entry in (row if levels else reader.array_entries(row, True))]
+        rows = [entry for row in rows for entry in (row if levels else array_entries(row, True))]
         rows = " ".join("(" + ",".join(str(part) for part in entry if part is not None) + ")" for entry in rows)
         wanted = text
     expect(rows, wanted, "values")
@@ -454,7 +449,7 @@ def damage(path):
     """
     data = read(path)
     whole = CFile(data, "file")
-    whole.check()
+    check_file(whole)
     used = [(0, whole.first_byte), (whole.last_byte, len(data))]
     used += [(p.offset, p.offset + p.size) for by in ("ordinal", "value") if whole.root(by) for _, p in whole.leaves(by)]
     step, refused = max(1, len(data) // 61), 0
@@ -464,7 +459,7 @@ def damage(path):
     copies += [(0, data[:len(data) * i // 12]) for i in range(12)]
     for i, copy in copies:
         try:
-            CFile(copy, "copy").check()
+            check_file(CFile(copy, "copy"))
         except Refused:
             refused += 1
         else:
@@ -579,7 +574,7 @@ def table_of_all_types(tool, folder, rows, turn):
         file.writelines(",".join(line) + "\n" for line in lines)
     import_table(tool, source, path, *options)
     table = reader.Table(path)
-    table.check()
+    check_table(table)
     actual = list(table.rows())
     expect(len(actual), rows, "rows")
     for leaf in table.leaves:
@@ -604,9 +599,9 @@ def sorted_table(tool, folder, rows, *keys):
     import_table(tool, source, path, *options)
     import_table(tool, source, path, "--append")
     table, values = reader.Table(path), 0
-    table.check()
+    check_table(table)
     order = {}
-    for part in table.message.parts:
+    for part in table.parts:
         files = table.files(part)
         by_name = {leaf.name: (file, list(file.rows())) for leaf, file in zip(table.leaves, files)}
         shapes = [by_name[key][0].column.shape for key in keys]
@@ -620,28 +615,38 @@ def sorted_table(tool, folder, rows, *keys):
                 wanted = [struct.unpack("<Q", struct.pack("<d", v))[0] for v in wanted]
             expect(sorted(rowset), sorted(wanted), name)
             values += len(rowset)
-    expect(len(table.message.parts), 2, "parts")
+    expect(len(table.parts), 2, "parts")
     return values
 
 
-def plain_json(node, record):
-    """A golden record, which has the fields of the schema, as the JSON that goes into cfile-import: LIST as a list."""
-    if record is None or not node.children:
-        return record
-    out = {}
+def json_text(node, value):
+    """A record as the JSON that goes into cfile-import: a LIST as a list, a MAP as an object, whose keys may stand twice."""
+    if value is None or not node.children:
+        return json.dumps(value)
+    if node.kind:
+        [repeated] = node.children
+        names = [child.name for child in repeated.children]
+        items = [[json_text(child, item[child.name]) for child in repeated.children] for item in value[repeated.name]]
+        if node.kind == reader.LIST:
+            return "[" + ", ".join(item[0] if len(names) == 1 else json_text(repeated, raw_item)
+                                   for item, raw_item in zip(items, value[repeated.name])) + "]"
+        return "{" + ", ".join((k if k[0] == '"' else f'"{k}"') + ": " + v for k, v in items) + "}"
+    parts = []
     for child in node.children:
-        value = record.get(child.name)
-        if child.repetition == 2:
-            out[child.name] = [plain_json(child, v) for v in value or []]
-        else:
-            out[child.name] = plain_json(child, value)
-    if node.kind == reader.LIST:
-        [items] = out.values()
-        return [list(item.values())[0] if isinstance(item, dict) and len(item) == 1 else item for item in items]
-    if node.kind == reader.MAP:
-        [items] = out.values()
-        return {item["key"]: item["value"] for item in items}
-    return out
+        inner = value[child.name]
+        text = "[" + ", ".join(json_text(child, v) for v in inner) + "]" if child.repetition == 2 else json_text(child, inner)
+        parts.append(f"{json.dumps(child.name)}: {text}")
+    return "{" + ", ".join(parts) + "}"
+
+
+def presented(node, record):
+    """Raw values of a record as JSON has them."""
+    if record is None:
+        return None
+    if not node.children:
+        return reader.present(TYPES[node.column.type], record)
+    return {child.name: [presented(child, v) for v in record[child.name]] if child.repetition == 2
+            else presented(child, record[child.name]) for child in node.children}
 
 
 def nested_table(tool, folder, path):
@@ -649,20 +654,23 @@ def nested_table(tool, folder, path):
     about = load(path)
     root, _ = parse_message(about["schema"])
     base = os.path.join(folder, os.path.basename(path)[:-5])
+    records = [completed(root, record) for record in about["records"]]
     with open(base + ".schema", "w", encoding="utf-8") as file:
         file.write(about["schema"])
     with open(base + ".jsonl", "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(plain_json(root, record)) + "\n" for record in about["records"])
+        file.writelines(json_text(root, record) + "\n" for record in records)
     import_table(tool, base + ".jsonl", base, "--schema", base + ".schema", "--block-size", "1KiB")
     table = reader.Table(base)
-    table.check()
-    names = {leaf: leaf.column for leaf in table.leaves}
+    check_table(table)
+    count = 0
+    for i, (row, wanted) in enumerate(itertools.zip_longest(table.rows(), records)):
+        expect(presented(table.root, row), wanted, f"record {i}")
+        count += len(table.leaves)
+    # What reader.py prints of a LIST and a MAP is the JSON that went in, but for pairs instead of objects.
     convert = lambda node, value: reader.present(TYPES[node.column.type], value)
-    raw_records = [reader.convert_record(table.root, record, convert) for record in table.rows()]
-    expect(len(raw_records), len(about["records"]), "records")
-    for i, (record, wanted) in enumerate(zip(raw_records, about["records"])):
-        expect(without_empty_lists(root, record), without_empty_lists(root, wanted), f"record {i}")
-    return len(raw_records) * len(names)
+    for row, record in zip(table.rows(), records):
+        expect(reader.pretty(table.root, row, convert), reader.pretty(root, record, lambda node, value: value), "printed record")
+    return count
 
 
 def tables(tool):
