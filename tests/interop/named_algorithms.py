@@ -1,4 +1,4 @@
-"""The algorithms that cfile/FORMAT.md names and does not describe: CRC32C, XXH64, Snappy, LZ4, zlib, GZIP, Zstandard, Brotli.
+"""The algorithms that cfile/FORMAT.md names: CRC32C, XXH64, Snappy, LZ4, zlib, GZIP, Zstandard, Brotli; and CityHash64, which it gives.
 
 A decompressor takes the bytes and the size that they must make. It raises ValueError or IndexError on damage, and Missing where
 a module is not installed (Debian's python3-zstandard and python3-brotli).
@@ -83,6 +83,42 @@ def xxh64(data):
     return h ^ (h >> 32)
 
 
+_K0, _K1, _K2, _K3 = 0xA5B85C5E198ED849, 0x8D58AC26AFE12E47, 0xC47B6E9E3A970ED3, 0xC70F6907E782AA0B
+
+
+def _mix(u, v):
+    multiplier = 0xC6A4A7935BD1E995
+    a = (u ^ v) * multiplier & _M64
+    a ^= a >> 47
+    b = (u ^ a) * multiplier & _M64
+    b ^= b >> 47
+    return b * multiplier & _M64
+
+
+def kudu_hash(s):
+    """The hash of Kudu's Bloom filters, CityHash64 of release 1.0 with constants of its own, of up to 32 bytes."""
+    def f(size, at):
+        return int.from_bytes(s[at:at + size], "little")
+
+    def rot(x, by):
+        return _rotate(x & _M64, 64 - by)
+
+    n = len(s)
+    if n > 32:
+        raise ValueError("only keys of up to 32 bytes are hashed")
+    if n == 0:
+        return _K2
+    if n <= 3:
+        x = ((s[0] + (s[n >> 1] << 8)) * _K2 ^ (n + (s[n - 1] << 2)) * _K3) & _M64
+        return (x ^ x >> 47) * _K2 & _M64
+    if n <= 8:
+        return _mix(n + (f(4, 0) << 3), f(4, n - 4))
+    if n <= 16:
+        return _mix(f(8, 0), rot(f(8, n - 8) + n, n)) ^ f(8, n - 8)
+    a, b, c, d = f(8, 0) * _K1, f(8, 8), f(8, n - 8) * _K2, f(8, n - 16) * _K0
+    return _mix(rot(a - b, 43) + rot(c, 30) + d & _M64, a + rot(b ^ _K3, 20) - c + n & _M64)
+
+
 # ---------------------------------------------------------------- LZ4 and Snappy
 
 
@@ -132,7 +168,7 @@ def snappy(data, size):
     out, pos, named = bytearray(), 0, 0
     while True:
         named, pos = named | (data[pos] & 127) << 7 * pos, pos + 1
-        if data[pos - 1] < 128:
+        if data[pos - 1] < 128 or pos > 5:
             break
     while pos < len(data):
         tag, pos = data[pos], pos + 1

@@ -5,10 +5,8 @@
                         [repetition level, definition level, value]
     reader.py TABLE     prints the rows, or nested records, of a table as JSON, one a line
 
-It aims at clearness and not at speed: about a million values a second where whole blocks can be taken at once (fixed widths, bit
-shuffling), a tenth of that for PREFIX, varints and packed levels. LZO is not read.
-
-Values are held raw: integers as int, FLOAT and DOUBLE as their bits (so that no NaN is changed), bool as 0 or 1, everything else
+It aims at clearness, not at speed: a million values a second where blocks can be taken at once (fixed widths, bit shuffling), a tenth
+of that for PREFIX and varints. LZO is not read. Damage raises Damage, which says where. Values are held raw: integers as int, FLOAT and DOUBLE as their bits (so that no NaN is changed), bool as 0 or 1, everything else
 as bytes. present() makes JSON of them.
 """
 import bisect
@@ -20,7 +18,7 @@ import struct
 import sys
 
 import named_algorithms
-from named_algorithms import crc32c, xxh64
+from named_algorithms import crc32c, kudu_hash, xxh64
 
 # ---------------------------------------------------------------- errors and cursors
 
@@ -46,6 +44,7 @@ def refuse(when, where, what):
 
 MAX_BLOCK_BYTES = 1 << 28  # of a block after decompression
 MAX_BLOCK_ENTRIES = 1 << 24  # a block of 20 bytes may stand for 10^9 values: no list of that length is made
+MAX_LEVELS, MAX_DEPTH = 40, 64  # of an index, of a schema
 MAX_VALUE_BYTES = 1 << 26  # of all values of one block of DELTA_BYTE_ARRAY
 
 class Cursor:
@@ -67,7 +66,7 @@ class Cursor:
         return self.end - self.pos
 
     def take(self, size):
-        self.refuse(size > self.end - self.pos, f"{size} bytes needed, {self.end - self.pos} are there")
+        self.refuse(size > self.end - self.pos, "the bytes end too early")
         self.pos += size
         return self.data[self.pos - size:self.pos]
 
@@ -87,7 +86,7 @@ class Cursor:
             byte = self.number(1)
             value |= (byte & 127) << (7 * i)
             if byte < 128:
-                self.refuse(value >> bits, f"a varint does not fit {bits} bits")
+                self.refuse(value >> bits, "a varint has too many bits")
                 return value
         raise Damage(f"{self.where}, byte {self.pos}", "a varint is too long")
 
@@ -97,7 +96,7 @@ class Cursor:
 
     def sub(self, size):
         """A cursor over the next `size` bytes, which this one passes over."""
-        self.refuse(size > self.left(), f"{size} bytes needed, {self.left()} are there")
+        self.refuse(size > self.left(), "the bytes end too early")
         self.pos += size
         return Cursor(self.data, self.where, self.pos - size, self.pos)
 
@@ -121,7 +120,7 @@ def decompress(codec, data, size, where):
 
 # ---------------------------------------------------------------- protobuf messages
 
-# Message: field=number:kind. A kind is int, uint, bool, bytes or another message; * marks a repeated field.
+# Message: field=number:kind. A kind is int, uint, bool, bytes, an enum of 2 or 3 values, or a message; * marks a repeated field.
 MESSAGES = {}
 for _line in """
 Pointer: offset=1:int size=2:int
@@ -134,13 +133,13 @@ Header: major_version=1:int minor_version=2:int metadata=3:Pair*
 Footer: data_type=1:int encoding=2:int num_values=3:int posidx_info=4:Tree validx_info=5:Tree compression=6:int \
     metadata=7:Pair* is_type_nullable=8:bool dict_block_ptr=9:Pointer incompatible_features=10:uint \
     compatible_features=11:uint is_type_array=12:bool extensions=1000:Extensions
-Trailer: num_entries=1:int type=2:int
+Trailer: num_entries=1:int type=2:enum2
 BlockStatistics: present_count=1:uint null_count=2:uint nan_count=3:uint min_key=4:bytes max_key=5:bytes min_inexact=6:bool \
     max_inexact=7:bool
 Statistics: blocks=1:BlockStatistics* file=2:BlockStatistics bloom_filter=3:bytes
 Column: type=1:int encoding=2:int compression=3:int nullable=4:bool extensions=5:Extensions array=6:bool
 BloomHeader: num_hash_functions=1:int
-SchemaNode: name=1:bytes repetition=2:int children=3:SchemaNode* column=4:Column kind=5:int
+SchemaNode: name=1:bytes repetition=2:enum3 children=3:SchemaNode* column=4:Column kind=5:enum3
 PartColumn: file_name=1:bytes size_bytes=2:uint num_values=3:uint null_count=4:uint min_key=5:bytes max_key=6:bytes
 Part: directory=1:bytes num_rows=2:uint columns=3:PartColumn*
 Table: schema=1:SchemaNode parts=2:Part* created_by=3:bytes key_columns=4:uint*
@@ -158,35 +157,46 @@ class Message(dict):
 
 def parse(name, data, where, depth=0):
     """Parses a protobuf message. Unknown fields, and known ones of another wire type, are skipped."""
-    cursor, fields = Cursor(data, where), MESSAGES[name]
+    fields = MESSAGES[name]
     message = Message((field, []) for field, _, repeated in fields.values() if repeated)
-    cursor.refuse(depth > 200, "messages lie too deep in each other")
-    while cursor.left():
-        tag = cursor.vint(64)
-        number, wire = tag >> 3, tag & 7
-        cursor.refuse(not 0 < number < 1 << 29 or wire not in (0, 1, 2, 5), "this is no protobuf field")
-        value = cursor.vint(64) if wire == 0 else cursor.take(cursor.vint(64) if wire == 2 else 8 if wire == 1 else 4)
+    refuse(depth > 200, where, "messages lie too deep in each other")
+    for number, wire, value in wire_fields(Cursor(data, where)):
         field, kind, repeated = fields.get(number, ("", "", False))
-        if kind == "uint" and repeated and wire == 2:  # packed: numbers back to back
+        is_number = kind in ("int", "uint", "bool", "enum2", "enum3")
+        if is_number and repeated and wire == 2:  # packed: numbers back to back
             packed = Cursor(value, where)
             while packed.left():
                 message[field].append(packed.vint(64))
-            continue
-        if wire != (0 if kind in ("int", "uint", "bool") else 2) or not kind:
-            continue
-        if kind == "int":
-            value -= (value >> 63) << 64
-        elif kind == "bool":
-            value = value != 0
-        elif kind in MESSAGES:
-            value = parse(kind, value, f"{where}, field {field}", depth + 1)
-        if repeated:
-            message[field].append(value)
-        elif kind in MESSAGES and field in message:
-            message[field].update(value)
-        else:
-            message[field] = value
+        elif kind and wire == (0 if is_number else 2) and not (kind in ("enum2", "enum3") and value >= int(kind[4])):
+            if kind == "int":
+                value -= (value >> 63) << 64
+            elif kind == "bool":
+                value = value != 0
+            elif kind in MESSAGES:
+                value = parse(kind, value, f"{where}, field {field}", depth + 1)
+            if repeated:
+                message[field].append(value)
+            elif kind in MESSAGES and field in message:
+                message[field].update(value)
+            else:
+                message[field] = value
     return message
+
+def wire_fields(cursor):
+    """(number, wire type, value) of each field. What stands in a group, which no message here has, is passed over."""
+    groups = []
+    while cursor.left():
+        tag = cursor.vint(32)
+        number, wire = tag >> 3, tag & 7
+        cursor.refuse(not number or wire > 5 or wire == 4 and groups[-1:] != [number], "this is no protobuf field")
+        value = cursor.vint(64) if wire == 0 else cursor.take(8 if wire == 1 else cursor.vint(32) if wire == 2 else 4 if wire == 5 else 0)
+        if wire == 3:
+            groups.append(number)
+        elif wire == 4:
+            groups.pop()
+        elif not groups:
+            yield number, wire, value
+    cursor.refuse(groups, "a group does not end")
 
 # ---------------------------------------------------------------- types
 
@@ -218,10 +228,8 @@ class Shape:
         return bytes([value]) if self.kind == "bool" else value
 
     def is_nan(self, value):
-        if self.kind != "float":
-            return False
         infinity = 0x7F800000 if self.size == 4 else 0x7FF0000000000000
-        return value & (infinity * 2 | infinity | infinity - 1) & ~(1 << (8 * self.size - 1)) > infinity
+        return self.kind == "float" and value & (1 << 8 * self.size - 1) - 1 > infinity
 
 TYPES = {
     0: Shape("int", 1, False, "UINT8"), 1: Shape("int", 1, True, "INT8"), 2: Shape("int", 2, False, "UINT16"),
@@ -234,27 +242,26 @@ TYPES = {
     19: Shape("bytes", 0, False, "VARCHAR"), 20: Shape("int", 4, True, "DATE"), 103: Shape("fixed", 12, False, "INT96"),
     107: Shape("fixed", 0, False, "FIXED_LEN_BYTE_ARRAY"),
 }
-UINT32, BYTES, BOOL = TYPES[4], TYPES[12], TYPES[9]
+UINT32, BYTES, DIGITS = TYPES[4], TYPES[12], {15: 9, 16: 18, 17: 38}
 
 def shape_of(type_number, extensions, where):
-    shape = TYPES.get(type_number)
-    if shape is None:
-        raise Unsupported(where, f"type {type_number} is not known")
-    if type_number == 107:
-        length = (extensions or Message()).type_length or 0
-        refuse(length < 1, where, "FIXED_LEN_BYTE_ARRAY has no type_length")
-        return Shape("fixed", length, False, shape.name)
-    return shape
+    """The shape of a type. The extensions must fit it."""
+    shape, e = TYPES.get(type_number), extensions or Message()
+    logical, unit, zone, length = e.logical_type or 0, e.time_unit or 0, e.time_zone or b"", e.type_length or 0
+    if shape is None or logical not in range(4) or unit not in range(5):
+        raise Unsupported(where, f"type {type_number}, logical type {logical} or time unit {unit} is not known")
+    fits = (length > 0 if type_number == 107 else length == 0) and 0 <= (e.decimal_precision or 0) <= DIGITS.get(type_number, 0)
+    fits = fits and 0 <= (e.decimal_scale or 0) <= (e.decimal_precision or 0) and (unit != 0) == (logical in (1, 2))
+    fits = fits and (logical == 1 or not zone) and not (logical == 1 and unit == 3 and zone == b"UTC")
+    carriers = {0: {type_number}, 1: {7}, 2: {5} if unit < 3 else {7}, 3: {107} if length == 16 else set()}
+    refuse(not fits or type_number not in carriers[logical], where, f"the extensions do not fit the type {shape.name}")
+    return Shape("fixed", length, False, shape.name) if type_number == 107 else shape
 
 def number_of(kudu, extension, default, where, what):
-    """A number of 100 or more stands in the extension, and Kudu's field then says 999."""
+    """A number of 100 or more stands in the extensions, and Kudu's field then says 999."""
     number = default if kudu is None else kudu
     refuse(number is None, where, f"{what} is missing")
-    if number == 999:
-        refuse(extension is None or extension < 100, where, f"{what} is 999, but the extensions name no number of 100 or more")
-        return extension
-    refuse(extension is not None or number >= 100, where, f"{what} is {number} in the message and {extension} in the extensions")
-    return number
+    return extension or 0 if number == 999 else number
 
 # ---------------------------------------------------------------- bits, RLE-hybrid, group varint
 
@@ -348,8 +355,8 @@ def kudu_plain(cursor, shape, dictionary=None):
 
 def kudu_prefix(cursor, shape, dictionary=None):
     start = cursor.pos
-    count, first, interval, zero = group_varints(cursor, 1)
-    cursor.refuse(interval < 1 or zero, "the restart interval is 0, or the fourth number is not")
+    count, first, interval, _ = group_varints(cursor, 1)
+    cursor.refuse(interval < 1, "the restart interval is 0")
     restarts = (count - 1) // interval if count else 0
     tail = 4 * restarts + 4
     cursor.refuse(tail > cursor.left(), "the restart offsets are cut off")
@@ -371,10 +378,10 @@ def kudu_prefix(cursor, shape, dictionary=None):
     return count, first, values
 
 def kudu_group_varint(cursor, shape, dictionary=None):
-    count, minimum, first, zero = group_varints(cursor, 1)
+    count, minimum, first, _ = group_varints(cursor, 1)
     cursor.refuse((count + 3) // 4 * 5 > cursor.left(), f"{count} values are cut off")
     values = [minimum + value for value in group_varints(cursor, (count + 3) // 4)[:count]]
-    cursor.refuse(zero or (values and max(values) >> 32), "a value does not fit 32 bits, or the fourth number is not 0")
+    cursor.refuse(values and max(values) >> 32, "a value does not fit 32 bits")
     cursor.done("the last group")
     return count, first, values
 
@@ -472,17 +479,17 @@ def delta_integers(cursor, count, bits, lenient=False):
     if count == 0 and cursor.left() == 0:
         return [], 0, []
     start, mask = cursor.pos, (1 << bits) - 1
-    block_size, miniblocks, total = cursor.vint(64), cursor.vint(64), cursor.vint(64)
+    block_size, miniblocks, total = cursor.vint(32), cursor.vint(32), cursor.vint(32)
     divides = miniblocks and 0 < block_size < 1 << 31 and block_size % miniblocks == 0
     cursor.refuse(not divides, f"{miniblocks} miniblocks do not divide blocks of {block_size}")
     miniblock = block_size // miniblocks
     cursor.refuse(miniblock % 8 if lenient else block_size % 128 or miniblock % 32, f"miniblocks of {miniblock} values are not legal")
     cursor.refuse(total != count, f"the page counts {total} values and not {count}")
     cursor.limit(count)
-    deltas, left, starts = [cursor.zigzag(64)], count - 1, []
+    deltas, left, starts = [cursor.zigzag(bits)], count - 1, []
     while left > 0:
         starts.append(cursor.pos - start)
-        least, widths = cursor.zigzag(64), cursor.take(miniblocks)
+        least, widths = cursor.zigzag(bits), cursor.take(miniblocks)
         for width in widths[:(left + miniblock - 1) // miniblock]:
             cursor.refuse(width > bits, f"a miniblock has a width of {width} bits")
             packed = cursor.take(miniblock * width // 8)
@@ -566,20 +573,9 @@ def parquet_alp(cursor, count, shape, dictionary=None):
             cursor.refuse(place >= n, f"an exception is at {place} of {n} values")
             values[place] = value
         out += values
-    cursor.done("the last vector")
+    if count:
+        cursor.done("the last vector")
     return out
-
-def levels_stream(cursor, width, count):
-    """Levels as RLE-hybrid, of a width of at most 32."""
-    cursor.refuse(width > 32, f"levels have {width} bits")
-    return hybrid(cursor, width, count)
-
-def bit_packed_levels(cursor, width, count):
-    """BIT_PACKED (104): values from the most significant bit of a byte down."""
-    cursor.refuse(width > 32, f"levels have {width} bits")
-    packed = cursor.take((count * width + 7) // 8)
-    number, total = int.from_bytes(packed, "big"), len(packed) * 8
-    return [number >> (total - (i + 1) * width) & (1 << width) - 1 for i in range(count)]
 
 def _integers(shape):
     return shape.kind == "int" and shape.size in (4, 8)
@@ -603,7 +599,8 @@ def parquet_page(encoding, cursor, count, shape, dictionary=None):
     """The values of a page whose column has this shape. The dictionary holds values of the shape."""
     inner = parquet_shape(shape)
     decode, takes = PARQUET[encoding]
-    cursor.refuse(not takes(inner), f"encoding {encoding} does not take {shape.name}")
+    if not takes(inner):
+        raise Unsupported(cursor.where, f"encoding {encoding} does not take {shape.name}")
     cursor.limit(count)
     values = decode(cursor, count, inner, dictionary)
     return values if encoding in (102, 108) else from_parquet(cursor, values, shape)
@@ -655,7 +652,7 @@ def encoded_values(cursor, column, expected=None):
         count, first, values = _kudu_block(cursor, column, encoding)
     else:
         encoding, count, first = cursor.vint(32), cursor.vint(32), cursor.vint(32)
-        skip = cursor.take(cursor.vint(32))
+        skip = cursor.take(cursor.vint(64))
         page = Cursor(cursor.data, cursor.where, cursor.pos, cursor.end)
         cursor.refuse(expected not in (None, count), f"an extended block of {count} values should have {expected}")
         if encoding < 100:
@@ -672,7 +669,8 @@ def _kudu_block(cursor, column, encoding):
     if encoding not in KUDU:
         raise Unsupported(cursor.where, f"encoding {encoding} is not known")
     decode, takes = KUDU[encoding]
-    cursor.refuse(not takes(column.shape), f"encoding {encoding} does not take {column.shape.name}")
+    if not takes(column.shape):
+        raise Unsupported(cursor.where, f"encoding {encoding} does not take {column.shape.name}")
     return decode(cursor, column.shape, column.dictionary)
 
 def decode_block(data, column, where):
@@ -684,7 +682,7 @@ def decode_block(data, column, where):
     if not column.nullable:
         return encoded_values(cursor, column)
     count = cursor.vint(32)
-    present = hybrid(cursor.sub(cursor.vint(32)), 1, count)
+    present = hybrid(cursor.sub(cursor.vint(64)), 1, count)
     block = encoded_values(cursor, column, sum(present))
     following = iter(block.values)
     block.rows, block.nulls = [next(following) if bit else None for bit in present], count - len(block.values)
@@ -695,8 +693,7 @@ def _levels_block(cursor, column):
     cursor.limit(entries)
     kinds = []
     for maximum in column.levels:
-        stream = cursor.sub(cursor.vint(32))
-        cursor.refuse(not maximum and stream.left(), "there are levels whose maximum is 0")
+        stream = cursor.sub(cursor.vint(64))
         kinds.append(hybrid(stream, maximum.bit_length(), entries) if maximum else [0] * entries)
         cursor.refuse(entries and max(kinds[-1]) > maximum, f"a level is above {maximum}")
     repetitions, definitions = kinds
@@ -713,9 +710,9 @@ def _levels_block(cursor, column):
 
 def _array_block(cursor, column):
     elements, arrays = cursor.vint(32), cursor.vint(32)
-    validity = hybrid(cursor.sub(cursor.vint(32)), 1, elements)
-    lengths = hybrid(cursor.sub(cursor.vint(32)), 16, arrays)
-    present = hybrid(cursor.sub(cursor.vint(32)), 1, arrays)
+    validity = hybrid(cursor.sub(cursor.vint(64)), 1, elements)
+    lengths = hybrid(cursor.sub(cursor.vint(64)), 16, arrays)
+    present = hybrid(cursor.sub(cursor.vint(64)), 1, arrays)
     cursor.refuse(sum(lengths) != elements, f"the lengths of arrays do not make {elements} elements")
     cursor.refuse(any(length and not bit for length, bit in zip(lengths, present)), "a null array has elements")
     cursor.refuse(not column.nullable and not all(present), "an array is null in a column without nulls")
@@ -757,14 +754,13 @@ class CFile:
 
     def _read_footer(self, bits, where):
         footer, extensions = self.footer, self.footer.extensions or Message()
-        beyond = bits or footer.compatible_features or footer.extensions
-        refuse(self.version == 1 and beyond, where, "version 1 has neither feature bits nor extensions")
+        refuse(self.version == 1 and bits & CHECKSUMS, where, "version 1 has no checksums, but bit 0 is set")
         for bit in range(32):
             if bits >> bit & 1 and not (CHECKSUMS | ARRAYS | LEVELS | EXTENDED) >> bit & 1:
                 raise Unsupported(where, f"incompatible feature bit {bit} is not known {BIT_NAMES.get(bit, '')}")
         self.type = number_of(footer.data_type, extensions.data_type, None, where, "data_type")
         self.encoding = number_of(footer.encoding, extensions.encoding, None, where, "encoding")
-        self.codec = number_of(footer.compression, extensions.compression, 1, where, "compression") or 1
+        self.codec = number_of(footer.compression, extensions.compression, 1, where, "compression") or 1  # 0 means none too
         if self.codec != 1 and self.codec not in CODECS or self.encoding not in KUDU and self.encoding not in PARQUET:
             raise Unsupported(where, f"codec {self.codec} or encoding {self.encoding} is not known")
         nullable, extended, array, has_levels = bool(footer.is_type_nullable), bits & EXTENDED, bits & ARRAYS, bits & LEVELS
@@ -778,16 +774,9 @@ class CFile:
             self.num_entries = extensions.num_entries or 0
             legal = 0 <= min(levels) and max(levels) < 65536 and nullable == (levels[1] > 0)
             refuse(not legal, where, f"the maxima of the levels are {levels}")
-            refuse(footer.validx_info or not footer.posidx_info, where, "a file of levels has no positional index, or a value index")
-        shape = shape_of(self.type, extensions, where)
-        refuse(footer.validx_info and (shape.name == "INT96" or nullable), where, "such a column cannot have a value index")
-        self.column = Column(shape, self.encoding, nullable, bool(extended), levels, bool(array))
+        refuse(self.num_values and not self.root("ordinal") and not self.root("value"), where, "there are values, but no index")
+        self.column = Column(shape_of(self.type, extensions, where), self.encoding, nullable, bool(extended), levels, bool(array))
         self.column.dictionary = self._read_dictionary()
-        for pair in self.header.metadata:
-            if pair.key == b"cfile.column":
-                early = parse("Column", pair.value or b"", f"{self.name}, header, cfile.column")
-                early_type = number_of(early.type, (early.extensions or Message()).data_type, None, where, "cfile.column type")
-                refuse(early_type != self.type, where, "header and footer name different types")
 
     def _read_dictionary(self):
         if not self.footer.dict_block_ptr:
@@ -795,8 +784,8 @@ class CFile:
         data, where = self.block(self.footer.dict_block_ptr, "dictionary")
         cursor, shape = Cursor(data, where), self.column.shape
         if self.encoding == 5:
-            _, first, values = kudu_plain(cursor, shape)
-            cursor.refuse(first, f"the dictionary's first ordinal is {first}")
+            _, _, values = kudu_plain(cursor, shape)
+            cursor.refuse(len(values) > len(data) // 2 + 1, "different values take more bytes than the dictionary has")
             return values
         cursor.refuse(self.encoding not in (102, 108), f"there is a dictionary, but the encoding is {self.encoding}")
         values = parquet_page(100, cursor, cursor.vint(64), shape)
@@ -841,29 +830,27 @@ class CFile:
         trailer_at = len(data) - 4 - int.from_bytes(data[-4:], "little")
         trailer = parse("Trailer", data[trailer_at:-4], where)
         count = trailer.num_entries
-        refuse(count is None or trailer.type not in (0, 1) or not 0 <= 4 * count <= trailer_at, where, "the trailer does not fit")
-        offsets_at = trailer_at - 4 * count
-        offsets = [*struct.unpack(f"<{count}I", data[offsets_at:trailer_at]), offsets_at]
-        ascend = offsets[0] == 0 and all(a < b for a, b in zip(offsets, offsets[1:]))
-        refuse(not ascend, where, "the offsets of entries do not begin at 0 or do not ascend")
-        if self.version == 1 and by == "ordinal" and pointer == self.root(by):
-            self._vint_keys = data[0] == 0
-        entries = []
-        for start, end in zip(offsets, offsets[1:]):
-            cursor = Cursor(data, where, start, end)
-            if by == "ordinal" and self.version == 1 and self._vint_keys:
+        refuse(None in (count, trailer.type) or not 0 <= 4 * count <= trailer_at, where, "the trailer does not fit")
+        offsets_at, entries, end = trailer_at - 4 * count, [], 0
+        first = struct.unpack_from("<I", data, offsets_at)[0] if count else 0
+        if by == "ordinal" and pointer == self.root(by):
+            self._vint_keys = self.version == 1 and first < offsets_at and data[first] == 0
+        for start in struct.unpack(f"<{count}I", data[offsets_at:trailer_at]):
+            cursor = Cursor(data, where, start, offsets_at)
+            if by == "ordinal" and self._vint_keys:
                 key = cursor.vint(64)
             else:
-                key = cursor.take(cursor.vint(32))
-                if by == "ordinal":
-                    cursor.refuse(len(key) != 4, "a positional key has not 4 bytes")
-                    key = int.from_bytes(key, "big")
+                key = cursor.take(cursor.vint(64))
+                cursor.refuse(by == "ordinal" and len(key) != 4, "a positional key has not 4 bytes")
+                key = int.from_bytes(key, "big") if by == "ordinal" else key
             child = Message(offset=cursor.vint(64), size=cursor.vint(32))
-            cursor.done("an entry")
-            cursor.refuse(child.offset + child.size > pointer.offset, "a child does not lie before its parent")
-            cursor.refuse(entries and (key < entries[-1][0] or by == "ordinal" and key == entries[-1][0]), "keys do not ascend")
+            cursor.refuse(child.size < 4 or child.offset < end, "blocks are empty, overlap or do not ascend")
+            end = child.offset + child.size
+            ascends = not entries or key > entries[-1][0] or by == "value" and key == entries[-1][0]
+            cursor.refuse(not ascends, "keys do not ascend")
             entries.append((key, child))
-        refuse(trailer.type == 1 and not entries, where, "an internal node has no entries")
+        refuse(end > pointer.offset, where, "a child does not lie before its parent")
+        refuse(not entries and (trailer.type == 1 or self.num_values or pointer != self.root(by)), where, "a node has no entries")
         self._nodes[pointer.offset, by] = (trailer.type == 0, entries)
         return self._nodes[pointer.offset, by]
 
@@ -871,41 +858,48 @@ class CFile:
         """All (key, pointer to a data block) of a tree, in order. Every node is checked on the way."""
         if by not in self._leaves:
             self._leaves[by] = []
-            self._walk(self.root(by), by, None, 1, None)
-            keys = [key for key, _ in self._leaves[by]]
-            refuse(any(a > b for a, b in zip(keys, keys[1:])), self.name, f"keys by {by} do not ascend from node to node")
-            begins = keys[:1] == ([0] if self.num_values else [])
+            self._walk(self.root(by), by, None, 1, self.last_byte, 0)
+            entries = self._leaves[by]
+            refuse(entries and entries[0][1].offset >= self.first_byte + 64, self.name, "the first block does not begin at the header")
+            begins = [key for key, _ in entries[:1]] == ([0] if self.num_values else [])
             refuse(by == "ordinal" and not begins, self.name, "the positional index does not begin with ordinal 0")
         return self._leaves[by]
 
-    def _walk(self, pointer, by, first_key, depth, before):
+    def _walk(self, pointer, by, first_key, depth, before, after):
+        """Walks a node. All blocks below it lie behind `after`, where the entry before it ends."""
         leaf, entries = self.node(pointer, by, before)
         where = f"{self.name}, index node by {by} at {pointer.offset}"
-        refuse(depth > 40, where, "the tree has more than 40 levels")
+        if depth > MAX_LEVELS:
+            raise Limit(where, f"the tree has more than {MAX_LEVELS} levels")
         same = first_key is None or entries and entries[0][0] == first_key
         refuse(not same, where, "the first key is not the one that the parent has")
-        if leaf:
-            self._leaves[by] += entries
-        else:
-            for key, child in entries:
-                self._walk(child, by, key, depth + 1, pointer.offset)
+        last = self._leaves[by][-1][0] if self._leaves[by] else None
+        for key, child in entries:
+            refuse(child.offset < after, where, "a block does not lie behind those of the entry before")
+            refuse(last is not None and (key < last or by == "ordinal" and key == last), where, "keys do not ascend from node to node")
+            if leaf:
+                self._leaves[by].append((key, child))
+            else:
+                self._walk(child, by, key, depth + 1, pointer.offset, after)
+            after, last = child.offset + child.size, None
 
     def _descend(self, by, wanted):
         """The last entry whose key is <= (by ordinal) or < (by value) the wanted one, else the first; None in an empty tree."""
         pointer, leaf = self.root(by), False
-        for _ in range(40):
+        for _ in range(MAX_LEVELS):
             leaf, entries = self.node(pointer, by)
             smaller = [child for key, child in entries if key < wanted or by == "ordinal" and key == wanted]
             pointer = smaller[-1] if smaller else entries[0][1] if entries else None
             if leaf or pointer is None:
                 return pointer
-        raise Damage(self.name, "the tree has more than 40 levels")
+        raise Limit(self.name, f"the tree has more than {MAX_LEVELS} levels")
 
     def data_block(self, pointer, expected=None):
         data, where = self.block(pointer, "data block")
         block = decode_block(data, self.column, where)
         wrong = expected is not None and block.first != expected & 0xFFFFFFFF
         refuse(wrong or not block.rows, where, f"the first of {len(block.rows)} rows is {block.first}, it should be {expected}")
+        refuse(block.nulls and self.root("value"), where, "there are nulls in a file with a value index")
         return block
 
     def seek_ordinal(self, ordinal):
@@ -919,6 +913,8 @@ class CFile:
 
     def seek_key(self, wanted):
         """(ordinal, exact) of the first row whose memcmp form is >= the wanted one; (num_values, False) if there is none."""
+        if self.column.levels or self.column.array:
+            raise Unsupported(self.name, "a key does not lead to records or arrays")
         pointer, memcmp = self._descend("value", wanted), self.column.shape.memcmp
         places = [child for _, child in self.leaves("value")]
         start = next((i for i, child in enumerate(places) if child == pointer), len(places))
@@ -942,17 +938,15 @@ class CFile:
             data, where = self.block(pointer, "Bloom filter")
             cursor = Cursor(data, where)
             header = parse("BloomHeader", cursor.take(cursor.fixed32()), where)
-            refuse((header.num_hash_functions or 0) < 1, where, "there are no hash functions")
-            yield key, header.num_hash_functions, cursor.rest()
+            yield key, header.num_hash_functions or 0, cursor.rest()
 
     def blocks(self):
         """All data blocks in order, each checked to begin where the one before it ends."""
         if self.is_bloom():
             return
-        by = "ordinal" if self.root("ordinal") else "value"
-        refuse(not self.root(by), self.name, "there is no index")
+        by = "ordinal" if self.root("ordinal") or not self.root("value") else "value"
         row = entries = 0
-        for key, pointer in self.leaves(by):
+        for key, pointer in self.leaves(by) if self.root(by) else ():
             refuse(by == "ordinal" and key != row, self.name, f"a block begins at row {key}, but the one before it ends at {row}")
             block = self.data_block(pointer, row)
             row, entries = row + len(block.rows), entries + len(block.values) + block.nulls
@@ -966,14 +960,25 @@ class CFile:
 
     def statistics(self):
         extensions = self.footer.extensions or Message()
-        if self.version == 1 or not (self.footer.compatible_features or 0) & 1 or not extensions.statistics:
+        if not (self.footer.compatible_features or 0) & 1 or not extensions.statistics:
             return None
         data, where = self.block(extensions.statistics, "statistics")
-        return parse("Statistics", data, where)
+        statistics = parse("Statistics", data, where)
+        counts = statistics.file or Message()
+        total = (counts.present_count or 0) + (counts.null_count or 0)
+        expected = self.num_entries if self.column.levels else self.num_values
+        refuse(total != expected and not self.column.array, where, f"they count {total} rows or entries")
+        return statistics
 
 # ---------------------------------------------------------------- statistics and their Bloom filter
 
 SALTS = [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31]
+
+def kudu_bloom_has(functions, bits, key):
+    """Whether a key may be in one of Kudu's Bloom filters. Keys of more than 32 bytes are not looked up."""
+    h = kudu_hash(key)
+    places = ((h + k * (h >> 32) & 0xFFFFFFFF) % (8 * len(bits)) for k in range(functions))
+    return all(bits[place >> 3] >> (place & 7) & 1 for place in places)
 
 class SplitBlockBloom:
     def __init__(self, data, where="Bloom filter"):
@@ -1052,8 +1057,8 @@ def pretty(node, value, convert):
     [items], [repeated] = out.values(), node.children
     if node.kind == MAP:
         return [list(item.values()) for item in items]
-    # A group of one field stands around the element, any other REPEATED node is the element.
-    return [list(item.values())[0] for item in items] if len(repeated.children) == 1 else items
+    bare = len(repeated.children) != 1 or repeated.kind != PLAIN_GROUP or repeated.name in ("array", node.name + "_tuple")
+    return items if bare else [list(item.values())[0] for item in items]
 
 def compound_key(values, shapes):
     """The values of several columns as one string whose order is that of the rows."""
@@ -1064,47 +1069,62 @@ def compound_key(values, shapes):
     return b"".join(forms)
 
 class Table:
-    def __init__(self, path):
+    def __init__(self, path, data=None):
         self.path, where = path, os.path.join(path, "table.cft")
-        with open(where, "rb") as file:
-            cursor = Cursor(file.read(), where)
+        if data is None:
+            with open(where, "rb") as file:
+                data = file.read()
+        cursor = Cursor(data, where)
         cursor.refuse(cursor.take(8) != b"cfiletb1", "this is no table")
         body = cursor.take(cursor.fixed32())
         cursor.refuse(cursor.fixed32() != crc32c(cursor.data[:12 + len(body)]), "the checksum is wrong")
         cursor.done("the checksum")
         self.message = parse("Table", body, where)
         self.root, self.keys, self.parts = self._node(self.message.schema or Message(), where, 0), self.message.key_columns, self.message.parts
-        self.leaves = self.root.number()
-        self.flat = not self.root.name and not any(node.children or node.repetition == REPEATED for node in self.root.children)
-        refuse(any(key >= len(self.leaves) for key in self.keys), where, "a key column is none of the leaves")
-        refuse(self.root.repetition != REQUIRED or not self.root.children, where, "the root is not a REQUIRED group")
+        self.leaves, root = self.root.number(), self.root
+        self.flat = not root.name and not any(node.children or node.repetition == REPEATED for node in root.children)
+        legal = root.children and root.repetition == REQUIRED and root.kind == PLAIN_GROUP
+        refuse(not legal, where, "the root is not a REQUIRED group of kind PLAIN")
+        legal = len(set(self.keys)) == len(self.keys) and all(
+            key < len(self.leaves) and self.leaves[key].definitions == 0 and self.leaves[key].column.type != 103 for key in self.keys)
+        refuse(not legal, where, "a key column is none of the leaves, stands twice, has nulls or is INT96")
+        for part in self.parts:
+            refuse(len(part.columns) != len(self.leaves) + bool(self.keys), where, f"a part has {len(part.columns)} columns")
+            for leaf, entry in zip([*self.leaves, None], part.columns):
+                nulls, low, high = entry.null_count or 0, entry.min_key, entry.max_key
+                can = leaf and (leaf.repetitions or leaf.definitions)
+                legal = (entry.num_values or 0) == (part.num_rows or 0) < 1 << 32 and (can or not nulls)
+                legal = legal and (low is None) == (high is None) and (low is None or low <= high)
+                refuse(not legal, where, f"the counts or bounds of {entry.file_name} do not fit")
 
     def _node(self, message, where, depth):
-        name, repetition, kind = message.name or b"", message.repetition or 0, message.kind or 0
-        leaf = bool(message.column) and not message.children
-        refuse(depth > 64 or repetition not in (0, 1, 2) or kind not in (0, 1, 2), where, f"the schema's node {name!r} is not legal")
-        refuse(not leaf and (message.column or not message.children), where, f"{name!r} is neither a leaf nor a group")
+        name, column = (message.name or b"").decode("utf-8", "surrogateescape"), message.column or Message()
+        if depth > MAX_DEPTH:
+            raise Limit(where, f"more than {MAX_DEPTH} nodes lie below each other")
         children = [self._node(child, where, depth + 1) for child in message.children]
-        refuse(len({child.name for child in children}) != len(children), where, f"two nodes in {name!r} have one name")
+        node = Node(name, message.repetition or 0, children, message.kind or 0, column)
+        refuse(depth and not name or len({child.name for child in children}) != len(children), where,
+               f"a name below {name!r} is empty or stands twice")
+        if not children:
+            number = number_of(column.type or 0, (column.extensions or Message()).data_type, None, where, "type")
+            node.shape = shape_of(number, column.extensions, where)
         wraps = len(children) == 1 and children[0].repetition == REPEATED
-        refuse(kind != PLAIN_GROUP and not wraps, where, f"LIST or MAP {name!r} has not one REPEATED child")
-        pair = children[0].children if kind == MAP else ()
+        refuse(node.kind != PLAIN_GROUP and not wraps, where, f"LIST or MAP {name!r} has not one REPEATED child")
+        pair = children[0].children if node.kind == MAP else ()
         is_pair = len(pair) == 2 and not pair[0].children and pair[0].repetition == REQUIRED
-        refuse(kind == MAP and not is_pair, where, f"MAP {name!r} has no pairs of a REQUIRED key and a value")
-        return Node(name.decode("utf-8", "surrogateescape"), repetition, children, kind, message.column)
+        refuse(node.kind == MAP and not is_pair, where, f"MAP {name!r} has no pairs of a REQUIRED key and a value")
+        return node
 
     def files(self, part):
         """The CFiles of a part, one for each leaf, and behind them that of the compound keys, if there are any."""
-        expected = len(self.leaves) + bool(self.keys)
-        refuse(len(part.columns) != expected, self.path, f"{len(part.columns)} columns of a part should be {expected}")
         out = []
         for leaf, entry in zip([*self.leaves, None], part.columns):
             names = [(name or b"").decode("utf-8", "surrogateescape") for name in (part.directory, entry.file_name)]
-            refuse(any(name in ("", ".", "..") or "/" in name for name in names), self.path, f"{names} are no plain names")
+            refuse(any(name in ("", ".", "..") or "/" in name or "\0" in name for name in names), self.path, f"{names} are no plain names")
             path = os.path.join(self.path, *names)
             with open(path, "rb") as stream:
                 file = CFile(stream.read(), path)
-            fits = file.num_values == (part.num_rows or 0) and entry.size_bytes in (None, len(file.data))
+            fits = file.num_values == (part.num_rows or 0) and (entry.size_bytes or 0) == len(file.data)
             refuse(not fits, path, "the file has another size or number of rows than table.cft says")
             if leaf:
                 self._check_column(leaf, file)
@@ -1112,8 +1132,8 @@ class Table:
         return out
 
     def _check_column(self, leaf, file):
-        number = number_of(leaf.column.type, (leaf.column.extensions or Message()).data_type, None, self.path, "type")
-        refuse(number != file.type, file.name, "the file has another type than the schema")
+        same = (leaf.shape.name, leaf.shape.size) == (file.column.shape.name, file.column.shape.size)
+        refuse(not same, file.name, "the file has another type than the schema")
         flat = leaf.repetitions == 0 and leaf.definitions < 2
         fits = file.column.levels == (None if flat else (leaf.repetitions, leaf.definitions))
         fits = fits and file.column.nullable == (leaf.definitions > 0)
@@ -1150,9 +1170,7 @@ def present(shape, value, extensions=None):
 
 def main(path):
     def convert(node, value):
-        extensions = node.column.extensions or Message()
-        number = number_of(node.column.type, extensions.data_type, None, path, "type")
-        return present(shape_of(number, extensions, path), value, extensions)
+        return present(node.shape, value, node.column.extensions)
 
     if os.path.isdir(path):
         table = Table(path)

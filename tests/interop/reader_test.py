@@ -7,6 +7,7 @@ With --import, it also makes tables with cfile-import and compares them with wha
 were read. Exit code 1 if one failed.
 """
 import argparse
+import bisect
 import gzip
 import itertools
 import json
@@ -160,7 +161,14 @@ def cfile(path):
             expect(actual, (want["first_index_key"], want["offset"], want["size"], want["num_hash_functions"], want["bits_bytes"],
                             want["ones"]), "filter")
         expect(len(filters), len(about["blocks"]), "filters")
-        return len(filters)
+        keys = expected_values(path + ".values.gz", shape, True)
+        chosen = [key for key in keys[::max(1, len(keys) // 2000)] if len(key) <= 32]
+        for key in chosen:  # the filter of a key is the last one that begins at or before it
+            _, functions, bits = filters[max(0, bisect.bisect_right([first for first, _, _ in filters], key) - 1)]
+            expect(reader.kudu_bloom_has(functions, bits, key), True, f"key {key.hex()} in its filter")
+        strangers = sum(reader.kudu_bloom_has(functions, bits, b"no key %d" % i) for i in range(300))
+        expect(strangers < 15, True, f"{strangers} of 300 keys that are not in a filter are not there")
+        return len(filters) + len(chosen)
     values = list(file.rows())
     same_values(values, expected_values(path + ".values.gz", shape, about.get("hex")), shape)
     probe_trees(file, values)
@@ -185,17 +193,31 @@ PAGES = {
 }
 
 
+def levels_stream(cursor, width, count):
+    """Levels as RLE-hybrid, of a width of at most 32."""
+    cursor.refuse(width > 32, f"levels have {width} bits")
+    return reader.hybrid(cursor, width, count)
+
+
+def bit_packed_levels(cursor, width, count):
+    """BIT_PACKED (104): values from the most significant bit of a byte down."""
+    cursor.refuse(width > 32, f"levels have {width} bits")
+    packed = cursor.take((count * width + 7) // 8)
+    number, total = int.from_bytes(packed, "big"), len(packed) * 8
+    return [number >> (total - (i + 1) * width) & (1 << width) - 1 for i in range(count)]
+
+
 def decode_page(about, data, folder, lenient=False):
     cursor, count, width = Cursor(data, "page"), about["num_values"], about["bit_width"]
     encoding, framing = about["encoding"], about.get("framing") or ""
     if about["type"].startswith("INDEX_OR_LEVEL"):
         if encoding == "BIT_PACKED":
-            return reader.bit_packed_levels(cursor, width, count)
+            return bit_packed_levels(cursor, width, count)
         if framing.startswith("1 byte"):
             return reader.parquet_codes(cursor, count)
         if framing.startswith("4-byte"):
             cursor = cursor.sub(cursor.fixed32())
-        return reader.levels_stream(cursor, width, count)
+        return levels_stream(cursor, width, count)
     shape = PHYSICAL.get(about["type"]) or Shape("fixed", about["type_length"])
     if encoding == "DELTA_BINARY_PACKED" and lenient:
         values = reader.parquet_delta(cursor, count, reader.parquet_shape(shape), lenient=True)
@@ -329,7 +351,7 @@ def nested(path):
                 expect(form["bit_width"], column[("max_rep", "max_def")[which]].bit_length(), "width")
                 for name in form:
                     if "_hex_" in name:
-                        decode = reader.bit_packed_levels if name.startswith("bit_packed") else reader.levels_stream
+                        decode = bit_packed_levels if name.startswith("bit_packed") else levels_stream
                         expect(decode(Cursor(bytes.fromhex(form[name]), name), form["bit_width"], form["num_levels"]), wanted, name)
                         levels += len(wanted)
         records = []
@@ -381,6 +403,15 @@ def example(info, data, text):
         wanted = [int(word) for word in text.split()]
         expect(reader.group_varints(Cursor(data, kind), 1), wanted, "values")
         return len(wanted)
+    if kind == "table":
+        table = reader.Table("example", data)
+        words = [f"{leaf.name}:{leaf.shape.name.lower()}{'?' * leaf.repetition}" for leaf in table.leaves]
+        words += [f"key:{key}" for key in table.keys]
+        for part in table.parts:
+            words.append(f"{part.directory.decode()}:{part.num_rows}")
+            words += [f"{entry.file_name.decode()}:{entry.size_bytes}:{entry.null_count}" for entry in part.columns]
+        expect(" ".join(words), text, "table")
+        return len(words)
     number = WORDS[words[1]]
     shape = Shape("fixed", 16) if words[1] == "uuid" else TYPES[number]
     if kind == "statistics":
@@ -425,6 +456,7 @@ def bound(key):
 
 
 def examples(path):
+    """The fences of FORMAT.md."""
     document = read(path).decode()
     for info, body in re.findall(r"^```hexdump ([^\n]*)\n(.*?)^```$", document, re.M | re.S):
         data, text = bytearray(), ""
@@ -465,6 +497,16 @@ def damage(path):
         else:
             if whole.checksums and any(start <= i < end for start, end in used):
                 raise Wrong(f"a changed bit in byte {i} was not seen")
+    refuse = reader.refuse
+    reader.refuse = lambda when, where, what: refuse(when and what != "the checksum is wrong", where, what)
+    try:  # once more without checksums, so that the rules of all layers see the change
+        for i, copy in copies:
+            try:
+                check_file(CFile(copy, "copy"))
+            except Refused:
+                refused += 1
+    finally:
+        reader.refuse = refuse
     return refused
 
 
@@ -526,6 +568,8 @@ def make_columns(rows):
         texts = [f"{'-' if v < 0 else ''}{abs(v) // 100}.{abs(v) % 100:02}" for v in values]
         columns[name.translate({40: 95, 41: 95, 44: 95})] = (name, "int16" if "38" in name else "int", texts, values)
     prices = [random(20) / 100 for _ in range(rows)]
+    for i, value in enumerate((float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 5e-324)):
+        prices[i % rows] = value if rows > 2000 else -0.0 if rows > 1 and i < 2 else prices[i % rows]
     columns["price"] = ("double", "float", [repr(v) for v in prices], prices)
     singles = [float(random(16)) / 8 - 100 for _ in range(rows)]
     columns["single"] = ("float", "float", [repr(v) for v in singles], singles)
@@ -533,6 +577,8 @@ def make_columns(rows):
     columns["flag"] = ("bool", "bool", [str(v).lower() for v in flags], flags)
     words = [f"name-{random(9)}-é" * (1 + random(2)) for _ in range(rows)]
     columns["word"] = ("string", "bytes", words, [word.encode() for word in words])
+    tops = [b"\xff" * (60 + random(3)) + bytes([random(8)]) for _ in range(rows)]  # some have no bound in statistics
+    columns["top"] = ("binary", "bytes", [value.hex() for value in tops], tops)
     sorted_words = [f"/path/{i // 50}/{i:08}" for i in range(rows)]
     columns["path"] = ("varchar", "bytes", sorted_words, [word.encode() for word in sorted_words])
     long_words = ["x" * 70 + f"{i:08}" for i in range(rows)]  # longer than a bound of statistics
@@ -644,7 +690,7 @@ def presented(node, record):
     if record is None:
         return None
     if not node.children:
-        return reader.present(TYPES[node.column.type], record)
+        return reader.present(node.shape, record, node.column.extensions)
     return {child.name: [presented(child, v) for v in record[child.name]] if child.repetition == 2
             else presented(child, record[child.name]) for child in node.children}
 
@@ -667,7 +713,7 @@ def nested_table(tool, folder, path):
         expect(presented(table.root, row), wanted, f"record {i}")
         count += len(table.leaves)
     # What reader.py prints of a LIST and a MAP is the JSON that went in, but for pairs instead of objects.
-    convert = lambda node, value: reader.present(TYPES[node.column.type], value)
+    convert = lambda node, value: reader.present(node.shape, value, node.column.extensions)
     for row, record in zip(table.rows(), records):
         expect(reader.pretty(table.root, row, convert), reader.pretty(root, record, lambda node, value: value), "printed record")
     return count
