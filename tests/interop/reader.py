@@ -1,0 +1,1198 @@
+#!/usr/bin/env python3
+"""Reads CFiles and tables. It was written from cfile/FORMAT.md alone, to prove that the document suffices.
+
+    reader.py FILE      prints the rows of a column as JSON, one a line: null, a value, an array, or a list of
+                        [repetition level, definition level, value]
+    reader.py TABLE     prints the rows, or nested records, of a table as JSON, one a line
+
+It aims at clearness, not at speed: a million values a second where blocks can be taken at once (fixed widths, bit shuffling), a tenth
+of that for PREFIX and varints. LZO is not read. Damage raises Damage, which says where. Values are held raw: integers as int, FLOAT and DOUBLE as their bits (so that no NaN is changed), bool as 0 or 1, everything else
+as bytes. present() makes JSON of them.
+"""
+import bisect
+import functools
+import itertools
+import json
+import os
+import struct
+import sys
+
+import named_algorithms
+from named_algorithms import crc32c, kudu_hash, xxh64
+
+# ---------------------------------------------------------------- errors and cursors
+
+class Refused(Exception):
+    """Why a file is not read. `where` names the file, the block and the byte; `what` says what is wrong there."""
+
+    def __init__(self, where, what):
+        super().__init__(f"{where}: {what}")
+        self.where, self.what = where, what
+
+class Damage(Refused):
+    """The bytes break a rule of the format."""
+
+class Unsupported(Refused):
+    """The file needs something that this reader does not have."""
+
+class Limit(Refused):
+    """The file is legal, but larger than this reader takes."""
+
+def refuse(when, where, what):
+    if when:
+        raise Damage(where, what)
+
+MAX_BLOCK_BYTES = 1 << 28  # of a block after decompression
+MAX_BLOCK_ENTRIES = 1 << 24  # a block of 20 bytes may stand for 10^9 values: no list of that length is made
+MAX_LEVELS, MAX_DEPTH = 40, 64  # of an index, of a schema
+MAX_VALUE_BYTES = 1 << 26  # of all values of one block of DELTA_BYTE_ARRAY
+
+class Cursor:
+    """Takes bytes and numbers one behind the other, and never beyond the end."""
+
+    def __init__(self, data, where, pos=0, end=None):
+        self.data, self.where, self.pos = data, where, pos
+        self.end = len(data) if end is None else end
+
+    def refuse(self, when, what):
+        if when:
+            raise Damage(f"{self.where}, byte {self.pos}", what)
+
+    def limit(self, count, largest=MAX_BLOCK_ENTRIES):
+        if count > largest:
+            raise Limit(self.where, f"{count} values or bytes in one block are more than this reader takes")
+
+    def left(self):
+        return self.end - self.pos
+
+    def take(self, size):
+        self.refuse(size > self.end - self.pos, "the bytes end too early")
+        self.pos += size
+        return self.data[self.pos - size:self.pos]
+
+    def rest(self):
+        return self.take(self.end - self.pos)
+
+    def number(self, size):
+        return int.from_bytes(self.take(size), "little")
+
+    def fixed32(self):
+        return self.number(4)
+
+    def vint(self, bits):
+        """Unsigned LEB128 of at most 5 (32 bits) or 10 bytes (64 bits)."""
+        value = 0
+        for i in range(5 if bits == 32 else 10):
+            byte = self.number(1)
+            value |= (byte & 127) << (7 * i)
+            if byte < 128:
+                self.refuse(value >> bits, "a varint has too many bits")
+                return value
+        raise Damage(f"{self.where}, byte {self.pos}", "a varint is too long")
+
+    def zigzag(self, bits):
+        value = self.vint(bits)
+        return (value >> 1) ^ -(value & 1)
+
+    def sub(self, size):
+        """A cursor over the next `size` bytes, which this one passes over."""
+        self.refuse(size > self.left(), "the bytes end too early")
+        self.pos += size
+        return Cursor(self.data, self.where, self.pos - size, self.pos)
+
+    def done(self, what):
+        self.refuse(self.pos != self.end, f"{self.left()} bytes behind {what}")
+
+# ---------------------------------------------------------------- codecs
+
+CODECS = {
+    2: named_algorithms.snappy, 3: named_algorithms.lz4_block, 4: named_algorithms.zlib_stream, 102: named_algorithms.gzip,
+    104: named_algorithms.brotli_stream, 106: named_algorithms.zstd,
+}  # 1 is none; 103, LZO, is not read
+
+def decompress(codec, data, size, where):
+    try:
+        return CODECS[codec](data, size)
+    except named_algorithms.Missing as missing:
+        raise Unsupported(where, f"codec {codec} needs {missing}") from None
+    except (ValueError, IndexError) as error:
+        raise Damage(where, f"the data of codec {codec} are damaged: {error}") from None
+
+# ---------------------------------------------------------------- protobuf messages
+
+# Message: field=number:kind. A kind is int, uint, bool, bytes, an enum of 2 or 3 values, or a message; * marks a repeated field.
+MESSAGES = {}
+for _line in """
+Pointer: offset=1:int size=2:int
+Pair: key=1:bytes value=2:bytes
+Tree: root_block=1:Pointer
+Extensions: data_type=1:int encoding=2:int compression=3:int type_length=4:int decimal_precision=5:int decimal_scale=6:int \
+    time_unit=7:int logical_type=8:int time_zone=9:bytes max_repetition_level=10:int max_definition_level=11:int \
+    num_entries=12:int statistics=13:Pointer created_by=15:bytes
+Header: major_version=1:int minor_version=2:int metadata=3:Pair*
+Footer: data_type=1:int encoding=2:int num_values=3:int posidx_info=4:Tree validx_info=5:Tree compression=6:int \
+    metadata=7:Pair* is_type_nullable=8:bool dict_block_ptr=9:Pointer incompatible_features=10:uint \
+    compatible_features=11:uint is_type_array=12:bool extensions=1000:Extensions
+Trailer: num_entries=1:int type=2:enum2
+BlockStatistics: present_count=1:uint null_count=2:uint nan_count=3:uint min_key=4:bytes max_key=5:bytes min_inexact=6:bool \
+    max_inexact=7:bool
+Statistics: blocks=1:BlockStatistics* file=2:BlockStatistics bloom_filter=3:bytes
+Column: type=1:int encoding=2:int compression=3:int nullable=4:bool extensions=5:Extensions array=6:bool
+BloomHeader: num_hash_functions=1:int
+SchemaNode: name=1:bytes repetition=2:enum3 children=3:SchemaNode* column=4:Column kind=5:enum3
+PartColumn: file_name=1:bytes size_bytes=2:uint num_values=3:uint null_count=4:uint min_key=5:bytes max_key=6:bytes
+Part: directory=1:bytes num_rows=2:uint columns=3:PartColumn*
+Table: schema=1:SchemaNode parts=2:Part* created_by=3:bytes key_columns=4:uint*
+""".strip().splitlines():
+    _name, _fields = _line.split(": ")
+    MESSAGES[_name] = {}
+    for _field, _number, _kind in (_words.replace(":", "=").split("=") for _words in _fields.split()):
+        MESSAGES[_name][int(_number)] = (_field, _kind.rstrip("*"), _kind.endswith("*"))
+
+class Message(dict):
+    """The fields of a message that are there. A field that is not there reads as None."""
+
+    def __getattr__(self, name):
+        return self.get(name)
+
+def parse(name, data, where, depth=0):
+    """Parses a protobuf message. Unknown fields, and known ones of another wire type, are skipped."""
+    fields = MESSAGES[name]
+    message = Message((field, []) for field, _, repeated in fields.values() if repeated)
+    refuse(depth > 200, where, "messages lie too deep in each other")
+    for number, wire, value in wire_fields(Cursor(data, where)):
+        field, kind, repeated = fields.get(number, ("", "", False))
+        is_number = kind in ("int", "uint", "bool", "enum2", "enum3")
+        if is_number and repeated and wire == 2:  # packed: numbers back to back
+            packed = Cursor(value, where)
+            while packed.left():
+                message[field].append(packed.vint(64))
+        elif kind and wire == (0 if is_number else 2) and not (kind in ("enum2", "enum3") and value >= int(kind[4])):
+            if kind == "int":
+                value -= (value >> 63) << 64
+            elif kind == "bool":
+                value = value != 0
+            elif kind in MESSAGES:
+                value = parse(kind, value, f"{where}, field {field}", depth + 1)
+            if repeated:
+                message[field].append(value)
+            elif kind in MESSAGES and field in message:
+                message[field].update(value)
+            else:
+                message[field] = value
+    return message
+
+def wire_fields(cursor):
+    """(number, wire type, value) of each field. What stands in a group, which no message here has, is passed over."""
+    groups = []
+    while cursor.left():
+        tag = cursor.vint(32)
+        number, wire = tag >> 3, tag & 7
+        cursor.refuse(not number or wire > 5 or wire == 4 and groups[-1:] != [number], "this is no protobuf field")
+        value = cursor.vint(64) if wire == 0 else cursor.take(8 if wire == 1 else cursor.vint(32) if wire == 2 else 4 if wire == 5 else 0)
+        if wire == 3:
+            groups.append(number)
+        elif wire == 4:
+            groups.pop()
+        elif not groups:
+            yield number, wire, value
+    cursor.refuse(groups, "a group does not end")
+
+# ---------------------------------------------------------------- types
+
+class Shape:
+    """What encodings see of a type. kind is int, float, bool, bytes or fixed; size is in bytes."""
+
+    def __init__(self, kind, size=0, signed=False, name=""):
+        self.kind, self.size, self.signed, self.name = kind, size, signed, name
+        self.format = {1: "b", 2: "h", 4: "i", 8: "q"}.get(size, "") if kind in ("int", "float") else ""
+        if not signed:
+            self.format = self.format.upper()
+
+    def unpack(self, data):
+        """Values back to back, little-endian."""
+        if self.format:
+            return list(struct.unpack(f"<{len(data) // self.size}{self.format}", data))
+        pieces = [data[i:i + self.size] for i in range(0, len(data), self.size)]
+        if self.kind == "fixed":
+            return pieces
+        return [int.from_bytes(piece, "little", signed=self.signed) for piece in pieces]
+
+    def memcmp(self, value):
+        """The form whose unsigned order of bytes is the order of the values."""
+        if self.kind == "int":
+            return (value + (1 << (8 * self.size - 1) if self.signed else 0)).to_bytes(self.size, "big")
+        if self.kind == "float":
+            sign = 1 << (8 * self.size - 1)
+            return (value ^ (2 * sign - 1 if value & sign else sign)).to_bytes(self.size, "big")
+        return bytes([value]) if self.kind == "bool" else value
+
+    def is_nan(self, value):
+        infinity = 0x7F800000 if self.size == 4 else 0x7FF0000000000000
+        return self.kind == "float" and value & (1 << 8 * self.size - 1) - 1 > infinity
+
+TYPES = {
+    0: Shape("int", 1, False, "UINT8"), 1: Shape("int", 1, True, "INT8"), 2: Shape("int", 2, False, "UINT16"),
+    3: Shape("int", 2, True, "INT16"), 4: Shape("int", 4, False, "UINT32"), 5: Shape("int", 4, True, "INT32"),
+    6: Shape("int", 8, False, "UINT64"), 7: Shape("int", 8, True, "INT64"), 8: Shape("bytes", 0, False, "STRING"),
+    9: Shape("bool", 0, False, "BOOL"), 10: Shape("float", 4, False, "FLOAT"), 11: Shape("float", 8, False, "DOUBLE"),
+    12: Shape("bytes", 0, False, "BINARY"), 13: Shape("int", 8, True, "UNIXTIME_MICROS"),
+    14: Shape("int", 16, True, "INT128"), 15: Shape("int", 4, True, "DECIMAL32"), 16: Shape("int", 8, True, "DECIMAL64"),
+    17: Shape("int", 16, True, "DECIMAL128"), 18: Shape("bool", 0, False, "IS_DELETED"),
+    19: Shape("bytes", 0, False, "VARCHAR"), 20: Shape("int", 4, True, "DATE"), 103: Shape("fixed", 12, False, "INT96"),
+    107: Shape("fixed", 0, False, "FIXED_LEN_BYTE_ARRAY"),
+}
+UINT32, BYTES, DIGITS = TYPES[4], TYPES[12], {15: 9, 16: 18, 17: 38}
+
+def shape_of(type_number, extensions, where):
+    """The shape of a type. The extensions must fit it."""
+    shape, e = TYPES.get(type_number), extensions or Message()
+    logical, unit, zone, length = e.logical_type or 0, e.time_unit or 0, e.time_zone or b"", e.type_length or 0
+    if shape is None or logical not in range(4) or unit not in range(5):
+        raise Unsupported(where, f"type {type_number}, logical type {logical} or time unit {unit} is not known")
+    fits = (length > 0 if type_number == 107 else length == 0) and 0 <= (e.decimal_precision or 0) <= DIGITS.get(type_number, 0)
+    fits = fits and 0 <= (e.decimal_scale or 0) <= (e.decimal_precision or 0) and (unit != 0) == (logical in (1, 2))
+    fits = fits and (logical == 1 or not zone) and not (logical == 1 and unit == 3 and zone == b"UTC")
+    carriers = {0: {type_number}, 1: {7}, 2: {5} if unit < 3 else {7}, 3: {107} if length == 16 else set()}
+    refuse(not fits or type_number not in carriers[logical], where, f"the extensions do not fit the type {shape.name}")
+    return Shape("fixed", length, False, shape.name) if type_number == 107 else shape
+
+def number_of(kudu, extension, default, where, what):
+    """A number of 100 or more stands in the extensions, and Kudu's field then says 999."""
+    number = default if kudu is None else kudu
+    refuse(number is None, where, f"{what} is missing")
+    return extension or 0 if number == 999 else number
+
+# ---------------------------------------------------------------- bits, RLE-hybrid, group varint
+
+_BITS = [bytes(byte >> i & 1 for i in range(8)) for byte in range(256)]
+
+def unpack_bits(data, width, count):
+    """`count` bit-packed values, least significant bit first, of at least the bytes that they need."""
+    if width == 0:
+        return [0] * count
+    data = data[:(count * width + 7) // 8]
+    if width in (8, 16, 32, 64):
+        return list(struct.unpack(f"<{count}{'?BH?I???Q'[width // 8]}", data))
+    if width == 1:
+        return list(b"".join([_BITS[byte] for byte in data])[:count])
+    out, mask, shifts = [], (1 << width) - 1, range(0, 8 * width, width)
+    for pos in range(0, len(data), width):  # 8 values at a time
+        group = int.from_bytes(data[pos:pos + width], "little")
+        out += [group >> shift & mask for shift in shifts]
+    return out[:count]
+
+def as_signed(values, bits):
+    half, whole = 1 << (bits - 1), 1 << bits
+    return [value - whole if value >= half else value for value in values]
+
+def hybrid(cursor, width, count):
+    """`count` values of RLE-hybrid. What stands behind them is not looked at."""
+    cursor.limit(count)
+    out, value_size = [], (width + 7) // 8
+    while len(out) < count:
+        header = cursor.vint(32)
+        wanted, run = count - len(out), header >> 1
+        cursor.refuse(run < 1 or run * (8 if header & 1 else 1) > 0x7FFFFFFF, "a run has 0 values or more than 2^31 - 1")
+        if header & 1:
+            if run * 8 >= wanted:  # the last run needed may end with the last value needed
+                packed = cursor.take(min(run * width, cursor.left()))
+                cursor.refuse(len(packed) * 8 < wanted * width, "a literal run is cut off")
+                out += unpack_bits(packed, width, wanted)
+            else:
+                out += unpack_bits(cursor.take(run * width), width, run * 8)
+        else:
+            value = cursor.number(value_size)
+            cursor.refuse(value >> width, f"a repeated value has more than {width} bits")
+            out += [value] * min(run, wanted)
+    return out
+
+@functools.cache
+def _group_layouts(count, field):
+    """For each selector of `count` fields of bits: where each integer begins and ends behind it, and where the last one ends."""
+    layouts = []
+    for selector in range(1 << (count * field)):
+        sizes = [(selector >> field * (count - 1 - i) & (1 << field) - 1) + 1 for i in range(count)]
+        ends = list(itertools.accumulate(sizes))
+        layouts.append((list(zip([0] + ends, ends)), ends[-1]))
+    return layouts
+
+def group_varints(cursor, groups, count=4, field=2):
+    """All integers of some groups: of 4 integers behind 4 fields of 2 bits, or of 5 behind 5 fields of 3 bits."""
+    out, layouts = [], _group_layouts(count, field)
+    for _ in range(groups):
+        layout, size = layouts[cursor.number((count * field + 7) // 8) & (1 << count * field) - 1]
+        body = cursor.take(size)
+        out += [int.from_bytes(body[start:end], "little") for start, end in layout]
+    return out
+
+# ---------------------------------------------------------------- Kudu's data blocks
+
+# Each takes a cursor over the encoded values, the shape and the dictionary, and returns (count, first ordinal, values).
+
+def kudu_plain(cursor, shape, dictionary=None):
+    if shape.kind == "bytes":
+        start = cursor.pos
+        first, count, offsets_at = cursor.fixed32(), cursor.fixed32(), cursor.fixed32()
+        at = Cursor(cursor.data, cursor.where, start, cursor.end)
+        at.take(12)
+        cursor.refuse(offsets_at < 12 or start + offsets_at > cursor.end, "the position of the offsets lies outside of the block")
+        at.pos = start + offsets_at
+        cursor.refuse((count + 3) // 4 * 5 > at.left(), f"there are no offsets for {count} values")
+        offsets = group_varints(at, (count + 3) // 4)[:count] + [offsets_at]
+        at.done("the last offset")
+        cursor.refuse(offsets[0] != 12 or any(a > b for a, b in zip(offsets, offsets[1:])), "offsets do not begin at 12 or descend")
+        body = cursor.data[start:start + offsets_at]
+        cursor.pos = cursor.end
+        return count, first, [body[a:b] for a, b in zip(offsets, offsets[1:])]
+    count, first = cursor.fixed32(), cursor.fixed32()
+    if shape.kind == "bool":
+        values = unpack_bits(cursor.take((count + 7) // 8), 1, count)
+    else:
+        values = shape.unpack(cursor.take(count * shape.size))
+    cursor.done("the last value")
+    return count, first, values
+
+def kudu_prefix(cursor, shape, dictionary=None):
+    start = cursor.pos
+    count, first, interval, _ = group_varints(cursor, 1)
+    cursor.refuse(interval < 1, "the restart interval is 0")
+    restarts = (count - 1) // interval if count else 0
+    tail = 4 * restarts + 4
+    cursor.refuse(tail > cursor.left(), "the restart offsets are cut off")
+    at = Cursor(cursor.data, cursor.where, cursor.end - tail, cursor.end)
+    offsets = [at.fixed32() for _ in range(restarts)]
+    at.refuse(at.fixed32() != restarts, f"the restart count is not {restarts}")
+    body = Cursor(cursor.data, cursor.where, cursor.pos, cursor.end - tail)
+    values, value, expected = [], b"", []
+    for i in range(count):
+        if i and i % interval == 0:
+            expected.append(body.pos - start)
+        shared, unshared = body.vint(32), body.vint(32)
+        body.refuse(shared > (0 if i % interval == 0 else len(value)), "a value shares more bytes than there are before it")
+        value = value[:shared] + body.take(unshared)
+        values.append(value)
+    body.done("the last value")
+    body.refuse(expected != offsets, "the restart offsets do not lead to the restart points")
+    cursor.pos = cursor.end
+    return count, first, values
+
+def kudu_group_varint(cursor, shape, dictionary=None):
+    count, minimum, first, _ = group_varints(cursor, 1)
+    cursor.refuse((count + 3) // 4 * 5 > cursor.left(), f"{count} values are cut off")
+    values = [minimum + value for value in group_varints(cursor, (count + 3) // 4)[:count]]
+    cursor.refuse(values and max(values) >> 32, "a value does not fit 32 bits")
+    cursor.done("the last group")
+    return count, first, values
+
+def kudu_rle(cursor, shape, dictionary=None):
+    count, first = cursor.fixed32(), cursor.fixed32()
+    width = 1 if shape.kind == "bool" else shape.size * 8
+    values = hybrid(cursor, width, count)
+    return count, first, as_signed(values, width) if shape.signed else values
+
+_SWAPS = ((7, bytes.fromhex("00aa00aa00aa00aa")), (14, bytes.fromhex("0000cccc0000cccc")), (28, bytes.fromhex("00000000f0f0f0f0")))
+
+def unshuffle(data, size):
+    """Bytes of elements of `size` bytes from rows of bits: row 8j + b holds bit b of byte j of each element."""
+    row = len(data) // (8 * size)
+    out = bytearray(len(data))
+    for j in range(size):
+        rows = data[8 * j * row:8 * (j + 1) * row]
+        # The 8 bytes that stand in one column of the 8 rows are a matrix of bits. Its transpose holds byte j of 8 elements.
+        # All columns are transposed at once, as one long number, by exchanging squares of 1, 2 and 4 bits.
+        columns = bytearray(8 * row)
+        for b in range(8):
+            columns[b::8] = rows[b * row:(b + 1) * row]
+        x = int.from_bytes(columns, "little")
+        for shift, pattern in _SWAPS:
+            exchanged = (x ^ x >> shift) & int.from_bytes(pattern[::-1] * row, "little")
+            x ^= exchanged ^ exchanged << shift
+        out[j::size] = x.to_bytes(8 * row, "little")
+    return bytes(out)
+
+def kudu_bit_shuffle(cursor, shape, dictionary=None):
+    start = cursor.pos
+    first, count, size, padded, element = (cursor.fixed32() for _ in range(5))
+    widths = (1, 2, 4) if shape.name == "UINT32" else (shape.size,)
+    fits = size == cursor.end - start and padded == (count + 7) // 8 * 8 and element in widths
+    cursor.refuse(not fits, "the header of a BIT_SHUFFLE block does not fit its bytes, its count or its type")
+    out = []
+    while padded:
+        n = min(8192 // element, padded)
+        chunk = cursor.take(int.from_bytes(cursor.take(4), "big"))
+        out.append(unshuffle(decompress(3, chunk, n * element, cursor.where), element))
+        padded -= n
+    cursor.done("the last chunk")
+    stored = Shape(shape.kind, element, shape.signed)
+    return count, first, stored.unpack(b"".join(out)[:count * element])
+
+def kudu_dict(cursor, shape, dictionary):
+    mode = cursor.fixed32()
+    if mode == 2:
+        return kudu_plain(cursor, shape)
+    cursor.refuse(mode != 1, f"DICT mode {mode} is neither 1 nor 2")
+    count, first, codes = kudu_bit_shuffle(cursor, UINT32)
+    return count, first, look_up(cursor, codes, dictionary)
+
+def look_up(cursor, codes, dictionary):
+    cursor.refuse(codes and (dictionary is None or max(codes) >= len(dictionary)), "a code has no value in the dictionary")
+    return [dictionary[code] for code in codes]
+
+KUDU = {
+    1: (kudu_plain, lambda s: True), 2: (kudu_prefix, lambda s: s.kind == "bytes"),
+    3: (kudu_group_varint, lambda s: s.name == "UINT32"),
+    4: (kudu_rle, lambda s: s.kind == "bool" or s.kind == "int" and s.size <= 8),
+    5: (kudu_dict, lambda s: s.kind == "bytes"), 6: (kudu_bit_shuffle, lambda s: s.kind in ("int", "float")),
+}
+
+# ---------------------------------------------------------------- Parquet's data blocks
+
+# Each takes a cursor over the page, the number of values, Parquet's type as a Shape and the dictionary. Integers come as unsigned
+# ones; FIXED_LEN_BYTE_ARRAY, INT96 and integers of 16 bytes have the shape fixed.
+
+def parquet_plain(cursor, count, shape, dictionary=None):
+    if shape.kind == "bool":
+        cursor.refuse((count + 7) // 8 > cursor.left(), f"{count} values are cut off")
+        return unpack_bits(cursor.take((count + 7) // 8), 1, count)
+    if shape.kind == "bytes":
+        cursor.refuse(4 * count > cursor.left(), f"{count} values are cut off")
+        return [cursor.take(cursor.fixed32()) for _ in range(count)]
+    return shape.unpack(cursor.take(count * shape.size))
+
+def parquet_group_var_int(cursor, count, shape, dictionary=None):
+    of_32 = shape.size == 4
+    groups = (count + 3) // 4 if of_32 else (count + 4) // 5
+    cursor.refuse(groups * 5 > cursor.left(), f"{count} values are cut off")
+    return (group_varints(cursor, groups) if of_32 else group_varints(cursor, groups, 5, 3))[:count]
+
+def parquet_rle(cursor, count, shape, dictionary=None):
+    if count == 0 and cursor.left() == 0:
+        return []
+    return hybrid(cursor.sub(cursor.fixed32()), 1, count)
+
+def delta_integers(cursor, count, bits, lenient=False):
+    """DELTA_BINARY_PACKED. Returns unsigned values and, for skip tables, block size and the places where blocks begin and end.
+
+    lenient takes miniblocks of any multiple of 8, for the examples of Parquet's first documents.
+    """
+    if count == 0 and cursor.left() == 0:
+        return [], 0, []
+    start, mask = cursor.pos, (1 << bits) - 1
+    block_size, miniblocks, total = cursor.vint(32), cursor.vint(32), cursor.vint(32)
+    divides = miniblocks and 0 < block_size < 1 << 31 and block_size % miniblocks == 0
+    cursor.refuse(not divides, f"{miniblocks} miniblocks do not divide blocks of {block_size}")
+    miniblock = block_size // miniblocks
+    cursor.refuse(miniblock % 8 if lenient else block_size % 128 or miniblock % 32, f"miniblocks of {miniblock} values are not legal")
+    cursor.refuse(total != count, f"the page counts {total} values and not {count}")
+    cursor.limit(count)
+    deltas, left, starts = [cursor.zigzag(bits)], count - 1, []
+    while left > 0:
+        starts.append(cursor.pos - start)
+        least, widths = cursor.zigzag(bits), cursor.take(miniblocks)
+        for width in widths[:(left + miniblock - 1) // miniblock]:
+            cursor.refuse(width > bits, f"a miniblock has a width of {width} bits")
+            packed = cursor.take(miniblock * width // 8)
+            deltas += [least + delta for delta in unpack_bits(packed, width, min(miniblock, left))]
+            left -= min(miniblock, left)
+    starts.append(cursor.pos - start)
+    return [value & mask for value in itertools.accumulate(deltas)][:count], block_size, starts
+
+def parquet_delta(cursor, count, shape, dictionary=None, lenient=False):
+    return delta_integers(cursor, count, 8 * shape.size, lenient)[0]
+
+def parquet_delta_length(cursor, count, shape, dictionary=None):
+    lengths = as_signed(delta_integers(cursor, count, 32)[0], 32)
+    cursor.refuse(lengths and min(lengths) < 0, "a length is negative")
+    ends = list(itertools.accumulate(lengths, initial=0))
+    body = cursor.take(ends[-1])
+    return [body[a:b] for a, b in zip(ends, ends[1:])]
+
+def parquet_delta_bytes(cursor, count, shape, dictionary=None):
+    if count == 0 and cursor.left() == 0:
+        return []
+    prefixes = delta_integers(cursor, count, 32)[0]
+    values, value, total = [], b"", 0
+    for prefix, suffix in zip(prefixes, parquet_delta_length(cursor, count, shape)):
+        cursor.refuse(prefix > len(value), "a prefix is negative or longer than the value before it")  # negative: a large unsigned one
+        value = value[:prefix] + suffix
+        cursor.refuse(shape.kind == "fixed" and len(value) != shape.size, "a value has not as many bytes as its type")
+        total += len(value)
+        cursor.limit(total, MAX_VALUE_BYTES)
+        values.append(value)
+    return values
+
+def parquet_codes(cursor, count, shape=None, dictionary=None):
+    if count == 0 and cursor.left() == 0:
+        return []
+    width = cursor.number(1)
+    cursor.refuse(width > 32, f"codes have {width} bits")
+    return hybrid(cursor, width, count)
+
+def parquet_dict(cursor, count, shape, dictionary=None):
+    return look_up(cursor, parquet_codes(cursor, count), dictionary)
+
+def parquet_byte_stream_split(cursor, count, shape, dictionary=None):
+    page = cursor.rest()
+    cursor.refuse(len(page) != count * shape.size, f"{count} values of {shape.size} bytes do not make {len(page)} bytes")
+    out = bytearray(len(page))
+    for i in range(shape.size):
+        out[i::shape.size] = page[i * count:(i + 1) * count]
+    return shape.unpack(bytes(out))
+
+def _float32(value):
+    return struct.unpack("<f", struct.pack("<f", value))[0]
+
+def parquet_alp(cursor, count, shape, dictionary=None):
+    if count == 0 and cursor.left() == 0:
+        return []
+    bits, single = 8 * shape.size, shape.size == 4
+    mode, integers, log, total = cursor.number(1), cursor.number(1), cursor.number(1), cursor.fixed32()
+    cursor.refuse(mode or integers or not 3 <= log <= 15 or total != count, "the header of an ALP page does not fit")
+    vectors, size = (count + (1 << log) - 1) >> log, 1 << log
+    offsets_at = cursor.pos
+    offsets = struct.unpack(f"<{vectors}I", cursor.take(4 * vectors))
+    largest, nearest = (10, _float32) if single else (18, float)
+    out = []
+    for v, offset in enumerate(offsets):
+        cursor.refuse(offsets_at + offset != cursor.pos, f"vector {v} does not follow the one before it")
+        n = min(size, count - v * size)
+        e, f, exceptions, frame = cursor.number(1), cursor.number(1), cursor.number(2), cursor.number(shape.size)
+        width = cursor.number(1)
+        cursor.refuse(e > largest or f > e or exceptions > n or width > bits, "the header of an ALP vector is out of range")
+        deltas = unpack_bits(cursor.take((n * width + 7) // 8), width, n)
+        factor, scale = nearest(float(f"1e{f}")), nearest(float(f"1e-{e}"))
+        whole = as_signed([frame + delta & (1 << bits) - 1 for delta in deltas], bits)
+        if single:
+            floats = [_float32(_float32(_float32(float(i)) * factor) * scale) for i in whole]
+            values = list(struct.unpack(f"<{n}I", struct.pack(f"<{n}f", *floats)))
+        else:
+            values = list(struct.unpack(f"<{n}Q", struct.pack(f"<{n}d", *[float(i) * factor * scale for i in whole])))
+        places = struct.unpack(f"<{exceptions}H", cursor.take(2 * exceptions))
+        for place, value in zip(places, shape.unpack(cursor.take(shape.size * exceptions))):
+            cursor.refuse(place >= n, f"an exception is at {place} of {n} values")
+            values[place] = value
+        out += values
+    if count:
+        cursor.done("the last vector")
+    return out
+
+def _integers(shape):
+    return shape.kind == "int" and shape.size in (4, 8)
+
+PARQUET = {
+    100: (parquet_plain, lambda s: True), 101: (parquet_group_var_int, _integers), 103: (parquet_rle, lambda s: s.kind == "bool"),
+    105: (parquet_delta, _integers), 106: (parquet_delta_length, lambda s: s.kind == "bytes"),
+    107: (parquet_delta_bytes, lambda s: s.kind == "bytes" or s.kind == "fixed" and s.name != "INT96"),
+    102: (parquet_dict, lambda s: True), 108: (parquet_dict, lambda s: True),
+    109: (parquet_byte_stream_split, lambda s: s.kind in ("int", "float") or s.kind == "fixed" and s.name != "INT96"),
+    110: (parquet_alp, lambda s: s.kind == "float"),
+}
+
+def parquet_shape(shape):
+    """Parquet's own type for a shape, with integers unsigned."""
+    if shape.kind == "int":
+        return Shape("fixed", 16) if shape.size == 16 else Shape("int", max(4, shape.size))
+    return shape
+
+def parquet_page(encoding, cursor, count, shape, dictionary=None):
+    """The values of a page whose column has this shape. The dictionary holds values of the shape."""
+    inner = parquet_shape(shape)
+    decode, takes = PARQUET[encoding]
+    if not takes(inner):
+        raise Unsupported(cursor.where, f"encoding {encoding} does not take {shape.name}")
+    cursor.limit(count)
+    values = decode(cursor, count, inner, dictionary)
+    return values if encoding in (102, 108) else from_parquet(cursor, values, shape)
+
+def from_parquet(cursor, values, shape):
+    if shape.kind != "int" or not values:
+        return values
+    if shape.size == 16:
+        return [int.from_bytes(value, "big", signed=shape.signed) for value in values]
+    if shape.signed:
+        values = as_signed(values, 8 * max(4, shape.size))
+    low = -(1 << (8 * shape.size - 1)) if shape.signed else 0
+    cursor.refuse(min(values) < low or max(values) >= low + (1 << 8 * shape.size), f"a value does not fit {shape.name}")
+    return values
+
+def to_parquet_plain(shape, value):
+    """A value's bytes in Parquet's PLAIN encoding, of BYTE_ARRAY without the length: what Bloom filters hash."""
+    if shape.kind == "int":
+        if shape.size == 16:
+            return value.to_bytes(16, "big", signed=shape.signed)
+        size = max(4, shape.size)
+        return (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+    return value.to_bytes(shape.size, "little") if shape.kind == "float" else value
+
+# ---------------------------------------------------------------- data blocks
+
+class Column:
+    """What a block must be known by: its shape, its header and its encoding. extended: each block names its own encoding."""
+
+    def __init__(self, shape, encoding=1, nullable=False, extended=False, levels=None, array=False, dictionary=None):
+        self.shape, self.encoding, self.nullable, self.extended = shape, encoding, nullable, extended
+        self.levels, self.array, self.dictionary = levels, array, dictionary  # levels: the two maxima, or None
+
+class Block:
+    """Decoded rows. A row is a value, None, of arrays a list, of levels a list of (repetition, definition, value).
+
+    values: those that are present. nulls: of levels and arrays, the entries without a value. skip, page: an extended block's skip
+    table, and a cursor at its body.
+    """
+
+    def __init__(self, encoding, first, values, skip, page):
+        self.encoding, self.first, self.values, self.skip, self.page = encoding, first, values, skip, page
+        self.rows, self.nulls = values, 0
+
+def encoded_values(cursor, column, expected=None):
+    """The block of these encoded values. Their number must be `expected`, if that is known."""
+    encoding, skip, page = column.encoding, b"", None
+    if not column.extended:
+        count, first, values = _kudu_block(cursor, column, encoding)
+    else:
+        encoding, count, first = cursor.vint(32), cursor.vint(32), cursor.vint(32)
+        skip = cursor.take(cursor.vint(64))
+        page = Cursor(cursor.data, cursor.where, cursor.pos, cursor.end)
+        cursor.refuse(expected not in (None, count), f"an extended block of {count} values should have {expected}")
+        if encoding < 100:
+            inner_count, inner_first, values = _kudu_block(cursor, column, encoding)
+            cursor.refuse((inner_count, inner_first) != (count, first), "a block and its envelope do not agree")
+        elif encoding in PARQUET:
+            values = parquet_page(encoding, cursor, count, column.shape, column.dictionary)
+        else:
+            raise Unsupported(cursor.where, f"encoding {encoding} is not known")
+    cursor.refuse(expected not in (None, count), f"a block of {count} values should have {expected}")
+    return Block(encoding, first, values, skip, page)
+
+def _kudu_block(cursor, column, encoding):
+    if encoding not in KUDU:
+        raise Unsupported(cursor.where, f"encoding {encoding} is not known")
+    decode, takes = KUDU[encoding]
+    if not takes(column.shape):
+        raise Unsupported(cursor.where, f"encoding {encoding} does not take {column.shape.name}")
+    return decode(cursor, column.shape, column.dictionary)
+
+def decode_block(data, column, where):
+    cursor = Cursor(data, where)
+    if column.levels:
+        return _levels_block(cursor, column)
+    if column.array:
+        return _array_block(cursor, column)
+    if not column.nullable:
+        return encoded_values(cursor, column)
+    count = cursor.vint(32)
+    present = hybrid(cursor.sub(cursor.vint(64)), 1, count)
+    block = encoded_values(cursor, column, sum(present))
+    following = iter(block.values)
+    block.rows, block.nulls = [next(following) if bit else None for bit in present], count - len(block.values)
+    return block
+
+def _levels_block(cursor, column):
+    entries, records = cursor.vint(32), cursor.vint(32)
+    cursor.limit(entries)
+    kinds = []
+    for maximum in column.levels:
+        stream = cursor.sub(cursor.vint(64))
+        kinds.append(hybrid(stream, maximum.bit_length(), entries) if maximum else [0] * entries)
+        cursor.refuse(entries and max(kinds[-1]) > maximum, f"a level is above {maximum}")
+    repetitions, definitions = kinds
+    cursor.refuse(repetitions.count(0) != records or entries and repetitions[0], f"the repetition levels do not make {records} records")
+    full = column.levels[1]
+    block = encoded_values(cursor, column, definitions.count(full))
+    following = iter(block.values)
+    block.rows, block.nulls = [], entries - len(block.values)
+    for repetition, definition in zip(repetitions, definitions):
+        if not repetition:
+            block.rows.append([])
+        block.rows[-1].append((repetition, definition, next(following) if definition == full else None))
+    return block
+
+def _array_block(cursor, column):
+    elements, arrays = cursor.vint(32), cursor.vint(32)
+    validity = hybrid(cursor.sub(cursor.vint(64)), 1, elements)
+    lengths = hybrid(cursor.sub(cursor.vint(64)), 16, arrays)
+    present = hybrid(cursor.sub(cursor.vint(64)), 1, arrays)
+    cursor.refuse(sum(lengths) != elements, f"the lengths of arrays do not make {elements} elements")
+    cursor.refuse(any(length and not bit for length, bit in zip(lengths, present)), "a null array has elements")
+    cursor.refuse(not column.nullable and not all(present), "an array is null in a column without nulls")
+    block = encoded_values(cursor, column, sum(validity))
+    following = iter(block.values)
+    flat = iter([next(following) if bit else None for bit in validity])
+    block.rows = [list(itertools.islice(flat, length)) if bit else None for length, bit in zip(lengths, present)]
+    block.nulls = elements - len(block.values) + lengths.count(0)  # null elements, empty arrays and null arrays
+    return block
+
+# ---------------------------------------------------------------- files
+
+BIT_NAMES = {27: "encryption"}
+CHECKSUMS, ARRAYS, LEVELS, EXTENDED = 1, 2, 1 << 29, 1 << 30
+
+class CFile:
+    def __init__(self, data, name="file"):
+        self.data, self.name = data, name
+        self._nodes, self._leaves, self._vint_keys = {}, {}, False
+        self.version = {b"kuducfil": 1, b"kuducfl2": 2}.get(data[:8], 0)
+        refuse(not self.version or len(data) < 24, name, "this is no CFile: no magic at its start, or it is too short")
+        refuse(data[-12:-4] != data[:8], name, "header and footer do not have the same magic")
+        header_size, footer_size = int.from_bytes(data[8:12], "little"), int.from_bytes(data[-4:], "little")
+        self.first_byte, footer_at = 12 + header_size, len(data) - 12 - footer_size
+        refuse(self.first_byte > footer_at, name, "header and footer overlap")
+        self.last_byte, where = footer_at, f"{name}, footer at {footer_at}"
+        self.footer = footer = parse("Footer", data[footer_at:-12], where)
+        bits = footer.incompatible_features or 0
+        self.checksums = self.version == 2 and bool(bits & CHECKSUMS)
+        header_crc = data[self.first_byte:self.first_byte + 4] == crc32c(data[:self.first_byte]).to_bytes(4, "little")
+        if self.checksums:
+            self.first_byte, self.last_byte = self.first_byte + 4, footer_at - 4
+            refuse(self.first_byte > self.last_byte or not header_crc, f"{name}, header", "the checksum is wrong")
+            footer_crc = data[self.last_byte:footer_at] == crc32c(data[footer_at:]).to_bytes(4, "little")
+            refuse(not footer_crc, where, "the checksum is wrong")
+        refuse(self.version == 2 and header_crc and not self.checksums, where, "the header has a checksum, the footer says that none has")
+        self.header = parse("Header", data[12:12 + header_size], f"{name}, header")
+        self._read_footer(bits, where)
+
+    def _read_footer(self, bits, where):
+        footer, extensions = self.footer, self.footer.extensions or Message()
+        refuse(self.version == 1 and bits & CHECKSUMS, where, "version 1 has no checksums, but bit 0 is set")
+        for bit in range(32):
+            if bits >> bit & 1 and not (CHECKSUMS | ARRAYS | LEVELS | EXTENDED) >> bit & 1:
+                raise Unsupported(where, f"incompatible feature bit {bit} is not known {BIT_NAMES.get(bit, '')}")
+        self.type = number_of(footer.data_type, extensions.data_type, None, where, "data_type")
+        self.encoding = number_of(footer.encoding, extensions.encoding, None, where, "encoding")
+        self.codec = number_of(footer.compression, extensions.compression, 1, where, "compression") or 1  # 0 means none too
+        if self.codec != 1 and self.codec not in CODECS or self.encoding not in KUDU and self.encoding not in PARQUET:
+            raise Unsupported(where, f"codec {self.codec} or encoding {self.encoding} is not known")
+        nullable, extended, array, has_levels = bool(footer.is_type_nullable), bits & EXTENDED, bits & ARRAYS, bits & LEVELS
+        needs_extended = has_levels or max(self.type, self.encoding, self.codec) >= 100
+        refuse(needs_extended and not extended, where, "bit 30 is clear, but blocks must be extended ones")
+        refuse(bool(array) != bool(footer.is_type_array) or array and has_levels, where, "the bits of arrays and levels do not fit")
+        self.num_values, self.num_entries, levels = footer.num_values, None, None
+        refuse(self.num_values is None or not 0 <= self.num_values < 1 << 32, where, f"num_values is {self.num_values}")
+        if has_levels:
+            levels = (extensions.max_repetition_level or 0, extensions.max_definition_level or 0)
+            self.num_entries = extensions.num_entries or 0
+            legal = 0 <= min(levels) and max(levels) < 65536 and nullable == (levels[1] > 0)
+            refuse(not legal, where, f"the maxima of the levels are {levels}")
+        refuse(self.num_values and not self.root("ordinal") and not self.root("value"), where, "there are values, but no index")
+        self.column = Column(shape_of(self.type, extensions, where), self.encoding, nullable, bool(extended), levels, bool(array))
+        self.column.dictionary = self._read_dictionary()
+
+    def _read_dictionary(self):
+        if not self.footer.dict_block_ptr:
+            return None
+        data, where = self.block(self.footer.dict_block_ptr, "dictionary")
+        cursor, shape = Cursor(data, where), self.column.shape
+        if self.encoding == 5:
+            _, _, values = kudu_plain(cursor, shape)
+            cursor.refuse(len(values) > len(data) // 2 + 1, "different values take more bytes than the dictionary has")
+            return values
+        cursor.refuse(self.encoding not in (102, 108), f"there is a dictionary, but the encoding is {self.encoding}")
+        values = parquet_page(100, cursor, cursor.vint(64), shape)
+        cursor.done("the dictionary's last value")
+        return values
+
+    def block(self, pointer, what, before=None):
+        """The bytes of a block, checked and decompressed, and the words that say where it is."""
+        offset, size = pointer.offset, pointer.size
+        where = f"{self.name}, {what} at {offset}"
+        end = self.last_byte if before is None else before
+        inside = None not in (offset, size) and size >= 0 and self.first_byte <= offset and offset + size <= end
+        refuse(not inside, where, f"a pointer to {size} bytes does not lead between {self.first_byte} and {end}")
+        cursor = Cursor(self.data, where, offset, offset + size)
+        if self.checksums:
+            body = cursor.take(max(size - 4, 0))
+            refuse(cursor.fixed32() != crc32c(body), where, "the checksum is wrong")
+            cursor = Cursor(body, where)
+        if self.codec == 1:
+            return cursor.rest(), where
+        compressed = cursor.fixed32() if self.version == 1 else None
+        size = cursor.fixed32()
+        body = cursor.rest()
+        refuse(compressed not in (None, len(body)), where, f"{len(body)} compressed bytes should be {compressed}")
+        if self.version == 2 and len(body) == size:
+            return body, where
+        cursor.limit(size, MAX_BLOCK_BYTES)
+        return decompress(self.codec, body, size, where), where
+
+    # -- index trees
+
+    def root(self, by):
+        info = self.footer.posidx_info if by == "ordinal" else self.footer.validx_info
+        return info and (info.root_block or Message())
+
+    def node(self, pointer, by, before=None):
+        """A node of the positional (by "ordinal") or value index: whether it is a leaf, and its (key, pointer)."""
+        if (pointer.offset, by) in self._nodes:
+            return self._nodes[pointer.offset, by]
+        data, where = self.block(pointer, f"index node by {by}", before)
+        refuse(len(data) < 4 or int.from_bytes(data[-4:], "little") > len(data) - 4, where, "the trailer's length does not fit")
+        trailer_at = len(data) - 4 - int.from_bytes(data[-4:], "little")
+        trailer = parse("Trailer", data[trailer_at:-4], where)
+        count = trailer.num_entries
+        refuse(None in (count, trailer.type) or not 0 <= 4 * count <= trailer_at, where, "the trailer does not fit")
+        offsets_at, entries, end = trailer_at - 4 * count, [], 0
+        first = struct.unpack_from("<I", data, offsets_at)[0] if count else 0
+        if by == "ordinal" and pointer == self.root(by):
+            self._vint_keys = self.version == 1 and first < offsets_at and data[first] == 0
+        for start in struct.unpack(f"<{count}I", data[offsets_at:trailer_at]):
+            cursor = Cursor(data, where, start, offsets_at)
+            if by == "ordinal" and self._vint_keys:
+                key = cursor.vint(64)
+            else:
+                key = cursor.take(cursor.vint(64))
+                cursor.refuse(by == "ordinal" and len(key) != 4, "a positional key has not 4 bytes")
+                key = int.from_bytes(key, "big") if by == "ordinal" else key
+            child = Message(offset=cursor.vint(64), size=cursor.vint(32))
+            cursor.refuse(child.size < 4 or child.offset < end, "blocks are empty, overlap or do not ascend")
+            end = child.offset + child.size
+            ascends = not entries or key > entries[-1][0] or by == "value" and key == entries[-1][0]
+            cursor.refuse(not ascends, "keys do not ascend")
+            entries.append((key, child))
+        refuse(end > pointer.offset, where, "a child does not lie before its parent")
+        refuse(not entries and (trailer.type == 1 or self.num_values or pointer != self.root(by)), where, "a node has no entries")
+        self._nodes[pointer.offset, by] = (trailer.type == 0, entries)
+        return self._nodes[pointer.offset, by]
+
+    def leaves(self, by):
+        """All (key, pointer to a data block) of a tree, in order. Every node is checked on the way."""
+        if by not in self._leaves:
+            self._leaves[by] = []
+            self._walk(self.root(by), by, None, 1, self.last_byte, 0)
+            entries = self._leaves[by]
+            refuse(entries and entries[0][1].offset >= self.first_byte + 64, self.name, "the first block does not begin at the header")
+            begins = [key for key, _ in entries[:1]] == ([0] if self.num_values else [])
+            refuse(by == "ordinal" and not begins, self.name, "the positional index does not begin with ordinal 0")
+        return self._leaves[by]
+
+    def _walk(self, pointer, by, first_key, depth, before, after):
+        """Walks a node. All blocks below it lie behind `after`, where the entry before it ends."""
+        leaf, entries = self.node(pointer, by, before)
+        where = f"{self.name}, index node by {by} at {pointer.offset}"
+        if depth > MAX_LEVELS:
+            raise Limit(where, f"the tree has more than {MAX_LEVELS} levels")
+        same = first_key is None or entries and entries[0][0] == first_key
+        refuse(not same, where, "the first key is not the one that the parent has")
+        last = self._leaves[by][-1][0] if self._leaves[by] else None
+        for key, child in entries:
+            refuse(child.offset < after, where, "a block does not lie behind those of the entry before")
+            refuse(last is not None and (key < last or by == "ordinal" and key == last), where, "keys do not ascend from node to node")
+            if leaf:
+                self._leaves[by].append((key, child))
+            else:
+                self._walk(child, by, key, depth + 1, pointer.offset, after)
+            after, last = child.offset + child.size, None
+
+    def _descend(self, by, wanted):
+        """The last entry whose key is <= (by ordinal) or < (by value) the wanted one, else the first; None in an empty tree."""
+        pointer, leaf = self.root(by), False
+        for _ in range(MAX_LEVELS):
+            leaf, entries = self.node(pointer, by)
+            smaller = [child for key, child in entries if key < wanted or by == "ordinal" and key == wanted]
+            pointer = smaller[-1] if smaller else entries[0][1] if entries else None
+            if leaf or pointer is None:
+                return pointer
+        raise Limit(self.name, f"the tree has more than {MAX_LEVELS} levels")
+
+    def data_block(self, pointer, expected=None):
+        data, where = self.block(pointer, "data block")
+        block = decode_block(data, self.column, where)
+        wrong = expected is not None and block.first != expected & 0xFFFFFFFF
+        refuse(wrong or not block.rows, where, f"the first of {len(block.rows)} rows is {block.first}, it should be {expected}")
+        refuse(block.nulls and self.root("value"), where, "there are nulls in a file with a value index")
+        return block
+
+    def seek_ordinal(self, ordinal):
+        """The row with this ordinal, by way of the positional index."""
+        if not 0 <= ordinal < self.num_values:
+            raise IndexError(ordinal)
+        block = self.data_block(self._descend("ordinal", ordinal))
+        there = block.first <= ordinal < block.first + len(block.rows)
+        refuse(not there, self.name, f"the positional index does not lead to row {ordinal}")
+        return block.rows[ordinal - block.first]
+
+    def seek_key(self, wanted):
+        """(ordinal, exact) of the first row whose memcmp form is >= the wanted one; (num_values, False) if there is none."""
+        if self.column.levels or self.column.array:
+            raise Unsupported(self.name, "a key does not lead to records or arrays")
+        pointer, memcmp = self._descend("value", wanted), self.column.shape.memcmp
+        places = [child for _, child in self.leaves("value")]
+        start = next((i for i, child in enumerate(places) if child == pointer), len(places))
+        for pointer in places[start:]:
+            block = self.data_block(pointer)
+            if memcmp(block.rows[-1]) < wanted:
+                continue
+            i = bisect.bisect_left(block.rows, wanted, key=memcmp)
+            return block.first + i, memcmp(block.rows[i]) == wanted
+        return self.num_values, False
+
+    # -- contents
+
+    def is_bloom(self):
+        """Kudu's Bloom filter files have 0 values, and a value index only whose blocks hold a filter each."""
+        return self.num_values == 0 and not self.footer.posidx_info and bool(self.root("value")) and bool(self.leaves("value"))
+
+    def bloom_filters(self):
+        """(first key, number of hash functions, bits) of each block of a Bloom filter file."""
+        for key, pointer in self.leaves("value"):
+            data, where = self.block(pointer, "Bloom filter")
+            cursor = Cursor(data, where)
+            header = parse("BloomHeader", cursor.take(cursor.fixed32()), where)
+            yield key, header.num_hash_functions or 0, cursor.rest()
+
+    def blocks(self):
+        """All data blocks in order, each checked to begin where the one before it ends."""
+        if self.is_bloom():
+            return
+        by = "ordinal" if self.root("ordinal") or not self.root("value") else "value"
+        row = entries = 0
+        for key, pointer in self.leaves(by) if self.root(by) else ():
+            refuse(by == "ordinal" and key != row, self.name, f"a block begins at row {key}, but the one before it ends at {row}")
+            block = self.data_block(pointer, row)
+            row, entries = row + len(block.rows), entries + len(block.values) + block.nulls
+            yield block
+        whole = row == self.num_values and self.num_entries in (None, entries)
+        refuse(not whole, self.name, f"{row} rows of {entries} entries are not what the footer says")
+
+    def rows(self):
+        for block in self.blocks():
+            yield from block.rows
+
+    def statistics(self):
+        extensions = self.footer.extensions or Message()
+        if not (self.footer.compatible_features or 0) & 1 or not extensions.statistics:
+            return None
+        data, where = self.block(extensions.statistics, "statistics")
+        statistics = parse("Statistics", data, where)
+        counts = statistics.file or Message()
+        total = (counts.present_count or 0) + (counts.null_count or 0)
+        expected = self.num_entries if self.column.levels else self.num_values
+        refuse(total != expected and not self.column.array, where, f"they count {total} rows or entries")
+        return statistics
+
+# ---------------------------------------------------------------- statistics and their Bloom filter
+
+SALTS = [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31]
+
+def kudu_bloom_has(functions, bits, key):
+    """Whether a key may be in one of Kudu's Bloom filters. Keys of more than 32 bytes are not looked up."""
+    h = kudu_hash(key)
+    places = ((h + k * (h >> 32) & 0xFFFFFFFF) % (8 * len(bits)) for k in range(functions))
+    return all(bits[place >> 3] >> (place & 7) & 1 for place in places)
+
+class SplitBlockBloom:
+    def __init__(self, data, where="Bloom filter"):
+        refuse(not data or len(data) % 32, where, f"{len(data)} bytes are no blocks of 32")
+        self.words = struct.unpack(f"<{len(data) // 4}I", data)
+
+    def has(self, data):
+        """Whether a value may be in it. `data`: its bytes in Parquet's PLAIN encoding."""
+        h = xxh64(data)
+        block = (h >> 32) * (len(self.words) // 8) >> 32
+        x = h & 0xFFFFFFFF
+        return all(self.words[8 * block + i] >> ((x * salt & 0xFFFFFFFF) >> 27) & 1 for i, salt in enumerate(SALTS))
+
+# ---------------------------------------------------------------- tables
+
+REQUIRED, OPTIONAL, REPEATED = 0, 1, 2
+PLAIN_GROUP, LIST, MAP = 0, 1, 2
+
+class Node:
+    """A node of a schema: a leaf, or a group with children."""
+
+    def __init__(self, name, repetition=REQUIRED, children=(), kind=PLAIN_GROUP, column=None):
+        self.name, self.repetition, self.children, self.kind, self.column = name, repetition, children, kind, column
+
+    def number(self, repetitions=0, definitions=0):
+        """Counts the REPEATED, and the OPTIONAL and REPEATED nodes down to each node. Sets and returns the leaves, in order."""
+        self.repetitions = repetitions + (self.repetition == REPEATED)
+        self.definitions = definitions + (self.repetition != REQUIRED)
+        below = [leaf for child in self.children for leaf in child.number(self.repetitions, self.definitions)]
+        self.leaves = below if self.children else [self]
+        return self.leaves
+
+def assemble(node, entries, where):
+    """A group, or the value of a leaf, from the entries of its leaves: {leaf: [(repetition, definition, value), ...]}.
+
+    A group is a dict. A field that is not there is None, a REPEATED one is a list.
+    """
+    if not node.children:
+        [column] = entries.values()
+        refuse(len(column) != 1 or column[0][1] < node.definitions, where, f"the entries of {node.name!r} do not make one value")
+        return column[0][2]
+    record = {}
+    for child in node.children:
+        mine = {leaf: entries[leaf] for leaf in child.leaves}
+        there = {column[0][1] >= child.definitions for column in mine.values()}
+        refuse(len(there) > 1, where, f"the leaves of {child.name!r} do not agree whether it is there")
+        if there == {False}:
+            refuse(child.repetition == REQUIRED or any(len(column) > 1 for column in mine.values()), where,
+                   f"{child.name!r} is not there, but it is REQUIRED or has more than one entry")
+            record[child.name] = [] if child.repetition == REPEATED else None
+        elif child.repetition == REPEATED:
+            record[child.name] = [assemble(child, instance, where) for instance in _instances(child, mine, where)]
+        else:
+            record[child.name] = assemble(child, mine, where)
+    return record
+
+def _instances(child, mine, where):
+    """The entries of a REPEATED node, divided where it stands again."""
+    divided = []
+    for column in mine.values():
+        starts = [i for i, entry in enumerate(column) if i == 0 or entry[0] <= child.repetitions]
+        divided.append([column[a:b] for a, b in zip(starts, starts[1:] + [len(column)])])
+    refuse(len({len(pieces) for pieces in divided}) > 1, where, f"the leaves of {child.name!r} do not agree how often it is there")
+    return [dict(zip(mine, pieces)) for pieces in zip(*divided)]
+
+def pretty(node, value, convert):
+    """A record with each value converted, a LIST as a list, and a MAP as a list of pairs."""
+    if value is None or not node.children:
+        return None if value is None else convert(node, value)
+    out = {}
+    for child in node.children:
+        part = value[child.name]
+        out[child.name] = [pretty(child, v, convert) for v in part] if child.repetition == REPEATED else pretty(child, part, convert)
+    if node.kind == PLAIN_GROUP:
+        return out
+    [items], [repeated] = out.values(), node.children
+    if node.kind == MAP:
+        return [list(item.values()) for item in items]
+    bare = len(repeated.children) != 1 or repeated.kind != PLAIN_GROUP or repeated.name in ("array", node.name + "_tuple")
+    return items if bare else [list(item.values())[0] for item in items]
+
+def compound_key(values, shapes):
+    """The values of several columns as one string whose order is that of the rows."""
+    forms = [shape.memcmp(value) for value, shape in zip(values, shapes)]
+    for i, shape in enumerate(shapes[:-1]):
+        if shape.kind == "bytes":
+            forms[i] = forms[i].replace(b"\0", b"\0\1") + b"\0\0"
+    return b"".join(forms)
+
+class Table:
+    def __init__(self, path, data=None):
+        self.path, where = path, os.path.join(path, "table.cft")
+        if data is None:
+            with open(where, "rb") as file:
+                data = file.read()
+        cursor = Cursor(data, where)
+        cursor.refuse(cursor.take(8) != b"cfiletb1", "this is no table")
+        body = cursor.take(cursor.fixed32())
+        cursor.refuse(cursor.fixed32() != crc32c(cursor.data[:12 + len(body)]), "the checksum is wrong")
+        cursor.done("the checksum")
+        self.message = parse("Table", body, where)
+        self.root, self.keys, self.parts = self._node(self.message.schema or Message(), where, 0), self.message.key_columns, self.message.parts
+        self.leaves, root = self.root.number(), self.root
+        self.flat = not root.name and not any(node.children or node.repetition == REPEATED for node in root.children)
+        legal = root.children and root.repetition == REQUIRED and root.kind == PLAIN_GROUP
+        refuse(not legal, where, "the root is not a REQUIRED group of kind PLAIN")
+        legal = len(set(self.keys)) == len(self.keys) and all(
+            key < len(self.leaves) and self.leaves[key].definitions == 0 and self.leaves[key].column.type != 103 for key in self.keys)
+        refuse(not legal, where, "a key column is none of the leaves, stands twice, has nulls or is INT96")
+        for part in self.parts:
+            refuse(len(part.columns) != len(self.leaves) + bool(self.keys), where, f"a part has {len(part.columns)} columns")
+            for leaf, entry in zip([*self.leaves, None], part.columns):
+                nulls, low, high = entry.null_count or 0, entry.min_key, entry.max_key
+                can = leaf and (leaf.repetitions or leaf.definitions)
+                legal = (entry.num_values or 0) == (part.num_rows or 0) < 1 << 32 and (can or not nulls)
+                legal = legal and (low is None) == (high is None) and (low is None or low <= high)
+                refuse(not legal, where, f"the counts or bounds of {entry.file_name} do not fit")
+
+    def _node(self, message, where, depth):
+        name, column = (message.name or b"").decode("utf-8", "surrogateescape"), message.column or Message()
+        if depth > MAX_DEPTH:
+            raise Limit(where, f"more than {MAX_DEPTH} nodes lie below each other")
+        children = [self._node(child, where, depth + 1) for child in message.children]
+        node = Node(name, message.repetition or 0, children, message.kind or 0, column)
+        refuse(depth and not name or len({child.name for child in children}) != len(children), where,
+               f"a name below {name!r} is empty or stands twice")
+        if not children:
+            number = number_of(column.type or 0, (column.extensions or Message()).data_type, None, where, "type")
+            node.shape = shape_of(number, column.extensions, where)
+        wraps = len(children) == 1 and children[0].repetition == REPEATED
+        refuse(node.kind != PLAIN_GROUP and not wraps, where, f"LIST or MAP {name!r} has not one REPEATED child")
+        pair = children[0].children if node.kind == MAP else ()
+        is_pair = len(pair) == 2 and not pair[0].children and pair[0].repetition == REQUIRED
+        refuse(node.kind == MAP and not is_pair, where, f"MAP {name!r} has no pairs of a REQUIRED key and a value")
+        return node
+
+    def files(self, part):
+        """The CFiles of a part, one for each leaf, and behind them that of the compound keys, if there are any."""
+        out = []
+        for leaf, entry in zip([*self.leaves, None], part.columns):
+            names = [(name or b"").decode("utf-8", "surrogateescape") for name in (part.directory, entry.file_name)]
+            refuse(any(name in ("", ".", "..") or "/" in name or "\0" in name for name in names), self.path, f"{names} are no plain names")
+            path = os.path.join(self.path, *names)
+            with open(path, "rb") as stream:
+                file = CFile(stream.read(), path)
+            fits = file.num_values == (part.num_rows or 0) and (entry.size_bytes or 0) == len(file.data)
+            refuse(not fits, path, "the file has another size or number of rows than table.cft says")
+            if leaf:
+                self._check_column(leaf, file)
+            out.append(file)
+        return out
+
+    def _check_column(self, leaf, file):
+        same = (leaf.shape.name, leaf.shape.size) == (file.column.shape.name, file.column.shape.size)
+        refuse(not same, file.name, "the file has another type than the schema")
+        flat = leaf.repetitions == 0 and leaf.definitions < 2
+        fits = file.column.levels == (None if flat else (leaf.repetitions, leaf.definitions))
+        fits = fits and file.column.nullable == (leaf.definitions > 0)
+        refuse(not fits, file.name, "the file has other levels, or other nulls, than the schema")
+
+    def rows(self):
+        """Rows as dicts of raw values, as assemble() makes them."""
+        for part in self.parts:
+            files = self.files(part)[:len(self.leaves)]
+            for row in zip(*(file.rows() for file in files)):
+                entries = {}
+                for leaf, file, value in zip(self.leaves, files, row):
+                    flat = [(0, 0 if value is None else leaf.definitions, value)]
+                    entries[leaf] = value if file.column.levels else flat
+                yield assemble(self.root, entries, self.path)
+
+# ---------------------------------------------------------------- output
+
+def present(shape, value, extensions=None):
+    """A raw value as JSON."""
+    if value is None or shape.kind == "int":
+        return value
+    if shape.kind == "bool":
+        return bool(value)
+    if shape.kind == "float":
+        number = struct.unpack("<f" if shape.size == 4 else "<d", value.to_bytes(shape.size, "little"))[0]
+        return "NaN" if number != number else str(number).replace("inf", "Infinity") if number in (1e999, -1e999) else number
+    if shape.name in ("STRING", "VARCHAR"):
+        return value.decode("utf-8", "surrogateescape")
+    if extensions and extensions.logical_type == 3 and len(value) == 16:
+        h = value.hex()
+        return "-".join((h[:8], h[8:12], h[12:16], h[16:20], h[20:]))
+    return value.hex()
+
+def main(path):
+    def convert(node, value):
+        return present(node.shape, value, node.column.extensions)
+
+    if os.path.isdir(path):
+        table = Table(path)
+        for row in table.rows():
+            print(json.dumps(pretty(table.root, row, convert)))
+        return
+    with open(path, "rb") as stream:
+        file = CFile(stream.read(), path)
+    extensions, shape, levels = file.footer.extensions, file.column.shape, file.column.levels
+    for row in file.rows():
+        if isinstance(row, list):
+            row = [(*v[:2], present(shape, v[2], extensions)) if levels else present(shape, v, extensions) for v in row]
+        else:
+            row = present(shape, row, extensions)
+        print(json.dumps(row))
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    try:
+        main(sys.argv[1])
+    except Refused as refused:
+        sys.exit(f"{type(refused).__name__}: {refused}")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever reads the output has enough

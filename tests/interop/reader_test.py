@@ -1,0 +1,793 @@
+#!/usr/bin/env python3
+"""Reads every golden file with reader.py, which was written from cfile/FORMAT.md alone, and compares value by value.
+
+    reader_test.py [--import CFILE_IMPORT] [--only KIND]
+
+With --import, it also makes tables with cfile-import and compares them with what went in. Prints how many files of each kind
+were read. Exit code 1 if one failed. It takes about 20 s of processor time.
+"""
+import argparse
+import bisect
+import contextlib
+import gzip
+import io
+import itertools
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+import reader
+from reader import BYTES, TYPES, CFile, Column, Cursor, Node, Refused, Shape
+from reader_checks import array_entries, check_file, check_table
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+GOLDEN = os.path.join(ROOT, "tests", "golden")
+
+passed, failed, counts, seconds = 0, 0, {}, {}
+
+
+class Wrong(Exception):
+    """What was read is not what it should be."""
+
+
+def expect(actual, expected, what):
+    if actual != expected:
+        raise Wrong(f"{what}: {str(actual)[:200]} should be {str(expected)[:200]}")
+
+
+def run(kind, name, test, *arguments):
+    """Runs a test. It returns how many values it compared."""
+    global passed, failed
+    start = time.process_time()
+    try:
+        values = test(*arguments) or 0
+    except (Refused, Wrong) as error:
+        failed += 1
+        print(f"FAILED {kind} {name}: {error}")
+    except Exception as error:  # a fault of the reader itself
+        failed += 1
+        print(f"FAILED {kind} {name}: {type(error).__name__}: {error}")
+    else:
+        passed += 1
+        count = counts.setdefault(kind, [0, 0])
+        count[0], count[1] = count[0] + 1, count[1] + values
+    seconds[kind] = seconds.get(kind, 0) + time.process_time() - start
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def load(path):
+    return json.loads(read(path))
+
+
+# ---------------------------------------------------------------- CFiles: kudu, kudu/bloom, kudu/delta, cfile
+
+NAMES = {shape.name: number for number, shape in TYPES.items()}
+
+
+def raw(shape, value, hexadecimal=False):
+    """A value of a .values.gz as the reader holds it."""
+    if value is None:
+        return None
+    if shape.kind == "float":
+        number = float(value)
+        return int.from_bytes(struct.pack("<f" if shape.size == 4 else "<d", number), "little")
+    if shape.kind == "int":
+        return int(value)
+    if shape.kind == "bool":
+        return int(value)
+    return bytes.fromhex(value) if hexadecimal else value.encode()
+
+
+def expected_values(path, shape, hexadecimal):
+    lines = gzip.decompress(read(path)).decode().split("\n")
+    values = json.loads("[" + ",".join(line for line in lines if line) + "]")
+    if shape.kind == "int" and not any(isinstance(value, str) for value in values[:50]):
+        return values
+    return [raw(shape, value, hexadecimal) for value in values]
+
+
+def same_values(actual, expected, shape):
+    if actual == expected:
+        return
+    expect(len(actual), len(expected), "number of values")
+    for i, (a, b) in enumerate(zip(actual, expected)):
+        if a != b and not (shape.kind == "float" and shape.is_nan(a) and shape.is_nan(b)):  # JSON has one NaN only
+            expect(a, b, f"value {i}")
+
+
+ENCODINGS = {"PLAIN_ENCODING": 1, "PREFIX_ENCODING": 2, "RLE": 4, "DICT_ENCODING": 5, "BIT_SHUFFLE": 6}
+CODECS = {"NO_COMPRESSION": 1, "SNAPPY": 2, "LZ4": 3, "ZLIB": 4}
+OUR_ENCODINGS = {
+    "plain": 1, "prefix": 2, "group-varint": 3, "rle": 4, "dict": 5, "bit-shuffle": 6, "parquet-plain": 100,
+    "parquet-group-varint": 101, "parquet-rle": 103, "parquet-delta": 105, "parquet-delta-length": 106,
+    "parquet-delta-bytes": 107, "parquet-dict": 108, "parquet-byte-stream-split": 109, "parquet-alp": 110,
+}
+OUR_CODECS = {"none": 1, "snappy": 2, "lz4": 3, "zlib": 4, "gzip": 102, "brotli": 104, "zstd": 106}
+
+
+def probe_trees(file, values):
+    """Seeks through both trees: by ordinal, and by the keys of values and by keys that lie between and beyond them."""
+    count = len(values)
+    places = sorted({0, 1, count // 3, count // 2, count - 2, count - 1} & set(range(count)))
+    if file.root("ordinal"):
+        for row in places:
+            expect(file.seek_ordinal(row), values[row], f"row {row} by ordinal")
+    if file.root("value") and count:
+        forms = [file.column.shape.memcmp(value) for value in values]
+        keys = {forms[row] for row in places}
+        for key in keys | {key + b"\0" for key in keys} | {b"", b"\xff" * 40}:
+            row = next((i for i, form in enumerate(forms) if form >= key), count)
+            expect(file.seek_key(key), (row, row < count and forms[row] == key), f"row by key {key.hex()[:40]}")
+
+
+def cfile(path):
+    about = load(path + ".json")
+    file = CFile(read(path + ".cfile"), os.path.basename(path))
+    shape, column = file.column.shape, file.column
+    if "data_type" in about:
+        expect(shape.name, about["data_type"], "type")
+        expect(file.encoding, ENCODINGS[about["encoding"]], "encoding")
+        expect(file.codec, CODECS[about["compression"]], "codec")
+        expect(file.footer.incompatible_features or 0, about["incompatible_features"], "incompatible_features")
+        metadata = {pair.key.decode(): pair.value.hex() for pair in file.footer.metadata}
+        for key, value in about.get("footer_metadata", {}).items():
+            if len(value) < 200:
+                expect(metadata.get(key), value, f"metadata {key}")
+    else:
+        expect(file.encoding, OUR_ENCODINGS[about["encoding"]], "encoding")
+        expect(file.codec, OUR_CODECS[about["compression"]], "codec")
+    expect(file.num_values, about["num_values"], "num_values")
+    expect(column.nullable, about["nullable"], "nullable")
+    if "has_posidx" in about:
+        expect(bool(file.footer.posidx_info), about["has_posidx"], "positional index")
+    expect(bool(file.footer.validx_info), about["has_validx"], "value index")
+    blocks = check_file(file)
+    if "data_blocks" in about:
+        expect(blocks, about["data_blocks"], "data blocks")
+    if "dict_entries" in about:
+        expect(len(column.dictionary), about["dict_entries"], "words in the dictionary")
+    if about.get("kind") == "bloom":
+        filters = list(file.bloom_filters())
+        for (key, functions, bits), want, (_, pointer) in zip(filters, about["blocks"], file.leaves("value")):
+            actual = (key.hex(), pointer.offset, pointer.size, functions, len(bits), bin(int.from_bytes(bits, "little")).count("1"))
+            expect(actual, (want["first_index_key"], want["offset"], want["size"], want["num_hash_functions"], want["bits_bytes"],
+                            want["ones"]), "filter")
+        expect(len(filters), len(about["blocks"]), "filters")
+        keys = expected_values(path + ".values.gz", shape, True)
+        chosen = [key for key in keys[::max(1, len(keys) // 2000)] if len(key) <= 32]
+        for key in chosen:  # the filter of a key is the last one that begins at or before it
+            _, functions, bits = filters[max(0, bisect.bisect_right([first for first, _, _ in filters], key) - 1)]
+            expect(reader.kudu_bloom_has(functions, bits, key), True, f"key {key.hex()} in its filter")
+        strangers = sum(reader.kudu_bloom_has(functions, bits, b"no key %d" % i) for i in range(300))
+        expect(strangers < 15, True, f"{strangers} of 300 keys that are not in a filter are not there")
+        return len(filters) + len(chosen)
+    values = list(file.rows())
+    same_values(values, expected_values(path + ".values.gz", shape, about.get("hex")), shape)
+    probe_trees(file, values)
+    return len(values)
+
+
+def printed(path):
+    """What reader.py prints of a file or a table."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        reader.main(path)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def output(path):
+    """What reader.py prints of a file is what stands beside it."""
+    lines = gzip.decompress(read(path + ".values.gz")).decode().splitlines()
+    expect(printed(path + ".cfile"), [json.loads(line) for line in lines], "output")
+    return len(lines)
+
+
+def outputs():
+    for name in ("kudu/double_plain_rnd_nn", "kudu/binary_dict_high_n10", "kudu/string_plain_utf_nrun", "kudu/bool_rle_rnd_nn",
+                 "kudu/float_bshuf_seq_n10", "kudu/date_rle_vrun_n10", "cfile/double_parquet-dict_zstd_nulls"):
+        run("output", name, output, os.path.join(GOLDEN, name))
+
+
+def cfiles(kind, folder):
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".cfile"):
+            run(kind, name, cfile, os.path.join(folder, name[:-6]))
+
+
+# ---------------------------------------------------------------- pages of Parquet and ALP
+
+PHYSICAL = {
+    "BOOLEAN": TYPES[9], "INT32": TYPES[5], "INT64": TYPES[7], "INT96": TYPES[103], "FLOAT": TYPES[10], "DOUBLE": TYPES[11],
+    "BYTE_ARRAY": BYTES,
+}
+PAGES = {
+    "PLAIN": 100, "GROUP_VAR_INT": 101, "PLAIN_DICTIONARY": 102, "RLE": 103, "DELTA_BINARY_PACKED": 105,
+    "DELTA_LENGTH_BYTE_ARRAY": 106, "DELTA_BYTE_ARRAY": 107, "RLE_DICTIONARY": 108, "BYTE_STREAM_SPLIT": 109, "ALP": 110,
+}
+
+
+def levels_stream(cursor, width, count):
+    """Levels as RLE-hybrid, of a width of at most 32."""
+    cursor.refuse(width > 32, f"levels have {width} bits")
+    return reader.hybrid(cursor, width, count)
+
+
+def bit_packed_levels(cursor, width, count):
+    """BIT_PACKED (104): values from the most significant bit of a byte down."""
+    cursor.refuse(width > 32, f"levels have {width} bits")
+    packed = cursor.take((count * width + 7) // 8)
+    number, total = int.from_bytes(packed, "big"), len(packed) * 8
+    return [number >> (total - (i + 1) * width) & (1 << width) - 1 for i in range(count)]
+
+
+def decode_page(about, data, folder, lenient=False):
+    cursor, count, width = Cursor(data, "page"), about["num_values"], about["bit_width"]
+    encoding, framing = about["encoding"], about.get("framing") or ""
+    if about["type"].startswith("INDEX_OR_LEVEL"):
+        if encoding == "BIT_PACKED":
+            return bit_packed_levels(cursor, width, count)
+        if framing.startswith("1 byte"):
+            return reader.parquet_codes(cursor, count)
+        if framing.startswith("4-byte"):
+            cursor = cursor.sub(cursor.fixed32())
+        return levels_stream(cursor, width, count)
+    shape = PHYSICAL.get(about["type"]) or Shape("fixed", about["type_length"])
+    if encoding == "DELTA_BINARY_PACKED" and lenient:
+        values = reader.parquet_delta(cursor, count, reader.parquet_shape(shape), lenient=True)
+        return reader.from_parquet(cursor, values, shape)
+    dictionary = None
+    if "dict_bin" in about:
+        page = Cursor(read(os.path.join(folder, about["dict_bin"])), "dictionary")
+        dictionary = reader.parquet_page(100, page, about["dict_num_values"], shape)
+    return reader.parquet_page(PAGES[encoding], cursor, count, shape, dictionary)
+
+
+def page_values(about):
+    """The values that stand beside a page, as the reader holds them."""
+    if "values_runs" in about:
+        return [int(value) for value, count in about["values_runs"] for _ in range(count)]
+    form = about["values_format"]
+    if form.startswith(("f32", "f64")):
+        return [int(value, 16) for value in about["values"]]
+    return [bytes.fromhex(v) if form == "hex" else int(v) for v in about["values"]]
+
+
+def page(path):
+    about, folder = load(path + ".json"), os.path.dirname(path)
+    data = read(path + ".bin")
+    if about.get("bytes_hex") is not None:
+        expect(data.hex(), about["bytes_hex"], "bytes")
+    if about.get("spec_valid") is False:  # decodes only where a reader is told to take small miniblocks
+        must_refuse(about, data, folder)
+        expect(decode_page(about, data, folder, lenient=True), page_values(about), "values")
+    else:
+        expect(decode_page(about, data, folder), page_values(about), "values")
+    return about["num_values"]
+
+
+def must_refuse(about, data, folder):
+    try:
+        values = decode_page(about, data, folder)
+    except Refused:
+        return
+    raise Wrong(f"was not refused, gave {str(values)[:100]}")
+
+
+def malformed(path):
+    about, folder = load(path + ".json"), os.path.dirname(path)
+    data = read(path + ".bin")
+    if about["expect"] == "error":
+        must_refuse(about, data, folder)
+        if "lenient_values" in about:
+            expect(decode_page(about, data, folder, lenient=True), about["lenient_values"], "values")
+        return 0
+    try:
+        values = decode_page(about, data, folder)
+    except Refused:
+        if about["expect"] == "either":
+            return 0
+        raise
+    if not about.get("values_undefined"):
+        wanted = page_values(about)
+        expect(values, wanted * (about["num_values"] if len(wanted) == 1 else 1), "values")
+    return len(values)
+
+
+def pages(kind, folder, test):
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".json"):
+            run(kind, name, test, os.path.join(folder, name[:-5]))
+
+
+# ---------------------------------------------------------------- nested records
+
+
+def parse_message(text):
+    """The schema of a golden file, `message m { optional group a (LIST) { ... } }`, as nodes."""
+    tokens = re.findall(r"[\w]+|[{};()]", text)
+    words = ["required", "optional", "repeated"]
+    position = 0
+
+    def node():
+        nonlocal position
+        repetition = words.index(tokens[position])
+        group, name = tokens[position + 1] == "group", tokens[position + 2]
+        position += 3
+        kind = 0
+        if tokens[position] == "(":
+            kind = {"LIST": reader.LIST, "MAP": reader.MAP}.get(tokens[position + 1], 0)
+            position += 3
+        if not group:
+            position += 1
+            return Node(name, repetition)
+        return Node(name, repetition, children(), kind)
+
+    def children():
+        nonlocal position
+        position += 1
+        out = []
+        while tokens[position] != "}":
+            out.append(node())
+        position += 1
+        return out
+
+    position = 2
+    root = Node(tokens[1], 0, children())
+    return root, root.number()
+
+
+def paths(node, before=""):
+    for child in node.children:
+        path = before + child.name
+        yield from paths(child, path + ".") if child.children else [path]
+
+
+def completed(node, record):
+    """A golden record leaves out what is not there: null, or an empty list."""
+    if record is None or not node.children:
+        return record
+    return {child.name: [completed(child, v) for v in record.get(child.name, [])] if child.repetition == 2
+            else completed(child, record.get(child.name)) for child in node.children}
+
+
+def nested(path):
+    """The levels decode to those of the triples, and the triples make the records again."""
+    about = load(path)
+    root, leaves = parse_message(about["schema"])
+    expect(list(paths(root)), [column["path"] for column in about["columns"]], "leaves")
+    entries, levels = [], 0
+    for leaf, column in zip(leaves, about["columns"]):
+        expect((leaf.repetitions, leaf.definitions), (column["max_rep"], column["max_def"]), "maxima of " + column["path"])
+        for which, key in enumerate(("rep_levels_encoded", "def_levels_encoded")):
+            if key in column:
+                form, wanted = column[key], [triple[which] for triple in column["triples"]]
+                expect(form["bit_width"], column[("max_rep", "max_def")[which]].bit_length(), "width")
+                for name in form:
+                    if "_hex_" in name:
+                        decode = bit_packed_levels if name.startswith("bit_packed") else levels_stream
+                        expect(decode(Cursor(bytes.fromhex(form[name]), name), form["bit_width"], form["num_levels"]), wanted, name)
+                        levels += len(wanted)
+        records = []
+        for triple in column["triples"]:
+            if triple[0] == 0:
+                records.append([])
+            records[-1].append(tuple(triple))
+        expect(len(records), about["num_records"], "records of " + column["path"])
+        entries.append(records)
+    for i, wanted in enumerate(about["records"]):
+        record = reader.assemble(root, {leaf: records[i] for leaf, records in zip(leaves, entries)}, path)
+        expect(record, completed(root, wanted), f"record {i}")
+    return levels + sum(len(column["triples"]) for column in about["columns"])
+
+
+# ---------------------------------------------------------------- examples of FORMAT.md
+
+WORDS = {shape.name.lower(): number for number, shape in TYPES.items()} | {"uuid": 107}
+
+
+def parse_values(text, shape):
+    """The values behind `= `: numbers, words, quoted text, UUIDs."""
+    if shape.kind == "bytes":
+        return [json.loads(text).encode() for text in re.findall(r'"(?:[^"\\]|\\.)*"', text)]
+    out = []
+    for word in text.split():
+        if word == "null":
+            out.append(None)
+        elif shape.kind == "fixed":
+            out.append(bytes.fromhex(word.replace("-", "")))
+        elif shape.kind == "bool":
+            out.append(["false", "true"].index(word))
+        else:
+            out.append(raw(shape, float(word) if shape.kind == "float" else int(word)))
+    return out
+
+
+def example(info, data, text):
+    """Decodes the bytes of a fence and compares them with its line `= values`. Returns the number of values."""
+    words = info.split()
+    kind, options = words[0], dict(word.split("=") for word in words if "=" in word)
+    words = [word for word in words if "=" not in word]
+    options = {key: int(value) for key, value in options.items()}
+    if kind == "rle-hybrid":
+        wanted = [int(word) for word in text.split()]
+        expect(reader.hybrid(Cursor(data, kind), options["width"], options["count"]), wanted, "values")
+        return len(wanted)
+    if kind == "group-varint":
+        wanted = [int(word) for word in text.split()]
+        expect(reader.group_varints(Cursor(data, kind), 1), wanted, "values")
+        return len(wanted)
+    if kind == "table":
+        table = reader.Table("example", data)
+        words = [f"{leaf.name}:{leaf.shape.name.lower()}{'?' * leaf.repetition}" for leaf in table.leaves]
+        words += [f"key:{key}" for key in table.keys]
+        for part in table.parts:
+            words.append(f"{part.directory.decode()}:{part.num_rows}")
+            words += [f"{entry.file_name.decode()}:{entry.size_bytes}:{entry.null_count}" for entry in part.columns]
+        expect(" ".join(words), text, "table")
+        return len(words)
+    number = WORDS[words[1]]
+    shape = Shape("fixed", 16) if words[1] == "uuid" else TYPES[number]
+    if kind == "statistics":
+        statistics, entries = reader.parse("Statistics", data, kind), []
+        for entry in [statistics.file, *statistics.blocks]:
+            low, high = (key and bound(key) for key in (entry.min_key, entry.max_key))
+            entries.append(f"{entry.present_count or 0}/{entry.null_count or 0}/{entry.nan_count or 0}:{low}..{high}")
+        expect(entries, text.split(), "statistics")
+        return len(entries)
+    wanted = None if text.startswith("(") else parse_values(text, shape)
+    if kind == "bloom-filter":
+        bloom = reader.SplitBlockBloom(data)
+        bits = sum(bin(word).count("1") for word in bloom.words)
+        expect((all(bloom.has(reader.to_parquet_plain(shape, value)) for value in wanted), bits), (True, 8 * len(wanted)), "filter")
+        return len(wanted)
+    if kind == "file":
+        file = CFile(data, info)
+        check_file(file)
+        expect(list(file.rows()), wanted, "values")
+        return len(wanted)
+    if kind == "page":
+        expect(reader.parquet_page(OUR_ENCODINGS[words[2]], Cursor(data, info), options["count"], shape), wanted, "values")
+        return len(wanted)
+    levels = (options.get("repetition", 0), options.get("definition", 0)) if kind == "levels" else None
+    column = Column(shape, OUR_ENCODINGS[words[2]], kind in ("nullable", "array"), kind in ("extended", "levels"), levels, kind == "array")
+    if kind not in ("block", "nullable", "levels", "array", "extended"):
+        raise Wrong("no such kind of example is known")
+    rows = reader.decode_block(data, column, info).rows
+    if wanted is None:
+        rows = [entry for row in rows for entry in (row if levels else array_entries(row, True))]
+        rows = " ".join("(" + ",".join(str(part) for part in entry if part is not None) + ")" for entry in rows)
+        wanted = text
+    expect(rows, wanted, "values")
+    return len(text.split())
+
+
+def bound(key):
+    """The double of a memcmp form, as the document writes it."""
+    bits = int.from_bytes(key, "big")
+    number = struct.unpack(">d", (bits ^ (1 << 63) if bits >> 63 else bits ^ (1 << 64) - 1).to_bytes(8, "big"))[0]
+    return str(number).removesuffix(".0")
+
+
+def examples(path):
+    """The fences of FORMAT.md."""
+    document = read(path).decode()
+    for info, body in re.findall(r"^```hexdump ([^\n]*)\n(.*?)^```$", document, re.M | re.S):
+        data, text = bytearray(), ""
+        for line in body.splitlines():
+            if line.startswith("= "):
+                text = line[2:]
+            elif line.strip():
+                offset, rest = line.split(None, 1)
+                if int(offset, 16) != len(data):
+                    run("format", info, expect, int(offset, 16), len(data), "offset")
+                data += bytes.fromhex(rest.split("|")[0])
+        run("format", info, example, info, bytes(data), text)
+
+
+# ---------------------------------------------------------------- damage
+
+
+def damage(path):
+    """Copies of a file with one bit changed, and copies that are cut off. Each is refused, or reads as rows: no other error occurs.
+
+    In a file with checksums each change is refused, but for one in the zeros between blocks.
+    """
+    data = read(path)
+    whole = CFile(data, "file")
+    check_file(whole)
+    used = [(0, whole.first_byte), (whole.last_byte, len(data))]
+    used += [(p.offset, p.offset + p.size) for by in ("ordinal", "value") if whole.root(by) for _, p in whole.leaves(by)]
+    step, refused = max(1, len(data) // 61), 0
+    copies = [(i, bytes([*data[:i], data[i] ^ 1 << i % 8, *data[i + 1:]])) for i in range(0, len(data), step)]
+    # Numbers are small, so a change of a high bit in the last bytes, the trees and the footer, tells more than others.
+    copies += [(i, bytes([*data[:i], data[i] ^ 128, *data[i + 1:]])) for i in range(max(0, len(data) - 60), len(data))]
+    copies += [(0, data[:len(data) * i // 12]) for i in range(12)]
+    for i, copy in copies:
+        try:
+            check_file(CFile(copy, "copy"))
+        except Refused:
+            refused += 1
+        else:
+            if whole.checksums and any(start <= i < end for start, end in used):
+                raise Wrong(f"a changed bit in byte {i} was not seen")
+    refuse = reader.refuse
+    reader.refuse = lambda when, where, what: refuse(when and what != "the checksum is wrong", where, what)
+    try:  # once more without checksums, so that the rules of all layers see the change
+        for i, copy in copies:
+            try:
+                check_file(CFile(copy, "copy"))
+            except Refused:
+                refused += 1
+    finally:
+        reader.refuse = refuse
+    return refused
+
+
+def damaged_files():
+    for folder in ("kudu", "cfile", os.path.join("kudu", "bloom"), os.path.join("kudu", "delta")):
+        names = sorted(name for name in os.listdir(os.path.join(GOLDEN, folder)) if name.endswith(".cfile"))
+        chosen = [name for i, name in enumerate(names) if i % 5 == 0 or "nocrc" in name]
+        for name in chosen:
+            path = os.path.join(GOLDEN, folder, name)
+            if os.path.getsize(path) < 6000:
+                run("damage", name, damage, path)
+
+
+# ---------------------------------------------------------------- tables made by cfile-import
+
+INTEGERS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "int128": 128, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64}
+WIDE = ["plain", "bit-shuffle", "parquet-plain", "parquet-byte-stream-split", "parquet-dict"]
+CHOICES = {  # which encodings a shape takes
+    "int": ["plain", "rle", "bit-shuffle", "parquet-plain", "parquet-group-varint", "parquet-delta", "parquet-dict",
+            "parquet-byte-stream-split", "auto"],
+    "int16": WIDE + ["auto"],
+    "float": WIDE + ["parquet-alp", "auto"],
+    "bool": ["plain", "rle", "parquet-plain", "parquet-rle", "auto"],
+    "bytes": ["plain", "prefix", "dict", "parquet-plain", "parquet-delta-length", "parquet-delta-bytes", "parquet-dict", "auto"],
+    "fixed": ["plain", "parquet-plain", "parquet-delta-bytes", "parquet-byte-stream-split", "parquet-dict", "auto"],
+    "int96": ["plain", "parquet-plain", "parquet-dict", "auto"],
+}
+COMPRESSIONS = ["none", "snappy", "lz4", "zlib", "gzip", "brotli", "zstd", "auto"]
+
+
+def make_columns(rows):
+    """name: (type, choices, texts, raw values), of every type. Every second column has nulls, some columns ascend."""
+    state = 12345
+
+    def random(bits):
+        nonlocal state
+        out = 0
+        for _ in range(0, bits, 32):
+            state = (state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
+            out = out << 32 | state >> 32
+        return out % (1 << bits)
+
+    columns = {}
+    for name, bits in INTEGERS.items():
+        base = 0 if name[0] == "u" else 1 << (bits - 1)
+        spread = [random(bits) - base for _ in range(rows)]
+        narrow = [random(min(bits, 6)) - (base and 32) for _ in range(rows)]
+        low, high = -base, (1 << bits) - 1 - base
+        for i, value in enumerate((low, high, low, 0)):
+            spread[i % rows] = value
+        choices = "int16" if bits == 128 else "int"
+        columns[f"{name}_a"] = (name, choices, [str(v) for v in spread], spread)
+        columns[f"{name}_b"] = (name, choices, [str(v) for v in narrow], narrow)
+    sequence = [1000 + 3 * i + random(1) for i in range(rows)]
+    columns["ascending"] = ("int64", "int", [str(v) for v in sequence], sequence)
+    decimals = [random(30) - (1 << 29) for _ in range(rows)]
+    for name, shift in (("decimal(9,2)", 4), ("decimal(18,2)", 0), ("decimal(38,2)", 0)):
+        values = [value >> shift if abs(value >> shift) < 10 ** 9 else 0 for value in decimals]
+        texts = [f"{'-' if v < 0 else ''}{abs(v) // 100}.{abs(v) % 100:02}" for v in values]
+        columns[name.translate({40: 95, 41: 95, 44: 95})] = (name, "int16" if "38" in name else "int", texts, values)
+    prices = [random(20) / 100 for _ in range(rows)]
+    for i, value in enumerate((float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 5e-324)):
+        prices[i % rows] = value if rows > 2000 else -0.0 if rows > 1 and i < 2 else prices[i % rows]
+    columns["price"] = ("double", "float", [repr(v) for v in prices], prices)
+    singles = [float(random(16)) / 8 - 100 for _ in range(rows)]
+    columns["single"] = ("float", "float", [repr(v) for v in singles], singles)
+    flags = [random(3) > 0 for _ in range(rows)]
+    columns["flag"] = ("bool", "bool", [str(v).lower() for v in flags], flags)
+    words = [f"name-{random(9)}-é" * (1 + random(2)) for _ in range(rows)]
+    columns["word"] = ("string", "bytes", words, [word.encode() for word in words])
+    tops = [b"\xff" * (60 + random(3)) + bytes([random(8)]) for _ in range(rows)]  # some have no bound in statistics
+    columns["top"] = ("binary", "bytes", [value.hex() for value in tops], tops)
+    sorted_words = [f"/path/{i // 50}/{i:08}" for i in range(rows)]
+    columns["path"] = ("varchar", "bytes", sorted_words, [word.encode() for word in sorted_words])
+    long_words = ["x" * 70 + f"{i:08}" for i in range(rows)]  # longer than a bound of statistics
+    columns["long"] = ("string", "bytes", long_words, [word.encode() for word in long_words])
+    for name, kind, size, choices in (("blob", "binary", 0, "bytes"), ("fixed", "fixed(5)", 5, "fixed"), ("int96", "int96", 12, "int96")):
+        values = [random(8 * (size or random(3))).to_bytes(size or 8, "big") for _ in range(rows)]
+        columns[name] = (kind, choices, [value.hex() for value in values], values)
+    uuids = [random(128).to_bytes(16, "big") for _ in range(rows)]
+    columns["uuid"] = ("uuid", "fixed", [present_uuid(value) for value in uuids], uuids)
+    return columns
+
+
+def present_uuid(value):
+    h = value.hex()
+    return "-".join((h[:8], h[8:12], h[12:16], h[16:20], h[20:]))
+
+
+def import_table(tool, source, table, *options):
+    done = subprocess.run([tool, "--quiet", *options, source, table], capture_output=True, text=True)
+    if done.returncode:
+        raise Wrong(f"cfile-import: {done.stderr.strip()[:300]}")
+
+
+def table_of_all_types(tool, folder, rows, turn):
+    """A table with a column of every type. `turn` chooses among the encodings of each and the codecs."""
+    columns = make_columns(rows)
+    options = ["--block-size", "4KiB" if rows > 100 else "64KiB"]
+    lines = [list(columns)]
+    nulls = {name: set(range(3, rows, 7)) if i % 2 else set() for i, name in enumerate(columns)}
+    for i, (name, (kind, choices, _, _)) in enumerate(columns.items()):
+        encoding, codec = CHOICES[choices][turn % len(CHOICES[choices])], COMPRESSIONS[(turn + i) % 7]
+        if encoding == "plain" and name == "uint32_b":
+            encoding = "group-varint"
+        options += ["--type", f"{name}={kind}", "--encoding", f"{name}={encoding}", "--compression", f"{name}={codec}"]
+    for row in range(rows):
+        lines.append(["" if row in nulls[name] else column[2][row] for name, column in columns.items()])
+    source, path = os.path.join(folder, f"{rows}-{turn}.csv"), os.path.join(folder, f"{rows}-{turn}")
+    with open(source, "w", encoding="utf-8") as file:
+        file.writelines(",".join(line) + "\n" for line in lines)
+    import_table(tool, source, path, *options)
+    table = reader.Table(path)
+    check_table(table)
+    actual = list(table.rows())
+    expect(len(actual), rows, "rows")
+    for leaf in table.leaves:
+        kind, _, _, values = columns[leaf.name]
+        if kind in ("double", "float"):
+            values = [struct.unpack("<Q" if kind == "double" else "<I", struct.pack("<d" if kind == "double" else "<f", v))[0] for v in values]
+        wanted = [None if row in nulls[leaf.name] else value for row, value in enumerate(values)]
+        expect([row[leaf.name] for row in actual], wanted, leaf.name)
+    return rows * len(columns)
+
+
+def sorted_table(tool, folder, rows, *keys):
+    """A table sorted by some columns: value index of one, compound keys of several. The second part is appended."""
+    columns = make_columns(rows)
+    names = [name for name in ("ascending", "path", "int16_a", "word", "flag", "price", "fixed", "uint8_b", "decimal_38_2_")]
+    source, path = os.path.join(folder, "sorted.csv"), os.path.join(folder, "-".join(keys))
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(",".join(names) + "\n")
+        file.writelines(",".join(columns[name][2][row] for name in names) + "\n" for row in range(rows))
+    options = [word for name in names for word in ("--type", f"{name}={columns[name][0]}")]
+    options += ["--block-size", "512", "--encoding", "word=prefix"] + [word for key in keys for word in ("--sorted-by", key)]
+    import_table(tool, source, path, *options)
+    import_table(tool, source, path, "--append")
+    table, values = reader.Table(path), 0
+    check_table(table)
+    order = {}
+    for part in table.parts:
+        files = table.files(part)
+        by_name = {leaf.name: (file, list(file.rows())) for leaf, file in zip(table.leaves, files)}
+        shapes = [by_name[key][0].column.shape for key in keys]
+        forms = [reader.compound_key(row, shapes) for row in zip(*(by_name[key][1] for key in keys))]
+        expect(forms, sorted(forms), "order of the rows")
+        probe_trees(files[-1] if len(keys) > 1 else by_name[keys[0]][0], forms if len(keys) > 1 else by_name[keys[0]][1])
+        for name in names:
+            kind, rowset = columns[name][0], by_name[name][1]
+            wanted = columns[name][3]
+            if kind == "double":
+                wanted = [struct.unpack("<Q", struct.pack("<d", v))[0] for v in wanted]
+            expect(sorted(rowset), sorted(wanted), name)
+            values += len(rowset)
+    expect(len(table.parts), 2, "parts")
+    return values
+
+
+def json_text(node, value):
+    """A record as the JSON that goes into cfile-import: a LIST as a list, a MAP as an object, whose keys may stand twice."""
+    if value is None or not node.children:
+        return json.dumps(value)
+    if node.kind:
+        [repeated] = node.children
+        names = [child.name for child in repeated.children]
+        items = [[json_text(child, item[child.name]) for child in repeated.children] for item in value[repeated.name]]
+        if node.kind == reader.LIST:
+            return "[" + ", ".join(item[0] if len(names) == 1 else json_text(repeated, raw_item)
+                                   for item, raw_item in zip(items, value[repeated.name])) + "]"
+        return "{" + ", ".join((k if k[0] == '"' else f'"{k}"') + ": " + v for k, v in items) + "}"
+    parts = []
+    for child in node.children:
+        inner = value[child.name]
+        text = "[" + ", ".join(json_text(child, v) for v in inner) + "]" if child.repetition == 2 else json_text(child, inner)
+        parts.append(f"{json.dumps(child.name)}: {text}")
+    return "{" + ", ".join(parts) + "}"
+
+
+def presented(node, record):
+    """Raw values of a record as JSON has them."""
+    if record is None:
+        return None
+    if not node.children:
+        return reader.present(node.shape, record, node.column.extensions)
+    return {child.name: [presented(child, v) for v in record[child.name]] if child.repetition == 2
+            else presented(child, record[child.name]) for child in node.children}
+
+
+def nested_table(tool, folder, path):
+    """The golden records, imported into a table and read again."""
+    about = load(path)
+    root, _ = parse_message(about["schema"])
+    base = os.path.join(folder, os.path.basename(path)[:-5])
+    records = [completed(root, record) for record in about["records"]]
+    with open(base + ".schema", "w", encoding="utf-8") as file:
+        file.write(about["schema"])
+    with open(base + ".jsonl", "w", encoding="utf-8") as file:
+        file.writelines(json_text(root, record) + "\n" for record in records)
+    import_table(tool, base + ".jsonl", base, "--schema", base + ".schema", "--block-size", "1KiB")
+    table = reader.Table(base)
+    check_table(table)
+    count = 0
+    for i, (row, wanted) in enumerate(itertools.zip_longest(table.rows(), records)):
+        expect(presented(table.root, row), wanted, f"record {i}")
+        count += len(table.leaves)
+    # reader.py prints a LIST as a list and a MAP as a list of pairs.
+    expect(printed(base), [reader.pretty(root, record, lambda node, value: value) for record in records], "printed records")
+    return count
+
+
+def tables(tool):
+    with tempfile.TemporaryDirectory() as folder:
+        for turn in range(9):
+            run("tables", f"all types, turn {turn}", table_of_all_types, tool, folder, 2305 if turn % 3 == 0 else 1025, turn)
+        run("tables", "one row", table_of_all_types, tool, folder, 1, 2)
+        for keys in (["ascending"], ["path"], ["int16_a"], ["word"], ["flag"], ["price"], ["fixed"], ["decimal_38_2_"],
+                     ["flag", "word", "int16_a"], ["word", "price", "path"], ["fixed", "uint8_b"]):
+            run("tables", "sorted by " + " ".join(keys), sorted_table, tool, folder, 1500, *keys)
+        names = sorted(os.listdir(os.path.join(GOLDEN, "parquet", "nested")))
+        for name in names:
+            run("tables/nested", name, nested_table, tool, folder, os.path.join(GOLDEN, "parquet", "nested", name))
+
+
+# ---------------------------------------------------------------- the whole
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--import", dest="tool", help="cfile-import, to make tables with")
+    parser.add_argument("--only", help="only this kind")
+    arguments = parser.parse_args()
+    folder = lambda *names: os.path.join(GOLDEN, *names)
+    steps = {
+        "format": lambda: examples(os.path.join(ROOT, "cfile", "FORMAT.md")),
+        "kudu": lambda: cfiles("kudu", folder("kudu")),
+        "kudu/bloom": lambda: cfiles("kudu/bloom", folder("kudu", "bloom")),
+        "kudu/delta": lambda: cfiles("kudu/delta", folder("kudu", "delta")),
+        "cfile": lambda: cfiles("cfile", folder("cfile")),
+        "parquet": lambda: pages("parquet", folder("parquet"), page),
+        "parquet/seeds": lambda: pages("parquet/seeds", folder("parquet", "seeds"), page),
+        "parquet/groupvarint": lambda: pages("parquet/groupvarint", folder("parquet", "groupvarint"), page),
+        "parquet/malformed": lambda: pages("parquet/malformed", folder("parquet", "malformed"), malformed),
+        "parquet/nested": lambda: [run("parquet/nested", name, nested, folder("parquet", "nested", name))
+                                   for name in sorted(os.listdir(folder("parquet", "nested")))],
+        "alp": lambda: pages("alp", folder("alp"), page),
+        "alp/malformed": lambda: pages("alp/malformed", folder("alp", "malformed"), malformed),
+    }
+    steps["output"] = outputs
+    steps["damage"] = damaged_files
+    if arguments.tool:
+        steps["tables"] = lambda: tables(arguments.tool)
+    for kind, step in steps.items():
+        if arguments.only in (None, kind):
+            step()
+    for kind, (files, values) in counts.items():
+        print(f"{kind}: {files} read, {values} values compared, {seconds[kind]:.1f} s of processor time")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
