@@ -1,4 +1,4 @@
-// Parsing messages of bytes that nobody vouches for.
+// Parses protobuf messages from untrusted bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace cfile::internal {
 
-// Parses `bytes` into `message`. An empty message of two bytes becomes one of a hundred in memory,
-// an unknown field as much: what it would all take is counted first. kDataLoss, beginning with
-// "its message": it does not parse, or takes more than 64 KiB and eight times `max_size_bytes`
-// (ReaderOptions.max_metadata_size_bytes, which is named).
+// Parses `bytes` into `message`. An empty message of two bytes, or an unknown field, takes a hundred
+// bytes of memory, so the memory is counted first. Messages of errors begin with "its message".
+// kDataLoss: it does not parse. kOutOfRange: it takes more than 64 KiB and eight times
+// `max_size_bytes` (ReaderOptions::max_metadata_size_bytes, which is named).
 absl::Status ParseMessage(std::string_view bytes, uint64_t max_size_bytes,
                           google::protobuf::Message& message);
 
