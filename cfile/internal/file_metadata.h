@@ -22,7 +22,8 @@ inline constexpr std::string_view kColumnKey = "cfile.column";
 
 // Appends the header of a file with `info`'s version and header_metadata; unless compatible with
 // Kudu byte for byte, with the column's description too. Returns the message in it.
-std::string AppendHeader(const FileInfo& info, Compatibility compatibility, encodings::ByteWriter& out);
+std::string AppendHeader(const FileInfo& info, Compatibility compatibility,
+                         encodings::ByteWriter& out);
 
 // Appends the footer of a file with all that `info` says. Returns the message in it.
 std::string AppendFooter(const FileInfo& info, Compatibility compatibility,
