@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,27 @@ inline constexpr uint32_t kFeatureExtendedBlocks = 1u << 30;
 // Feature bits that a reader need not know.
 inline constexpr uint32_t kCompatibleFeatureStatistics = 1u << 0;
 
+// A Bloom filter of all values of a file (cfile/FORMAT.md, Statistics).
+struct BloomFilterInfo {
+  static constexpr uint64_t kBlockBytes = 32;
+
+  uint64_t size_bytes = 0;       // a multiple of kBlockBytes
+  uint64_t distinct_values = 0;  // counted, or estimated to 1 % if they are many
+
+  uint64_t num_blocks() const { return size_bytes / kBlockBytes; }
+  // Bits for each distinct value; 0 if there are no values.
+  double bits_per_value() const {
+    return distinct_values == 0
+               ? 0
+               : 8 * static_cast<double>(size_bytes) / static_cast<double>(distinct_values);
+  }
+  friend bool operator==(const BloomFilterInfo&, const BloomFilterInfo&) = default;
+};
+
+// What the bits of a filter (FileStatistics::bloom_filter) tell of it; the number of values is an
+// estimate. For files whose footer does not describe their filter.
+BloomFilterInfo DescribeBloomFilter(std::string_view filter);
+
 // What header and footer say.
 struct FileInfo {
   FormatVersion version = FormatVersion::kV2;
@@ -56,6 +78,12 @@ struct FileInfo {
   std::optional<BlockPointer> value_index_root;
   std::optional<BlockPointer> dictionary;
   std::optional<BlockPointer> statistics;
+  // The statistics are larger than max_block_size_bytes and max_bloom_filter_bytes of ReaderOptions
+  // together. The file is read as if it had none.
+  bool statistics_above_limit = false;
+  // The Bloom filter of the statistics. Files of older writers may have one that the footer does not
+  // describe (see DescribeBloomFilter).
+  std::optional<BloomFilterInfo> bloom_filter;
   uint32_t incompatible_features = 0;
   uint32_t compatible_features = 0;
   std::vector<std::pair<std::string, std::string>> header_metadata;
@@ -118,7 +146,7 @@ struct IndexNodeInfo {
   std::vector<IndexEntryInfo> entries;
 };
 
-// Something wrong in a file.
+// Something wrong in a file, or a part of it that a limit kept from being read.
 struct Damage {
   absl::Status status;
   std::optional<BlockPointer> block;      // where, if a block is concerned
@@ -140,8 +168,16 @@ struct VerifyReport {
   std::optional<std::string> min_key;
   std::optional<std::string> max_key;
   std::vector<Damage> damages;  // the first kMostDamages
-  uint64_t more_damages = 0;    // those behind them
-  bool ok() const { return damages.empty(); }
+  uint64_t more_damages = 0;    // those after them
+  // What Verify did not check because a limit of ReaderOptions stopped it. This is not damage: each
+  // status is kOutOfRange and names the limit. The same bounds hold.
+  std::vector<Damage> limits;
+  uint64_t more_limits = 0;
+
+  // Adds `damage` to damages, or to limits if its status is kOutOfRange.
+  void Add(Damage damage);
+  // Everything was checked and nothing is wrong.
+  bool ok() const { return damages.empty() && limits.empty(); }
 };
 
 // Visits each data block in ordinal order; stops early, with OK, when `visit` returns false. Reads
@@ -154,8 +190,8 @@ absl::Status VisitIndex(const Reader& reader, IndexKind kind,
                         const std::function<bool(const IndexNodeInfo&)>& visit);
 
 // Reads everything: all checksums, all structures, all values; that blocks, index keys and the
-// footer agree, and that bytes no pointer covers are zero. Goes on after damage where it can. An
-// error only if the file cannot be opened at all. Memory: about 80 bytes for each entry of the
+// footer agree, and that bytes no pointer covers are zero. Goes on after damage, and after what a
+// limit of ReaderOptions stops, where it can. Memory: about 80 bytes for each entry of the
 // indexes beside what the reader holds of them, a block, and the report.
 VerifyReport Verify(const Reader& reader);
 

@@ -176,6 +176,14 @@ class LevelWriter<T>::Impl {
       for (size_t i = 0; i < part.count; ++i) {
         if (!part.HoldsValue(i, limits_.max_definition)) continue;
         if (part.values == values.size()) return too_few_values(i);
+        if (BeginsLarge(part, i, values[part.values].size())) {
+          // The next part begins with this record.
+          if (i > 0) {
+            part.count = i;
+            break;
+          }
+          if (!HasRoomFor(values[part.values].size())) CFILE_RETURN_IF_ERROR(FinishBlock());
+        }
         bytes_to_look_ -= std::min(bytes_to_look_, values[part.values++].size());
         if (bytes_to_look_ == 0) part.count = i + 1;
       }
@@ -224,11 +232,24 @@ class LevelWriter<T>::Impl {
     num_values_ += part.values;
     entries_to_look_ -= part.count;
     if (entries_to_look_ == 0 || bytes_to_look_ == 0) {
-      block_due_ |= encoder_->size_bytes() + levels_.size_bytes() >= full_bytes_;
+      block_due_ |= encoder_->size_bytes() + levels_.size_bytes() >= full_bytes_ ||
+                    encoder_->nearly_full();
       BeginLook();
     }
     block_due_ |= block_entries_ >= options_.max_values_per_block;
     return part;
+  }
+
+  // A record that begins with a value that takes a good part of the largest block gets a block of
+  // its own where the one in hand has no room for that value.
+  bool BeginsLarge(const Part& part, size_t entry, size_t size) const {
+    return size > options_.max_block_size_bytes / 4 && part.BeginsRecord(entry) &&
+           block_entries_ + entry > 0;
+  }
+  bool HasRoomFor(size_t value_size) const {
+    const size_t beside = options_.max_block_size_bytes / 8;  // more than the levels usually take
+    return encoder_->size_bytes() + levels_.size_bytes() + value_size <=
+           options_.max_block_size_bytes - beside;
   }
 
   void BeginLook() {
@@ -240,7 +261,12 @@ class LevelWriter<T>::Impl {
     if (block_entries_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
     encodings::ByteWriter dictionary;
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);
-    return file_.Finish(num_records_, has_dictionary ? &dictionary : nullptr, statistics_.Finish(),
+    auto statistics = statistics_.Finish();
+    if (!statistics.ok()) {
+      return absl::Status(statistics.status().code(),
+                          encodings::StrCat(file_.name(), ": ", statistics.status().message()));
+    }
+    return file_.Finish(num_records_, has_dictionary ? &dictionary : nullptr, *statistics,
                         limits_.kudu_array ? std::nullopt : std::optional<uint64_t>(num_entries_));
   }
 
@@ -320,7 +346,7 @@ absl::StatusOr<std::unique_ptr<LevelWriter<T>>> LevelWriter<T>::Create(
     return absl::Status(status.code(), absl::StrCat(sink->name(), ": ", status.message()));
   CFILE_RETURN_IF_ERROR(internal::PrepareToWrite<T>(sink->name(), type, options));
   CFILE_ASSIGN_OR_RETURN(auto encoder,
-                         internal::NewEncoder<T>(type, options, options.max_block_size_bytes));
+                         internal::NewEncoder<T>(type, options, /*whole_records=*/true));
   auto impl = std::make_unique<Impl>(std::move(sink), type, limits, options, std::move(encoder));
   CFILE_RETURN_IF_ERROR(impl->Begin());
   return std::unique_ptr<LevelWriter>(new LevelWriter(std::move(impl)));

@@ -70,8 +70,8 @@ class LevelWriter {
   // values than the definition levels say, a value of fixed-length bytes has another length; an
   // array that is null or empty has elements. kOutOfRange: a record does not fit one block (one of
   // up to about half of options.max_block_size_bytes, encoded, always does); an array of Kudu's
-  // layout has more than 65,535 elements; a value or the file outgrows its limit (2^32 - 1
-  // records); with Encoding::kDict the dictionary outgrows options.max_block_size_bytes.
+  // layout has more than 65,535 elements; a value or the file outgrows a limit of the options or
+  // 2^32 - 1 records.
   absl::Status Append(std::span<const uint16_t> repetition, std::span<const uint16_t> definition,
                       std::span<const T> values);
 
@@ -136,7 +136,9 @@ struct LevelBatch {
 // a row is a record of one entry.
 //
 // Errors of all calls: kDataLoss for damage (names file, block offset, what was expected and
-// found), or what the Source returned. After an error the cursor may be sought again.
+// found), or what the Source returned. After an error of Next the next call continues with the
+// entries that the error kept back, or returns the error again. After an error of SeekToRecord the
+// cursor is at the front of record(), which is as before.
 template <typename T>
 class LevelCursor {
  public:

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "cfile/internal/message_fields.h"
+#include "cfile/internal/named_status.h"
 #include "cfile/protobuf_records.h"
 #include "encodings/status.h"
 #include "google/protobuf/message.h"
@@ -19,7 +20,7 @@ class Filler final : public RecordVisitor {
  public:
   Filler(const RecordSchema& schema, const std::vector<const FieldDescriptor*>& fields,
          size_t max_size_bytes, Message& message)
-      : schema_(schema), fields_(fields), max_size_bytes_(max_size_bytes), root_(message) {}
+      : schema_(schema), fields_(fields), budget_(max_size_bytes), root_(message) {}
 
   absl::Status BeginGroup(size_t node) override {
     if (node == 0) {
@@ -28,7 +29,7 @@ class Filler final : public RecordVisitor {
     }
     Message* const parent = open_.back();
     const FieldDescriptor* const field = fields_[node];
-    CFILE_RETURN_IF_ERROR(Take(64));
+    CFILE_RETURN_IF_ERROR(budget_.Take(internal::MessageBudget::kGroupBytes));
     if (schema_.node(node).kind == GroupKind::kMap) {
       open_.push_back(parent);  // its entries are the parent's elements
     } else {
@@ -46,22 +47,13 @@ class Filler final : public RecordVisitor {
 
   absl::Status Value(size_t node, const RecordValue& value) override {
     const auto* const text = std::get_if<std::string_view>(&value);
-    CFILE_RETURN_IF_ERROR(Take(16 + (text == nullptr ? 0 : text->size())));
+    CFILE_RETURN_IF_ERROR(budget_.Take(internal::MessageBudget::kValueBytes +
+                                       (text == nullptr ? 0 : text->size())));
     std::visit([&](const auto& typed) { Set(*open_.back(), *fields_[node], typed); }, value);
     return absl::OkStatus();
   }
 
  private:
-  absl::Status Take(size_t bytes) {
-    if (bytes > max_size_bytes_ - size_bytes_) {
-      return absl::OutOfRangeError(
-          StrCat("a record of more bytes is ",
-                 encodings::AboveLimit(max_size_bytes_, "max_message_size_bytes")));
-    }
-    size_bytes_ += bytes;
-    return absl::OkStatus();
-  }
-
   template <typename T>
   static void Set(Message& message, const FieldDescriptor& field, const T& value) {
     using R = google::protobuf::Reflection;
@@ -95,8 +87,7 @@ class Filler final : public RecordVisitor {
 
   const RecordSchema& schema_;
   const std::vector<const FieldDescriptor*>& fields_;
-  const size_t max_size_bytes_;
-  size_t size_bytes_ = 0;
+  internal::MessageBudget budget_;
   Message& root_;
   std::vector<Message*> open_;
 };
@@ -138,12 +129,14 @@ absl::StatusOr<std::unique_ptr<MessageReader>> MessageReader::Open(
     const std::string& directory, const Descriptor& descriptor, std::span<const std::string> paths,
     const ReaderOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(directory, options));
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, table.schema().Records());
-  CFILE_ASSIGN_OR_RETURN(auto fields, internal::MatchFields(descriptor, schema));
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
+                         internal::Named(table.schema().Records(), directory));
+  CFILE_ASSIGN_OR_RETURN(auto fields,
+                         internal::Named(internal::MatchFields(descriptor, schema), directory));
   std::vector<size_t> chosen(schema.leaves().size());
   for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
   if (!paths.empty()) {
-    CFILE_ASSIGN_OR_RETURN(chosen, schema.SelectLeaves(paths));
+    CFILE_ASSIGN_OR_RETURN(chosen, internal::Named(schema.SelectLeaves(paths), directory));
   }
   std::vector<std::string> known;
   for (const size_t leaf : chosen) {

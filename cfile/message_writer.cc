@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "cfile/internal/message_fields.h"
+#include "cfile/internal/named_status.h"
 #include "cfile/protobuf_records.h"
 #include "encodings/status.h"
 #include "google/protobuf/message.h"
@@ -15,33 +16,38 @@ using google::protobuf::Message;
 class MessageWriter::Impl {
  public:
   Impl(const Descriptor& descriptor, std::vector<const FieldDescriptor*> fields,
-       std::unique_ptr<RecordWriter> records)
+       std::unique_ptr<RecordWriter> records, std::span<const WriterOptions> options)
       : descriptor_(descriptor),
         schema_(records->schema()),
         fields_(std::move(fields)),
-        records_(std::move(records)) {}
+        records_(std::move(records)),
+        budget_((options.empty() ? WriterOptions() : options[0]).max_message_size_bytes) {}
 
   RecordWriter& records() { return *records_; }
+
+  absl::Status Finish() { return failure_.ok() ? records_->Finish() : failure_; }
 
   absl::Status Write(const Message& message) {
     if (message.GetDescriptor() != &descriptor_) {
       return absl::InvalidArgumentError(StrCat("a message of type ", descriptor_.full_name(),
                                                " expected, found ", message.GetTypeName()));
     }
-    return Fields(0, message);
+    if (!failure_.ok()) return failure_;
+    budget_.BeginRecord();
+    return failure_ = Fields(0, message);
   }
 
  private:
   // These recurse as deep as the schema.
 
   absl::Status Fields(size_t node, const Message& message) {
-    CFILE_RETURN_IF_ERROR(records_->BeginGroup(node));
+    CFILE_RETURN_IF_ERROR(BeginGroup(node));
     const google::protobuf::Reflection& reflection = *message.GetReflection();
     for (size_t child = node + 1; child < schema_.node(node).end; child = schema_.node(child).end) {
       const FieldDescriptor* const field = fields_[child];
       if (field == nullptr) continue;
       const bool is_map = field->is_map();
-      if (is_map) CFILE_RETURN_IF_ERROR(records_->BeginGroup(child));
+      if (is_map) CFILE_RETURN_IF_ERROR(BeginGroup(child));
       if (field->is_repeated()) {
         const int size = reflection.FieldSize(message, field);
         for (int i = 0; i < size; ++i) {
@@ -56,9 +62,16 @@ class MessageWriter::Impl {
     return records_->EndGroup(node);
   }
 
+  absl::Status BeginGroup(size_t node) {
+    if (node != 0) CFILE_RETURN_IF_ERROR(budget_.Take(internal::MessageBudget::kGroupBytes));
+    return records_->BeginGroup(node);
+  }
+
   // Element i of a repeated field; of any other one its value.
   absl::Status Once(size_t node, const Message& message, const FieldDescriptor& field, int i) {
     const google::protobuf::Reflection& reflection = *message.GetReflection();
+    if (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE)
+      CFILE_RETURN_IF_ERROR(budget_.Take(internal::MessageBudget::kValueBytes));
     const auto value = [&](auto get_repeated, auto get) {
       return records_->Value(node, field.is_repeated()
                                        ? (reflection.*get_repeated)(message, &field, i)
@@ -87,6 +100,7 @@ class MessageWriter::Impl {
             field.is_repeated()
                 ? reflection.GetRepeatedStringReference(message, &field, i, &scratch_)
                 : reflection.GetStringReference(message, &field, &scratch_);
+        CFILE_RETURN_IF_ERROR(budget_.Take(text.size()));
         return records_->Value(node, std::string_view(text));
       }
       case FieldDescriptor::CPPTYPE_MESSAGE:
@@ -100,6 +114,8 @@ class MessageWriter::Impl {
   const RecordSchema schema_;
   const std::vector<const FieldDescriptor*> fields_;  // by node
   const std::unique_ptr<RecordWriter> records_;
+  internal::MessageBudget budget_;
+  absl::Status failure_;
   std::string scratch_;
 };
 
@@ -109,11 +125,14 @@ MessageWriter::~MessageWriter() = default;
 absl::StatusOr<std::unique_ptr<MessageWriter>> MessageWriter::Create(
     const std::string& directory, const Descriptor& descriptor,
     std::span<const WriterOptions> options) {
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, RecordSchemaOf(descriptor));
-  CFILE_ASSIGN_OR_RETURN(auto fields, internal::MatchFields(descriptor, schema));
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
+                         internal::Named(RecordSchemaOf(descriptor), directory));
+  CFILE_ASSIGN_OR_RETURN(auto fields,
+                         internal::Named(internal::MatchFields(descriptor, schema), directory));
   CFILE_ASSIGN_OR_RETURN(auto records, RecordWriter::Create(directory, schema, options));
   return std::unique_ptr<MessageWriter>(
-      new MessageWriter(std::make_unique<Impl>(descriptor, std::move(fields), std::move(records))));
+      new MessageWriter(std::make_unique<Impl>(descriptor, std::move(fields), std::move(records),
+                                               options)));
 }
 
 absl::StatusOr<std::unique_ptr<MessageWriter>> MessageWriter::Append(
@@ -121,21 +140,24 @@ absl::StatusOr<std::unique_ptr<MessageWriter>> MessageWriter::Append(
     std::span<const WriterOptions> options) {
   CFILE_ASSIGN_OR_RETURN(auto records, RecordWriter::Append(directory, options));
   const RecordSchema& schema = records->schema();
-  CFILE_ASSIGN_OR_RETURN(auto fields, internal::MatchFields(descriptor, schema));
+  CFILE_ASSIGN_OR_RETURN(auto fields,
+                         internal::Named(internal::MatchFields(descriptor, schema), directory));
   for (size_t i = 1; i < fields.size(); ++i) {
     const size_t parent = schema.node(i).parent;
     if (fields[i] == nullptr && schema.node(i).repetition == Repetition::kRequired &&
         (parent == 0 || fields[parent] != nullptr)) {
       return absl::InvalidArgumentError(
-          StrCat(schema.Path(i), ": required, and no field of ", descriptor.full_name()));
+          StrCat(directory, ": ", schema.Path(i), ": required, and no field of ",
+                 descriptor.full_name()));
     }
   }
   return std::unique_ptr<MessageWriter>(
-      new MessageWriter(std::make_unique<Impl>(descriptor, std::move(fields), std::move(records))));
+      new MessageWriter(std::make_unique<Impl>(descriptor, std::move(fields), std::move(records),
+                                               options)));
 }
 
 absl::Status MessageWriter::Write(const Message& message) { return impl_->Write(message); }
-absl::Status MessageWriter::Finish() { return impl_->records().Finish(); }
+absl::Status MessageWriter::Finish() { return impl_->Finish(); }
 const RecordWriter& MessageWriter::records() const { return impl_->records(); }
 
 }  // namespace cfile

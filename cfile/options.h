@@ -44,8 +44,11 @@ enum class Goal : uint8_t {
   kSpeed = 2,
 };
 
-// The largest header or footer that is written, and that is read by default.
+// The limits that writers and readers both have, by default: see WriterOptions and ReaderOptions.
 inline constexpr size_t kMaxMetadataSizeBytes = 16 * 1024 * 1024;
+inline constexpr size_t kMaxDictionaryValues = size_t{1} << 22;
+inline constexpr size_t kMaxIndexSizeBytes = size_t{256} << 20;
+inline constexpr size_t kMaxMessageSizeBytes = size_t{64} << 20;
 
 struct WriterOptions {
   // kAuto: the writer chooses for each block, by a sample of its first values and to the `goal`;
@@ -81,7 +84,9 @@ struct WriterOptions {
   // Limits; what is above one is refused with kOutOfRange, and the message names the limit.
   //
   // The most bytes of one block before compression, and so, less 64, of one value. Up to 2^31 - 1;
-  // readers have the same limit and the same default.
+  // readers have the same limit and the same default. Blocks end before they meet it; but a record
+  // of a LevelWriter is not divided, and an index by value needs room for two keys that begin
+  // blocks (of each what tells it from the value before it).
   size_t max_block_size_bytes = 16 * 1024 * 1024;
   // The most bytes of one value.
   size_t max_value_size_bytes = SIZE_MAX;
@@ -90,15 +95,30 @@ struct WriterOptions {
   // than eight times as much memory, too: some hundred thousand pairs of metadata. Kudu's limit is
   // its own.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
+  // The most values of the dictionary. No error: a block that would need more takes another
+  // encoding (with DICT, so do all blocks after it). Readers have the same limit and the same
+  // default. Up to 2^31 - 1.
+  size_t max_dictionary_values = kMaxDictionaryValues;
+  // The most bytes of memory that a reader takes for the nodes of the indexes, estimated from
+  // above: about 60 for each block, and three times its key in an index by value. Readers have the
+  // same limit and the same default.
+  size_t max_index_size_bytes = kMaxIndexSizeBytes;
+  // The most bytes of a message that MessageWriter writes, by the options of the table's first
+  // column: see ReaderOptions.
+  size_t max_message_size_bytes = kMaxMessageSizeBytes;
 
   // Counts and bounds of each block and of the file (cfile/statistics.h), by which scans skip
   // blocks. Never in files of version 1 or for Compatibility::kKudu.
   bool statistics = true;
-  // More than 0: the statistics get a Bloom filter of the file's values, of so many bits for each
-  // different one (10: 1 % of what is not there passes); bool has none. It takes at most a quarter
-  // of max_block_size_bytes (while writing as much memory), and is left out where that is less than
-  // half of what was asked for. kInvalidArgument where there are no statistics.
+  // More than 0: the statistics get a Bloom filter of the file's values with this many bits, to
+  // within 10 %, for each distinct value (10: about 1 % of the absent values pass). The filter has
+  // at least 256 bits; bool has none. kInvalidArgument if the file gets no statistics.
   uint32_t bloom_filter_bits_per_value = 0;
+  // The most memory that the writer takes for the filter (but up to 1 MiB if this is less). Of many
+  // distinct values (more than a fortieth of this) the writer fills filters of several sizes at
+  // once, so such a filter may have about a fifth of this: 64 MiB are enough for 12 million distinct
+  // values at 10 bits. If the filter needs more, Finish returns kOutOfRange.
+  size_t max_bloom_filter_bytes = size_t{64} << 20;
 
   // PREFIX encoding: values between two restart points. More: smaller and slower to seek in. 0: 16,
   // as in Kudu, or 32 where the encoding is chosen.
@@ -133,29 +153,38 @@ struct ReaderOptions {
   // index of its own where the encoding gains from one (by ordinal and by key one each): up to so
   // many bytes for each open file.
   size_t max_seek_index_bytes = size_t{128} << 20;
-  // A scan of a source that is not in memory reads so many bytes at once, or one block; one that
-  // is mapped is told to fetch so many ahead.
-  size_t read_ahead_bytes = size_t{1} << 20;
+  // A scan of a source that is not in memory reads whole blocks, up to so many bytes at once, but
+  // at least one block. A scan of a mapped file tells the system to fetch so many bytes ahead. By
+  // default room for four blocks of 256 KiB, which are stored with a header, a checksum and
+  // alignment.
+  size_t read_ahead_bytes = (size_t{1} << 20) + (size_t{1} << 16);
 
-  // Limits. A file that claims more is refused as damaged, before memory is taken for it; the error
-  // names the limit.
+  // Limits. What is above one is refused with kOutOfRange before memory is taken for it, and the
+  // message names the limit. That is not damage: with a higher limit it can be read.
   //
   // Bytes of a block, as it is stored and before compression: up to twice as many are held.
   size_t max_block_size_bytes = 16 * 1024 * 1024;
+  // The statistics may have this many bytes more than other blocks, for their Bloom filter. Larger
+  // statistics are ignored: FileInfo says so, and readers and scans work without them.
+  size_t max_bloom_filter_bytes = size_t{64} << 20;
   // Bytes of header, footer and table.cft.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
-  // Levels of an index, the root included; up to 1000. A writer's nodes have two entries at least.
+  // Values of a dictionary. Each takes 16 bytes of memory, as long as the file is open, beside the
+  // bytes of the dictionary's block.
+  size_t max_dictionary_values = kMaxDictionaryValues;
+  // Levels of an index, the root included; up to 1000. A writer's nodes have two entries at least,
+  // so that no index has more than 34.
   size_t max_index_depth = 40;
   // Bytes of memory of the nodes of the indexes, which are kept from when they are first read as
   // long as the file is open: about 50 for each block, and twice its key in an index by value.
   // (Threads that load nodes at once may go above it by one each.)
-  size_t max_index_size_bytes = size_t{256} << 20;
+  size_t max_index_size_bytes = kMaxIndexSizeBytes;
   // Of the schema of a table of records.
   RecordLimits record_limits = {};
   // Bytes of a record that becomes a message (cfile/protobuf_records.h): about those of its values,
   // 16 for each and 64 for each group. A few bytes of a file may say that a field has millions of
   // elements.
-  size_t max_message_size_bytes = size_t{64} << 20;
+  size_t max_message_size_bytes = kMaxMessageSizeBytes;
 };
 
 }  // namespace cfile

@@ -40,9 +40,9 @@ class Message;
 
 namespace cfile {
 
-// The schema of messages of that type. kInvalidArgument, naming the field by its path: a message
-// type holds itself, has no fields, or one of `limits` is passed, which
-// is named.
+// The schema of messages of that type. Errors name the field by its path. kInvalidArgument: a
+// message type holds itself or has no fields. kOutOfRange: the schema is above one of `limits`,
+// which the message names.
 absl::StatusOr<RecordSchema> RecordSchemaOf(const google::protobuf::Descriptor& descriptor,
                                             const RecordLimits& limits = {});
 
@@ -62,7 +62,9 @@ class MessageWriter {
   ~MessageWriter();
 
   // Copies what it needs. kInvalidArgument: a message of another type, or a required field, named
-  // by its path, is missing. Other errors are those of RecordWriter. Failure is sticky.
+  // by its path, is missing. kOutOfRange: the message is larger than
+  // WriterOptions.max_message_size_bytes of the first column. Other errors are those of
+  // RecordWriter. Failure is sticky, except for a message of another type.
   absl::Status Write(const google::protobuf::Message& message);
   // Publishes the part. Called once, last.
   absl::Status Finish();
@@ -87,9 +89,9 @@ class MessageReader {
   ~MessageReader();
 
   // Clears `message` and fills it with the next record; false if there are no more. kOutOfRange:
-  // the record is larger than ReaderOptions.max_message_size_bytes; the message has a part of it;
-  // seek before reading on. kInvalidArgument: it is a message of another type. Other errors are
-  // those of RecordReader.
+  // the record is larger than ReaderOptions.max_message_size_bytes; the message has a part of it.
+  // kInvalidArgument: it is a message of another type. Other errors are those of RecordReader. After
+  // an error the next call reads the same record again: seek to skip it.
   absl::StatusOr<bool> Next(google::protobuf::Message& message);
 
   // To seek, and for the number of records.

@@ -42,7 +42,10 @@ struct KeyPosition {
 // Take and SeekMany up to 4 MiB of their own.
 //
 // Errors of all calls: kDataLoss for damage (names file, block offset, what was expected and
-// found), or what the Source returned. After an error the cursor may be sought again. After an
+// found), kOutOfRange for a block or an index above a limit of ReaderOptions, which the message
+// names, or what the Source returned. After an error the cursor is where it was: the call may be
+// made again, and Next continues with the row that the error kept back, or returns the error again.
+// (In a file without a positional index Next may fail after a failed seek: seek again.) After an
 // exception (std::bad_alloc, which is not caught here) it may only be destroyed.
 template <typename T>
 class Cursor {
@@ -109,7 +112,8 @@ class Cursor {
 class Reader {
  public:
   // Reads and checks header and footer, nothing else. kDataLoss: this is no CFile, or a damaged
-  // one. kUnimplemented: it needs a feature that this build does not have (the message names it).
+  // one. kOutOfRange: header or footer are above max_metadata_size_bytes. kUnimplemented: it needs a
+  // feature that this build does not have (the message names it).
   // kNotFound and other codes: the file cannot be read.
   static absl::StatusOr<Reader> Open(const std::string& path, const ReaderOptions& options = {});
   static absl::StatusOr<Reader> Open(std::shared_ptr<const Source> source,
@@ -123,14 +127,16 @@ class Reader {
 
   // The first row of the block that holds `ordinal`; num_values() if there is none.
   // kFailedPrecondition: the file has no positional index. kDataLoss: the index is damaged.
+  // kOutOfRange: the index is above a limit of ReaderOptions.
   absl::StatusOr<uint64_t> BlockBegin(uint64_t ordinal) const;
   // All rows as up to `max_ranges` ranges of about the same length that begin at blocks: one for
   // each cursor of a parallel scan (Cursor::SeekToRange). None is empty. Precondition: max_ranges >
   // 0. Errors as BlockBegin.
   absl::StatusOr<std::vector<OrdinalRange>> Split(size_t max_ranges) const;
 
-  // The file's statistics, read when they are first asked for; null if it has none. Thread-safe.
-  // kDataLoss: they are damaged, which does not keep cursors from reading the file.
+  // The file's statistics, read when they are first asked for. Null if the file has none, or if they
+  // are larger than ReaderOptions allow (FileInfo::statistics_above_limit). Thread-safe. kDataLoss:
+  // they are damaged; cursors read the file nevertheless.
   absl::StatusOr<std::shared_ptr<const FileStatistics>> Statistics() const;
 
   // A cursor at ordinal 0. kInvalidArgument: the column does not hold T. kUnimplemented: encoding

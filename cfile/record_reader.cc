@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/named_status.h"
 #include "cfile/internal/record_assembler.h"
 #include "cfile/records.h"
 #include "encodings/status.h"
@@ -58,10 +59,11 @@ class NoVisitor final : public RecordVisitor {
 
 class RecordReader::Impl {
  public:
-  Impl(const RecordSchema& schema, std::span<const size_t> leaves, uint64_t num_records,
+  Impl(const TableReader& table, const RecordSchema& schema, std::span<const size_t> leaves,
        std::vector<std::unique_ptr<internal::LeafStream>> streams)
-      : schema_(schema),
-        num_records_(num_records),
+      : directory_(table.directory()),
+        schema_(schema),
+        num_records_(table.num_rows()),
         streams_(std::move(streams)),
         assembler_(schema, leaves, Pointers()) {}
 
@@ -72,14 +74,16 @@ class RecordReader::Impl {
   absl::Status Seek(uint64_t record) {
     if (record > num_records_) {
       return absl::OutOfRangeError(
-          absl::StrCat("record ", record, " sought in ", num_records_, " records"));
+          absl::StrCat(directory_, ": record ", record, " sought in ", num_records_, " records"));
     }
     return assembler_.Seek(record);
   }
 
   absl::StatusOr<bool> Next(RecordVisitor& visitor) {
     if (assembler_.record() == num_records_) return false;
-    CFILE_RETURN_IF_ERROR(assembler_.Next(visitor));
+    const absl::Status status = assembler_.Next(visitor);
+    if (absl::IsDataLoss(status)) return internal::Named(status, directory_);
+    CFILE_RETURN_IF_ERROR(status);
     return true;
   }
 
@@ -90,6 +94,7 @@ class RecordReader::Impl {
     return pointers;
   }
 
+  const std::string directory_;
   const RecordSchema schema_;
   const uint64_t num_records_;
   const std::vector<std::unique_ptr<internal::LeafStream>> streams_;
@@ -108,18 +113,20 @@ absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(const std::stri
 
 absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(
     const TableReader& table, std::span<const std::string> paths) {
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, table.schema().Records());
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
+                         internal::Named(table.schema().Records(), table.directory()));
   std::vector<size_t> leaves(schema.leaves().size());
   std::iota(leaves.begin(), leaves.end(), size_t{0});
   if (!paths.empty()) {
-    CFILE_ASSIGN_OR_RETURN(leaves, schema.SelectLeaves(paths));
+    CFILE_ASSIGN_OR_RETURN(leaves,
+                           internal::Named(schema.SelectLeaves(paths), table.directory()));
   }
   std::vector<std::unique_ptr<internal::LeafStream>> streams;
   for (const size_t leaf : leaves) {
     CFILE_ASSIGN_OR_RETURN(streams.emplace_back(), OpenStream(table, leaf));
   }
   return std::unique_ptr<RecordReader>(new RecordReader(
-      std::make_unique<Impl>(schema, leaves, table.num_rows(), std::move(streams))));
+      std::make_unique<Impl>(table, schema, leaves, std::move(streams))));
 }
 
 const RecordSchema& RecordReader::schema() const { return impl_->schema(); }
@@ -137,7 +144,7 @@ VerifyReport VerifyRecords(const TableReader& table) {
   }
   const auto reader = RecordReader::Open(table);
   if (!reader.ok()) {
-    report.damages.push_back({.status = reader.status()});
+    report.Add({.status = reader.status()});
     return report;
   }
   NoVisitor visitor;
@@ -145,7 +152,7 @@ VerifyReport VerifyRecords(const TableReader& table) {
     const absl::StatusOr<bool> more = (*reader)->Next(visitor);
     report.values = (*reader)->record();
     if (!more.ok()) {
-      report.damages.push_back(
+      report.Add(
           {.status = more.status(), .first_ordinal = report.values, .last_ordinal = report.values});
     }
     if (!more.value_or(false)) return report;

@@ -10,6 +10,7 @@ namespace cfile {
 namespace {
 
 using encodings::AboveLimit;
+using encodings::OutOfRange;
 using encodings::StrCat;
 
 // Whatever the caller allows: parsers of messages and JSON go as deep on the stack.
@@ -53,8 +54,8 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
     return absl::InvalidArgumentError("a schema begins with a required group of one field or more");
   }
   if (schema.nodes_.size() > limits.max_nodes) {
-    return absl::InvalidArgumentError(
-        StrCat(schema.nodes_.size(), " nodes are ", AboveLimit(limits.max_nodes, "max_nodes")));
+    return OutOfRange(schema.nodes_.size(), " nodes are ",
+                      AboveLimit(limits.max_nodes, "max_nodes"));
   }
   const size_t max_depth = std::min(limits.max_depth, kDeepest);
   struct Open {
@@ -78,15 +79,16 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
     const size_t path_bytes = i > 0 ? open.back().path_bytes + node.name.size() + 1 : 0;
     wrong_node = i;
     if (open.size() > max_depth) {
-      return absl::InvalidArgumentError(StrCat("node ", i, ": a depth of ", open.size(), " is ",
-                                               max_depth == kDeepest
-                                                   ? StrCat("above that of any schema, ", kDeepest)
-                                                   : AboveLimit(max_depth, "max_depth")));
+      if (max_depth == kDeepest) {
+        return absl::InvalidArgumentError(StrCat("node ", i, ": a depth of ", open.size(),
+                                                 " is above that of any schema, ", kDeepest));
+      }
+      return OutOfRange("node ", i, ": a depth of ", open.size(), " is ",
+                        AboveLimit(max_depth, "max_depth"));
     }
     if (path_bytes > 0 && path_bytes - 1 > limits.max_path_size_bytes) {
-      return absl::InvalidArgumentError(
-          StrCat("node ", i, ": a path of ", path_bytes - 1, " bytes is ",
-                 AboveLimit(limits.max_path_size_bytes, "max_path_size_bytes")));
+      return OutOfRange("node ", i, ": a path of ", path_bytes - 1, " bytes is ",
+                        AboveLimit(limits.max_path_size_bytes, "max_path_size_bytes"));
     }
     if (!names.emplace(i > 0 ? node.parent : schema.nodes_.size(), node.name).second) {
       return wrong(i, "a second field of that name");
@@ -98,8 +100,8 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
         return wrong(i, {status.message().data(), status.message().size()});
       }
       if (schema.leaves_.size() >= limits.max_leaves) {
-        return wrong(i, StrCat("leaf ", schema.leaves_.size() + 1, " is ",
-                               AboveLimit(limits.max_leaves, "max_leaves")));
+        return OutOfRange(schema.Path(i), ": leaf ", schema.leaves_.size() + 1, " is ",
+                          AboveLimit(limits.max_leaves, "max_leaves"));
       }
       schema.leaves_.push_back(i);
       node.end = i + 1;

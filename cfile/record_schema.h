@@ -80,13 +80,13 @@ class RecordSchema {
  public:
   // `nodes` in preorder, only the first part of each set; the first is a required plain group.
   // kInvalidArgument, naming the node: the counts do not make a tree, a name is empty or twice in
-  // its group, two leaves have the same path, a type is not valid, a list or map is not built like
-  // one, or one of `limits` is passed, which is named.
+  // its group, two leaves have the same path, a type is not valid, or a list or map is not built
+  // like one. kOutOfRange: the tree is above one of `limits`, which the message names.
   static absl::StatusOr<RecordSchema> Create(std::vector<RecordNode> nodes,
                                              const RecordLimits& limits = {});
 
-  // kInvalidArgument, beginning with "LINE:COLUMN: ": `text` is no schema, or passes one of
-  // `limits`.
+  // kInvalidArgument: `text` is no schema. kOutOfRange: the schema is above one of `limits`. Both
+  // messages begin with "LINE:COLUMN: ".
   static absl::StatusOr<RecordSchema> Parse(std::string_view text, const RecordLimits& limits = {});
 
   // The text, a line for each node; Parse makes the same schema of it.

@@ -11,6 +11,7 @@ namespace cfile {
 namespace {
 
 using encodings::AboveLimit;
+using encodings::OutOfRange;
 using encodings::StrCat;
 
 constexpr std::string_view kBlanks = " \t\r\n";
@@ -31,6 +32,10 @@ struct Token {
 
 absl::Status ErrorAt(const Token& token, std::string_view what) {
   return absl::InvalidArgumentError(StrCat(token.line, ":", token.column, ": ", what));
+}
+absl::Status ErrorAt(const Token& token, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      StrCat(token.line, ":", token.column, ": ", status.message()));
 }
 
 class Lexer {
@@ -146,7 +151,7 @@ absl::StatusOr<ColumnType> BaseType(const Term& term) {
   }
   auto type = ColumnType::Parse(text);
   if (type.ok()) return type;
-  return ErrorAt(term.name, {type.status().message().data(), type.status().message().size()});
+  return ErrorAt(term.name, type.status());
 }
 
 struct IntegerRow {
@@ -283,12 +288,12 @@ class Parser {
     begins.push_back(begin);
     // Before memory is taken for them; the rest is Build's.
     if (open_.size() > limits_.max_depth) {
-      return ErrorAt(begin, StrCat("a depth of ", open_.size(), " is ",
-                                   AboveLimit(limits_.max_depth, "max_depth")));
+      return ErrorAt(begin, OutOfRange("a depth of ", open_.size(), " is ",
+                                       AboveLimit(limits_.max_depth, "max_depth")));
     }
     if (nodes.size() >= limits_.max_nodes) {
-      return ErrorAt(begin, StrCat("node ", nodes.size() + 1, " is ",
-                                   AboveLimit(limits_.max_nodes, "max_nodes")));
+      return ErrorAt(begin, OutOfRange("node ", nodes.size() + 1, " is ",
+                                       AboveLimit(limits_.max_nodes, "max_nodes")));
     }
     RecordNode node{.repetition = static_cast<Repetition>(found - std::begin(kRepetitions))};
     ++nodes[open_.back()].num_children;
@@ -403,8 +408,7 @@ absl::StatusOr<RecordSchema> RecordSchema::Parse(std::string_view text,
   size_t wrong;
   auto schema = Build(std::move(parser.nodes), limits, wrong);
   if (schema.ok()) return schema;
-  return ErrorAt(parser.begins[wrong],
-                 {schema.status().message().data(), schema.status().message().size()});
+  return ErrorAt(parser.begins[wrong], schema.status());
 }
 
 std::string RecordSchema::ToString() const {

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/column_encoder.h"
+#include "cfile/internal/named_status.h"
 #include "cfile/internal/record_shredder.h"
 #include "cfile/records.h"
 #include "encodings/status.h"
@@ -98,7 +99,9 @@ RecordWriter::~RecordWriter() = default;
 absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Create(
     const std::string& directory, const RecordSchema& schema,
     std::span<const WriterOptions> options) {
-  if (schema.nodes().empty()) return absl::InvalidArgumentError("a schema of fields expected");
+  if (schema.nodes().empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(directory, ": a schema of fields expected"));
+  }
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<TableWriter> table,
                          TableWriter::Create(directory, Schema::OfRecords(schema), options));
   return std::unique_ptr<RecordWriter>(
@@ -113,7 +116,8 @@ absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Append(
     return absl::UnimplementedError(
         absl::StrCat(directory, ": records are not appended to a table with compound keys"));
   }
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema, table->schema().Records());
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
+                         internal::Named(table->schema().Records(), directory));
   return std::unique_ptr<RecordWriter>(
       new RecordWriter(std::make_unique<Impl>(schema, options, std::move(table))));
 }

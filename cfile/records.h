@@ -92,7 +92,8 @@ class RecordReader {
   absl::Status Seek(uint64_t record);
 
   // Tells one record; false if there are no more. kDataLoss: the leaves contradict each other, or
-  // one is damaged; otherwise what the visitor returned. After an error Seek comes next.
+  // one is damaged; otherwise what the visitor returned. After an error the next call tells the
+  // same record again, from its beginning: the visitor has to drop what it was told of it.
   absl::StatusOr<bool> Next(RecordVisitor& visitor);
 
  private:

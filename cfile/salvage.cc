@@ -32,9 +32,10 @@ constexpr size_t kMostBlockBytes = std::numeric_limits<int32_t>::max();  // that
 constexpr uint64_t kMostPaddingBytes = 63;  // zeros before an aligned block
 // Of a block that nothing but its bytes speaks for.
 constexpr uint64_t kMostUncertainRows = uint64_t{1} << 20;
-// What may be looked at in vain where blocks should begin: so much, and so often all of the file.
+// Budget for failed searches: a constant plus a multiple of the file's size.
 constexpr uint64_t kCreditBytes = uint64_t{64} << 20;
 constexpr uint64_t kCreditPerByte = 16;
+constexpr uint64_t kWideCreditPerByte = 4;  // of searches for blocks above the limit
 // Kudu's bounds of a key column: not those of the rows that are left.
 constexpr std::string_view kBoundsKeys[] = {"min_key", "max_key"};
 
@@ -49,7 +50,8 @@ class Salvager {
       : source_(std::move(source)),
         readable_(std::move(readable)),
         options_(options),
-        judge_(info, blocks_may_be_extended, options.reader.max_block_size_bytes) {}
+        judge_(info, blocks_may_be_extended, options.reader.max_block_size_bytes,
+               MostSearchedBytes(), options.reader.max_dictionary_values) {}
 
   // Finds blocks by the index, or, if there are checksums and a part of it is lost, as Search does.
   // `file`: of `readable`.
@@ -59,20 +61,26 @@ class Salvager {
     if (info.dictionary) CFILE_RETURN_IF_ERROR(CheckReadable(*info.dictionary));
     if (dictionary.ok()) {
       judge_.SetDictionary(*dictionary);
+    } else if (absl::IsOutOfRange(dictionary.status())) {
+      return dictionary.status();
     } else {
       Lose(info.dictionary->offset, info.dictionary->end(),
            absl::StrCat("the dictionary: ", dictionary.status().message()));
     }
+    absl::Status limit;  // that a node is above
     internal::LeafEntries index = internal::ReadLeafEntries(
         file, [this](const BlockPointer& node) { return CheckReadable(node); },
-        [this](const BlockPointer& node, const absl::Status& status) {
+        [&](const BlockPointer& node, const absl::Status& status) {
+          if (absl::IsOutOfRange(status)) return limit.Update(status);
           Lose(node.offset, node.end(), absl::StrCat("an index node: ", status.message()));
         });
     num_rows_ = info.num_values;
     whole_ = index.whole;
+    if (!whole_) CFILE_RETURN_IF_ERROR(limit);
     if (!whole_ && info.has_checksums())
       return Search(info.file_size_bytes - info.footer_size_bytes);
-    for (const internal::LeafEntry& entry : index.entries) ReadEntry(entry);
+    for (const internal::LeafEntry& entry : index.entries)
+      CFILE_RETURN_IF_ERROR(ReadEntry(entry));
     std::sort(lost_.begin(), lost_.end(),
               [](const LostBytes& a, const LostBytes& b) { return a.begin < b.begin; });
     return absl::OkStatus();
@@ -107,6 +115,8 @@ class Salvager {
         .value_index = options_.value_index.value_or(info.value_index_root.has_value()),
         .max_block_size_bytes = options_.reader.max_block_size_bytes,
         .max_metadata_size_bytes = options_.reader.max_metadata_size_bytes,
+        .max_dictionary_values = options_.reader.max_dictionary_values,
+        .max_index_size_bytes = options_.reader.max_index_size_bytes,
         .version = info.version};
     for (const auto& [key, value] : info.header_metadata) {
       if (!key.starts_with(internal::kReservedKeyPrefix)) options.metadata.emplace_back(key, value);
@@ -158,7 +168,8 @@ class Salvager {
     }
   }
 
-  void ReadEntry(const internal::LeafEntry& entry) {
+  // kOutOfRange: the block is above a limit; it may be sound.
+  absl::Status ReadEntry(const internal::LeafEntry& entry) {
     ExpectedRows expected = next_;
     if (entry.first_ordinal) {
       expected.exact = true;
@@ -170,6 +181,7 @@ class Salvager {
     }
     FoundBlock found;
     absl::Status status = judge_.Read(*source_, entry.pointer, expected, found);
+    if (absl::IsOutOfRange(status)) return internal::InBlock(status, source_->name(), entry.pointer);
     if (status.ok() && found.end_ordinal() > num_rows_) {
       status = encodings::DataLoss("the block ends with ordinal ", found.end_ordinal(),
                                    ", the footer says ", num_rows_, " values");
@@ -180,6 +192,15 @@ class Salvager {
       next_.exact = false;
       Lose(entry.pointer.offset, entry.pointer.end(), std::string(status.message()));
     }
+    return absl::OkStatus();
+  }
+
+  // Of a block that is looked for by its checksum: the largest statistics. Data blocks above
+  // max_block_size_bytes are found too, so that their rows are not dropped without a word.
+  size_t MostSearchedBytes() const {
+    const ReaderOptions& reader = options_.reader;
+    return std::min(reader.max_block_size_bytes, kMostBlockBytes - reader.max_bloom_filter_bytes) +
+           reader.max_bloom_filter_bytes;
   }
 
   absl::Status SearchOnce(uint64_t end) {
@@ -187,9 +208,11 @@ class Salvager {
     more_lost_ = {};
     internal::ChecksumSearch search(*readable_, end);
     const uint64_t largest = options_.reader.max_block_size_bytes + kMostExtraBytes;
-    // What is looked at in vain where a block should begin is paid by the file's bytes, so that the
+    const uint64_t most_searched = MostSearchedBytes() + kMostExtraBytes;
+    // The file's bytes are the budget for failed searches where a block should begin, so that the
     // time does not grow with losses times the largest block.
     uint64_t credit = kCreditBytes + kCreditPerByte * end;
+    uint64_t wide_credit = kCreditBytes + kWideCreditPerByte * end;
     FoundBlock found;
     ExpectedRows expected;
     const auto judge = [&](const BlockPointer& pointer, std::span<const uint8_t> bytes) {
@@ -205,6 +228,12 @@ class Salvager {
       const uint64_t reach = std::min({credit, largest, end - at});
       CFILE_ASSIGN_OR_RETURN(auto pointer,
                              search.Find(at, std::min(at + zeros, end - 1), reach, judge));
+      if (const uint64_t wide = std::min({wide_credit, most_searched, end - at});
+          !pointer && wide > largest) {
+        CFILE_ASSIGN_OR_RETURN(pointer,
+                               search.Find(at, std::min(at + zeros, end - 1), wide, judge));
+        wide_credit -= wide;
+      }
       if (!pointer) {
         credit -= reach;
         next_.exact = false;
@@ -241,6 +270,14 @@ class Salvager {
         }
         if (!pointer) break;
       }
+      if (found.size_bytes > options_.reader.max_block_size_bytes &&
+          found.kind != Kind::kStatistics) {
+        return internal::InBlock(
+            encodings::OutOfRange("its ", found.size_bytes, " bytes before compression are ",
+                                  encodings::AboveLimit(options_.reader.max_block_size_bytes,
+                                                        "max_block_size_bytes")),
+            source_->name(), *pointer);
+      }
       Keep(found);
       credit += pointer->size;
       at = pointer->end();
@@ -269,8 +306,8 @@ class Salvager {
     }
     Lose(begin, end,
          absl::StrCat("no block that fits here ends with its checksum (one above ",
-                      options_.reader.max_block_size_bytes,
-                      " bytes, max_block_size_bytes, is not found)",
+                      MostSearchedBytes(),
+                      " bytes is not found: raise max_block_size_bytes)",
                       end == file_end && num_rows_ == kUnknownRows ? "; then the file ends" : ""));
     return absl::OkStatus();
   }
@@ -353,8 +390,10 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
                                       std::unique_ptr<Sink> sink,
                                       const SalvageOptions& salvage_options) {
   SalvageOptions options = salvage_options;
-  size_t& max_block_size_bytes = options.reader.max_block_size_bytes;
-  max_block_size_bytes = std::min(max_block_size_bytes, kMostBlockBytes);
+  for (size_t* limit :
+       {&options.reader.max_block_size_bytes, &options.reader.max_bloom_filter_bytes}) {
+    *limit = std::min(*limit, kMostBlockBytes);
+  }
   const auto readable = std::make_shared<const HoleFillingSource>(torn);
   const auto header = internal::ReadTornFileInfo(*readable, options.reader);
   const auto whole = FileReader::Open(readable, options.reader);

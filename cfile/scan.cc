@@ -66,31 +66,25 @@ class Scan<T>::Impl {
   }
 
   absl::StatusOr<ScanBatch<T>> Next() {
-    auto batch = NextMatches();
-    if (!batch.ok()) {
-      in_block_ = false;
-      path_ = {};
-      expected_.reset();
-    }
-    return batch;
-  }
-
-  const ScanCounters& counters() const { return counters_; }
-
- private:
-  absl::StatusOr<ScanBatch<T>> NextMatches() {
+    CFILE_RETURN_IF_ERROR(failed_);
     while (true) {
       if (!in_block_) {
         CFILE_ASSIGN_OR_RETURN(const bool more, NextBlock());
         if (!more) return ScanBatch<T>{};
       }
       auto batch = MatchRows();
-      if (!batch.ok()) return internal::InBlock(batch.status(), name(), pointer_);
+      if (!batch.ok()) {
+        failed_ = internal::InBlock(batch.status(), name(), pointer_);
+        return failed_;
+      }
       counters_.matches += batch->size();
       if (!batch->empty()) return batch;
     }
   }
 
+  const ScanCounters& counters() const { return counters_; }
+
+ private:
   const std::string& name() const { return file_->source().name(); }
 
   // Where blocks begin, by the counts of the statistics.
@@ -157,15 +151,22 @@ class Scan<T>::Impl {
     return absl::OkStatus();
   }
 
-  // Opens the next block that has to be read. False: there is none.
+  // Opens the next block that has to be read. False: there is none. After an error a further call
+  // begins with the same block.
   absl::StatusOr<bool> NextBlock() {
-    for (; path_.valid() && (!expected_ || *expected_ < end_); started_ = true) {
-      if (started_) CFILE_RETURN_IF_ERROR(path_.Next());
-      if (!path_.valid()) break;
+    while (expected_.value_or(begin_) < end_) {
+      if (passed_) {
+        if (path_.at_last()) {
+          return DataLoss(name(), ": the blocks end at ordinal ", *expected_, ", the footer says ",
+                          file_->info().num_values, " values");
+        }
+        CFILE_RETURN_IF_ERROR(path_.Next());
+      }
+      passed_ = false;
       pointer_ = path_.pointer();
       Verdict verdict = Verdict::kSome;
-      absl::Status status = EnterBlock(verdict);
-      if (!status.ok()) return internal::InBlock(status, name(), pointer_);
+      CFILE_RETURN_IF_ERROR(EnterBlock(verdict));
+      passed_ = true;
       if (verdict == Verdict::kNone) {
         ++counters_.blocks_skipped_by_statistics;
         continue;
@@ -181,26 +182,36 @@ class Scan<T>::Impl {
         codes_.SetDictionary(matcher_, block_.DictionaryValues());
         if (codes_.verdict() == Verdict::kNone) continue;
       }
-      in_block_ = started_ = true;
+      in_block_ = true;
       return true;
     }
-    if (expected_ && *expected_ < end_) {
-      return DataLoss(name(), ": the blocks end at ordinal ", *expected_, ", the footer says ",
-                      file_->info().num_values, " values");
+    if (expected_ == file_->info().num_values && !path_.at_last()) {
+      return DataLoss(name(), ": the footer says ", *expected_,
+                      " values, the index has blocks after them");
     }
     return false;
   }
 
   // Looks at the block at path_, and opens it unless the statistics' `verdict` is kNone.
   absl::Status EnterBlock(Verdict& verdict) {
-    if (!positional_) return OpenBlock(std::nullopt, nullptr);
-    const uint64_t first = path_.leaf().ordinal(path_.entry());
-    CFILE_RETURN_IF_ERROR(CheckOrdinal(first));
-    CFILE_ASSIGN_OR_RETURN(const BlockStatistics* statistics, StatisticsOf(first));
-    if (statistics != nullptr) verdict = matcher_.Judge(*statistics);
-    if (verdict != Verdict::kNone) return OpenBlock(first, statistics);
-    expected_ = first + statistics->num_entries();
-    return absl::OkStatus();
+    std::optional<uint64_t> first;
+    const BlockStatistics* statistics = nullptr;
+    if (positional_) {
+      first = path_.leaf().ordinal(path_.entry());
+      absl::Status status = CheckOrdinal(*first);
+      if (status.ok()) status = FindStatistics(*first, statistics);
+      if (!status.ok()) return internal::InBlock(status, name(), pointer_);
+      if (statistics != nullptr) verdict = matcher_.Judge(*statistics);
+      if (verdict == Verdict::kNone) {
+        expected_ = *first + statistics->num_entries();
+        return absl::OkStatus();
+      }
+    }
+    CFILE_ASSIGN_OR_RETURN(loaded_, file_->LoadDataBlock(path_.leaf(), path_.entry(),
+                                                         internal::BlockAccess::kScan, buffer_));
+    absl::Status status = OpenBlock(first, statistics);
+    if (!status.ok()) return internal::InBlock(status, name(), pointer_);
+    return status;
   }
 
   // Values have to be looked at.
@@ -216,21 +227,19 @@ class Scan<T>::Impl {
   }
 
   // Those of the block that begins with row `first`; null if the file has none of blocks.
-  absl::StatusOr<const BlockStatistics*> StatisticsOf(uint64_t first) {
-    if (block_begins_.empty()) return nullptr;
-    if (!expected_) block_index_ = BlockOf(first);
-    const size_t index = block_index_++;
-    if (index < block_begins_.size() && block_begins_[index] == first)
-      return &statistics_->blocks[index];
-    return internal::InBlock(DataLoss("the positional index has a block that begins at ordinal ",
-                                      first, ", the statistics have none"),
-                             name(), pointer_);
+  absl::Status FindStatistics(uint64_t first, const BlockStatistics*& found) const {
+    if (block_begins_.empty()) return absl::OkStatus();
+    const size_t index = BlockOf(first);
+    if (block_begins_[index] != first) {
+      return DataLoss("the positional index has a block that begins at ordinal ", first,
+                      ", the statistics have none");
+    }
+    found = &statistics_->blocks[index];
+    return absl::OkStatus();
   }
 
-  // The block at path_, at the first row that is asked for.
+  // Opens loaded_, the block at path_, at the first row that is asked for.
   absl::Status OpenBlock(std::optional<uint64_t> first, const BlockStatistics* statistics) {
-    CFILE_ASSIGN_OR_RETURN(loaded_, file_->LoadDataBlock(path_.leaf(), path_.entry(),
-                                                         internal::BlockAccess::kScan, buffer_));
     CFILE_RETURN_IF_ERROR(block_.Open(loaded_.bytes, file_->info(), first));
     if (statistics != nullptr && (block_.num_rows() != statistics->num_entries() ||
                                   block_.num_present() != statistics->present_count)) {
@@ -245,9 +254,10 @@ class Scan<T>::Impl {
       return DataLoss("the block's rows from ", first_ordinal_, " on, ", block_.num_rows(),
                       " of them, are beyond the footer's ", num_values, " values");
     }
-    expected_ = first_ordinal_ + block_.num_rows();
-    if (begin_ > first_ordinal_ && begin_ < *expected_)
-      return block_.SeekToRow(static_cast<uint32_t>(begin_ - first_ordinal_));
+    const uint64_t end = first_ordinal_ + block_.num_rows();
+    if (begin_ > first_ordinal_ && begin_ < end)
+      CFILE_RETURN_IF_ERROR(block_.SeekToRow(static_cast<uint32_t>(begin_ - first_ordinal_)));
+    expected_ = end;
     return absl::OkStatus();
   }
 
@@ -324,10 +334,10 @@ class Scan<T>::Impl {
 
   internal::IndexPath path_;
   bool positional_ = true;            // the index of path_
-  bool started_ = false;              // path_ stands at a block that is done with, or in hand
-  size_t block_index_ = 0;            // of the statistics of the next block
+  bool passed_ = false;               // path_ stands at a block that was opened or skipped
   std::optional<uint64_t> expected_;  // where the next block has to begin
   bool in_block_ = false;
+  absl::Status failed_;   // damage inside the block in hand: returned again by each call
   BlockPointer pointer_;  // of the block in hand
   uint64_t first_ordinal_ = 0;
   bool block_matches_ = false;  // all its rows

@@ -57,7 +57,8 @@ template <typename T>
 class Scan {
  public:
   // Errors as Reader::NewCursor. kInvalidArgument too: int96 is asked for its order.
-  // kDataLoss too: the statistics are damaged.
+  // kDataLoss too: the statistics are damaged. (Statistics that are larger than ReaderOptions allow
+  // are ignored.)
   static absl::StatusOr<Scan> Open(const Reader& reader, const Predicate<T>& predicate,
                                    const ScanOptions& options = {});
   Scan(Scan&&) noexcept;
@@ -66,8 +67,9 @@ class Scan {
 
   // The next rows that match: at least 1 unless the scan is at its end, at most 65,536. The batch
   // is valid until the next call. kDataLoss: damage (names file, block offset, what was expected
-  // and found), also where statistics, index and blocks contradict each other. After an error the
-  // scan is at its end.
+  // and found), also where statistics, index and blocks contradict each other. kOutOfRange: a block
+  // or an index is above a limit of ReaderOptions. After an error the next call continues with the
+  // rows that the error kept back, or returns the error again.
   absl::StatusOr<ScanBatch<T>> Next();
 
   const ScanCounters& counters() const;

@@ -74,6 +74,7 @@ struct Schema {
 // no others. If removal fails (the folder cannot be written, no memory for paths), the leftover
 // files do no harm, but Create at this path then returns kAlreadyExists. Thread-compatible, and
 // more: calls that name different columns may run at once, because columns share only the schema.
+// After an error each later call for the same column, and Finish, returns that error.
 class TableWriter {
  public:
   // A new table at `directory`, which must not exist or be an empty directory (a symbolic link to
@@ -142,10 +143,13 @@ class TableCursor;
 class TableReader {
  public:
   // Reads table.cft and opens each column's file when it is first asked for. kDataLoss: table.cft
-  // is damaged. kAborted: the table was replaced again and again meanwhile.
+  // is damaged. kOutOfRange: table.cft is above max_metadata_size_bytes, or its schema above
+  // record_limits. kAborted: the table was replaced again and again meanwhile.
   static absl::StatusOr<TableReader> Open(const std::string& directory,
                                           const ReaderOptions& options = {});
 
+  // As Open was given it.
+  const std::string& directory() const;
   const Schema& schema() const;
   uint64_t num_rows() const;
   size_t num_parts() const;
@@ -167,8 +171,9 @@ class TableReader {
   absl::StatusOr<bool> has_value_index(size_t column) const;
 
   // Verify of that file, which must also be what table.cft says of it. A file that cannot be opened
-  // is a damage too. Of the key index: reads the key columns too, and the first key that is not
-  // that of its row is a damage.
+  // is a damage too, and one whose header or footer is above a limit is among the limits. Of the
+  // key index: reads the key columns too, and the first key that is not that of its row is a
+  // damage.
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
   // A cursor over all parts of a column without levels, at ordinal 0. Errors as Reader::NewCursor;
@@ -194,7 +199,7 @@ class TableReader {
 
 // A position in a column of a table: a Cursor over the parts as if they were one file. Ordinals
 // count the table's rows. One thread at a time, not always the same one; many cursors may read one
-// table at once.
+// table at once. After an error it is where it was, as a Cursor is.
 template <typename T>
 class TableCursor {
  public:
@@ -227,7 +232,7 @@ class TableCursor {
 
 // A position in a column of a table: a LevelCursor over the parts as if they were one file. Records
 // are the table's rows. Reads columns with levels and flat ones. Thread-compatible; keeps the table
-// open.
+// open. After an error it is where a LevelCursor would be.
 template <typename T>
 class TableLevelCursor {
  public:

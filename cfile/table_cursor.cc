@@ -34,7 +34,6 @@ class TableCursor<T>::Impl {
   }
 
   absl::Status SeekToOrdinal(uint64_t ordinal) {
-    end_ = table_->num_rows();
     if (ordinal > table_->num_rows()) {
       return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", ordinal,
                                                 " sought in ", table_->num_rows(), " rows"));
@@ -45,6 +44,7 @@ class TableCursor<T>::Impl {
       CFILE_RETURN_IF_ERROR(cursor_->SeekToOrdinal(ordinal - table_->first_ordinal(part)));
     }
     ordinal_ = ordinal;
+    end_ = table_->num_rows();
     return absl::OkStatus();
   }
 
@@ -78,25 +78,27 @@ class TableCursor<T>::Impl {
       return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", ordinal,
                                                 " wanted of ", table_->num_rows(), " rows"));
     }
-    end_ = table_->num_rows();
     const size_t part = table_->PartOf(ordinal);
     CFILE_RETURN_IF_ERROR(Enter(part));
     CFILE_ASSIGN_OR_RETURN(std::optional<T> value,
                            cursor_->Get(ordinal - table_->first_ordinal(part)));
     ordinal_ = ordinal + 1;
+    end_ = table_->num_rows();
     return value;
   }
 
   absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
-    end_ = table_->num_rows();
-    if (!encodings::IsKey(key)) return absl::InvalidArgumentError("NaN is no key");
+    if (!encodings::IsKey(key)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(table_->directory(), ": NaN cannot be a key"));
+    }
     CFILE_RETURN_IF_ERROR(FindKeyedParts());
     std::string wanted;
     internal::AppendKey(key, wanted);
     CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> part,
                            ascending_ ? FirstPartWith(wanted) : BestPart(key, wanted));
     if (!part.has_value()) {
-      ordinal_ = table_->num_rows();
+      ordinal_ = end_ = table_->num_rows();
       return KeyPosition{.ordinal = ordinal_};
     }
     KeyPosition position;
@@ -107,6 +109,7 @@ class TableCursor<T>::Impl {
     }
     position.ordinal += table_->first_ordinal(*part);
     ordinal_ = position.ordinal;
+    end_ = table_->num_rows();
     return position;
   }
 

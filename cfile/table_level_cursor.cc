@@ -44,7 +44,8 @@ template <typename T>
 absl::Status TableLevelCursor<T>::SeekToRecord(uint64_t record) {
   if (record > table_.num_rows()) {
     return absl::OutOfRangeError(
-        absl::StrCat("record ", record, " sought in ", table_.num_rows(), " records"));
+        absl::StrCat(table_.directory(), ": record ", record, " sought in ", table_.num_rows(),
+                     " records"));
   }
   if (record < table_.num_rows()) {
     const size_t part = PartOf(table_, record);

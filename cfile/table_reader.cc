@@ -61,6 +61,7 @@ absl::StatusOr<TableReader> TableReader::Open(const std::string& directory,
   return TableReader(std::move(impl));
 }
 
+const std::string& TableReader::directory() const { return impl_->directory(); }
 const Schema& TableReader::schema() const { return impl_->contents().schema; }
 uint64_t TableReader::num_rows() const { return impl_->num_rows(); }
 size_t TableReader::num_parts() const { return impl_->num_parts(); }
@@ -98,7 +99,7 @@ VerifyReport TableReader::VerifyColumn(size_t part, size_t column) const {
   const absl::StatusOr<Reader> reader = OpenColumn(part, column);
   VerifyReport report;
   if (!reader.ok()) {
-    report.damages.emplace_back().status = reader.status();
+    report.Add({.status = reader.status()});
     return report;
   }
   report = Verify(*reader);

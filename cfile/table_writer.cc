@@ -10,6 +10,8 @@
 #include "cfile/compound_key.h"
 #include "cfile/internal/compound_key_check.h"
 #include "cfile/internal/file_system.h"
+#include "cfile/internal/named_status.h"
+#include "cfile/internal/sticky_status.h"
 #include "cfile/internal/table_file.h"
 #include "cfile/io.h"
 #include "cfile/reader.h"
@@ -30,6 +32,8 @@ using internal::TablePartColumn;
 class ColumnWriter {
  public:
   virtual ~ColumnWriter() = default;
+  // The first error of a call.
+  virtual absl::Status status() = 0;
   // Completes the file and says what table.cft holds of it.
   virtual absl::StatusOr<TablePartColumn> Finish() = 0;
   virtual uint64_t num_values() const = 0;
@@ -48,6 +52,7 @@ class TypedColumnWriter final : public ColumnWriter {
       : writer_(std::move(writer)), file_name_(std::move(file_name)), value_index_(value_index) {}
 
   Writer<T>& writer() { return *writer_; }
+  absl::Status status() override { return writer_->Append(std::span<const T>()); }
 
   absl::StatusOr<TablePartColumn> Finish() override {
     CFILE_RETURN_IF_ERROR(writer_->Finish());
@@ -83,6 +88,7 @@ class TypedLevelWriter final : public ColumnWriter {
       : writer_(std::move(writer)), file_name_(std::move(file_name)) {}
 
   LevelWriter<T>& writer() { return *writer_; }
+  absl::Status status() override { return writer_->Append({}, {}, {}); }
 
   absl::StatusOr<TablePartColumn> Finish() override {
     CFILE_RETURN_IF_ERROR(writer_->Finish());
@@ -188,7 +194,7 @@ class TableWriter::Impl {
   }
 
   absl::Status Create(const Schema& schema, std::span<const WriterOptions> options) {
-    CFILE_RETURN_IF_ERROR(internal::ValidateSchema(schema));
+    CFILE_RETURN_IF_ERROR(internal::Named(internal::ValidateSchema(schema), directory_));
     CFILE_ASSIGN_OR_RETURN(made_directory_, MakeDirectory(directory_));
     if (!made_directory_) {
       std::error_code error;
@@ -218,6 +224,10 @@ class TableWriter::Impl {
   }
 
   absl::Status Finish() {
+    CFILE_RETURN_IF_ERROR(finished_.status());
+    for (const std::unique_ptr<ColumnWriter>& column : columns_) {
+      CFILE_RETURN_IF_ERROR(column->status());
+    }
     for (size_t i = 1; i < columns_.size(); ++i) {
       if (columns_[i]->num_values() != columns_[0]->num_values()) {
         return absl::InvalidArgumentError(
@@ -227,12 +237,14 @@ class TableWriter::Impl {
       }
     }
     part_.num_rows = columns_[0]->num_values();
-    for (const std::unique_ptr<ColumnWriter>& column : columns_) {
-      CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), column->Finish());
-    }
-    if (schema().key_index().has_value()) CFILE_RETURN_IF_ERROR(CheckKeys());
-    contents_.parts.push_back(part_);
-    return Publish();
+    return finished_.Finish([&] {
+      for (const std::unique_ptr<ColumnWriter>& column : columns_) {
+        CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), column->Finish());
+      }
+      if (schema().key_index().has_value()) CFILE_RETURN_IF_ERROR(CheckKeys());
+      contents_.parts.push_back(part_);
+      return Publish();
+    });
   }
 
   const Schema& schema() const { return contents_.schema; }
@@ -390,6 +402,7 @@ class TableWriter::Impl {
   }
 
   const std::string directory_;
+  internal::StickyStatus finished_{directory_};
   bool made_directory_ = false;
   bool published_ = false;
   size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;

@@ -65,14 +65,10 @@ class Verifier {
   void Report(absl::Status status, std::optional<BlockPointer> block = std::nullopt,
               std::optional<uint64_t> first = std::nullopt,
               std::optional<uint64_t> last = std::nullopt) {
-    if (report_.damages.size() == VerifyReport::kMostDamages) {
-      ++report_.more_damages;
-      return;
-    }
-    report_.damages.push_back({.status = std::move(status),
-                               .block = block,
-                               .first_ordinal = first,
-                               .last_ordinal = last});
+    report_.Add({.status = std::move(status),
+                 .block = block,
+                 .first_ordinal = first,
+                 .last_ordinal = last});
   }
 
   void Cover(const BlockPointer& pointer) { covered_.push_back(pointer); }
@@ -151,7 +147,9 @@ class Verifier {
     } else {
       Report(dictionary.status(), file_.info().dictionary);
     }
-    const auto statistics = file_.Statistics();
+    auto statistics = file_.Statistics();
+    if (statistics.ok() && *statistics == nullptr && file_.info().statistics)
+      statistics = file_.ReadStatistics().status();  // above a limit
     internal::StatisticsChecker<T> checker(statistics.ok() ? *statistics : nullptr);
     // The tree that is whole, if one is.
     const bool positional = file_.info().positional_index_root &&
@@ -335,6 +333,16 @@ class Verifier {
 };
 
 }  // namespace
+
+void VerifyReport::Add(Damage damage) {
+  const bool limit = absl::IsOutOfRange(damage.status);
+  std::vector<Damage>& list = limit ? limits : damages;
+  if (list.size() < kMostDamages) {
+    list.push_back(std::move(damage));
+  } else {
+    ++(limit ? more_limits : more_damages);
+  }
+}
 
 VerifyReport Verify(const Reader& reader) { return Verifier(reader).Run(); }
 

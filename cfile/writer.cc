@@ -282,7 +282,9 @@ class Writer<T>::Impl {
   }
 
   // What a block may take beside its values: headers, lengths, the null bitmap.
-  size_t BlockOverheadBytes() const { return 64 + validity_.size_bytes(); }
+  size_t BlockOverheadBytes() const {
+    return internal::kBlockOverheadBytes + validity_.size_bytes();
+  }
 
   absl::Status AppendNulls(uint64_t count) {
     CFILE_RETURN_IF_ERROR(CheckRoom(count));
@@ -310,7 +312,7 @@ class Writer<T>::Impl {
   // Kudu does not limit a block's rows, so there the null bitmap must not outgrow it.
   bool BlockHasAllRows() const {
     return block_rows_ == options_.max_values_per_block ||
-           (options_.nullable && validity_.size_bytes() > options_.max_block_size_bytes / 8);
+           (options_.nullable && validity_.size_bytes() > internal::MaxValidityBytes(options_));
   }
 
   // The value index's key of the block that begins with `first`.
@@ -330,7 +332,12 @@ class Writer<T>::Impl {
     if (block_rows_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
     encodings::ByteWriter dictionary;
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);
-    return file_.Finish(num_values_, has_dictionary ? &dictionary : nullptr, statistics_.Finish());
+    auto statistics = statistics_.Finish();
+    if (!statistics.ok()) {
+      return absl::Status(statistics.status().code(),
+                          encodings::StrCat(file_.name(), ": ", statistics.status().message()));
+    }
+    return file_.Finish(num_values_, has_dictionary ? &dictionary : nullptr, *statistics);
   }
 
   absl::Status FinishBlock() {
@@ -385,7 +392,7 @@ absl::StatusOr<std::unique_ptr<Writer<T>>> Writer<T>::Create(std::unique_ptr<Sin
   WriterOptions options = user_options;
   CFILE_RETURN_IF_ERROR(internal::PrepareToWrite<T>(sink->name(), type, options));
   CFILE_ASSIGN_OR_RETURN(auto encoder,
-                         internal::NewEncoder<T>(type, options, options.block_size_bytes));
+                         internal::NewEncoder<T>(type, options, /*whole_records=*/false));
   auto impl = std::make_unique<Impl>(std::move(sink), type, options, std::move(encoder));
   CFILE_RETURN_IF_ERROR(impl->Begin());
   return std::unique_ptr<Writer>(new Writer(std::move(impl)));

@@ -33,7 +33,7 @@ namespace cfile {
 // of several encodings, a block's buffers each. It does not grow with the number of rows (the
 // nodes' keys are cut to what tells them apart, see cfile/FORMAT.md, Index nodes).
 // The statistics take 20 to 150 bytes for each block, up to half of max_block_size_bytes, and a
-// Bloom filter half as much.
+// Bloom filter up to max_bloom_filter_bytes.
 //
 // Failure is sticky: the first error is returned by every later call, and nothing becomes visible
 // under the file's name. An exception that passes through a call (std::bad_alloc, which is not
@@ -56,7 +56,7 @@ class Writer {
   // Appends rows that all hold a value. Copies what it needs before it returns.
   // kInvalidArgument: with a value index, a value is less than the one before it or NaN (the
   // message names its ordinal); a value of fixed-length bytes has another length. kOutOfRange: a
-  // value or the file outgrows its limit.
+  // value or the file outgrows a limit of the options, or 2^32 - 1 rows.
   absl::Status Append(std::span<const T> values);
 
   // Appends rows of which some may be null: bit i % 8 of validity[i / 8] is 1 if row i holds a
@@ -72,7 +72,8 @@ class Writer {
   absl::Status AddMetadata(std::string_view key, std::string_view value);
 
   // Writes what is pending, the indexes and the footer, and makes the file durable and visible.
-  // Called once, last.
+  // Called once, last. kOutOfRange: a part of the file is above a limit of the options; what a
+  // reader with the same limits refuses is never published.
   absl::Status Finish();
 
   // Rows so far, nulls included; nulls among them.

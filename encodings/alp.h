@@ -5,7 +5,7 @@
 //   vector  exponent · factor · exceptions uint16 · frame of reference · width · deltas ·
 //           the exceptions' positions uint16 each · their values
 //
-// In preview at Parquet: offered, never chosen by itself.
+// In preview at Parquet. These bytes are frozen as ours (rule AL8); automatic choice may take them.
 #pragma once
 
 #include <cstdint>

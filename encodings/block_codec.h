@@ -24,6 +24,10 @@
 
 namespace cfile::encodings {
 
+// The values that a dictionary has at most, where nothing else is said. A reader takes 16 bytes of
+// memory for each.
+inline constexpr size_t kMaxDictionaryValues = size_t{1} << 22;
+
 struct EncoderOptions {
   // An encoder says that its block is full when about this many bytes are encoded.
   size_t block_size_bytes = 256 * 1024;
@@ -37,6 +41,15 @@ struct EncoderOptions {
   // RLE_DICTIONARY: a block for whose values the dictionary's page would grow beyond this has no
   // codes. At most 2^32 - 2.
   size_t max_dictionary_bytes = size_t{1} << 20;
+  // DICT, RLE_DICTIONARY: a block that would give the dictionary more values than this has no
+  // codes. At most 2^31 - 1.
+  size_t max_dictionary_values = kMaxDictionaryValues;
+  // A block of two or more values takes at most this many bytes, skip table included, and so does
+  // DICT's dictionary. At least twice block_size_bytes, unless whole_records is set.
+  size_t max_block_size_bytes = SIZE_MAX;
+  // The caller ends blocks where records end, and block_size_bytes is the size that a block must
+  // not reach. Pages take more values before encoding; the caller checks what they became.
+  bool whole_records = false;
   // Of Parquet's encodings: whether blocks get skip tables. Without them their bytes are the same.
   bool skip_tables = true;
 };
@@ -154,6 +167,10 @@ class BlockEncoder {
 
   // No further value goes into this block: Finish it. (A non-empty block only.)
   virtual bool full() const = 0;
+
+  // The block should end soon, because the dictionary that it needs is filling up. Only with
+  // EncoderOptions::whole_records.
+  virtual bool nearly_full() const { return full(); }
 
   // Values in the block so far, and about how many bytes Finish would make of them.
   virtual uint32_t count() const = 0;

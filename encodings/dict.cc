@@ -18,6 +18,8 @@ namespace {
 
 // Bytes of the longest value that Kudu stores.
 constexpr size_t kKuduMaxCell = 64 * 1024;
+// What one more value adds to the dictionary's block beside its bytes, at most.
+constexpr size_t kEntryBytes = 16;
 
 enum class Mode : uint32_t { kCodes = 1, kPlain = 2 };
 
@@ -28,7 +30,8 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
         max_codes_(std::max<size_t>(options.block_size_bytes / sizeof(uint32_t), 1)),
         codes_(BitShuffleCodec::MakeEncoder<uint32_t>(PhysicalType::kUint32, options)),
         dictionary_(MakePlainBinaryEncoder(options)),
-        known_(/*overhead_bytes=*/0, /*limit_bytes=*/UINT32_MAX - 1) {}
+        known_(/*overhead_bytes=*/0, /*limit_bytes=*/UINT32_MAX - 1,
+               options.max_dictionary_values) {}
 
   size_t Append(std::span<const std::string_view> values) override {
     if (plain_ != nullptr) return plain_->Append(values);
@@ -45,6 +48,13 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
       });
     }
     codes_->Append(batch_);
+    if (options_.whole_records) {
+      block_codes_.insert(block_codes_.end(), batch_.begin(), batch_.end());
+      if (batch_.size() < values.size() && dictionary_full_) {
+        TurnPlain();
+        return batch_.size() + plain_->Append(values.subspan(batch_.size()));
+      }
+    }
     if (batch_.empty() && dictionary_full_ && codes_->count() == 0 && !values.empty()) {
       BeginPlain();
       return plain_->Append(values);
@@ -53,9 +63,11 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
   }
 
   bool full() const override {
-    return plain_ != nullptr ? plain_->full()
-                             : codes_->full() || (dictionary_full_ && codes_->count() > 0);
+    if (plain_ != nullptr) return plain_->full();
+    return codes_->full() ||
+           (dictionary_full_ && codes_->count() > 0 && !options_.whole_records);
   }
+  bool nearly_full() const override { return full() || (plain_ == nullptr && HalfDictionary()); }
   uint32_t count() const override { return plain_ != nullptr ? plain_->count() : codes_->count(); }
   size_t size_bytes() const override {
     return sizeof(Mode) + (plain_ != nullptr ? plain_->size_bytes() : codes_->size_bytes());
@@ -68,14 +80,16 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
       plain_->Finish(first_ordinal, inner_);
     } else {
       codes_->Finish(first_ordinal, inner_);
-      if (dictionary_full_) BeginPlain();
+      if (dictionary_full_ || (options_.whole_records && HalfDictionary())) BeginPlain();
     }
+    block_codes_.clear();
     block.bytes.PutBytes(inner_.bytes.span());
     block.count = inner_.count;
   }
 
   size_t retained_bytes() const override {
-    return known_.memory_usage_bytes() + dictionary_->size_bytes();
+    return known_.memory_usage_bytes() + dictionary_->size_bytes() +
+           block_codes_.capacity() * sizeof(uint32_t);
   }
 
   bool FinishDictionary(ByteWriter& out) override {
@@ -94,7 +108,9 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
     // (Kudu has no values above 64 KiB.)
     const size_t longest = options_.kudu_exact ? std::max(options_.block_size_bytes, kKuduMaxCell)
                                                : options_.block_size_bytes;
-    const bool too_long = size > 0 && value.size() > longest;
+    const bool too_long =
+        size > 0 && (value.size() > longest || dictionary_->size_bytes() + value.size() + kEntryBytes >
+                                                   options_.max_block_size_bytes);
     if (dictionary_full_ || too_long || code == known_.kNoCode) {
       known_.Truncate(size);  // once in a file: from here on blocks are PLAIN
       dictionary_full_ = true;
@@ -105,7 +121,24 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
     return true;
   }
 
+  // From here on a block's last record may not fit: the block should end before.
+  bool HalfDictionary() const {
+    return dictionary_->size_bytes() > options_.max_block_size_bytes / 2 ||
+           dictionary_->count() > options_.max_dictionary_values / 2;
+  }
+
   void BeginPlain() { plain_ = MakePlainBinaryEncoder(options_); }
+
+  // Makes a block of plain values of the one in hand: the dictionary has no room for the rest of a
+  // record. If not all of them fit, the block is full.
+  void TurnPlain() {
+    BeginPlain();
+    for (const uint32_t code : block_codes_) {
+      const std::string_view value = known_[code];
+      if (plain_->Append({&value, 1}) == 0) break;
+    }
+    codes_->Finish(0, inner_);
+  }
 
   const EncoderOptions options_;
   const size_t max_codes_;  // of a block
@@ -115,6 +148,7 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
   ValueCodes<std::string_view> known_;
   bool dictionary_full_ = false;
   std::vector<uint32_t> batch_;
+  std::vector<uint32_t> block_codes_;  // of the block in hand, with whole_records
   EncodedBlock inner_;
 };
 
@@ -254,7 +288,8 @@ std::unique_ptr<BlockDecoder<std::string_view>> DictCodec::MakeDecoder(
 }
 
 absl::StatusOr<std::shared_ptr<const Dictionary>> DictCodec::LoadDictionary(
-    PhysicalType /*type*/, uint32_t /*type_length*/, std::span<const uint8_t> bytes) {
+    PhysicalType /*type*/, uint32_t /*type_length*/, std::span<const uint8_t> bytes,
+    size_t max_values) {
   const auto dictionary = std::make_shared<ValueDictionary<std::string_view>>();
   dictionary->text = std::make_unique<uint8_t[]>(bytes.size() + PackedStrings::kAhead);
   std::copy(bytes.begin(), bytes.end(), dictionary->text.get());
@@ -262,14 +297,11 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> DictCodec::LoadDictionary(
   const std::span<const uint8_t> text(dictionary->text.get(), bytes.size());
   CFILE_RETURN_IF_ERROR(decoder->Open(text));
   // Of different values all but one have a byte, and all have an offset's.
-  if (decoder->count() > kMaxDictionaryValues) {
-    return DataLoss("dict: a dictionary of ", decoder->count(), " values, expected at most ",
-                    kMaxDictionaryValues, ", the library's limit");
-  }
   if (decoder->count() > bytes.size() / 2 + 1) {
     return DataLoss("dict: ", decoder->count(), " different values in a dictionary of ",
                     bytes.size(), " bytes");
   }
+  CFILE_RETURN_IF_ERROR(CheckDictionarySize(decoder->count(), max_values));
   dictionary->size = decoder->count();
   dictionary->values = std::make_unique_for_overwrite<std::string_view[]>(decoder->count());
   for (size_t done = 0; done < dictionary->size;) {

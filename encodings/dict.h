@@ -35,7 +35,7 @@ struct DictCodec {
   static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
                                                       const DecoderOptions& options);
   static absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
-      PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes);
+      PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values);
 };
 
 }  // namespace cfile::encodings

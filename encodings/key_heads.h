@@ -79,6 +79,10 @@ class KeyHeads {
   size_t memory_usage_bytes() const {
     return (heads_.capacity() + samples_.capacity()) * sizeof(uint64_t) + common_.capacity();
   }
+  // The most of these for `count` keys, without common_, which is at most as long as a key.
+  static size_t MostBytesOfHeads(size_t count) {
+    return (count + 2 * (count / kGroup)) * sizeof(uint64_t);  // samples_ grow by doubling
+  }
 
  private:
   std::string common_;  // what all keys begin with

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -79,7 +80,10 @@ class PageBlockEncoder final : public BlockEncoder<T> {
   PageBlockEncoder(std::unique_ptr<PageEncoder<P>> encoder, const EncoderOptions& options)
       : encoder_(std::move(encoder)),
         block_size_bytes_(options.block_size_bytes),
-        full_bytes_(options.block_size_bytes) {}
+        whole_records_(options.whole_records),
+        most_full_bytes_(MostFullBytes(options)),
+        most_text_bytes_(MostTextBytes(options)),
+        full_bytes_(options.whole_records ? most_full_bytes_ : options.block_size_bytes) {}
 
   size_t Append(std::span<const T> values) override {
     size_t taken = 0;
@@ -91,11 +95,19 @@ class PageBlockEncoder final : public BlockEncoder<T> {
       raw_bytes_ += taken * sizeof(P);
       count_ += static_cast<uint32_t>(taken);
     } else {
-      for (; taken < values.size() && !full(); ++taken) Add(values[taken]);
+      for (; taken < values.size() && !full(); ++taken) {
+        if constexpr (kIsBytes<P>) {
+          has_room_ = count_ == 0 || raw_bytes_ + SizeOf(values[taken]) +
+                                             kWorstTextBytes * (size_t{count_} + 1) <=
+                                         most_text_bytes_;
+          if (!has_room_) break;
+        }
+        Add(values[taken]);
+      }
     }
     return taken;
   }
-  bool full() const override { return raw_bytes_ >= full_bytes_; }
+  bool full() const override { return raw_bytes_ >= full_bytes_ || !has_room_; }
   uint32_t count() const override { return count_; }
   size_t size_bytes() const override { return raw_bytes_; }
   size_t retained_bytes() const override { return encoder_->retained_bytes(); }
@@ -114,14 +126,15 @@ class PageBlockEncoder final : public BlockEncoder<T> {
     }
     encoder_->Encode(values_.span(), block);
     // The next block takes as many values as fill it if they encode as these did.
-    if (count_ > 0) {
+    if (count_ > 0 && !whole_records_) {
       const uint64_t wanted =
           uint64_t{block_size_bytes_} * raw_bytes_ / std::max<size_t>(block.bytes.size(), 1);
-      full_bytes_ = std::clamp<uint64_t>(wanted, block_size_bytes_, kMaxGrowth * block_size_bytes_);
+      full_bytes_ = std::clamp<uint64_t>(wanted, block_size_bytes_, most_full_bytes_);
     }
     values_.Clear();
     text_.Clear();
     raw_bytes_ = count_ = 0;
+    has_room_ = true;
   }
 
   bool FinishDictionary(ByteWriter& out) override { return encoder_->FinishDictionary(out); }
@@ -129,6 +142,25 @@ class PageBlockEncoder final : public BlockEncoder<T> {
  private:
   // The most that a block's values may be larger than its bytes: bounds a writer's memory.
   static constexpr uint64_t kMaxGrowth = 16;
+  // What a page may take beside its strings: for each, and once.
+  static constexpr size_t kWorstTextBytes = 11;
+  static constexpr size_t kWorstPageBytes = 512;
+
+  // The most bytes of values of a block. A page of numbers takes less than twice their bytes.
+  static uint64_t MostFullBytes(const EncoderOptions& options) {
+    const uint64_t grown = kMaxGrowth * uint64_t{options.block_size_bytes};
+    // Encoders count a page's bytes with 31 bits.
+    if (options.whole_records) return std::min<uint64_t>(grown, INT32_MAX - 16);
+    return std::max<uint64_t>(options.block_size_bytes,
+                              std::min<uint64_t>(grown, options.max_block_size_bytes / 2));
+  }
+  // The most bytes of strings and of what a page takes for each. A skip table takes up to a
+  // sixteenth more.
+  static size_t MostTextBytes(const EncoderOptions& options) {
+    if (options.whole_records) return SIZE_MAX;
+    const size_t page_bytes = options.max_block_size_bytes / 17 * 16;
+    return page_bytes - std::min(page_bytes, kWorstPageBytes);
+  }
 
   // std::vector<bool> has no span.
   class Values {
@@ -155,6 +187,14 @@ class PageBlockEncoder final : public BlockEncoder<T> {
     size_t capacity_ = 0;
   };
 
+  static size_t SizeOf(const T& value) {
+    if constexpr (kIsBytes<T>) {
+      return value.size();
+    } else {
+      return sizeof(value);
+    }
+  }
+
   void Add(const T& value) {
     ++count_;
     if constexpr (std::is_same_v<T, int128_t>) {
@@ -176,7 +216,11 @@ class PageBlockEncoder final : public BlockEncoder<T> {
 
   const std::unique_ptr<PageEncoder<P>> encoder_;
   const size_t block_size_bytes_;
+  const bool whole_records_;
+  const uint64_t most_full_bytes_;
+  const size_t most_text_bytes_;
   uint64_t full_bytes_;
+  bool has_room_ = true;  // for the string that was looked at last
   Values values_;
   ByteWriter text_;  // of bytes: the values back to back, and their sizes
   std::vector<uint32_t> sizes_;
@@ -231,6 +275,29 @@ absl::StatusOr<LowerBound> SeekToKeyByReading(BlockDecoder<T>& decoder, const T&
   return LowerBound{position, exact};
 }
 
+// Types that a page stores wider: int8 to uint16 as INT32.
+template <typename T>
+inline constexpr bool kIsWidened = kIsInteger<T> && sizeof(T) < sizeof(PageType<T>);
+
+// Writes `values` to `out` as values of T. kDataLoss if one is outside T's range; names it, counted
+// from `first`. Precondition: out has as many elements.
+template <typename T>
+absl::Status NarrowValues(std::span<const int32_t> values, uint64_t first, T* out) {
+  static_assert(kIsWidened<T>);
+  // Without a branch per value, so that it is vectorized.
+  uint32_t lost = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    out[i] = static_cast<T>(values[i]);
+    lost |= static_cast<uint32_t>(values[i] ^ int32_t{out[i]});
+  }
+  if (lost == 0) return absl::OkStatus();
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](int32_t v) { return v != static_cast<T>(v); });
+  return DataLoss("value ", first + static_cast<size_t>(bad - values.begin()), " is ", *bad,
+                  ", outside the type's range ", int32_t{std::numeric_limits<T>::min()}, " to ",
+                  int32_t{std::numeric_limits<T>::max()});
+}
+
 // Gives the values of a page of P as those of T.
 template <typename T>
 class PageBlockDecoder final : public BlockDecoder<T> {
@@ -258,9 +325,17 @@ class PageBlockDecoder final : public BlockDecoder<T> {
       read = decoder_->Read({reinterpret_cast<P*>(out.data()), out.size()});
     } else {
       P values[512];
-      // One call: views of a second one would end those of the first.
+      // One call: a second one would invalidate the views of the first.
       read = decoder_->Read({values, std::min(std::size(values), out.size())});
-      for (size_t i = 0; i < read.value_or(0); ++i) out[i] = Convert(values[i]);
+      if constexpr (kIsWidened<T>) {
+        if (read.ok()) {
+          absl::Status status =
+              NarrowValues<T>({values, *read}, decoder_->position() - *read, out.data());
+          if (!status.ok()) read = std::move(status);
+        }
+      } else {
+        for (size_t i = 0; i < read.value_or(0); ++i) out[i] = Convert(values[i]);
+      }
     }
     this->position_ = decoder_->position();
     return read;

@@ -36,7 +36,7 @@
 //   auto encoder = parquet::MakeEncoder<std::string_view>(Encoding::kParquetDictionary).value();
 //   const EncodedBlock values = parquet::EncodePage<std::string_view>(encoder, cities).value();
 //   page.PutBytes(values.bytes.span());
-//   const parquet::DictionaryPage words = parquet::EncodeDictionaryPage(encoder).value();
+//   const parquet::DictionaryPage words = *parquet::EncodeDictionaryPage(encoder).value();
 //   std::cout << page.size() << " bytes, and a dictionary of " << words.bytes.size() << "\n";
 //
 //   // Reading it back; every error is an absl::Status, here it would end the program.
@@ -102,6 +102,7 @@
 #include "encodings/parquet_dictionary.h"
 #include "encodings/registry.h"
 #include "encodings/status.h"
+#include "encodings/value_dictionary.h"
 
 namespace cfile::encodings::parquet {
 
@@ -166,11 +167,13 @@ absl::Status OpenPage(BlockDecoder<T>& decoder, uint32_t count, std::span<const 
 }
 
 // The dictionary in a dictionary page of `count` values, copied. kDataLoss: the page is damaged, or
-// bytes follow the last value.
+// bytes follow the last value. kOutOfRange: it has more than max_dictionary_values.
 template <Value T>
 absl::StatusOr<std::shared_ptr<const Dictionary>> DecodeDictionaryPage(
-    uint32_t count, std::span<const uint8_t> page, uint32_t type_length = 0) {
-  return ReadParquetDictionaryPage(TypeOf<T>(type_length), type_length, count, page);
+    uint32_t count, std::span<const uint8_t> page, uint32_t type_length = 0,
+    size_t max_dictionary_values = kMaxDictionaryValues) {
+  return ReadParquetDictionaryPage(TypeOf<T>(type_length), type_length, count, page,
+                                   max_dictionary_values);
 }
 
 // An encoder of data pages. Made by MakeEncoder, used by the functions below.
@@ -181,17 +184,20 @@ struct Encoder {
   std::unique_ptr<BlockEncoder<T>> blocks;
 };
 
-// kUnimplemented: as above. max_dictionary_bytes: a page for whose values the dictionary page would
-// grow beyond this has no codes.
+// kUnimplemented: as above. max_dictionary_bytes, max_dictionary_values: a page for whose values the
+// dictionary page would grow beyond either has no codes. The second is what DecodeDictionaryPage
+// takes, unless both are told otherwise; at most 2^31 - 1.
 template <Value T>
 absl::StatusOr<Encoder<T>> MakeEncoder(
     Encoding encoding, uint32_t type_length = 0,
-    size_t max_dictionary_bytes = EncoderOptions().max_dictionary_bytes) {
+    size_t max_dictionary_bytes = EncoderOptions().max_dictionary_bytes,
+    size_t max_dictionary_values = kMaxDictionaryValues) {
   CFILE_RETURN_IF_ERROR(CheckEncoding(encoding));
   const EncoderOptions options{
       .block_size_bytes = size_t{kMaxPageBytes},
       .type_length = type_length,
       .max_dictionary_bytes = std::min(max_dictionary_bytes, size_t{kMaxPageBytes}),
+      .max_dictionary_values = std::min(max_dictionary_values, size_t{kMaxPageBytes}),
       .skip_tables = false};
   CFILE_ASSIGN_OR_RETURN(auto blocks,
                          encodings::MakeEncoder<T>(encoding, TypeOf<T>(type_length), options));
@@ -239,15 +245,18 @@ struct DictionaryPage {
 };
 
 // The dictionary page for all data pages that `encoder` made; none if they need none. Called once,
-// after the last: a further column chunk takes a new encoder.
+// after the last: a further column chunk takes a new encoder. kOutOfRange: it has more than
+// max_dictionary_values, which needs an encoder that was made with a higher limit.
 template <Value T>
-std::optional<DictionaryPage> EncodeDictionaryPage(Encoder<T>& encoder) {
+absl::StatusOr<std::optional<DictionaryPage>> EncodeDictionaryPage(
+    Encoder<T>& encoder, size_t max_dictionary_values = kMaxDictionaryValues) {
   ByteWriter block;  // a CFile's: the number of values stands before them
   if (!encoder.blocks->FinishDictionary(block)) return std::nullopt;
   ByteReader reader(block.span());
   DictionaryPage page;
   [[maybe_unused]] const bool counted = reader.ReadVint32(page.count);
   assert(counted);
+  CFILE_RETURN_IF_ERROR(CheckDictionarySize(page.count, max_dictionary_values));
   page.bytes.PutBytes(reader.rest());
   return page;
 }

@@ -45,7 +45,8 @@ class DictionaryEncoder final : public PageEncoder<P> {
         plain_(MakeParquetPlainEncoder<P>(options.type_length)),
         delta_(MakeDeltaEncoder<P>(options)),
         codes_(kIsBytes<P> && options.type_length == 0 ? sizeof(uint32_t) : 0,
-               std::min<size_t>(options.max_dictionary_bytes, UINT32_MAX - 1)) {}
+               std::min<size_t>(options.max_dictionary_bytes, UINT32_MAX - 1),
+               options.max_dictionary_values) {}
 
   void Encode(std::span<const P> values, EncodedBlock& block) override {
     if (values.empty()) {  // needs no dictionary, nor does it make one needed

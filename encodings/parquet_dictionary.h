@@ -25,8 +25,9 @@ namespace cfile::encodings {
 // dictionary, adds none and is a page of another encoding (EncodedBlock::encoding), as Parquet
 // allows for each page: DELTA_BINARY_PACKED of integers and DELTA_LENGTH_BYTE_ARRAY of BYTE_ARRAY,
 // where that is smaller, skip table included, else PLAIN. So the dictionary never costs more than
-// it saves. Of the options, type_length (of FIXED_LEN_BYTE_ARRAY, else 0), max_dictionary_bytes and
-// skip_tables count.
+// it saves. A block that would make the dictionary larger than its limits allow has no codes
+// either. Of the options, type_length (of FIXED_LEN_BYTE_ARRAY, else 0), max_dictionary_bytes,
+// max_dictionary_values and skip_tables count.
 template <typename P>
 std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder(const EncoderOptions& options);
 
@@ -38,9 +39,10 @@ std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder(
 // For Parquet readers: the dictionary in a file's dictionary page of `count` values, for columns
 // whose values have the C++ type `type` of ours. All values are decoded, copied from `page`.
 // kDataLoss: it is damaged; so it is with bytes behind the last value, which a PLAIN data page may
-// have. Precondition: type_length > 0 for kFixedBytes.
+// have. kOutOfRange: it has more than `max_values`. Precondition: type_length > 0 for kFixedBytes.
 absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
-    PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page);
+    PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page,
+    size_t max_values = kMaxDictionaryValues);
 
 struct ParquetDictionaryCodec {
   static constexpr Encoding kEncoding = Encoding::kParquetDictionary;
@@ -62,7 +64,7 @@ struct ParquetDictionaryCodec {
     return MakePageBlockDecoder<T>(MakeParquetDictionaryDecoder<PageType<T>>(options.dictionary));
   }
   static absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
-      PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes);
+      PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values);
 };
 
 }  // namespace cfile::encodings

@@ -41,14 +41,13 @@ absl::Status ReadByteArrays(uint64_t count, std::span<const uint8_t> text,
 
 template <typename P>
 absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length, uint64_t count,
-                                                           std::span<const uint8_t> page) {
+                                                           std::span<const uint8_t> page,
+                                                           size_t max_values) {
   const auto dictionary = std::make_shared<ValueDictionary<P>>();
   // What the bytes can hold at all is known before anything is allocated.
   constexpr bool kBits = std::is_same_v<P, bool>;
   const bool variable = kIsBytes<P> && type_length == 0;
-  if (count > kMaxDictionaryValues) {
-    return DamagedPage(count, "expected at most ", kMaxDictionaryValues, ", the library's limit");
-  }
+  if (count > UINT32_MAX) return DamagedPage(count, "codes have at most 32 bits");
   if (variable) {
     if (count > page.size() / sizeof(uint32_t)) {
       return DamagedPage(count, "their lengths alone do not fit ", page.size(), " bytes");
@@ -60,6 +59,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
       return DamagedPage(count, expected, " bytes expected, found ", page.size());
     }
   }
+  CFILE_RETURN_IF_ERROR(CheckDictionarySize(count, max_values));
   dictionary->size = static_cast<uint32_t>(count);
   dictionary->type_length = type_length;
   dictionary->values = std::make_unique_for_overwrite<P[]>(static_cast<size_t>(count));
@@ -80,6 +80,19 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
     std::memcpy(values, page.data(), page.size());
   }
   return std::shared_ptr<const Dictionary>(dictionary);
+}
+
+// That all values are in the range of T.
+template <typename T>
+absl::Status CheckRange(const Dictionary& dictionary) {
+  const auto& words = static_cast<const ValueDictionary<int32_t>&>(dictionary);
+  T narrow[512];
+  for (size_t begin = 0; begin < words.size; begin += std::size(narrow)) {
+    const size_t count = std::min<size_t>(std::size(narrow), words.size - begin);
+    absl::Status status = NarrowValues<T>({words.values.get() + begin, count}, begin, narrow);
+    if (!status.ok()) return DamagedPage(words.size, status.message());
+  }
+  return absl::OkStatus();
 }
 
 template <typename P>
@@ -260,22 +273,29 @@ class DictionaryDecoder final : public BlockDecoder<P> {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
-    PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page) {
+    PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page,
+    size_t max_values) {
   assert(type != PhysicalType::kFixedBytes || type_length > 0);
-  return VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
-    const uint32_t length = type == PhysicalType::kBytes ? 0 : PageTypeLength<T>(type_length);
-    return LoadPage<PageType<T>>(length, count, page);
-  });
+  return VisitPhysicalType(
+      type,
+      [&]<typename T>(
+          std::type_identity<T>) -> absl::StatusOr<std::shared_ptr<const Dictionary>> {
+        const uint32_t length = type == PhysicalType::kBytes ? 0 : PageTypeLength<T>(type_length);
+        CFILE_ASSIGN_OR_RETURN(auto dictionary,
+                               LoadPage<PageType<T>>(length, count, page, max_values));
+        if constexpr (kIsWidened<T>) CFILE_RETURN_IF_ERROR(CheckRange<T>(*dictionary));
+        return dictionary;
+      });
 }
 
 absl::StatusOr<std::shared_ptr<const Dictionary>> ParquetDictionaryCodec::LoadDictionary(
-    PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes) {
+    PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values) {
   ByteReader reader(bytes);
   uint64_t count;
   if (!reader.ReadVint64(count)) {
     return DataLoss("dictionary: no vint of its number of values in ", bytes.size(), " bytes");
   }
-  return ReadParquetDictionaryPage(type, type_length, count, reader.rest());
+  return ReadParquetDictionaryPage(type, type_length, count, reader.rest(), max_values);
 }
 
 template <typename P>

@@ -14,17 +14,26 @@ namespace cfile::encodings {
 namespace {
 
 constexpr uint32_t kHeaderBytes = 12;
+// What one more value adds to a block beside its bytes, at most: its offset, the selector of four
+// offsets and the zeros that fill them up.
+constexpr size_t kEntryBytes = 8;
 
 class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
  public:
   explicit PlainBinaryEncoder(const EncoderOptions& options)
-      : block_size_bytes_(options.block_size_bytes) {
+      : block_size_bytes_(options.block_size_bytes),
+        max_block_size_bytes_(options.max_block_size_bytes) {
     Begin();
   }
 
   size_t Append(std::span<const std::string_view> values) override {
     size_t taken = 0;
     for (; taken < values.size() && !full(); ++taken) {
+      if (size_bytes() + values[taken].size() + kEntryBytes > max_block_size_bytes_ &&
+          !offsets_.empty()) {
+        has_room_ = false;
+        break;
+      }
       const auto offset = static_cast<uint32_t>(bytes_.size());
       if (offsets_.size() % 4 == 0) ++offsets_bytes_;
       offsets_bytes_ += static_cast<size_t>(std::bit_width(offset) + 7) / 8;
@@ -35,7 +44,9 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
   }
 
   // As Kudu has it: looked at before each value.
-  bool full() const override { return size_bytes() > block_size_bytes_ && !offsets_.empty(); }
+  bool full() const override {
+    return (size_bytes() > block_size_bytes_ || !has_room_) && !offsets_.empty();
+  }
   uint32_t count() const override { return static_cast<uint32_t>(offsets_.size()); }
   size_t size_bytes() const override { return bytes_.size() + offsets_bytes_; }
 
@@ -56,9 +67,12 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
     bytes_.Extend(kHeaderBytes);
     offsets_.clear();
     offsets_bytes_ = 0;
+    has_room_ = true;
   }
 
   const size_t block_size_bytes_;
+  const size_t max_block_size_bytes_;
+  bool has_room_ = true;  // for the value that was looked at last
   ByteWriter bytes_;
   std::vector<uint32_t> offsets_;
   size_t offsets_bytes_ = 0;  // encoded, without padding

@@ -12,10 +12,15 @@
 namespace cfile::encodings {
 namespace {
 
+// What one value adds to a block beside its bytes, at most: two vints and a restart point.
+constexpr size_t kEntryBytes = 2 * 5 + 4;
+
 class PrefixEncoder final : public BlockEncoder<std::string_view> {
  public:
   explicit PrefixEncoder(const EncoderOptions& options)
-      : block_size_bytes_(options.block_size_bytes), restart_interval_(options.restart_interval) {
+      : block_size_bytes_(options.block_size_bytes),
+        max_block_size_bytes_(options.max_block_size_bytes),
+        restart_interval_(options.restart_interval) {
     assert(restart_interval_ > 0);
   }
 
@@ -23,7 +28,12 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
     std::string_view previous = previous_;
     size_t taken = 0;
     while (taken < values.size() && !full()) {
-      const std::string_view value = values[taken++];
+      const std::string_view value = values[taken];
+      if (size_bytes() + value.size() + kEntryBytes > max_block_size_bytes_ && count_ > 0) {
+        has_room_ = false;
+        break;
+      }
+      ++taken;
       if (until_restart_ == 0) {
         // Offsets are counted from the first entry until Finish knows how long the header is.
         if (count_ > 0) restarts_.PutFixed(static_cast<uint32_t>(entries_.size()));
@@ -41,7 +51,7 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
   }
 
   // As Kudu has it: looked at before each value, without header and restarts.
-  bool full() const override { return entries_.size() > block_size_bytes_; }
+  bool full() const override { return entries_.size() > block_size_bytes_ || !has_room_; }
   uint32_t count() const override { return count_; }
   size_t size_bytes() const override {
     return kMaxGroupVarint32Bytes + entries_.size() + restarts_.size() + sizeof(uint32_t);
@@ -65,6 +75,7 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
     restarts_.Clear();
     previous_.clear();
     count_ = until_restart_ = 0;
+    has_room_ = true;
   }
 
  private:
@@ -92,12 +103,14 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
   }
 
   const size_t block_size_bytes_;
+  const size_t max_block_size_bytes_;
   const uint32_t restart_interval_;
   ByteWriter entries_;
   ByteWriter restarts_;
   std::string previous_;  // the last value of the previous Append
   uint32_t count_ = 0;
   uint32_t until_restart_ = 0;
+  bool has_room_ = true;  // for the value that was looked at last
 };
 
 }  // namespace

@@ -189,12 +189,13 @@ absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, 
 template <typename... Codec>
 absl::StatusOr<std::shared_ptr<const Dictionary>> LoadWith(CodecList<Codec...>, Encoding encoding,
                                                            PhysicalType type, uint32_t type_length,
-                                                           std::span<const uint8_t> bytes) {
+                                                           std::span<const uint8_t> bytes,
+                                                           size_t max_values) {
   absl::StatusOr<std::shared_ptr<const Dictionary>> result = NoSuchPair(encoding, type);
   const auto try_codec = [&]<typename C>(std::type_identity<C>) {
     if constexpr (HasDictionary<C>) {
       if (C::kEncoding == encoding && C::Supports(type))
-        result = C::LoadDictionary(type, type_length, bytes);
+        result = C::LoadDictionary(type, type_length, bytes, max_values);
     }
   };
   (try_codec(std::type_identity<Codec>()), ...);
@@ -204,8 +205,9 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadWith(CodecList<Codec...>, 
 absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(Encoding encoding,
                                                                  PhysicalType type,
                                                                  uint32_t type_length,
-                                                                 std::span<const uint8_t> bytes) {
-  return LoadWith(Codecs(), DecodedAs(encoding), type, type_length, bytes);
+                                                                 std::span<const uint8_t> bytes,
+                                                                 size_t max_values) {
+  return LoadWith(Codecs(), DecodedAs(encoding), type, type_length, bytes, max_values);
 }
 
 #define CFILE_INSTANTIATE(T)                                                                       \

@@ -55,12 +55,11 @@ absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, 
                                                              const DecoderOptions& options);
 
 // The dictionary of a file's blocks, from what BlockEncoder::FinishDictionary appended; decodes all
-// of it. kDataLoss: it is damaged. kUnimplemented: no such pair, or an encoding without a
-// dictionary.
-absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(Encoding encoding,
-                                                                 PhysicalType type,
-                                                                 uint32_t type_length,
-                                                                 std::span<const uint8_t> bytes);
+// of it. kDataLoss: it is damaged. kOutOfRange: it has more than `max_values`. kUnimplemented: no
+// such pair, or an encoding without a dictionary.
+absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
+    Encoding encoding, PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes,
+    size_t max_values = kMaxDictionaryValues);
 
 // "int32", "fixed bytes", ...
 std::string_view PhysicalTypeName(PhysicalType type);

@@ -1,4 +1,5 @@
-// How encodings report: absl::Status, kDataLoss for bytes that are not what they should be.
+// How encodings report: absl::Status, kDataLoss for bytes that are not what they should be,
+// kOutOfRange for what a limit does not allow.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,13 @@ std::string StrCat(const Parts&... parts) {
 template <typename... Parts>
 absl::Status DataLoss(const Parts&... parts) {
   return absl::DataLossError(StrCat(parts...));
+}
+
+// kOutOfRange with the concatenation of `parts`: a limit that users choose was met, and nothing is
+// damaged. The last part is an AboveLimit.
+template <typename... Parts>
+absl::Status OutOfRange(const Parts&... parts) {
+  return absl::OutOfRangeError(StrCat(parts...));
 }
 
 // How an error names a limit that users choose: "above the limit of 64: raise max_depth".

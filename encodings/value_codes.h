@@ -114,11 +114,11 @@ class CodeSlots {
 template <typename P>
 class ValueCodes {
  public:
-  // Bytes of a value in the dictionary: its own and `overhead_bytes` more. Precondition:
-  // limit_bytes < 2^32 - 1.
-  ValueCodes(size_t overhead_bytes, size_t limit_bytes)
-      : overhead_bytes_(overhead_bytes), limit_bytes_(limit_bytes) {
-    assert(limit_bytes < UINT32_MAX);
+  // Bytes of a value in the dictionary: its own and `overhead_bytes` more. Preconditions:
+  // limit_bytes < 2^32 - 1; limit_values < 2^31.
+  ValueCodes(size_t overhead_bytes, size_t limit_bytes, size_t limit_values)
+      : overhead_bytes_(overhead_bytes), limit_bytes_(limit_bytes), limit_values_(limit_values) {
+    assert(limit_bytes < UINT32_MAX && limit_values <= INT32_MAX);
   }
 
   static constexpr uint32_t kNoCode = UINT32_MAX;
@@ -130,7 +130,7 @@ class ValueCodes {
   }
 
   // Calls take(i, code) for each of the values in order, until it returns false. The code is a new
-  // one, size() before, for a value not seen before, or kNoCode if the limit is reached. `take` may
+  // one, size() before, for a value not seen before, or kNoCode if a limit is reached. `take` may
   // Truncate, and then ends it.
   template <typename Take>
   void VisitCodes(std::span<const P> values, Take take) {
@@ -159,7 +159,7 @@ class ValueCodes {
     }
   }
 
-  // The codes of all values. False, with some codes missing, if the limit is reached.
+  // The codes of all values. False, with some codes missing, if a limit is reached.
   bool CodesOf(std::span<const P> values, uint32_t* codes) {
     bool all = true;
     VisitCodes(values, [&](size_t i, uint32_t code) {
@@ -262,7 +262,7 @@ class ValueCodes {
 
   [[gnu::noinline]] uint32_t Add(Slot& slot, uint32_t tag, const Key& key, const P& value) {
     const size_t added = SizeOf(value) + overhead_bytes_;
-    if (added > limit_bytes_ - bytes_) return kNoCode;
+    if (added > limit_bytes_ - bytes_ || entries_.size() >= limit_values_) return kNoCode;
     bytes_ += added;
     const uint32_t code = size();
     slot.tag = tag;
@@ -298,6 +298,7 @@ class ValueCodes {
   const HashSeed seed_ = ProcessHashSeed();
   const size_t overhead_bytes_;
   const size_t limit_bytes_;
+  const size_t limit_values_;
   size_t bytes_ = 0;
   CodeSlots<Slot> slots_;
   std::vector<Entry> entries_;

@@ -6,12 +6,16 @@
 #include <memory>
 
 #include "encodings/block_codec.h"
+#include "encodings/status.h"
 
 namespace cfile::encodings {
 
-// Blocks of dictionaries that claim more values are refused: a view of 16 bytes is made for each,
-// of a byte of the file or less.
-inline constexpr uint32_t kMaxDictionaryValues = 1 << 22;
+// kOutOfRange if a dictionary of `count` values has more than `max_values`.
+inline absl::Status CheckDictionarySize(uint64_t count, size_t max_values) {
+  if (count <= max_values) return absl::OkStatus();
+  return absl::OutOfRangeError(StrCat("a dictionary of ", count, " values is ",
+                                      AboveLimit(max_values, "max_dictionary_values")));
+}
 
 // Immutable once loaded. (Not std::vector<P>: std::vector<bool> has no addresses.)
 template <typename P>

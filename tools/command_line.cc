@@ -1,11 +1,18 @@
 #include "tools/command_line.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 
 namespace cfile::tools {
 
@@ -26,11 +33,34 @@ ExitCode ExitCodeOf(const absl::Status& status) {
   }
 }
 
+std::string WithOptionNames(std::string_view message) {
+  constexpr std::string_view kRaise = ": raise ";
+  constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
+      {"max_block_size_bytes", "--max-block-size"},
+      {"max_bloom_filter_bytes", "--max-bloom-filter-size"},
+      {"max_metadata_size_bytes", "--max-metadata-size"},
+      {"max_index_size_bytes", "--max-index-size"},
+      {"max_index_depth", "--max-depth"},
+      {"max_depth", "--max-depth"},
+      {"max_leaves", "--max-leaves"},
+      {"max_nodes", "--max-leaves"},
+  };
+  std::string result(message);
+  const size_t raise = result.rfind(kRaise);
+  if (raise == std::string::npos) return result;
+  const size_t name = raise + kRaise.size();
+  for (const auto& [limit, option] : kOptions) {
+    if (result.compare(name, limit.size(), limit) == 0)
+      return result.replace(name, limit.size(), option);
+  }
+  return result;
+}
+
 ExitCode Report(std::string_view tool, const absl::Status& status) {
   // A status without a message still has a code that says something.
   std::string message = status.message().empty()
                             ? status.ToString()
-                            : std::string(status.message().data(), status.message().size());
+                            : WithOptionNames({status.message().data(), status.message().size()});
   // Names in files may hold what a terminal would act on.
   for (char& byte : message) {
     if ((static_cast<uint8_t>(byte) < 0x20 && byte != '\n') || byte == 0x7f) byte = '?';
@@ -51,6 +81,52 @@ void EndQuietlyOnClosedPipe() {
   struct sigaction action = {};
   action.sa_handler = [](int) { _exit(kFine); };
   sigaction(SIGPIPE, &action, nullptr);
+}
+
+void OpenStandardStreams() {
+  // open() takes the lowest free number.
+  int descriptor = 0;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDWR);
+  if (descriptor >= 0) close(descriptor);
+}
+
+ExitCode Print(std::string_view tool, std::string_view text) {
+  errno = 0;
+  const bool printed = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+                       std::fflush(stdout) == 0;
+  if (printed || errno == EPIPE) return kFine;
+  return Report(tool, absl::UnavailableError(absl::StrCat(
+                          "standard output could not be written: ", std::strerror(errno))));
+}
+
+CLI::Validator NumberIn(uint64_t min, uint64_t max) {
+  return CLI::Validator(
+      [min, max](std::string& text) {
+        uint64_t number = 0;
+        const bool fits = text.find_first_not_of("0123456789") == std::string::npos &&
+                          absl::SimpleAtoi(text, &number) && number >= min && number <= max;
+        return fits ? "" : absl::StrCat("'", text, "' is not a number from ", min, " to ", max);
+      },
+      "");
+}
+
+CLI::Validator BytesIn(uint64_t min, uint64_t max) {
+  return CLI::Validator(
+      [min, max](std::string& text) {
+        std::string bytes = text;
+        try {
+          if (CLI::AsSizeValue(false)(bytes).empty() && NumberIn(min, max)(bytes).empty() &&
+              !text.starts_with('-')) {
+            text = bytes;
+            return std::string();
+          }
+        } catch (const CLI::ParseError&) {
+          // The message below says what is expected.
+        }
+        return absl::StrCat("'", text, "' is not a number of bytes from ", min, " to ", max,
+                            ", such as 64KiB");
+      },
+      "");
 }
 
 }  // namespace cfile::tools

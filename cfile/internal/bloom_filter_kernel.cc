@@ -1,4 +1,6 @@
-// BloomFilterBuilder::Add: the eight words of a block at once.
+// SetBloomBits: the eight words of a block at once.
+#include <cassert>
+
 #include "cfile/internal/bloom_filter.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -11,11 +13,17 @@ namespace cfile::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-void SetBloomBits(std::span<const uint64_t> hashes, uint32_t* words, size_t num_blocks) {
+void SetBits(std::span<const uint64_t> hashes, std::span<BloomBlock> filter) {
+  // Of a large filter the waits for memory overlap.
+  uint32_t* blocks[kBloomBatch];
+  for (size_t k = 0; k < hashes.size(); ++k) {
+    blocks[k] = filter[BloomBlockOf(hashes[k], filter.size())].words;
+    __builtin_prefetch(blocks[k], 1);
+  }
   const hn::CappedTag<uint32_t, kBloomBlockWords> d;
-  for (const uint64_t hash : hashes) {
-    uint32_t* const block = words + BloomBlockOf(hash, num_blocks) * kBloomBlockWords;
-    const auto low = hn::Set(d, static_cast<uint32_t>(hash));
+  for (size_t k = 0; k < hashes.size(); ++k) {
+    uint32_t* const block = blocks[k];
+    const auto low = hn::Set(d, static_cast<uint32_t>(hashes[k]));
     for (size_t i = 0; i < kBloomBlockWords; i += hn::Lanes(d)) {
       const auto bit = hn::ShiftRight<27>(hn::Mul(low, hn::LoadU(d, kBloomSalts + i)));
       const auto bits = hn::Shl(hn::Set(d, 1), bit);
@@ -31,10 +39,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cfile::internal {
 
-HWY_EXPORT(SetBloomBits);
+HWY_EXPORT(SetBits);
 
-void BloomFilterBuilder::Add(std::span<const uint64_t> hashes) {
-  HWY_DYNAMIC_DISPATCH(SetBloomBits)(hashes, words_.data(), words_.size() / kBloomBlockWords);
+void SetBloomBits(std::span<const uint64_t> hashes, std::span<BloomBlock> filter) {
+  assert(hashes.size() <= kBloomBatch);
+  HWY_DYNAMIC_DISPATCH(SetBits)(hashes, filter);
 }
 
 }  // namespace cfile::internal

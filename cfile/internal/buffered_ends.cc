@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/internal/named_status.h"
 #include "encodings/status.h"
 
 namespace cfile::internal {
@@ -33,7 +34,7 @@ class BufferedEnds final : public Source {
   uint64_t size() const override { return source_->size(); }
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
     if (tail_.Copy(offset, out) || head_.Copy(offset, out)) return absl::OkStatus();
-    return source_->ReadAt(offset, out);
+    return Named(source_->ReadAt(offset, out), name());
   }
 
  private:
@@ -44,7 +45,7 @@ class BufferedEnds final : public Source {
 
 absl::StatusOr<Piece> ReadPiece(const Source& source, uint64_t offset, uint64_t size) {
   Piece piece{.offset = offset, .bytes = std::vector<uint8_t>(size)};
-  if (size > 0) CFILE_RETURN_IF_ERROR(source.ReadAt(offset, piece.bytes));
+  if (size > 0) CFILE_RETURN_IF_ERROR(Named(source.ReadAt(offset, piece.bytes), source.name()));
   return piece;
 }
 

@@ -38,16 +38,36 @@ absl::Status PrepareToWrite(const std::string& name, const ColumnType& type,
                      : absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
 }
 
-// An encoder whose blocks end at about `block_size_bytes`. Precondition: PrepareToWrite was OK.
+static_assert(kMaxDictionaryValues == encodings::kMaxDictionaryValues);
+
+// What a block may take beside its values and its null bitmap: headers and lengths.
+inline constexpr size_t kBlockOverheadBytes = 64;
+
+// The null bitmap takes at most an eighth of a block (and what the rows of one call add).
+inline size_t MaxValidityBytes(const WriterOptions& options) {
+  return options.max_block_size_bytes / 8;
+}
+
+// An encoder whose blocks end at about options.block_size_bytes or, with `whole_records`, where the
+// caller says. Precondition: PrepareToWrite was OK.
 template <typename T>
 absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const ColumnType& type,
                                                                        const WriterOptions& options,
-                                                                       size_t block_size_bytes) {
+                                                                       bool whole_records) {
+  const size_t beside = kBlockOverheadBytes +
+                        (options.nullable && !whole_records ? MaxValidityBytes(options) : 0);
+  const size_t largest = options.max_block_size_bytes;
+  const size_t largest_body = largest - std::min(kBlockOverheadBytes, largest);
   const encodings::EncoderOptions encoder_options{
-      .block_size_bytes = block_size_bytes,
+      .block_size_bytes = whole_records ? largest : options.block_size_bytes,
       .restart_interval = options.restart_interval,
       .type_length = type.type_length,
-      .kudu_exact = options.compatibility == Compatibility::kKudu};
+      .kudu_exact = options.compatibility == Compatibility::kKudu,
+      .max_dictionary_bytes =
+          std::min(encodings::EncoderOptions().max_dictionary_bytes, largest_body),
+      .max_dictionary_values = std::min<size_t>(options.max_dictionary_values, INT32_MAX),
+      .max_block_size_bytes = largest - std::min(beside, largest),
+      .whole_records = whole_records};
   if (options.encoding == Encoding::kAuto) {
     return MakeAutoEncoder<T>(type.physical(), encoder_options,
                               {.goal = options.goal,
@@ -67,7 +87,7 @@ absl::Status CheckSizes(std::span<const std::string_view> values, const ColumnTy
                         const WriterOptions& options, Where where) {
   const bool fixed = type.physical() == PhysicalType::kFixedBytes;
   const size_t block_limit =
-      options.max_block_size_bytes - std::min<size_t>(64, options.max_block_size_bytes);
+      options.max_block_size_bytes - std::min(kBlockOverheadBytes, options.max_block_size_bytes);
   const size_t limit = std::min(options.max_value_size_bytes, block_limit);
   for (size_t i = 0; i < values.size(); ++i) {
     const size_t size = values[i].size();

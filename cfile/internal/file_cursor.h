@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/file_reader.h"
 #include "cfile/internal/index_tree.h"
+#include "cfile/internal/named_status.h"
 #include "encodings/registry.h"
 #include "encodings/status.h"
 
@@ -35,12 +36,15 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileR
     status = encodings::MakeDecoder<T>(info.encoding, info.type.physical(), info.type.type_length)
                  .status();
   }
-  if (!status.ok()) return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
+  CFILE_RETURN_IF_ERROR(Named(status, name));
+  CFILE_RETURN_IF_ERROR(file.CheckNumValues());
   return file.Dictionary();
 }
 
 // Block: BlockCursor or LevelBlockCursor; see the former for what Open, SeekToRow, row, num_rows
 // and first_ordinal mean. Errors as those of Cursor (cfile/reader.h). Thread-compatible.
+//
+// A call that fails leaves the position where it was, so that it can be made again.
 template <typename Block>
 class FileCursor {
  public:
@@ -50,27 +54,9 @@ class FileCursor {
         paths_{IndexPath(file_.get(), IndexKind::kPositional),
                IndexPath(file_.get(), IndexKind::kValue)} {}
 
-  // `access`: kScan if blocks behind it will be wanted too.
+  // `access`: kScan if the blocks after it will be wanted too.
   absl::Status SeekToOrdinal(uint64_t ordinal, BlockAccess access = BlockAccess::kSeek) {
-    const uint64_t end = file_->info().num_values;
-    if (ordinal > end) return OutOfRange(ordinal);
-    if (InBlock(ordinal)) return SeekInBlock(ordinal);
-    if (ordinal == end) return GoToEnd();
-    Unload();
-    // The value index alone knows where the file begins.
-    const bool first_by_key = ordinal == 0 && !file_->info().positional_index_root;
-    path_ = &paths_[first_by_key ? 1 : 0];
-    CFILE_RETURN_IF_ERROR(first_by_key ? path_->SeekToKey("") : path_->SeekToOrdinal(ordinal));
-    if (!path_->valid()) return Damage("the index is empty, the footer says ", end, " values");
-    CFILE_RETURN_IF_ERROR(LoadBlock(access));
-    if (!InBlock(ordinal)) {
-      Unload();
-      return internal::InBlock(
-          encodings::DataLoss("the index names it for ordinal ", ordinal, ", found the rows ",
-                              first_ordinal_, " to ", first_ordinal_ + block_.num_rows()),
-          file_->source().name(), loaded_pointer_);
-    }
-    return SeekInBlock(ordinal);
+    return Seeking([&] { return GoTo(ordinal, access); });
   }
 
   // Goes to where `other`, a cursor of the same file, is; by the same index, as a file need not
@@ -78,22 +64,31 @@ class FileCursor {
   absl::Status SeekToPlaceOf(const FileCursor& other) {
     Unload();
     ordinal_ = other.ordinal();
-    if (!other.loaded_) return absl::OkStatus();
+    resume_ = other.resume_;
+    failed_ = other.failed_;
+    if (other.path_ == nullptr) return absl::OkStatus();
     const ptrdiff_t kind = other.path_ - other.paths_;
     paths_[kind] = other.paths_[kind];
     path_ = &paths_[kind];
+    if (!other.loaded_) return absl::OkStatus();
     CFILE_RETURN_IF_ERROR(LoadBlock(BlockAccess::kSeek));
     return SeekInBlock(ordinal_);
   }
 
-  // The batch that block().Next(max_rows) gives behind the position, wherever that is, and, by
+  // The batch that block().Next(max_rows) gives at the position, wherever that is, and, by
   // `first_ordinal`, the row it begins at. At the end an empty one.
   template <typename Batch>
   absl::StatusOr<Batch> NextBatch(size_t max_rows, uint64_t& first_ordinal) {
     if (!loaded_) {
       first_ordinal = ordinal_;
-      if (ordinal_ >= num_values()) return Batch{};
-      CFILE_RETURN_IF_ERROR(SeekToOrdinal(ordinal_, BlockAccess::kScan));
+      CFILE_RETURN_IF_ERROR(failed_);
+      if (resume_ != Resume::kBySeek) {
+        CFILE_RETURN_IF_ERROR(EnterNextBlock(BlockAccess::kScan));
+      } else if (ordinal_ < num_values()) {
+        CFILE_RETURN_IF_ERROR(SeekToOrdinal(ordinal_, BlockAccess::kScan));
+      } else {
+        return Batch{};
+      }
     }
     while (block_.row() == block_.num_rows()) {
       CFILE_ASSIGN_OR_RETURN(const bool more, NextBlock());
@@ -102,7 +97,11 @@ class FileCursor {
     }
     first_ordinal = ordinal();
     auto batch = block_.Next(max_rows);
-    if (!batch.ok()) return Failed(batch.status());
+    if (!batch.ok()) {
+      absl::Status status = Failed(batch.status());
+      failed_ = status;
+      return status;
+    }
     return batch;
   }
 
@@ -122,10 +121,28 @@ class FileCursor {
     return encodings::DataLoss(file_->source().name(), ": ", parts...);
   }
 
+  // Calls `seek`, which returns a Status or StatusOr. If that fails, ordinal() is as before.
+  template <typename Seek>
+  auto Seeking(const Seek& seek) {
+    const uint64_t before = ordinal();
+    auto result = seek();
+    if (!result.ok() && ordinal() != before) {
+      Unload();
+      ordinal_ = before;
+    }
+    return result;
+  }
+
   // An error inside the block in hand, which is let go.
   absl::Status Failed(const absl::Status& status) {
     Unload();
     return internal::InBlock(status, file_->source().name(), loaded_pointer_);
+  }
+
+  // That no block follows. Called at the end of the rows.
+  absl::Status CheckEnd() const {
+    if (!loaded_ || ordinal() < num_values() || path_->at_last()) return absl::OkStatus();
+    return Damage("the footer says ", num_values(), " values, the index has blocks after them");
   }
 
   bool InBlock(uint64_t ordinal) const {
@@ -146,6 +163,34 @@ class FileCursor {
   void Unload() {
     ordinal_ = ordinal();
     loaded_ = false;
+    resume_ = Resume::kBySeek;
+    failed_ = absl::OkStatus();
+  }
+
+  // SeekToOrdinal. After an error the position is anywhere.
+  absl::Status GoTo(uint64_t ordinal, BlockAccess access) {
+    const uint64_t end = file_->info().num_values;
+    if (ordinal > end) return OutOfRange(ordinal);
+    if (InBlock(ordinal)) return SeekInBlock(ordinal);
+    if (ordinal == end) return GoToEnd();
+    // The value index alone knows where the file begins.
+    const bool first_by_key = ordinal == 0 && !file_->info().positional_index_root;
+    IndexPath* const path = &paths_[first_by_key ? 1 : 0];
+    // Where the file has no such index, the block in hand stays.
+    if (path == path_) Unload();
+    CFILE_RETURN_IF_ERROR(first_by_key ? path->SeekToKey("") : path->SeekToOrdinal(ordinal));
+    Unload();
+    path_ = path;
+    if (!path_->valid()) return Damage("the index is empty, the footer says ", end, " values");
+    CFILE_RETURN_IF_ERROR(LoadBlock(access));
+    if (!InBlock(ordinal)) {
+      Unload();
+      return internal::InBlock(
+          encodings::DataLoss("the index names it for ordinal ", ordinal, ", found the rows ",
+                              first_ordinal_, " to ", first_ordinal_ + block_.num_rows()),
+          file_->source().name(), loaded_pointer_);
+    }
+    return SeekInBlock(ordinal);
   }
 
   // Opens the block that path_ stands at.
@@ -187,21 +232,32 @@ class FileCursor {
     const uint64_t expected = first_ordinal_ + block_.num_rows();
     Unload();
     ordinal_ = expected;
-    CFILE_RETURN_IF_ERROR(path_->Next());
-    if (!path_->valid()) {
-      if (expected == num_values()) return false;
-      return Damage("the blocks end at ordinal ", expected, ", the footer says ", num_values(),
-                    " values");
-    }
-    CFILE_RETURN_IF_ERROR(LoadBlock(access));
-    if (first_ordinal_ != expected) {
-      Unload();
-      ordinal_ = expected;
-      return internal::InBlock(encodings::DataLoss("expected the block of ordinal ", expected,
-                                                   ", found that of ordinal ", first_ordinal_),
-                               file_->source().name(), loaded_pointer_);
-    }
+    if (expected == num_values() && path_->at_last()) return false;
+    resume_ = Resume::kAfterPath;
+    CFILE_RETURN_IF_ERROR(EnterNextBlock(access));
     return true;
+  }
+
+  // Opens the block that begins at ordinal_, from where path_ stands by resume_, which is not
+  // kBySeek.
+  absl::Status EnterNextBlock(BlockAccess access) {
+    if (resume_ == Resume::kAfterPath) {
+      if (path_->at_last()) {
+        return Damage("the blocks end at ordinal ", ordinal_, ", the footer says ", num_values(),
+                      " values");
+      }
+      CFILE_RETURN_IF_ERROR(path_->Next());
+      resume_ = Resume::kAtPath;
+    }
+    const uint64_t expected = ordinal_;
+    CFILE_RETURN_IF_ERROR(LoadBlock(access));
+    if (first_ordinal_ == expected) return absl::OkStatus();
+    Unload();
+    ordinal_ = expected;
+    resume_ = Resume::kAtPath;
+    return internal::InBlock(encodings::DataLoss("expected the block of ordinal ", expected,
+                                                 ", found that of ordinal ", first_ordinal_),
+                             file_->source().name(), loaded_pointer_);
   }
 
   std::shared_ptr<FileReader> file_;
@@ -217,6 +273,18 @@ class FileCursor {
   IndexPath::LeafEntry loaded_entry_;
   uint64_t first_ordinal_ = 0;  // of block_
   uint64_t ordinal_ = 0;        // where to go on if no block is loaded
+
+  // If no block is loaded: how the one of ordinal_ is found. By the path where a file has no
+  // positional index.
+  enum class Resume : uint8_t {
+    kBySeek,
+    kAfterPath,  // it is the one after that of path_
+    kAtPath,     // it is that of path_
+  };
+  Resume resume_ = Resume::kBySeek;
+  // Damage that NextBatch met inside a block: returned again until the next seek, as a part of a
+  // record may have been given.
+  absl::Status failed_;
 };
 
 }  // namespace cfile::internal

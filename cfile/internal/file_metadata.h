@@ -21,11 +21,11 @@ inline constexpr std::string_view kReservedKeyPrefix = "cfile.";
 inline constexpr std::string_view kColumnKey = "cfile.column";
 
 // Appends the header of a file with `info`'s version and header_metadata; unless compatible with
-// Kudu byte for byte, with the column's description too. Returns the message in it.
+// Kudu byte for byte, with the column's description too. Returns the bytes of its message.
 std::string AppendHeader(const FileInfo& info, Compatibility compatibility,
                          encodings::ByteWriter& out);
 
-// Appends the footer of a file with all that `info` says. Returns the message in it.
+// Appends the footer of a file with all that `info` says. Returns the bytes of its message.
 std::string AppendFooter(const FileInfo& info, Compatibility compatibility,
                          encodings::ByteWriter& out);
 
@@ -39,6 +39,9 @@ bool NeedsExtension(const ColumnType& type);
 // names; `levels`: it has them, with the limits that `info` names; `blocks_differ`: each says its
 // encoding.
 uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_differ);
+
+// The most bytes of a statistics block that `options` allow, stored and before compression.
+uint64_t StatisticsLimit(const ReaderOptions& options);
 
 // Reads header and footer and checks all that they say against each other and the file's size.
 // Errors as Reader::Open.

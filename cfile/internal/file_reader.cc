@@ -48,9 +48,10 @@ FileReader::~FileReader() {
 }
 
 absl::StatusOr<FetchedBlock> FileReader::FetchOnce(const BlockPointer& pointer,
+                                                   size_t max_size_bytes,
                                                    BlockBuffer& buffer) const {
-  return FetchBlock(*source_, format_, pointer, options_.verify_checksums,
-                    options_.max_block_size_bytes, pointer.end(), buffer);
+  return FetchBlock(*source_, format_, pointer, options_.verify_checksums, max_size_bytes,
+                    pointer.end(), buffer);
 }
 
 absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
@@ -59,7 +60,8 @@ absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
                                                                 uint64_t first_block_offset) const {
   BlockBuffer buffer;
   auto node = [&]() -> absl::StatusOr<std::unique_ptr<IndexNode>> {
-    CFILE_ASSIGN_OR_RETURN(const FetchedBlock block, FetchOnce(pointer, buffer));
+    CFILE_ASSIGN_OR_RETURN(const FetchedBlock block,
+                           FetchOnce(pointer, options_.max_block_size_bytes, buffer));
     const size_t taken = index_bytes_.load(std::memory_order_acquire);
     const size_t room =
         options_.max_index_size_bytes - std::min(options_.max_index_size_bytes, taken);
@@ -134,15 +136,30 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
   return kept;
 }
 
+absl::Status FileReader::CheckNumValues() {
+  if (info_.num_values > 0 || info_.holds_bloom_filters()) return absl::OkStatus();
+  for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
+    const bool positional = kind == IndexKind::kPositional;
+    if (!(positional ? info_.positional_index_root : info_.value_index_root)) continue;
+    CFILE_ASSIGN_OR_RETURN(const IndexNode* root, IndexRoot(kind));
+    if (root->num_entries() == 0) continue;
+    return encodings::DataLoss(source_->name(), ": the footer says 0 values, the ",
+                               positional ? "positional" : "value", " index has blocks");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Dictionary() {
   if (!info_.dictionary) return nullptr;
   const std::lock_guard lock(dictionary_mutex_);
   if (dictionary_ != nullptr) return dictionary_;
   BlockBuffer buffer;
   auto dictionary = [&]() -> absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> {
-    CFILE_ASSIGN_OR_RETURN(const FetchedBlock block, FetchOnce(*info_.dictionary, buffer));
+    CFILE_ASSIGN_OR_RETURN(
+        const FetchedBlock block,
+        FetchOnce(*info_.dictionary, options_.max_block_size_bytes, buffer));
     return encodings::LoadDictionary(info_.encoding, info_.type.physical(), info_.type.type_length,
-                                     block.bytes);
+                                     block.bytes, options_.max_dictionary_values);
   }();
   if (!dictionary.ok()) return InBlock(dictionary.status(), source_->name(), *info_.dictionary);
   dictionary_ = *std::move(dictionary);
@@ -150,17 +167,34 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Diction
 }
 
 absl::StatusOr<std::shared_ptr<const FileStatistics>> FileReader::Statistics() {
-  if (!info_.statistics) return nullptr;
+  if (!info_.statistics || info_.statistics_above_limit) return nullptr;
   const std::lock_guard lock(statistics_mutex_);
-  if (statistics_ != nullptr) return statistics_;
+  if (statistics_) return *statistics_;
+  auto statistics = ReadStatistics();
+  if (statistics.ok()) {
+    statistics_ = std::make_shared<const FileStatistics>(*std::move(statistics));
+  } else if (absl::IsOutOfRange(statistics.status())) {
+    statistics_ = nullptr;  // compressed, so that the footer alone did not tell
+  } else {
+    return statistics.status();
+  }
+  return *statistics_;
+}
+
+absl::StatusOr<FileStatistics> FileReader::ReadStatistics() const {
   BlockBuffer buffer;
+  const uint64_t limit = StatisticsLimit(options_);
   auto statistics = [&]() -> absl::StatusOr<FileStatistics> {
-    CFILE_ASSIGN_OR_RETURN(const FetchedBlock block, FetchOnce(*info_.statistics, buffer));
-    return ParseStatistics(block.bytes, info_);
+    const auto block = FetchOnce(*info_.statistics, limit, buffer);
+    if (absl::IsOutOfRange(block.status())) {
+      return encodings::OutOfRange("the statistics are ",
+                                   encodings::AboveLimit(limit, "max_bloom_filter_bytes"));
+    }
+    CFILE_RETURN_IF_ERROR(block.status());
+    return ParseStatistics(block->bytes, info_);
   }();
   if (!statistics.ok()) return InBlock(statistics.status(), source_->name(), *info_.statistics);
-  statistics_ = std::make_shared<const FileStatistics>(*std::move(statistics));
-  return statistics_;
+  return statistics;
 }
 
 absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, uint32_t entry,

@@ -57,11 +57,19 @@ class FileReader {
   absl::StatusOr<const IndexNode*> IndexChild(IndexKind kind, const IndexNode& parent,
                                               uint32_t entry);
 
+  // That a file whose footer says 0 values has no data blocks. Reads the indexes' roots of such a
+  // file. kDataLoss.
+  absl::Status CheckNumValues();
+
   // The file's dictionary, read and decoded once; null if the file has none. Thread-safe.
   absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> Dictionary();
 
-  // The file's statistics, read and checked once; null if the file has none. Thread-safe.
+  // The file's statistics, read and checked once; null if the file has none, or if they are above
+  // the limit (StatisticsLimit). Thread-safe.
   absl::StatusOr<std::shared_ptr<const FileStatistics>> Statistics();
+  // The same without what is kept; kOutOfRange if they are above the limit. Precondition: the file
+  // has statistics.
+  absl::StatusOr<FileStatistics> ReadStatistics() const;
 
   // The data block of a leaf's entry, its checksum verified if no one has done so yet; not from the
   // cache. Errors name file and block.
@@ -83,7 +91,8 @@ class FileReader {
  private:
   FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options, FileInfo info);
   // A block that is read once: an index node, the dictionary, the statistics.
-  absl::StatusOr<FetchedBlock> FetchOnce(const BlockPointer& pointer, BlockBuffer& buffer) const;
+  absl::StatusOr<FetchedBlock> FetchOnce(const BlockPointer& pointer, size_t max_size_bytes,
+                                         BlockBuffer& buffer) const;
   // Tells the source what a scan that is at `pointer` comes to next.
   void AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const;
   absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
@@ -107,7 +116,8 @@ class FileReader {
   std::mutex dictionary_mutex_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;  // guarded by dictionary_mutex_
   std::mutex statistics_mutex_;
-  std::shared_ptr<const FileStatistics> statistics_;  // guarded by statistics_mutex_
+  // Empty until they were read. Guarded by statistics_mutex_.
+  std::optional<std::shared_ptr<const FileStatistics>> statistics_;
 };
 
 }  // namespace cfile::internal

@@ -9,6 +9,7 @@
 #include "cfile/internal/crc32c.h"
 #include "cfile/internal/data_block.h"
 #include "cfile/internal/file_metadata.h"
+#include "cfile/internal/named_status.h"
 #include "cfile/internal/parse_message.h"
 #include "encodings/registry.h"
 #include "encodings/status.h"
@@ -110,6 +111,8 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   }
   if (options.max_block_size_bytes > kLargestBlockBytes)
     return Invalid("max_block_size_bytes must be below 2^31");
+  if (options.max_bloom_filter_bytes > kLargestBlockBytes)
+    return Invalid("max_bloom_filter_bytes must be below 2^31");
   if (options.max_values_per_block == 0) return Invalid("max_values_per_block must be at least 1");
   if (options.bloom_filter_bits_per_value > 0 && !HasStatistics(options)) {
     return Invalid(
@@ -151,9 +154,13 @@ FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
   if (options.positional_index) {
     const auto form =
         options.version == FormatVersion::kV1 ? IndexKeyForm::kVint64Ordinal : IndexKeyForm::kBytes;
-    positional_.emplace(form, options.index_block_size_bytes);
+    positional_.emplace(IndexKind::kPositional, form, options.index_block_size_bytes,
+                        options.max_block_size_bytes);
   }
-  if (options.value_index) value_.emplace(IndexKeyForm::kBytes, options.index_block_size_bytes);
+  if (options.value_index) {
+    value_.emplace(IndexKind::kValue, IndexKeyForm::kBytes, options.index_block_size_bytes,
+                   options.max_block_size_bytes);
+  }
 }
 
 void FileWriter::SetLevels(const LevelLimits& limits) {
@@ -178,8 +185,17 @@ absl::Status FileWriter::CheckMetadata(std::string_view what, size_t size,
   }
   const absl::Status status = CheckParsedSize(message, limit, type);
   if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat(name(), ": the ", std::string(what), ": ",
-                                                  status.message()));
+  return absl::OutOfRangeError(encodings::StrCat(name(), ": the ", what, ": ", status.message()));
+}
+
+absl::Status FileWriter::CheckIndexSize() const {
+  const size_t size = (positional_ ? positional_->reader_memory_bytes() : 0) +
+                      (value_ ? value_->reader_memory_bytes() : 0);
+  const size_t limit = options_.max_index_size_bytes;
+  if (size <= limit) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      encodings::StrCat(name(), ": an index that takes ", size, " bytes of memory is ",
+                        encodings::AboveLimit(limit, "max_index_size_bytes")));
 }
 
 absl::Status FileWriter::Begin() {
@@ -187,7 +203,7 @@ absl::Status FileWriter::Begin() {
   const std::string message = AppendHeader(info_, options_.compatibility, header);
   CFILE_RETURN_IF_ERROR(
       CheckMetadata("header", header.size(), message, *CFileHeaderPB::descriptor()));
-  CFILE_RETURN_IF_ERROR(sink_->Append(header.span()));
+  CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(header.span()), sink_->name()));
   appender_.emplace(sink_.get(), header.size(), options_.version, options_.compression,
                     options_.max_block_size_bytes, options_.compression_level);
   return absl::OkStatus();
@@ -225,17 +241,19 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, uint6
   BlockStorage storage{.compress = block.compressible};
   if (block.aligned_values_offset && options_.compatibility != Compatibility::kKudu)
     storage.align_at = prefix.size() + *block.aligned_values_offset;
+  if (value_) CFILE_RETURN_IF_ERROR(value_->MakeRoom(value_key, *appender_));
   CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,
                          appender_->Append(prefix.span(), block.bytes.span(), storage));
   AddTotals(encoding, pointer, prefix.size() + block.bytes.size());
   if (positional_)
     CFILE_RETURN_IF_ERROR(positional_->Add(OrdinalKey(first_ordinal), pointer, *appender_));
   if (value_) CFILE_RETURN_IF_ERROR(value_->Add(value_key, pointer, *appender_));
-  return absl::OkStatus();
+  return CheckIndexSize();
 }
 
 absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionary,
-                                std::string_view statistics, std::optional<uint64_t> num_entries) {
+                                const StatisticsBytes& statistics,
+                                std::optional<uint64_t> num_entries) {
   info_.num_values = num_values;
   info_.num_entries = num_entries;
   if (chooses()) {
@@ -254,20 +272,27 @@ absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionar
   if (value_) {
     CFILE_ASSIGN_OR_RETURN(info_.value_index_root, value_->Finish(*appender_));
   }
+  CFILE_RETURN_IF_ERROR(CheckIndexSize());
   if (dictionary != nullptr) {
     CFILE_ASSIGN_OR_RETURN(info_.dictionary, appender_->Append({}, dictionary->span()));
   }
-  if (!statistics.empty()) {
-    CFILE_ASSIGN_OR_RETURN(info_.statistics, appender_->Append({}, encodings::AsBytes(statistics)));
+  if (!statistics.message.empty()) {
+    // A filter hardly compresses, and is not copied to try it.
+    const BlockStorage storage{.compress = statistics.bloom_filter.empty(),
+                               .extra_size_bytes = statistics.bloom_filter.size()};
+    CFILE_ASSIGN_OR_RETURN(info_.statistics,
+                           appender_->Append(encodings::AsBytes(statistics.message),
+                                             statistics.bloom_filter, storage));
+    info_.bloom_filter = statistics.bloom_info;
     info_.compatible_features |= kCompatibleFeatureStatistics;
   }
   ByteWriter footer;
   const std::string message = AppendFooter(info_, options_.compatibility, footer);
   CFILE_RETURN_IF_ERROR(
       CheckMetadata("footer", footer.size(), message, *CFileFooterPB::descriptor()));
-  CFILE_RETURN_IF_ERROR(sink_->Append(footer.span()));
+  CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(footer.span()), sink_->name()));
   footer_bytes_ = footer.size();
-  return sink_->Finish();
+  return NamedSink(sink_->Finish(), sink_->name());
 }
 
 size_t FileWriter::memory_usage_bytes() const {

@@ -41,6 +41,13 @@ bool HasStatistics(const WriterOptions& options);
 // choices are resolved.
 absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options);
 
+// The statistics block of a file.
+struct StatisticsBytes {
+  std::string message;                    // empty: the file gets no statistics
+  std::span<const uint8_t> bloom_filter;  // the last bytes of the message, if it has a filter
+  std::optional<BloomFilterInfo> bloom_info;
+};
+
 // Writes a file's parts in their order: Begin, AppendBlock for each block, Finish.
 // Thread-compatible.
 class FileWriter {
@@ -63,10 +70,10 @@ class FileWriter {
   absl::Status AddFooterMetadata(std::string_view key, std::string_view value);
 
   // Writes the indexes, the dictionary if there is one (not nullptr), the statistics if there are
-  // any (not empty), and the footer of a file of `num_values` rows, and makes the file visible.
+  // any, and the footer of a file of `num_values` rows, and makes the file visible.
   // `num_entries`: of a file with levels that is not of Kudu's arrays.
   absl::Status Finish(uint64_t num_values, const ByteWriter* dictionary,
-                      std::string_view statistics,
+                      const StatisticsBytes& statistics,
                       std::optional<uint64_t> num_entries = std::nullopt);
 
   const std::string& name() const { return sink_->name(); }
@@ -79,9 +86,11 @@ class FileWriter {
   size_t memory_usage_bytes() const;
 
  private:
-  // Readers refuse neither the size of the header or the footer nor its message.
+  // kOutOfRange if readers would refuse the header or the footer, by its size or by its message.
   absl::Status CheckMetadata(std::string_view what, size_t size, std::string_view message,
                              const google::protobuf::Descriptor& type) const;
+  // kOutOfRange if readers would refuse the nodes of the indexes that were written so far.
+  absl::Status CheckIndexSize() const;
   // Whether blocks say which encoding was chosen for them.
   bool chooses() const { return options_.encoding == Encoding::kAuto; }
   // block_size: bytes before compression.

@@ -72,8 +72,12 @@ absl::Status ReadBlockCodes(std::span<const uint8_t> block, uint32_t& count,
 
 template <typename T>
 BlockJudge<T>::BlockJudge(const FileInfo& info, bool blocks_may_be_extended,
-                          size_t max_block_size_bytes)
-    : max_block_size_bytes_(max_block_size_bytes), forms_{info} {
+                          size_t max_block_size_bytes, size_t max_judged_bytes,
+                          size_t max_dictionary_values)
+    : max_block_size_bytes_(max_block_size_bytes),
+      max_judged_bytes_(max_judged_bytes),
+      max_dictionary_values_(max_dictionary_values),
+      forms_{info} {
   if (blocks_may_be_extended && !info.has_extended_blocks()) {
     forms_.push_back(info);
     forms_.back().incompatible_features |= kFeatureExtendedBlocks;
@@ -92,19 +96,21 @@ void BlockJudge<T>::SetDictionary(std::shared_ptr<const encodings::Dictionary> d
 template <typename T>
 absl::StatusOr<std::span<const uint8_t>> BlockJudge<T>::Fetch(const Source& source,
                                                               const BlockPointer& pointer,
-                                                              bool verify) {
+                                                              bool verify,
+                                                              size_t max_size_bytes) {
   const BlockFormat format{info().version, info().compression, info().has_checksums()};
   buffer_.stored.Clear();
   CFILE_ASSIGN_OR_RETURN(
       const FetchedBlock fetched,
-      FetchBlock(source, format, pointer, verify, max_block_size_bytes_, pointer.end(), buffer_));
+      FetchBlock(source, format, pointer, verify, max_size_bytes, pointer.end(), buffer_));
   return fetched.bytes;
 }
 
 template <typename T>
 absl::Status BlockJudge<T>::Read(const Source& source, const BlockPointer& pointer,
                                  const ExpectedRows& expected, FoundBlock& found) {
-  CFILE_ASSIGN_OR_RETURN(const auto bytes, Fetch(source, pointer, /*verify=*/true));
+  CFILE_ASSIGN_OR_RETURN(const auto bytes,
+                         Fetch(source, pointer, /*verify=*/true, max_block_size_bytes_));
   found.pointer = pointer;
   return ReadRows(bytes, info(), expected, found);
 }
@@ -112,7 +118,7 @@ absl::Status BlockJudge<T>::Read(const Source& source, const BlockPointer& point
 template <typename T>
 FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
                                 const ExpectedRows& expected, uint64_t& cost_bytes) {
-  cost_bytes = UncompressedBytes(stored, info().compression, max_block_size_bytes_);
+  cost_bytes = UncompressedBytes(stored, info().compression, max_judged_bytes_);
   rows_bytes_ = 0;
   const FoundBlock found = Judge(pointer, stored, expected);
   cost_bytes += rows_bytes_;
@@ -125,8 +131,10 @@ FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uin
   using Kind = FoundBlock::Kind;
   FoundBlock found{.pointer = pointer};
   const auto source = NewMemoryViewSource(stored);
-  const auto bytes = Fetch(*source, {.offset = 0, .size = pointer.size}, /*verify=*/false);
+  const auto bytes =
+      Fetch(*source, {.offset = 0, .size = pointer.size}, /*verify=*/false, max_judged_bytes_);
   if (!bytes.ok()) return found;
+  found.size_bytes = bytes->size();
   // Keys of either tree are keys of a value index.
   const auto node = IndexNode::Parse(*bytes, IndexKind::kValue, IndexKeyForm::kBytes, pointer,
                                      info().header_size_bytes);
@@ -141,7 +149,7 @@ FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uin
     forms_ = {FileInfo(forms_[form])};
     return found;
   }
-  found = {.pointer = pointer};
+  found = {.pointer = pointer, .size_bytes = bytes->size()};
   if (node.ok()) {
     found.kind = Kind::kIndexNode;
   } else if ((expected.exact || bytes->size() <= kMostUncertainDictionaryBytes) &&
@@ -166,7 +174,8 @@ bool BlockJudge<T>::IsDictionary(std::span<const uint8_t> bytes) {
   if (!codes_encoding_) return false;
   const ColumnType& type = info().type;
   auto dictionary =
-      encodings::LoadDictionary(*codes_encoding_, type.physical(), type.type_length, bytes);
+      encodings::LoadDictionary(*codes_encoding_, type.physical(), type.type_length, bytes,
+                                max_dictionary_values_);
   if (!dictionary.ok()) return false;
   if (dictionary_ == nullptr) SetDictionary(*std::move(dictionary));
   return true;

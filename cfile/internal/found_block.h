@@ -26,6 +26,7 @@ struct FoundBlock {
   };
   Kind kind = Kind::kNone;
   BlockPointer pointer;
+  size_t size_bytes = 0;  // before compression
   // Of data.
   Encoding encoding = Encoding::kPlain;
   uint64_t first_ordinal = 0;
@@ -46,8 +47,10 @@ struct ExpectedRows {
 template <typename T>
 class BlockJudge {
  public:
-  // `blocks_may_be_extended`: though `info` does not say so.
-  BlockJudge(const FileInfo& info, bool blocks_may_be_extended, size_t max_block_size_bytes);
+  // `blocks_may_be_extended`: though `info` does not say so. Judge accepts blocks of up to
+  // `max_judged_bytes`, which may be more than `max_block_size_bytes`; the caller then decides.
+  BlockJudge(const FileInfo& info, bool blocks_may_be_extended, size_t max_block_size_bytes,
+             size_t max_judged_bytes, size_t max_dictionary_values);
 
   // The block at `pointer`, whose bytes are `stored`, its checksum (which is taken as right)
   // included. `cost_bytes`: is set to how many bytes had to be looked at, decoded.
@@ -55,7 +58,7 @@ class BlockJudge {
                    const ExpectedRows& expected, uint64_t& cost_bytes);
 
   // Reads the rows of a data block at `pointer`, checksum and all, and fills `found`. OK if they
-  // are the expected ones and all of them decode.
+  // are the expected ones and all of them decode. kOutOfRange: the block is above a limit.
   absl::Status Read(const Source& source, const BlockPointer& pointer, const ExpectedRows& expected,
                     FoundBlock& found);
 
@@ -76,7 +79,7 @@ class BlockJudge {
   FoundBlock Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
                    const ExpectedRows& expected);
   absl::StatusOr<std::span<const uint8_t>> Fetch(const Source& source, const BlockPointer& pointer,
-                                                 bool verify);
+                                                 bool verify, size_t max_size_bytes);
   absl::Status ReadRows(std::span<const uint8_t> bytes, const FileInfo& form,
                         const ExpectedRows& expected, FoundBlock& found);
   template <typename Cursor>
@@ -89,6 +92,8 @@ class BlockJudge {
   bool IsStatistics(std::span<const uint8_t> bytes, const ExpectedRows& expected);
 
   const size_t max_block_size_bytes_;
+  const size_t max_judged_bytes_;
+  const size_t max_dictionary_values_;
   // What the file may be: one that its first data block decides.
   std::vector<FileInfo> forms_;
   BlockBuffer buffer_;
@@ -103,7 +108,8 @@ template <typename T>
 template <typename AppendRows, typename AppendEntries>
 absl::Status BlockJudge<T>::ForEachBatch(const Source& source, const FoundBlock& found,
                                          AppendRows append_rows, AppendEntries append_entries) {
-  CFILE_ASSIGN_OR_RETURN(const auto bytes, Fetch(source, found.pointer, /*verify=*/true));
+  CFILE_ASSIGN_OR_RETURN(const auto bytes,
+                         Fetch(source, found.pointer, /*verify=*/true, max_block_size_bytes_));
   const auto each = [&](auto& cursor, const auto& append) -> absl::Status {
     CFILE_RETURN_IF_ERROR(cursor.Open(bytes, info(), found.first_ordinal));
     while (cursor.row() < cursor.num_rows()) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cfile/internal/named_status.h"
+
 namespace cfile::internal {
 
 absl::Status HoleFillingSource::ReadAt(uint64_t offset, std::span<uint8_t> out) const {
@@ -15,7 +17,7 @@ absl::Status HoleFillingSource::ReadAt(uint64_t offset, std::span<uint8_t> out) 
     absl::Status status = ErrorIn(at, at + some);
     if (status.ok()) {
       status = source_->ReadAt(at, bytes);
-      if (!status.ok()) AddHole(page, std::min(size(), page + kPageBytes), status);
+      if (!status.ok()) AddHole(page, std::min(size(), page + kPageBytes), Named(status, name()));
     }
     if (!status.ok()) std::fill(bytes.begin(), bytes.end(), uint8_t{0});
     at += some;

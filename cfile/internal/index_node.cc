@@ -37,6 +37,7 @@ std::string OrdinalKey(uint64_t ordinal) {
 
 void IndexNodeBuilder::Add(std::string_view key, const BlockPointer& pointer) {
   if (offsets_.empty()) first_key_ = key;
+  key_bytes_ += key.size();
   offsets_.push_back(static_cast<uint32_t>(entries_.size()));
   if (form_ == IndexKeyForm::kVint64Ordinal) {
     entries_.PutVint(OrdinalOf(key));
@@ -59,11 +60,12 @@ void IndexNodeBuilder::Finish(bool leaf, ByteWriter& out) {
   entries_.Clear();
   offsets_.clear();
   first_key_.clear();
+  key_bytes_ = 0;
 }
 
 absl::Status AboveIndexRoom(size_t needed, size_t room) {
-  return DataLoss("the node takes ", needed, " bytes of memory, more than the ", room,
-                  " that other nodes leave of the limit: raise max_index_size_bytes");
+  return encodings::OutOfRange("the node takes ", needed, " bytes of memory, more than the ", room,
+                               " that other nodes leave of the limit: raise max_index_size_bytes");
 }
 
 namespace {
@@ -123,7 +125,12 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(
   node->first_block_offset_ = first_block_offset;
   node->leaf_ = leaf;
   node->pointers_.reserve(num_entries);
-  if (kind == IndexKind::kValue) node->key_offsets_.push_back(0);
+  if (kind == IndexKind::kPositional) {
+    node->ordinals_.reserve(num_entries);
+  } else {
+    node->key_offsets_.reserve(size_t{num_entries} + 1);
+    node->key_offsets_.push_back(0);
+  }
   for (uint32_t i = 0; i < num_entries; ++i) {
     const auto offset = encodings::LoadLittleEndian<uint32_t>(offsets.data() + kOffsetBytes * i);
     if (offset >= bytes.size()) {
@@ -197,6 +204,18 @@ size_t IndexNode::memory_usage_bytes() const {
          pointers_.capacity() * sizeof(BlockPointer) + ordinals_.capacity() * sizeof(uint64_t) +
          key_bytes_.capacity() + key_offsets_.capacity() * sizeof(uint32_t) +
          key_heads_.memory_usage_bytes();
+}
+
+size_t IndexNode::MostMemoryBytes(IndexKind kind, bool leaf, size_t num_entries,
+                                  size_t key_bytes) {
+  // Strings have a capacity even where they are empty.
+  constexpr size_t kShortStrings = 64;
+  const size_t bytes = sizeof(IndexNode) + kShortStrings +
+                       num_entries * (BytesOfEntry(leaf) + sizeof(BlockPointer));
+  if (kind == IndexKind::kPositional) return bytes + num_entries * sizeof(uint64_t);
+  // The keys' buffer grows by doubling; the heads keep at most one key more.
+  return bytes + (num_entries + 1) * sizeof(uint32_t) + 3 * key_bytes +
+         encodings::KeyHeads::MostBytesOfHeads(num_entries);
 }
 
 uint32_t IndexNode::FindOrdinal(uint64_t ordinal) const {

@@ -34,6 +34,7 @@ class IndexNodeBuilder {
   void Add(std::string_view key, const BlockPointer& pointer);
 
   size_t num_entries() const { return offsets_.size(); }
+  size_t key_bytes() const { return key_bytes_; }
   // What Kudu's writer compares with the block size.
   size_t estimated_size_bytes() const { return entries_.size() + 4 * offsets_.size() + 16; }
   size_t memory_usage_bytes() const { return entries_.capacity() + 4 * offsets_.capacity(); }
@@ -47,12 +48,13 @@ class IndexNodeBuilder {
   encodings::ByteWriter entries_;
   std::vector<uint32_t> offsets_;
   std::string first_key_;
+  size_t key_bytes_ = 0;
 };
 
 // The 4 bytes big-endian of an ordinal.
 std::string OrdinalKey(uint64_t ordinal);
 
-// kDataLoss: a node needs `needed` bytes of memory, and there are `room` left of
+// kOutOfRange: a node needs `needed` bytes of memory, and `room` bytes are left of
 // ReaderOptions::max_index_size_bytes.
 absl::Status AboveIndexRoom(size_t needed, size_t room);
 
@@ -62,11 +64,11 @@ class IndexNode {
  public:
   // Parses the node at `pointer`, whose bytes are `bytes`. No `form`: this is the root of a
   // version-1 positional index, whose first ordinal, always 0, tells it. kDataLoss: malformed, its
-  // entries are out of order, or they do not point to places one behind the other between
-  // `first_block_offset` and the node itself; or the node takes more memory
-  // than `memory_room`, which the number of its entries says before it is taken. (A file is written
-  // from front to back, so each subtree has a range of it for itself: no two entries share a child,
-  // and a walk of the tree takes no more time than the file has bytes.)
+  // entries are out of order, or they do not point to places one after the other between
+  // `first_block_offset` and the node itself. kOutOfRange: the node takes more memory than
+  // `memory_room`; the number of its entries tells that before the memory is taken. (A file is
+  // written from front to back, so each subtree has a range of the file for itself: no two entries
+  // share a child, and a walk of the tree takes no more time than the file has bytes.)
   static absl::StatusOr<std::unique_ptr<IndexNode>> Parse(
       std::span<const uint8_t> bytes, IndexKind kind, std::optional<IndexKeyForm> form,
       const BlockPointer& pointer, uint64_t first_block_offset, size_t memory_room = SIZE_MAX);
@@ -89,6 +91,9 @@ class IndexNode {
 
   // Of this node, without its children.
   size_t memory_usage_bytes() const;
+  // The most that memory_usage_bytes() may be of a node of so many entries whose keys (0 for
+  // ordinals) have so many bytes in all.
+  static size_t MostMemoryBytes(IndexKind kind, bool leaf, size_t num_entries, size_t key_bytes);
 
   // The last entry whose ordinal is <= `ordinal`, or whose key is < `key`; 0 if there is none.
   // Precondition: num_entries() > 0.

@@ -2,6 +2,7 @@
 // (cfile/FORMAT.md, Index trees).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -13,16 +14,24 @@
 
 namespace cfile::internal {
 
-// kDataLoss where an index of `file` has a node at `depth` (0: the root) and may not.
+// kOutOfRange if an index of `file` may not have a node at `depth` (0: the root); kDataLoss if none
+// may.
 absl::Status CheckIndexDepth(const FileReader& file, size_t depth);
 
 // Builds one tree: a node that is full is written there and then, and its first key goes into the
 // level above. Holds one node per level. Thread-compatible.
 class IndexTreeWriter {
  public:
-  IndexTreeWriter(IndexKeyForm form, size_t block_size_bytes)
-      : form_(form), block_size_bytes_(block_size_bytes) {}
+  IndexTreeWriter(IndexKind kind, IndexKeyForm form, size_t block_size_bytes,
+                  size_t max_block_size_bytes)
+      : kind_(kind),
+        form_(form),
+        block_size_bytes_(std::min(block_size_bytes, max_block_size_bytes / 2)),
+        max_block_size_bytes_(max_block_size_bytes) {}
 
+  // Call before the next data block is written (a subtree is one range of the file), with its key.
+  // Writes the nodes in hand that are too large for a key that is so long.
+  absl::Status MakeRoom(std::string_view key, BlockAppender& appender);
   // Adds the entry of the next data block.
   absl::Status Add(std::string_view key, const BlockPointer& pointer, BlockAppender& appender) {
     return AddAt(0, key, pointer, appender);
@@ -33,14 +42,21 @@ class IndexTreeWriter {
   absl::StatusOr<BlockPointer> Finish(BlockAppender& appender);
 
   size_t memory_usage_bytes() const;
+  // At most what a reader takes for the nodes written so far.
+  size_t reader_memory_bytes() const { return reader_memory_bytes_; }
 
  private:
   absl::Status AddAt(size_t level, std::string_view key, const BlockPointer& pointer,
                      BlockAppender& appender);
+  // Writes the node in hand of a level, and adds its entry to the level above.
+  absl::Status Spill(size_t level, BlockAppender& appender);
   absl::StatusOr<BlockPointer> WriteNode(size_t level, BlockAppender& appender);
 
+  IndexKind kind_;
   IndexKeyForm form_;
   size_t block_size_bytes_;
+  size_t max_block_size_bytes_;
+  size_t reader_memory_bytes_ = 0;
   std::vector<IndexNodeBuilder> levels_;  // leaf first
   ByteWriter node_;
 };
@@ -57,10 +73,13 @@ class IndexPath {
   absl::Status SeekToOrdinal(uint64_t ordinal);
   absl::Status SeekToKey(std::string_view key);
 
-  // Goes to the next data block; valid() is false behind the last. Precondition: valid().
+  // Goes to the next data block; valid() is false after the last. After an error the path is where
+  // it was. Precondition: valid().
   absl::Status Next();
 
   bool valid() const { return !steps_.empty(); }
+  // No data block follows. Precondition: valid().
+  bool at_last() const;
 
   // The leaf and its entry. Precondition: valid().
   const IndexNode& leaf() const { return *steps_.back().node; }
@@ -87,7 +106,8 @@ class IndexPath {
 
   FileReader* file_ = nullptr;
   IndexKind kind_ = IndexKind::kPositional;
-  std::vector<Step> steps_;  // root first
+  std::vector<Step> steps_;   // root first
+  std::vector<Step> before_;  // of Next: steps_ as they were
 };
 
 }  // namespace cfile::internal

@@ -68,10 +68,10 @@ class SchemaBuilder {
     }
     // The tree may be far larger than the types: it is checked before memory is taken for it.
     if (open_.size() > limits_.max_depth || nodes.size() > limits_.max_nodes) {
-      return absl::InvalidArgumentError(StrCat(Where(), "what is above is ",
-                                               open_.size() > limits_.max_depth
-                                                   ? AboveLimit(limits_.max_depth, "max_depth")
-                                                   : AboveLimit(limits_.max_nodes, "max_nodes")));
+      return encodings::OutOfRange(Where(), "the schema is ",
+                                   open_.size() > limits_.max_depth
+                                       ? AboveLimit(limits_.max_depth, "max_depth")
+                                       : AboveLimit(limits_.max_nodes, "max_nodes"));
     }
     open_.push_back(&message);
     for (int i = 0; i < message.field_count(); ++i) {
@@ -167,6 +167,15 @@ absl::StatusOr<std::vector<const FieldDescriptor*>> internal::MatchFields(
     if (IsMessage(*field)) messages[i] = field->message_type();
   }
   return fields;
+}
+
+absl::Status internal::MessageBudget::Take(size_t bytes) {
+  if (bytes > max_size_bytes_ - size_bytes_) {
+    return absl::OutOfRangeError(
+        StrCat("a record of more bytes is ", AboveLimit(max_size_bytes_, "max_message_size_bytes")));
+  }
+  size_bytes_ += bytes;
+  return absl::OkStatus();
 }
 
 }  // namespace cfile

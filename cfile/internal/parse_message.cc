@@ -71,8 +71,9 @@ class Counter {
     if (field == nullptr || field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
       // Packed scalars take up to eight times their bytes.
       const bool scalars = field != nullptr && field->cpp_type() != FieldDescriptor::CPPTYPE_STRING;
+      if (!input_.Skip(static_cast<int>(size))) return false;  // the bytes are not there
       bytes_ += kTextBytes + uint64_t{size} * (scalars ? kScalarBytes : 1);
-      return input_.Skip(static_cast<int>(size));
+      return true;
     }
     bytes_ += kMessageBytes;
     if (depth + 1 >= kDeepest) return false;
@@ -102,17 +103,14 @@ absl::Status CheckParsedSize(std::string_view bytes, uint64_t max_size_bytes,
   Counter counter(bytes, limit);
   if (counter.Walk(type, 0)) return absl::OkStatus();
   if (counter.bytes() <= limit) return does_not_parse();
-  return absl::OutOfRangeError(encodings::StrCat(
-      "its message of ", bytes.size(), " bytes takes more than ", kMostTimes,
-      " times the limit of ", max_size_bytes, " bytes in memory: raise max_metadata_size_bytes"));
+  return encodings::OutOfRange("its message of ", bytes.size(), " bytes takes more than ",
+                               kMostTimes, " times the limit of ", max_size_bytes,
+                               " bytes in memory: raise max_metadata_size_bytes");
 }
 
 absl::Status ParseMessage(std::string_view bytes, uint64_t max_size_bytes,
                           google::protobuf::Message& message) {
-  if (const absl::Status status = CheckParsedSize(bytes, max_size_bytes, *message.GetDescriptor());
-      !status.ok()) {
-    return absl::DataLossError(status.message());
-  }
+  CFILE_RETURN_IF_ERROR(CheckParsedSize(bytes, max_size_bytes, *message.GetDescriptor()));
   CodedInputStream input(encodings::AsBytes(bytes).data(), static_cast<int>(bytes.size()));
   input.SetRecursionLimit(kDeepest);
   if (!message.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage())

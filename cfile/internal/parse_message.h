@@ -17,8 +17,7 @@ namespace cfile::internal {
 absl::Status CheckParsedSize(std::string_view bytes, uint64_t max_size_bytes,
                              const google::protobuf::Descriptor& type);
 
-// Parses `bytes` into `message` after CheckParsedSize. kDataLoss: the bytes do not parse or are
-// above the limit.
+// Parses `bytes` into `message` after CheckParsedSize, whose errors it returns.
 absl::Status ParseMessage(std::string_view bytes, uint64_t max_size_bytes,
                           google::protobuf::Message& message);
 

@@ -50,12 +50,17 @@ RecordAssembler::RecordAssembler(const RecordSchema& schema, std::span<const siz
 }
 
 absl::Status RecordAssembler::Seek(uint64_t record) {
+  in_place_ = false;
   for (LeafStream* const stream : streams_) CFILE_RETURN_IF_ERROR(stream->Seek(record));
   record_ = record;
+  in_place_ = true;
   return absl::OkStatus();
 }
 
 absl::Status RecordAssembler::Next(RecordVisitor& visitor) {
+  // A call that failed has left the streams at different places.
+  if (!in_place_) CFILE_RETURN_IF_ERROR(Seek(record_));
+  in_place_ = false;
   for (size_t i = 0; i < streams_.size(); ++i) {
     CFILE_RETURN_IF_ERROR(streams_[i]->BeginRecord());
     if (!streams_[i]->at_entry()) {
@@ -68,6 +73,7 @@ absl::Status RecordAssembler::Next(RecordVisitor& visitor) {
     if (streams_[i]->repetition() != 0) return Wrong(i, 0, 0);
   }
   ++record_;
+  in_place_ = true;
   return absl::OkStatus();
 }
 

@@ -20,7 +20,7 @@ class LeafStream {
 
   // Goes to the first entry of `record`.
   absl::Status Seek(uint64_t record);
-  // To be called before each record; the leaf's last record lies behind no such call.
+  // Call before every record; do not call after the last.
   absl::Status BeginRecord() { return position_ < num_entries_ ? absl::OkStatus() : Refill(); }
 
   // The entry that comes next; at the end of a record there may be none, which looks like the first
@@ -78,7 +78,8 @@ class RecordAssembler {
                   std::vector<LeafStream*> streams);
 
   absl::Status Seek(uint64_t record);
-  // Precondition: there is a record. After an error Seek comes next.
+  // Precondition: there is a record. After an error a further call tells the same record again,
+  // from its beginning.
   absl::Status Next(RecordVisitor& visitor);
   // The record that comes next.
   uint64_t record() const { return record_; }
@@ -107,6 +108,7 @@ class RecordAssembler {
   const std::vector<LeafStream*> streams_;
   std::vector<Step> steps_;
   uint64_t record_ = 0;
+  bool in_place_ = true;  // all streams stand at record_
 };
 
 }  // namespace cfile::internal

@@ -123,11 +123,8 @@ StatisticsWriter<T>::StatisticsWriter(const WriterOptions& options)
     : enabled_(HasStatistics(options)),
       ascending_(options.value_index),
       max_block_size_bytes_(options.max_block_size_bytes) {
-  const size_t max_bloom_bytes = max_block_size_bytes_ / 4;
-  if (enabled_ && options.bloom_filter_bits_per_value > 0 && !std::is_same_v<T, bool> &&
-      max_bloom_bytes >= kBloomBlockBytes) {
-    bloom_.emplace(options.bloom_filter_bits_per_value, max_bloom_bytes);
-  }
+  if (enabled_ && options.bloom_filter_bits_per_value > 0 && !std::is_same_v<T, bool>)
+    bloom_.emplace(options.bloom_filter_bits_per_value, options.max_bloom_filter_bytes);
 }
 
 template <typename T>
@@ -171,18 +168,31 @@ void StatisticsWriter<T>::AddEntry(std::string_view entry) {
 }
 
 template <typename T>
-std::string StatisticsWriter<T>::Finish() {
-  if (!enabled_) return {};
+absl::StatusOr<StatisticsBytes> StatisticsWriter<T>::Finish() {
+  StatisticsBytes result;
+  if (!enabled_) return result;
   StatisticsPB rest;
   *rest.mutable_file() = ToMessage(file_.Statistics(null_count_));
-  if (bloom_) {
-    if (std::string filter = bloom_->Finish(); !filter.empty())
-      rest.set_bloom_filter(std::move(filter));
-  }
   // Fields may follow each other in any order, so what was appended is a part of the message.
   rest.AppendToString(&blocks_);
   // Blocks may be limited to sizes that leave no room for even this.
-  return blocks_.size() <= max_block_size_bytes_ ? std::move(blocks_) : std::string();
+  if (blocks_.size() <= max_block_size_bytes_) result.message = std::move(blocks_);
+  if (!bloom_) return result;
+  if (result.message.empty()) {
+    return encodings::OutOfRange(
+        "the statistics that a Bloom filter is part of are ",
+        encodings::AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
+  }
+  CFILE_RETURN_IF_ERROR(bloom_->Finish());
+  result.bloom_filter = bloom_->filter();
+  result.bloom_info = bloom_->info();
+  // The message's last field. Its bytes are not copied to the others.
+  constexpr uint32_t kLengthDelimited = 2;
+  encodings::ByteWriter field;
+  field.PutVint(uint32_t{StatisticsPB::kBloomFilterFieldNumber} << 3 | kLengthDelimited);
+  field.PutVint(result.bloom_filter.size());
+  result.message.append(field.view());
+  return result;
 }
 
 namespace {
@@ -295,6 +305,10 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
   if (fields.bloom_filter.size() % kBloomBlockBytes != 0) {
     return DataLoss("statistics: a Bloom filter of ", fields.bloom_filter.size(),
                     " bytes, not a multiple of ", kBloomBlockBytes);
+  }
+  if (info.bloom_filter && info.bloom_filter->size_bytes != fields.bloom_filter.size()) {
+    return DataLoss("statistics: a Bloom filter of ", fields.bloom_filter.size(),
+                    " bytes, the footer says ", info.bloom_filter->size_bytes);
   }
   result.bloom_filter = AsString(fields.bloom_filter);
   return result;

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/bloom_filter.h"
+#include "cfile/internal/file_writer.h"
 #include "cfile/internal/value_summary.h"
 #include "cfile/options.h"
 #include "cfile/statistics.h"
@@ -17,8 +18,8 @@
 namespace cfile::internal {
 
 // Collects the statistics of a file while its blocks are written. Of a file without statistics it
-// does nothing. Holds at most half of max_block_size_bytes of finished blocks' entries, and a
-// quarter for the Bloom filter. Thread-compatible.
+// does nothing. Holds at most half of max_block_size_bytes of finished blocks' entries, and
+// max_bloom_filter_bytes for the Bloom filter. Thread-compatible.
 template <typename T>
 class StatisticsWriter {
  public:
@@ -30,8 +31,9 @@ class StatisticsWriter {
   // The block is complete; `num_entries`: its rows, or the entries of its records, nulls included.
   void FinishBlock(uint64_t num_entries);
 
-  // The block's bytes; empty if the file gets none.
-  std::string Finish();
+  // What the file gets; valid as long as this object. Called once, last. kOutOfRange: the Bloom
+  // filter does not fit in the options' limits, or the statistics have no room for it.
+  absl::StatusOr<StatisticsBytes> Finish();
 
   size_t memory_usage_bytes() const {
     return blocks_.capacity() + (bloom_ ? bloom_->memory_usage_bytes() : 0);

@@ -74,7 +74,7 @@ struct DistinctValues {
 template <typename P>
 DistinctValues CountDistinct(std::span<const P> values) {
   encodings::ValueCodes<P> codes(kIsBytes<P> ? sizeof(uint32_t) : 0,
-                                 std::numeric_limits<uint32_t>::max() - 1);
+                                 std::numeric_limits<uint32_t>::max() - 1, values.size());
   std::vector<uint32_t> code_of(values.size());
   codes.CodesOf(values, code_of.data());
   std::vector<uint32_t> counts(codes.size());

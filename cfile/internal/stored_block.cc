@@ -1,11 +1,13 @@
 #include "cfile/internal/stored_block.h"
 
+#include <algorithm>
 #include <cassert>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/compression.h"
 #include "cfile/internal/crc32c.h"
+#include "cfile/internal/named_status.h"
 #include "encodings/status.h"
 
 namespace cfile::internal {
@@ -14,7 +16,7 @@ namespace {
 using encodings::AboveLimit;
 using encodings::ByteReader;
 using encodings::DataLoss;
-using encodings::StrCat;
+using encodings::OutOfRange;
 
 constexpr uint8_t kZeros[kAlignment] = {};
 
@@ -26,7 +28,7 @@ bool WorthCompressing(size_t compressed, size_t uncompressed) {
 }  // namespace
 
 absl::Status BlockAppender::Write(std::span<const uint8_t> bytes) {
-  CFILE_RETURN_IF_ERROR(sink_->Append(bytes));
+  CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(bytes), sink_->name()));
   offset_ += bytes.size();
   return absl::OkStatus();
 }
@@ -35,10 +37,10 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
                                                    std::span<const uint8_t> body,
                                                    const BlockStorage& storage) {
   const size_t uncompressed_size = prefix.size() + body.size();
-  if (uncompressed_size > max_block_size_bytes_) {
-    return absl::OutOfRangeError(StrCat(sink_->name(), ": a block of ", uncompressed_size,
-                                        " bytes is ",
-                                        AboveLimit(max_block_size_bytes_, "max_block_size_bytes")));
+  if (uncompressed_size - std::min(uncompressed_size, storage.extra_size_bytes) >
+      max_block_size_bytes_) {
+    return OutOfRange(sink_->name(), ": a block of ", uncompressed_size, " bytes is ",
+                      AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
   }
   // What goes into the file: up to three pieces, and the checksum over them.
   ByteWriter sizes;
@@ -62,6 +64,14 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
       pieces[1] = compressed_.span();
       pieces[2] = {};
     }
+  }
+  // A codec may add to bytes that do not compress; readers bound what they fetch.
+  size_t stored_size = kChecksumBytes;
+  for (const auto piece : pieces) stored_size += piece.size();
+  if (stored_size / 2 > max_block_size_bytes_) {
+    return absl::OutOfRangeError(StrCat(sink_->name(), ": a block of ", stored_size,
+                                        " compressed bytes is far ",
+                                        AboveLimit(max_block_size_bytes_, "max_block_size_bytes")));
   }
   if (storage.align_at && !compressed) {
     const size_t misaligned =
@@ -92,11 +102,11 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer) {
-  // A block that never could be legal is not read at all: the sizes before it, and what a codec may
-  // add to incompressible data.
+  // A block that is far above the limit is not read at all. Twice the limit is enough for the sizes
+  // before a block and for what a codec may add to incompressible data.
   if (pointer.size / 2 > max_block_size_bytes) {
-    return DataLoss("the block's ", pointer.size, " stored bytes are far ",
-                    AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+    return OutOfRange("the block's ", pointer.size, " stored bytes are far ",
+                      AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
   }
   std::span<const uint8_t> stored;
   if (const auto memory = source.InMemory(); !memory.empty()) {
@@ -146,8 +156,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                      .stored_size_bytes = static_cast<uint32_t>(stored.size())};
   if (format.compression == Compression::kNone) {
     if (stored.size() > max_block_size_bytes) {
-      return DataLoss("the block's ", stored.size(), " bytes are ",
-                      AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+      return OutOfRange("the block's ", stored.size(), " bytes are ",
+                        AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
     }
     return block;
   }
@@ -166,15 +176,21 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   if (format.version == FormatVersion::kV1 && compressed_size != rest.size()) {
     return DataLoss("expected ", compressed_size, " compressed bytes, found ", rest.size());
   }
-  if (uncompressed_size > max_block_size_bytes) {
-    return DataLoss("the block's ", uncompressed_size, " uncompressed bytes are ",
-                    AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+  const bool compressed =
+      format.version == FormatVersion::kV1 || uncompressed_size != rest.size();
+  // A size that these bytes cannot make is damage, whatever the limit is.
+  if (compressed) {
+    CFILE_RETURN_IF_ERROR(
+        CheckUncompressedSize(format.compression, rest.size(), uncompressed_size));
   }
-  if (format.version != FormatVersion::kV1 && uncompressed_size == rest.size()) {
+  if (uncompressed_size > max_block_size_bytes) {
+    return OutOfRange("the block's ", uncompressed_size, " uncompressed bytes are ",
+                      AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+  }
+  if (!compressed) {
     block.bytes = rest;
     return block;
   }
-  CFILE_RETURN_IF_ERROR(CheckUncompressedSize(format.compression, rest.size(), uncompressed_size));
   buffer.uncompressed.Clear();
   uint8_t* out = buffer.uncompressed.Extend(uncompressed_size);
   CFILE_RETURN_IF_ERROR(Uncompress(format.compression, rest, {out, uncompressed_size}));
@@ -186,8 +202,12 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
 
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer) {
-  return absl::Status(status.code(), absl::StrCat(file, ": block at offset ", pointer.offset, ", ",
-                                                  pointer.size, " bytes: ", status.message()));
+  if (status.ok()) return status;
+  // An error of the source names it already.
+  const bool named = Names(status.message(), file);
+  return WithMessage(status, absl::StrCat(named ? "" : file, named ? "" : ": ", "block at offset ",
+                                          pointer.offset, ", ", pointer.size, " bytes: ",
+                                          status.message()));
 }
 
 }  // namespace cfile::internal

@@ -28,6 +28,8 @@ struct BlockStorage {
   std::optional<size_t> align_at = std::nullopt;
   // False: as it is, where the format can say so (version 1 cannot).
   bool compress = true;
+  // How many bytes the block may have above the limit of other blocks.
+  size_t extra_size_bytes = 0;
 };
 
 // Appends blocks to a sink. The only one who knows offsets. Thread-compatible.
@@ -43,8 +45,8 @@ class BlockAppender {
         compression_level_(compression_level),
         max_block_size_bytes_(max_block_size_bytes) {}
 
-  // Stores `prefix` and `body`, one behind the other, as one block. kOutOfRange: the block is
-  // larger than the limit.
+  // Stores `prefix` and `body`, one after the other, as one block. kOutOfRange: the block is larger
+  // than the limit.
   absl::StatusOr<BlockPointer> Append(std::span<const uint8_t> prefix,
                                       std::span<const uint8_t> body,
                                       const BlockStorage& storage = {});
@@ -94,7 +96,8 @@ struct BlockFormat {
 
 // Reads the block at `pointer`, which must lie inside the source (checked when it was parsed).
 // Verifies its checksum if the file has checksums and `verify` is set. kDataLoss names offset, what
-// was expected and what was found. A source that is not in memory is read as far as `read_end`,
+// was expected and what was found; kOutOfRange: the block is larger than `max_block_size_bytes`,
+// stored or uncompressed. A source that is not in memory is read as far as `read_end`,
 // an offset that is not before the block's end: what lies there is in the buffer when the next
 // block is fetched into it.
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
@@ -102,7 +105,7 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer);
 
-// `status` with the file and the block it is about put before its message.
+// `status` with the block it is about put before its message, and the file if it is not named yet.
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer);
 

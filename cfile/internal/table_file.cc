@@ -311,8 +311,8 @@ absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_si
   // Not mapped: an appender may be just about to replace it.
   CFILE_ASSIGN_OR_RETURN(const std::shared_ptr<const Source> source, OpenPreadSource(path));
   if (source->size() > max_size_bytes) {
-    return DataLoss(path, ": ", source->size(), " bytes are ",
-                    encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes"));
+    return encodings::OutOfRange(path, ": ", source->size(), " bytes are ",
+                                 encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes"));
   }
   std::string bytes(source->size(), '\0');
   CFILE_RETURN_IF_ERROR(

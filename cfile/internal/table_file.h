@@ -63,7 +63,7 @@ std::string SerializeTable(const TableContents& contents);
 absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
                                 size_t max_size_bytes);
 
-// The bytes of the file at `path`. kDataLoss if there are more than `max_size_bytes`.
+// The bytes of the file at `path`. kOutOfRange if there are more than `max_size_bytes`.
 absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes);
 
 // What SerializeTable was given. `path` is for messages. kDataLoss: the bytes are damaged,

@@ -35,12 +35,123 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
       : Base(file, BlockCursor<T>(file->info().type, std::move(dictionary))) {}
 
   absl::Status SeekToOrdinal(uint64_t ordinal) {
-    end_ = this->num_values();
-    return Base::SeekToOrdinal(ordinal);
+    return SeekingToAnyRow([&] { return this->GoTo(ordinal, BlockAccess::kSeek); });
   }
 
   absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
-    end_ = this->num_values();
+    return SeekingToAnyRow([&] { return GoToKey(key); });
+  }
+
+  absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
+    assert(keys.size() == positions.size());
+    for (const T& key : keys) {
+      if (!encodings::IsKey(key)) return NotAKey();
+    }
+    return SeekingToAnyRow([&] {
+      for (size_t begin = 0; begin < keys.size(); begin += kSoughtKeys) {
+        const size_t count = std::min(kSoughtKeys, keys.size() - begin);
+        CFILE_RETURN_IF_ERROR(
+            SeekSome(keys.subspan(begin, count), positions.subspan(begin, count)));
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  absl::Status SeekToRange(const OrdinalRange& range) {
+    assert(range.begin <= range.end);
+    if (range.end > this->num_values()) return this->OutOfRange(range.end);
+    CFILE_RETURN_IF_ERROR(Base::SeekToOrdinal(range.begin));
+    end_ = range.end;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
+                                              const std::optional<T>& high) {
+    auto range = this->Seeking([&]() -> absl::StatusOr<OrdinalRange> {
+      OrdinalRange found{.begin = 0, .end = this->num_values()};
+      if (high) {
+        CFILE_ASSIGN_OR_RETURN(const KeyPosition end, GoToKey(*high));
+        found.end = end.ordinal;
+      }
+      if (low) {
+        CFILE_ASSIGN_OR_RETURN(const KeyPosition begin, GoToKey(*low));
+        found.begin = std::min(begin.ordinal, found.end);
+        // A range of no rows, `low` being above `high`.
+        if (begin.ordinal > found.end) CFILE_RETURN_IF_ERROR(GoToKey(*high).status());
+      } else {
+        CFILE_RETURN_IF_ERROR(this->GoTo(0, BlockAccess::kSeek));
+      }
+      return found;
+    });
+    if (range.ok()) end_ = range->end;
+    return range;
+  }
+
+  // Goes to where `other`, a cursor of the same file, is.
+  absl::Status SeekToPlaceOf(const ValueCursor& other) {
+    end_ = other.end_;
+    return Base::SeekToPlaceOf(other);
+  }
+
+  absl::StatusOr<Batch<T>> Next(size_t max_rows) {
+    const uint64_t at = this->ordinal();
+    const uint64_t left = end_ - std::min(at, end_);
+    if (left == 0) {
+      CFILE_RETURN_IF_ERROR(this->CheckEnd());
+      return Batch<T>{.first_ordinal = at};
+    }
+    uint64_t first_ordinal = 0;
+    auto batch = this->template NextBatch<Batch<T>>(
+        static_cast<size_t>(std::min<uint64_t>(max_rows, left)), first_ordinal);
+    if (batch.ok()) batch->first_ordinal = first_ordinal;
+    return batch;
+  }
+
+  absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
+    if (ordinal >= this->num_values()) return this->OutOfRange(ordinal);
+    return SeekingToAnyRow([&]() -> absl::StatusOr<std::optional<T>> {
+      CFILE_RETURN_IF_ERROR(this->GoTo(ordinal, BlockAccess::kSeek));
+      uint64_t first_ordinal = 0;
+      CFILE_ASSIGN_OR_RETURN(const Batch<T> batch,
+                             this->template NextBatch<Batch<T>>(1, first_ordinal));
+      return batch.IsValid(0) ? std::optional<T>(batch.values[0]) : std::nullopt;
+    });
+  }
+
+  absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
+    for (const uint64_t ordinal : ordinals) {
+      if (ordinal >= this->num_values()) return this->OutOfRange(ordinal);
+    }
+    out.Reset(ordinals.size());
+    return SeekingToAnyRow([&] {
+      for (size_t begin = 0; begin < ordinals.size(); begin += kTakenOrdinals) {
+        const size_t count = std::min(kTakenOrdinals, ordinals.size() - begin);
+        CFILE_RETURN_IF_ERROR(TakeSome(ordinals.subspan(begin, count), begin, out));
+      }
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  // Ordinals and keys that are sorted at a time.
+  static constexpr size_t kTakenOrdinals = size_t{1} << 17;
+  static constexpr int kKeyNumberBits = 16;
+  static constexpr size_t kSoughtKeys = size_t{1} << kKeyNumberBits;
+
+  // As Seeking, of a seek after which Next ends at the last row.
+  template <typename Seek>
+  auto SeekingToAnyRow(const Seek& seek) {
+    auto result = this->Seeking(seek);
+    if (result.ok()) end_ = this->num_values();
+    return result;
+  }
+
+  absl::Status NotAKey() const {
+    return absl::InvalidArgumentError(
+        absl::StrCat(this->file_->source().name(), ": NaN cannot be a key"));
+  }
+
+  absl::StatusOr<KeyPosition> GoToKey(const T& key) {
     CFILE_RETURN_IF_ERROR(FindBlock(key));
     IndexPath& path = this->paths_[1];
     if (!path.valid()) {
@@ -62,93 +173,10 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     }
   }
 
-  absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
-    assert(keys.size() == positions.size());
-    end_ = this->num_values();
-    for (const T& key : keys) {
-      if (!encodings::IsKey(key)) return absl::InvalidArgumentError("NaN cannot be a key");
-    }
-    for (size_t begin = 0; begin < keys.size(); begin += kSoughtKeys) {
-      const size_t count = std::min(kSoughtKeys, keys.size() - begin);
-      CFILE_RETURN_IF_ERROR(SeekSome(keys.subspan(begin, count), positions.subspan(begin, count)));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status SeekToRange(const OrdinalRange& range) {
-    assert(range.begin <= range.end);
-    if (range.end > this->num_values()) return this->OutOfRange(range.end);
-    CFILE_RETURN_IF_ERROR(SeekToOrdinal(range.begin));
-    end_ = range.end;
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
-                                              const std::optional<T>& high) {
-    OrdinalRange range{.begin = 0, .end = this->num_values()};
-    if (high) {
-      CFILE_ASSIGN_OR_RETURN(const KeyPosition found, SeekToKey(*high));
-      range.end = found.ordinal;
-    }
-    if (low) {
-      CFILE_ASSIGN_OR_RETURN(const KeyPosition found, SeekToKey(*low));
-      range.begin = std::min(found.ordinal, range.end);
-      // A range of no rows, `low` being above `high`.
-      if (found.ordinal > range.end) CFILE_RETURN_IF_ERROR(SeekToKey(*high).status());
-    } else {
-      CFILE_RETURN_IF_ERROR(SeekToOrdinal(0));
-    }
-    end_ = range.end;
-    return range;
-  }
-
-  // Goes to where `other`, a cursor of the same file, is.
-  absl::Status SeekToPlaceOf(const ValueCursor& other) {
-    end_ = other.end_;
-    return Base::SeekToPlaceOf(other);
-  }
-
-  absl::StatusOr<Batch<T>> Next(size_t max_rows) {
-    const uint64_t at = this->ordinal();
-    const uint64_t left = end_ - std::min(at, end_);
-    if (left == 0) return Batch<T>{.first_ordinal = at};
-    uint64_t first_ordinal = 0;
-    auto batch = this->template NextBatch<Batch<T>>(
-        static_cast<size_t>(std::min<uint64_t>(max_rows, left)), first_ordinal);
-    if (batch.ok()) batch->first_ordinal = first_ordinal;
-    return batch;
-  }
-
-  absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
-    if (ordinal >= this->num_values()) return this->OutOfRange(ordinal);
-    CFILE_RETURN_IF_ERROR(SeekToOrdinal(ordinal));
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, Next(1));
-    return batch.IsValid(0) ? std::optional<T>(batch.values[0]) : std::nullopt;
-  }
-
-  absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
-    for (const uint64_t ordinal : ordinals) {
-      if (ordinal >= this->num_values()) return this->OutOfRange(ordinal);
-    }
-    end_ = this->num_values();
-    out.Reset(ordinals.size());
-    for (size_t begin = 0; begin < ordinals.size(); begin += kTakenOrdinals) {
-      const size_t count = std::min(kTakenOrdinals, ordinals.size() - begin);
-      CFILE_RETURN_IF_ERROR(TakeSome(ordinals.subspan(begin, count), begin, out));
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  // Ordinals and keys that are sorted at a time.
-  static constexpr size_t kTakenOrdinals = size_t{1} << 17;
-  static constexpr int kKeyNumberBits = 16;
-  static constexpr size_t kSoughtKeys = size_t{1} << kKeyNumberBits;
-
   // Moves the path of the value index to the block where the first value >= `key` may be. Its path
   // is not valid() in a file without values.
   absl::Status FindBlock(const T& key) {
-    if (!encodings::IsKey(key)) return absl::InvalidArgumentError("NaN cannot be a key");
+    if (!encodings::IsKey(key)) return NotAKey();
     absl::Status status = MovePath(key);
     if (!status.ok()) this->Unload();
     return status;
@@ -228,7 +256,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     return absl::OkStatus();
   }
 
-  // SeekToKey of a key that is greater than all values before row `ordinal`, where a block begins:
+  // GoToKey of a key that is greater than all values before row `ordinal`, where a block begins:
   // in the block in hand if that is the one.
   absl::StatusOr<KeyPosition> FindBehind(uint64_t ordinal, const T& key) {
     if (this->loaded_ && this->first_ordinal_ == ordinal) {
@@ -238,7 +266,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
         return KeyPosition{.ordinal = ordinal + bound->position, .exact = bound->exact};
       }
     }
-    return SeekToKey(key);
+    return GoToKey(key);
   }
 
   // The ordinals, to the rows of `out` from `out_begin` on.
@@ -258,7 +286,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
       const bool reads_ahead = begin > 0 && !this->file_->in_memory() && first >= block_end &&
                                first - block_end < this->block_.num_rows();
       CFILE_RETURN_IF_ERROR(
-          Base::SeekToOrdinal(first, reads_ahead ? BlockAccess::kScan : BlockAccess::kSeek));
+          this->GoTo(first, reads_ahead ? BlockAccess::kScan : BlockAccess::kSeek));
       rows_.clear();
       for (size_t i = begin; i < order_.size() && this->InBlock(order_[i] >> 32); ++i) {
         rows_.push_back(static_cast<uint32_t>((order_[i] >> 32) - this->first_ordinal_));

@@ -88,16 +88,20 @@ absl::Status ReadAll(const Bytes& file, const ReaderOptions& options = {},
               }
               const VerifyReport report = Verify(*reader);
               EXPECT_LE(report.damages.size() + report.more_damages, most_damages);
-              if (status.ok() && !report.ok()) status = report.damages[0].status;
+              EXPECT_LE(report.limits.size() + report.more_limits, most_damages);
+              if (!status.ok() || report.ok()) return;
+              status = (report.damages.empty() ? report.limits : report.damages)[0].status;
             }),
             kMostHeapBytes);
   campaign::Done("forged_files", 1);
   return status;
 }
 
-void ExpectRefused(const absl::Status& status, const char* message) {
-  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
-  EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+// As damage, or where `message` tells which limit to raise as above it.
+void ExpectRefused(const absl::Status& status, std::string_view message) {
+  const bool limit = message.starts_with("raise ");
+  EXPECT_TRUE(limit ? absl::IsOutOfRange(status) : absl::IsDataLoss(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(std::string(message)));
 }
 
 // All of them stand at one place of the node.

@@ -1,4 +1,5 @@
-// Sources and a sink that fail: at one call, at all from one on, or wherever some bytes are read.
+// Sources and a sink that fail: at one call, at all from one on, or wherever some bytes are read;
+// and the walk over all calls.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/io.h"
+#include "gtest/gtest.h"
+#include "tests/campaign/amount.h"
 #include "tests/campaign/fault_mode.h"
 
 namespace cfile::testing_support {
@@ -110,5 +113,28 @@ class FailingSink final : public Sink {
   int* const breaches_;
   bool ended_ = false;
 };
+
+// Calls `attempt` with the number of the call that it has to make fail, 1, 2, ..., and for how
+// long, until no call failed. More than `least` calls must have failed. `what`: for the test's row.
+template <typename Attempt>
+void FailEachCall(Fault& fault, const char* what, uint64_t least, const Attempt& attempt) {
+  for (const FaultMode mode : kFaultModes) {
+    const int64_t step = FaultStep(mode, 20);
+    uint64_t done = 0;
+    for (int64_t number = 1;; number += step, ++done) {
+      ASSERT_LT(number, 100'000);
+      attempt(number, mode);
+      if (testing::Test::HasFailure()) {
+        FAIL() << what << ": call " << number << (mode == FaultMode::kOnce ? "" : " and all later");
+      }
+      if (!fault.fired()) break;  // still armed
+    }
+    fault.Disarm();
+    if (step == 1) {
+      EXPECT_GT(done, least);
+    }
+    campaign::Done(what, done);
+  }
+}
 
 }  // namespace cfile::testing_support

@@ -27,6 +27,7 @@ using testing::HasSubstr;
 using testing_support::Column;
 using testing_support::FailingSink;
 using testing_support::FailingSource;
+using testing_support::FailEachCall;
 using testing_support::Fault;
 using testing_support::FaultMode;
 using testing_support::Leaf;
@@ -143,29 +144,6 @@ absl::Status ReadAll(const Reader& reader, Cursor<T>& cursor, const Column<T>& c
   }
 }
 
-// Calls `attempt` with the number of the call that it shall make fail, and for how long, again and
-// again, until it makes so many calls no more; no fewer than `least`.
-template <typename Attempt>
-void FailEachCall(Fault& fault, const char* what, uint64_t least, const Attempt& attempt) {
-  for (const FaultMode mode : testing_support::kFaultModes) {
-    const int64_t step = testing_support::FaultStep(mode, 20);
-    uint64_t done = 0;
-    for (int64_t number = 1;; number += step, ++done) {
-      ASSERT_LT(number, 100'000);
-      attempt(number, mode);
-      if (testing::Test::HasFailure()) {
-        FAIL() << what << ": call " << number << (mode == FaultMode::kOnce ? "" : " and all later");
-      }
-      if (!fault.fired()) break;  // still armed
-    }
-    fault.Disarm();
-    if (step == 1) {
-      EXPECT_GT(done, least);
-    }
-    campaign::Done(what, done);
-  }
-}
-
 void ExpectInjected(const absl::Status& status, absl::StatusCode code) {
   EXPECT_EQ(status.code(), code) << status;
   EXPECT_THAT(status.message(), HasSubstr("ReadAt test: made to fail"));
@@ -224,42 +202,6 @@ TEST_P(FaultTest, EachReadFails) {
         testing_support::WriteColumn(GetParam().type, GetParam().options, column), 9,
         [](const Reader& reader) { return reader.NewCursor<T>(); },
         [&](const Reader& reader, Cursor<T>& cursor) { return ReadAll(reader, cursor, column); });
-  });
-}
-
-// A scan that goes on with Next after an error gives the rows that the error kept back.
-TEST_P(FaultTest, NextGoesOnAfterAFailedRead) {
-  ForColumn([&]<typename T>(std::type_identity<T>) {
-    const Column<T> column = ColumnOf<T>(GetParam());
-    const auto fault = std::make_shared<Fault>(absl::StatusCode::kUnavailable);
-    const auto source = std::make_shared<FailingSource>(
-        NewMemorySource(testing_support::WriteColumn(GetParam().type, GetParam().options, column),
-                        "test"),
-        fault);
-    const auto reader = Reader::Open(
-        source, {.block_cache = std::make_shared<BlockCache>(1 << 16), .read_ahead_bytes = 10'000});
-    ASSERT_TRUE(reader.ok()) << reader.status();
-    FailEachCall(*fault, "failed_reads", 2, [&](int64_t number, FaultMode mode) {
-      auto cursor = reader->template NewCursor<T>();
-      ASSERT_TRUE(cursor.ok()) << cursor.status();
-      fault->Arm(number, mode);
-      int errors = 0;
-      for (uint64_t ordinal = 0; ordinal < column.rows.size();) {
-        const auto batch = cursor->Next(300);
-        ASSERT_EQ(cursor->ordinal(), batch.ok() ? ordinal + batch->size() : ordinal);
-        if (!batch.ok()) {
-          ExpectInjected(batch.status(), absl::StatusCode::kUnavailable);
-          if (HasFailure()) return;
-          if (++errors == 3) fault->Disarm();
-          continue;
-        }
-        ASSERT_EQ(batch->first_ordinal, ordinal);
-        testing_support::ExpectBatch(*batch, column);
-        ASSERT_FALSE(batch->empty());
-        ordinal += batch->size();
-      }
-      EXPECT_EQ(errors, !fault->fired() ? 0 : mode == FaultMode::kOnce ? 1 : 3);
-    });
   });
 }
 

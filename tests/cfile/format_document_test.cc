@@ -1,5 +1,8 @@
-// The examples of cfile/FORMAT.md are what they say, its list of encodings is the registry's, and
-// the places that the sources cite exist.
+// The examples of cfile/FORMAT.md are what they say, its rules have numbers and verdicts, its list
+// of encodings is the registry's, and the places that the sources cite exist. Readers answer broken
+// rules as the verdicts say.
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -11,21 +14,24 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cfile/batch.h"
+#include "cfile/internal/block_cursor.h"
 #include "cfile/internal/bloom_filter.h"
-#include "cfile/internal/data_block.h"
 #include "cfile/internal/level_block_cursor.h"
 #include "cfile/internal/statistics_block.h"
+#include "cfile/internal/table_file.h"
 #include "cfile/io.h"
 #include "cfile/reader.h"
 #include "encodings/group_varint.h"
 #include "encodings/registry.h"
 #include "encodings/rle_hybrid.h"
 #include "encodings/status.h"
-#include "encodings/validity.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -44,7 +50,7 @@ std::string Document() { return ReadFile(CFILE_SOURCE_DIR "/cfile/FORMAT.md"); }
 
 // One ```hexdump block.
 struct Example {
-  std::vector<std::string> kind;  // the words behind "hexdump"
+  std::vector<std::string> kind;  // the words after "hexdump"
   Bytes bytes;
   std::string values;  // the line that begins with "= "
 };
@@ -93,19 +99,46 @@ std::string Text(const ColumnType& type, const T& value) {
   }
 }
 
-// Appends " VALUE" for each value of a block.
+// Appends the values of a page or of one of Kudu's blocks.
 template <typename T>
-void AppendBlock(const ColumnType& type, Encoding encoding, const encodings::BlockView& block,
-                 std::vector<std::string>& values) {
-  auto decoder = encodings::MakeDecoder<T>(encoding, type.physical(), type.type_length);
-  ASSERT_TRUE(decoder.ok()) << decoder.status();
-  ASSERT_TRUE((*decoder)->Open(block).ok());
-  const auto out = std::make_unique<T[]>((*decoder)->count());
-  while ((*decoder)->position() < (*decoder)->count()) {
-    const auto read = (*decoder)->Read({out.get(), (*decoder)->count()});
-    ASSERT_TRUE(read.ok()) << read.status();
-    for (size_t i = 0; i < *read; ++i) values.push_back(Text(type, out[i]));
+absl::Status AppendBlock(const ColumnType& type, Encoding encoding,
+                         const encodings::BlockView& block, std::vector<std::string>& values) {
+  CFILE_ASSIGN_OR_RETURN(const auto decoder,
+                         encodings::MakeDecoder<T>(encoding, type.physical(), type.type_length));
+  CFILE_RETURN_IF_ERROR(decoder->Open(block));
+  const auto out = std::make_unique<T[]>(decoder->count());
+  while (decoder->position() < decoder->count()) {
+    CFILE_ASSIGN_OR_RETURN(const size_t read, decoder->Read({out.get(), decoder->count()}));
+    for (size_t i = 0; i < read; ++i) values.push_back(Text(type, out[i]));
   }
+  return absl::OkStatus();
+}
+
+// Appends the rows that the cursor's Next gives, to the end.
+template <typename T, typename AnyCursor>
+absl::Status AppendRows(const ColumnType& type, AnyCursor& cursor,
+                        std::vector<std::string>& values) {
+  while (true) {
+    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(1000));
+    if (batch.size() == 0) return absl::OkStatus();
+    for (size_t i = 0; i < batch.size(); ++i)
+      values.push_back(batch.IsValid(i) ? Text(type, batch.values[i]) : "null");
+  }
+}
+
+// Appends the rows of a data block, null header and envelope included.
+template <typename T>
+absl::Status AppendDataBlock(const Bytes& bytes, const FileInfo& info,
+                             std::vector<std::string>& values) {
+  internal::BlockCursor<T> cursor(info.type, nullptr);
+  CFILE_RETURN_IF_ERROR(cursor.Open(bytes, info, 0));
+  return AppendRows<T>(info.type, cursor, values);
+}
+
+template <typename T>
+absl::Status AppendFile(const Reader& reader, std::vector<std::string>& values) {
+  CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, reader.NewCursor<T>());
+  return AppendRows<T>(reader.type(), cursor, values);
 }
 
 // The entries of a block of records, each with its levels: "(0,2,7)", "(0,1)" where it has no
@@ -134,7 +167,7 @@ std::string Decode(const Example& example) {
   const std::string& kind = example.kind.at(0);
   if (kind == "group-varint") {
     uint32_t numbers[encodings::kGroupVarint32Values];
-    if (!encodings::ReadGroupVarint32(reader, 1, numbers) || !reader.empty()) return "no group";
+    if (!encodings::ReadGroupVarint32(reader, 1, numbers)) return "DATA_LOSS: no group";
     for (const uint32_t number : numbers) values.push_back(std::to_string(number));
   } else if (kind == "rle-hybrid") {
     int width = 0, count = 0;
@@ -149,24 +182,36 @@ std::string Decode(const Example& example) {
     const ColumnType type = *ColumnType::Parse(example.kind.at(1));
     encodings::BlockView page(example.bytes);
     std::sscanf(example.kind.at(3).c_str(), "count=%u", &page.count);
-    VisitPhysicalType(type.physical(), [&](auto t) {
-      AppendBlock<typename decltype(t)::type>(type, *ParseEncoding(example.kind.at(2)), page,
-                                              values);
+    const absl::Status status = VisitPhysicalType(type.physical(), [&](auto t) {
+      return AppendBlock<typename decltype(t)::type>(type, *ParseEncoding(example.kind.at(2)), page,
+                                                     values);
     });
+    if (!status.ok()) return status.ToString();
   } else if (kind == "file") {
     const auto opened = Reader::Open(NewMemoryViewSource(example.bytes));
     if (!opened.ok()) return opened.status().ToString();
     if (opened->type() != *ColumnType::Parse(example.kind.at(1))) return opened->type().ToString();
     if (const VerifyReport report = Verify(*opened); !report.ok())
       return report.damages[0].status.ToString();
-    VisitPhysicalType(opened->type().physical(), [&](auto t) {
-      using T = typename decltype(t)::type;
-      auto cursor = opened->NewCursor<T>();
-      ASSERT_TRUE(cursor.ok()) << cursor.status();
-      const auto batch = cursor->Next(1000);
-      ASSERT_TRUE(batch.ok()) << batch.status();
-      for (const T& value : batch->values) values.push_back(Text(opened->type(), value));
+    const absl::Status status = VisitPhysicalType(opened->type().physical(), [&](auto t) {
+      return AppendFile<typename decltype(t)::type>(*opened, values);
     });
+    if (!status.ok()) return status.ToString();
+  } else if (kind == "table") {
+    const auto table = internal::ParseTable(encodings::AsString(example.bytes), "table.cft");
+    if (!table.ok()) return table.status().ToString();
+    for (const ColumnSchema& column : table->schema.columns) {
+      values.push_back(
+          absl::StrCat(column.name, ":", column.type.ToString(), column.nullable ? "?" : ""));
+    }
+    for (const size_t key : table->schema.key_columns) values.push_back(absl::StrCat("key:", key));
+    for (const internal::TablePart& part : table->parts) {
+      values.push_back(absl::StrCat(part.directory, ":", part.num_rows));
+      for (const internal::TablePartColumn& column : part.columns) {
+        values.push_back(
+            absl::StrCat(column.file_name, ":", column.size_bytes, ":", column.null_count));
+      }
+    }
   } else if (kind == "statistics") {
     FileInfo info{.type = *ColumnType::Parse(example.kind.at(1))};
     std::sscanf(example.kind.at(2).c_str(), "rows=%lu", &info.num_values);
@@ -203,31 +248,17 @@ std::string Decode(const Example& example) {
       return AppendEntries<typename decltype(t)::type>(example.bytes, info, values);
     });
     if (!status.ok()) return status.ToString();
-  } else {
-    const ColumnType type = *ColumnType::Parse(example.kind.at(1));
-    const Encoding encoding = *ParseEncoding(example.kind.at(2));
-    const auto block =
-        internal::ParseDataBlock(example.bytes, kind == "nullable", kind == "extended", encoding);
-    if (!block.ok()) return block.status().ToString();
-    if (block->encoding != encoding) return EncodingName(block->encoding);
-    VisitPhysicalType(type.physical(), [&](auto t) {
-      encodings::BlockView view(block->values);
-      view.skip_table = block->skip_table;
-      view.count = block->present_count.value_or(0);
-      view.first_ordinal = block->first_ordinal.value_or(0);
-      AppendBlock<typename decltype(t)::type>(type, encoding, view, values);
+  } else {  // block, nullable, extended
+    const FileInfo info{
+        .type = *ColumnType::Parse(example.kind.at(1)),
+        .encoding = *ParseEncoding(example.kind.at(2)),
+        .nullable = kind == "nullable",
+        .num_values = 100,
+        .incompatible_features = kind == "extended" ? kFeatureExtendedBlocks : 0};
+    const absl::Status status = VisitPhysicalType(info.type.physical(), [&](auto t) {
+      return AppendDataBlock<typename decltype(t)::type>(example.bytes, info, values);
     });
-    if (block->num_rows) {
-      encodings::ValidityDecoder validity;
-      uint8_t bits = 0;
-      if (*block->num_rows > 8 || !validity.Open(block->validity, *block->num_rows).ok() ||
-          !validity.Read(*block->num_rows, &bits).ok()) {
-        return "no bitmap";
-      }
-      for (uint32_t i = 0; i < *block->num_rows; ++i) {
-        if ((bits >> i & 1) == 0) values.insert(values.begin() + i, "null");
-      }
-    }
+    if (!status.ok()) return status.ToString();
   }
   std::string text;
   for (const std::string& value : values) absl::StrAppend(&text, text.empty() ? "" : " ", value);
@@ -243,7 +274,212 @@ TEST(FormatDocument, ExamplesDecodeToWhatTheySay) {
   }
   EXPECT_THAT(kinds, testing::ElementsAre("array", "block", "bloom-filter", "extended", "file",
                                           "group-varint", "levels", "nullable", "page",
-                                          "rle-hybrid", "statistics"));
+                                          "rle-hybrid", "statistics", "table"));
+}
+
+// A rule is a list item that begins with its number in bold, "* **IX3** ...".
+struct Rule {
+  std::string number;
+  std::string text;
+};
+
+std::vector<Rule> Rules() {
+  std::vector<Rule> rules;
+  std::istringstream document(Document());
+  const std::regex begin(R"(\* \*\*([A-Z]{1,2}[0-9]+)\*\* .*)");
+  bool inside = false;
+  for (std::string line; std::getline(document, line);) {
+    std::smatch found;
+    if (std::regex_match(line, found, begin)) {
+      rules.push_back({found[1], line});
+      inside = true;
+    } else if (inside && line.starts_with("  ")) {
+      rules.back().text += line.substr(1);
+    } else {
+      EXPECT_FALSE(line.starts_with("* ")) << "a list item without a number: " << line;
+      inside = false;
+    }
+  }
+  return rules;
+}
+
+TEST(FormatDocument, RulesHaveANumberOfTheirOwnAndAVerdict) {
+  std::set<std::string> numbers;
+  for (const auto& [number, text] : Rules()) {
+    EXPECT_TRUE(numbers.insert(number).second) << number << " stands twice";
+    EXPECT_TRUE(text.ends_with(" *damage*") || text.ends_with(" *ignored*") ||
+                text.ends_with(" *binds writers only*"))
+        << number << " has no verdict: " << text;
+  }
+  EXPECT_GT(numbers.size(), 150);
+  // Rules are cited by their numbers: "(C5)", "([ST1](#statistics))", "(IX8, IX9)".
+  const std::string text = Document();
+  const std::regex citation(R"([(\[ ]([A-Z]{1,2}[0-9]+)[\]),:])");
+  int citations = 0;
+  for (std::sregex_iterator i(text.begin(), text.end(), citation), end; i != end; ++i) {
+    const std::string number = (*i)[1];
+    if (number == "LZ4") continue;
+    EXPECT_THAT(numbers, testing::Contains(number));
+    ++citations;
+  }
+  EXPECT_GT(citations, 10);
+}
+
+// An example of the document that breaks a rule.
+struct Breach {
+  std::string_view rule;
+  std::string_view example;  // the words after "hexdump"; the first of those that match
+  int offset;                  // where bytes are replaced; kEnd: bytes are appended
+  std::string_view bytes;      // in hexadecimal; kCut: the last byte is cut off
+  size_t replaced = SIZE_MAX;  // bytes that are replaced; by default as many
+};
+constexpr int kEnd = -1;
+constexpr std::string_view kCut = "cut";
+
+constexpr std::string_view kLevels = "levels int32 plain repetition=1 definition=2";
+constexpr std::string_view kDelta = "page int32 parquet-delta count=8";
+constexpr std::string_view kAlp = "page double parquet-alp count=3";
+constexpr Breach kBreaches[] = {
+    // Version 1 has no checksums.
+    {"F1", "file int32", 0x00, "6c"},
+    {"F1", "file int32", 0x41, "6c"},
+    {"F2", "file int32", 0x49, "ff"},
+    {"F9", "file int32", 0x3a, "02"},
+    {"F11", "file int32", 0x21, "30"},
+    {"F14", "file int32", 0x35, "7a"},  // field 15
+    {"M4", "file int32", 0x2f, "78"},
+    {"M4", "file int32", 0x2a, "05"},
+    {"M5", "file int32", 0x3d, "7801"},
+    {"M10", "file int32", 0x0d, "07"},
+    {"D1", "file int32", 0x14, "01"},
+    {"D2", "file int32", 0x34, "03"},
+    {"D3", kLevels, 0x01, "00"},
+    {"D4", "file int32", 0x34, "00"},
+    {"IX1", "file int32", 0x23, "10"},
+    {"IX1", "file int32", 0x2b, "ff"},
+    {"IX3", "file int32", 0x22, "03"},
+    {"F3", "file string", 0x3a, "01"},
+    {"TB1", "table", 0x30, "ff"},
+    {"TB1", "table", kEnd, "00"},
+    {"C1", kDelta, 0x05, "ffffffff7f", 1},
+    {"C2", kDelta, 0x04, "8e00", 1},
+    {"C3", "block string prefix", 0x04, "05"},
+    {"C3", "block uint32 group-varint", 0x05, "05"},
+    {"N1", "nullable int32 plain", kEnd, kCut},
+    {"N2", "nullable int32 plain", 0x03, "0e"},
+    {"N2", "nullable int32 plain", 0x03, "02"},
+    {"N3", "nullable int32 plain", 0x08, "01"},
+    {"L5", kLevels, 0x07, "1b"},
+    {"L6", kLevels, 0x04, "03"},
+    {"L6", kLevels, 0x04, "00"},
+    {"L7", kLevels, 0x07, "19"},
+    {"L8", kLevels, 0x00, "03"},
+    {"A2", "array int32 plain", 0x00, "0b"},
+    {"A3", "array int32 plain", 0x19, "73"},
+    {"A4", "array int32 plain", 0x06, "00"},
+    {"E2", "extended uuid plain", 0x01, "02"},
+    {"E3", "extended uuid plain", 0x02, "01"},
+    {"E5", "extended uuid plain", 0x03, "02aabb", 1},
+    {"HY1", "rle-hybrid width=3 count=18", 0x04, "00"},
+    {"HY2", "rle-hybrid width=3 count=18", 0x05, "08"},
+    {"HY3", "rle-hybrid width=3 count=18", 0x04, "12"},
+    {"HY4", "rle-hybrid width=3 count=18", kEnd, "00ff"},
+    {"GV1", "group-varint", kEnd, kCut},
+    {"PL1", "block bool plain", kEnd, "00"},
+    {"PL1", "block bool plain", kEnd, kCut},
+    {"PL2", "block bool plain", 0x09, "ff"},
+    {"PL3", "block string plain", 0x08, "0b"},
+    {"PL3", "block string plain", 0x16, "0d"},
+    {"PL3", "block string plain", 0x17, "12"},
+    {"PL4", "block string plain", kEnd, "00"},
+    {"PL5", "block string plain", 0x19, "07"},
+    {"PR1", "block string prefix", 0x03, "00"},
+    {"PR1", "block string prefix", 0x19, "00"},
+    {"PR2", "block string prefix", 0x0c, "06"},
+    {"PR2", "block string prefix", 0x0f, "01"},
+    {"PR4", "block string prefix", 0x15, "0e"},
+    {"GF2", "block uint32 group-varint", kEnd, "00"},
+    {"GF3", "block uint32 group-varint", 0x10, "07"},
+    {"RL1", "block int32 rle", 0x00, "0a"},
+    {"DI1", "block string dict", 0x00, "03"},
+    {"BS1", "block int16 bit-shuffle", 0x08, "25"},
+    {"BS2", "block int16 bit-shuffle", 0x0c, "10"},
+    {"BS3", "block int16 bit-shuffle", 0x10, "01"},
+    {"BS5", "block int16 bit-shuffle", 0x17, "0b"},
+    {"PP1", "page string parquet-plain count=3", kEnd, kCut},
+    {"PP2", "page string parquet-plain count=3", kEnd, "00"},
+    {"PV1", "page int64 parquet-group-varint count=3", kEnd, kCut},
+    {"PV2", "page int64 parquet-group-varint count=3", 0x01, "f0"},
+    {"PV2", "page int64 parquet-group-varint count=3", 0x0c, "07"},
+    {"PV2", "page int64 parquet-group-varint count=3", kEnd, "00"},
+    {"PB1", "page bool parquet-rle count=12", 0x00, "05"},
+    {"PB2", "page bool parquet-rle count=12", kEnd, "00"},
+    {"DP1", kDelta, 0x00, "88"},
+    {"DP1", kDelta, 0x02, "03"},
+    {"DP1", kDelta, 0x02, "08"},
+    {"DP3", kDelta, 0x03, "07"},
+    {"DP4", kDelta, 0x06, "21"},
+    {"DP5", kDelta, kEnd, kCut},
+    {"DP6", kDelta, 0x07, "ff"},
+    {"DP6", kDelta, 0x0b, "ff"},
+    {"DP6", kDelta, kEnd, "00"},
+    {"DL1", "page string parquet-delta-length count=4", kEnd, kCut},
+    {"DL1", "page string parquet-delta-length count=4", 0x04, "01"},
+    {"DL2", "page string parquet-delta-length count=4", kEnd, "00"},
+    {"DB1", "page string parquet-delta-bytes count=4", 0x04, "02"},
+    {"DB3", "page string parquet-delta-bytes count=4", 0x19, "03"},
+    {"SS1", "page int32 parquet-byte-stream-split count=3", kEnd, "00"},
+    {"SS1", "page int32 parquet-byte-stream-split count=3", kEnd, kCut},
+    {"AL1", kAlp, 0x00, "01"},
+    {"AL1", kAlp, 0x02, "02"},
+    {"AL2", kAlp, 0x03, "04"},
+    {"AL3", kAlp, kEnd, "00"},
+    {"AL3", kAlp, 0x07, "05"},
+    {"AL4", kAlp, 0x0b, "13"},
+    {"AL4", kAlp, 0x0c, "03"},
+    {"AL5", kAlp, 0x1a, "03"},
+    {"AL7", kAlp, 0x19, "83"},
+    {"ST3", "statistics double rows=4", kEnd, kCut},
+    {"ST4", "statistics double rows=4", 0x37, "04"},
+    {"ST5", "statistics double rows=4", 0x03, "03"},
+    {"ST7", "statistics double rows=4", 0x3b, "04"},
+    {"ST9", "statistics double rows=4", 0x3e, "c0"},
+};
+
+TEST(FormatDocument, ReadersAnswerBreachesAsTheVerdictsSay) {
+  const std::vector<Example> examples = Examples();
+  const std::vector<Rule> rules = Rules();
+  for (const Breach& breach : kBreaches) {
+    const auto label = testing::Message() << breach.rule << ": " << breach.example << ", byte "
+                                          << breach.offset << ": " << breach.bytes;
+    const auto rule = std::find_if(rules.begin(), rules.end(),
+                                   [&](const Rule& each) { return each.number == breach.rule; });
+    ASSERT_NE(rule, rules.end()) << label;
+    const auto example = std::find_if(examples.begin(), examples.end(), [&](const Example& each) {
+      return absl::StrJoin(each.kind, " ") == std::string(breach.example);
+    });
+    ASSERT_NE(example, examples.end()) << label;
+    Example broken = *example;
+    if (breach.bytes == kCut) {
+      broken.bytes.pop_back();
+    } else {
+      const std::string bytes = absl::HexStringToBytes(std::string(breach.bytes));
+      const size_t begin =
+          breach.offset == kEnd ? broken.bytes.size() : static_cast<size_t>(breach.offset);
+      const size_t replaced = breach.offset == kEnd ? 0 : std::min(breach.replaced, bytes.size());
+      ASSERT_LE(begin + replaced, broken.bytes.size()) << label;
+      const auto at = broken.bytes.begin() + static_cast<ptrdiff_t>(begin);
+      broken.bytes.insert(broken.bytes.erase(at, at + static_cast<ptrdiff_t>(replaced)),
+                          bytes.begin(), bytes.end());
+      ASSERT_NE(broken.bytes, example->bytes) << label;
+    }
+    const std::string found = Decode(broken);
+    if (rule->text.ends_with(" *damage*")) {
+      EXPECT_THAT(found, testing::StartsWith("DATA_LOSS")) << label;
+    } else {
+      EXPECT_EQ(found, example->values) << label;
+    }
+  }
 }
 
 TEST(FormatDocument, ListsTheEncodingsOfTheRegistry) {

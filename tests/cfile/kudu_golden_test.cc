@@ -190,6 +190,7 @@ void CheckFile(const std::filesystem::path& path, int* read) {
     const FileInfo& info = reader->info();
     EXPECT_EQ(info.num_values, description["num_values"].get<uint64_t>());
     EXPECT_EQ(info.nullable, description["nullable"].get<bool>());
+    EXPECT_EQ(info.positional_index_root.has_value(), description.value("has_posidx", true));
     EXPECT_EQ(info.value_index_root.has_value(), description["has_validx"].get<bool>());
     const encodings::EncodingRow* row = encodings::FindEncoding(info.encoding);
     const bool built_in = row != nullptr && row->Supports(info.type.physical()) &&
@@ -209,7 +210,12 @@ void CheckFile(const std::filesystem::path& path, int* read) {
       ASSERT_EQ(expected.size(), info.num_values);
       for (const size_t max_rows : {65536, 1000, 7}) CheckScan<T>(*reader, expected, max_rows);
       std::mt19937_64 random(expected.size());
-      CheckSeeks<T>(*reader, expected, random);
+      if (info.positional_index_root) {
+        CheckSeeks<T>(*reader, expected, random);
+      } else {
+        EXPECT_EQ(reader->NewCursor<T>()->SeekToOrdinal(1).code(),
+                  absl::StatusCode::kFailedPrecondition);
+      }
       if (info.value_index_root && !expected.empty()) CheckKeys<T>(*reader, expected, random);
       const VerifyReport report = Verify(*reader);
       EXPECT_TRUE(report.ok()) << report.damages[0].status;

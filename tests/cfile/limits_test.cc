@@ -4,12 +4,15 @@
 #include <vector>
 
 #include "cfile/inspect.h"
+#include "cfile/internal/crc32c.h"
 #include "cfile/levels.h"
 #include "cfile/reader.h"
 #include "cfile/record_schema.h"
 #include "cfile/records.h"
+#include "cfile/scan.h"
 #include "cfile/table.h"
 #include "cfile/writer.h"
+#include "encodings/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/temporary_directory.h"
@@ -83,9 +86,110 @@ TEST(Limits, OfBlocks) {
               "above the limit of 16777216: raise max_block_size_bytes");
   file.clear();
   ASSERT_EQ(Write(raised, value, file), absl::OkStatus());
-  ExpectLimit(Read(file, {}), absl::StatusCode::kDataLoss,
-              "above the limit of 16777216: raise max_block_size_bytes");
+  constexpr char kRaise[] = "above the limit of 16777216: raise max_block_size_bytes";
+  ExpectLimit(Read(file, {}), absl::StatusCode::kOutOfRange, kRaise);
   EXPECT_EQ(Read(file, {.max_block_size_bytes = 32 << 20}), absl::OkStatus());
+
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  auto scan = Scan<std::string_view>::Open(*reader, Predicate<std::string_view>::IsNotNull());
+  ASSERT_TRUE(scan.ok()) << scan.status();
+  ExpectLimit(scan->Next().status(), absl::StatusCode::kOutOfRange, kRaise);
+  ExpectLimit(VisitBlocks(*reader, [](const BlockInfo&) { return true; }),
+              absl::StatusCode::kOutOfRange, kRaise);
+  const VerifyReport report = Verify(*reader);
+  EXPECT_FALSE(report.ok());
+  EXPECT_TRUE(report.damages.empty()) << report.damages[0].status;
+  ASSERT_EQ(report.limits.size(), 1u);
+  ExpectLimit(report.limits[0].status, absl::StatusCode::kOutOfRange, kRaise);
+  EXPECT_EQ(report.limits[0].first_ordinal, 0u);
+}
+
+// A block that claims to be larger than its bytes can make it is damaged; above the limit or not.
+TEST(Limits, AreNotMetByImpossibleSizes) {
+  Bytes file;
+  const std::string value(100'000, 'x');
+  ASSERT_EQ(Write({.encoding = Encoding::kPlain, .compression = Compression::kSnappy}, value, file),
+            absl::OkStatus());
+  BlockPointer block;
+  ASSERT_EQ(VisitBlocks(*Reader::Open(NewMemoryViewSource(file)),
+                        [&](const BlockInfo& info) {
+                          block = info.pointer;
+                          return info.compressed;
+                        }),
+            absl::OkStatus());
+  const auto with_size = [&](uint32_t size) {
+    Bytes changed = file;
+    encodings::StoreLittleEndian(size, changed.data() + block.offset);
+    const size_t end = block.end() - internal::kChecksumBytes;
+    const uint32_t crc =
+        internal::Crc32c(std::span<const uint8_t>(changed).subspan(block.offset, end - block.offset));
+    encodings::StoreLittleEndian(crc, changed.data() + end);
+    return changed;
+  };
+  ExpectLimit(Read(with_size(block.size * 20), {.max_block_size_bytes = 50'000}),
+              absl::StatusCode::kOutOfRange, "above the limit of 50000: raise max_block_size_bytes");
+  ExpectLimit(Read(with_size(2'000'000'000), {}), absl::StatusCode::kDataLoss, "cannot make");
+  // So is one that ends behind the file.
+  file.erase(file.begin() + static_cast<ptrdiff_t>(block.offset),
+             file.begin() + static_cast<ptrdiff_t>(block.end()));
+  EXPECT_TRUE(absl::IsDataLoss(Read(file, {})));
+}
+
+// Statistics are of use, not of need.
+TEST(Limits, OfStatisticsMakeThemIgnored) {
+  std::vector<int64_t> values(20'000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i * i);
+  for (const bool compressed : {false, true}) {
+    // A filter of 25,000 bytes; or the entries of 2,000 blocks, of which the codec makes half.
+    WriterOptions options{.encoding = Encoding::kPlain,
+                          .compression = compressed ? Compression::kZstd : Compression::kNone,
+                          .block_size_bytes = 4000,
+                          .index_block_size_bytes = 2000};
+    if (compressed) {
+      options.max_values_per_block = 10;
+    } else {
+      options.bloom_filter_bits_per_value = 10;
+    }
+    Bytes file;
+    auto writer = Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64(), options);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_EQ((*writer)->Append(values), absl::OkStatus());
+    ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+    const auto whole = Reader::Open(NewMemoryViewSource(file));
+    ASSERT_TRUE(whole.ok()) << whole.status();
+    EXPECT_FALSE(whole->info().statistics_above_limit);
+    ASSERT_NE(*whole->Statistics(), nullptr);
+    EXPECT_TRUE(Verify(*whole).ok());
+    const size_t stored = whole->info().statistics->size;
+
+    const size_t limit = compressed ? stored : stored - 1000;
+    ReaderOptions small{.max_block_size_bytes = 10'000, .max_bloom_filter_bytes = limit - 10'000};
+    if (compressed) small.max_block_size_bytes = 9'000, small.max_bloom_filter_bytes = limit - 9'000;
+    const auto reader = Reader::Open(NewMemoryViewSource(file), small);
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    // Of what is compressed, only its bytes tell.
+    EXPECT_EQ(reader->info().statistics_above_limit, !compressed);
+    EXPECT_EQ(reader->info().bloom_filter.has_value(), !compressed);
+    for (int i = 0; i < 2; ++i) {
+      const auto statistics = reader->Statistics();
+      ASSERT_TRUE(statistics.ok()) << statistics.status();
+      EXPECT_EQ(*statistics, nullptr);
+    }
+    EXPECT_EQ(**reader->Get<int64_t>(100), 10'000);
+    auto scan = Scan<int64_t>::Open(*reader, Predicate<int64_t>::Equal(10'000));
+    ASSERT_TRUE(scan.ok()) << scan.status();
+    const auto batch = scan->Next();
+    ASSERT_TRUE(batch.ok()) << batch.status();
+    EXPECT_EQ(batch->size(), 1u);
+    EXPECT_EQ(batch->ordinals[0], 100u);
+    const VerifyReport report = Verify(*reader);
+    EXPECT_TRUE(report.damages.empty()) << report.damages[0].status;
+    ASSERT_EQ(report.limits.size(), 1u);
+    EXPECT_EQ(report.limits[0].block, reader->info().statistics);
+    ExpectLimit(report.limits[0].status, absl::StatusCode::kOutOfRange,
+                "above the limit of " + std::to_string(limit) + ": raise max_bloom_filter_bytes");
+  }
 }
 
 TEST(Limits, OfValues) {
@@ -114,7 +218,7 @@ TEST(Limits, OfMetadata) {
   file.clear();
   options.max_metadata_size_bytes = 32 << 20;
   ASSERT_EQ(Write(options, "x", file), absl::OkStatus());
-  ExpectLimit(Read(file, {}), absl::StatusCode::kDataLoss,
+  ExpectLimit(Read(file, {}), absl::StatusCode::kOutOfRange,
               "above the limit of 16777216: raise max_metadata_size_bytes");
   EXPECT_EQ(Read(file, {.max_metadata_size_bytes = 32 << 20}), absl::OkStatus());
 }
@@ -138,12 +242,14 @@ TEST(Limits, OfIndexDepth) {
     statuses.push_back(
         VisitIndex(*reader, IndexKind::kValue, [](const IndexNodeInfo&) { return true; }));
     const VerifyReport report = Verify(*reader);
-    statuses.push_back(report.ok() ? absl::OkStatus() : report.damages[0].status);
+    EXPECT_TRUE(report.damages.empty()) << report.damages[0].status;
+    statuses.push_back(report.ok() ? absl::OkStatus() : report.limits[0].status);
     return statuses;
   };
   for (const absl::Status& status : read(40)) EXPECT_EQ(status, absl::OkStatus());
   for (const absl::Status& status : read(3)) {
-    ExpectLimit(status, absl::StatusCode::kDataLoss, "above the limit of 3: raise max_index_depth");
+    ExpectLimit(status, absl::StatusCode::kOutOfRange,
+                "above the limit of 3: raise max_index_depth");
   }
 }
 
@@ -157,12 +263,11 @@ std::vector<RecordNode> DeepNodes(size_t depth) {
 
 TEST(Limits, OfRecordDepth) {
   constexpr char kRaise[] = "raise max_depth";
-  ExpectLimit(RecordSchema::Create(DeepNodes(65)).status(), absl::StatusCode::kInvalidArgument,
-              kRaise);
+  ExpectLimit(RecordSchema::Create(DeepNodes(65)).status(), absl::StatusCode::kOutOfRange, kRaise);
   const RecordLimits raised{.max_depth = 400};
   const auto schema = RecordSchema::Create(DeepNodes(400), raised);
   ASSERT_TRUE(schema.ok()) << schema.status();
-  ExpectLimit(RecordSchema::Parse(schema->ToString()).status(), absl::StatusCode::kInvalidArgument,
+  ExpectLimit(RecordSchema::Parse(schema->ToString()).status(), absl::StatusCode::kOutOfRange,
               kRaise);
   EXPECT_EQ(RecordSchema::Parse(schema->ToString(), raised).value(), *schema);
   // Whatever is allowed: the stack is not without end.
@@ -181,7 +286,7 @@ TEST(Limits, OfRecordDepth) {
     ASSERT_EQ((*writer)->Append<int32_t>(0, values), absl::OkStatus());
     ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
   }
-  ExpectLimit(TableReader::Open(path).status(), absl::StatusCode::kDataLoss, kRaise);
+  ExpectLimit(TableReader::Open(path).status(), absl::StatusCode::kOutOfRange, kRaise);
   const auto table = TableReader::Open(path, {.record_limits = raised});
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_EQ(table->num_rows(), 6);

@@ -10,6 +10,7 @@
 #include "cfile/internal/index_node.h"
 #include "cfile/reader.h"
 #include "cfile/salvage.h"
+#include "cfile/scan.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "tests/campaign/parts.h"
@@ -215,6 +216,109 @@ TEST(Malformed, IndexThatBeginsBehindTheFirstRow) {
   EXPECT_EQ(reader->BlockBegin(16).status().message(),
             "damaged: the positional index begins the block of ordinal 16 at ordinal 17");
   EXPECT_TRUE(absl::IsDataLoss(reader->Split(4).status()));
+}
+
+// An INT32 page in a column of uint8: a value that does not fit is damage wherever it is read.
+TEST(Malformed, ValuesOutsideTheTypesRange) {
+  for (const Encoding encoding : {Encoding::kParquetPlain, Encoding::kParquetDictionary,
+                                  Encoding::kParquetDeltaBinaryPacked,
+                                  Encoding::kParquetByteStreamSplit}) {
+    SCOPED_TRACE(static_cast<int>(encoding));
+    Column<int32_t> column;
+    for (int i = 0; i < 1000; ++i) column.rows.push_back(i == 700 ? 49957 : i / 10);
+    const File file = WriteColumn<int32_t>(
+        ColumnType::Int32(), {.encoding = encoding, .statistics = false}, column);
+    FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+    info.type = ColumnType::Uint8();
+    const auto reader =
+        Reader::Open(NewMemorySource(WithFooter(WithoutFooter(file), info), "damaged"));
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    const auto expect = [](const absl::Status& status) {
+      EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+      EXPECT_THAT(std::string(status.message()),
+                  HasSubstr(" is 49957, outside the type's range 0 to 255"));
+    };
+    auto cursor = reader->NewCursor<uint8_t>();
+    absl::Status status = cursor.status();
+    while (status.ok()) {
+      const auto batch = cursor->Next(100);
+      status = batch.status();
+      ASSERT_TRUE(!batch.ok() || !batch->empty());
+    }
+    expect(status);
+    if (cursor.ok()) {
+      EXPECT_EQ(cursor->ordinal(), 700u);
+      EXPECT_EQ(cursor->Next(100).status(), status);
+      expect(cursor->Get(700).status());
+      EXPECT_EQ(*cursor->Get(699), 69);
+    }
+    auto scan = Scan<uint8_t>::Open(*reader, Predicate<uint8_t>::Equal(37));
+    status = scan.status();
+    while (status.ok()) {
+      const auto batch = scan->Next();
+      status = batch.status();
+      ASSERT_TRUE(!batch.ok() || !batch->empty());
+    }
+    expect(status);
+    const VerifyReport report = Verify(*reader);
+    ASSERT_FALSE(report.ok());
+    expect(report.damages[0].status);
+  }
+}
+
+// A footer that says fewer values than the blocks have, none above all, hides rows: damage.
+TEST(Malformed, BlocksAfterTheLastValue) {
+  Column<int32_t> column;
+  for (int i = 0; i < 2000; ++i) column.rows.push_back(i);
+  for (const bool value_index : {false, true}) {
+    const File file = WriteColumn<int32_t>(ColumnType::Int32(),
+                                           {.encoding = Encoding::kPlain,
+                                            .value_index = value_index,
+                                            .max_values_per_block = 1000,
+                                            .statistics = false},
+                                           column);
+    const FileInfo sound = Reader::Open(NewMemoryViewSource(file))->info();
+    for (const bool positional : {true, false}) {
+      if (!positional && !value_index) continue;
+      for (const uint64_t num_values : {0u, 1000u}) {
+        SCOPED_TRACE(testing::Message() << value_index << positional << num_values);
+        FileInfo info = sound;
+        info.num_values = num_values;
+        if (info.num_entries) info.num_entries = num_values;
+        if (!positional) info.positional_index_root.reset();
+        const auto reader =
+            Reader::Open(NewMemorySource(WithFooter(WithoutFooter(file), info), "damaged"));
+        ASSERT_TRUE(reader.ok()) << reader.status();
+        const VerifyReport report = Verify(*reader);
+        ASSERT_FALSE(report.ok());
+        EXPECT_THAT(std::string(report.damages[0].status.message()), HasSubstr("the footer"));
+        auto cursor = reader->NewCursor<int32_t>();
+        auto scan = Scan<int32_t>::Open(*reader, Predicate<int32_t>::NotEqual(5));
+        if (num_values == 0) {
+          const std::string expected =
+              std::string("damaged: the footer says 0 values, the ") +
+              (positional ? "positional" : "value") + " index has blocks";
+          EXPECT_EQ(cursor.status(), absl::DataLossError(expected));
+          EXPECT_EQ(scan.status(), absl::DataLossError(expected));
+          if (positional) {
+            EXPECT_EQ(LevelCursor<int32_t>::Open(*reader).status(), absl::DataLossError(expected));
+          }
+          continue;
+        }
+        const absl::Status expected = absl::DataLossError(
+            "damaged: the footer says 1000 values, the index has blocks after them");
+        ASSERT_TRUE(cursor.ok() && scan.ok()) << cursor.status() << scan.status();
+        ASSERT_EQ(cursor->Next(2000)->size(), 1000u);
+        for (int i = 0; i < 2; ++i) EXPECT_EQ(cursor->Next(2000).status(), expected);
+        ASSERT_EQ(scan->Next()->size(), 999u);
+        for (int i = 0; i < 2; ++i) EXPECT_EQ(scan->Next().status(), expected);
+        // A range that ends before is not concerned.
+        ASSERT_TRUE(cursor->SeekToRange({0, 900}).ok());
+        EXPECT_EQ(cursor->Next(2000)->size(), 900u);
+        EXPECT_TRUE(cursor->Next(2000)->empty());
+      }
+    }
+  }
 }
 
 // Parquet's old name of its dictionary encoding is read and not written.

@@ -115,6 +115,40 @@ TEST(ProtobufRecords, MessagesComeBackEqual) {
   EXPECT_EQ(part.ShortDebugString(), "id: 11 inner { flag: true }");
 }
 
+// What a reader refuses for its size, a writer with the same limit does, and publishes nothing.
+TEST(ProtobufRecords, MessagesAboveTheLimit) {
+  bool refused = false, written = false;
+  for (const size_t limit : {0, 100, 700}) {
+    for (const int seed : {0, 3, 11}) {
+      const TemporaryDirectory directory;
+      const WriterOptions options{.max_message_size_bytes = limit};
+      auto writer =
+          MessageWriter::Create(directory.path("t"), *Everything::descriptor(), {&options, 1});
+      ASSERT_TRUE(writer.ok()) << writer.status();
+      absl::Status status = (*writer)->Write(Make(seed));
+      if (!status.ok()) {
+        EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+        EXPECT_THAT(std::string(status.message()), HasSubstr("raise max_message_size_bytes"));
+        EXPECT_EQ((*writer)->Write(Make(0)), status);
+        EXPECT_EQ((*writer)->Finish(), status);
+        EXPECT_FALSE(MessageReader::Open(directory.path("t"), *Everything::descriptor()).ok());
+        refused = true;
+        continue;
+      }
+      ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+      auto reader = MessageReader::Open(directory.path("t"), *Everything::descriptor(), {},
+                                        {.max_message_size_bytes = limit});
+      ASSERT_TRUE(reader.ok()) << reader.status();
+      Everything message;
+      const auto more = (*reader)->Next(message);
+      ASSERT_TRUE(more.ok() && *more) << more.status();
+      EXPECT_TRUE(MessageDifferencer::Equals(message, Make(seed)));
+      written = true;
+    }
+  }
+  EXPECT_TRUE(refused && written);
+}
+
 TEST(ProtobufRecords, ImplicitPresence) {
   const TemporaryDirectory directory;
   auto writer = MessageWriter::Create(directory.path("t"), *Implicit::descriptor());

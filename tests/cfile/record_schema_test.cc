@@ -177,10 +177,12 @@ TEST(RecordSchema, ErrorsSayWhere) {
 TEST(RecordSchema, HostileTexts) {
   std::string deep = "message m {";
   for (int i = 0; i < 1'000'000; ++i) deep += "required group g {";
+  EXPECT_TRUE(absl::IsOutOfRange(RecordSchema::Parse(deep).status()));
   EXPECT_THAT(RecordSchema::Parse(deep).status().message(),
               HasSubstr("above the limit of 64: raise max_depth"));
   std::string wide = "message m {";
   for (int i = 0; i < 20'000; ++i) absl::StrAppend(&wide, "required int32 f", i, ";");
+  EXPECT_TRUE(absl::IsOutOfRange(RecordSchema::Parse(wide + "}").status()));
   EXPECT_THAT(RecordSchema::Parse(wide + "}").status().message(),
               HasSubstr("above the limit of 10000: raise max_leaves"));
   const std::string name(5000, 'x');

@@ -361,11 +361,52 @@ TEST(SalvageTest, LimitOfBlocks) {
     ASSERT_TRUE(salvaged.ok()) << salvaged.status();
     EXPECT_EQ(salvaged->report.rows, rows);
   }
-  const auto salvaged = SalvageBytes(torn, {.reader = {.max_block_size_bytes = 500}});
+  const absl::Status status =
+      SalvageBytes(torn, {.reader = {.max_block_size_bytes = 500}}).status();
+  EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              testing::HasSubstr("above the limit of 500: raise max_block_size_bytes"));
+  // Far above the limit nothing is looked for, and the report says so.
+  const auto salvaged =
+      SalvageBytes(torn, {.reader = {.max_block_size_bytes = 500, .max_bloom_filter_bytes = 0}});
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
   EXPECT_EQ(salvaged->report.rows, 0);
   ASSERT_FALSE(salvaged->report.lost.empty());
-  EXPECT_THAT(salvaged->report.lost[0].reason, testing::HasSubstr("500 bytes, max_block_size"));
+  EXPECT_THAT(salvaged->report.lost[0].reason,
+              testing::HasSubstr("500 bytes is not found: raise max_block_size_bytes"));
+}
+
+// A value that only a raised limit reads is not dropped; with its index, and without.
+TEST(SalvageTest, LargeValueIsNotDropped) {
+  Column<std::string_view> column;
+  column.rows = {"a", std::string(20 << 20, 'x'), "b"};
+  const Bytes file = WriteColumn<std::string_view>(
+      ColumnType::String(),
+      {.encoding = Encoding::kPlain, .max_block_size_bytes = 64 << 20,
+       .bloom_filter_bits_per_value = 10},
+      column);
+  for (const Bytes& torn : {file, Prefix(file, file.size() - 1)}) {
+    const absl::Status status = SalvageBytes(torn).status();
+    EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
+    EXPECT_THAT(std::string(status.message()),
+                testing::HasSubstr("above the limit of 16777216: raise max_block_size_bytes"));
+    Bytes salvaged;
+    const auto report = Salvage(NewMemoryViewSource(torn), NewMemorySink(&salvaged),
+                                {.reader = {.max_block_size_bytes = 64 << 20}});
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_EQ(report->rows, 3);
+  }
+}
+
+// The statistics of a torn file may be larger than other blocks.
+TEST(SalvageTest, LargeBloomFilterOfATornFile) {
+  const Bytes file = Numbers(5000, {.encoding = Encoding::kPlain,
+                                    .block_size_bytes = 2000,
+                                    .bloom_filter_bits_per_value = 100});
+  const Bytes torn = Prefix(file, file.size() - 1);
+  const auto salvaged = SalvageBytes(torn, {.reader = {.max_block_size_bytes = 8000}});
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+  EXPECT_EQ(salvaged->report.rows, 5000);
 }
 
 // PLAIN stays PLAIN where blocks are extended for another reason; what was chosen is chosen anew.
@@ -549,31 +590,28 @@ TEST(SalvageTest, UnreadableLeafOfAFileWithoutChecksums) {
   EXPECT_THAT(salvaged->report.lost, kTellsTheRead);
 }
 
-// What a limit costs names it.
-TEST(SalvageTest, LimitsThatCostRows) {
-  const auto names = [](std::string_view limit) {
-    return testing::Contains(
-        testing::Field(&LostBytes::reason, testing::HasSubstr(std::string(limit))));
+// A limit costs no rows: the error names it.
+TEST(SalvageTest, LimitsAreErrors) {
+  const auto expect_limit = [](const Bytes& file, const ReaderOptions& options,
+                               const std::string& limit) {
+    const absl::Status status = SalvageBytes(file, {.reader = options}).status();
+    EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
+    EXPECT_THAT(std::string(status.message()), testing::HasSubstr("raise " + limit));
   };
   const Bytes numbers = Numbers(5000, {.version = FormatVersion::kV1});
-  auto salvaged = SalvageBytes(numbers, {.reader = {.max_index_size_bytes = 2000}});
-  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
-  EXPECT_LT(salvaged->report.rows, 5000);
-  EXPECT_THAT(salvaged->report.lost, names("max_index_size_bytes"));
-  salvaged = SalvageBytes(numbers, {.reader = {.max_index_depth = 2}});
-  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
-  EXPECT_LT(salvaged->report.rows, 5000);
-  EXPECT_THAT(salvaged->report.lost, names("max_index_depth"));
+  expect_limit(numbers, {.max_index_size_bytes = 2000}, "max_index_size_bytes");
+  expect_limit(numbers, {.max_index_depth = 2}, "max_index_depth");
+  expect_limit(numbers, {.max_block_size_bytes = 300}, "max_block_size_bytes");
+  expect_limit(numbers, {.max_metadata_size_bytes = 10}, "max_metadata_size_bytes");
 
   Column<std::string_view> column;
   for (int i = 0; i < 2000; ++i)
     column.rows.push_back("quite a long name of number " + std::to_string(i % 200));
   const Bytes file = WriteColumn<std::string_view>(
       ColumnType::String(), {.encoding = Encoding::kDict, .max_values_per_block = 100}, column);
-  salvaged = SalvageBytes(file, {.reader = {.max_block_size_bytes = 3000}});
-  ASSERT_TRUE(salvaged.ok()) << salvaged.status();
-  EXPECT_EQ(salvaged->report.dictionary, Dictionary::kLost);
-  EXPECT_THAT(salvaged->report.lost, names("max_block_size_bytes"));
+  expect_limit(file, {.max_block_size_bytes = 3000}, "max_block_size_bytes");
+  expect_limit(Prefix(file, file.size() - 1), {.max_block_size_bytes = 3000},
+               "max_block_size_bytes");
 }
 
 // Without checksums and the index by ordinal, what the rest of the index by value points to.
@@ -1031,7 +1069,7 @@ TEST(SalvageTest, AnyBytes) {
         flipped[bit / 8] = static_cast<uint8_t>(flipped[bit / 8] ^ 1 << bit % 8);
         const auto salvaged = SalvageBytes(flipped);
         if (!salvaged.ok()) {
-          EXPECT_EQ(salvaged.status().code(), absl::StatusCode::kDataLoss);
+          EXPECT_EQ(salvaged.status().code(), absl::StatusCode::kDataLoss) << salvaged.status();
           continue;
         }
         // A bit is in one block at most, or in the dictionary.

@@ -434,6 +434,51 @@ TEST(Seek, ReadsAreFewAndBounded) {
   EXPECT_LE(source->reads(), 6u);
 }
 
+// By default a scan reads four blocks of the default size at once: a block is a little larger than
+// its 256 KiB.
+TEST(Seek, BlocksOfTheDefaultSizeAreReadInFours) {
+  const auto expect_fours = [](const std::vector<uint8_t>& file, auto zero) {
+    using T = decltype(zero);
+    const auto source = std::make_shared<CountingSource>(NewMemoryViewSource(file));
+    const Reader reader = *Reader::Open(source);
+    uint64_t blocks = 0;
+    ASSERT_TRUE(VisitBlocks(reader, [&](const BlockInfo&) { return ++blocks > 0; }).ok());
+    ASSERT_GE(blocks, 13u);
+    auto cursor = *reader.NewCursor<T>();
+    source->Reset();
+    while (!cursor.Next(65536)->empty()) {
+    }
+    // The index is one node, and buffered with the file's end, as the last blocks may be.
+    EXPECT_LE(source->reads(), (blocks + 3) / 4) << blocks << " blocks";
+    EXPECT_GE(source->reads(), (blocks - 1) / 4) << blocks << " blocks";
+    EXPECT_LE(source->largest(), ReaderOptions().read_ahead_bytes);
+  };
+  std::mt19937_64 random(6);
+  for (const Compression compression : {Compression::kNone, Compression::kLz4}) {
+    SCOPED_TRACE(static_cast<int>(compression));
+    std::vector<uint8_t> file;
+    std::vector<int64_t> numbers(450'000);
+    for (int64_t& number : numbers) number = static_cast<int64_t>(random());
+    auto writer = *Writer<int64_t>::Create(
+        NewMemorySink(&file), ColumnType::Int64(),
+        {.encoding = Encoding::kPlain, .compression = compression});
+    ASSERT_TRUE(writer->Append(numbers).ok() && writer->Finish().ok());
+    ASSERT_NO_FATAL_FAILURE(expect_fours(file, int64_t{}));
+    file.clear();
+    auto strings = *Writer<std::string_view>::Create(
+        NewMemorySink(&file), ColumnType::Binary(),
+        {.encoding = Encoding::kPlain, .compression = compression});
+    std::string text(1000, ' ');
+    for (int i = 0; i < 3600; ++i) {
+      for (char& c : text) c = static_cast<char>(random());
+      const std::string_view value = text;
+      ASSERT_TRUE(strings->Append({&value, 1}).ok());
+    }
+    ASSERT_TRUE(strings->Finish().ok());
+    ASSERT_NO_FATAL_FAILURE(expect_fours(file, std::string_view()));
+  }
+}
+
 // In memory, and told what comes.
 class AnnouncedSource final : public Source {
  public:

@@ -314,12 +314,62 @@ TEST(BloomFilter, Hashes) {
   EXPECT_EQ(internal::BloomHash(int128_t{-2}), bytes(std::string(15, '\xff') + '\xfe'));
 }
 
+// The filter of `hashes`, each added as often as `times` says, and what the builder says of it.
+std::pair<std::string, BloomFilterInfo> FilterOf(std::span<const uint64_t> hashes, uint32_t bits,
+                                                 size_t max_bytes = 64 << 20, int times = 1) {
+  internal::BloomFilterBuilder builder(bits, max_bytes);
+  for (int i = 0; i < times; ++i) builder.Add(hashes);
+  EXPECT_LE(builder.memory_usage_bytes(),
+            std::max(max_bytes, internal::BloomFilterBuilder::kLeastBytes));
+  const absl::Status status = builder.Finish();
+  EXPECT_TRUE(status.ok()) << status;
+  if (!status.ok()) return {};
+  return {std::string(encodings::AsString(builder.filter())), builder.info()};
+}
+
+std::vector<uint64_t> RandomHashes(size_t count, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<uint64_t> hashes(count);
+  for (uint64_t& hash : hashes) hash = random();
+  return hashes;
+}
+
+// The filter of so many blocks, by the format's formula.
+std::string PlainFilter(std::span<const uint64_t> hashes, size_t num_blocks) {
+  std::string filter(num_blocks * internal::kBloomBlockBytes, '\0');
+  for (const uint64_t hash : hashes) {
+    const size_t block = static_cast<size_t>((hash >> 32) * num_blocks >> 32);
+    for (size_t i = 0; i < internal::kBloomBlockWords; ++i) {
+      const uint32_t bit = static_cast<uint32_t>(hash) * internal::kBloomSalts[i] >> 27;
+      char& byte = filter[block * internal::kBloomBlockBytes + 4 * i + bit / 8];
+      byte = static_cast<char>(byte | 1 << bit % 8);
+    }
+  }
+  return filter;
+}
+
+// What passes of values that are not in a filter of so many bits for each that is.
+double FalsePositives(double bits_per_value) {
+  const double load = 256 / bits_per_value;  // values of a block
+  double chance = std::exp(-load), result = 0;
+  for (int values = 0; values < 2000; ++values) {
+    result += chance * std::pow(1 - std::pow(31.0 / 32, values), 8);
+    chance *= load / (values + 1);
+  }
+  return result;
+}
+
+double PartThatPasses(const std::string& filter, int probes) {
+  std::mt19937_64 random(99);
+  int passing = 0;
+  for (int i = 0; i < probes; ++i) passing += internal::BloomMightContain(filter, random());
+  return static_cast<double>(passing) / probes;
+}
+
 // One block, the words by hand from the specification's formula.
 TEST(BloomFilter, Bits) {
-  internal::BloomFilterBuilder builder(1, 32);
   const uint64_t hash = 0x12345678'00000001u;  // times a salt gives the salt
-  builder.Add({&hash, 1});
-  const std::string filter = builder.Finish();
+  const auto [filter, info] = FilterOf({&hash, 1}, 1);
   const uint32_t salts[] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                             0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
   ASSERT_EQ(filter.size(), 32u);
@@ -329,6 +379,8 @@ TEST(BloomFilter, Bits) {
   }
   EXPECT_TRUE(internal::BloomMightContain(filter, hash));
   EXPECT_FALSE(internal::BloomMightContain(filter, 0x12345678'40000000u));
+  EXPECT_EQ(info.distinct_values, 1u);
+  EXPECT_EQ(info.num_blocks(), 1u);
 }
 
 // The filters that DuckDB 2.0.0 writes into a Parquet file for 50 different values: i, "word-i" and
@@ -343,57 +395,215 @@ TEST(BloomFilter, AsDuckDbs) {
     texts.push_back("word-" + std::to_string(i));
   }
   const std::vector<std::string_view> words(texts.begin(), texts.end());
-  const auto hex = [](const std::string& bytes) { return absl::BytesToHexString(bytes); };
+  const auto hex = [](internal::BloomFilterBuilder& builder) {
+    EXPECT_TRUE(builder.Finish().ok());
+    return absl::BytesToHexString(std::string(encodings::AsString(builder.filter())));
+  };
   encodings::WithEachTarget([&] {
-    internal::BloomFilterBuilder integers(8, 64), strings(8, 64), doubles(8, 64);
+    internal::BloomFilterBuilder integers(10, 64), strings(10, 64), doubles(10, 64);
     integers.AddValues<int32_t>(numbers);
     strings.AddValues<std::string_view>(words);
     doubles.AddValues<double>(eighths);
-    EXPECT_EQ(hex(integers.Finish()),
+    EXPECT_EQ(hex(integers),
               "2e65ce3377752adb4a88f4f3e70e9da738218dcfb46b93fa09fd5c57da28eb97"
               "bfc17c325d18aa6fe2f9a3a83e4ee85afe1e25cfbdfae8406836e6a61099a9ed");
-    EXPECT_EQ(hex(strings.Finish()),
+    EXPECT_EQ(hex(strings),
               "ba6c6f43f1c0d554da79eb0136afb80485de5d8b2dacd66ed7d6c1d8e339e5ea"
               "c44bc6e91e97b6333b659faac5c188f3f1a2fddb817747987a4246bde95714d7");
-    EXPECT_EQ(hex(doubles.Finish()),
+    EXPECT_EQ(hex(doubles),
               "3d06544fa3d244cc593c5e8bdf187a43b9d18e34de0596f4504df9b30b5cabad"
               "ea6e377f8edfb126aa9afaedbd1e5a7f581495f3cc3fca13d8af2fdad7b97dd1");
   });
 }
 
-TEST(BloomFilter, FoldedIsTheSmallOneAndFewPass) {
-  std::mt19937_64 random(8);
-  for (const size_t values : {1, 10, 1000, 20000}) {
-    std::vector<uint64_t> hashes(values);
-    for (uint64_t& hash : hashes) hash = random();
-    internal::BloomFilterBuilder large(10, 1 << 20);
-    for (int i = 0; i < 3; ++i) large.Add(hashes);
-    const std::string filter = large.Finish();
-    // At least what was asked for, and, but for the power of two, no more.
-    EXPECT_GE(filter.size() * 8 * 100, std::max<size_t>(values, 25) * 10 * 90);
-    EXPECT_LE(filter.size() * 8, std::max<size_t>(values * 25, 256));
-    internal::BloomFilterBuilder direct(10, filter.size());
-    direct.Add(hashes);
-    for (const uint64_t hash : hashes) {
-      ASSERT_TRUE(internal::BloomMightContain(filter, hash));
+// Below and above the number of values whose hashes are kept, with small budgets so that both are
+// soon reached; the bits are those of the filter made in one go.
+TEST(BloomFilter, HasTheBitsPerValueThatWereAskedFor) {
+  const std::vector<uint64_t> all = RandomHashes(330'000, 8);
+  std::mt19937_64 random(9);
+  for (const auto& [bits, max_bytes, most] :
+       {std::tuple{10u, size_t{2} << 20, size_t{330'000}}, {1u, size_t{1} << 20, 330'000},
+        {40u, size_t{3} << 20, 150'000}, {13u, size_t{2} << 20, 200'000}}) {
+    for (size_t count = 1; count <= most; count += count / 2 + random() % (count / 4 + 2)) {
+      const std::span hashes(all.data(), count);
+      const auto [filter, info] = FilterOf(hashes, bits, max_bytes, count < 10'000 ? 3 : 1);
+      ASSERT_FALSE(filter.empty()) << count << " values, " << bits << " bits";
+      EXPECT_EQ(filter, PlainFilter(hashes, info.num_blocks())) << count;
+      const double given = 8.0 * static_cast<double>(filter.size()) / static_cast<double>(count);
+      EXPECT_GE(given, 0.9 * bits) << count;
+      // A filter is of whole blocks.
+      if (count * bits > 256 * 10) {
+        EXPECT_LE(given, 1.1 * bits) << count;
+      }
+      EXPECT_NEAR(static_cast<double>(info.distinct_values), static_cast<double>(count),
+                  0.01 * static_cast<double>(count));
+      EXPECT_EQ(info.size_bytes, filter.size());
+      if (count > 1000 && (bits == 10 || bits == 13)) {
+        const BloomFilterInfo described = DescribeBloomFilter(filter);
+        EXPECT_NEAR(static_cast<double>(described.distinct_values), static_cast<double>(count),
+                    0.05 * static_cast<double>(count));
+      }
     }
-    EXPECT_EQ(direct.Finish(), filter);
-    size_t passing = 0;
-    for (int i = 0; i < 20000; ++i) passing += internal::BloomMightContain(filter, random());
-    EXPECT_LT(passing, 500u) << values << " values";
   }
 }
 
-TEST(BloomFilter, NoneWhereItWouldBeFull) {
-  std::mt19937_64 random(9);
-  std::vector<uint64_t> hashes(5000);
-  for (uint64_t& hash : hashes) hash = random();
-  internal::BloomFilterBuilder builder(10, 1 << 10);
-  builder.Add(hashes);
-  EXPECT_EQ(builder.Finish(), "");
-  internal::BloomFilterBuilder saturated(1, 32);
-  saturated.Add(hashes);
-  EXPECT_EQ(saturated.Finish(), "");
+// Those that had 16.8 bits, 5.0 bits and no filter at all.
+TEST(BloomFilter, OfMillionsOfValues) {
+  const std::vector<uint64_t> all = RandomHashes(8'000'000, 10);
+  for (const size_t count : {2'000'000u, 6'700'000u, 8'000'000u}) {
+    const std::span hashes(all.data(), count);
+    const auto [filter, info] = FilterOf(hashes, 10);
+    ASSERT_FALSE(filter.empty());
+    const double given = 8.0 * static_cast<double>(filter.size()) / static_cast<double>(count);
+    EXPECT_NEAR(given, 10, 1) << count;
+    EXPECT_NEAR(info.bits_per_value(), given, 0.05);
+    EXPECT_NEAR(PartThatPasses(filter, 200'000) / FalsePositives(given), 1, 0.15) << count;
+    for (size_t i = 0; i < count; i += 1000)
+      ASSERT_TRUE(internal::BloomMightContain(filter, hashes[i]));
+  }
+}
+
+TEST(BloomFilter, OfManyEqualValues) {
+  std::vector<uint64_t> hashes = RandomHashes(5000, 11);
+  hashes.push_back(0);
+  const auto [filter, info] = FilterOf(hashes, 10, 64 << 20, 300);
+  EXPECT_EQ(info.distinct_values, 5001u);
+  EXPECT_EQ(info.num_blocks(), 196u);
+  EXPECT_EQ(filter, PlainFilter(hashes, 196));
+  // The same beyond the hashes that are kept.
+  const std::vector<uint64_t> many = RandomHashes(60'000, 12);
+  EXPECT_EQ(FilterOf(many, 10, 2 << 20, 5), FilterOf(many, 10, 2 << 20, 1));
+}
+
+TEST(BloomFilter, AboveTheBudget) {
+  const std::vector<uint64_t> hashes = RandomHashes(400'000, 13);
+  const auto status = [&](size_t count, uint32_t bits, size_t max_bytes) {
+    internal::BloomFilterBuilder builder(bits, max_bytes);
+    builder.Add(std::span(hashes).first(count));
+    return builder.Finish();
+  };
+  for (const auto& [count, bits, max_bytes] :
+       {std::tuple{size_t{5000}, 10u, size_t{6000}}, {400'000, 10u, size_t{1} << 20},
+        {400'000, 300u, 1 << 20}, {400'000, 10u, 1000}, {60'000, 1u, 6000}}) {
+    const absl::Status found = status(count, bits, max_bytes);
+    EXPECT_TRUE(absl::IsOutOfRange(found)) << found;
+    EXPECT_THAT(std::string(found.message()),
+                HasSubstr("above the limit of " + std::to_string(max_bytes) +
+                          ": raise max_bloom_filter_bytes"));
+  }
+  // What the message says is enough.
+  const std::string message(status(400'000, 10, 1 << 20).message());
+  const size_t up_to = message.find("takes up to ");
+  ASSERT_NE(up_to, message.npos) << message;
+  EXPECT_TRUE(status(400'000, 10, std::stoull(message.substr(up_to + 12))).ok()) << message;
+}
+
+template <typename T>
+std::vector<T> DistinctValues(size_t count) {
+  std::vector<T> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<T>(i * 7919);
+  return values;
+}
+
+absl::Status WriteDistinct(size_t count, const WriterOptions& options, File& file) {
+  auto writer =
+      Writer<int64_t>::Create(NewMemorySink(&file, "test"), ColumnType::Int64(), options);
+  EXPECT_TRUE(writer.ok()) << writer.status();
+  EXPECT_EQ((*writer)->Append(DistinctValues<int64_t>(count)), absl::OkStatus());
+  return (*writer)->Finish();
+}
+
+TEST(BloomFilter, TheFileSaysWhatItIs) {
+  for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
+    for (const size_t count : {0u, 1u, 20'000u}) {
+      File file;
+      ASSERT_EQ(WriteDistinct(count,
+                              {.compression = compression, .bloom_filter_bits_per_value = 10},
+                              file),
+                absl::OkStatus());
+      const auto reader = Reader::Open(NewMemorySource(file, "test"));
+      ASSERT_TRUE(reader.ok()) << reader.status();
+      const auto& info = reader->info().bloom_filter;
+      ASSERT_TRUE(info);
+      EXPECT_EQ(info->distinct_values, count);
+      EXPECT_EQ(info->size_bytes, count == 20'000 ? 32u * 782 : 32u);
+      EXPECT_EQ((*reader->Statistics())->bloom_filter.size(), info->size_bytes);
+      ExpectVerified(*reader);
+    }
+  }
+  File without;
+  ASSERT_EQ(WriteDistinct(10, {}, without), absl::OkStatus());
+  EXPECT_FALSE(Reader::Open(NewMemorySource(without, "test"))->info().bloom_filter);
+}
+
+// A filter of more than the largest block: what the writer writes by default, readers read.
+TEST(BloomFilter, LargerThanABlock) {
+  File file;
+  ASSERT_EQ(WriteDistinct(300'000, {.bloom_filter_bits_per_value = 500}, file), absl::OkStatus());
+  const auto reader = Reader::Open(NewMemorySource(file, "test"));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_GT(reader->info().statistics->size, ReaderOptions().max_block_size_bytes);
+  EXPECT_FALSE(reader->info().statistics_above_limit);
+  const auto statistics = reader->Statistics();
+  ASSERT_TRUE(statistics.ok()) << statistics.status();
+  ASSERT_NE(*statistics, nullptr);
+  EXPECT_NEAR(reader->info().bloom_filter->bits_per_value(), 500, 50);
+  EXPECT_TRUE((*statistics)->MightContain(int64_t{7919}));
+  EXPECT_FALSE((*statistics)->MightContain(int64_t{1}));
+}
+
+TEST(BloomFilter, IsNotLeftOut) {
+  File file;
+  absl::Status status = WriteDistinct(
+      10'000, {.bloom_filter_bits_per_value = 10, .max_bloom_filter_bytes = 12'000}, file);
+  EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("test: a Bloom filter of 12512 bytes, 10 bits for each of about 10000"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("raise max_bloom_filter_bytes"));
+  // The statistics that it would be a part of have no room.
+  status = WriteDistinct(2,
+                         {.encoding = Encoding::kPlain,
+                          .block_size_bytes = 9,
+                          .max_block_size_bytes = 23,
+                          .bloom_filter_bits_per_value = 10},
+                         file);
+  EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("raise max_block_size_bytes"));
+}
+
+// A file of cfile 0.1.0, whose filters were of a power of two blocks: i * i + 7 of 40 values.
+constexpr std::string_view kOlderFile =
+    "6b75647563666c321a0000001a180a0c6366696c652e636f6c756d6e12080807100118012000c228223a000000000000"
+    "00000000000000002800000000000000070000000000000008000000000000000b000000000000001000000000000000"
+    "170000000000000020000000000000002b00000000000000380000000000000047000000000000005800000000000000"
+    "6b0000000000000080000000000000009700000000000000b000000000000000cb00000000000000e800000000000000"
+    "070100000000000028010000000000004b0100000000000070010000000000009701000000000000c001000000000000"
+    "eb01000000000000180200000000000047020000000000007802000000000000ab02000000000000e002000000000000"
+    "170300000000000050030000000000008b03000000000000c80300000000000007040000000000004804000000000000"
+    "8b04000000000000d00400000000000017050000000000006005000000000000ab05000000000000f805000000000000"
+    "f85c29ca040000000038cc020000000008011000040000004a5873270a160828220880000000000000072a0880000000"
+    "000005f812160828220880000000000000072a0880000000000005f81a40b330e2478d78742d5d72c0786e8626b8bac4"
+    "28ce9042fb55cb57f2027434f12f52d6996b94e9e654bb16813454d2c8a9f0ec9872f5c83a1c5305176f7b0e5cb8fdf9"
+    "4e80ceb2e17308071001182822070a0508840310183001400050015801c23e146a05089c0310767a0b6366696c652030"
+    "2e312e306b75647563666c322e000000";
+
+TEST(BloomFilter, OfAnOlderFile) {
+  const std::string bytes = absl::HexStringToBytes({kOlderFile.data(), kOlderFile.size()});
+  const auto reader = Reader::Open(NewMemorySource(File(bytes.begin(), bytes.end()), "test"));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_FALSE(reader->info().bloom_filter);
+  const auto statistics = reader->Statistics();
+  ASSERT_TRUE(statistics.ok()) << statistics.status();
+  ASSERT_EQ((*statistics)->bloom_filter.size(), 64u);
+  int passing = 0;
+  for (int64_t i = 0; i < 40; ++i) {
+    EXPECT_TRUE((*statistics)->MightContain(i * i + 7));
+    passing += (*statistics)->MightContain(-i) ? 1 : 0;
+  }
+  EXPECT_LT(passing, 5);
+  EXPECT_NEAR(static_cast<double>(DescribeBloomFilter((*statistics)->bloom_filter).distinct_values),
+              40, 6);
+  ExpectVerified(*reader);
 }
 
 // `change` made to a file's statistics, which keep their size; checksums are right.

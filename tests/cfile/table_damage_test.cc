@@ -51,7 +51,7 @@ TEST_F(TableDamageTest, TornTableFile) {
 TEST_F(TableDamageTest, TableFileAboveTheLimit) {
   WritePart(0, 10);
   const absl::Status status = TableReader::Open(path_, {.max_metadata_size_bytes = 20}).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(status.message(), HasSubstr("max_metadata_size_bytes"));
 }
 

@@ -318,10 +318,10 @@ TEST(ParquetDictionary, DamageIsReported) {
 TEST(ParquetDictionary, PagesForAParquetFile) {
   auto encoder = parquet::MakeEncoder<Int96>(Encoding::kParquetDictionary).value();
   const std::vector<Int96> few(100, Int96(uint128_t{7} << 80));
-  EXPECT_FALSE(parquet::EncodeDictionaryPage(encoder).has_value());
+  EXPECT_FALSE(parquet::EncodeDictionaryPage(encoder).value().has_value());
   const EncodedBlock page = parquet::EncodePage<Int96>(encoder, few).value();
   EXPECT_EQ(parquet::NumberOf(page.encoding), 8);
-  const auto dictionary = parquet::EncodeDictionaryPage(encoder);
+  const auto dictionary = parquet::EncodeDictionaryPage(encoder).value();
   ASSERT_TRUE(dictionary.has_value());
   EXPECT_EQ(dictionary->count, 1u);
   EXPECT_EQ(dictionary->bytes.view(), std::string_view("\0\0\0\0\0\0\0\0\0\0\x07\0", 12));
@@ -338,6 +338,41 @@ TEST(ParquetDictionary, PagesForAParquetFile) {
     EXPECT_TRUE(absl::IsUnimplemented(
         parquet::MakeDecoder<Int96>(parquet::EncodingOf(static_cast<uint8_t>(number))).status()));
   }
+}
+
+// At its limit of values the dictionary takes no more: pages that need more have none of its codes.
+TEST(ParquetDictionary, LimitsOfValues) {
+  const auto make = [](size_t limit) {
+    return parquet::MakeEncoder<int64_t>(Encoding::kParquetDictionary, 0, size_t{1} << 20, limit)
+        .value();
+  };
+  std::vector<int64_t> values(1000);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<int64_t>((i % 100) * uint64_t{0x9E3779B97F4A7C15});
+  auto encoder = make(99);
+  EXPECT_NE(parquet::EncodePage<int64_t>(encoder, values).value().encoding,
+            Encoding::kParquetDictionary);
+  EXPECT_FALSE(parquet::EncodeDictionaryPage(encoder).value().has_value());
+  for (const size_t limit : {100, 101}) {
+    encoder = make(limit);
+    EXPECT_EQ(parquet::EncodePage<int64_t>(encoder, values).value().encoding,
+              Encoding::kParquetDictionary);
+    const auto page = parquet::EncodeDictionaryPage(encoder, 100).value();
+    ASSERT_TRUE(page.has_value());
+    EXPECT_EQ(page->count, 100u);
+    const auto decode = [&](size_t max_values) {
+      return parquet::DecodeDictionaryPage<int64_t>(100, page->bytes.span(), 0, max_values)
+          .status();
+    };
+    EXPECT_EQ(decode(100), absl::OkStatus());
+    EXPECT_EQ(decode(99).code(), absl::StatusCode::kOutOfRange);
+  }
+  encoder = make(100);
+  ASSERT_TRUE(parquet::EncodePage<int64_t>(encoder, values).ok());
+  const absl::Status above = parquet::EncodeDictionaryPage(encoder, 99).status();
+  EXPECT_EQ(above.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(above.message(),
+            "a dictionary of 100 values is above the limit of 99: raise max_dictionary_values");
 }
 
 TEST(ParquetDictionary, PlainDictionaryIsReadAsTheSame) {

@@ -76,7 +76,7 @@ TEST(Parquet, RefusesValuesThatAreTooManyForAPage) {
       const auto page = parquet::EncodePage<T>(*encoder, std::span<const T>(few.get(), 100));
       ASSERT_TRUE(page.ok()) << page.status();
       EXPECT_EQ(page->count, 100u);
-      if (const auto dictionary = parquet::EncodeDictionaryPage(*encoder)) {
+      if (const auto dictionary = parquet::EncodeDictionaryPage(*encoder).value()) {
         EXPECT_EQ(dictionary->count, 1u);
       }
     }
@@ -91,7 +91,7 @@ TEST(Parquet, RefusesValuesOfAnotherLengthThanTheType) {
       const auto page = parquet::EncodePage<std::string_view>(encoder, values);
       EXPECT_EQ(page.status().code(), absl::StatusCode::kInvalidArgument) << page.status();
     }
-    EXPECT_FALSE(parquet::EncodeDictionaryPage(encoder).has_value());
+    EXPECT_FALSE(parquet::EncodeDictionaryPage(encoder).value().has_value());
   }
 }
 

@@ -161,20 +161,27 @@ TEST(Plain, DamageOfBytesIsNamed) {
 
 // A dictionary is such a block.
 TEST(Plain, DictionariesOfTooManyValuesAreRefused) {
-  const auto error = [](uint32_t count) {
+  const auto load = [](uint32_t count, size_t max_values) {
     ByteWriter block;
     for (const uint32_t field : {0u, count, 12u}) block.PutFixed(field);
     for (uint32_t i = 0; i < count; i += 4) {  // groups of four offsets of a byte
       block.PutBytes(std::string_view("\0\x0c\x0c\x0c\x0c", 5));
     }
     for (uint32_t i = count; i % 4 != 0; ++i) block.data()[block.size() - 4 + i % 4] = 0;
-    return std::string(
-        DictCodec::LoadDictionary(PhysicalType::kBytes, 0, block.span()).status().message());
+    return DictCodec::LoadDictionary(PhysicalType::kBytes, 0, block.span(), max_values).status();
   };
-  EXPECT_THAT(error(kMaxDictionaryValues + 1),
-              HasSubstr("of 4194305 values, expected at most 4194304, the library's limit"));
-  EXPECT_THAT(error(kMaxDictionaryValues), HasSubstr("4194304 different values in"));
-  EXPECT_EQ(error(1), "");
+  EXPECT_EQ(load(1, 1), absl::OkStatus());
+  EXPECT_EQ(load(2, 2), absl::OkStatus());
+  const absl::Status above = load(2, 1);
+  EXPECT_EQ(above.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(above.message()), HasSubstr("a dictionary of 2 values is above the limit "
+                                                      "of 1: raise max_dictionary_values"));
+  // More than the bytes earn is damage, whatever the limit.
+  for (const size_t max_values : {10, 10'000}) {
+    const absl::Status damaged = load(1000, max_values);
+    EXPECT_EQ(damaged.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(damaged.message()), HasSubstr("1000 different values in"));
+  }
 }
 
 // By Read, ReadPacked and SeekTo alike.

@@ -1,7 +1,12 @@
 // What a decoder makes of bytes that no encoder wrote: an error or some values, never more than
 // count(), never a read behind the block's end (nor, under AddressSanitizer, before its begin),
 // never a crash or a hang.
+#include <limits>
+#include <string>
+#include <vector>
+
 #include "blocks.h"
+#include "gmock/gmock.h"
 
 namespace cfile::encodings {
 namespace {
@@ -391,6 +396,78 @@ TEST_P(EveryDecoder, GivesNoOtherValuesAfterAnError) {
       }
     }
   });
+}
+
+// Parquet's pages store int8 to uint16 as INT32: a value that does not fit the type is damage, in
+// every encoding, and the error says which value it is.
+TEST(NarrowTypes, ValuesOutsideTheRangeAreDamage) {
+  const auto check = [&]<typename T>(std::type_identity<T>, PhysicalType type, Encoding encoding,
+                                     int32_t outside) {
+    constexpr size_t kCount = 3000;
+    constexpr uint32_t kBad = 1777;
+    std::vector<int32_t> values(kCount);
+    for (size_t i = 0; i < kCount; ++i) values[i] = static_cast<int32_t>(i / 30);
+    values[kBad] = outside;
+    const std::vector<Block> blocks =
+        Encode<int32_t>(Pair{encoding, PhysicalType::kInt32}, std::span<const int32_t>(values), {});
+    ASSERT_EQ(blocks.size(), 1u);
+    DecoderOptions options;
+    if (blocks[0].dictionary_bytes != nullptr) {
+      const auto dictionary = LoadDictionary(encoding, type, 0, *blocks[0].dictionary_bytes);
+      ASSERT_EQ(dictionary.status().code(), absl::StatusCode::kDataLoss);
+      // The value's place in the dictionary.
+      EXPECT_THAT(std::string(dictionary.status().message()),
+                  testing::HasSubstr(StrCat(" is ", outside, ", outside the type's range ")));
+      // A dictionary that was loaded for another type does not get around the check.
+      options.dictionary = blocks[0].dictionary;
+    }
+    const auto decoder = MakeDecoder<T>(blocks[0].encoding, type, options).value();
+    ASSERT_TRUE(decoder->Open(blocks[0].view()).ok());
+    const std::string expected = StrCat("value ", kBad, " is ", outside,
+                                        ", outside the type's range ",
+                                        int32_t{std::numeric_limits<T>::min()}, " to ",
+                                        int32_t{std::numeric_limits<T>::max()});
+    std::vector<T> out(kCount);
+    for (const uint32_t from : {0u, 1000u, kBad}) {
+      ASSERT_TRUE(decoder->SeekTo(from).ok());
+      absl::StatusOr<size_t> read = size_t{0};
+      for (uint32_t at = from; at < kCount; at += static_cast<uint32_t>(*read)) {
+        read = decoder->Read(out);
+        if (!read.ok()) break;
+        ASSERT_GT(*read, 0u);
+        ASSERT_LE(at + *read, kBad);
+        for (size_t i = 0; i < *read; ++i) ASSERT_EQ(out[i], values[at + i]);
+      }
+      EXPECT_EQ(read.status(), absl::DataLossError(expected));
+    }
+    const uint32_t positions[] = {kBad};
+    EXPECT_EQ(decoder->Gather(positions, std::span(out).first(1)), absl::DataLossError(expected));
+    // What comes after it can still be read.
+    ASSERT_TRUE(decoder->SeekTo(kBad + 1).ok());
+    ASSERT_TRUE(decoder->Read(std::span(out).first(1)).ok());
+    EXPECT_EQ(out[0], values[kBad + 1]);
+  };
+  size_t pairs = 0;
+  for (const Pair& pair : AllPairs()) {
+    if (!IsPage(pair.encoding) || FindEncoding(pair.encoding) == nullptr ||
+        !FindEncoding(pair.encoding)->Supports(PhysicalType::kInt32)) {
+      continue;
+    }
+    VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T> t) {
+      if constexpr (kIsInteger<T> && sizeof(T) < sizeof(int32_t)) {
+        for (const int32_t outside :
+             {int32_t{std::numeric_limits<T>::max()} + 1,
+              int32_t{std::numeric_limits<T>::min()} - 1,
+              49957 + (sizeof(T) == 1 ? 0 : 65536), std::numeric_limits<int32_t>::min()}) {
+          SCOPED_TRACE(StrCat(EncodingName(pair.encoding), " of ", PhysicalTypeName(pair.type),
+                              ", value ", outside));
+          ASSERT_NO_FATAL_FAILURE(check(t, pair.type, pair.encoding, outside));
+          ++pairs;
+        }
+      }
+    });
+  }
+  EXPECT_GE(pairs, 4u * 4 * 5);
 }
 
 }  // namespace

@@ -40,9 +40,15 @@ inline void Expect(bool holds) {
   if (!holds) std::abort();
 }
 
-// An error of bytes is one of these.
+// True of the error of a limit, which names the option.
+inline bool IsLimit(const absl::Status& status) {
+  return absl::IsOutOfRange(status) &&
+         std::string(status.message()).find(": raise max_") != std::string::npos;
+}
+
+// An error of bytes is one of these. What bytes claim may be above a limit.
 inline void ExpectBadData(const absl::Status& status) {
-  Expect(absl::IsDataLoss(status) || absl::IsUnimplemented(status));
+  Expect(absl::IsDataLoss(status) || absl::IsUnimplemented(status) || IsLimit(status));
 }
 
 // Changes `bytes`, which may grow somewhat.

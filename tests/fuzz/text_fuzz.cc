@@ -116,7 +116,7 @@ void JsonLines(std::span<const uint8_t> bytes) {
   const auto again = RecordSchema::Parse(schema->ToString());
   Expect(again.ok() && *again == *schema);
   absl::Status status;
-  const std::string printed = Printed(*schema, tools::JsonSchema::kGiven, lines, status);
+  const std::string printed = Printed(*schema, tools::JsonSchema::kFoundInAll, lines, status);
   // Of what is inferred, only a number may be out of range.
   if (!status.ok()) return Expect(absl::IsInvalidArgument(status));
   Expect(Printed(*schema, tools::JsonSchema::kGiven, Lines(printed), status) == printed);
@@ -130,7 +130,8 @@ void JsonWithSchema(std::span<const uint8_t> bytes) {
   if (end == text.npos) return;
   const auto schema = RecordSchema::Parse(text.substr(0, end));
   if (!schema.ok()) return;
-  for (const auto origin : {tools::JsonSchema::kGiven, tools::JsonSchema::kFound}) {
+  for (const auto origin : {tools::JsonSchema::kGiven, tools::JsonSchema::kFoundInSome,
+                            tools::JsonSchema::kFoundInAll}) {
     absl::Status status;
     (void)Printed(*schema, origin, Lines(text.substr(end + 2)), status);
     Expect(status.ok() || absl::IsInvalidArgument(status));

@@ -81,6 +81,10 @@ TEST(CsvReader, Quotes) {
 TEST(CsvReader, BlankLinesAreSkippedUnlessTheyAreRecords) {
   EXPECT_EQ(Read("a,b\n\n1,2\r\n\r\n"), (Records{{"a", "b"}, {"1", "2"}}));
   EXPECT_EQ(Read("a\n\n1\n"), (Records{{"a"}, {""}, {"1"}}));
+  EXPECT_EQ(Read("\n\r\na,b\n1,2\n"), (Records{{"a", "b"}, {"1", "2"}}));
+  EXPECT_EQ(Read("\n\na\n\n"), (Records{{"a"}, {""}}));
+  EXPECT_EQ(Read("\"\"\n1\n"), (Records{{"<>"}, {"1"}}));
+  EXPECT_EQ(Read("\n\r\n"), Records());
 }
 
 TEST(CsvReader, ErrorsNameThePlace) {

@@ -1,7 +1,10 @@
 """Runs cfile-import and cfile-dump as their users do: import_test.py CFILE_IMPORT CFILE_DUMP."""
 
+import bz2
+import gzip
 import hashlib
 import json
+import lzma
 import os
 import pathlib
 import random
@@ -351,7 +354,7 @@ class Threads(ImportTest):
             # What cannot be written, before what cannot be read.
             self.expect_error("a,b\n" + "1,x\n" * 100_000 + "1," + "x" * 17_000_000 + "\n" + "1,x\n" * 100_000 + "y,x\n",
                               "t/part-X/0001-b.cfile: the value at ordinal 100000 has 17000000 bytes, above the limit of "
-                              "16777216: raise max_block_size_bytes", "--threads", threads, "--type", "a=int64")
+                              "16777216: raise --max-block-size", "--threads", threads, "--type", "a=int64")
 
     def test_memory_is_bounded(self):
         """Of a file many times as long as what threads may have in hand."""
@@ -383,8 +386,8 @@ class Threads(ImportTest):
 class Errors(ImportTest):
     def test_csv(self):
         self.expect_error("", "t.csv: the file is empty; a header with the names of its columns is missing")
-        self.expect_error("a,,c\n", "t.csv:1:3: column 2 has no name")
-        self.expect_error("a,b,a\n", 't.csv:1:5: columns 1 and 3 are both named "a"')
+        self.expect_error(b"a,b\xe9\n1,2\n", 't.csv:1:3: the name "b\\xe9" is not valid UTF-8; convert the file, for example: '
+                          "iconv -f WINDOWS-1252 -t UTF-8 t.csv")
         self.expect_error("a,b\n1,2\n1\n",
                           "t.csv:3:1: expected 2 fields, as in the header, but found 1")
         self.expect_error('a\n"x', "t.csv:2:1: this quote is never closed")
@@ -420,6 +423,21 @@ class Errors(ImportTest):
         usage = "\nSee cfile-import --help"
         self.expect_error("a\n1\n", "--delimiter ;;: expected one ASCII character, or tab" + usage,
                           "--delimiter", ";;")
+        for option in ("--max-block-size", "--max-metadata-size", "--block-size"):
+            most = 2**30 - 1 if option == "--block-size" else 2**31 - 1
+            for text in ("-1", "0", "-4KiB", "2GiB", "18446744073709551617", "99999999999999999999999", "x", "1.5KiB"):
+                self.expect_error("a\n1\n", f"{option}: '{text}' is not a number of bytes from 1 to {most}, such as 64KiB" + usage,
+                                  f"{option}={text}")
+        for option, most in (("--max-depth", 1000), ("--max-leaves", 10**7), ("--threads", 256)):
+            for text in ("-1", "0", str(most + 1), "18446744073709551617", "1e2", "x"):
+                self.expect_error("a\n1\n", f"{option}: '{text}' is not a number from 1 to {most}" + usage, f"{option}={text}")
+        self.expect_error("a\n1\n", "--block-size 9437184: it is above half of --max-block-size" + usage, "--block-size", "9MiB")
+        self.import_csv("a\n1\n", "--block-size", "9MiB", "--max-block-size", "18MiB")
+        done = self.run_tool(DUMP, "t", "--max-block-size", "-1")
+        self.assertEqual((done.returncode, b"--max-block-size: '-1' is not a number" in done.stderr), (1, True))
+        done = self.run_tool(DUMP, "t", "--max-leaves", "-1")
+        self.assertEqual((done.returncode, b"--max-leaves: '-1' is not a number" in done.stderr), (1, True))
+        shutil.rmtree(self.folder / "t")
         self.expect_error("a\n1\n", "--type a: expected COLUMN=TYPE" + usage, "--type", "a")
         self.write("a\n1\n")  # a codec that this build does not have is no wrong use
         done = self.run_tool(IMPORT, "t.csv", "t", "--compression", "lzo")
@@ -452,17 +470,181 @@ class Errors(ImportTest):
         self.assertEqual(self.values(), [["1", "2"]])
         self.assertEqual(self.run_tool(DUMP, "verify", "t").returncode, 0)
 
-    def test_interrupt_leaves_nothing(self):
-        self.write("a,b\n" + "1,some text\n" * 3_000_000)
-        process = subprocess.Popen([IMPORT, "t.csv", "t"], cwd=self.folder, stderr=subprocess.PIPE)
-        while process.poll() is None and not (self.folder / "t").exists():
+    def start_import(self, *arguments, **options):
+        """An import that has begun to write."""
+        before = len(list(self.folder.glob("t/*")))
+        process = subprocess.Popen([IMPORT, *arguments], cwd=self.folder, stderr=subprocess.PIPE, **options)
+        while process.poll() is None and len(list(self.folder.glob("t/*"))) <= before:
             time.sleep(0.001)
-        process.send_signal(signal.SIGINT)
+        return process
+
+    def test_signals_leave_nothing(self):
+        self.write("a,b\n" + "1,some text\n" * 3_000_000)
+        self.write('{"a":1,"b":"some text"}\n' * 1_000_000, "t.jsonl")
+        for name in ("t.csv", "t.jsonl"):
+            for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                with self.subTest(name=name, signal=sent):
+                    process = self.start_import(name, "t")
+                    process.send_signal(sent)
+                    process.send_signal(sent)  # as terminals that are closed do
+                    _, message = process.communicate(timeout=60)
+                    if process.returncode != 0:  # else it was faster
+                        self.assertEqual((process.returncode, message), (-sent, b"cfile-import: interrupted; nothing was written\n"))
+                        self.assertFalse((self.folder / "t").exists())
+                    else:
+                        shutil.rmtree(self.folder / "t")
+
+    def test_signal_leaves_the_table_as_it_was(self):
+        self.write("a,b\n1,x\n")
+        self.run_tool(IMPORT, "t.csv", "t")
+        files = lambda: sorted(str(path) for path in self.folder.glob("t/**/*"))
+        before = files()
+        self.write("a,b\n" + "1,some text\n" * 3_000_000)
+        process = self.start_import("t.csv", "t", "--append")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        if process.returncode != 0:
+            self.assertEqual((process.returncode, files(), self.values()), (-signal.SIGTERM, before, [["1", "x"]]))
+
+    def test_ignored_signal_stays_ignored(self):
+        """As nohup does it."""
+        self.write("a,b\n" + "1,some text\n" * 1_000_000)
+        process = self.start_import("t.csv", "t", "--quiet", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        process.send_signal(signal.SIGHUP)
         _, message = process.communicate(timeout=60)
-        if process.returncode != 0:  # else it was faster
-            self.assertEqual((process.returncode, message),
-                             (-signal.SIGINT, b"cfile-import: interrupted; nothing was written\n"))
-            self.assertFalse((self.folder / "t").exists())
+        self.assertEqual((process.returncode, message), (0, b""))
+
+
+class Headers(ImportTest):
+    def names(self, text, *options):
+        """The names of columns, what was renamed, and whether there is a header, without a warning."""
+        shutil.rmtree(self.folder / "t", ignore_errors=True)
+        summary = self.import_csv(text, *options)
+        return ([c["name"] for c in summary["columns"]], [(r["column"], r["from"], r["to"]) for r in summary["renamed"]],
+                summary["header"])
+
+    def test_columns_without_a_name(self):
+        # R's write.csv, pandas' to_csv
+        self.assertEqual(self.names('"","x","y"\n"1",1.5,"a"\n"2",2,"b"\n'), (["column_1", "x", "y"], [(1, "", "column_1")], True))
+        self.assertEqual(self.names(",0,1\n0,0.5,0.25\n1,1.5,0.75\n"), (["column_1", "0", "1"], [(1, "", "column_1")], True))
+        self.assertEqual(self.values(), [["0", "0.5", "0.25"], ["1", "1.5", "0.75"]])
+        self.assertEqual(self.names(",x,,column_3,\n1,2,3,4,5\n"),
+                         (["column_1", "x", "column_3_2", "column_3", "column_5"],
+                          [(1, "", "column_1"), (3, "", "column_3_2"), (5, "", "column_5")], True))
+
+    def test_names_that_repeat(self):
+        self.assertEqual(self.names("a,a,a_2,a,b,b\nv,w,x,y,z,z\n"),
+                         (["a", "a_3", "a_2", "a_4", "b", "b_2"], [(2, "a", "a_3"), (4, "a", "a_4"), (6, "b", "b_2")], True))
+        self.assertEqual(self.names("a_2,a,a,a_2,a_2_2\n" + "v," * 4 + "w\n")[0], ["a_2", "a", "a_3", "a_2_3", "a_2_2"])
+        done = self.run_tool(DUMP, "values", "t", "--columns", "a_3")
+        self.assertEqual((done.returncode, done.stdout), (0, b"a_3\nv\n"))
+
+    def test_summary_names_them(self):
+        self.write('"",a,a\nx,y,z\n')
+        done = self.run_tool(IMPORT, "t.csv", "t")
+        self.assertIn("\ncolumn 1 has no name and was named column_1\n"
+                      "column 3 is another one named a and was named a_2\n", done.stdout.decode())
+        self.write("," * 30 + "x\n")
+        done = self.run_tool(IMPORT, "t.csv", "t2")
+        self.assertIn("\ncolumn 10 has no name and was named column_10\n"
+                      "and 20 more columns were named so (--json lists them)\n", done.stdout.decode())
+
+    def test_many_columns(self):
+        """Names are not compared with each other."""
+        self.import_csv("a\nx\n")
+        for names in ([f"name {i}" for i in range(200_000)], ["b"] * 200_000, [""] * 200_000):
+            self.write(",".join(names) + "\n" + ",".join("1" for _ in names) + "\n")
+            done = self.run_tool(IMPORT, "t.csv", "t", "--append")
+            self.assertIn(b"the table t has no such column", done.stderr)
+
+    def test_more_columns_than_open_files(self):
+        self.write(",".join(f"c{i}" for i in range(300)) + "\n" + ",".join(str(i) for i in range(300)) + "\n")
+        done = self.run_tool("/bin/sh", "-c", f"ulimit -S -n 100; '{IMPORT}' t.csv t --quiet")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(self.values(), [[str(i) for i in range(300)]])
+
+    WARNING = ("cfile-import: warning: t.csv: the first line is imported as a row, because its fields are values of the types of "
+               "their columns; the columns are named column_1, column_2, ... (--header yes takes the first line for the names, "
+               "--header no ends this warning)\n")
+
+    def test_first_line_is_a_row(self):
+        for text, types in [
+                ("1,2.5,x\n2,3,y\n", ["int32", "double", "string"]),
+                ("0.5\n1\n", ["double"]),
+                ("3000000000,a\n1,b\n", ["int64", "string"]),
+                ("2020-01-01,\n2020-01-02,5\n,\n", ["date", "int32"]),  # a null where there are others
+                ("true,2020-01-01T00:00:00Z\nfalse,2020-01-01\n", ["bool", "timestamp(us,UTC)"]),
+                ("x,1\ny,2\n,3\n", ["string", "int32"])]:
+            with self.subTest(text=text):
+                shutil.rmtree(self.folder / "t", ignore_errors=True)
+                self.write(text)
+                done = self.run_tool(IMPORT, "t.csv", "t", "--json")
+                summary = json.loads(done.stdout)
+                self.assertEqual((done.stderr.decode(), summary["header"]), (self.WARNING, False))
+                self.assertEqual(summary["warnings"], [self.WARNING[len("cfile-import: warning: "):-1]])
+                self.assertEqual([c["type"] for c in summary["columns"]], types)
+                self.assertEqual([c["name"] for c in summary["columns"]], [f"column_{i + 1}" for i in range(len(types))])
+                self.assertEqual(len(self.values()), text.count("\n"))
+        done = self.run_tool(IMPORT, "t.csv", "t2", "--quiet")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
+
+    def test_first_line_is_the_header(self):
+        for text in ("id,v\n1,2\n", "1,2\n", "a,b\nx,y\n", "2019,x\nu,v\n", "1,\n2,3\n", "1,x\n,\n2,5\n", "0,1\n,\n"):
+            with self.subTest(text=text):
+                self.assertEqual(self.names(text)[2], True)
+
+    def test_header_is_said(self):
+        self.assertEqual(self.names("1,2\n3,4\n", "--header", "yes"), (["1", "2"], [], True))
+        self.assertEqual(self.values(), [["3", "4"]])
+        self.assertEqual(self.names("1,2\n3,4\n", "--type", "2=int64"), (["1", "2"], [], True))  # a name that the line has
+        self.assertEqual(self.names("a,a\nb,c\n", "--header", "no", "--sorted-by", "column_2"), (["column_1", "column_2"], [], False))
+        self.assertEqual(self.values(), [["a", "a"], ["b", "c"]])
+        self.write("5,6\n")
+        self.import_csv("d,e\n", "--append", "--header", "no")
+        self.assertEqual(self.values(), [["a", "a"], ["b", "c"], ["d", "e"]])
+        self.expect_header_error("1,2\n3,4\n", "--type", "column_9=int8")
+
+    def expect_header_error(self, text, *options):
+        self.write(text)
+        done = self.run_tool(IMPORT, "t.csv", "t3", *options)
+        self.assertEqual((done.returncode, done.stderr.decode()),
+                         (1, "cfile-import: --type column_9: t.csv has no column of that name\n"))
+
+    def test_row_that_is_found_sorts(self):
+        self.write("3,x\n1,y\n2,z\n")
+        done = self.run_tool(IMPORT, "t.csv", "t", "--sorted-by", "column_1", "--quiet")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(self.values(), [["1", "y"], ["2", "z"], ["3", "x"]])
+
+
+class OtherFormats(ImportTest):
+    def test_they_are_named(self):
+        text = "name,v\n" + "x,1\n" * 100
+        unpack = "decompress it first: "
+        parquet = b"PAR1\x15\x04\x15\x10" + bytes(100) + b"PAR1"
+        for name in ("t.csv", "t.jsonl"):
+            for data, message in [
+                    (gzip.compress(text.encode()), f"compressed with gzip; {unpack}gunzip -k {name}"),
+                    (bz2.compress(text.encode()), f"compressed with bzip2; {unpack}bunzip2 -k {name}"),
+                    (lzma.compress(text.encode()), f"compressed with xz; {unpack}unxz -k {name}"),
+                    (b"\x28\xb5\x2f\xfd rest", f"compressed with zstd; {unpack}unzstd {name}"),
+                    (b"\x04\x22\x4d\x18 rest", f"compressed with lz4; {unpack}unlz4 {name}"),
+                    (b"PK\x03\x04 rest", f"a zip archive, or a spreadsheet in one; unpack it, or save the sheet as CSV: unzip {name}"),
+                    (parquet, f"a Parquet file; write it as CSV or JSON Lines first: {name}"),
+                    (text.encode("utf-16"), f"text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 {name}"),
+                    (text.encode("utf-16-le"), f"text in UTF-16LE; convert it first: iconv -f UTF-16LE -t UTF-8 {name}"),
+                    (text.encode("utf-16-be"), f"text in UTF-16BE; convert it first: iconv -f UTF-16BE -t UTF-8 {name}"),
+                    (text.encode("utf-32"), f"text in UTF-32; convert it first: iconv -f UTF-32 -t UTF-8 {name}")]:
+                with self.subTest(message=message):
+                    self.write(data, name)
+                    done = self.run_tool(IMPORT, name, "t")
+                    self.assertEqual((done.returncode, done.stderr.decode()), (1, f"cfile-import: {name}: the file is {message}\n"))
+                    self.assertFalse((self.folder / "t").exists())
+
+    def test_text_that_begins_like_them(self):
+        for text in ("PAR1,b\n1,2\n", "BZh9,b\n1,2\n", "PK,b\n1,2\n", "a\n", "\ufeffa,b\n1,2\n"):
+            self.import_csv(text)
+            shutil.rmtree(self.folder / "t")
 
 
 class Records(ImportTest):
@@ -558,6 +740,9 @@ class Records(ImportTest):
                 (settled, settled.replace('"u":18446744073709551615', '"u":null')),
                 (settled, settled.replace('"d":0.5', '"d":9007199254740992')),
                 (settled, settled.replace('"d":0.5', '"d":7')),
+                (settled, settled.replace('"u":18446744073709551615', '"u":-1')),
+                (settled, settled.replace('"i":1', '"i":123456789012345678901234567890')),
+                (settled, settled.replace('"u":18446744073709551615', '"u":' + "9" * 50)),
                 (settled, settled.replace('"e":["x"]', '"e":[null]')),
                 (settled, settled.replace('"n":null', '"n":[{"x":1}]')),
                 (settled, settled.replace('"l":[null]', '"l":[1]')),
@@ -575,12 +760,10 @@ class Records(ImportTest):
         for late, message in [
                 (settled.replace('"i":1', '"i":"1"'), "i: strings here and integers in line 1"),
                 (settled.replace('"d":0.5', '"d":9007199254740993'), "d: fractions here and an integer above 2^53 in line 51"),
-                (settled.replace('"u":18446744073709551615', '"u":-1'),
-                 "u: negative integers here and one above 2^63 in line 1"),
                 (settled.replace('"b":true', '"b":1'), "b: integers here and true or false in line 1")]:
             self.expect_error(settled * 50 + late, f"r.jsonl:51: {message}, which no type holds; "
                               "give a schema that says what to do")
-        self.expect_error(settled * 50 + '{"i":1', "r.jsonl:51: no JSON: "
+        self.expect_error(settled * 50 + '{"i":1', "r.jsonl:51: invalid JSON: "
                           "JSON document ended early in the middle of an object or array.")
 
     def test_long_lines_and_blank_ones(self):
@@ -604,6 +787,22 @@ class Records(ImportTest):
         self.assertNotEqual(self.run_tool(DUMP, "records", "t").returncode, 0)
         self.assertEqual(json.loads(self.records("--max-depth", "100", "--max-block-size", "32MiB")), record)
 
+    def test_limits_are_no_damage(self):
+        """A value above the default limit: the tools say which option to raise, and drop nothing."""
+        self.import_records(json.dumps({"v": "x" * 20_000_000}) + '\n{"v":"y"}', "--max-block-size", "64MiB")
+        file = "t/part-000000/0000-v.cfile"
+        for command in (["verify", "t"], ["verify", file], ["values", file], ["salvage", file, "out.cfile"], [file]):
+            done = self.run_tool(DUMP, *command)
+            self.assertEqual(done.returncode, 1, command)
+            self.assertIn(b"above the limit of 16777216: raise --max-block-size", done.stdout + done.stderr, command)
+            self.assertNotIn(b"DAMAGED", done.stdout)
+        report = json.loads(self.run_tool(DUMP, "verify", "--json", file).stdout)["files"][0]
+        self.assertEqual((report["ok"], report["damages"], len(report["limits"])), (False, [], 1))
+        for command in (["verify", "t"], ["salvage", file, "out.cfile"], ["verify", "out.cfile"]):
+            done = self.run_tool(DUMP, *command, "--max-block-size", "64MiB")
+            self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(self.run_tool(DUMP, "values", "out.cfile", "--max-block-size", "64MiB").stdout.count(b"\n"), 2)
+
     def test_errors_leave_nothing(self):
         self.write(self.SCHEMA, "s")
         self.expect_error(self.LINES + '\n{"sid":1}\n', "r.jsonl:5: sid: string expected, found a number", "--schema", "s")
@@ -613,10 +812,10 @@ class Records(ImportTest):
         self.expect_error('{"a":1}\n{"a":[]}\n', "r.jsonl:2: a: arrays here and integers in line 1, which no type holds; "
                           "give a schema that says what to do")
         self.expect_error('{"a":""}\n{"a":"%s"}\n{"a":""}\n' % ("x" * 17_000_000),
-                          "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216: raise max_block_size_bytes")
+                          "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216: raise --max-block-size")
         deep = '{"g":' * 80 + "{}" + "}" * 80
         path = ".".join("g" * 65)
-        self.expect_error(deep, f"r.jsonl:1: {path}: a depth of 65 is above the limit of 64: raise max_depth")
+        self.expect_error(deep, f"r.jsonl:1: {path}: a depth of 65 is above the limit of 64: raise --max-depth")
         self.expect_error("", "r.jsonl: no schema to be found: there is no record with a field")
         self.write("message m {\n  required int32 a\n  required int32 b }", "s")
         self.expect_error("{}", "s:3:3: ';' expected, found 'required'", "--schema", "s")
@@ -640,6 +839,33 @@ class Output(ImportTest):
         self.assertEqual(summary["schema_version"], 1)
         size = sum(os.path.getsize(f) for f in self.folder.glob("t/**/*.cfile"))
         self.assertEqual(summary["bytes_out"], size)
+
+    def test_output_that_cannot_be_written(self):
+        self.write("a\n1\n")
+        for options in (["--json"], [], ["--help"], ["--version"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([IMPORT, "t.csv", "t", *options], cwd=self.folder, stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual((done.returncode, done.stderr),
+                             (3, b"cfile-import: standard output could not be written: No space left on device\n"))
+            if not options or options == ["--json"]:
+                self.assertEqual(self.values(), [["1"]])
+                shutil.rmtree(self.folder / "t")
+
+    def test_closed_pipes_and_streams(self):
+        def shell(command):
+            done = self.run_tool("/bin/bash", "-c", command.replace("IMPORT", f"'{IMPORT}'") + "; echo ${PIPESTATUS[0]}")
+            return done.stdout.decode().splitlines()[-1]
+        self.write('a\n"x')
+        self.assertEqual(shell("IMPORT t.csv t 2>&1 | true"), "1")
+        self.assertEqual(shell("IMPORT t.csv t 2>&- >&-"), "1")
+        self.write("a\n" + "1\n" * 500_000)
+        for command in ("IMPORT t.csv t --progress always 2>&1 | true", "IMPORT t.csv t --json | true",
+                        "IMPORT t.csv t --progress always --json <&- >&- 2>&-"):
+            with self.subTest(command=command):
+                self.assertEqual(shell(command), "0")
+                self.assertEqual(self.run_tool(DUMP, "verify", "t").returncode, 0)
+                self.assertEqual(len(self.values()), 500_000)
+                shutil.rmtree(self.folder / "t")
 
     def test_quiet(self):
         self.write("a\n1\n")

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
+#include <random>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,12 +25,13 @@ std::string_view Line(const std::string& padded) {
 }
 
 // `json` told to a printer of all leaves.
-absl::StatusOr<std::string> Print(const RecordSchema& schema, const std::string& json) {
+absl::StatusOr<std::string> Print(const RecordSchema& schema, const std::string& json,
+                                  JsonSchema origin = JsonSchema::kGiven) {
   std::vector<size_t> leaves(schema.leaves().size());
   std::iota(leaves.begin(), leaves.end(), size_t{0});
   std::string out;
   JsonPrinter printer(schema, leaves, out);
-  JsonParser parser(schema);
+  JsonParser parser(schema, origin);
   const std::string padded = Padded(json);
   absl::Status status = parser.Tell(Line(padded), printer);
   if (!status.ok()) return status;
@@ -65,7 +69,7 @@ TEST(JsonRecords, RoundTrips) {
           R"({"l":[]})",
           R"({"l":[null,{},{"x":1}],"old":[],"ll":[[],[null,1]]})",
           R"({"old":[1,2],"m":{}})",
-          R"({"m":{"":1,"b":null,"a":2,"a":3},"days":{"2024-02-29":[1,2],"0001-01-01":[]}})",
+          R"({"m":{"":1,"b":null,"a":2,"A":3},"days":{"2024-02-29":[1,2],"0001-01-01":[]}})",
       }) {
     const auto printed = Print(schema, json);
     ASSERT_TRUE(printed.ok()) << json << printed.status();
@@ -79,6 +83,9 @@ TEST(JsonRecords, RoundTrips) {
       {R"({"l":[{"x":1},{"x":1}],"g":{"x":1}})", R"({"l":[{"x":1},{"x":1}],"g":{"x":1}})"},
       {R"({"i":"12","d":"1e3","u":"7","f":3})", R"({"i":12,"d":1000.0,"u":7,"f":3.0})"},
       {R"({"price":12.5,"big":5,"f":0.1})", R"({"price":"12.50","big":"5","f":0.1})"},
+      // Too near to 0.
+      {R"({"d":-1e-400,"f":1e-99})", R"({"d":-0.0,"f":0.0})"},
+      {R"({"d":1e-99999999999999999999})", R"({"d":0.0})"},
       {R"({"s":"\u00e9\ud83d\ude00"})", "{\"s\":\"é😀\"}"},
   };
   for (const auto& [json, expected] : same) {
@@ -91,16 +98,17 @@ TEST(JsonRecords, RoundTrips) {
 TEST(JsonRecords, ErrorsNameFieldAndType) {
   const RecordSchema schema = TestSchema();
   const std::pair<const char*, const char*> cases[] = {
-      {R"([])", "an object expected, found an array"},
-      {R"(1)", "an object expected, found a number"},
+      {R"([])", "an object expected, one on each line; found an array"},
+      {R"(1)", "an object expected, one on each line; found a number"},
       {R"({"i":1} {})", "something follows"},
-      {R"({"i":1} x)", "no JSON"},
-      {R"({"i":1)", "no JSON"},
-      {R"({"i" 1})", "no JSON"},
-      {R"({"i":1 "u":2})", "no JSON"},
-      {R"({"i":nul})", "no JSON"},
-      {R"({"i":01})", "i: no number"},
-      {R"({"d":1e999})", "d: no number"},
+      {R"({"i":1} x)", "invalid JSON"},
+      {R"({"i":1)", "invalid JSON"},
+      {R"({"i" 1})", "invalid JSON"},
+      {R"({"i":1 "u":2})", "invalid JSON"},
+      {R"({"i":nul})", "invalid JSON"},
+      {R"({"i":01})", "i: invalid JSON"},
+      {R"({"d":1e999})", "d: \"1e999\" is not of type double: it is too large"},
+      {R"({"f":1e39})", "f: \"1e39\" is not of type float: it is too large"},
       {R"({"zzz":1})", "the schema has no field \"zzz\""},
       {R"({"g":{"x":1,"z":1}})", "g: the schema has no field \"z\""},
       {R"({"g":{"x":null}})", "g.x: int32 expected, found null"},
@@ -108,10 +116,14 @@ TEST(JsonRecords, ErrorsNameFieldAndType) {
       {R"({"l":{}})", "l: an array expected, found an object"},
       {R"({"r":3})", "r: an array expected, found a number"},
       {R"({"r":[1,null]})", "r: int32 expected, found null"},
-      {R"({"i":1,"s":"x","i":2})", "i: stands twice"},
-      {R"({"i":null,"i":null})", "i: stands twice"},
-      {R"({"r":[1],"r":[2]})", "r: stands twice"},
-      {R"({"g":{"x":1,"y":null,"y":1}})", "g.y: stands twice"},
+      {R"({"i":1,"s":"x","i":2})", "the key \"i\" is repeated"},
+      {R"({"i":null,"i":null})", "the key \"i\" is repeated"},
+      {R"({"r":[1],"r":[2]})", "the key \"r\" is repeated"},
+      {R"({"g":{"x":1,"y":null,"y":1}})", "g: the key \"y\" is repeated"},
+      {R"({"m":{"a":2,"b":1,"a":3}})", "m: the key \"a\" is repeated"},
+      {R"({"m":{"a":2,"\u0061":3}})", "m: the key \"a\" is repeated"},
+      {R"({"days":{"1970-01-02":[],"@1":[]}})", "days: the key \"@1\" is repeated"},
+      {R"({"i":1,"\u0069":2})", "the key \"i\" is repeated"},
       {R"({"m":[]})", "m: an object expected, found an array"},
       {R"({"ll":[null]})", "ll.list.element: an array expected, found null"},
       {R"({"i":true})", "i: int64 expected, found true or false"},
@@ -125,7 +137,7 @@ TEST(JsonRecords, ErrorsNameFieldAndType) {
       {R"({"date":20130131})", "date: date expected, found a number"},
       {R"({"date":"2013-02-31"})", "date: \"2013-02-31\" is not of type date"},
       {R"({"days":{"x":[]}})", "days.kv.k: \"x\" is not of type date"},
-      {"{\"s\":\"\xff\"}", "no JSON"},
+      {"{\"s\":\"\xff\"}", "invalid JSON"},
   };
   for (const auto& [json, message] : cases) {
     const absl::Status status = Print(schema, json).status();
@@ -268,6 +280,48 @@ TEST(JsonInference, KeepsWhatThereIs) {
   EXPECT_EQ(Print(*schema, records[2]).value(), records[2] + "\n");
 }
 
+// Integers are never rounded.
+TEST(JsonInference, LargeIntegers) {
+  const std::string nines(38, '9');
+  const struct {
+    std::vector<std::string> numbers;
+    std::string type;
+  } cases[] = {
+      {{"-9223372036854775808", "9223372036854775807"}, "int64"},
+      {{"0", "9223372036854775808"}, "uint64"},
+      {{"18446744073709551615"}, "uint64"},
+      {{"-1", "9223372036854775808"}, "decimal(38,0)"},
+      {{"9223372036854775808", "-1"}, "decimal(38,0)"},
+      {{"-9223372036854775809"}, "decimal(38,0)"},
+      {{"1", "18446744073709551616"}, "decimal(38,0)"},
+      {{nines, "-" + nines, "5"}, "decimal(38,0)"},
+      {{"5", "1" + nines, "-7"}, "string"},
+  };
+  for (const auto& [numbers, type] : cases) {
+    std::vector<std::string> records;
+    for (const std::string& number : numbers) {
+      records.push_back(absl::StrCat("{\"a\":", number, " }"));
+    }
+    const auto schema = Infer(records);
+    ASSERT_TRUE(schema.ok()) << schema.status();
+    EXPECT_EQ(schema->node(1).type.ToString(), type) << numbers[0];
+    for (size_t i = 0; i < records.size(); ++i) {
+      const auto printed = Print(*schema, records[i], JsonSchema::kFoundInAll);
+      ASSERT_TRUE(printed.ok()) << printed.status();
+      EXPECT_THAT(*printed, HasSubstr(numbers[i]));
+      if (type == "string") {
+        EXPECT_FALSE(Print(*schema, records[i], JsonSchema::kGiven).ok());
+        EXPECT_FALSE(Print(*schema, records[i], JsonSchema::kFoundInSome).ok());
+      }
+    }
+  }
+  // A schema of some records must not take what would change it.
+  const RecordSchema decimal = Infer({"{\"a\":18446744073709551616}"}).value();
+  EXPECT_TRUE(Print(decimal, R"({"a":1})", JsonSchema::kFoundInSome).ok());
+  EXPECT_TRUE(Print(decimal, R"({"a":1.0})", JsonSchema::kGiven).ok());
+  EXPECT_FALSE(Print(decimal, R"({"a":1.0})", JsonSchema::kFoundInSome).ok());
+}
+
 TEST(JsonInference, NegativeZeroKeepsItsSign) {
   const auto schema = Infer({R"({"a":1,"b":-0 ,"c":-1})"});
   ASSERT_TRUE(schema.ok()) << schema.status();
@@ -283,9 +337,10 @@ TEST(JsonInference, Errors) {
       {{R"({"a":{"b":[1]}})", R"({"a":{"b":[{}]}})"}, "a.b: objects here and integers in line 1"},
       {{R"({"a":9007199254740993})", R"({"a":0.5})"},
        "a: fractions here and an integer above 2^53"},
-      {{R"({"a":-1})", R"({"a":18446744073709551615})"}, "a: negative integers"},
-      {{R"({"a":18446744073709551616})"}, "a: no integer of 64 bits"},
-      {{R"({"a":1,"a":2})"}, "a: stands twice"},
+      {{R"({"a":18446744073709551616})", R"({"a":0.5})"},
+       "a: fractions here and an integer above 2^53 in line 1"},
+      {{R"({"a":1,"a":2})"}, "the key \"a\" is repeated"},
+      {{R"({"b":{"a":1,"a":2}})"}, "b: the key \"a\" is repeated"},
       {{R"({"":1})"}, "a field without a name"},
       {{R"({"a":1,"b":{"c":1},"b.c":1})"}, "b.c: a second leaf of that path"},
       {{R"({"a":1} {"a":2})"}, "something follows"},
@@ -304,6 +359,167 @@ TEST(JsonInference, Errors) {
   for (int i = 0; i < 20'000; ++i) absl::StrAppend(&wide, i == 0 ? "" : ",", "\"", i, "\":1");
   EXPECT_THAT(Infer({wide + "}"}).status().message(),
               HasSubstr("field 10001 is above the limit of 10000: raise max_leaves"));
+}
+
+constexpr int kRounds = 200'000;
+
+// What nlohmann-json, which is strict, says of a text.
+struct Reference {
+  bool valid = false;
+  bool comparable = true;  // no integer beyond int64, which nlohmann-json rounds
+  nlohmann::json value;
+};
+
+// nlohmann-json, with an error for a key that is repeated.
+struct StrictSax : nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
+  using Base = nlohmann::detail::json_sax_dom_parser<nlohmann::json>;
+  StrictSax(Reference& reference) : Base(reference.value, false), reference_(reference) {}
+  bool start_object(size_t size) {
+    keys_.emplace_back();
+    return Base::start_object(size);
+  }
+  bool end_object() {
+    keys_.pop_back();
+    return Base::end_object();
+  }
+  bool key(std::string& name) { return keys_.back().insert(name).second && Base::key(name); }
+  bool number_unsigned(uint64_t number) {
+    if (number > INT64_MAX) reference_.comparable = false;
+    return Base::number_unsigned(number);
+  }
+  bool number_float(double number, const std::string& text) {
+    if (text.find_first_of(".eE") == std::string::npos) reference_.comparable = false;
+    return Base::number_float(number, text);
+  }
+
+ private:
+  Reference& reference_;
+  std::vector<std::set<std::string>> keys_;
+};
+
+Reference Judge(const std::string& json) {
+  Reference reference;
+  StrictSax sax(reference);
+  // It takes a NUL for the end of the text.
+  reference.valid = json.find('\0') == std::string::npos &&
+                    nlohmann::json::sax_parse(json, &sax) && reference.value.is_object();
+  return reference;
+}
+
+// Without what the schema does not keep: fields that are null.
+nlohmann::json WithoutNulls(const nlohmann::json& value) {
+  if (!value.is_structured()) return value;
+  nlohmann::json result = value.is_array() ? nlohmann::json::array() : nlohmann::json::object();
+  for (const auto& [name, item] : value.items()) {
+    if (value.is_array()) {
+      result.push_back(WithoutNulls(item));
+    } else if (!item.is_null()) {
+      result[name] = WithoutNulls(item);
+    }
+  }
+  return result;
+}
+
+// A change as an editor or a broken program makes it.
+void Mutate(std::string& json, std::mt19937& random) {
+  static constexpr std::string_view kBytes = "{}[]:,\"\\ \t01-.eEtfnua+\x0c\x1a\x7f\xc3\xa9\xff";
+  static constexpr std::string_view kParts[] = {
+      "\"x\"", "\"y\":2", "],", ":1]", ":1}", "{},", "[1,", "null", "true", "nul", "\\u00e9", "\\ud83d", "\\udc00",
+      "1e5", "-0", "01", "1.", "garbage !!", "//", "\"b\":", ",,", "1 2", "\"id\":1,", "1e-400"};
+  const auto below = [&](size_t end) { return static_cast<size_t>(random() % end); };
+  const size_t at = below(json.size());
+  switch (random() % 6) {
+    case 0:
+      json[at] = kBytes[below(kBytes.size())];
+      break;
+    case 1:
+      json.insert(at, 1, kBytes[below(kBytes.size())]);
+      break;
+    case 2:
+      json.erase(at, 1 + below(3));
+      break;
+    case 3:
+      json.insert(at, kParts[below(std::size(kParts))]);
+      break;
+    case 4:
+      json.insert(at, json.substr(below(json.size()), 1 + below(12)));
+      break;
+    default:
+      std::swap(json[at], json[below(json.size())]);
+  }
+  if (json.empty()) json = " ";
+}
+
+// Accepts a line where nlohmann-json does, with the same values.
+TEST(JsonRecords, MutationsAreJudgedAsByAStrictParser) {
+  const std::string lines[] = {
+      R"({"id":7,"tags":["x","y"],"amount":5})",
+      R"({"a":"b","c":3.5e-1,"d":[],"e":{},"f":null})",
+      R"({"g":{"x":[1,2,[3]],"y":{"z":true}},"s":"q\"\\\n\u00e9\ud83d\ude00é","n":-12})",
+      R"( { "l" : [ { "k" : "v" } , { } , null ] , "b" : [ true , false ] , "m" : [ [ ] , [ null ] ] } )",
+      R"({"key":"abc","longer key that is not short":"value","a\"b":0,"d":1.25,"e":[1e3,-0]})",
+  };
+  // Why a valid record is refused.
+  const std::string documented[] = {"a field without a name", "which no type holds",
+                                    "a second leaf of that path", "there is no record with a field"};
+  std::mt19937 random(17);
+  uint64_t valid = 0, invalid = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    std::string json = lines[random() % std::size(lines)];
+    for (auto changes = 1 + random() % 3; changes > 0; --changes) Mutate(json, random);
+    const Reference reference = Judge(json);
+    ++(reference.valid ? valid : invalid);
+    const auto schema = Infer({json});
+    const auto printed =
+        schema.ok() ? Print(*schema, json, JsonSchema::kFoundInAll) : schema.status();
+    if (!reference.valid) {
+      ASSERT_EQ(printed.status().code(), absl::StatusCode::kInvalidArgument) << json;
+      continue;
+    }
+    if (!schema.ok()) {
+      const std::string message(schema.status().message());
+      ASSERT_TRUE(std::any_of(std::begin(documented), std::end(documented),
+                              [&](const auto& reason) { return message.find(reason) != message.npos; }))
+          << json << message;
+      continue;
+    }
+    ASSERT_TRUE(printed.ok()) << json << printed.status();
+    if (reference.comparable) {
+      ASSERT_EQ(WithoutNulls(nlohmann::json::parse(*printed)), WithoutNulls(reference.value)) << json;
+    }
+  }
+  EXPECT_GT(valid, 10'000u);
+  EXPECT_GT(invalid, 10'000u);
+}
+
+// As above where all lines have one schema, so that the inference does not hide what the parser
+// accepts.
+TEST(JsonRecords, InvalidMutationsAreRefusedWithAGivenSchema) {
+  const RecordSchema schema = TestSchema();
+  const std::string lines[] = {
+      R"({"i":7,"l":[{"x":1},null],"old":[1,2],"s":"x","d":0.5,"b":true})",
+      R"({"m":{"a":1,"b":null},"ll":[[1],[]],"g":{"x":1,"y":2},"price":"0.01","big":5,"r":[1,2]})",
+      R"({"s":"a\u00e9b","m":{},"bytes":"00ff","date":"2013-01-31","f":1.5e3,"u":18446744073709551615})",
+  };
+  std::mt19937 random(18);
+  for (int round = 0; round < kRounds; ++round) {
+    std::string json = lines[random() % std::size(lines)];
+    for (auto changes = 1 + random() % 3; changes > 0; --changes) Mutate(json, random);
+    if (Judge(json).valid) continue;
+    ASSERT_EQ(Print(schema, json).status().code(), absl::StatusCode::kInvalidArgument) << json;
+  }
+}
+
+// Lines that were accepted, and lost what they said.
+TEST(JsonRecords, InvalidJsonIsAnError) {
+  for (const char* json :
+       {R"({"id":7,"tags":["x":1,"y":2}],"amount":5})", R"({"a":"b":garbage !! 1 2 3 ],"c":3})",
+        R"({"a":nul,"b":1})", R"({"a":truex})", R"({"a":"b" "c":1})", R"({"a":["b" "c"]})",
+        R"({"a":1.2.3})", R"({"a":+1})", R"({"a":.5})", R"({"a":"\ud83d"})", R"({"a":"\udc00"})",
+        R"({"a":"\x"})", "{\"a\":\"\t\"}", R"({"a":1,})", R"({"a":[1,]})", R"({a:1})",
+        R"({'a':1})", R"({"a":NaN})"}) {
+    EXPECT_THAT(std::string(Infer({json}).status().message()), HasSubstr("invalid JSON")) << json;
+  }
 }
 
 }  // namespace

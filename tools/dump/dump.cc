@@ -64,8 +64,10 @@ ReaderOptions OptionsOf(const CommonOptions& common) {
   options.access = ReaderOptions::Access::kPread;
   options.verify_checksums = !common.ignore_checksums;
   options.max_block_size_bytes = common.max_block_size_bytes;
+  options.max_bloom_filter_bytes = common.max_bloom_filter_bytes;
   options.max_metadata_size_bytes = common.max_metadata_size_bytes;
   options.max_index_size_bytes = common.max_index_size_bytes;
+  options.max_dictionary_values = common.max_dictionary_values;
   if (common.max_depth) {
     options.max_index_depth = *common.max_depth;
     options.record_limits.max_depth = *common.max_depth;
@@ -108,23 +110,34 @@ void AddJsonOption(CLI::App& command, CommonOptions& common) {
 }
 
 void AddLimitOptions(CLI::App& command, CommonOptions& common) {
-  const auto size = [&](const char* name, size_t& value, const char* help) {
+  constexpr char kGroup[] = "Limits, which errors name";
+  const auto size = [&](const char* name, size_t& value, uint64_t max, const char* help) {
     command.add_option(name, value, help)
         ->type_name("BYTES")
-        ->transform(CLI::AsSizeValue(false).description(""))
-        ->group("Limits, which errors name");
+        ->transform(BytesIn(1, max))
+        ->group(kGroup);
   };
-  size("--max-block-size", common.max_block_size_bytes, "Of one block (default: 16MiB)");
-  size("--max-metadata-size", common.max_metadata_size_bytes,
+  size("--max-block-size", common.max_block_size_bytes, kMaxBytes, "Of one block (default: 16MiB)");
+  size("--max-bloom-filter-size", common.max_bloom_filter_bytes, kMaxIndexBytes,
+       "Of the statistics, beyond a block (default: 64MiB)");
+  size("--max-metadata-size", common.max_metadata_size_bytes, kMaxBytes,
        "Of header, footer and table.cft (default: 16MiB)");
-  size("--max-index-size", common.max_index_size_bytes,
+  size("--max-index-size", common.max_index_size_bytes, kMaxIndexBytes,
        "Of the index nodes in memory (default: 256MiB)");
+  command
+      .add_option("--max-dictionary-values", common.max_dictionary_values,
+                  "Of a file's dictionary (default: 4,194,304)")
+      ->type_name("NUMBER")
+      ->check(NumberIn(1, kMaxIndexBytes))
+      ->group(kGroup);
   command.add_option("--max-depth", common.max_depth, "Of schemas (default: 64) and indexes (40)")
       ->type_name("LEVELS")
-      ->group("Limits, which errors name");
+      ->check(NumberIn(1, kMaxDepth))
+      ->group(kGroup);
   command.add_option("--max-leaves", common.max_leaves, "Columns of schemas (default: 10,000)")
       ->type_name("NUMBER")
-      ->group("Limits, which errors name");
+      ->check(NumberIn(1, kMaxLeaves))
+      ->group(kGroup);
 }
 
 void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common) {
@@ -222,7 +235,7 @@ Json JsonPointer(const BlockPointer& pointer) {
 }
 
 Json JsonError(const absl::Status& status) {
-  return JsonBytes({status.message().data(), status.message().size()});
+  return JsonBytes(WithOptionNames({status.message().data(), status.message().size()}));
 }
 
 JsonList::JsonList(const std::string& path, std::string_view name, Output& output)

@@ -31,10 +31,12 @@ struct CommonOptions {
   bool ignore_checksums = false;
   // Limits of ReaderOptions; the depth is that of schemas and of indexes.
   size_t max_block_size_bytes = ReaderOptions().max_block_size_bytes;
+  size_t max_bloom_filter_bytes = ReaderOptions().max_bloom_filter_bytes;
   size_t max_metadata_size_bytes = ReaderOptions().max_metadata_size_bytes;
   std::optional<size_t> max_depth;
   size_t max_leaves = RecordLimits().max_leaves;
   size_t max_index_size_bytes = ReaderOptions().max_index_size_bytes;
+  size_t max_dictionary_values = ReaderOptions().max_dictionary_values;
 };
 
 // Standard output, written 64 KiB at a time.

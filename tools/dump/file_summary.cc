@@ -108,7 +108,15 @@ std::vector<std::string> FeatureNames(const FileInfo& info) {
 absl::Status AddStatistics(const Reader& reader, Facts& facts) {
   const auto statistics = reader.Statistics();
   if (!statistics.ok()) return statistics.status();
-  if (*statistics == nullptr) return absl::OkStatus();
+  if (*statistics == nullptr) {
+    // Only limits keep statistics from being read that are there.
+    if (reader.info().statistics) {
+      facts.Add("statistics", JsonPointer(*reader.info().statistics),
+                absl::StrCat(Plural(reader.info().statistics->size, "byte"),
+                             ", above --max-bloom-filter-size, not read"));
+    }
+    return absl::OkStatus();
+  }
   constexpr size_t kMaxBytes = 60;
   const BlockStatistics& file = (*statistics)->file;
   const BoundTexts bounds = TextOfBounds(reader.type(), file);
@@ -117,9 +125,17 @@ absl::Status AddStatistics(const Reader& reader, Facts& facts) {
   if (file.nan_count > 0) facts.Add("nan", file.nan_count);
   facts.Add("block_statistics", JsonInteger((*statistics)->blocks.size()),
             Plural((*statistics)->blocks.size(), "block"));
-  const uint64_t filter_bytes = (*statistics)->bloom_filter.size();
-  facts.Add("bloom_filter", JsonInteger(filter_bytes),
-            filter_bytes == 0 ? "none" : Plural(filter_bytes, "byte"));
+  const std::string& filter = (*statistics)->bloom_filter;
+  const BloomFilterInfo bloom = reader.info().bloom_filter.value_or(DescribeBloomFilter(filter));
+  facts.Add("bloom_filter", JsonInteger(filter.size()),
+            filter.empty() ? "none"
+                           : absl::StrFormat("%s, %.1f bits for each of about %d values",
+                                             Plural(filter.size(), "byte"), bloom.bits_per_value(),
+                                             bloom.distinct_values));
+  if (!filter.empty()) {
+    facts.Add("bloom_filter_values", JsonInteger(bloom.distinct_values), "");
+    facts.Add("bloom_filter_bits_per_value", Rounded(bloom.bits_per_value()), "");
+  }
   return absl::OkStatus();
 }
 

@@ -16,7 +16,7 @@ constexpr char kHelp[] =
     "Without a subcommand a summary is printed. `cfile-dump SUBCOMMAND --help` says more about "
     "each.\n"
     "A file with the name of a subcommand is opened by a path: cfile-dump ./values\n\n"
-    "Exit codes: 0 fine, 1 wrong use, 2 damaged, 3 could not be read, 4 needs what this build does "
+    "Exit codes: 0 fine, 1 wrong use or above a limit, 2 damaged, 3 could not be read, 4 needs what this build does "
     "not have.\n"
     "Of a damaged file what can be read is printed before the error.\n\n"
     "Examples:\n"

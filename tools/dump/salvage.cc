@@ -37,8 +37,8 @@ void AddText(const SalvageReport& report, std::string& text) {
   if (report.dictionary != SalvageReport::Dictionary::kNone)
     absl::StrAppend(&text, "  dictionary ", NameOf(report.dictionary), "\n");
   for (const LostBytes& lost : report.lost) {
-    absl::StrAppend(&text, "  lost bytes ", lost.begin, " to ", lost.end - 1, ": ", lost.reason,
-                    "\n");
+    absl::StrAppend(&text, "  lost bytes ", lost.begin, " to ", lost.end - 1, ": ",
+                    WithOptionNames(lost.reason), "\n");
   }
   if (report.more_lost.count > 0) {
     absl::StrAppend(&text, "  and ", report.more_lost.count, " more, ",
@@ -62,7 +62,7 @@ Json ToJson(const std::string& path, const std::string& out, const SalvageReport
   for (const LostBytes& bytes : report.lost) {
     lost.push_back({{"begin", JsonInteger(bytes.begin)},
                     {"end", JsonInteger(bytes.end)},
-                    {"reason", JsonBytes(bytes.reason)}});
+                    {"reason", JsonBytes(WithOptionNames(bytes.reason))}});
   }
   document["more_lost"] = {{"count", JsonInteger(report.more_lost.count)},
                            {"bytes", JsonInteger(report.more_lost.bytes)}};

@@ -21,6 +21,8 @@ const char* NameOf(ExitCode worst) {
       return "DAMAGED";
     case kUnsupported:
       return "not checked in full: this build cannot read all of it";
+    case kUsage:
+      return "not checked in full: a limit is too small";
     default:
       return "not checked in full";
   }
@@ -63,7 +65,9 @@ class VerifyPrinter {
  private:
   ExitCode Print(const std::string& path, const VerifyReport& report, uint64_t file_size) {
     ExitCode worst = kFine;
-    for (const Damage& damage : report.damages) worst = Worse(worst, ExitCodeOf(damage.status));
+    for (const auto* list : {&report.damages, &report.limits}) {
+      for (const Damage& each : *list) worst = Worse(worst, ExitCodeOf(each.status));
+    }
     worst_ = Worse(worst_, worst);
     if (json_) {
       AddJson(path, report);
@@ -77,8 +81,27 @@ class VerifyPrinter {
 
   void AddText(const std::string& path, const VerifyReport& report, uint64_t file_size) {
     std::string& text = output_.text;
-    for (const Damage& damage : report.damages) {
-      std::string message(damage.status.message().data(), damage.status.message().size());
+    for (const auto* list : {&report.damages, &report.limits}) AddText(path, *list, text);
+    if (report.more_damages > 0)
+      absl::StrAppend(&text, "  and ", Plural(report.more_damages, "damage"), " more\n");
+    if (report.more_limits > 0) {
+      absl::StrAppend(&text, "  and ", Plural(report.more_limits, "part"),
+                      " more above a limit\n");
+    }
+    if (file_size == 0) return;  // of a file that could not be opened
+    absl::StrAppend(
+        &text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"), ": ",
+        Plural(report.data_blocks, "data block"), ", ", Plural(report.index_nodes, "index node"),
+        ", ", Plural(report.values, "row"),
+        report.entries == report.values ? "" : absl::StrCat(" of ", report.entries, " entries"),
+        "\n");
+  }
+
+  static void AddText(const std::string& path, const std::vector<Damage>& list,
+                      std::string& text) {
+    for (const Damage& damage : list) {
+      std::string message =
+          WithOptionNames({damage.status.message().data(), damage.status.message().size()});
       // The path stands above.
       if (const std::string prefix = path + ": "; message.starts_with(prefix)) {
         message.erase(0, prefix.size());
@@ -89,15 +112,6 @@ class VerifyPrinter {
                         *damage.last_ordinal, "\n");
       }
     }
-    if (report.more_damages > 0)
-      absl::StrAppend(&text, "  and ", Plural(report.more_damages, "damage"), " more\n");
-    if (file_size == 0) return;  // of a file that could not be opened
-    absl::StrAppend(
-        &text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"), ": ",
-        Plural(report.data_blocks, "data block"), ", ", Plural(report.index_nodes, "index node"),
-        ", ", Plural(report.values, "row"),
-        report.entries == report.values ? "" : absl::StrCat(" of ", report.entries, " entries"),
-        "\n");
   }
 
   void AddJson(const std::string& path, const VerifyReport& report) {
@@ -108,16 +122,23 @@ class VerifyPrinter {
                  {"rows", JsonInteger(report.values)},
                  {"entries", JsonInteger(report.entries)},
                  {"bytes_checked", JsonInteger(report.bytes_checked)}};
-    Json& damages = file["damages"] = Json::array();
-    for (const Damage& damage : report.damages) {
+    file["damages"] = ToJson(report.damages);
+    file["more_damages"] = JsonInteger(report.more_damages);
+    file["limits"] = ToJson(report.limits);
+    file["more_limits"] = JsonInteger(report.more_limits);
+    json_files_.push_back(std::move(file));
+  }
+
+  static Json ToJson(const std::vector<Damage>& list) {
+    Json json = Json::array();
+    for (const Damage& damage : list) {
       Json item = {{"error", JsonError(damage.status)}};
       if (damage.block) item["block"] = JsonPointer(*damage.block);
       if (damage.first_ordinal) item["first_ordinal"] = JsonInteger(*damage.first_ordinal);
       if (damage.last_ordinal) item["last_ordinal"] = JsonInteger(*damage.last_ordinal);
-      damages.push_back(std::move(item));
+      json.push_back(std::move(item));
     }
-    file["more_damages"] = JsonInteger(report.more_damages);
-    json_files_.push_back(std::move(file));
+    return json;
   }
 
   const bool json_;
@@ -168,7 +189,7 @@ ExitCode VerifyInput(const CommonOptions& common, Output& output) {
     // No file at all is a mistake of the caller, not a finding.
     if (ExitCodeOf(input.status()) == kIoError) return output.Fail(input.status());
     VerifyReport report;
-    report.damages.emplace_back().status = input.status();
+    report.Add({.status = input.status()});
     printer.Add(common.path, report, 0);
   } else if (input->file) {
     if (absl::Status status = CheckNoColumn(common); !status.ok()) return output.Fail(status);
@@ -200,8 +221,9 @@ void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "a table\n"
       "in all its files, and if these are in order, that the leaves of nested records go together; "
       "compound\n"
-      "keys are compared with their rows. Ends with 0 if everything is in order and with 2 if "
-      "anything is damaged.\n\n"
+      "keys are compared with their rows. Ends with 0 if everything is in order, with 2 if anything "
+      "is damaged,\n"
+      "and with 1 if a limit, which is named, kept a part from being checked.\n\n"
       "Examples:\n"
       "  cfile-dump verify keys.cfile\n"
       "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -20,15 +21,21 @@ constexpr char kDescription[] =
     "Imports a CSV file, or JSON Lines, into a table: a directory with one CFile per column.\n";
 
 constexpr char kFooter[] = R"(Input:
-  A file (no pipe: it is read twice, and must not change meanwhile) of CSV as in RFC 4180, with a header line, in UTF-8.
+  A file (not a pipe: it is read twice, and must not change meanwhile) in UTF-8 of CSV as in RFC 4180.
+  Files that are compressed or in UTF-16 are refused. The first line has the names of the columns
+  (see --header). A column without a name becomes column_N, N counted from 1; the second column of a
+  name becomes NAME_2, or the next number that is free.
   An unquoted empty field is a null; "" is the empty string.
   Types that are not given are found from all values of the column: int32, int64, double,
   bool, date, timestamp(us,UTC), timestamp(us), else string; with nulls if there are any.
   Numbers with leading zeros or a plus, such as zip codes, stay strings.
 
   A file whose name ends in .jsonl, .ndjson or .json, or any file with --schema, is JSON Lines: an object
-  a line, nested as the schema says (cfile/record_schema.h has its notation). A schema that is not
-  given is found from all records and printed.
+  on each line, nested as the schema says (cfile/record_schema.h has its notation). A line that is not
+  valid JSON is an error, and so is a key that is repeated in an object. A schema that is not given is
+  found from all records and printed: integers are int64, or the first of uint64, decimal(38,0) and
+  string that holds all of the field; numbers with a fraction or an exponent are double, and those too
+  near to 0 for a double become 0.
 
 Output:
   A new table, or with --append a new part of a table. An error or Ctrl-C leaves nothing.
@@ -119,10 +126,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   Arguments arguments;
   ImportOptions& import = arguments.import;
   import.num_threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
-  std::string delimiter = ",", compatibility, progress = "auto", goal = "balanced";
+  std::string delimiter = ",", compatibility, header = "auto", progress = "auto", goal = "balanced";
   std::vector<std::string> types, not_null, encodings, compressions;
-  bool quiet = false;
-
   CLI::App app(kDescription, std::string(kImportTool));
   app.footer(kFooter);
   app.formatter(std::make_shared<HelpFormatter>());
@@ -144,6 +149,12 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       app.add_option("--schema", import.schema_path, "The schema of JSON Lines")->type_name("FILE");
   app.add_option("--delimiter", delimiter, "What separates fields; 'tab' for a tab (default: ,)")
       ->type_name("CHARACTER");
+  app.add_option("--header", header,
+                 "Whether the first line has the names of the columns: yes, no (then they\nare "
+                 "column_1, column_2, ...) or auto (default): no if its fields are values\nof the "
+                 "types of their columns, and not all of these are strings")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "yes", "no"}).description(""));
   repeatable("--null", import.null_texts, "TEXT",
              "A further text for null, e.g. NA; not if quoted");
   CLI::Option* type_option = repeatable("--type", types, "COLUMN=TYPE", "The type of a column");
@@ -158,15 +169,14 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       ->type_name("GOAL")
       ->check(CLI::IsMember({"balanced", "size", "speed"}).description(""));
   app.add_option("--block-size", import.block_size_bytes,
-                 "Encoded bytes in a block, e.g. 64KiB (default: 256KiB, at most 8MiB)")
+                 "Encoded bytes in a block, e.g. 64KiB (default: 256KiB,\nat most half of --max-block-size)")
       ->type_name("BYTES")
-      ->transform(CLI::AsSizeValue(false).description(""))
-      ->check(CLI::Range(size_t{1}, WriterOptions().max_block_size_bytes / 2).description(""));
+      ->transform(BytesIn(1, kMaxBytes / 2));
   constexpr char kLimits[] = "Limits, which errors name (readers need the same)";
   const auto size_limit = [&](const char* name, size_t& value, const char* help) {
     app.add_option(name, value, help)
         ->type_name("BYTES")
-        ->transform(CLI::AsSizeValue(false).description(""))
+        ->transform(BytesIn(1, kMaxBytes))
         ->group(kLimits);
   };
   size_limit("--max-block-size", import.max_block_size_bytes,
@@ -176,10 +186,12 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   app.add_option("--max-depth", import.record_limits.max_depth,
                  "Of groups inside each other (default: 64)")
       ->type_name("LEVELS")
+      ->check(NumberIn(1, kMaxDepth))
       ->group(kLimits);
   size_t max_leaves = import.record_limits.max_leaves;
   app.add_option("--max-leaves", max_leaves, "Columns of records (default: 10,000)")
       ->type_name("NUMBER")
+      ->check(NumberIn(1, kMaxLeaves))
       ->group(kLimits);
   repeatable("--sorted-by", import.sorted_by, "COLUMN",
              "Store rows in the order of this column and index it,\nso that its values can be "
@@ -194,16 +206,20 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   app.add_option("--threads", import.num_threads,
                  "Threads that read CSV and encode columns (default: one per core)")
       ->type_name("NUMBER")
-      ->check(CLI::Range(size_t{1}, kMaxThreads).description(""));
+      ->check(NumberIn(1, kMaxThreads));
   app.add_option("--progress", progress, "auto (default: on a terminal), always or never")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}).description(""));
   app.add_flag("--json", arguments.json, "Print the summary as JSON");
-  app.add_flag("--quiet", quiet, "Print errors only, and JSON if asked for");
+  app.add_flag("--quiet", arguments.quiet, "Print errors only, and JSON if asked for");
 
   try {
     app.parse(argc, argv);
     import.delimiter = ParseDelimiter(delimiter);
+    if (import.block_size_bytes > import.max_block_size_bytes / 2) {
+      throw Wrong("--block-size", std::to_string(import.block_size_bytes),
+                  "it is above half of --max-block-size");
+    }
     SetMaxLeaves(max_leaves, import.record_limits);
     for (const std::string& text : types) {
       std::string column, type;
@@ -214,8 +230,9 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     Choose("--encoding", encodings, ParseEncoding, import.encoding);
     Choose("--compression", compressions, ParseCompression, import.compression);
   } catch (const CLI::Success& wish) {
-    app.exit(wish);
-    exit_code = kFine;
+    std::ostringstream text;
+    app.exit(wish, text);
+    exit_code = Print(kImportTool, text.str());
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "%s: %s\nSee cfile-import --help\n", kImportTool.data(), error.what());
@@ -225,10 +242,13 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   arguments.json_lines = !import.schema_path.empty() || import.input.ends_with(".jsonl") ||
                          import.input.ends_with(".ndjson") || import.input.ends_with(".json");
   import.goal = goal == "size" ? Goal::kSize : goal == "speed" ? Goal::kSpeed : Goal::kBalanced;
+  import.header = header == "yes"  ? Header::kYes
+                  : header == "no" ? Header::kNo
+                                   : Header::kAuto;
   if (compatibility == "kudu") import.compatibility = Compatibility::kKudu;
   arguments.progress =
-      !quiet && (progress == "always" || (progress == "auto" && isatty(STDERR_FILENO) != 0));
-  arguments.summary = !quiet || arguments.json;
+      !arguments.quiet && (progress == "always" || (progress == "auto" && isatty(STDERR_FILENO) != 0));
+  arguments.summary = !arguments.quiet || arguments.json;
   return arguments;
 }
 

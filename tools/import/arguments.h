@@ -16,6 +16,7 @@ struct Arguments {
   bool progress = false;
   bool summary = true;
   bool json = false;
+  bool quiet = false;  // no warnings
 };
 
 // Prints what is asked for (--help, --version) or what is wrong, and sets `exit_code`, if it

@@ -1,9 +1,11 @@
 #include "tools/import/csv_input.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/import/text_format.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -30,6 +32,7 @@ absl::StatusOr<CsvInput> CsvInput::Open(const std::string& path, char delimiter,
                                         std::vector<std::string> null_texts) {
   absl::StatusOr<std::shared_ptr<const Source>> source = OpenMappedSource(path);
   if (!source.ok()) return source.status();
+  if (absl::Status status = CheckIsUtf8Text(**source); !status.ok()) return status;
   CsvInput input(*std::move(source), delimiter, std::move(null_texts));
   if (absl::Status status = input.ReadHeader(); !status.ok()) return status;
   return input;
@@ -45,25 +48,59 @@ absl::Status CsvInput::ReadHeader() {
                      "columns is missing"));
   }
   for (const CsvField& field : reader_.fields()) {
-    if (field.text.empty()) {
-      return reader_.Error(field.start,
-                           absl::StrCat("column ", columns_.size() + 1, " has no name"));
-    }
-    if (const std::optional<size_t> other = Find(field.text); other.has_value()) {
-      return reader_.Error(field.start,
-                           absl::StrCat("columns ", *other + 1, " and ", columns_.size() + 1,
-                                        " are both named ", Quoted(field.text)));
-    }
-    columns_.emplace_back(field.text);
+    if (IsUtf8(field.text)) continue;
+    return reader_.Error(field.start,
+                         absl::StrCat("the name ", Quoted(field.text),
+                                      " is not valid UTF-8; convert the file, for example: iconv "
+                                      "-f WINDOWS-1252 -t UTF-8 ",
+                                      source_->name()));
   }
+  names_ = NameColumns(reader_.fields());
+  first_record_ = reader_.record_offset();
   first_row_ = reader_.offset();
   return absl::OkStatus();
 }
 
+std::shared_ptr<CsvInput::ColumnNames> CsvInput::NameColumns(
+    std::span<const CsvField> header) {
+  auto names = std::make_shared<ColumnNames>();
+  names->columns.reserve(header.size());  // the keys of `numbers` stay where they are
+  // A name that is in the file stays with the first column that has it.
+  std::unordered_set<std::string_view> in_file;
+  for (const CsvField& field : header) in_file.insert(field.text);
+  std::unordered_map<std::string, size_t> last_number;  // in NAME_2, NAME_3, ..., by name
+  for (const CsvField& field : header) {
+    const size_t column = names->columns.size();
+    std::string name(field.text);
+    if (name.empty()) name = absl::StrCat("column_", column + 1);
+    const std::string base = name;
+    const auto is_taken = [&] {
+      return names->numbers.contains(name) || (name != field.text && in_file.contains(name));
+    };
+    while (is_taken()) {
+      size_t& number = last_number.try_emplace(base, 1).first->second;
+      name = absl::StrCat(base, "_", ++number);
+    }
+    if (name != field.text) names->renamed.push_back({column, std::string(field.text), name});
+    names->columns.push_back(std::move(name));
+    names->numbers.emplace(names->columns.back(), column);
+  }
+  return names;
+}
+
+void CsvInput::TakeHeaderForRow() {
+  has_header_ = false;
+  first_row_ = first_record_;
+  const std::vector<CsvField> no_names(columns().size());
+  std::shared_ptr<ColumnNames> names = NameColumns(no_names);
+  names->renamed.clear();
+  names_ = std::move(names);
+}
+
 std::optional<size_t> CsvInput::Find(std::string_view column) const {
-  const auto found = std::find(columns_.begin(), columns_.end(), column);
-  if (found == columns_.end()) return std::nullopt;
-  return static_cast<size_t>(found - columns_.begin());
+  const auto found = names_->numbers.find(column);
+  if (found == names_->numbers.end()) return std::nullopt;
+  return found->second;
 }
 
 bool CsvInput::IsNullText(std::string_view text) const {
@@ -72,7 +109,7 @@ bool CsvInput::IsNullText(std::string_view text) const {
 
 absl::Status CsvInput::Error(size_t column, std::string_view message) const {
   return reader_.Error(reader_.fields()[column].start,
-                       absl::StrCat("column ", Quoted(columns_[column]), ": ",
+                       absl::StrCat("column ", Quoted(columns()[column]), ": ",
                                     absl::string_view(message.data(), message.size())));
 }
 

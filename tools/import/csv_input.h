@@ -1,12 +1,14 @@
-// A CSV file with a header: named columns, nulls.
+// A CSV file: named columns, nulls.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,24 +18,41 @@
 
 namespace cfile::tools {
 
+// Whether the first record has the names of the columns.
+enum class Header : uint8_t { kAuto, kYes, kNo };
+
+// A column whose name in the file could not be used.
+struct RenamedColumn {
+  size_t column = 0;  // from 0
+  std::string from;   // empty: it has no name
+  std::string to;
+};
+
 // Thread-compatible; a copy reads the same file for another thread.
 class CsvInput {
  public:
-  // Maps the file and reads its header. kInvalidArgument: the file is empty, or a column has no
-  // name or that of another. A field is null if it stands unquoted and is empty or one of
-  // `null_texts`.
+  // Maps the file and reads its first record, the header at first. kInvalidArgument: the file is
+  // empty, not text in UTF-8, or a name in the header is not UTF-8. A field is null if it is unquoted
+  // and is empty or one of `null_texts`.
   static absl::StatusOr<CsvInput> Open(const std::string& path, char delimiter,
                                        std::vector<std::string> null_texts);
 
-  // Just behind the header at first.
-  CsvReader& reader() { return reader_; }
-  // Goes back there.
-  void Rewind() { reader_.SeekToRange(first_row_, reader_.size()); }
-  // Where that is, in the reader's terms.
-  uint64_t first_row() const { return first_row_; }
+  // The first record is a row, and columns are named column_1, column_2, ...
+  void TakeHeaderForRow();
+  bool has_header() const { return has_header_; }
 
-  // Names, in the order of the file.
-  const std::vector<std::string>& columns() const { return columns_; }
+  // After the header at first.
+  CsvReader& reader() { return reader_; }
+  // Goes back to the first row.
+  void Rewind() { reader_.SeekToRange(first_row_, reader_.size()); }
+  // Where the first row begins, in the reader's terms, and where the first record does.
+  uint64_t first_row() const { return first_row_; }
+  uint64_t first_record() const { return first_record_; }
+
+  // Names, in the order of the file, each once.
+  const std::vector<std::string>& columns() const { return names_->columns; }
+  // Of these the ones that the header has otherwise.
+  const std::vector<RenamedColumn>& renamed() const { return names_->renamed; }
   std::optional<size_t> Find(std::string_view column) const;
 
   uint64_t size_bytes() const { return source_->size(); }
@@ -52,6 +71,12 @@ class CsvInput {
  private:
   CsvInput(std::shared_ptr<const Source> source, char delimiter,
            std::vector<std::string> null_texts);
+  struct ColumnNames {
+    std::vector<std::string> columns;
+    std::vector<RenamedColumn> renamed;
+    std::unordered_map<std::string_view, size_t> numbers;  // of the columns, by name
+  };
+  static std::shared_ptr<ColumnNames> NameColumns(std::span<const CsvField> header);
   absl::Status ReadHeader();
   bool IsNullText(std::string_view text) const;
 
@@ -59,7 +84,9 @@ class CsvInput {
   CsvReader reader_;
   std::vector<std::string> null_texts_;
   std::array<bool, 256> begins_null_text_{};  // by first byte: nearly all fields are told by it
-  std::vector<std::string> columns_;
+  std::shared_ptr<const ColumnNames> names_;  // of all copies
+  bool has_header_ = true;
+  uint64_t first_record_ = 0;
   uint64_t first_row_ = 0;
 };
 

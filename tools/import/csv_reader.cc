@@ -46,10 +46,10 @@ absl::StatusOr<bool> CsvReader::Next() {
     if (next_ == end_) return false;
     record_ = next_;
     if (absl::Status status = ReadRecord(); !status.ok()) return status;
+    const bool blank = fields_.size() == 1 && fields_[0].text.empty() && !fields_[0].quoted;
+    if (blank && num_fields_ != 1) continue;
     if (num_fields_ == 0) num_fields_ = fields_.size();
     if (fields_.size() == num_fields_) return true;
-    const bool blank = fields_.size() == 1 && fields_[0].text.empty() && !fields_[0].quoted;
-    if (blank) continue;
     const size_t surplus = fields_.size() > num_fields_ ? num_fields_ : 0;
     return Error(fields_[surplus].start,
                  absl::StrCat("expected ", num_fields_, " fields, as in the header, but found ",

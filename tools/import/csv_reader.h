@@ -5,7 +5,8 @@
 //
 // Records end with LF or CRLF, the last one also with the text. A field in quotes may hold the
 // delimiter, line ends and, each written twice, quotes. A UTF-8 byte order mark at the front is
-// skipped; so are blank lines, unless records have a single field.
+// skipped; so are blank lines before the first record, and after it unless records have a single
+// field.
 #pragma once
 
 #include <array>

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -23,6 +25,13 @@ namespace {
 // Text in a piece, but for the rest of its last record: much beside what it costs to hand a piece
 // from thread to thread, little beside a core's cache.
 constexpr uint64_t kPieceBytes = 256 << 10;
+constexpr size_t kMaxLanes = 256;
+
+// What a column's values have been so far, in some pieces of the file.
+struct ColumnEvidence {
+  TypeInference inference;
+  bool has_nulls = false;
+};
 
 class Importer {
  public:
@@ -33,6 +42,9 @@ class Importer {
 
  private:
   absl::Status CheckColumnNames() const;
+  bool OptionsNameAColumn() const;
+  absl::Status FindTypes(std::vector<ColumnEvidence>& found);
+  absl::StatusOr<bool> FirstRecordIsARow(std::vector<ColumnEvidence>& found);
   absl::Status FindSchema();
   absl::Status TakeSchemaOfTable();
   absl::Status FindOrder();
@@ -44,6 +56,8 @@ class Importer {
 
   const ImportOptions& options_;
   CsvInput input_;
+  bool header_is_guessed_ = false;  // the types of the rows say what the first record is
+  std::vector<std::string> warnings_;
   Progress& progress_;
   std::vector<ImportColumn> columns_;  // in the order of the file
   std::vector<std::string> sorted_by_;
@@ -53,36 +67,35 @@ class Importer {
   uint64_t rows_ = 0;
 };
 
-template <typename Names>
-absl::Status CheckNames(const CsvInput& input, const std::string& path, std::string_view option,
-                        const Names& names) {
-  for (const auto& entry : names) {
-    const std::string* name = nullptr;
-    if constexpr (std::is_same_v<typename Names::value_type, std::string>) {
-      name = &entry;
-    } else {
-      name = &entry.first;
-    }
-    if (!input.Find(*name).has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat("--", std::string(option), " ", *name, ": ",
-                                                     path, " has no column of that name"));
-    }
-  }
-  return absl::OkStatus();
+// Calls visit(option, name) for each column that an option names.
+template <typename Visitor>
+void VisitColumnNames(const ImportOptions& options, Visitor visit) {
+  for (const auto& [name, type] : options.types) visit("--type", name);
+  for (const std::string& name : options.not_null) visit("--not-null", name);
+  for (const auto& [name, encoding] : options.encoding.for_column) visit("--encoding", name);
+  for (const auto& [name, codec] : options.compression.for_column) visit("--compression", name);
+  for (const std::string& name : options.sorted_by) visit("--sorted-by", name);
+}
+
+bool Importer::OptionsNameAColumn() const {
+  bool found = false;
+  VisitColumnNames(options_, [&](const char*, const std::string& name) {
+    found = found || input_.Find(name).has_value();
+  });
+  return found;
 }
 
 absl::Status Importer::CheckColumnNames() const {
-  absl::Status status = CheckNames(input_, options_.input, "type", options_.types);
-  status.Update(CheckNames(input_, options_.input, "not-null", options_.not_null));
-  status.Update(CheckNames(input_, options_.input, "encoding", options_.encoding.for_column));
-  status.Update(CheckNames(input_, options_.input, "compression", options_.compression.for_column));
-  status.Update(CheckNames(input_, options_.input, "sorted-by", options_.sorted_by));
-  for (size_t i = 0; i < options_.sorted_by.size(); ++i) {
-    const auto end = options_.sorted_by.begin() + static_cast<ptrdiff_t>(i);
-    if (std::find(options_.sorted_by.begin(), end, *end) != end) {
-      status.Update(
-          absl::InvalidArgumentError(absl::StrCat("--sorted-by ", *end, ": given twice")));
-    }
+  absl::Status status;
+  VisitColumnNames(options_, [&](const char* option, const std::string& name) {
+    if (input_.Find(name).has_value()) return;
+    status.Update(absl::InvalidArgumentError(
+        absl::StrCat(option, " ", name, ": ", options_.input, " has no column of that name")));
+  });
+  std::set<std::string> sorted_by;
+  for (const std::string& name : options_.sorted_by) {
+    if (sorted_by.insert(name).second) continue;
+    status.Update(absl::InvalidArgumentError(absl::StrCat("--sorted-by ", name, ": given twice")));
   }
   return status;
 }
@@ -108,12 +121,6 @@ std::optional<std::span<const RecordPlace>> Importer::NextOrderedPiece() {
   return rest.first(rows);
 }
 
-// What a column's values have been so far, in some pieces of the file.
-struct ColumnEvidence {
-  TypeInference inference;
-  bool has_nulls = false;
-};
-
 // Adds the records of a piece. `given[i]`: the type of column i is not asked for.
 absl::Status AddEvidence(CsvInput& input, const std::vector<bool>& given,
                          std::span<ColumnEvidence> columns, uint64_t& rows) {
@@ -133,21 +140,13 @@ absl::Status AddEvidence(CsvInput& input, const std::vector<bool>& given,
   }
 }
 
-// The first pass: types that are not given, and which columns hold nulls.
-absl::Status Importer::FindSchema() {
+// What the rows say of the columns.
+absl::Status Importer::FindTypes(std::vector<ColumnEvidence>& found) {
   const size_t num_columns = input_.columns().size();
   std::vector<bool> given(num_columns);
-  columns_.resize(num_columns);
-  for (size_t i = 0; i < num_columns; ++i) {
-    const std::string& name = input_.columns()[i];
-    columns_[i].schema.name = name;
-    columns_[i].table_column = i;
-    if (const auto type = options_.types.find(name); type != options_.types.end()) {
-      columns_[i].schema.type = type->second;
-      given[i] = true;
-    }
+  for (const auto& [name, type] : options_.types) {
+    if (const auto column = input_.Find(name); column.has_value()) given[*column] = true;
   }
-
   struct Slot {
     CsvInput input;
     std::vector<ColumnEvidence> columns;
@@ -179,16 +178,65 @@ absl::Status Importer::FindSchema() {
                            }};
   if (absl::Status status = RunPieces(options_.num_threads, work); !status.ok()) return status;
 
-  for (size_t i = 0; i < num_columns; ++i) {
-    ColumnEvidence all;
-    for (const Slot& slot : slots) {
-      all.inference.Add(slot.columns[i].inference);
-      all.has_nulls |= slot.columns[i].has_nulls;
+  found.resize(num_columns);
+  for (const Slot& slot : slots) {
+    for (size_t i = 0; i < num_columns; ++i) {
+      found[i].inference.Add(slot.columns[i].inference);
+      found[i].has_nulls |= slot.columns[i].has_nulls;
     }
+  }
+  return absl::OkStatus();
+}
+
+// True if the first record goes with what the rows after it have. It is then added to that.
+absl::StatusOr<bool> Importer::FirstRecordIsARow(std::vector<ColumnEvidence>& found) {
+  input_.reader().SeekToRange(input_.first_record(), input_.first_row());
+  if (absl::StatusOr<bool> more = input_.reader().Next(); !more.ok()) return more.status();
+  const auto is_string = [&](const ColumnEvidence& column) {
+    return column.inference.Type(options_.compatibility).data_type == DataType::kString;
+  };
+  std::vector<ColumnEvidence> with_first = found;
+  bool has_typed_value = false;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const CsvField& field = input_.reader().fields()[i];
+    const bool is_null = input_.IsNull(field);
+    with_first[i].has_nulls |= is_null;
+    if (!is_null) with_first[i].inference.Add(field.text);
+    if (is_string(found[i])) continue;
+    if (is_null ? !found[i].has_nulls : is_string(with_first[i])) return false;
+    has_typed_value |= !is_null;
+  }
+  if (has_typed_value) found = std::move(with_first);
+  return has_typed_value;
+}
+
+// The first pass: the header, types that are not given, and which columns hold nulls.
+absl::Status Importer::FindSchema() {
+  std::vector<ColumnEvidence> found;
+  if (absl::Status status = FindTypes(found); !status.ok()) return status;
+  if (header_is_guessed_) {
+    const absl::StatusOr<bool> is_row = FirstRecordIsARow(found);
+    if (!is_row.ok()) return is_row.status();
+    if (*is_row) {
+      input_.TakeHeaderForRow();
+      warnings_.push_back(absl::StrCat(
+          options_.input,
+          ": the first line is imported as a row, because its fields are values of the types of "
+          "their columns; the columns are named column_1, column_2, ... (--header yes takes the "
+          "first line for the names, --header no ends this warning)"));
+    }
+    if (absl::Status status = CheckColumnNames(); !status.ok()) return status;
+  }
+  columns_.resize(found.size());
+  for (size_t i = 0; i < found.size(); ++i) {
     ColumnSchema& schema = columns_[i].schema;
-    if (!given[i]) schema.type = all.inference.Type(options_.compatibility);
+    schema.name = input_.columns()[i];
+    columns_[i].table_column = i;
+    const auto type = options_.types.find(schema.name);
+    schema.type = type != options_.types.end() ? type->second
+                                               : found[i].inference.Type(options_.compatibility);
     // The pass that writes names the null.
-    schema.nullable = all.has_nulls && !options_.not_null.contains(schema.name);
+    schema.nullable = found[i].has_nulls && !options_.not_null.contains(schema.name);
   }
   return absl::OkStatus();
 }
@@ -199,12 +247,14 @@ absl::Status Importer::TakeSchemaOfTable() {
                         .record_limits = options_.record_limits});
   if (!table.ok()) return table.status();
   const Schema& schema = table->schema();
+  std::unordered_map<std::string_view, size_t> numbers;  // of the table's columns, by name
+  for (size_t i = 0; i < schema.columns.size(); ++i) numbers.emplace(schema.columns[i].name, i);
   for (size_t i = 0; i < input_.columns().size(); ++i) {
-    const std::optional<size_t> found = schema.Find(input_.columns()[i]);
-    if (!found.has_value()) {
+    const auto found = numbers.find(input_.columns()[i]);
+    if (found == numbers.end()) {
       return input_.Error(i, absl::StrCat("the table ", options_.output, " has no such column"));
     }
-    columns_.push_back({.schema = schema.columns[*found], .table_column = *found});
+    columns_.push_back({.schema = schema.columns[found->second], .table_column = found->second});
   }
   for (const ColumnSchema& column : schema.columns) {
     if (!input_.Find(column.name).has_value()) {
@@ -265,6 +315,9 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
 // The last pass.
 absl::Status Importer::WritePieces(TableWriter& writer) {
   const bool has_keys = writer.schema().key_index().has_value();
+  const size_t num_columns = columns_.size();
+  // Lanes share the columns where there are many: to choose a lane takes time for each.
+  const size_t num_lanes = std::min(num_columns, kMaxLanes);
   const size_t num_slots = NumSlots(options_.num_threads);
   std::deque<RowBatch> batches;  // by slot, as are the others
   for (size_t i = 0; i < num_slots; ++i) {
@@ -293,13 +346,16 @@ absl::Status Importer::WritePieces(TableWriter& writer) {
                                         ? batches[slot].Parse(pieces[slot].begin, pieces[slot].end)
                                         : batches[slot].Parse(ordered_pieces[slot]);
                            },
-                       .num_lanes = columns_.size() + (has_keys ? 1 : 0),
-                       .append =
-                           [&](size_t lane, size_t slot) {
-                             return lane < columns_.size()
-                                        ? batches[slot].AppendColumn(lane, writer)
-                                        : batches[slot].AppendKeys(writer);
-                           },
+                       .num_lanes = num_lanes + (has_keys ? 1 : 0),
+                       .append = [&](size_t lane, size_t slot) -> absl::Status {
+                         if (lane == num_lanes) return batches[slot].AppendKeys(writer);
+                         const size_t end = (lane + 1) * num_columns / num_lanes;
+                         for (size_t i = lane * num_columns / num_lanes; i < end; ++i) {
+                           absl::Status status = batches[slot].AppendColumn(i, writer);
+                           if (!status.ok()) return status;
+                         }
+                         return absl::OkStatus();
+                       },
                        .finish =
                            [&](size_t slot) {
                              bytes += batches[slot].size_bytes();
@@ -321,7 +377,12 @@ absl::Status Importer::Write(TableWriter& writer) {
 absl::StatusOr<ImportResult> Importer::Run() {
   const auto start = std::chrono::steady_clock::now();
   sorted_by_ = options_.sorted_by;
-  if (absl::Status status = CheckColumnNames(); !status.ok()) return status;
+  header_is_guessed_ =
+      options_.header == Header::kAuto && !options_.append && !OptionsNameAColumn();
+  if (options_.header == Header::kNo) input_.TakeHeaderForRow();
+  if (!header_is_guessed_) {
+    if (absl::Status status = CheckColumnNames(); !status.ok()) return status;
+  }
   if (!options_.append) {
     if (absl::Status status = CheckOutputIsFree(options_.output); !status.ok()) return status;
   }
@@ -347,7 +408,10 @@ absl::StatusOr<ImportResult> Importer::Run() {
                       .bytes_in = input_.size_bytes(),
                       .sorted_by = sorted_by_,
                       .reordered = row_order_.has_value(),
-                      .columns = std::vector<ImportedColumn>(columns_.size())};
+                      .columns = std::vector<ImportedColumn>(columns_.size()),
+                      .header = input_.has_header(),
+                      .renamed = input_.renamed(),
+                      .warnings = warnings_};
   for (const ImportColumn& column : columns_) {
     const auto totals = (*writer)->encodings(column.table_column);
     result.columns[column.table_column] = {

@@ -12,6 +12,7 @@
 #include "cfile/options.h"
 #include "cfile/table.h"
 #include "cfile/types.h"
+#include "tools/import/csv_input.h"
 #include "tools/import/progress.h"
 
 namespace cfile::tools {
@@ -32,6 +33,7 @@ struct ImportOptions {
   std::string input;   // path of the CSV file, or of JSON Lines (tools/import/records_importer.h)
   std::string output;  // directory of the table
   char delimiter = ',';
+  Header header = Header::kAuto;
   std::vector<std::string> null_texts;      // null when they stand unquoted; "" always does
   std::map<std::string, ColumnType> types;  // columns that are not here: found from their values
   std::set<std::string> not_null;
@@ -68,6 +70,9 @@ struct ImportResult {
   bool records = false;         // they were JSON Lines, and nulls are entries without a value
   std::string inferred_schema;  // if it was
   std::vector<ImportedColumn> columns;
+  bool header = true;                  // the first record of CSV has the names of the columns
+  std::vector<RenamedColumn> renamed;  // columns whose name in CSV could not be used
+  std::vector<std::string> warnings;
 
   uint64_t bytes_out() const;
 };
@@ -80,6 +85,10 @@ absl::Status CheckOutputIsFree(const std::string& output);
 // the file or a column. Memory: one block per column, and for each thread two pieces of 256 KiB (or
 // one record where that is longer) with their values; where rows have to be reordered, also place
 // and key of each row.
+//
+// Header::kAuto: if an option names a column of the first record, or with `append`, the first record
+// is the header. Else the first record is a row, with a warning, if all of its fields are values of
+// the types that the rows after it have, and at least one of these types is not string.
 //
 // kInvalidArgument: the file is no CSV or a value does not go with its column ("FILE:LINE:COLUMN:
 // ..."), or the options do not go with the file. kCancelled: Progress::Cancel. Other errors are

@@ -1,5 +1,6 @@
 // cfile-import: makes a table of a CSV file or of JSON Lines.
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <exception>
@@ -15,14 +16,31 @@ namespace {
 
 volatile sig_atomic_t caught_signal = 0;
 
-void CancelOnSignal() {
+void SetUpSignals() {
+  // A reader of the output that goes away does not end the import.
+  signal(SIGPIPE, SIG_IGN);
   struct sigaction action = {};
   action.sa_handler = [](int signal) {
     caught_signal = signal;
     Progress::Cancel();
   };
-  action.sa_flags = SA_RESETHAND;  // the second Ctrl-C ends the process at once
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  // The handler stays: a terminal that is closed may send SIGHUP twice, and the second one must not
+  // end the process before it has removed its files. Ctrl-\\ (SIGQUIT) ends the process at once.
+  action.sa_flags = SA_RESTART;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler == SIG_IGN) continue;  // nohup, or a job in the background
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+// Each column is an open file while a table is written; a shell's usual limit is 1,024.
+void RaiseOpenFileLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 ExitCode Run(const Arguments& arguments) {
@@ -32,11 +50,21 @@ ExitCode Run(const Arguments& arguments) {
     result = arguments.json_lines ? ImportRecords(arguments.import, progress)
                                   : Import(arguments.import, progress);
   }
-  if (!result.ok()) return Report(kImportTool, result.status());
+  if (!result.ok()) {
+    const ExitCode code = Report(kImportTool, result.status());
+    if (absl::IsCancelled(result.status())) {
+      signal(caught_signal, SIG_DFL);
+      raise(caught_signal);  // so that the shell sees what ended the process
+    }
+    return code;
+  }
+  for (const std::string& warning : result->warnings) {
+    if (!arguments.quiet) std::fprintf(stderr, "cfile-import: warning: %s\n", warning.c_str());
+  }
   if (arguments.summary) {
     const std::string text = arguments.json ? SummaryJson(arguments.import, *result)
                                             : SummaryText(arguments.import, *result);
-    std::fputs(text.c_str(), stdout);
+    return Print(kImportTool, text);
   }
   return kFine;
 }
@@ -46,14 +74,13 @@ ExitCode Run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace cfile::tools;
-  EndQuietlyOnClosedPipe();
+  OpenStandardStreams();
+  SetUpSignals();
+  RaiseOpenFileLimit();
   try {
     ExitCode exit_code = kFine;
     const std::optional<Arguments> arguments = ParseArguments(argc, argv, exit_code);
-    if (!arguments.has_value()) return exit_code;
-    CancelOnSignal();
-    exit_code = Run(*arguments);
-    if (caught_signal != 0 && exit_code != kFine) raise(caught_signal);  // the shell wants to know
+    if (arguments.has_value()) exit_code = Run(*arguments);
     return exit_code;
   } catch (const std::exception& error) {  // out of memory
     return Report(kImportTool, absl::ResourceExhaustedError(error.what()));

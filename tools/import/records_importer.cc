@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/io.h"
 #include "cfile/records.h"
+#include "tools/import/text_format.h"
 #include "tools/records/json_inference.h"
 #include "tools/records/json_lines.h"
 #include "tools/records/json_parser.h"
@@ -117,6 +118,7 @@ absl::StatusOr<std::vector<WriterOptions>> LeafOptions(const ImportOptions& opti
 absl::Status CheckOptions(const ImportOptions& options) {
   const std::pair<std::string_view, bool> csv_only[] = {
       {"--delimiter", options.delimiter != ','},
+      {"--header", options.header != Header::kAuto},
       {"--null", !options.null_texts.empty()},
       {"--type", !options.types.empty()},
       {"--not-null", !options.not_null.empty()},
@@ -185,7 +187,8 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
     const auto schema =
         InferSchema(lines, max_bytes, options.record_limits, options.input, progress);
     if (!schema.ok()) return schema.status();
-    const JsonSchema origin = max_bytes < lines.size() ? JsonSchema::kFound : JsonSchema::kGiven;
+    const JsonSchema origin =
+        max_bytes < lines.size() ? JsonSchema::kFoundInSome : JsonSchema::kFoundInAll;
     auto result = ImportWith(*schema, origin, options, lines, progress);
     if (result.ok()) result->inferred_schema = schema->ToString();
     return result;
@@ -230,6 +233,7 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, Progres
   }
   auto lines = JsonLines::Open(options.input);
   if (!lines.ok()) return lines.status();
+  if (absl::Status status = CheckIsUtf8Text(lines->source()); !status.ok()) return status;
 
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
   if (options.append) {

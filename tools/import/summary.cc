@@ -10,6 +10,8 @@
 namespace cfile::tools {
 namespace {
 
+constexpr size_t kShownRenames = 10;
+
 // a / b; 0 where there is no b.
 double Ratio(uint64_t a, double b) { return b > 0 ? static_cast<double>(a) / b : 0; }
 
@@ -99,6 +101,18 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
     absl::StrAppend(&text, Printable(options.input),
                     " was not in that order: its rows were sorted\n");
   }
+  for (size_t i = 0; i < result.renamed.size(); ++i) {
+    if (i == kShownRenames) {
+      absl::StrAppend(&text, "and ", WithCommas(result.renamed.size() - i),
+                      " more columns were named so (--json lists them)\n");
+      break;
+    }
+    const RenamedColumn& column = result.renamed[i];
+    absl::StrAppend(&text, "column ", column.column + 1,
+                    column.from.empty() ? " has no name"
+                                        : " is another one named " + Printable(column.from),
+                    " and was named ", Printable(column.to), "\n");
+  }
   absl::StrAppendFormat(&text, "%s bytes of %s -> %s bytes (%.2f : 1) in %.2f s, %.1f MB/s\n\n",
                         WithCommas(result.bytes_in), result.records ? "JSON" : "CSV",
                         WithCommas(result.bytes_out()), CompressionRatio(result), result.seconds,
@@ -136,6 +150,10 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
                        {"bytes", column.bytes},
                        {"bytes_per_row", BytesPerRow(result, column)}});
   }
+  Json renamed = Json::array();
+  for (const RenamedColumn& column : result.renamed) {
+    renamed.push_back({{"column", column.column + 1}, {"from", column.from}, {"to", column.to}});
+  }
   Json json = {{"schema_version", 1},
                {"input", options.input},
                {"table", options.output},
@@ -148,7 +166,12 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
                {"megabytes_per_second", MegabytesPerSecond(result)},
                {"sorted_by", result.sorted_by},
                {"reordered", result.reordered},
+               {"warnings", result.warnings},
                {"columns", std::move(columns)}};
+  if (!result.records) {
+    json["header"] = result.header;
+    json["renamed"] = std::move(renamed);
+  }
   if (!result.inferred_schema.empty()) json["schema"] = result.inferred_schema;
   // Paths and names need not be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

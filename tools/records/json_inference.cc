@@ -1,22 +1,19 @@
 #include "tools/records/json_inference.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "encodings/status.h"
-#include "tools/records/json_lines.h"
-#include "tools/utf8.h"
+#include "tools/records/json_values.h"
 
 namespace cfile::tools {
 namespace {
 
-namespace ondemand = simdjson::ondemand;
 using encodings::StrCat;
 
 enum Kind : uint8_t { kObject, kArray, kString, kBool, kInteger, kFraction, kNumKinds };
@@ -28,8 +25,10 @@ struct Shape {
   std::string name;                              // of a field
   std::array<uint64_t, kNumKinds> first_line{};  // 0: none of that kind
   uint64_t first_wide = 0;      // line of the first integer that a double does not hold
-  uint64_t first_negative = 0;  // of the first negative integer
-  uint64_t first_unsigned = 0;  // of the first one that int64 does not hold
+  bool negative = false;        // there are negative integers
+  bool beyond_int64 = false;    // integers that only uint64 holds
+  bool beyond_64_bits = false;  // that neither of them holds
+  bool beyond_decimal = false;  // of more than 38 digits
   uint64_t count = 0;           // values that are not null
   uint64_t nulls = 0;           // of elements
   std::vector<std::unique_ptr<Shape>> fields;            // of objects
@@ -39,19 +38,9 @@ struct Shape {
   bool Saw(Kind kind) const { return first_line[kind] != 0; }
 };
 
-absl::Status NoJson(simdjson::error_code error) {
-  return absl::InvalidArgumentError(StrCat("no JSON: ", simdjson::error_message(error)));
-}
-
-#define CFILE_RETURN_IF_NO_JSON(expression)                                              \
-  do {                                                                                   \
-    if (const simdjson::error_code error_ = (expression); error_ != simdjson::SUCCESS) { \
-      return NoJson(error_);                                                             \
-    }                                                                                    \
-  } while (false)
-
 // A number that a double may not hold, or nearly.
 constexpr int64_t kExactInDouble = int64_t{1} << std::numeric_limits<double>::digits;
+constexpr int kMaxDecimalDigits = 38;
 
 RecordNode Node(std::string name, bool required, size_t num_children = 0) {
   return {.name = std::move(name),
@@ -63,7 +52,11 @@ ColumnType TypeOf(const Shape& shape) {
   if (shape.Saw(kBool)) return ColumnType::Bool();
   if (shape.Saw(kFraction)) return ColumnType::Double();
   if (shape.Saw(kInteger)) {
-    return shape.first_unsigned != 0 ? ColumnType::Uint64() : ColumnType::Int64();
+    if (shape.beyond_decimal) return ColumnType::String();
+    if (shape.beyond_64_bits || (shape.beyond_int64 && shape.negative)) {
+      return ColumnType::Decimal(kMaxDecimalDigits, 0);
+    }
+    return shape.beyond_int64 ? ColumnType::Uint64() : ColumnType::Int64();
   }
   return ColumnType::String();
 }
@@ -117,19 +110,11 @@ class JsonInference::Impl {
     line_ = line;
     path_.clear();
     ondemand::document document;
-    CFILE_RETURN_IF_NO_JSON(
-        parser_.iterate(json.data(), json.size(), json.size() + kJsonPadding).get(document));
-    ondemand::json_type type;
-    CFILE_RETURN_IF_NO_JSON(document.type().get(type));
-    if (type != ondemand::json_type::object) {
-      return absl::InvalidArgumentError("an object expected");
-    }
     ondemand::object object;
-    CFILE_RETURN_IF_NO_JSON(document.get_object().get(object));
+    CFILE_RETURN_IF_ERROR(OpenRecord(json, parser_, document, object));
     ++root_.count;
     CFILE_RETURN_IF_ERROR(Fields(root_, object));
-    if (document.current_location().error() == simdjson::OUT_OF_BOUNDS) return absl::OkStatus();
-    return absl::InvalidArgumentError("no JSON: something follows the record on its line");
+    return CheckEnd(document);
   }
 
   bool settled() const { return Settled(root_); }
@@ -161,9 +146,9 @@ class JsonInference::Impl {
     std::vector<bool> seen(shape.fields.size());
     for (auto item : object) {
       ondemand::field field;
-      CFILE_RETURN_IF_NO_JSON(std::move(item).get(field));
+      CFILE_RETURN_IF_INVALID_JSON(std::move(item).get(field));
       std::string_view name;
-      CFILE_RETURN_IF_NO_JSON(field.unescaped_key().get(name));
+      CFILE_RETURN_IF_INVALID_JSON(field.unescaped_key().get(name));
       const auto found = shape.numbers.find(name);
       const size_t number = found != shape.numbers.end() ? found->second : shape.fields.size();
       if (number == shape.fields.size()) {
@@ -179,9 +164,9 @@ class JsonInference::Impl {
         seen.push_back(false);
       }
       Shape& child = *shape.fields[number];
-      path_.push_back(&child);
-      if (seen[number]) return Error("stands twice");
+      if (seen[number]) return Error(RepeatedKey(name));
       seen[number] = true;
+      path_.push_back(&child);
       CFILE_RETURN_IF_ERROR(Value(child, field.value()));
       path_.pop_back();
     }
@@ -190,8 +175,9 @@ class JsonInference::Impl {
 
   absl::Status Value(Shape& shape, ondemand::value value) {
     ondemand::json_type type;
-    CFILE_RETURN_IF_NO_JSON(value.type().get(type));
+    CFILE_RETURN_IF_INVALID_JSON(value.type().get(type));
     if (type == ondemand::json_type::null) {
+      CFILE_RETURN_IF_INVALID_JSON(ReadNull(value));
       ++shape.nulls;
       return absl::OkStatus();
     }
@@ -200,16 +186,20 @@ class JsonInference::Impl {
       case ondemand::json_type::object: {
         CFILE_RETURN_IF_ERROR(See(shape, kObject));
         ondemand::object object;
-        CFILE_RETURN_IF_NO_JSON(value.get_object().get(object));
+        CFILE_RETURN_IF_INVALID_JSON(value.get_object().get(object));
         return Fields(shape, object);
       }
       case ondemand::json_type::array:
         CFILE_RETURN_IF_ERROR(See(shape, kArray));
         return Elements(shape, value);
       case ondemand::json_type::boolean:
+        CFILE_RETURN_IF_INVALID_JSON(value.get_bool().error());
         return See(shape, kBool);
-      case ondemand::json_type::string:
+      case ondemand::json_type::string: {
+        std::string_view text;
+        CFILE_RETURN_IF_INVALID_JSON(ReadString(value, text));
         return See(shape, kString);
+      }
       default:
         return Number(shape, value);
     }
@@ -217,7 +207,7 @@ class JsonInference::Impl {
 
   absl::Status Elements(Shape& shape, ondemand::value value) {
     ondemand::array array;
-    CFILE_RETURN_IF_NO_JSON(value.get_array().get(array));
+    CFILE_RETURN_IF_INVALID_JSON(value.get_array().get(array));
     if (shape.element == nullptr) {
       if (++num_shapes_ > limits_.max_nodes)
         return Error(StrCat("field ", num_shapes_, " is ",
@@ -228,7 +218,7 @@ class JsonInference::Impl {
     CFILE_RETURN_IF_ERROR(CheckDepth());
     for (auto item : array) {
       ondemand::value element;
-      CFILE_RETURN_IF_NO_JSON(std::move(item).get(element));
+      CFILE_RETURN_IF_INVALID_JSON(std::move(item).get(element));
       CFILE_RETURN_IF_ERROR(Value(*shape.element, element));
     }
     path_.pop_back();
@@ -236,22 +226,25 @@ class JsonInference::Impl {
   }
 
   absl::Status Number(Shape& shape, ondemand::value value) {
-    const std::string_view token = value.raw_json_token();
-    // -0 has a sign that no integer keeps.
-    if (token.find_first_of(".eE") != std::string_view::npos || token.starts_with("-0")) {
-      return See(shape, kFraction);
-    }
+    std::string_view token;
+    CFILE_RETURN_IF_INVALID_JSON(ReadNumber(value, token));
+    if (!IsIntegerToken(token)) return See(shape, kFraction);
+    const auto note = [&](uint64_t& line) { line = line == 0 ? line_ : line; };
+    const bool negative = token.starts_with('-');
+    if (negative) shape.negative = true;
+    const char* const end = token.data() + token.size();
     int64_t number = 0;
     uint64_t large = 0;
-    const auto note = [&](uint64_t& line) { line = line == 0 ? line_ : line; };
-    if (value.get_int64().get(number) == simdjson::SUCCESS) {
-      if (number < 0) note(shape.first_negative);
+    if (std::from_chars(token.data(), end, number).ec == std::errc()) {
       if (number < -kExactInDouble || number > kExactInDouble) note(shape.first_wide);
-    } else if (value.get_uint64().get(large) == simdjson::SUCCESS) {
-      note(shape.first_unsigned);
-      note(shape.first_wide);
     } else {
-      return Error(StrCat("no integer of 64 bits: ", Quoted(token)));
+      note(shape.first_wide);
+      if (!negative && std::from_chars(token.data(), end, large).ec == std::errc()) {
+        shape.beyond_int64 = true;
+      } else {
+        shape.beyond_64_bits = true;
+      }
+      if (token.size() - (negative ? 1 : 0) > kMaxDecimalDigits) shape.beyond_decimal = true;
     }
     return See(shape, kInteger);
   }
@@ -273,9 +266,6 @@ class JsonInference::Impl {
     }
     if (shape.Saw(kFraction) && shape.first_wide != 0) {
       return Conflict("fractions", "an integer above 2^53", shape.first_wide);
-    }
-    if (shape.first_unsigned != 0 && shape.first_negative != 0) {
-      return Conflict("negative integers", "one above 2^63", shape.first_unsigned);
     }
     return absl::OkStatus();
   }

@@ -17,8 +17,9 @@ namespace cfile::tools {
 //
 //   object     a group; always empty: a map
 //   array      a list in Parquet's standard form; never with an element: of strings
-//   number     int64; uint64 where one is above it and none is negative; double where one has a
-//              fraction or an exponent, or is -0
+//   number     int64, or the first of these that holds all of the field's integers: uint64,
+//              decimal(38,0), string (the digits). double where one has a fraction or an exponent, or
+//              is -0, if a double holds all of the integers exactly
 //   string, true and false
 //   nothing but null             string
 //
@@ -32,15 +33,15 @@ class JsonInference {
   explicit JsonInference(const RecordLimits& limits = {});
   ~JsonInference();
 
-  // `line` is for messages. Precondition: kJsonPadding bytes behind `json` may be read.
-  // kInvalidArgument, with the field's path: it is no JSON object, the field has values of kinds
-  // that no type holds (then `line` of the first of the other kind is named), or one of the
-  // limits is passed.
+  // `line` is for messages. Precondition: kJsonPadding bytes after `json` may be read.
+  // kInvalidArgument, with the field's path: `json` is not a JSON object, an object has a key twice,
+  // the field has values of kinds that no type holds (the message names the line of the first of the
+  // other kind), or a limit is exceeded.
   absl::Status Add(std::string_view json, uint64_t line);
 
   // False if an array or an object has always been empty: what the schema says of them is then a
   // guess, and may be otherwise when more records are added. Of all else further records only add
-  // fields, make them optional, or numbers fractions.
+  // fields, make fields optional, or need another type for numbers.
   bool settled() const;
 
   // kInvalidArgument: there are no fields, or names that no schema can have.

@@ -32,6 +32,7 @@ class JsonLines {
   // Bytes up to its end, and in all.
   uint64_t offset() const { return offset_ - (end_ - begin_); }
   uint64_t size() const { return source_->size(); }
+  const Source& source() const { return *source_; }
 
   // "PATH:LINE: MESSAGE" for the last line if the code is kInvalidArgument or kOutOfRange; other
   // errors stay as they are.

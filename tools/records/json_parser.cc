@@ -1,60 +1,30 @@
 #include "tools/records/json_parser.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/charconv.h"
 #include "encodings/physical_type.h"
 #include "encodings/status.h"
-#include "tools/records/json_lines.h"
+#include "tools/records/json_values.h"
 #include "tools/utf8.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
 namespace {
 
-namespace ondemand = simdjson::ondemand;
 using encodings::kIsBytes;
 using encodings::kIsFloat;
 using encodings::kIsInteger;
 using encodings::StrCat;
-
-static_assert(simdjson::SIMDJSON_PADDING <= kJsonPadding);
-
-std::string_view KindName(ondemand::json_type type) {
-  switch (type) {
-    case ondemand::json_type::array:
-      return "an array";
-    case ondemand::json_type::object:
-      return "an object";
-    case ondemand::json_type::number:
-      return "a number";
-    case ondemand::json_type::string:
-      return "a string";
-    case ondemand::json_type::boolean:
-      return "true or false";
-    case ondemand::json_type::null:
-      return "null";
-  }
-  return "something else";
-}
-
-absl::Status NoJson(simdjson::error_code error) {
-  return absl::InvalidArgumentError(StrCat("no JSON: ", simdjson::error_message(error)));
-}
-
-std::string_view Trimmed(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // What is asked of a node for each value.
 struct Node {
@@ -113,18 +83,11 @@ Node NodeOf(const RecordSchema& schema, size_t i) {
 
 }  // namespace
 
-#define CFILE_RETURN_IF_NO_JSON(expression)                                              \
-  do {                                                                                   \
-    if (const simdjson::error_code error_ = (expression); error_ != simdjson::SUCCESS) { \
-      return NoJson(error_);                                                             \
-    }                                                                                    \
-  } while (false)
-
 class JsonParser::Impl {
  public:
   Impl(const RecordSchema& schema, JsonSchema origin)
       : schema_(schema),
-        found_(origin == JsonSchema::kFound),
+        origin_(origin),
         fields_(schema.nodes().size()),
         seen_in_(schema.nodes().size()) {
     for (size_t i = 0; i < schema_.nodes().size(); ++i) {
@@ -138,24 +101,25 @@ class JsonParser::Impl {
   absl::Status Tell(std::string_view json, RecordVisitor& visitor) {
     visitor_ = &visitor;
     ondemand::document document;
-    CFILE_RETURN_IF_NO_JSON(
-        parser_.iterate(json.data(), json.size(), json.size() + kJsonPadding).get(document));
-    ondemand::json_type type;
-    CFILE_RETURN_IF_NO_JSON(document.type().get(type));
-    if (type != ondemand::json_type::object) {
-      return absl::InvalidArgumentError(StrCat("an object expected, found ", KindName(type)));
-    }
     ondemand::object object;
-    CFILE_RETURN_IF_NO_JSON(document.get_object().get(object));
+    CFILE_RETURN_IF_ERROR(OpenRecord(json, parser_, document, object));
     CFILE_RETURN_IF_ERROR(Fields(0, object));
-    if (document.current_location().error() == simdjson::OUT_OF_BOUNDS) return absl::OkStatus();
-    return absl::InvalidArgumentError("no JSON: something follows the record on its line");
+    return CheckEnd(document);
   }
 
  private:
   absl::Status Wrong(size_t node, std::string_view expected, ondemand::json_type found) const {
     return absl::InvalidArgumentError(
         StrCat(schema_.Path(node), ": ", expected, " expected, found ", KindName(found)));
+  }
+
+  absl::Status ErrorIn(size_t group, std::string_view what) const {
+    return absl::InvalidArgumentError(
+        StrCat(schema_.Path(group), group == 0 ? "" : ": ", what));
+  }
+
+  absl::Status Repeated(size_t group, std::string_view name) const {
+    return ErrorIn(group, RepeatedKey(name));
   }
 
   // These recurse as deep as the schema, which has a limit.
@@ -167,20 +131,19 @@ class JsonParser::Impl {
     // Fields mostly come as in the schema; then none is looked up.
     size_t next = node + 1;
     for (auto item : object) {
-      CFILE_RETURN_IF_NO_JSON(item.error());
+      CFILE_RETURN_IF_INVALID_JSON(item.error());
       ondemand::field&& field = std::move(item).value_unsafe();
       if (next == nodes_[node].end || !IsNamed(nodes_[next], field.key().raw())) {
         std::string_view name;
-        CFILE_RETURN_IF_NO_JSON(field.unescaped_key().get(name));
+        CFILE_RETURN_IF_INVALID_JSON(field.unescaped_key().get(name));
         const auto found = fields_[node].find(name);
         if (found == fields_[node].end()) {
-          return absl::InvalidArgumentError(StrCat(schema_.Path(node), node == 0 ? "" : ": ",
-                                                   "the schema has no field ", Quoted(name)));
+          return ErrorIn(node, StrCat("the schema has no field ", Quoted(name)));
         }
         next = found->second;
       }
       if (std::exchange(seen_in_[next], object_number) == object_number) {
-        return absl::InvalidArgumentError(StrCat(schema_.Path(next), ": stands twice"));
+        return Repeated(node, schema_.node(next).name);
       }
       CFILE_RETURN_IF_ERROR(Field(next, field.value()));
       next = nodes_[next].end;
@@ -191,31 +154,24 @@ class JsonParser::Impl {
   // All of a field.
   absl::Status Field(size_t node, ondemand::value& value) {
     ondemand::json_type type;
-    CFILE_RETURN_IF_NO_JSON(value.type().get(type));
+    CFILE_RETURN_IF_INVALID_JSON(value.type().get(type));
     const Repetition repetition = nodes_[node].repetition;
     if (type == ondemand::json_type::null) {
-      CFILE_RETURN_IF_NO_JSON(CheckNull(value));
+      CFILE_RETURN_IF_INVALID_JSON(ReadNull(value));
       if (repetition == Repetition::kRequired) return Once(node, value, type);
       return absl::OkStatus();
     }
     if (repetition != Repetition::kRepeated) return Once(node, value, type);
     if (type != ondemand::json_type::array) return Wrong(node, "an array", type);
     ondemand::array array;
-    CFILE_RETURN_IF_NO_JSON(value.get_array().get(array));
+    CFILE_RETURN_IF_INVALID_JSON(value.get_array().get(array));
     for (auto element : array) {
-      CFILE_RETURN_IF_NO_JSON(element.error());
+      CFILE_RETURN_IF_INVALID_JSON(element.error());
       ondemand::value&& one = std::move(element).value_unsafe();
-      CFILE_RETURN_IF_NO_JSON(one.type().get(type));
+      CFILE_RETURN_IF_INVALID_JSON(one.type().get(type));
       CFILE_RETURN_IF_ERROR(Once(node, one, type));
     }
     return absl::OkStatus();
-  }
-
-  // null, and not nothing.
-  static simdjson::error_code CheckNull(ondemand::value& value) {
-    bool is_null = false;
-    const simdjson::error_code error = value.is_null().get(is_null);
-    return error != simdjson::SUCCESS || is_null ? error : simdjson::N_ATOM_ERROR;
   }
 
   // One of the occurrences of a field.
@@ -229,22 +185,22 @@ class JsonParser::Impl {
     if (field.kind == GroupKind::kList) return List(node, value, type);
     if (type != ondemand::json_type::object) return Wrong(node, "an object", type);
     ondemand::object object;
-    CFILE_RETURN_IF_NO_JSON(value.get_object().get(object));
+    CFILE_RETURN_IF_INVALID_JSON(value.get_object().get(object));
     return field.kind == GroupKind::kMap ? Map(node, object) : Fields(node, object);
   }
 
   absl::Status List(size_t node, ondemand::value& value, ondemand::json_type type) {
     if (type != ondemand::json_type::array) return Wrong(node, "an array", type);
     ondemand::array array;
-    CFILE_RETURN_IF_NO_JSON(value.get_array().get(array));
+    CFILE_RETURN_IF_INVALID_JSON(value.get_array().get(array));
     const size_t repeated = node + 1;
     const size_t element = nodes_[node].element;
     CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(node));
     for (auto item : array) {
-      CFILE_RETURN_IF_NO_JSON(item.error());
+      CFILE_RETURN_IF_INVALID_JSON(item.error());
       ondemand::value&& one = std::move(item).value_unsafe();
       if (element == repeated) {
-        CFILE_RETURN_IF_NO_JSON(one.type().get(type));
+        CFILE_RETURN_IF_INVALID_JSON(one.type().get(type));
         CFILE_RETURN_IF_ERROR(Once(element, one, type));
         continue;
       }
@@ -258,62 +214,73 @@ class JsonParser::Impl {
   absl::Status Map(size_t node, ondemand::object& object) {
     const size_t entry = node + 1, key = node + 2, value = node + 3;
     CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(node));
+    map_keys_[node].clear();
     for (auto item : object) {
-      CFILE_RETURN_IF_NO_JSON(item.error());
+      CFILE_RETURN_IF_INVALID_JSON(item.error());
       ondemand::field&& field = std::move(item).value_unsafe();
       std::string_view name;
-      CFILE_RETURN_IF_NO_JSON(field.unescaped_key().get(name));
+      CFILE_RETURN_IF_INVALID_JSON(field.unescaped_key().get(name));
       CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(entry));
       CFILE_RETURN_IF_ERROR(encodings::VisitPhysicalType(
           nodes_[key].physical,
-          [&]<typename T>(std::type_identity<T>) { return FromText<T>(key, name); }));
+          [&]<typename T>(std::type_identity<T>) { return Key<T>(node, name); }));
       CFILE_RETURN_IF_ERROR(Field(value, field.value()));
       CFILE_RETURN_IF_ERROR(visitor_->EndGroup(entry));
     }
     return visitor_->EndGroup(node);
   }
 
+  // A key of the map `node`, which must differ from the others as a value: 1 is +1.
+  template <typename T>
+  absl::Status Key(size_t node, std::string_view name) {
+    const size_t key = node + 2;
+    absl::StatusOr<T> value = FromText<T>(key, name);
+    if (!value.ok()) return value.status();
+    std::string text;
+    AppendText<T>(schema_.node(key).type, *value, text);
+    if (!map_keys_[node].insert(std::move(text)).second) return Repeated(node, name);
+    return visitor_->Value(key, RecordValue(std::in_place_type<T>, *value));
+  }
+
   template <typename T>
   absl::Status Leaf(size_t node, ondemand::value& value, ondemand::json_type type) {
+    const Node& leaf = nodes_[node];
     if (type == ondemand::json_type::string) {
       // true is no string, and no number is without digits.
-      if (std::is_same_v<T, bool> || (found_ && !nodes_[node].is_text)) {
+      if (std::is_same_v<T, bool> || (origin_ != JsonSchema::kGiven && !leaf.is_text)) {
         return Wrong(node, schema_.node(node).type.ToString(), type);
       }
-      // Mostly there is nothing to unescape, and the bytes stay where they are.
-      std::string_view text = Trimmed(value.raw_json_token());
-      if (text.size() >= 2 && text.back() == '"' && text.find('\\') == std::string_view::npos) {
-        text = text.substr(1, text.size() - 2);
-      } else {
-        CFILE_RETURN_IF_NO_JSON(value.get_string().get(text));
-      }
-      return FromText<T>(node, text);
+      std::string_view text;
+      CFILE_RETURN_IF_INVALID_JSON(ReadString(value, text));
+      return Value(node, FromText<T>(node, text));
     }
     if (type == ondemand::json_type::boolean && std::is_same_v<T, bool>) {
       bool boolean;
-      CFILE_RETURN_IF_NO_JSON(value.get_bool().get(boolean));
+      CFILE_RETURN_IF_INVALID_JSON(value.get_bool().get(boolean));
       return visitor_->Value(node, boolean);
     }
-    if (type != ondemand::json_type::number || std::is_same_v<T, bool> ||
-        !nodes_[node].takes_numbers) {
+    const bool takes_numbers =
+        leaf.takes_numbers || (leaf.is_text && origin_ == JsonSchema::kFoundInAll);
+    if (type != ondemand::json_type::number || std::is_same_v<T, bool> || !takes_numbers) {
       return Wrong(node, schema_.node(node).type.ToString(), type);
     }
     return Number<T>(node, value);
   }
 
-  // False of a number for which JsonInference would not find the type T, beside others of T.
+  // False for a number for which JsonInference would not find the type T, beside others of T.
   template <typename T>
   static bool IsFoundAs(std::string_view token) {
-    if constexpr (!std::is_same_v<T, double>) return !token.starts_with("-0");
+    if constexpr (!std::is_same_v<T, double>) return IsIntegerToken(token);
     constexpr size_t kExactDigits = std::numeric_limits<double>::digits10;
-    return token.size() <= kExactDigits || token.find_first_of(".eE") != std::string_view::npos;
+    return token.size() <= kExactDigits || !IsIntegerToken(token);
   }
 
   template <typename T>
   absl::Status Number(size_t node, ondemand::value& value) {
-    if (found_ && !IsFoundAs<T>(value.raw_json_token())) {
+    if (origin_ == JsonSchema::kFoundInSome && !IsFoundAs<T>(value.raw_json_token())) {
       return Wrong(node, "another number", ondemand::json_type::number);
     }
+    // What simdjson holds exactly. ReadNumber finds what is wrong with all else.
     if constexpr (kIsInteger<T> && !std::is_same_v<T, int128_t>) {
       int64_t number;
       if (nodes_[node].bare_numbers && value.get_int64().get(number) == simdjson::SUCCESS &&
@@ -321,36 +288,51 @@ class JsonParser::Impl {
         return visitor_->Value(node, static_cast<T>(number));
       }
     }
-    const std::string_view text = Trimmed(value.raw_json_token());
-    double number;
-    if (value.get_double().get(number) != simdjson::SUCCESS) {
-      return absl::InvalidArgumentError(
-          StrCat(schema_.Path(node), ": no number, or one too large: ", Quoted(text)));
+    if constexpr (std::is_same_v<T, double>) {
+      double number;
+      if (value.get_double().get(number) == simdjson::SUCCESS) {
+        return visitor_->Value(node, number);
+      }
     }
-    if constexpr (std::is_same_v<T, double>) return visitor_->Value(node, number);
-    // One that simdjson does not hold exactly, or an error to be told.
-    return FromText<T>(node, text);
+    std::string_view token;
+    if (const simdjson::error_code error = ReadNumber(value, token); error != simdjson::SUCCESS) {
+      return absl::InvalidArgumentError(
+          StrCat(schema_.Path(node), ": ", InvalidJson(error).message(), ": ", Quoted(token)));
+    }
+    if constexpr (kIsFloat<T>) {
+      // A number that is too near to 0 becomes 0.
+      T number = 0;
+      absl::from_chars(token.data(), token.data() + token.size(), number);
+      if (std::abs(number) < std::numeric_limits<T>::max()) return visitor_->Value(node, number);
+    }
+    return Value(node, FromText<T>(node, token));
   }
 
   template <typename T>
-  absl::Status FromText(size_t node, std::string_view text) {
+  absl::StatusOr<T> FromText(size_t node, std::string_view text) {
     if constexpr (kIsBytes<T>) {
       // simdjson has checked that it is UTF-8.
-      if (nodes_[node].is_text) return visitor_->Value(node, text);
+      if (nodes_[node].is_text) return text;
     }
-    const absl::StatusOr<T> value = ParseText<T>(schema_.node(node).type, text, scratch_);
-    if (!value.ok()) {
-      return absl::InvalidArgumentError(StrCat(schema_.Path(node), ": ", value.status().message()));
-    }
+    absl::StatusOr<T> value = ParseText<T>(schema_.node(node).type, text, scratch_);
+    if (value.ok()) return value;
+    return absl::InvalidArgumentError(StrCat(schema_.Path(node), ": ", value.status().message()));
+  }
+
+  template <typename T>
+  absl::Status Value(size_t node, const absl::StatusOr<T>& value) {
+    if (!value.ok()) return value.status();
     return visitor_->Value(node, RecordValue(std::in_place_type<T>, *value));
   }
 
   const RecordSchema schema_;
-  const bool found_;  // the schema was
+  const JsonSchema origin_;
   std::vector<Node> nodes_;
   std::vector<std::unordered_map<std::string_view, size_t>> fields_;  // by group: node of each name
   uint64_t objects_ = 0;           // of all records so far: each object of fields has a number
   std::vector<uint64_t> seen_in_;  // by node: the number of the last object that it stood in
+  // By map: the keys of its last object, as AppendText has them.
+  std::unordered_map<size_t, std::unordered_set<std::string>> map_keys_;
   ondemand::parser parser_;
   RecordVisitor* visitor_ = nullptr;
   std::string scratch_;

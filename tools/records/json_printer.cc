@@ -121,7 +121,9 @@ absl::Status JsonPrinter::Value(size_t node, const RecordValue& value) {
   const ColumnType& type = schema_.node(node).type;
   std::visit(
       [&]<typename T>(const T& typed) {
-        bool bare = IsJsonNumber(type) && !is_key;
+        // A decimal without digits after the point is what JsonInference makes of large integers.
+        const bool whole_decimal = type.decimal_precision > 0 && type.decimal_scale == 0;
+        bool bare = (IsJsonNumber(type) || whole_decimal) && !is_key;
         if constexpr (std::is_floating_point_v<T>) bare = bare && std::isfinite(typed);
         if (bare) {
           [[maybe_unused]] const size_t start = out_.size();

@@ -1,7 +1,7 @@
 // Records as JSON Lines, in the forms that tools/records/json_parser.h reads: parsing what was
-// printed gives the same record.
+// printed gives the same record, unless a map has a key twice.
 //
-//   integers            bare, whatever their size
+//   integers            bare, whatever their size; decimals of scale 0 likewise
 //   float, double       with a point or an exponent, so that they stay what they are where a schema
 //                       is found from them; nan and inf are strings
 //   a repeated field    left out if it has no elements, as in the seed of the schema notation

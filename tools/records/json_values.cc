@@ -1,0 +1,121 @@
+#include "tools/records/json_values.h"
+
+#include <string>
+
+#include "tools/utf8.h"
+
+namespace cfile::tools {
+namespace {
+
+using encodings::StrCat;
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// The characters of a scalar. simdjson includes the blanks after them.
+std::string_view TokenOf(ondemand::value& value) {
+  std::string_view text = value.raw_json_token();
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
+bool IsNumber(std::string_view text) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto skip_digits = [&] {
+    const char* const begin = at;
+    while (at != end && IsDigit(*at)) ++at;
+    return at != begin;
+  };
+  if (at != end && *at == '-') ++at;
+  if (at != end && *at == '0') {
+    ++at;
+  } else if (!skip_digits()) {
+    return false;
+  }
+  if (at != end && *at == '.') {
+    ++at;
+    if (!skip_digits()) return false;
+  }
+  if (at != end && (*at == 'e' || *at == 'E')) {
+    ++at;
+    if (at != end && (*at == '+' || *at == '-')) ++at;
+    if (!skip_digits()) return false;
+  }
+  return at == end;
+}
+
+}  // namespace
+
+std::string_view KindName(ondemand::json_type type) {
+  switch (type) {
+    case ondemand::json_type::array:
+      return "an array";
+    case ondemand::json_type::object:
+      return "an object";
+    case ondemand::json_type::number:
+      return "a number";
+    case ondemand::json_type::string:
+      return "a string";
+    case ondemand::json_type::boolean:
+      return "true or false";
+    case ondemand::json_type::null:
+      return "null";
+  }
+  return "something else";
+}
+
+absl::Status InvalidJson(simdjson::error_code error) {
+  return absl::InvalidArgumentError(StrCat("invalid JSON: ", simdjson::error_message(error)));
+}
+
+absl::Status OpenRecord(std::string_view json, ondemand::parser& parser,
+                        ondemand::document& document, ondemand::object& object) {
+  CFILE_RETURN_IF_INVALID_JSON(
+      parser.iterate(json.data(), json.size(), json.size() + kJsonPadding).get(document));
+  ondemand::json_type type;
+  CFILE_RETURN_IF_INVALID_JSON(document.type().get(type));
+  if (type != ondemand::json_type::object) {
+    return absl::InvalidArgumentError(
+        StrCat("an object expected, one on each line; found ", KindName(type)));
+  }
+  CFILE_RETURN_IF_INVALID_JSON(document.get_object().get(object));
+  return absl::OkStatus();
+}
+
+absl::Status CheckEnd(ondemand::document& document) {
+  if (document.current_location().error() == simdjson::OUT_OF_BOUNDS) return absl::OkStatus();
+  return absl::InvalidArgumentError("invalid JSON: something follows the record on its line");
+}
+
+simdjson::error_code ReadString(ondemand::value& value, std::string_view& text) {
+  // Mostly there is nothing to unescape, and the bytes stay where they are.
+  const std::string_view token = TokenOf(value);
+  if (token.size() < 2 || token.back() != '"' || token.find('\\') != std::string_view::npos) {
+    return value.get_string().get(text);
+  }
+  text = token.substr(1, token.size() - 2);
+  return value.get_raw_json_string().error();
+}
+
+simdjson::error_code ReadNull(ondemand::value& value) {
+  bool is_null = false;
+  const simdjson::error_code error = value.is_null().get(is_null);
+  return error != simdjson::SUCCESS || is_null ? error : simdjson::N_ATOM_ERROR;
+}
+
+simdjson::error_code ReadNumber(ondemand::value& value, std::string_view& token) {
+  token = TokenOf(value);
+  return IsNumber(token) ? simdjson::SUCCESS : simdjson::NUMBER_ERROR;
+}
+
+bool IsIntegerToken(std::string_view token) {
+  return token.find_first_of(".eE") == std::string_view::npos && !token.starts_with("-0");
+}
+
+std::string RepeatedKey(std::string_view name) {
+  return StrCat("the key ", Quoted(name), " is repeated");
+}
+
+}  // namespace cfile::tools
