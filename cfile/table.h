@@ -78,9 +78,8 @@ struct Schema {
 class TableWriter {
  public:
   // A new table at `directory`, which must not exist or be an empty directory (a symbolic link to
-  // one too). `options`: one per
-  // column (nullable is taken from the schema), or one for all, or none. kAlreadyExists: there is a
-  // table or something else.
+  // one too). `options`: one per column (nullable is taken from the schema), or one for all, or
+  // none. kAlreadyExists: there is a table or something else.
   static absl::StatusOr<std::unique_ptr<TableWriter>> Create(
       const std::string& directory, const Schema& schema,
       std::span<const WriterOptions> options = {});
@@ -106,13 +105,14 @@ class TableWriter {
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);
 
-  // Completes the files, then publishes the part: makes the files, the folders that this writer
-  // made, the entry of a new table in its parent folder, and table.cft durable. With key columns it
-  // reads them and the keys back and compares them. Called once, last. kInvalidArgument: the columns
-  // have different numbers of rows, or a key is not that of its row, which is named. kAborted:
-  // another writer has published a part since this one began. kOutOfRange: readers with the limit
-  // max_metadata_size_bytes would refuse table.cft, by its size or by the memory that it takes. After
-  // an error the table is as it was.
+  // Completes the files, then publishes the part. The files, the part's folder, the entry of a new
+  // table in its parent folder, and table.cft are durable then. With key columns this reads them
+  // and the keys back and compares them. Called once, last. kInvalidArgument: the columns have
+  // different numbers of rows, or a key is not that of its row, which is named. kAborted: another
+  // writer has published a part since this one began. kOutOfRange: readers with the limit
+  // max_metadata_size_bytes would refuse table.cft, by its size or by the memory that it takes.
+  // While a writer finishes, nobody may move or remove the table's directory: table.cft could then
+  // get into the one that comes to its path.
   absl::Status Finish();
 
   // Of the column's file so far, as Writer or LevelWriter says it; num_values are records where
@@ -168,13 +168,14 @@ class TableReader {
   std::string part_file(size_t part, size_t column) const;
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
 
-  // True if rows can be sought by the keys of the column: at least one part has a value index in it.
-  // Errors as OpenColumn, which it calls for parts without rows only.
+  // True if rows can be sought by the keys of the column: at least one part has a value index in
+  // it. Errors as OpenColumn, which it calls for parts without rows only.
   absl::StatusOr<bool> has_value_index(size_t column) const;
 
   // Verify of that file, which must also be what table.cft says of it. A file that cannot be opened
-  // is a damage too, and one whose header or footer is above a limit is among the limits. Of the key
-  // index: reads the key columns too, and the first key that is not that of its row is a damage.
+  // is a damage too, and one whose header or footer is above a limit is among the limits. Of the
+  // key index: reads the key columns too, and the first key that is not that of its row is a
+  // damage.
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
   // A cursor over all parts of a column without levels, at ordinal 0. Errors as Reader::NewCursor;
@@ -215,12 +216,12 @@ class TableCursor {
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
   uint64_t ordinal() const;
 
-  // Goes to the row with the smallest key that is not less than `key`, of several equal ones the one
-  // with the lowest ordinal. From there Next goes on by ordinal, not by key. If all parts have a
-  // value index and follow each other in key order, this searches one part. Otherwise it searches
+  // Goes to the row with the smallest key that is not less than `key`, of several equal ones the
+  // one with the lowest ordinal. From there Next goes on by ordinal, not by key. If all parts have
+  // a value index and follow each other in key order, this searches one part. Otherwise it searches
   // each part whose bounds do not rule it out, and scans parts without a value index: it reads all
-  // their blocks that the statistics do not rule out, at each call. kInvalidArgument: the key is NaN.
-  // kFailedPrecondition: no part has a value index in this column.
+  // their blocks that the statistics do not rule out, at each call. kInvalidArgument: the key is
+  // NaN. kFailedPrecondition: no part has a value index in this column.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
 
  private:

@@ -229,8 +229,9 @@ class TableCursor<T>::Impl {
   size_t part_ = 0;
   std::optional<Cursor<T>> cursor_;                 // of part_
   std::optional<std::vector<size_t>> keyed_parts_;  // those with rows, once they are known
-  bool ascending_ = true;  // all of them have a value index, and they follow each other in key order
-  KeyPosition scanned_;    // what ScanPart found last
+  // All of them have a value index, and they follow each other in key order.
+  bool ascending_ = true;
+  KeyPosition scanned_;  // what ScanPart found last
 };
 
 template <typename T>

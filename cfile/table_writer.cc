@@ -331,6 +331,7 @@ class TableWriter::Impl {
     const ReaderOptions options{.access = ReaderOptions::Access::kPread,
                                 .max_block_size_bytes = max_block_size_bytes_,
                                 .max_metadata_size_bytes = SIZE_MAX,
+                                .max_dictionary_values = SIZE_MAX,
                                 .max_index_depth = 1000,
                                 .max_index_size_bytes = SIZE_MAX};
     const auto open = [&](size_t column) {

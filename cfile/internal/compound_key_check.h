@@ -19,8 +19,8 @@ struct WrongKey {
 };
 
 // The first such row; nullopt if there is none. `columns`: the files of the key columns, the most
-// significant first; `keys`: that of the keys, of as many rows. Reads all of them; holds a block and
-// a batch of each. Errors as Cursor::Next.
+// significant first; `keys`: that of the keys, of as many rows. Reads all of them; holds a block
+// and a batch of each. Errors as Cursor::Next.
 absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::span<const Reader> columns,
                                                      const Reader& keys);
 

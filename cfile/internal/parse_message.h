@@ -11,9 +11,9 @@ namespace cfile::internal {
 
 // Counts the memory that `bytes` take as a parsed message of this type: an empty message of two
 // bytes becomes one of a hundred. Readers and writers both ask this function, so that a writer
-// publishes nothing that its readers refuse. Errors begin with "its message". kOutOfRange: more than
-// 64 KiB and eight times `max_size_bytes` (max_metadata_size_bytes, which is named). kDataLoss: the
-// bytes are no such message.
+// publishes nothing that its readers refuse. Errors begin with "its message". kOutOfRange: more
+// than 64 KiB and eight times `max_size_bytes` (max_metadata_size_bytes, which is named).
+// kDataLoss: the bytes are no such message.
 absl::Status CheckParsedSize(std::string_view bytes, uint64_t max_size_bytes,
                              const google::protobuf::Descriptor& type);
 

@@ -58,8 +58,8 @@ absl::Status ValidateSchema(const Schema& schema);
 // The bytes of table.cft. Precondition: ValidateSchema(contents.schema).ok().
 std::string SerializeTable(const TableContents& contents);
 
-// Checks the bytes of SerializeTable as a reader with this limit would. kOutOfRange: it would refuse
-// them, by their size or by the memory that they take when they are parsed.
+// Checks the bytes of SerializeTable as a reader with this limit would. kOutOfRange: it would
+// refuse them, by their size or by the memory that they take when they are parsed.
 absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
                                 size_t max_size_bytes);
 

@@ -292,7 +292,8 @@ TEST_F(CompoundKeyTableTest, FinishRefusesNaN) {
 
 // A table of rows and keys that go together, but the files of the keys come from another one.
 TEST_F(CompoundKeyTableTest, VerifyComparesKeysWithRows) {
-  const std::vector<Row> rows = {{"a", 1}, {"a", 5}, {"b", 2}}, others = {{"a", 1}, {"a", 4}, {"b", 2}};
+  const std::vector<Row> rows = {{"a", 1}, {"a", 5}, {"b", 2}};
+  const std::vector<Row> others = {{"a", 1}, {"a", 4}, {"b", 2}};
   ASSERT_EQ(Write(others, others), absl::OkStatus());
   const std::string keys = ReadFile(path_ + "/" + OpenTable().part_file(0, 2));
   fs::remove_all(path_);

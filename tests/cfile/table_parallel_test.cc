@@ -173,9 +173,11 @@ TEST_F(TableParallelTest, ColumnsAreWrittenSideBySide) {
     ASSERT_TRUE(AppendRows(*sequential, row, 500).ok());
   }
   ASSERT_TRUE(sequential->Finish().ok());
+  const auto other_table = TableReader::Open(other);
+  ASSERT_TRUE(other_table.ok()) << other_table.status();
   for (size_t column = 0; column < num_columns; ++column) {
-    const std::string file = "/" + table.part_file(0, column);
-    EXPECT_EQ(ReadFile(path_ + file), ReadFile(other + file));
+    EXPECT_EQ(ReadFile(path_ + "/" + table.part_file(0, column)),
+              ReadFile(other + "/" + other_table->part_file(0, column)));
   }
 }
 

@@ -51,7 +51,8 @@ absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
   }
   if (absl::Status status = CheckPart(*table, common); !status.ok()) return status;
   CommonOptions file = common;
-  file.path = (std::filesystem::path(common.path) / table->part_file(common.part.value_or(0), *column)).string();
+  const std::string inside = table->part_file(common.part.value_or(0), *column);
+  file.path = (std::filesystem::path(common.path) / inside).string();
   file.column.clear();
   file.part.reset();
   return file;

@@ -161,8 +161,9 @@ struct Chosen {
 
 absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& common) {
   const Schema& schema = table.schema();
+  const size_t num_files = schema.columns.size() + (schema.key_index() ? 1 : 0);
   Chosen chosen{.parts = std::vector<size_t>(table.num_parts()),
-                .columns = std::vector<size_t>(schema.columns.size() + (schema.key_index() ? 1 : 0))};
+                .columns = std::vector<size_t>(num_files)};
   std::iota(chosen.parts.begin(), chosen.parts.end(), size_t{0});
   std::iota(chosen.columns.begin(), chosen.columns.end(), size_t{0});
   if (common.part) {
@@ -215,16 +216,20 @@ ExitCode VerifyInput(const CommonOptions& common, Output& output) {
 }  // namespace
 
 void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(app, common, "verify", "Read everything and say what is damaged",
-             "Checks all checksums, all structures and all values, and that they agree with each "
-             "other; of a table\n"
-             "in all its files, and if these are in order, that the leaves of nested records go "
-             "together and that compound keys are those of their rows. Ends with 0 if everything is "
-             "in order,\nwith 2 if anything is damaged and with 1 if a limit, which is named, kept a "
-             "part from being checked,\neven if nobody reads its output.\n\n"
-             "Examples:\n"
-             "  cfile-dump verify keys.cfile\n"
-             "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'");
+  CLI::App* command = AddCommand(
+      app, common, "verify", "Read everything and say what is damaged",
+      "Checks all checksums, all structures and all values, and that they agree with each other; of "
+      "a table\n"
+      "in all its files, and if these are in order, that the leaves of nested records go together; "
+      "compound\n"
+      "keys are compared with their rows. Ends with 0 if everything is in order, with 2 if anything "
+      "is damaged,\n"
+      "and with 1 if a limit, which is named, kept a part from being checked. It runs to its end even "
+      "if nobody\n"
+      "reads its output.\n\n"
+      "Examples:\n"
+      "  cfile-dump verify keys.cfile\n"
+      "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'");
   AddColumnOptions(*command, common, "Of a table: the files of this column only", kAllParts);
   command->callback([&action] { action = VerifyInput; });
 }
