@@ -9,11 +9,25 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace cfile::tools {
+namespace {
+
+void PrintMessage(std::string_view tool, const char* kind, std::string message) {
+  // Names in files may hold what a terminal would act on.
+  for (char& byte : message) {
+    if ((static_cast<uint8_t>(byte) < 0x20 && byte != '\n') || byte == 0x7f) byte = '?';
+  }
+  std::fflush(stdout);  // what was printed before the message comes first
+  std::fprintf(stderr, "%.*s: %s%s\n", static_cast<int>(tool.size()), tool.data(), kind,
+               message.c_str());
+}
+
+}  // namespace
 
 ExitCode ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
@@ -34,16 +48,15 @@ ExitCode ExitCodeOf(const absl::Status& status) {
 
 ExitCode Report(std::string_view tool, const absl::Status& status) {
   // A status without a message still has a code that says something.
-  std::string message = status.message().empty()
-                            ? status.ToString()
-                            : std::string(status.message().data(), status.message().size());
-  // Names in files may hold what a terminal would act on.
-  for (char& byte : message) {
-    if ((static_cast<uint8_t>(byte) < 0x20 && byte != '\n') || byte == 0x7f) byte = '?';
-  }
-  std::fflush(stdout);  // what was printed before the error comes first
-  std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(tool.size()), tool.data(), message.c_str());
+  PrintMessage(tool, "",
+               status.message().empty()
+                   ? status.ToString()
+                   : std::string(status.message().data(), status.message().size()));
   return ExitCodeOf(status);
+}
+
+void Warn(std::string_view tool, std::string message) {
+  PrintMessage(tool, "warning: ", std::move(message));
 }
 
 void SetMaxLeaves(size_t max_leaves, RecordLimits& limits) {

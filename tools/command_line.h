@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -21,6 +22,8 @@ ExitCode ExitCodeOf(const absl::Status& status);
 
 // Prints "TOOL: MESSAGE" to stderr and returns the exit code.
 ExitCode Report(std::string_view tool, const absl::Status& status);
+// Prints "TOOL: warning: MESSAGE" to stderr.
+void Warn(std::string_view tool, std::string message);
 
 // `limits` of a schema of up to `max_leaves` columns, with groups in proportion.
 void SetMaxLeaves(size_t max_leaves, RecordLimits& limits);
