@@ -16,6 +16,16 @@
 #include "tools/utf8.h"
 
 namespace cfile::tools {
+namespace {
+
+void PrintMessage(std::string_view tool, const char* kind, std::string_view message) {
+  std::fflush(stdout);  // what was printed before the message comes first
+  // The message may hold names from a file.
+  std::fprintf(stderr, "%.*s: %s%s\n", static_cast<int>(tool.size()), tool.data(), kind,
+               TerminalSafe(message).c_str());
+}
+
+}  // namespace
 
 ExitCode ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
@@ -60,13 +70,15 @@ std::string WithOptionNames(std::string_view message) {
 
 ExitCode Report(std::string_view tool, const absl::Status& status) {
   // A status without a message still has a code that says something.
-  std::string message = status.message().empty()
-                            ? status.ToString()
-                            : WithOptionNames({status.message().data(), status.message().size()});
-  message = TerminalSafe(message);  // it may hold names from a file
-  std::fflush(stdout);  // what was printed before the error comes first
-  std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(tool.size()), tool.data(), message.c_str());
+  PrintMessage(tool, "",
+               status.message().empty()
+                   ? status.ToString()
+                   : WithOptionNames({status.message().data(), status.message().size()}));
   return ExitCodeOf(status);
+}
+
+void Warn(std::string_view tool, std::string message) {
+  PrintMessage(tool, "warning: ", std::move(message));
 }
 
 void SetMaxLeaves(size_t max_leaves, RecordLimits& limits) {

@@ -27,6 +27,8 @@ std::string WithOptionNames(std::string_view message);
 // Prints "TOOL: MESSAGE", WithOptionNames, to stderr, as one line that is safe for a terminal, and
 // returns the exit code.
 ExitCode Report(std::string_view tool, const absl::Status& status);
+// Prints "TOOL: warning: MESSAGE" to stderr.
+void Warn(std::string_view tool, std::string message);
 
 // `limits` of a schema of up to `max_leaves` columns, with groups in proportion.
 void SetMaxLeaves(size_t max_leaves, RecordLimits& limits);

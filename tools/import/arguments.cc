@@ -21,21 +21,21 @@ constexpr char kDescription[] =
     "Imports a CSV file, or JSON Lines, into a table: a directory with one CFile per column.\n";
 
 constexpr char kFooter[] = R"(Input:
-  A file (not a pipe: it is read twice, and must not change meanwhile) in UTF-8 of CSV as in RFC 4180.
-  Files that are compressed or in UTF-16 are refused. The first line has the names of the columns
-  (see --header). A column without a name becomes column_N, N counted from 1; the second column of a
-  name becomes NAME_2, or the next number that is free.
+  A file (not a pipe: it is read twice, and must not change meanwhile) of CSV as in RFC 4180, in
+  UTF-8. Files that are compressed or in UTF-16 are refused. The first line has the names of the
+  columns (see --header). A column without a name becomes column_N, N counted from 1; the second
+  column of a name becomes NAME_2, or the next number that is free.
   An unquoted empty field is a null; "" is the empty string.
   Types that are not given are found from all values of the column: int32, int64, double,
   bool, date, timestamp(us,UTC), timestamp(us), else string; with nulls if there are any.
   Numbers with leading zeros or a plus, such as zip codes, stay strings.
 
-  A file whose name ends in .jsonl, .ndjson or .json, or any file with --schema, is JSON Lines: an object
-  on each line, nested as the schema says (cfile/record_schema.h has its notation). A line that is not
-  valid JSON is an error, and so is a key that is repeated in an object. A schema that is not given is
-  found from all records and printed: integers are int64, or the first of uint64, decimal(38,0) and
-  string that holds all of the field; numbers with a fraction or an exponent are double, and those too
-  near to 0 for a double become 0.
+  A file whose name ends in .jsonl, .ndjson or .json, or any file with --schema, is JSON Lines: an
+  object on each line, nested as the schema says (cfile/record_schema.h has its notation). A line
+  that is not valid JSON is an error, and so is a key that is repeated in an object. A schema that
+  is not given is found from all records and printed: integers are int64, or the first of uint64,
+  decimal(38,0) and string that holds all of the field; numbers with a fraction or an exponent are
+  double, and those too near to 0 for a double become 0.
 
 Output:
   A new table, or with --append a new part of a table. An error or Ctrl-C leaves nothing.
@@ -169,7 +169,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       ->type_name("GOAL")
       ->check(CLI::IsMember({"balanced", "size", "speed"}).description(""));
   app.add_option("--block-size", import.block_size_bytes,
-                 "Encoded bytes in a block, e.g. 64KiB (default: 256KiB,\nat most half of --max-block-size)")
+                 "Encoded bytes in a block, e.g. 64KiB (default: 256KiB,\nat most half of "
+                 "--max-block-size)")
       ->type_name("BYTES")
       ->transform(BytesIn(1, kMaxBytes / 2));
   constexpr char kLimits[] = "Limits, which errors name (readers need the same)";
@@ -246,8 +247,9 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
                   : header == "no" ? Header::kNo
                                    : Header::kAuto;
   if (compatibility == "kudu") import.compatibility = Compatibility::kKudu;
+  const bool on_terminal = isatty(STDERR_FILENO) != 0;
   arguments.progress =
-      !arguments.quiet && (progress == "always" || (progress == "auto" && isatty(STDERR_FILENO) != 0));
+      !arguments.quiet && (progress == "always" || (progress == "auto" && on_terminal));
   arguments.summary = !arguments.quiet || arguments.json;
   return arguments;
 }

@@ -31,9 +31,9 @@ struct RenamedColumn {
 // Thread-compatible; a copy reads the same file for another thread.
 class CsvInput {
  public:
-  // Maps the file and reads its first record, the header at first. kInvalidArgument: the file is
-  // empty, not text in UTF-8, or a name in the header is not UTF-8. A field is null if it is unquoted
-  // and is empty or one of `null_texts`.
+  // Maps the file and reads its first record, which is the header at first. kInvalidArgument: the
+  // file is empty or not text in UTF-8, or a name in the header is not UTF-8. A field is null if it
+  // is unquoted and is empty or one of `null_texts`.
   static absl::StatusOr<CsvInput> Open(const std::string& path, char delimiter,
                                        std::vector<std::string> null_texts);
 

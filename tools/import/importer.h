@@ -86,9 +86,9 @@ absl::Status CheckOutputIsFree(const std::string& output);
 // one record where that is longer) with their values; where rows have to be reordered, also place
 // and key of each row.
 //
-// Header::kAuto: if an option names a column of the first record, or with `append`, the first record
-// is the header. Else the first record is a row, with a warning, if all of its fields are values of
-// the types that the rows after it have, and at least one of these types is not string.
+// Header::kAuto: with `append`, or if an option names a column of the first record, this record is
+// the header. Else the first record is a row, with a warning, if all of its fields are values of the
+// types that the rows after it have, and at least one of these types is not string.
 //
 // kInvalidArgument: the file is no CSV or a value does not go with its column ("FILE:LINE:COLUMN:
 // ..."), or the options do not go with the file. kCancelled: Progress::Cancel. Other errors are

@@ -2,8 +2,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include <cstdio>
 #include <exception>
+#include <string>
 
 #include "tools/command_line.h"
 #include "tools/import/arguments.h"
@@ -59,7 +59,7 @@ ExitCode Run(const Arguments& arguments) {
     return code;
   }
   for (const std::string& warning : result->warnings) {
-    if (!arguments.quiet) std::fprintf(stderr, "cfile-import: warning: %s\n", warning.c_str());
+    if (!arguments.quiet) Warn(kImportTool, warning);
   }
   if (arguments.summary) {
     const std::string text = arguments.json ? SummaryJson(arguments.import, *result)

@@ -6,8 +6,8 @@
 
 namespace cfile::tools {
 
-// kInvalidArgument "NAME: WHAT IT IS; WHAT TO DO" for a compressed file, a Parquet file, and text in
-// UTF-16 or UTF-32. Other errors are those of the source.
+// kInvalidArgument "NAME: WHAT IT IS; WHAT TO DO" for a compressed file, a Parquet file, and text
+// in UTF-16 or UTF-32. Other errors are those of the source.
 absl::Status CheckIsUtf8Text(const Source& source);
 
 }  // namespace cfile::tools

@@ -18,8 +18,8 @@ namespace cfile::tools {
 //   object     a group; always empty: a map
 //   array      a list in Parquet's standard form; never with an element: of strings
 //   number     int64, or the first of these that holds all of the field's integers: uint64,
-//              decimal(38,0), string (the digits). double where one has a fraction or an exponent, or
-//              is -0, if a double holds all of the integers exactly
+//              decimal(38,0), string (the digits). double where one has a fraction or an exponent,
+//              or is -0, if a double holds all of the integers exactly
 //   string, true and false
 //   nothing but null             string
 //
@@ -34,9 +34,9 @@ class JsonInference {
   ~JsonInference();
 
   // `line` is for messages. Precondition: kJsonPadding bytes after `json` may be read.
-  // kInvalidArgument, with the field's path: `json` is not a JSON object, an object has a key twice,
-  // the field has values of kinds that no type holds (the message names the line of the first of the
-  // other kind), or a limit is exceeded.
+  // kInvalidArgument, with the field's path: `json` is not a JSON object, an object has a key
+  // twice, the field has values of kinds that no type holds (the message names the line of the
+  // first of the other kind), or a limit is exceeded.
   absl::Status Add(std::string_view json, uint64_t line);
 
   // False if an array or an object has always been empty: what the schema says of them is then a

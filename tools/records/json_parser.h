@@ -47,9 +47,9 @@ class JsonParser {
   explicit JsonParser(const RecordSchema& schema, JsonSchema origin = JsonSchema::kGiven);
   ~JsonParser();
 
-  // Passes the record in `json` to the visitor. Precondition: kJsonPadding bytes after `json` may be
-  // read. kInvalidArgument, with the field's path: `json` is not valid JSON, has a key twice in an
-  // object, or does not go with the schema. Other errors are the visitor's.
+  // Passes the record in `json` to the visitor. Precondition: kJsonPadding bytes after `json` may
+  // be read. kInvalidArgument, with the field's path: `json` is not valid JSON, has a key twice in
+  // an object, or does not go with the schema. Other errors are the visitor's.
   absl::Status Tell(std::string_view json, RecordVisitor& visitor);
 
  private:
