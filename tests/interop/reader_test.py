@@ -395,7 +395,7 @@ WORDS = {shape.name.lower(): number for number, shape in TYPES.items()} | {"uuid
 
 
 def parse_values(text, shape):
-    """The values behind `= `: numbers, words, quoted text, UUIDs."""
+    """The values after `= `: numbers, words, quoted text, UUIDs."""
     if shape.kind == "bytes":
         return [json.loads(text).encode() for text in re.findall(r'"(?:[^"\\]|\\.)*"', text)]
     out = []
@@ -652,7 +652,8 @@ def make_columns(rows):
     columns["path"] = ("varchar", "bytes", sorted_words, [word.encode() for word in sorted_words])
     long_words = ["x" * 70 + f"{i:08}" for i in range(rows)]  # longer than a bound of statistics
     columns["long"] = ("string", "bytes", long_words, [word.encode() for word in long_words])
-    for name, kind, size, choices in (("blob", "binary", 0, "bytes"), ("fixed", "fixed(5)", 5, "fixed"), ("int96", "int96", 12, "int96")):
+    for name, kind, size, choices in (("blob", "binary", 0, "bytes"), ("fixed", "fixed(5)", 5, "fixed"),
+                                      ("int96", "int96", 12, "int96")):
         values = [random(8 * (size or random(3))).to_bytes(size or 8, "big") for _ in range(rows)]
         columns[name] = (kind, choices, [value.hex() for value in values], values)
     uuids = [random(128).to_bytes(16, "big") for _ in range(rows)]
@@ -695,7 +696,7 @@ def table_of_all_types(tool, folder, rows, turn):
     for leaf in table.leaves:
         kind, _, _, values = columns[leaf.name]
         if kind in ("double", "float"):
-            values = [struct.unpack("<Q" if kind == "double" else "<I", struct.pack("<d" if kind == "double" else "<f", v))[0] for v in values]
+            values = [raw(TYPES[11 if kind == "double" else 10], value) for value in values]
         wanted = [None if row in nulls[leaf.name] else value for row, value in enumerate(values)]
         expect([row[leaf.name] for row in actual], wanted, leaf.name)
     return rows * len(columns)
@@ -704,7 +705,7 @@ def table_of_all_types(tool, folder, rows, turn):
 def sorted_table(tool, folder, rows, *keys):
     """A table sorted by some columns: value index of one, compound keys of several. The second part is appended."""
     columns = make_columns(rows)
-    names = [name for name in ("ascending", "path", "int16_a", "word", "flag", "price", "fixed", "uint8_b", "decimal_38_2_", "zeros")]
+    names = ["ascending", "path", "int16_a", "word", "flag", "price", "fixed", "uint8_b", "decimal_38_2_", "zeros"]
     source, path = os.path.join(folder, "sorted.csv"), os.path.join(folder, "-".join(keys))
     with open(source, "w", encoding="utf-8") as file:
         file.write(",".join(names) + "\n")
@@ -727,7 +728,7 @@ def sorted_table(tool, folder, rows, *keys):
             kind, rowset = columns[name][0], by_name[name][1]
             wanted = columns[name][3]
             if kind == "double":
-                wanted = [struct.unpack("<Q", struct.pack("<d", v))[0] for v in wanted]
+                wanted = [raw(TYPES[11], value) for value in wanted]
             expect(sorted(rowset), sorted(wanted), name)
             values += len(rowset)
     expect(len(table.parts), 2, "parts")
@@ -792,7 +793,8 @@ def tables(tool):
             run("tables", f"all types, turn {turn}", table_of_all_types, tool, folder, 2305 if turn % 3 == 0 else 1025, turn)
         run("tables", "one row", table_of_all_types, tool, folder, 1, 2)
         for keys in (["ascending"], ["path"], ["int16_a"], ["word"], ["flag"], ["price"], ["fixed"], ["decimal_38_2_"],
-                     ["flag", "word", "int16_a"], ["word", "price", "path"], ["fixed", "uint8_b"], ["zeros", "fixed"], ["flag", "zeros", "ascending"]):
+                     ["flag", "word", "int16_a"], ["word", "price", "path"], ["fixed", "uint8_b"], ["zeros", "fixed"],
+                     ["flag", "zeros", "ascending"]):
             run("tables", "sorted by " + " ".join(keys), sorted_table, tool, folder, 1500, *keys)
         names = sorted(os.listdir(os.path.join(GOLDEN, "parquet", "nested")))
         for name in names:
@@ -800,6 +802,17 @@ def tables(tool):
 
 
 # ---------------------------------------------------------------- the whole
+
+
+def nothing_left_out(known):
+    """Each folder of golden files is read here, and each file in it belongs to one that is read."""
+    for folder, _, names in os.walk(GOLDEN):
+        kind = os.path.relpath(folder, GOLDEN)
+        expect(kind in (".", *known), True, f"folder {kind} is read")
+        for name in names if kind != "." else ():
+            base = re.sub(r"\.(cfile|values\.gz|dict\.bin|bin|json)$", "", name)
+            there = base + ".json" in names and (kind == "parquet/nested" or base + ".cfile" in names or base + ".bin" in names)
+            expect(there or name == "INDEX.md", True, f"{kind}/{name} is read")
 
 
 def main():
@@ -823,6 +836,8 @@ def main():
         "alp": lambda: pages("alp", folder("alp"), page),
         "alp/malformed": lambda: pages("alp/malformed", folder("alp", "malformed"), malformed),
     }
+    known = [kind for kind in steps if kind != "format"]
+    steps["golden"] = lambda: run("golden", "folders", nothing_left_out, known)
     steps["output"] = outputs
     steps["damage"] = damaged_files
     if arguments.tool:
