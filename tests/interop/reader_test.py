@@ -736,7 +736,7 @@ def sorted_table(tool, folder, rows, *keys):
 
 
 def json_text(node, value):
-    """A record as the JSON that goes into cfile-import: a LIST as a list, a MAP as an object, whose keys may stand twice."""
+    """A record as the JSON that goes into cfile-import: a LIST as a list, a MAP as an object."""
     if value is None or not node.children:
         return json.dumps(value)
     if node.kind:
@@ -755,6 +755,21 @@ def json_text(node, value):
     return "{" + ", ".join(parts) + "}"
 
 
+def distinct_keys(node, record):
+    """A completed record whose maps have each key once, as JSON objects should have it."""
+    if record is None or not node.children:
+        return record
+    out = {}
+    for child in node.children:
+        value = record[child.name]
+        if child.repetition == 2:
+            items = {str(item["key"]): item for item in value}.values() if node.kind == reader.MAP else value
+            out[child.name] = [distinct_keys(child, item) for item in items]
+        else:
+            out[child.name] = distinct_keys(child, value)
+    return out
+
+
 def presented(node, record):
     """Raw values of a record as JSON has them."""
     if record is None:
@@ -770,7 +785,7 @@ def nested_table(tool, folder, path):
     about = load(path)
     root, _ = parse_message(about["schema"])
     base = os.path.join(folder, os.path.basename(path)[:-5])
-    records = [completed(root, record) for record in about["records"]]
+    records = [distinct_keys(root, completed(root, record)) for record in about["records"]]
     with open(base + ".schema", "w", encoding="utf-8") as file:
         file.write(about["schema"])
     with open(base + ".jsonl", "w", encoding="utf-8") as file:
