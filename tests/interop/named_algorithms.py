@@ -1,4 +1,4 @@
-"""The algorithms that cfile/FORMAT.md names: CRC32C, XXH64, Snappy, LZ4, zlib, GZIP, Zstandard, Brotli; and CityHash64, which it gives.
+"""The algorithms that cfile/FORMAT.md names: CRC32C, XXH64, CityHash64, Snappy, LZ4, zlib, GZIP, Zstandard, Brotli.
 
 A decompressor takes the bytes and the size that they must make. It raises ValueError or IndexError on damage, and Missing where
 a module is not installed (Debian's python3-zstandard and python3-brotli).

@@ -5,8 +5,10 @@
                         [repetition level, definition level, value]
     reader.py TABLE     prints the rows, or nested records, of a table as JSON, one a line
 
-It aims at clearness, not at speed: a million values a second where blocks can be taken at once (fixed widths, bit shuffling), a tenth
-of that for PREFIX and varints. LZO is not read. Damage raises Damage, which says where. Values are held raw: integers as int, FLOAT and DOUBLE as their bits (so that no NaN is changed), bool as 0 or 1, everything else
+It aims at clearness, not at speed: a million values a second where a block can be taken at once (fixed widths, bit shuffling), a
+tenth of that for PREFIX and varints. LZO is not read. What is wrong raises Damage, Unsupported or Limit, which say where.
+
+Values are held raw: integers as int, FLOAT and DOUBLE as their bits (so that no NaN is changed), bool as 0 or 1, everything else
 as bytes. present() makes JSON of them.
 """
 import bisect
@@ -48,7 +50,7 @@ MAX_LEVELS, MAX_DEPTH = 40, 64  # of an index, of a schema
 MAX_VALUE_BYTES = 1 << 26  # of all values of one block of DELTA_BYTE_ARRAY
 
 class Cursor:
-    """Takes bytes and numbers one behind the other, and never beyond the end."""
+    """Takes bytes and numbers one after the other, and never beyond the end."""
 
     def __init__(self, data, where, pos=0, end=None):
         self.data, self.where, self.pos = data, where, pos
@@ -101,7 +103,7 @@ class Cursor:
         return Cursor(self.data, self.where, self.pos - size, self.pos)
 
     def done(self, what):
-        self.refuse(self.pos != self.end, f"{self.left()} bytes behind {what}")
+        self.refuse(self.pos != self.end, f"{self.left()} bytes after {what}")
 
 # ---------------------------------------------------------------- codecs
 
@@ -189,7 +191,8 @@ def wire_fields(cursor):
         tag = cursor.vint(32)
         number, wire = tag >> 3, tag & 7
         cursor.refuse(not number or wire > 5 or wire == 4 and groups[-1:] != [number], "this is no protobuf field")
-        value = cursor.vint(64) if wire == 0 else cursor.take(8 if wire == 1 else cursor.vint(32) if wire == 2 else 4 if wire == 5 else 0)
+        size = cursor.vint(32) if wire == 2 else {1: 8, 5: 4}.get(wire, 0)
+        value = cursor.vint(64) if wire == 0 else cursor.take(size)
         if wire == 3:
             groups.append(number)
         elif wire == 4:
@@ -287,7 +290,7 @@ def as_signed(values, bits):
     return [value - whole if value >= half else value for value in values]
 
 def hybrid(cursor, width, count):
-    """`count` values of RLE-hybrid. What stands behind them is not looked at."""
+    """`count` values of RLE-hybrid. What comes after them is not looked at."""
     cursor.limit(count)
     out, value_size = [], (width + 7) // 8
     while len(out) < count:
@@ -309,7 +312,7 @@ def hybrid(cursor, width, count):
 
 @functools.cache
 def _group_layouts(count, field):
-    """For each selector of `count` fields of bits: where each integer begins and ends behind it, and where the last one ends."""
+    """For each selector of `count` fields of bits: where each integer begins and ends after it, and where the last one ends."""
     layouts = []
     for selector in range(1 << (count * field)):
         sizes = [(selector >> field * (count - 1 - i) & (1 << field) - 1) + 1 for i in range(count)]
@@ -318,7 +321,7 @@ def _group_layouts(count, field):
     return layouts
 
 def group_varints(cursor, groups, count=4, field=2):
-    """All integers of some groups: of 4 integers behind 4 fields of 2 bits, or of 5 behind 5 fields of 3 bits."""
+    """All integers of some groups: of 4 integers after 4 fields of 2 bits, or of 5 after 5 fields of 3 bits."""
     out, layouts = [], _group_layouts(count, field)
     for _ in range(groups):
         layout, size = layouts[cursor.number((count * field + 7) // 8) & (1 << count * field) - 1]
@@ -483,7 +486,7 @@ def delta_integers(cursor, count, bits, lenient=False):
     divides = miniblocks and 0 < block_size < 1 << 31 and block_size % miniblocks == 0
     cursor.refuse(not divides, f"{miniblocks} miniblocks do not divide blocks of {block_size}")
     miniblock = block_size // miniblocks
-    cursor.refuse(miniblock % 8 if lenient else block_size % 128 or miniblock % 32, f"miniblocks of {miniblock} values are not legal")
+    cursor.refuse(miniblock % 8 if lenient else block_size % 128 or miniblock % 32, f"miniblocks of {miniblock} are not legal")
     cursor.refuse(total != count, f"the page counts {total} values and not {count}")
     cursor.limit(count)
     deltas, left, starts = [cursor.zigzag(bits)], count - 1, []
@@ -514,7 +517,7 @@ def parquet_delta_bytes(cursor, count, shape, dictionary=None):
     prefixes = delta_integers(cursor, count, 32)[0]
     values, value, total = [], b"", 0
     for prefix, suffix in zip(prefixes, parquet_delta_length(cursor, count, shape)):
-        cursor.refuse(prefix > len(value), "a prefix is negative or longer than the value before it")  # negative: a large unsigned one
+        cursor.refuse(prefix > len(value), "a prefix is negative or longer than the value before")
         value = value[:prefix] + suffix
         cursor.refuse(shape.kind == "fixed" and len(value) != shape.size, "a value has not as many bytes as its type")
         total += len(value)
@@ -697,7 +700,7 @@ def _levels_block(cursor, column):
         kinds.append(hybrid(stream, maximum.bit_length(), entries) if maximum else [0] * entries)
         cursor.refuse(entries and max(kinds[-1]) > maximum, f"a level is above {maximum}")
     repetitions, definitions = kinds
-    cursor.refuse(repetitions.count(0) != records or entries and repetitions[0], f"the repetition levels do not make {records} records")
+    cursor.refuse(repetitions.count(0) != records or entries and repetitions[0], f"the levels do not make {records} records")
     full = column.levels[1]
     block = encoded_values(cursor, column, definitions.count(full))
     following = iter(block.values)
@@ -725,7 +728,6 @@ def _array_block(cursor, column):
 
 # ---------------------------------------------------------------- files
 
-BIT_NAMES = {27: "encryption"}
 CHECKSUMS, ARRAYS, LEVELS, EXTENDED = 1, 2, 1 << 29, 1 << 30
 
 class CFile:
@@ -748,7 +750,7 @@ class CFile:
             refuse(self.first_byte > self.last_byte or not header_crc, f"{name}, header", "the checksum is wrong")
             footer_crc = data[self.last_byte:footer_at] == crc32c(data[footer_at:]).to_bytes(4, "little")
             refuse(not footer_crc, where, "the checksum is wrong")
-        refuse(self.version == 2 and header_crc and not self.checksums, where, "the header has a checksum, the footer says that none has")
+        refuse(self.version == 2 and header_crc and not self.checksums, where, "the header has a checksum, but bit 0 is clear")
         self.header = parse("Header", data[12:12 + header_size], f"{name}, header")
         self._read_footer(bits, where)
 
@@ -757,7 +759,7 @@ class CFile:
         refuse(self.version == 1 and bits & CHECKSUMS, where, "version 1 has no checksums, but bit 0 is set")
         for bit in range(32):
             if bits >> bit & 1 and not (CHECKSUMS | ARRAYS | LEVELS | EXTENDED) >> bit & 1:
-                raise Unsupported(where, f"incompatible feature bit {bit} is not known {BIT_NAMES.get(bit, '')}")
+                raise Unsupported(where, f"incompatible feature bit {bit} is not known")
         self.type = number_of(footer.data_type, extensions.data_type, None, where, "data_type")
         self.encoding = number_of(footer.encoding, extensions.encoding, None, where, "encoding")
         self.codec = number_of(footer.compression, extensions.compression, 1, where, "compression") or 1  # 0 means none too
@@ -860,13 +862,13 @@ class CFile:
             self._leaves[by] = []
             self._walk(self.root(by), by, None, 1, self.last_byte, 0)
             entries = self._leaves[by]
-            refuse(entries and entries[0][1].offset >= self.first_byte + 64, self.name, "the first block does not begin at the header")
+            refuse(entries and entries[0][1].offset >= self.first_byte + 64, self.name, "the first block is far from the header")
             begins = [key for key, _ in entries[:1]] == ([0] if self.num_values else [])
             refuse(by == "ordinal" and not begins, self.name, "the positional index does not begin with ordinal 0")
         return self._leaves[by]
 
     def _walk(self, pointer, by, first_key, depth, before, after):
-        """Walks a node. All blocks below it lie behind `after`, where the entry before it ends."""
+        """Walks a node. All blocks below it stand after `after`, where the entry before it ends."""
         leaf, entries = self.node(pointer, by, before)
         where = f"{self.name}, index node by {by} at {pointer.offset}"
         if depth > MAX_LEVELS:
@@ -875,8 +877,8 @@ class CFile:
         refuse(not same, where, "the first key is not the one that the parent has")
         last = self._leaves[by][-1][0] if self._leaves[by] else None
         for key, child in entries:
-            refuse(child.offset < after, where, "a block does not lie behind those of the entry before")
-            refuse(last is not None and (key < last or by == "ordinal" and key == last), where, "keys do not ascend from node to node")
+            refuse(child.offset < after, where, "a block does not stand after those of the entry before")
+            refuse(last is not None and (key < last or by == "ordinal" and key == last), where, "keys do not ascend across nodes")
             if leaf:
                 self._leaves[by].append((key, child))
             else:
@@ -1051,7 +1053,8 @@ def pretty(node, value, convert):
     out = {}
     for child in node.children:
         part = value[child.name]
-        out[child.name] = [pretty(child, v, convert) for v in part] if child.repetition == REPEATED else pretty(child, part, convert)
+        many = child.repetition == REPEATED
+        out[child.name] = [pretty(child, item, convert) for item in part] if many else pretty(child, part, convert)
     if node.kind == PLAIN_GROUP:
         return out
     [items], [repeated] = out.values(), node.children
@@ -1080,14 +1083,13 @@ class Table:
         cursor.refuse(cursor.fixed32() != crc32c(cursor.data[:12 + len(body)]), "the checksum is wrong")
         cursor.done("the checksum")
         self.message = parse("Table", body, where)
-        self.root, self.keys, self.parts = self._node(self.message.schema or Message(), where, 0), self.message.key_columns, self.message.parts
-        self.leaves, root = self.root.number(), self.root
+        self.root = root = self._node(self.message.schema or Message(), where, 0)
+        self.leaves, self.keys, self.parts = root.number(), self.message.key_columns, self.message.parts
         self.flat = not root.name and not any(node.children or node.repetition == REPEATED for node in root.children)
         legal = root.children and root.repetition == REQUIRED and root.kind == PLAIN_GROUP
         refuse(not legal, where, "the root is not a REQUIRED group of kind PLAIN")
-        legal = len(set(self.keys)) == len(self.keys) and all(
-            key < len(self.leaves) and self.leaves[key].definitions == 0 and self.leaves[key].column.type != 103 for key in self.keys)
-        refuse(not legal, where, "a key column is none of the leaves, stands twice, has nulls or is INT96")
+        can = {i for i, leaf in enumerate(self.leaves) if not leaf.definitions and leaf.shape.name != "INT96"}
+        refuse(len(set(self.keys) & can) != len(self.keys), where, "a key column is none of the leaves, stands twice, has nulls or is INT96")
         for part in self.parts:
             refuse(len(part.columns) != len(self.leaves) + bool(self.keys), where, f"a part has {len(part.columns)} columns")
             for leaf, entry in zip([*self.leaves, None], part.columns):
@@ -1116,11 +1118,12 @@ class Table:
         return node
 
     def files(self, part):
-        """The CFiles of a part, one for each leaf, and behind them that of the compound keys, if there are any."""
+        """The CFiles of a part, one for each leaf, and after them that of the compound keys, if there are any."""
         out = []
         for leaf, entry in zip([*self.leaves, None], part.columns):
             names = [(name or b"").decode("utf-8", "surrogateescape") for name in (part.directory, entry.file_name)]
-            refuse(any(name in ("", ".", "..") or "/" in name or "\0" in name for name in names), self.path, f"{names} are no plain names")
+            plain = not any(name in ("", ".", "..") or "/" in name or "\0" in name for name in names)
+            refuse(not plain, self.path, f"{names} are no plain names")
             path = os.path.join(self.path, *names)
             with open(path, "rb") as stream:
                 file = CFile(stream.read(), path)
@@ -1169,13 +1172,10 @@ def present(shape, value, extensions=None):
     return value.hex()
 
 def main(path):
-    def convert(node, value):
-        return present(node.shape, value, node.column.extensions)
-
     if os.path.isdir(path):
         table = Table(path)
         for row in table.rows():
-            print(json.dumps(pretty(table.root, row, convert)))
+            print(json.dumps(pretty(table.root, row, lambda leaf, value: present(leaf.shape, value, leaf.column.extensions))))
         return
     with open(path, "rb") as stream:
         file = CFile(stream.read(), path)

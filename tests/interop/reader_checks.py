@@ -61,7 +61,7 @@ class Deltas:
         self.values, self.block_size, self.starts = delta_integers(cursor, count, 8 * size)
 
     def check(self, skip, k):
-        """The place of the block that the value behind value k is in, and value k."""
+        """The place of the block that the value after value k is in, and value k."""
         place, value = skip.fixed32(), skip.number(self.size)
         skip.refuse(place != self.starts[k // self.block_size] or value != self.values[k], f"the skip table is wrong about value {k}")
 

@@ -395,7 +395,7 @@ WORDS = {shape.name.lower(): number for number, shape in TYPES.items()} | {"uuid
 
 
 def parse_values(text, shape):
-    """The values behind `= `: numbers, words, quoted text, UUIDs."""
+    """The values after `= `: numbers, words, quoted text, UUIDs."""
     if shape.kind == "bytes":
         return [json.loads(text).encode() for text in re.findall(r'"(?:[^"\\]|\\.)*"', text)]
     out = []
@@ -461,8 +461,10 @@ def example(info, data, text):
     column = Column(shape, OUR_ENCODINGS[words[2]], kind in ("nullable", "array"), kind in ("extended", "levels"), levels, kind == "array")
     if kind not in ("block", "nullable", "levels", "array", "extended"):
         raise Wrong("no such kind of example is known")
-    rows = reader.decode_block(data, column, info).rows
+    block = reader.decode_block(data, column, info)
+    rows = block.rows
     if wanted is None:
+        expect(block.nulls, len(re.findall(r"\(\d+,\d+\)", text)), "entries without a value")
         rows = [entry for row in rows for entry in (row if levels else array_entries(row, True))]
         rows = " ".join("(" + ",".join(str(part) for part in entry if part is not None) + ")" for entry in rows)
         wanted = text
@@ -491,9 +493,49 @@ def examples(path):
                     run("format", info, expect, int(offset, 16), len(data), "offset")
                 data += bytes.fromhex(rest.split("|")[0])
         run("format", info, example, info, bytes(data), text)
+        if data[:8] == b"kuducfil":
+            run("damage", "exact", exact_damage, bytes(data))
+    run("format", "sentences", sentences)
+
+
+def sentences():
+    """The examples that FORMAT.md has in sentences."""
+    expect(reader.crc32c(b"123456789").to_bytes(4, "little").hex(), "839206e3", "CRC32C, stored as fixed32")
+    key = reader.compound_key([b"a\0b", -1, b"c"], [TYPES[8], TYPES[5], TYPES[8]])
+    expect(key.hex(" "), "61 00 01 62 00 00 7f ff ff ff 63", "compound key")
+    dictionary = bytes.fromhex("00000000 02000000 13000000 666967 70656172 000c0f0000")
+    words = reader.kudu_plain(Cursor(dictionary, "dictionary"), BYTES)[2]
+    block = bytes.fromhex("01000000 00000000 03000000 21000000 08000000 01000000 00000009 800400000000000000")
+    expect(reader.kudu_dict(Cursor(block, "block"), BYTES, words), (3, 0, [b"fig", b"fig", b"pear"]), "DICT")
+    cursor = Cursor(bytes.fromhex("03 0a000000 14000000 1e000000"), "dictionary")
+    numbers = reader.parquet_page(100, cursor, cursor.vint(64), TYPES[5])
+    page = Cursor(bytes.fromhex("02036400"), "page")
+    expect(reader.parquet_page(108, page, 4, TYPES[5], numbers), [10, 20, 30, 20], "RLE_DICTIONARY")
+    return 5
 
 
 # ---------------------------------------------------------------- damage
+
+
+# What a change of one byte of FORMAT.md's file of version 1, which has no checksums, is refused for.
+CHANGES = {
+    0x00: (0x6A, "no magic"), 0x08: (0xFF, "overlap"), 0x10: (0x03, "too early"), 0x14: (0x01, "should be 0"),
+    0x20: (0x01, "not 4 bytes"), 0x21: (0x14, "before its parent"), 0x22: (0x03, "do not ascend"), 0x28: (0x7F, "does not fit"),
+    0x29: (0x20, "does not fit"), 0x2A: (0x01, "is no protobuf field"), 0x2B: (0x7F, "does not fit"), 0x30: (0x16, "type 22"),
+    0x32: (0x00, "encoding 0"), 0x34: (0x03, "2 rows"), 0x3A: (0x40, "does not lead"), 0x3E: (0x05, "codec 5"), 0x49: (0xFF, "overlap"),
+}
+
+
+def exact_damage(data):
+    """Each change is refused for its own reason, which names the place."""
+    for at, (byte, reason) in CHANGES.items():
+        try:
+            check_file(CFile(data[:at] + bytes([byte]) + data[at + 1:], "file"))
+            why = "not refused"
+        except Refused as refused:
+            why = str(refused)
+        expect(reason in why and why.startswith("file"), True, f"byte {at:x}: {why}; {reason!r}")
+    return len(CHANGES)
 
 
 def damage(path):
@@ -593,6 +635,9 @@ def make_columns(rows):
     for i, value in enumerate((float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 5e-324)):
         prices[i % rows] = value if rows > 2000 else -0.0 if rows > 1 and i < 2 else prices[i % rows]
     columns["price"] = ("double", "float", [repr(v) for v in prices], prices)
+    for name, sign in (("upwards", 1), ("downwards", -1)):  # their zeros, 0 and -0, are bounds in statistics
+        values = [sign * (i % 9) * 0.5 for i in range(rows)]
+        columns[name] = ("double", "float", [repr(v) for v in values], values)
     singles = [float(random(16)) / 8 - 100 for _ in range(rows)]
     columns["single"] = ("float", "float", [repr(v) for v in singles], singles)
     flags = [random(3) > 0 for _ in range(rows)]
@@ -601,11 +646,14 @@ def make_columns(rows):
     columns["word"] = ("string", "bytes", words, [word.encode() for word in words])
     tops = [b"\xff" * (60 + random(3)) + bytes([random(8)]) for _ in range(rows)]  # some have no bound in statistics
     columns["top"] = ("binary", "bytes", [value.hex() for value in tops], tops)
+    zeros = [bytes(random(2) * random(4) % 3 for _ in range(1 + random(2))) for _ in range(rows)]  # many bytes 00 and 01
+    columns["zeros"] = ("binary", "bytes", [value.hex() for value in zeros], zeros)
     sorted_words = [f"/path/{i // 50}/{i:08}" for i in range(rows)]
     columns["path"] = ("varchar", "bytes", sorted_words, [word.encode() for word in sorted_words])
     long_words = ["x" * 70 + f"{i:08}" for i in range(rows)]  # longer than a bound of statistics
     columns["long"] = ("string", "bytes", long_words, [word.encode() for word in long_words])
-    for name, kind, size, choices in (("blob", "binary", 0, "bytes"), ("fixed", "fixed(5)", 5, "fixed"), ("int96", "int96", 12, "int96")):
+    for name, kind, size, choices in (("blob", "binary", 0, "bytes"), ("fixed", "fixed(5)", 5, "fixed"),
+                                      ("int96", "int96", 12, "int96")):
         values = [random(8 * (size or random(3))).to_bytes(size or 8, "big") for _ in range(rows)]
         columns[name] = (kind, choices, [value.hex() for value in values], values)
     uuids = [random(128).to_bytes(16, "big") for _ in range(rows)]
@@ -648,7 +696,7 @@ def table_of_all_types(tool, folder, rows, turn):
     for leaf in table.leaves:
         kind, _, _, values = columns[leaf.name]
         if kind in ("double", "float"):
-            values = [struct.unpack("<Q" if kind == "double" else "<I", struct.pack("<d" if kind == "double" else "<f", v))[0] for v in values]
+            values = [raw(TYPES[11 if kind == "double" else 10], value) for value in values]
         wanted = [None if row in nulls[leaf.name] else value for row, value in enumerate(values)]
         expect([row[leaf.name] for row in actual], wanted, leaf.name)
     return rows * len(columns)
@@ -657,7 +705,7 @@ def table_of_all_types(tool, folder, rows, turn):
 def sorted_table(tool, folder, rows, *keys):
     """A table sorted by some columns: value index of one, compound keys of several. The second part is appended."""
     columns = make_columns(rows)
-    names = [name for name in ("ascending", "path", "int16_a", "word", "flag", "price", "fixed", "uint8_b", "decimal_38_2_")]
+    names = ["ascending", "path", "int16_a", "word", "flag", "price", "fixed", "uint8_b", "decimal_38_2_", "zeros"]
     source, path = os.path.join(folder, "sorted.csv"), os.path.join(folder, "-".join(keys))
     with open(source, "w", encoding="utf-8") as file:
         file.write(",".join(names) + "\n")
@@ -680,7 +728,7 @@ def sorted_table(tool, folder, rows, *keys):
             kind, rowset = columns[name][0], by_name[name][1]
             wanted = columns[name][3]
             if kind == "double":
-                wanted = [struct.unpack("<Q", struct.pack("<d", v))[0] for v in wanted]
+                wanted = [raw(TYPES[11], value) for value in wanted]
             expect(sorted(rowset), sorted(wanted), name)
             values += len(rowset)
     expect(len(table.parts), 2, "parts")
@@ -688,7 +736,7 @@ def sorted_table(tool, folder, rows, *keys):
 
 
 def json_text(node, value):
-    """A record as the JSON that goes into cfile-import: a LIST as a list, a MAP as an object, whose keys may stand twice."""
+    """A record as the JSON that goes into cfile-import: a LIST as a list, a MAP as an object."""
     if value is None or not node.children:
         return json.dumps(value)
     if node.kind:
@@ -707,6 +755,21 @@ def json_text(node, value):
     return "{" + ", ".join(parts) + "}"
 
 
+def distinct_keys(node, record):
+    """A completed record whose maps have each key once, as JSON objects should have it."""
+    if record is None or not node.children:
+        return record
+    out = {}
+    for child in node.children:
+        value = record[child.name]
+        if child.repetition == 2:
+            items = {str(item["key"]): item for item in value}.values() if node.kind == reader.MAP else value
+            out[child.name] = [distinct_keys(child, item) for item in items]
+        else:
+            out[child.name] = distinct_keys(child, value)
+    return out
+
+
 def presented(node, record):
     """Raw values of a record as JSON has them."""
     if record is None:
@@ -722,7 +785,7 @@ def nested_table(tool, folder, path):
     about = load(path)
     root, _ = parse_message(about["schema"])
     base = os.path.join(folder, os.path.basename(path)[:-5])
-    records = [completed(root, record) for record in about["records"]]
+    records = [distinct_keys(root, completed(root, record)) for record in about["records"]]
     with open(base + ".schema", "w", encoding="utf-8") as file:
         file.write(about["schema"])
     with open(base + ".jsonl", "w", encoding="utf-8") as file:
@@ -745,7 +808,8 @@ def tables(tool):
             run("tables", f"all types, turn {turn}", table_of_all_types, tool, folder, 2305 if turn % 3 == 0 else 1025, turn)
         run("tables", "one row", table_of_all_types, tool, folder, 1, 2)
         for keys in (["ascending"], ["path"], ["int16_a"], ["word"], ["flag"], ["price"], ["fixed"], ["decimal_38_2_"],
-                     ["flag", "word", "int16_a"], ["word", "price", "path"], ["fixed", "uint8_b"]):
+                     ["flag", "word", "int16_a"], ["word", "price", "path"], ["fixed", "uint8_b"], ["zeros", "fixed"],
+                     ["flag", "zeros", "ascending"]):
             run("tables", "sorted by " + " ".join(keys), sorted_table, tool, folder, 1500, *keys)
         names = sorted(os.listdir(os.path.join(GOLDEN, "parquet", "nested")))
         for name in names:
@@ -753,6 +817,17 @@ def tables(tool):
 
 
 # ---------------------------------------------------------------- the whole
+
+
+def nothing_left_out(known):
+    """Each folder of golden files is read here, and each file in it belongs to one that is read."""
+    for folder, _, names in os.walk(GOLDEN):
+        kind = os.path.relpath(folder, GOLDEN)
+        expect(kind in (".", *known), True, f"folder {kind} is read")
+        for name in names if kind != "." else ():
+            base = re.sub(r"\.(cfile|values\.gz|dict\.bin|bin|json)$", "", name)
+            there = base + ".json" in names and (kind == "parquet/nested" or base + ".cfile" in names or base + ".bin" in names)
+            expect(there or name == "INDEX.md", True, f"{kind}/{name} is read")
 
 
 def main():
@@ -776,6 +851,8 @@ def main():
         "alp": lambda: pages("alp", folder("alp"), page),
         "alp/malformed": lambda: pages("alp/malformed", folder("alp", "malformed"), malformed),
     }
+    known = [kind for kind in steps if kind != "format"]
+    steps["golden"] = lambda: run("golden", "folders", nothing_left_out, known)
     steps["output"] = outputs
     steps["damage"] = damaged_files
     if arguments.tool:
