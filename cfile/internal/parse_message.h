@@ -9,8 +9,8 @@
 
 namespace cfile::internal {
 
-// Parses `bytes` into `message`. An empty message of two bytes, or an unknown field, takes a hundred
-// bytes of memory, so the memory is counted first. Messages of errors begin with "its message".
+// Parses `bytes` into `message`. An empty message of two bytes, or an unknown field, takes a
+// hundred bytes of memory, so the memory is counted first. Errors begin with "its message".
 // kDataLoss: it does not parse. kOutOfRange: it takes more than 64 KiB and eight times
 // `max_size_bytes` (ReaderOptions::max_metadata_size_bytes, which is named).
 absl::Status ParseMessage(std::string_view bytes, uint64_t max_size_bytes,
