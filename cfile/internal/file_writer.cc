@@ -9,6 +9,7 @@
 #include "cfile/internal/crc32c.h"
 #include "cfile/internal/data_block.h"
 #include "cfile/internal/file_metadata.h"
+#include "cfile/internal/statistics_block.h"
 #include "encodings/registry.h"
 #include "encodings/status.h"
 

@@ -720,6 +720,20 @@ TEST(DamagedStatistics, AreRefused) {
     changes[i](message);
     EXPECT_EQ(parse(message).code(), absl::StatusCode::kDataLoss) << "change " << i;
   }
+  // What the footer says of the filter.
+  info.bloom_filter = {.size_bytes = 96, .distinct_values = 1};
+  EXPECT_TRUE(absl::IsDataLoss(parse(valid()))) << parse(valid());
+  info.bloom_filter->size_bytes = 64;
+  EXPECT_TRUE(parse(valid()).ok()) << parse(valid());
+  info.bloom_filter.reset();
+  info.statistics = {.offset = 100, .size = 100};
+  for (const auto& [size, ok] : {std::pair{0, false}, {63, false}, {64, true}}) {
+    ExtensionsPB extensions;
+    extensions.set_bloom_filter_size_bytes(static_cast<uint64_t>(size));
+    EXPECT_EQ(internal::InterpretStatistics(extensions, {}, info).ok(), ok) << size;
+  }
+  EXPECT_EQ(info.bloom_filter->num_blocks(), 2u);
+  info.bloom_filter.reset();
   // More blocks than the file has room for are refused before they take memory; the entries say
   // that they have a row each.
   FileInfo many = info;
