@@ -81,8 +81,8 @@ struct FileInfo {
   // The statistics are larger than max_block_size_bytes and max_bloom_filter_bytes of ReaderOptions
   // together. The file is read as if it had none.
   bool statistics_above_limit = false;
-  // The Bloom filter of the statistics. Files of older writers may have one that the footer does not
-  // describe (see DescribeBloomFilter).
+  // The Bloom filter of the statistics. Files of older writers may have one that the footer does
+  // not describe (see DescribeBloomFilter).
   std::optional<BloomFilterInfo> bloom_filter;
   uint32_t incompatible_features = 0;
   uint32_t compatible_features = 0;

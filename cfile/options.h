@@ -116,8 +116,8 @@ struct WriterOptions {
   uint32_t bloom_filter_bits_per_value = 0;
   // The most memory that the writer takes for the filter (but up to 1 MiB if this is less). Of many
   // distinct values (more than a fortieth of this) the writer fills filters of several sizes at
-  // once, so such a filter may have about a fifth of this: 64 MiB are enough for 12 million distinct
-  // values at 10 bits. If the filter needs more, Finish returns kOutOfRange.
+  // once, so such a filter may have about a fifth of this: 64 MiB are enough for 12 million
+  // distinct values at 10 bits. If the filter needs more, Finish returns kOutOfRange.
   size_t max_bloom_filter_bytes = size_t{64} << 20;
 
   // PREFIX encoding: values between two restart points. More: smaller and slower to seek in. 0: 16,

@@ -112,8 +112,8 @@ class Cursor {
 class Reader {
  public:
   // Reads and checks header and footer, nothing else. kDataLoss: this is no CFile, or a damaged
-  // one. kOutOfRange: header or footer are above max_metadata_size_bytes. kUnimplemented: it needs a
-  // feature that this build does not have (the message names it).
+  // one. kOutOfRange: header or footer are above max_metadata_size_bytes. kUnimplemented: it needs
+  // a feature that this build does not have (the message names it).
   // kNotFound and other codes: the file cannot be read.
   static absl::StatusOr<Reader> Open(const std::string& path, const ReaderOptions& options = {});
   static absl::StatusOr<Reader> Open(std::shared_ptr<const Source> source,
@@ -134,9 +134,10 @@ class Reader {
   // 0. Errors as BlockBegin.
   absl::StatusOr<std::vector<OrdinalRange>> Split(size_t max_ranges) const;
 
-  // The file's statistics, read when they are first asked for. Null if the file has none, or if they
-  // are larger than ReaderOptions allow (FileInfo::statistics_above_limit). Thread-safe. kDataLoss:
-  // they are damaged; cursors read the file nevertheless.
+  // The file's statistics, read when they are first asked for. Null if the file has none, or if
+  // they are larger than ReaderOptions allow (FileInfo::statistics_above_limit; of compressed
+  // statistics without a Bloom filter only this call can tell). Thread-safe. kDataLoss: they are
+  // damaged; cursors read the file nevertheless.
   absl::StatusOr<std::shared_ptr<const FileStatistics>> Statistics() const;
 
   // A cursor at ordinal 0. kInvalidArgument: the column does not hold T. kUnimplemented: encoding

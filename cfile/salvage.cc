@@ -181,7 +181,8 @@ class Salvager {
     }
     FoundBlock found;
     absl::Status status = judge_.Read(*source_, entry.pointer, expected, found);
-    if (absl::IsOutOfRange(status)) return internal::InBlock(status, source_->name(), entry.pointer);
+    if (absl::IsOutOfRange(status))
+      return internal::InBlock(status, source_->name(), entry.pointer);
     if (status.ok() && found.end_ordinal() > num_rows_) {
       status = encodings::DataLoss("the block ends with ordinal ", found.end_ordinal(),
                                    ", the footer says ", num_rows_, " values");

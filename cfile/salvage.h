@@ -105,10 +105,10 @@ struct SalvageReport {
 // max_block_size_bytes and max_bloom_filter_bytes of the file, 12 bytes for each of the up to 4
 // million places where a block may begin, and 80 bytes for each run of pages that cannot be read.
 //
-// kOutOfRange: a limit of `options.reader`, which the message names, keeps the index, the dictionary
-// or a block from being read; they may be sound, so no row is dropped. (A torn file's blocks of more
-// than max_block_size_bytes and max_bloom_filter_bytes together are not found; the report then says
-// so.)
+// kOutOfRange: a limit of `options.reader`, which the message names, keeps the index, the
+// dictionary or a block from being read; they may be sound, so no row is dropped. (Without the
+// footer, blocks above the sum of max_block_size_bytes and max_bloom_filter_bytes are not found;
+// the report then says so.)
 // kDataLoss: this is no CFile; or its header is damaged or, in a torn file, does not say what the
 // column holds (Kudu's, or one written for Compatibility::kKudu); or a torn file is of version 1,
 // which has no checksums. kUnimplemented: it needs what this build does not have.

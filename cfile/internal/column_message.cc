@@ -38,6 +38,9 @@ int32_t DescribeType(const ColumnType& type, ExtensionsPB& extensions) {
 }
 
 absl::StatusOr<ColumnType> InterpretType(int32_t data_type, const ExtensionsPB& extensions) {
+  if (data_type == kNumberInExtensions && !extensions.has_data_type()) {
+    return encodings::DataLoss("the number of the type is missing in the extensions");
+  }
   const int32_t number = data_type == kNumberInExtensions ? extensions.data_type() : data_type;
   ColumnType type{.data_type = static_cast<DataType>(number),
                   .logical = ToByteEnum<LogicalType>(extensions.logical_type()),

@@ -10,6 +10,7 @@
 #include "cfile/internal/column_message.h"
 #include "cfile/internal/crc32c.h"
 #include "cfile/internal/parse_message.h"
+#include "cfile/internal/statistics_block.h"
 #include "encodings/status.h"
 #include "proto/cfile.pb.h"
 
@@ -335,6 +336,10 @@ class MetadataReader {
     if (!footer_.has_data_type() || !footer_.has_encoding() || !footer_.has_num_values()) {
       return Error("the footer is damaged: type, encoding or number of values is missing");
     }
+    if ((footer_.encoding() == kNumberInExtensions && !extensions.has_encoding()) ||
+        (footer_.compression() == kNumberInExtensions && !extensions.has_compression())) {
+      return Error("the footer is damaged: a number is missing in the extensions");
+    }
     auto type = InterpretType(footer_.data_type(), extensions);
     if (!type.ok()) {
       return absl::Status(type.status().code(),
@@ -366,28 +371,9 @@ class MetadataReader {
     if (extensions.has_statistics() &&
         (info_.compatible_features & kCompatibleFeatureStatistics) != 0) {
       CFILE_ASSIGN_OR_RETURN(info_.statistics, ReadPointer("statistics", extensions.statistics()));
-      CFILE_RETURN_IF_ERROR(InterpretBloomFilter());
+      if (absl::Status status = InterpretStatistics(extensions, options_, info_); !status.ok())
+        return Error("the footer is damaged: ", status.message());
     }
-    return absl::OkStatus();
-  }
-
-  // What the footer says of the statistics' Bloom filter, and whether the statistics are too large.
-  absl::Status InterpretBloomFilter() {
-    const ExtensionsPB& extensions = footer_.extensions();
-    const uint64_t limit = StatisticsLimit(options_);
-    // A block has its size before it where the file has a codec.
-    const uint64_t most_beside =
-        kChecksumBytes + (info_.compression == Compression::kNone ? 0 : sizeof(uint32_t));
-    info_.statistics_above_limit = info_.statistics->size > limit + most_beside;
-    if (!extensions.has_bloom_filter_size_bytes()) return absl::OkStatus();
-    const uint64_t size = extensions.bloom_filter_size_bytes();
-    if (size == 0 || size % BloomFilterInfo::kBlockBytes != 0) {
-      return Error("the footer is damaged: a Bloom filter of ", size,
-                   " bytes, expected a multiple of ", BloomFilterInfo::kBlockBytes);
-    }
-    info_.bloom_filter = {.size_bytes = size,
-                          .distinct_values = extensions.bloom_filter_distinct_values()};
-    info_.statistics_above_limit |= size > limit;
     return absl::OkStatus();
   }
 
@@ -447,13 +433,6 @@ absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOpti
   return MetadataReader(source, options).ReadTorn();
 }
 
-uint64_t StatisticsLimit(const ReaderOptions& options) {
-  // A block has less than 2^32 bytes, so larger limits are as that one.
-  constexpr uint64_t kNone = std::numeric_limits<uint32_t>::max();
-  return std::min<uint64_t>(options.max_block_size_bytes, kNone) +
-         std::min<uint64_t>(options.max_bloom_filter_bytes, kNone);
-}
-
 bool NeedsExtension(const ColumnType& type) {
   return NeedsExtension(static_cast<uint32_t>(type.data_type)) ||
          type.logical != LogicalType::kNone || type.time_unit != TimeUnit::kNone ||
@@ -509,10 +488,7 @@ std::string AppendFooter(const FileInfo& info, Compatibility compatibility, Byte
   if (info.compatible_features != 0) footer.set_compatible_features(info.compatible_features);
   if (compatibility != Compatibility::kKudu && info.version != FormatVersion::kV1) {
     if (info.statistics) SetPointer(info.statistics, extensions.mutable_statistics());
-    if (info.bloom_filter) {
-      extensions.set_bloom_filter_size_bytes(info.bloom_filter->size_bytes);
-      extensions.set_bloom_filter_distinct_values(info.bloom_filter->distinct_values);
-    }
+    if (info.bloom_filter) DescribeBloomFilter(*info.bloom_filter, extensions);
     extensions.set_created_by(std::string(kCreatedBy));
     *footer.mutable_extensions() = extensions;
   }

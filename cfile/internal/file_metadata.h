@@ -40,9 +40,6 @@ bool NeedsExtension(const ColumnType& type);
 // encoding.
 uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_differ);
 
-// The most bytes of a statistics block that `options` allow, stored and before compression.
-uint64_t StatisticsLimit(const ReaderOptions& options);
-
 // Reads header and footer and checks all that they say against each other and the file's size.
 // Errors as Reader::Open.
 absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions& options);

@@ -11,6 +11,7 @@
 #include "cfile/internal/file_metadata.h"
 #include "cfile/internal/named_status.h"
 #include "cfile/internal/parse_message.h"
+#include "cfile/internal/statistics_block.h"
 #include "encodings/registry.h"
 #include "encodings/status.h"
 #include "proto/cfile.pb.h"

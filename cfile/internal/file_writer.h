@@ -25,6 +25,8 @@ class Descriptor;
 
 namespace cfile::internal {
 
+struct StatisticsBytes;
+
 // Puts in place of what `options` leaves open (kAuto, kDefault, 0) what the writer uses. Encoding
 // and codec stay open where blocks can say theirs. Elsewhere the codec becomes none, and the
 // encoding with Compatibility::kKudu what it is in Kudu, RLE for bool, DICT for bytes, BIT_SHUFFLE
@@ -40,13 +42,6 @@ bool HasStatistics(const WriterOptions& options);
 // kInvalidArgument or kUnimplemented if a file of `type` cannot be written with `options`, whose
 // choices are resolved.
 absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options);
-
-// The statistics block of a file.
-struct StatisticsBytes {
-  std::string message;                    // empty: the file gets no statistics
-  std::span<const uint8_t> bloom_filter;  // the last bytes of the message, if it has a filter
-  std::optional<BloomFilterInfo> bloom_info;
-};
 
 // Writes a file's parts in their order: Begin, AppendBlock for each block, Finish.
 // Thread-compatible.

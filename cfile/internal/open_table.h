@@ -48,6 +48,7 @@ class TableReader::Impl {
   const internal::TableContents& contents() const { return contents_; }
   const std::vector<ColumnSchema>& columns() const { return columns_; }
   const std::string& directory() const { return directory_; }
+  const ReaderOptions& options() const { return options_; }
   uint64_t num_rows() const { return num_rows_; }
   size_t num_parts() const { return contents_.parts.size(); }
   uint64_t first_ordinal(size_t part) const {

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "cfile/internal/crc32c.h"
 #include "cfile/internal/file_writer.h"
 #include "cfile/internal/key_codec.h"
 #include "cfile/internal/parse_message.h"
@@ -242,6 +243,37 @@ absl::StatusOr<StatisticsFields> FieldsOf(std::span<const uint8_t> bytes) {
 }
 
 }  // namespace
+
+uint64_t StatisticsLimit(const ReaderOptions& options) {
+  // A block has less than 2^32 bytes, so larger limits are as that one.
+  constexpr uint64_t kNone = std::numeric_limits<uint32_t>::max();
+  return std::min<uint64_t>(options.max_block_size_bytes, kNone) +
+         std::min<uint64_t>(options.max_bloom_filter_bytes, kNone);
+}
+
+void DescribeBloomFilter(const BloomFilterInfo& filter, ExtensionsPB& extensions) {
+  extensions.set_bloom_filter_size_bytes(filter.size_bytes);
+  extensions.set_bloom_filter_distinct_values(filter.distinct_values);
+}
+
+absl::Status InterpretStatistics(const ExtensionsPB& extensions, const ReaderOptions& options,
+                                 FileInfo& info) {
+  const uint64_t limit = StatisticsLimit(options);
+  // A block has its size before it where the file has a codec.
+  const uint64_t most_beside =
+      kChecksumBytes + (info.compression == Compression::kNone ? 0 : sizeof(uint32_t));
+  info.statistics_above_limit = info.statistics->size > limit + most_beside;
+  if (!extensions.has_bloom_filter_size_bytes()) return absl::OkStatus();
+  const uint64_t size = extensions.bloom_filter_size_bytes();
+  if (size == 0 || size % kBloomBlockBytes != 0) {
+    return DataLoss("a Bloom filter of ", size, " bytes, expected a multiple of ",
+                    kBloomBlockBytes);
+  }
+  info.bloom_filter = {.size_bytes = size,
+                       .distinct_values = extensions.bloom_filter_distinct_values()};
+  info.statistics_above_limit |= size > limit;
+  return absl::OkStatus();
+}
 
 absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
                                                const FileInfo& info) {

@@ -10,12 +10,22 @@
 #include "absl/status/statusor.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/bloom_filter.h"
-#include "cfile/internal/file_writer.h"
 #include "cfile/internal/value_summary.h"
 #include "cfile/options.h"
 #include "cfile/statistics.h"
 
+namespace cfile {
+class ExtensionsPB;
+}
+
 namespace cfile::internal {
+
+// The statistics block of a file.
+struct StatisticsBytes {
+  std::string message;                    // empty: the file gets no statistics
+  std::span<const uint8_t> bloom_filter;  // the last bytes of the message, if it has a filter
+  std::optional<BloomFilterInfo> bloom_info;
+};
 
 // Collects the statistics of a file while its blocks are written. Of a file without statistics it
 // does nothing. Holds at most half of max_block_size_bytes of finished blocks' entries, and
@@ -52,6 +62,17 @@ class StatisticsWriter {
   bool blocks_dropped_ = false;
   std::optional<BloomFilterBuilder> bloom_;
 };
+
+// The most bytes of a statistics block that `options` allow, stored and before compression.
+uint64_t StatisticsLimit(const ReaderOptions& options);
+
+// The fields of the footer that describe the statistics' Bloom filter.
+void DescribeBloomFilter(const BloomFilterInfo& filter, ExtensionsPB& extensions);
+
+// Sets bloom_filter and statistics_above_limit of `info`, of which statistics and compression are
+// set, by what the footer says. kDataLoss: that is no filter.
+absl::Status InterpretStatistics(const ExtensionsPB& extensions, const ReaderOptions& options,
+                                 FileInfo& info);
 
 // The statistics in `bytes`, of the file that `info` describes. kDataLoss: malformed, or they
 // contradict each other or the footer.

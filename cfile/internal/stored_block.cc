@@ -70,9 +70,8 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
   size_t stored_size = kChecksumBytes;
   for (const auto piece : pieces) stored_size += piece.size();
   if (stored_size / 2 > max_block_size_bytes_) {
-    return absl::OutOfRangeError(StrCat(sink_->name(), ": a block of ", stored_size,
-                                        " compressed bytes is far ",
-                                        AboveLimit(max_block_size_bytes_, "max_block_size_bytes")));
+    return OutOfRange(sink_->name(), ": a block of ", stored_size, " compressed bytes is far ",
+                      AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
   }
   if (storage.align_at && !compressed) {
     const size_t misaligned =

@@ -122,13 +122,14 @@ TEST(Limits, AreNotMetByImpossibleSizes) {
     Bytes changed = file;
     encodings::StoreLittleEndian(size, changed.data() + block.offset);
     const size_t end = block.end() - internal::kChecksumBytes;
-    const uint32_t crc =
-        internal::Crc32c(std::span<const uint8_t>(changed).subspan(block.offset, end - block.offset));
+    const std::span<const uint8_t> bytes(changed);
+    const uint32_t crc = internal::Crc32c(bytes.subspan(block.offset, end - block.offset));
     encodings::StoreLittleEndian(crc, changed.data() + end);
     return changed;
   };
   ExpectLimit(Read(with_size(block.size * 20), {.max_block_size_bytes = 50'000}),
-              absl::StatusCode::kOutOfRange, "above the limit of 50000: raise max_block_size_bytes");
+              absl::StatusCode::kOutOfRange,
+              "above the limit of 50000: raise max_block_size_bytes");
   ExpectLimit(Read(with_size(2'000'000'000), {}), absl::StatusCode::kDataLoss, "cannot make");
   // So is one that ends behind the file.
   file.erase(file.begin() + static_cast<ptrdiff_t>(block.offset),
@@ -164,8 +165,8 @@ TEST(Limits, OfStatisticsMakeThemIgnored) {
     const size_t stored = whole->info().statistics->size;
 
     const size_t limit = compressed ? stored : stored - 1000;
-    ReaderOptions small{.max_block_size_bytes = 10'000, .max_bloom_filter_bytes = limit - 10'000};
-    if (compressed) small.max_block_size_bytes = 9'000, small.max_bloom_filter_bytes = limit - 9'000;
+    const ReaderOptions small{.max_block_size_bytes = 9'000,
+                              .max_bloom_filter_bytes = limit - 9'000};
     const auto reader = Reader::Open(NewMemoryViewSource(file), small);
     ASSERT_TRUE(reader.ok()) << reader.status();
     // Of what is compressed, only its bytes tell.

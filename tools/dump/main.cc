@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tools/command_line.h"
 #include "tools/dump/dump.h"
 
 namespace cfile::tools {
@@ -125,6 +126,7 @@ int Run(int argc, char** argv) {
 }  // namespace cfile::tools
 
 int main(int argc, char** argv) {
+  cfile::tools::OpenStandardStreams();
   try {
     return cfile::tools::Run(argc, argv);
   } catch (const std::exception& error) {  // out of memory
