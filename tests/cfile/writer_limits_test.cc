@@ -69,6 +69,10 @@ TEST(WriterLimits, OfDictionaryValues) {
         std::vector<std::vector<std::string>> lists;
         for (size_t i = 0; i < 10 * count; ++i) lists.push_back({std::to_string(i / 10)});
         EXPECT_EQ(TryLeaf(ColumnType::String(), options, ListsOf(lists), random), absl::OkStatus());
+        // One record has them all, and begins with those of the record before it.
+        lists.assign(2, {"0"});
+        for (size_t i = 0; i < count; ++i) lists.back().push_back(std::to_string(i));
+        EXPECT_EQ(TryLeaf(ColumnType::String(), options, ListsOf(lists), random), absl::OkStatus());
       }
     }
   }
@@ -336,6 +340,50 @@ TEST(WriterLimits, OfIndexes) {
   }
 }
 
+// A node has no room for a long key after many short ones.
+TEST(WriterLimits, OfIndexNodesWithALongKey) {
+  Random random(14);
+  for (const int place : {1, 100, 150, 199, 250, 777, 1999}) {
+    Column<Text> column;
+    for (int i = 0; i < 2000; ++i) {
+      column.rows.push_back(std::to_string(1'000'000 + i));
+      if (i != place) continue;
+      column.rows.push_back(*column.rows.back() + std::string(7000, 'k'));
+      column.rows.push_back(*column.rows.back() + "k");
+    }
+    for (const size_t node_size : {100, 32 * 1024}) {
+      const WriterOptions options{.encoding = Encoding::kPlain,
+                                  .value_index = true,
+                                  .block_size_bytes = 1000,
+                                  .max_values_per_block = 1,
+                                  .index_block_size_bytes = node_size,
+                                  .max_block_size_bytes = 12'000};
+      const absl::Status status = TryColumn(ColumnType::String(), options, column, random);
+      // Both long keys begin blocks, and one is cut to what tells it from the other.
+      if (!status.ok()) ExpectAbove(status, "max_block_size_bytes");
+      column.rows.erase(column.rows.begin() + place + 2);
+      EXPECT_EQ(TryColumn(ColumnType::String(), options, column, random), absl::OkStatus());
+      column.rows.insert(column.rows.begin() + place + 2, *column.rows[place + 1] + "k");
+    }
+  }
+}
+
+// The dictionary is a block, too: what would make it too large is not learnt.
+TEST(WriterLimits, OfDictionaryBytes) {
+  Random random(15);
+  for (const Encoding encoding : {Encoding::kDict, Encoding::kParquetDictionary}) {
+    if (encodings::FindEncoding(encoding) == nullptr) continue;
+    for (size_t size = 4970; size <= 5000; ++size) {
+      Column<Text> column;
+      for (int i = 0; i < 20; ++i)
+        column.rows.push_back(i < 10 ? std::string(size, 'a') : std::string(5000, 'b'));
+      const WriterOptions options{
+          .encoding = encoding, .block_size_bytes = 5000, .max_block_size_bytes = 10'000};
+      EXPECT_EQ(TryColumn(ColumnType::String(), options, column, random), absl::OkStatus());
+    }
+  }
+}
+
 // The estimate is close to what a reader takes.
 TEST(WriterLimits, OfIndexesIsNotFarFromWhatReadersTake) {
   Random random(11);
@@ -392,14 +440,14 @@ TEST(WriterLimits, OfMetadata) {
 TEST(WriterLimits, OfStoredBlocks) {
   Random random(13);
   for (const Compression codec : BuiltInCompressions()) {
-    for (const size_t largest : {20, 24, 30, 50, 100}) {
+    for (size_t largest = 12; largest < 60; ++largest) {
       for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
         // Codecs that are not Kudu's.
         if (version == FormatVersion::kV1 && static_cast<uint32_t>(codec) >= 100) continue;
         Column<int32_t> column = RandomColumn<int32_t>(ColumnType::Int32(), 2, 0, false, random);
         const WriterOptions options{.encoding = Encoding::kPlain,
                                     .compression = codec,
-                                    .block_size_bytes = 10,
+                                    .block_size_bytes = 6,
                                     .max_block_size_bytes = largest,
                                     .version = version};
         const absl::Status status = TryColumn(ColumnType::Int32(), options, column, random);
