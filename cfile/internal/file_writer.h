@@ -79,8 +79,8 @@ class FileWriter {
   size_t memory_usage_bytes() const;
 
  private:
-  // kOutOfRange if readers would refuse a part of `size` bytes with this message. `parsed`: an empty
-  // message of its type.
+  // kOutOfRange if readers would refuse a part of `size` bytes with this message. `parsed`: an
+  // empty message of its type.
   absl::Status CheckMetadata(std::string_view what, size_t size, std::string_view message,
                              google::protobuf::Message& parsed) const;
   // kOutOfRange if readers would refuse the nodes of the indexes that were written so far.
