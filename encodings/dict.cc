@@ -108,9 +108,9 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
     // (Kudu has no values above 64 KiB.)
     const size_t longest = options_.kudu_exact ? std::max(options_.block_size_bytes, kKuduMaxCell)
                                                : options_.block_size_bytes;
+    const size_t dictionary_bytes = dictionary_->size_bytes() + value.size() + kEntryBytes;
     const bool too_long =
-        size > 0 && (value.size() > longest || dictionary_->size_bytes() + value.size() + kEntryBytes >
-                                                   options_.max_block_size_bytes);
+        size > 0 && (value.size() > longest || dictionary_bytes > options_.max_block_size_bytes);
     if (dictionary_full_ || too_long || code == known_.kNoCode) {
       known_.Truncate(size);  // once in a file: from here on blocks are PLAIN
       dictionary_full_ = true;

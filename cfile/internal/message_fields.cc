@@ -171,8 +171,8 @@ absl::StatusOr<std::vector<const FieldDescriptor*>> internal::MatchFields(
 
 absl::Status internal::MessageBudget::Take(size_t bytes) {
   if (bytes > max_size_bytes_ - size_bytes_) {
-    return absl::OutOfRangeError(
-        StrCat("a record of more bytes is ", AboveLimit(max_size_bytes_, "max_message_size_bytes")));
+    return absl::OutOfRangeError(StrCat("a record of more bytes is ",
+                                        AboveLimit(max_size_bytes_, "max_message_size_bytes")));
   }
   size_bytes_ += bytes;
   return absl::OkStatus();

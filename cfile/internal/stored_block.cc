@@ -66,13 +66,6 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
       pieces[2] = {};
     }
   }
-  // A codec may add to bytes that do not compress; readers bound what they fetch.
-  size_t stored_size = kChecksumBytes;
-  for (const auto piece : pieces) stored_size += piece.size();
-  if (stored_size / 2 > max_block_size_bytes_) {
-    return OutOfRange(sink_->name(), ": a block of ", stored_size, " compressed bytes is far ",
-                      AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
-  }
   if (storage.align_at && !compressed) {
     const size_t misaligned =
         static_cast<size_t>((offset_ + sizes.size() + *storage.align_at) % kAlignment);

@@ -1,5 +1,5 @@
 // What the limits of writers and readers promise each other: either a writer refuses what is above
-// one, naming it, and leaves nothing behind, or a reader with the same limits reads all of the file.
+// one, naming it, and leaves nothing, or a reader with the same limits reads all of the file.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ inline ReaderOptions SameLimits(const WriterOptions& options) {
           .max_index_size_bytes = options.max_index_size_bytes};
 }
 
-// EXPECTs that `status`, of a writer into `file`, is OK, or that it is about a limit and nothing was
-// published.
+// EXPECTs that `status`, of a writer into `file`, is OK, or that it is about a limit and nothing
+// was published.
 inline void ExpectWrittenOrRefused(const absl::Status& status, const std::vector<uint8_t>& file) {
   if (status.ok()) return;
   EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;

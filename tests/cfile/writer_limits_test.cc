@@ -60,7 +60,8 @@ TEST(WriterLimits, OfDictionaryValues) {
        {Encoding::kDict, Encoding::kParquetDictionary, Encoding::kAuto}) {
     if (encoding != Encoding::kAuto && encodings::FindEncoding(encoding) == nullptr) continue;
     for (const size_t limit : {0, 1, 100}) {
-      for (const size_t count : {limit - std::min<size_t>(limit, 1), limit, limit + 1, 50 * limit}) {
+      const size_t below = limit - std::min<size_t>(limit, 1);
+      for (const size_t count : {below, limit, limit + 1, 50 * limit}) {
         SCOPED_TRACE(testing::Message() << EncodingName(encoding) << " " << limit << " " << count);
         const WriterOptions options{
             .encoding = encoding, .block_size_bytes = 500, .max_dictionary_values = limit};
@@ -68,6 +69,10 @@ TEST(WriterLimits, OfDictionaryValues) {
                   absl::OkStatus());
         std::vector<std::vector<std::string>> lists;
         for (size_t i = 0; i < 10 * count; ++i) lists.push_back({std::to_string(i / 10)});
+        EXPECT_EQ(TryLeaf(ColumnType::String(), options, ListsOf(lists), random), absl::OkStatus());
+        // One record has them all, and begins with those of the record before it.
+        lists.assign(2, {"0"});
+        for (size_t i = 0; i < count; ++i) lists.back().push_back(std::to_string(i));
         EXPECT_EQ(TryLeaf(ColumnType::String(), options, ListsOf(lists), random), absl::OkStatus());
       }
     }
@@ -148,7 +153,7 @@ TEST(WriterLimits, OfDictionaryValuesIsAnOptionOfReaders) {
   }
 }
 
-// Every encoding and type: blocks of all sizes that options allow, with values that grow and shrink.
+// Every encoding and type, with values that do not compress after others that do.
 TEST(WriterLimits, OfBlocks) {
   Random random(4);
   for (const encodings::Pair& pair : encodings::AllPairs()) {
@@ -241,7 +246,8 @@ TEST(WriterLimits, BlocksThatGrowStayWithinTheirLimit) {
     EXPECT_EQ(TryLeaf(ColumnType::String(), options, lists, random), absl::OkStatus());
     Column<int128_t> decimals;
     for (size_t i = 0; i < 800'000; ++i) {
-      decimals.rows.push_back(i < 400'000 ? int128_t{7} : static_cast<int128_t>(random()) * 1234567);
+      const auto any = static_cast<int128_t>(random()) * 1234567;
+      decimals.rows.push_back(i < 400'000 ? int128_t{7} : any);
     }
     EXPECT_EQ(TryColumn(ColumnType::Decimal(38, 2), options, decimals, random), absl::OkStatus());
   }
@@ -336,6 +342,53 @@ TEST(WriterLimits, OfIndexes) {
   }
 }
 
+// A node has no room for a long key after many short ones. Keys are cut to what tells them from the
+// value before: of values that share a long front all but the first are long.
+TEST(WriterLimits, OfIndexNodesWithALongKey) {
+  Random random(14);
+  for (const int place : {1, 100, 250, 370, 600, 777, 1999}) {
+    for (const int long_values : {2, 3, 4}) {
+      Column<Text> column;
+      for (int i = 0; i < 2000; ++i) {
+        column.rows.push_back(std::to_string(1'000'000 + i));
+        const std::string front = *column.rows.back() + std::string(9000, 'k');
+        for (char last = 'a'; i == place && last < 'a' + long_values; ++last)
+          column.rows.push_back(front + last);
+      }
+      for (const size_t node_size : {100, 32 * 1024}) {
+        const WriterOptions options{.encoding = Encoding::kPlain,
+                                    .value_index = true,
+                                    .block_size_bytes = 1000,
+                                    .max_values_per_block = 1,
+                                    .index_block_size_bytes = node_size,
+                                    .max_block_size_bytes = 12'000};
+        const absl::Status status = TryColumn(ColumnType::String(), options, column, random);
+        if (long_values == 2) {
+          EXPECT_EQ(status, absl::OkStatus());
+        } else if (long_values == 4) {  // a node needs two of them
+          ExpectAbove(status, "max_block_size_bytes");
+        }
+      }
+    }
+  }
+}
+
+// The dictionary is a block, too: what would make it too large is not learnt.
+TEST(WriterLimits, OfDictionaryBytes) {
+  Random random(15);
+  for (const Encoding encoding : {Encoding::kDict, Encoding::kParquetDictionary}) {
+    if (encodings::FindEncoding(encoding) == nullptr) continue;
+    for (size_t size = 4970; size <= 5000; ++size) {
+      Column<Text> column;
+      for (int i = 0; i < 20; ++i)
+        column.rows.push_back(i < 10 ? std::string(size, 'a') : std::string(5000, 'b'));
+      const WriterOptions options{
+          .encoding = encoding, .block_size_bytes = 5000, .max_block_size_bytes = 10'000};
+      EXPECT_EQ(TryColumn(ColumnType::String(), options, column, random), absl::OkStatus());
+    }
+  }
+}
+
 // The estimate is close to what a reader takes.
 TEST(WriterLimits, OfIndexesIsNotFarFromWhatReadersTake) {
   Random random(11);
@@ -392,14 +445,14 @@ TEST(WriterLimits, OfMetadata) {
 TEST(WriterLimits, OfStoredBlocks) {
   Random random(13);
   for (const Compression codec : BuiltInCompressions()) {
-    for (const size_t largest : {20, 24, 30, 50, 100}) {
+    for (size_t largest = 12; largest < 60; ++largest) {
       for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
         // Codecs that are not Kudu's.
         if (version == FormatVersion::kV1 && static_cast<uint32_t>(codec) >= 100) continue;
         Column<int32_t> column = RandomColumn<int32_t>(ColumnType::Int32(), 2, 0, false, random);
         const WriterOptions options{.encoding = Encoding::kPlain,
                                     .compression = codec,
-                                    .block_size_bytes = 10,
+                                    .block_size_bytes = 6,
                                     .max_block_size_bytes = largest,
                                     .version = version};
         const absl::Status status = TryColumn(ColumnType::Int32(), options, column, random);
