@@ -109,7 +109,8 @@ CLI::Validator NumberIn(uint64_t min, uint64_t max) {
         uint64_t number = 0;
         const bool fits = text.find_first_not_of("0123456789") == std::string::npos &&
                           absl::SimpleAtoi(text, &number) && number >= min && number <= max;
-        return fits ? "" : absl::StrCat("'", text, "' is not a number from ", min, " to ", max);
+        const std::string most = max == UINT64_MAX ? "2^64 - 1" : absl::StrCat(max);
+        return fits ? "" : absl::StrCat("'", text, "' is not a number from ", min, " to ", most);
       },
       "");
 }

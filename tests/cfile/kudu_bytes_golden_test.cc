@@ -2,9 +2,11 @@
 // written anew. Where a codec's version shows, the blocks before compression are the same.
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -29,6 +31,39 @@ std::vector<uint8_t> ReadFile(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+// Calls append(batch) for all rows, kRowsPerAppend at a time as Kudu appended them.
+template <typename T, typename Append>
+void ForEachAppend(const Reader& reader, Append append) {
+  auto cursor = reader.NewCursor<T>();
+  ASSERT_TRUE(cursor.ok()) << cursor.status();
+  // Without a positional index rows come in order only, and a batch ends where a block does.
+  const bool in_order = !reader.info().positional_index_root;
+  const auto values = std::make_unique<T[]>(in_order ? reader.num_values() : 0);
+  std::deque<std::string> texts;
+  for (size_t read = 0; in_order && read < reader.num_values();) {
+    const auto batch = cursor->Next(kRowsPerAppend);
+    ASSERT_TRUE(batch.ok()) << batch.status();
+    ASSERT_FALSE(batch->empty());
+    for (T value : batch->values) {
+      if constexpr (std::is_same_v<T, std::string_view>) value = texts.emplace_back(value);
+      values[read++] = value;
+    }
+  }
+  OwnedBatch<T> rows;
+  std::vector<uint64_t> ordinals;
+  for (uint64_t begin = 0; begin < reader.num_values(); begin += ordinals.size()) {
+    const uint64_t left = reader.num_values() - begin;
+    ordinals.resize(left < 2 * kRowsPerAppend ? left : kRowsPerAppend);
+    std::iota(ordinals.begin(), ordinals.end(), begin);
+    if (in_order) {
+      append(Batch<T>{.values = {values.get() + begin, ordinals.size()}});
+    } else {
+      ASSERT_TRUE(cursor->Take(ordinals, rows).ok());
+      append(rows.batch());
+    }
+  }
+}
+
 template <typename T>
 std::vector<uint8_t> WriteAnew(const Reader& reader, Encoding encoding, size_t block_size_bytes) {
   const FileInfo& info = reader.info();
@@ -43,24 +78,15 @@ std::vector<uint8_t> WriteAnew(const Reader& reader, Encoding encoding, size_t b
                                    .compatibility = Compatibility::kKudu,
                                    .metadata = {}});
   EXPECT_TRUE(writer.ok()) << writer.status();
-  auto cursor = reader.NewCursor<T>();
-  EXPECT_TRUE(cursor.ok()) << cursor.status();
-  if (!writer.ok() || !cursor.ok()) return {};
+  if (!writer.ok()) return {};
 
-  OwnedBatch<T> rows;
-  std::vector<uint64_t> ordinals;
-  for (uint64_t begin = 0; begin < info.num_values; begin += ordinals.size()) {
-    const uint64_t left = info.num_values - begin;
-    ordinals.resize(left < 2 * kRowsPerAppend ? left : kRowsPerAppend);
-    std::iota(ordinals.begin(), ordinals.end(), begin);
-    EXPECT_TRUE(cursor->Take(ordinals, rows).ok());
-    const Batch<T> batch = rows.batch();
+  ForEachAppend<T>(reader, [&](const Batch<T>& batch) {
     const absl::Status status =
         batch.validity == nullptr
             ? (*writer)->Append(batch.values)
             : (*writer)->Append(batch.values, {batch.validity, (batch.size() + 7) / 8});
     EXPECT_TRUE(status.ok()) << status;
-  }
+  });
   for (const auto& [key, value] : info.footer_metadata) {
     const std::string known = key == "min_key"   ? (*writer)->min_key()
                               : key == "max_key" ? (*writer)->max_key()

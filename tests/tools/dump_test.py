@@ -322,7 +322,7 @@ class Columns(DumpTest):
     def test_misuse(self):
         for arguments, expected in (
                 (["blocks", "t"], "t is a table: choose one of its columns, such as --column id"),
-                (["blocks", "t", "--column", "ID"], "the table has no column 'ID'; it has id, text, day, amount"),
+                (["blocks", "t", "--column", "ID"], 'the table has no column "ID"; it has id, text, day, amount'),
                 (["blocks", "t", "--column", "id", "--part", "1"], "there is no part 1: t has 1 part, counted from 0"),
                 (["verify", "t", "--part", "1"], "there is no part 1: t has 1 part, counted from 0"),
                 (["values", "t", "--part", "0"], "--part goes with --column"),
