@@ -235,7 +235,7 @@ TEST(Amplification, DictionaryOfMillionsOfValues) {
               }),
               kMostHeapBytes);
     if (values > (1 << 22)) {
-      ExpectRefused(status, "expected at most 4194304");
+      ExpectRefused(status, "raise max_dictionary_values");
     } else {
       EXPECT_EQ(status, absl::OkStatus());
     }

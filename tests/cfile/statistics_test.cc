@@ -560,14 +560,15 @@ TEST(BloomFilter, IsNotLeftOut) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("test: a Bloom filter of 12512 bytes, 10 bits for each of about 10000"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("raise max_bloom_filter_bytes"));
-  // The statistics that it would be a part of have no room: two bounds of 60 bytes.
+  // The statistics that it would be a part of have no room: two bounds of 64 bytes.
   auto writer = Writer<std::string_view>::Create(NewMemorySink(&file, "test"),
                                                  ColumnType::String(),
                                                  {.encoding = Encoding::kPlain,
-                                                  .max_block_size_bytes = 100,
+                                                  .block_size_bytes = 64,
+                                                  .max_block_size_bytes = 128,
                                                   .bloom_filter_bits_per_value = 10});
   ASSERT_TRUE(writer.ok()) << writer.status();
-  const std::string value(60, 'x');
+  const std::string value(64, 'x');
   ASSERT_EQ((*writer)->Append(std::vector<std::string_view>{value}), absl::OkStatus());
   status = (*writer)->Finish();
   EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
