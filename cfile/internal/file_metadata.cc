@@ -1,7 +1,6 @@
 #include "cfile/internal/file_metadata.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -9,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/column_message.h"
 #include "cfile/internal/crc32c.h"
+#include "cfile/internal/feature_bits.h"
+#include "cfile/internal/named_status.h"
 #include "cfile/internal/parse_message.h"
 #include "cfile/internal/statistics_block.h"
 #include "encodings/status.h"
@@ -29,20 +30,6 @@ constexpr size_t kMagicBytes = 8;
 constexpr size_t kLengthBytes = 4;
 constexpr std::string_view kCreatedBy = "cfile " CFILE_VERSION;
 
-struct FeatureName {
-  uint32_t bit;
-  std::string_view name;
-};
-constexpr FeatureName kKnownFeatures[] = {
-    {kFeatureChecksums, "checksums"},
-    {kFeatureArrayBlocks, "array data blocks"},
-    {kFeatureNestedBlocks, "nested blocks"},
-    {kFeatureExtendedBlocks, "extended blocks"},
-    {1u << 27, "encryption"},
-};
-constexpr uint32_t kSupportedFeatures =
-    kFeatureChecksums | kFeatureArrayBlocks | kFeatureNestedBlocks | kFeatureExtendedBlocks;
-
 std::string_view Magic(FormatVersion version) {
   return version == FormatVersion::kV1 ? kMagicV1 : kMagicV2;
 }
@@ -51,7 +38,7 @@ bool NeedsExtendedBlocks(uint32_t data_type, uint32_t encoding, uint32_t compres
   return NeedsExtension(data_type) || NeedsExtension(encoding) || NeedsExtension(compression);
 }
 
-// Type, encoding or codec of the file do.
+// True if the file's type, encoding or codec requires extended blocks.
 bool NeedsExtendedBlocks(const FileInfo& info) {
   return NeedsExtendedBlocks(static_cast<uint32_t>(info.type.data_type),
                              static_cast<uint32_t>(info.encoding),
@@ -287,22 +274,6 @@ class MetadataReader {
     return absl::OkStatus();
   }
 
-  absl::Status CheckFeatures() const {
-    uint32_t unknown = info_.incompatible_features & ~kSupportedFeatures;
-    if (unknown == 0) return absl::OkStatus();
-    std::string names;
-    for (; unknown != 0; unknown &= unknown - 1) {
-      const int bit = std::countr_zero(unknown);
-      const auto* known =
-          std::find_if(std::begin(kKnownFeatures), std::end(kKnownFeatures),
-                       [&](const FeatureName& feature) { return feature.bit == 1u << bit; });
-      absl::StrAppend(&names, names.empty() ? "" : ", ", "bit ", bit,
-                      known == std::end(kKnownFeatures) ? "" : StrCat(" (", known->name, ")"));
-    }
-    return absl::UnimplementedError(StrCat(
-        source_.name(), ": the file needs features that this library does not have: ", names));
-  }
-
   // A number of type, encoding or compression: Kudu's field, or the extension where that says so.
   uint32_t Number(int32_t kudu, int32_t extension) const {
     return static_cast<uint32_t>(kudu == kNumberInExtensions ? extension : kudu);
@@ -332,7 +303,7 @@ class MetadataReader {
     info_.created_by = extensions.created_by();
     info_.footer_metadata = ToPairs(footer_.metadata());
 
-    CFILE_RETURN_IF_ERROR(CheckFeatures());
+    CFILE_RETURN_IF_ERROR(Named(CheckFeatures(info_.incompatible_features), source_.name()));
     if (!footer_.has_data_type() || !footer_.has_encoding() || !footer_.has_num_values()) {
       return Error("the footer is damaged: type, encoding or number of values is missing");
     }
