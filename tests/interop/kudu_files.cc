@@ -1,10 +1,10 @@
-// cfile_kudu_files DIRECTORY: writes a CFile for each type × encoding × null pattern × codec × size
-// × compatibility that Apache Kudu reads, with the public Writer<T>. Beside NAME.cfile stands
-// NAME.values: the rows as `kudu fs dump cfile` prints them. DIRECTORY/files.tsv lists NAME, type,
-// encoding, number of rows.
+// cfile_kudu_files DIRECTORY: with the public Writer<T>, writes a CFile for each combination of
+// type, encoding, null pattern, codec, size and compatibility that Apache Kudu reads. NAME.values
+// has the rows of NAME.cfile as `kudu fs dump cfile` prints them. DIRECTORY/files.tsv lists NAME,
+// type, encoding, number of rows.
 //
 // Kudu prints FLOAT with at most 8 digits, DECIMAL128 beyond 64 bits without inner zeros, and years
-// as they come: the values here survive that.
+// without padding. The values here are chosen so that the output is still exact.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -35,7 +35,7 @@ struct TypeCase {
   std::string name;
   ColumnType type;
   std::vector<Encoding> encodings;
-  bool has_keys;  // Kudu takes it as a key
+  bool has_keys;  // Kudu allows it in a key
 };
 
 enum class Nulls { kNotNullable, kNone, kTenth, kHalf, kAll };
@@ -47,8 +47,8 @@ struct FileCase {
   Nulls nulls;
   size_t num_rows;
   size_t block_size_bytes;
-  bool sorted;            // and with a value index
-  bool positional_index;  // without it Kudu reads by way of the value index
+  bool sorted;            // ascending values, with a value index
+  bool positional_index;  // without it Kudu reads with the value index
   Compatibility compatibility;
 };
 
@@ -60,10 +60,10 @@ uint64_t Mix(uint64_t i) {
   return i ^ (i >> 31);
 }
 
-// The number that row i is made from: runs of 100 equal rows, then 200 rows of pseudo-random ones.
+// The number that row i is made from: alternately 100 equal numbers and 200 pseudo-random numbers.
 uint64_t Seed(size_t i) { return Mix(i % 300 < 100 ? i / 300 : i); }
 
-// Ascending in i, equal rows in pairs, from `low` to below `high`.
+// A value that ascends with i, from `low` to below `high`. Rows 2k and 2k + 1 are equal.
 int128_t Ascending(size_t i, size_t num_rows, int128_t low, int128_t high) {
   const size_t step = i / 2 * 2;
   const int128_t range = high - low;
@@ -84,7 +84,7 @@ std::string DateText(std::chrono::sys_days days) {
                 static_cast<unsigned>(date.day()));
 }
 
-// The limits that keep each type printable.
+// The smallest and largest value of each type that Kudu prints exactly.
 template <typename T>
 std::pair<int128_t, int128_t> Range(DataType type) {
   constexpr int128_t kDay = int128_t{86'400} * 1'000'000;
@@ -213,7 +213,7 @@ bool IsNull(const FileCase& file, size_t i) {
 template <typename T>
 absl::Status Write(const FileCase& file, const std::string& path_without_suffix) {
   std::vector<std::string> owned(kIsBytes<T> ? file.num_rows : 0);
-  // Not std::vector<bool>, which has no span.
+  // Not std::vector: a std::vector<bool> does not convert to a span.
   const auto values = std::make_unique<T[]>(file.num_rows);
   std::vector<uint8_t> validity((file.num_rows + 7) / 8);
   std::ofstream text(path_without_suffix + ".values", std::ios::binary);
@@ -240,14 +240,14 @@ absl::Status Write(const FileCase& file, const std::string& path_without_suffix)
       .positional_index = file.positional_index,
       .value_index = file.sorted,
       .block_size_bytes = file.block_size_bytes,
-      // Small nodes make deep trees.
+      // Small index nodes make deep trees.
       .index_block_size_bytes = file.num_rows > 100 ? size_t{200} : size_t{32 * 1024},
       .compatibility = file.compatibility,
       .metadata = {}};
   auto writer = cfile::Writer<T>::Create(path_without_suffix + ".cfile", file.type->type, options);
   if (!writer.ok()) return writer.status();
-  // In batches, as Kudu's flush does (there of 100 rows); a multiple of 8, so that each begins at a
-  // byte of the validity.
+  // In batches, like Kudu's flush, which has batches of 100 rows. Here the number of rows is a
+  // multiple of 8, so that each batch begins at a byte of the validity bitmap.
   for (size_t begin = 0; begin < file.num_rows; begin += 96) {
     const std::span<const T> batch(values.get() + begin,
                                    std::min<size_t>(96, file.num_rows - begin));
@@ -262,8 +262,8 @@ absl::Status Write(const FileCase& file, const std::string& path_without_suffix)
 
 std::vector<TypeCase> Types() {
   std::vector<TypeCase> types;
-  // Kudu's table: PLAIN of all; PREFIX and DICT of bytes; RLE of bool and integers up to 64 bits;
-  // BIT_SHUFFLE of numbers.
+  // What Kudu supports: PLAIN for all types; PREFIX and DICT for bytes; RLE for bool and integers
+  // up to 64 bits; BIT_SHUFFLE for numbers.
   const auto add = [&types](std::string name, ColumnType type, std::vector<Encoding> others,
                             bool has_keys) {
     std::vector<Encoding> encodings = {Encoding::kPlain};

@@ -1,7 +1,7 @@
 """The algorithms that cfile/FORMAT.md names: CRC32C, XXH64, CityHash64, Snappy, LZ4, zlib, GZIP, Zstandard, Brotli.
 
-A decompressor takes the bytes and the size that they must make. It raises ValueError or IndexError on damage, and Missing where
-a module is not installed (Debian's python3-zstandard and python3-brotli).
+A decompressor takes the compressed bytes and the exact size after decompression. It raises ValueError or IndexError if the bytes
+are damaged, and Missing if a module is not installed (Debian's python3-zstandard and python3-brotli).
 """
 import io
 import os
@@ -12,7 +12,7 @@ import zlib
 try:
     import brotli
     import zstandard
-except ImportError:  # Debian's modules are visible to Debian's interpreter only
+except ImportError:  # only Debian's interpreter finds Debian's modules: run the program again with it
     _DEBIAN = "/usr/bin/python3"
     if os.path.exists(_DEBIAN) and os.path.realpath(sys.executable) != os.path.realpath(_DEBIAN) and os.path.isfile(sys.argv[0]):
         os.execv(_DEBIAN, [_DEBIAN, *sys.argv])
@@ -35,7 +35,7 @@ def _crc_tables():
     return one, [one[(one[low] ^ high) & 255] ^ (one[low] >> 8) for high in range(256) for low in range(256)]
 
 
-_CRC1, _CRC2 = _crc_tables()  # of each byte, of each pair of bytes
+_CRC1, _CRC2 = _crc_tables()  # by byte, by pair of bytes
 
 
 def crc32c(data):
@@ -96,7 +96,7 @@ def _mix(u, v):
 
 
 def kudu_hash(s):
-    """The hash of Kudu's Bloom filters, CityHash64 of release 1.0 with constants of its own, of up to 32 bytes."""
+    """The hash of Kudu's Bloom filters for at most 32 bytes: CityHash64 of release 1.0 with Kudu's own constants."""
     def f(size, at):
         return int.from_bytes(s[at:at + size], "little")
 
@@ -130,7 +130,7 @@ def _literals(out, data, pos, length, size):
 
 
 def _copy(out, distance, length, size):
-    """Appends `length` bytes that begin `distance` before the end. They may overlap what they make."""
+    """Appends a copy of the `length` bytes that begin `distance` before the end of `out`. They may overlap the copy."""
     if not 0 < distance <= len(out) or len(out) + length > size:
         raise ValueError("a copy lies outside of the block")
     start = len(out) - distance
@@ -139,7 +139,7 @@ def _copy(out, distance, length, size):
 
 
 def lz4_block(data, size):
-    """One raw block, without framing. Its last sequence has literals only."""
+    """Decompresses one raw block, without framing. Its last sequence has literals only."""
     out, pos = bytearray(), 0
     while True:
         token, pos = data[pos], pos + 1
@@ -164,7 +164,7 @@ def lz4_block(data, size):
 
 
 def snappy(data, size):
-    """The raw format: the size as a varint, then literals and copies."""
+    """Decompresses the raw format: the size as a varint, then literals and copies."""
     out, pos, named = bytearray(), 0, 0
     while True:
         named, pos = named | (data[pos] & 127) << 7 * pos, pos + 1
@@ -174,7 +174,7 @@ def snappy(data, size):
         tag, pos = data[pos], pos + 1
         kind, length = tag & 3, tag >> 2
         if kind == 0:
-            if length >= 60:  # the length stands in 1 to 4 bytes
+            if length >= 60:  # the length is in the next 1 to 4 bytes
                 length, pos = int.from_bytes(data[pos:pos + length - 59], "little"), pos + length - 59
             pos = _literals(out, data, pos, length + 1, size)
         elif kind == 1:
@@ -193,7 +193,7 @@ def snappy(data, size):
 
 
 def _inflate(data, size, wbits, members):
-    """zlib (wbits 15) or GZIP (wbits 31, of which several members in a row are read as one)."""
+    """Decompresses zlib (wbits 15) or GZIP (wbits 31). `members`: several GZIP members in a row are allowed."""
     out = b""
     while True:
         stream = zlib.decompressobj(wbits)
@@ -218,13 +218,13 @@ def gzip(data, size):
 
 
 def zstd(data, size):
-    """One frame."""
+    """Decompresses one frame."""
     if zstandard is None:
         raise Missing("the module zstandard")
     try:
         out = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(data)).read(size + 1)
         whole = zstandard.ZstdDecompressor().decompressobj()
-        if len(out) == size:  # so the whole frame is not too large to look at
+        if len(out) == size:  # then the whole frame is not too large to decompress at once
             whole.decompress(data)
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from None
@@ -237,7 +237,7 @@ def brotli_stream(data, size):
     if brotli is None:
         raise Missing("the module brotli")
     try:
-        out = brotli.decompress(data)  # refuses a stream that is cut off or followed by bytes
+        out = brotli.decompress(data)  # an error if the stream is cut off or followed by bytes
     except brotli.error as error:
         raise ValueError(str(error)) from None
     if len(out) != size:

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Reads CFiles and tables. It was written from cfile/FORMAT.md alone, to prove that the document suffices.
+"""Reads CFiles and tables. It was written from cfile/FORMAT.md alone, to prove that the document is complete.
 
-    reader.py FILE      prints the rows of a column as JSON, one a line: null, a value, an array, or a list of
+    reader.py FILE      prints the rows of a column as JSON, one per line: null, a value, an array, or a list of
                         [repetition level, definition level, value]
-    reader.py TABLE     prints the rows, or nested records, of a table as JSON, one a line
+    reader.py TABLE     prints the rows, or nested records, of a table as JSON, one per line
 
-It aims at clearness, not at speed: a million values a second where a block can be taken at once (fixed widths, bit shuffling), a
-tenth of that for PREFIX and varints. LZO is not read. What is wrong raises Damage, Unsupported or Limit, which say where.
+The code aims at clarity, not at speed. It reads about a million values per second if a block can be decoded at once (fixed
+widths, bit shuffling), a tenth of that for PREFIX and varints. It does not read LZO. Errors are Damage, Unsupported or Limit, and
+name the place.
 
-Values are held raw: integers as int, FLOAT and DOUBLE as their bits (so that no NaN is changed), bool as 0 or 1, everything else
-as bytes. present() makes JSON of them.
+Raw values are int for integers, the bits as int for FLOAT and DOUBLE (so that no NaN is changed), 0 or 1 for bool, and bytes for
+all other types. present() converts them to JSON.
 """
 import bisect
 import functools
@@ -25,7 +26,7 @@ from named_algorithms import crc32c, kudu_hash, xxh64
 # ---------------------------------------------------------------- errors and cursors
 
 class Refused(Exception):
-    """Why a file is not read. `where` names the file, the block and the byte; `what` says what is wrong there."""
+    """The file is not read. `where` names the file, the block and the byte; `what` describes the error."""
 
     def __init__(self, where, what):
         super().__init__(f"{where}: {what}")
@@ -38,19 +39,19 @@ class Unsupported(Refused):
     """The file needs something that this reader does not have."""
 
 class Limit(Refused):
-    """The file is legal, but larger than this reader takes."""
+    """The file is valid, but above a limit of this reader."""
 
 def refuse(when, where, what):
     if when:
         raise Damage(where, what)
 
 MAX_BLOCK_BYTES = 1 << 28  # of a block after decompression
-MAX_BLOCK_ENTRIES = 1 << 24  # a block of 20 bytes may stand for 10^9 values: no list of that length is made
-MAX_LEVELS, MAX_DEPTH = 40, 64  # of an index, of a schema
-MAX_VALUE_BYTES = 1 << 26  # of all values of one block of DELTA_BYTE_ARRAY
+MAX_BLOCK_ENTRIES = 1 << 24  # a block of 20 bytes may encode 10^9 values, too many for a list
+MAX_LEVELS, MAX_DEPTH = 40, 64  # levels of an index, depth of a schema
+MAX_VALUE_BYTES = 1 << 26  # all values of one block of DELTA_BYTE_ARRAY
 
 class Cursor:
-    """Takes bytes and numbers one after the other, and never beyond the end."""
+    """Takes bytes and numbers one after another. Damage if they are beyond the end."""
 
     def __init__(self, data, where, pos=0, end=None):
         self.data, self.where, self.pos = data, where, pos
@@ -82,7 +83,7 @@ class Cursor:
         return self.number(4)
 
     def vint(self, bits):
-        """Unsigned LEB128 of at most 5 (32 bits) or 10 bytes (64 bits)."""
+        """Takes an unsigned LEB128 number of at most 5 bytes (32 bits) or 10 bytes (64 bits)."""
         value = 0
         for i in range(5 if bits == 32 else 10):
             byte = self.number(1)
@@ -97,7 +98,7 @@ class Cursor:
         return (value >> 1) ^ -(value & 1)
 
     def sub(self, size):
-        """A cursor over the next `size` bytes, which this one passes over."""
+        """Returns a cursor over the next `size` bytes, which this cursor skips."""
         self.refuse(size > self.left(), "the bytes end too early")
         self.pos += size
         return Cursor(self.data, self.where, self.pos - size, self.pos)
@@ -110,7 +111,7 @@ class Cursor:
 CODECS = {
     2: named_algorithms.snappy, 3: named_algorithms.lz4_block, 4: named_algorithms.zlib_stream, 102: named_algorithms.gzip,
     104: named_algorithms.brotli_stream, 106: named_algorithms.zstd,
-}  # 1 is none; 103, LZO, is not read
+}  # 1 is no compression; 103 is LZO, which this reader does not have
 
 def decompress(codec, data, size, where):
     try:
@@ -122,7 +123,7 @@ def decompress(codec, data, size, where):
 
 # ---------------------------------------------------------------- protobuf messages
 
-# Message: field=number:kind. A kind is int, uint, bool, bytes, an enum of 2 or 3 values, or a message; * marks a repeated field.
+# "Message: field=number:kind ...". A kind is int, uint, bool, bytes, an enum of 2 or 3 values, or a message; * is a repeated field.
 MESSAGES = {}
 for _line in """
 Pointer: offset=1:int size=2:int
@@ -152,7 +153,7 @@ Table: schema=1:SchemaNode parts=2:Part* created_by=3:bytes key_columns=4:uint*
         MESSAGES[_name][int(_number)] = (_field, _kind.rstrip("*"), _kind.endswith("*"))
 
 class Message(dict):
-    """The fields of a message that are there. A field that is not there reads as None."""
+    """The fields that are set in a message. A field that is not set reads as None."""
 
     def __getattr__(self, name):
         return self.get(name)
@@ -185,7 +186,7 @@ def parse(name, data, where, depth=0):
     return message
 
 def wire_fields(cursor):
-    """(number, wire type, value) of each field. What stands in a group, which no message here has, is passed over."""
+    """Yields (number, wire type, value) of each field. Skips groups, which no message here has."""
     groups = []
     while cursor.left():
         tag = cursor.vint(32)
@@ -204,7 +205,7 @@ def wire_fields(cursor):
 # ---------------------------------------------------------------- types
 
 class Shape:
-    """What encodings see of a type. kind is int, float, bool, bytes or fixed; size is in bytes."""
+    """The properties of a type that encodings need. kind is int, float, bool, bytes or fixed; size is in bytes."""
 
     def __init__(self, kind, size=0, signed=False, name=""):
         self.kind, self.size, self.signed, self.name = kind, size, signed, name
@@ -213,7 +214,7 @@ class Shape:
             self.format = self.format.upper()
 
     def unpack(self, data):
-        """Values back to back, little-endian."""
+        """Decodes values that are stored back to back, little-endian."""
         if self.format:
             return list(struct.unpack(f"<{len(data) // self.size}{self.format}", data))
         pieces = [data[i:i + self.size] for i in range(0, len(data), self.size)]
@@ -222,7 +223,7 @@ class Shape:
         return [int.from_bytes(piece, "little", signed=self.signed) for piece in pieces]
 
     def memcmp(self, value):
-        """The form whose unsigned order of bytes is the order of the values."""
+        """The memcmp form of a value: the order of these bytes, as unsigned numbers, is the order of the values."""
         if self.kind == "int":
             return (value + (1 << (8 * self.size - 1) if self.signed else 0)).to_bytes(self.size, "big")
         if self.kind == "float":
@@ -261,7 +262,7 @@ def shape_of(type_number, extensions, where):
     return Shape("fixed", length, False, shape.name) if type_number == 107 else shape
 
 def number_of(kudu, extension, default, where, what):
-    """A number of 100 or more stands in the extensions, and Kudu's field then says 999."""
+    """A type, encoding or codec. A number of 100 or more is in the extensions; Kudu's field is then 999."""
     number = default if kudu is None else kudu
     refuse(number is None, where, f"{what} is missing")
     return extension or 0 if number == 999 else number
@@ -271,7 +272,7 @@ def number_of(kudu, extension, default, where, what):
 _BITS = [bytes(byte >> i & 1 for i in range(8)) for byte in range(256)]
 
 def unpack_bits(data, width, count):
-    """`count` bit-packed values, least significant bit first, of at least the bytes that they need."""
+    """Decodes `count` bit-packed values, least significant bit first. `data` has at least the bytes that they need."""
     if width == 0:
         return [0] * count
     data = data[:(count * width + 7) // 8]
@@ -290,7 +291,7 @@ def as_signed(values, bits):
     return [value - whole if value >= half else value for value in values]
 
 def hybrid(cursor, width, count):
-    """`count` values of RLE-hybrid. What comes after them is not looked at."""
+    """Decodes `count` values of RLE-hybrid. Bytes after them are not checked."""
     cursor.limit(count)
     out, value_size = [], (width + 7) // 8
     while len(out) < count:
@@ -298,7 +299,7 @@ def hybrid(cursor, width, count):
         wanted, run = count - len(out), header >> 1
         cursor.refuse(run < 1 or run * (8 if header & 1 else 1) > 0x7FFFFFFF, "a run has 0 values or more than 2^31 - 1")
         if header & 1:
-            if run * 8 >= wanted:  # the last run needed may end with the last value needed
+            if run * 8 >= wanted:  # the last run may be cut off after the last value that is needed
                 packed = cursor.take(min(run * width, cursor.left()))
                 cursor.refuse(len(packed) * 8 < wanted * width, "a literal run is cut off")
                 out += unpack_bits(packed, width, wanted)
@@ -312,7 +313,7 @@ def hybrid(cursor, width, count):
 
 @functools.cache
 def _group_layouts(count, field):
-    """For each selector of `count` fields of bits: where each integer begins and ends after it, and where the last one ends."""
+    """For each selector of `count` fields of `field` bits: the begin and end of each integer after it, and the end of the last."""
     layouts = []
     for selector in range(1 << (count * field)):
         sizes = [(selector >> field * (count - 1 - i) & (1 << field) - 1) + 1 for i in range(count)]
@@ -321,7 +322,7 @@ def _group_layouts(count, field):
     return layouts
 
 def group_varints(cursor, groups, count=4, field=2):
-    """All integers of some groups: of 4 integers after 4 fields of 2 bits, or of 5 after 5 fields of 3 bits."""
+    """Decodes groups of 4 integers with 4 fields of 2 bits before them, or of 5 integers with 5 fields of 3 bits."""
     out, layouts = [], _group_layouts(count, field)
     for _ in range(groups):
         layout, size = layouts[cursor.number((count * field + 7) // 8) & (1 << count * field) - 1]
@@ -331,7 +332,7 @@ def group_varints(cursor, groups, count=4, field=2):
 
 # ---------------------------------------------------------------- Kudu's data blocks
 
-# Each takes a cursor over the encoded values, the shape and the dictionary, and returns (count, first ordinal, values).
+# Each function takes a cursor over the encoded values, the shape and the dictionary, and returns (count, first ordinal, values).
 
 def kudu_plain(cursor, shape, dictionary=None):
     if shape.kind == "bytes":
@@ -397,13 +398,13 @@ def kudu_rle(cursor, shape, dictionary=None):
 _SWAPS = ((7, bytes.fromhex("00aa00aa00aa00aa")), (14, bytes.fromhex("0000cccc0000cccc")), (28, bytes.fromhex("00000000f0f0f0f0")))
 
 def unshuffle(data, size):
-    """Bytes of elements of `size` bytes from rows of bits: row 8j + b holds bit b of byte j of each element."""
+    """Restores elements of `size` bytes from rows of bits: row 8j + b holds bit b of byte j of each element."""
     row = len(data) // (8 * size)
     out = bytearray(len(data))
     for j in range(size):
         rows = data[8 * j * row:8 * (j + 1) * row]
-        # The 8 bytes that stand in one column of the 8 rows are a matrix of bits. Its transpose holds byte j of 8 elements.
-        # All columns are transposed at once, as one long number, by exchanging squares of 1, 2 and 4 bits.
+        # The 8 bytes at the same position of the 8 rows are a matrix of 8 x 8 bits. Its transpose holds byte j of 8 elements.
+        # All matrices are transposed at once, as one long number, by exchanging squares of 1, 2 and 4 bits.
         columns = bytearray(8 * row)
         for b in range(8):
             columns[b::8] = rows[b * row:(b + 1) * row]
@@ -451,8 +452,8 @@ KUDU = {
 
 # ---------------------------------------------------------------- Parquet's data blocks
 
-# Each takes a cursor over the page, the number of values, Parquet's type as a Shape and the dictionary. Integers come as unsigned
-# ones; FIXED_LEN_BYTE_ARRAY, INT96 and integers of 16 bytes have the shape fixed.
+# Each function takes a cursor over the page, the number of values, Parquet's type as a Shape and the dictionary, and returns the
+# values. Integers are unsigned; FIXED_LEN_BYTE_ARRAY, INT96 and integers of 16 bytes have the shape fixed.
 
 def parquet_plain(cursor, count, shape, dictionary=None):
     if shape.kind == "bool":
@@ -475,9 +476,9 @@ def parquet_rle(cursor, count, shape, dictionary=None):
     return hybrid(cursor.sub(cursor.fixed32()), 1, count)
 
 def delta_integers(cursor, count, bits, lenient=False):
-    """DELTA_BINARY_PACKED. Returns unsigned values and, for skip tables, block size and the places where blocks begin and end.
+    """DELTA_BINARY_PACKED. Returns unsigned values and, for skip tables, the block size and where blocks begin and end.
 
-    lenient takes miniblocks of any multiple of 8, for the examples of Parquet's first documents.
+    `lenient` allows miniblocks of any multiple of 8, for the examples in Parquet's first documents.
     """
     if count == 0 and cursor.left() == 0:
         return [], 0, []
@@ -599,7 +600,7 @@ def parquet_shape(shape):
     return shape
 
 def parquet_page(encoding, cursor, count, shape, dictionary=None):
-    """The values of a page whose column has this shape. The dictionary holds values of the shape."""
+    """Decodes a page of a column of this shape. The dictionary holds values of the shape."""
     inner = parquet_shape(shape)
     decode, takes = PARQUET[encoding]
     if not takes(inner):
@@ -620,7 +621,7 @@ def from_parquet(cursor, values, shape):
     return values
 
 def to_parquet_plain(shape, value):
-    """A value's bytes in Parquet's PLAIN encoding, of BYTE_ARRAY without the length: what Bloom filters hash."""
+    """The bytes of a value that Bloom filters hash: Parquet's PLAIN encoding, for BYTE_ARRAY without the length."""
     if shape.kind == "int":
         if shape.size == 16:
             return value.to_bytes(16, "big", signed=shape.signed)
@@ -631,17 +632,20 @@ def to_parquet_plain(shape, value):
 # ---------------------------------------------------------------- data blocks
 
 class Column:
-    """What a block must be known by: its shape, its header and its encoding. extended: each block names its own encoding."""
+    """What is needed to decode a block: the shape, the headers before the values, and the encoding.
+
+    extended: each block names its own encoding.
+    """
 
     def __init__(self, shape, encoding=1, nullable=False, extended=False, levels=None, array=False, dictionary=None):
         self.shape, self.encoding, self.nullable, self.extended = shape, encoding, nullable, extended
         self.levels, self.array, self.dictionary = levels, array, dictionary  # levels: the two maxima, or None
 
 class Block:
-    """Decoded rows. A row is a value, None, of arrays a list, of levels a list of (repetition, definition, value).
+    """A decoded block. A row is a value or None; with arrays, a list; with levels, a list of (repetition, definition, value).
 
-    values: those that are present. nulls: of levels and arrays, the entries without a value. skip, page: an extended block's skip
-    table, and a cursor at its body.
+    values: the values that are present. nulls: the number of nulls; with levels and arrays, of entries without a value. skip,
+    page: the skip table of an extended block, and a cursor at its body.
     """
 
     def __init__(self, encoding, first, values, skip, page):
@@ -649,7 +653,7 @@ class Block:
         self.rows, self.nulls = values, 0
 
 def encoded_values(cursor, column, expected=None):
-    """The block of these encoded values. Their number must be `expected`, if that is known."""
+    """Decodes the values of a block. Their number must be `expected` unless that is None."""
     encoding, skip, page = column.encoding, b"", None
     if not column.extended:
         count, first, values = _kudu_block(cursor, column, encoding)
@@ -762,7 +766,7 @@ class CFile:
                 raise Unsupported(where, f"incompatible feature bit {bit} is not known")
         self.type = number_of(footer.data_type, extensions.data_type, None, where, "data_type")
         self.encoding = number_of(footer.encoding, extensions.encoding, None, where, "encoding")
-        self.codec = number_of(footer.compression, extensions.compression, 1, where, "compression") or 1  # 0 means none too
+        self.codec = number_of(footer.compression, extensions.compression, 1, where, "compression") or 1  # 0 also means none
         if self.codec != 1 and self.codec not in CODECS or self.encoding not in KUDU and self.encoding not in PARQUET:
             raise Unsupported(where, f"codec {self.codec} or encoding {self.encoding} is not known")
         nullable, extended, array, has_levels = bool(footer.is_type_nullable), bits & EXTENDED, bits & ARRAYS, bits & LEVELS
@@ -795,7 +799,7 @@ class CFile:
         return values
 
     def block(self, pointer, what, before=None):
-        """The bytes of a block, checked and decompressed, and the words that say where it is."""
+        """Checks and decompresses a block. Returns its bytes, and a text that says where it is."""
         offset, size = pointer.offset, pointer.size
         where = f"{self.name}, {what} at {offset}"
         end = self.last_byte if before is None else before
@@ -824,7 +828,7 @@ class CFile:
         return info and (info.root_block or Message())
 
     def node(self, pointer, by, before=None):
-        """A node of the positional (by "ordinal") or value index: whether it is a leaf, and its (key, pointer)."""
+        """Reads a node of the positional index (by "ordinal") or value index. Returns whether it is a leaf, and its (key, pointer)s."""
         if (pointer.offset, by) in self._nodes:
             return self._nodes[pointer.offset, by]
         data, where = self.block(pointer, f"index node by {by}", before)
@@ -857,7 +861,7 @@ class CFile:
         return self._nodes[pointer.offset, by]
 
     def leaves(self, by):
-        """All (key, pointer to a data block) of a tree, in order. Every node is checked on the way."""
+        """All (key, pointer to a data block) of a tree, in order. Checks every node."""
         if by not in self._leaves:
             self._leaves[by] = []
             self._walk(self.root(by), by, None, 1, self.last_byte, 0)
@@ -868,7 +872,7 @@ class CFile:
         return self._leaves[by]
 
     def _walk(self, pointer, by, first_key, depth, before, after):
-        """Walks a node. All blocks below it stand after `after`, where the entry before it ends."""
+        """Adds the leaf entries below a node to self._leaves. All blocks below it must begin at `after` or later."""
         leaf, entries = self.node(pointer, by, before)
         where = f"{self.name}, index node by {by} at {pointer.offset}"
         if depth > MAX_LEVELS:
@@ -886,7 +890,7 @@ class CFile:
             after, last = child.offset + child.size, None
 
     def _descend(self, by, wanted):
-        """The last entry whose key is <= (by ordinal) or < (by value) the wanted one, else the first; None in an empty tree."""
+        """The data block of the last key <= (by ordinal) or < (by value) `wanted`; else the first one; None in an empty tree."""
         pointer, leaf = self.root(by), False
         for _ in range(MAX_LEVELS):
             leaf, entries = self.node(pointer, by)
@@ -905,7 +909,7 @@ class CFile:
         return block
 
     def seek_ordinal(self, ordinal):
-        """The row with this ordinal, by way of the positional index."""
+        """The row with this ordinal, found with the positional index."""
         if not 0 <= ordinal < self.num_values:
             raise IndexError(ordinal)
         block = self.data_block(self._descend("ordinal", ordinal))
@@ -931,11 +935,11 @@ class CFile:
     # -- contents
 
     def is_bloom(self):
-        """Kudu's Bloom filter files have 0 values, and a value index only whose blocks hold a filter each."""
+        """True for Kudu's Bloom filter files. They have 0 values, and only a value index; each of its blocks holds a filter."""
         return self.num_values == 0 and not self.footer.posidx_info and bool(self.root("value")) and bool(self.leaves("value"))
 
     def bloom_filters(self):
-        """(first key, number of hash functions, bits) of each block of a Bloom filter file."""
+        """Yields (first key, number of hash functions, bits) of each block of a Bloom filter file."""
         for key, pointer in self.leaves("value"):
             data, where = self.block(pointer, "Bloom filter")
             cursor = Cursor(data, where)
@@ -943,7 +947,7 @@ class CFile:
             yield key, header.num_hash_functions or 0, cursor.rest()
 
     def blocks(self):
-        """All data blocks in order, each checked to begin where the one before it ends."""
+        """Yields all data blocks in order. Each must begin at the row where the block before it ends."""
         if self.is_bloom():
             return
         by = "ordinal" if self.root("ordinal") or not self.root("value") else "value"
@@ -977,7 +981,7 @@ class CFile:
 SALTS = [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31]
 
 def kudu_bloom_has(functions, bits, key):
-    """Whether a key may be in one of Kudu's Bloom filters. Keys of more than 32 bytes are not looked up."""
+    """True if a key may be in this Bloom filter of Kudu. ValueError for keys of more than 32 bytes."""
     h = kudu_hash(key)
     places = ((h + k * (h >> 32) & 0xFFFFFFFF) % (8 * len(bits)) for k in range(functions))
     return all(bits[place >> 3] >> (place & 7) & 1 for place in places)
@@ -988,7 +992,7 @@ class SplitBlockBloom:
         self.words = struct.unpack(f"<{len(data) // 4}I", data)
 
     def has(self, data):
-        """Whether a value may be in it. `data`: its bytes in Parquet's PLAIN encoding."""
+        """True if a value may be in the filter. `data`: the value as to_parquet_plain() returns it."""
         h = xxh64(data)
         block = (h >> 32) * (len(self.words) // 8) >> 32
         x = h & 0xFFFFFFFF
@@ -1006,7 +1010,7 @@ class Node:
         self.name, self.repetition, self.children, self.kind, self.column = name, repetition, children, kind, column
 
     def number(self, repetitions=0, definitions=0):
-        """Counts the REPEATED, and the OPTIONAL and REPEATED nodes down to each node. Sets and returns the leaves, in order."""
+        """Sets the maximum repetition and definition levels, and the leaves, of this node and all below. Returns the leaves."""
         self.repetitions = repetitions + (self.repetition == REPEATED)
         self.definitions = definitions + (self.repetition != REQUIRED)
         below = [leaf for child in self.children for leaf in child.number(self.repetitions, self.definitions)]
@@ -1014,9 +1018,9 @@ class Node:
         return self.leaves
 
 def assemble(node, entries, where):
-    """A group, or the value of a leaf, from the entries of its leaves: {leaf: [(repetition, definition, value), ...]}.
+    """Makes a group, or the value of a leaf, from the entries of its leaves: {leaf: [(repetition, definition, value), ...]}.
 
-    A group is a dict. A field that is not there is None, a REPEATED one is a list.
+    A group is a dict. A missing field is None; a REPEATED field is a list.
     """
     if not node.children:
         [column] = entries.values()
@@ -1038,7 +1042,7 @@ def assemble(node, entries, where):
     return record
 
 def _instances(child, mine, where):
-    """The entries of a REPEATED node, divided where it stands again."""
+    """Divides the entries of a REPEATED node into those of each occurrence."""
     divided = []
     for column in mine.values():
         starts = [i for i, entry in enumerate(column) if i == 0 or entry[0] <= child.repetitions]
@@ -1047,7 +1051,7 @@ def _instances(child, mine, where):
     return [dict(zip(mine, pieces)) for pieces in zip(*divided)]
 
 def pretty(node, value, convert):
-    """A record with each value converted, a LIST as a list, and a MAP as a list of pairs."""
+    """Returns a record with each value converted, a LIST as a list, and a MAP as a list of pairs."""
     if value is None or not node.children:
         return None if value is None else convert(node, value)
     out = {}
@@ -1064,7 +1068,7 @@ def pretty(node, value, convert):
     return items if bare else [list(item.values())[0] for item in items]
 
 def compound_key(values, shapes):
-    """The values of several columns as one string whose order is that of the rows."""
+    """The values of a row in several columns as one string. The order of these strings is the order of the rows."""
     forms = [shape.memcmp(value) for value, shape in zip(values, shapes)]
     for i, shape in enumerate(shapes[:-1]):
         if shape.kind == "bytes":
@@ -1118,7 +1122,7 @@ class Table:
         return node
 
     def files(self, part):
-        """The CFiles of a part, one for each leaf, and after them that of the compound keys, if there are any."""
+        """The CFiles of a part, one for each leaf. The last one is that of the compound keys, if the table has them."""
         out = []
         for leaf, entry in zip([*self.leaves, None], part.columns):
             names = [(name or b"").decode("utf-8", "surrogateescape") for name in (part.directory, entry.file_name)]
@@ -1143,7 +1147,7 @@ class Table:
         refuse(not fits, file.name, "the file has other levels, or other nulls, than the schema")
 
     def rows(self):
-        """Rows as dicts of raw values, as assemble() makes them."""
+        """Yields rows as dicts of raw values, as assemble() returns them."""
         for part in self.parts:
             files = self.files(part)[:len(self.leaves)]
             for row in zip(*(file.rows() for file in files)):
@@ -1156,7 +1160,7 @@ class Table:
 # ---------------------------------------------------------------- output
 
 def present(shape, value, extensions=None):
-    """A raw value as JSON."""
+    """Converts a raw value to JSON."""
     if value is None or shape.kind == "int":
         return value
     if shape.kind == "bool":
@@ -1195,4 +1199,4 @@ if __name__ == "__main__":
     except Refused as refused:
         sys.exit(f"{type(refused).__name__}: {refused}")
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever reads the output has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader of the output has closed the pipe: no error

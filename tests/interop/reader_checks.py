@@ -1,4 +1,4 @@
-"""Compares what a file or a table says of its values with the values: indexes, skip tables, statistics, Bloom filters, padding."""
+"""Checks the indexes, skip tables, statistics, Bloom filters and padding of a file or a table against its values."""
 import itertools
 import os
 
@@ -31,14 +31,14 @@ def check_value_keys(file, blocks):
         refuse(any(a > b for a, b in zip([last] + forms, forms)), where, "values do not ascend, but there is a value index")
         right = last < key <= forms[0] or key <= forms[0] == last or block is blocks[0] and key <= forms[0]
         refuse(not right, where, f"the value key {key.hex()} does not lead to its block")
-        # Writers take the shortest key, but not for Kudu's delta files, which have no positional index.
+        # Writers use the shortest key, except in Kudu's delta files, which have no positional index.
         shortest = forms[0][:len(os.path.commonprefix([last, forms[0]])) + 1]
         refuse(file.root("ordinal") and key != shortest, where, f"the value key {key.hex()} is not the shortest")
         last = forms[-1]
 
 
 def check_layout(file, places):
-    """Blocks must not overlap, and bytes that no pointer covers are zero."""
+    """Blocks must not overlap, and bytes outside of all blocks must be zero."""
     pointers = [pointer for place in places for pointer in place]
     pointers += [child for leaf, entries in file._nodes.values() if not leaf for _, child in entries]
     pointers += [file.root("ordinal"), file.root("value"), file.footer.dict_block_ptr, (file.footer.extensions or Message()).statistics]
@@ -54,20 +54,20 @@ def check_layout(file, places):
 
 
 class Deltas:
-    """Integers of DELTA_BINARY_PACKED at a cursor, and the entries of skip tables for them."""
+    """Decodes integers of DELTA_BINARY_PACKED at a cursor, and checks their entries in skip tables."""
 
     def __init__(self, cursor, count, size):
         self.at, self.size = cursor.pos, size
         self.values, self.block_size, self.starts = delta_integers(cursor, count, 8 * size)
 
     def check(self, skip, k):
-        """The place of the block that the value after value k is in, and value k."""
+        """Checks an entry: the position of the delta block with the value after value k, and value k."""
         place, value = skip.fixed32(), skip.number(self.size)
         skip.refuse(place != self.starts[k // self.block_size] or value != self.values[k], f"the skip table is wrong about value {k}")
 
 
 def check_skip_table(block, shape):
-    """The skip tables of DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY. Other encodings have none."""
+    """Checks a skip table of DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY or DELTA_BYTE_ARRAY. Other encodings have none."""
     skip, page, values = Cursor(block.skip, f"{block.page.where}, skip table"), block.page, block.values
     count, start = len(values), page.pos
     entries = range(1024, count, 1024)
@@ -94,9 +94,9 @@ def check_skip_table(block, shape):
                 there = at == 0xFFFFFFFF or kept[at:at + len(prefix)] == prefix
                 skip.refuse(not there, f"it is wrong about the prefix of value {k}")
         if prefixes:
-            skip.rest()  # the bytes of prefixes
+            skip.rest()  # the bytes of the prefixes, checked above
     else:
-        skip.rest()  # ignored
+        skip.rest()  # readers ignore it
     skip.done("the last entry")
 
 
@@ -104,18 +104,18 @@ def check_skip_table(block, shape):
 
 
 def measure(values, nulls, shape):
-    """What statistics should say of these values: their number, that of nulls and NaN, and the bounds."""
+    """The expected statistics of these values: the number of values, of nulls and of NaN, the minimum and the maximum."""
     forms = [shape.memcmp(value) for value in values if not shape.is_nan(value)] if shape.name != "INT96" else []
     nans = len(values) - len(forms) if shape.kind == "float" else 0
     low, high = min(forms, default=None), max(forms, default=None)
-    if shape.kind == "float":  # a zero is -0 as minimum, +0 as maximum
+    if shape.kind == "float":  # a minimum of zero is written as -0, a maximum of zero as +0
         minus, plus = shape.memcmp(1 << (8 * shape.size - 1)), shape.memcmp(0)
         low, high = minus if low == plus else low, plus if high == minus else high
     return len(values), nulls, nans, low, high
 
 
 def cut(key, upwards):
-    """A bound that is longer than 64 bytes is cut. Returns the bound, or None, and whether it is inexact."""
+    """Cuts a bound of more than 64 bytes. Returns the bound, or None if there is none, and whether it is inexact."""
     if key is None or len(key) <= 64:
         return key, False
     key = key[:64]
@@ -130,7 +130,7 @@ def check_entry(entry, expected, where):
     refuse(counts != expected[:3], where, f"the counts are {counts}, they should be {expected[:3]}")
     for key, inexact, value, upwards in ((entry.min_key, entry.min_inexact, expected[3], False),
                                          (entry.max_key, entry.max_inexact, expected[4], True)):
-        if key is not None:  # else it is not known
+        if key is not None:  # None: the bound is not known
             bound, is_cut = cut(value, upwards)
             right = (key, bool(inexact)) == (bound, is_cut)
             refuse(not right, where, f"the bound {key.hex()} should be {bound and bound.hex()}")
@@ -154,7 +154,7 @@ def check_statistics(statistics, blocks, shape, where):
 
 
 def check_table(table):
-    """Each file, the compound keys, and what table.cft says of the columns."""
+    """Checks each file, the compound keys, and the counts and bounds in table.cft."""
     for part in table.parts:
         files = table.files(part)
         for file, entry in zip(files, part.columns):

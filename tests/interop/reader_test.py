@@ -3,8 +3,8 @@
 
     reader_test.py [--import CFILE_IMPORT] [--only KIND]
 
-With --import, it also makes tables with cfile-import and compares them with what went in. Prints how many files of each kind
-were read. Exit code 1 if one failed. It takes about 20 s of processor time.
+With --import, also makes tables with cfile-import and compares them with the input. Prints how many files of each kind were
+read. The exit code is 1 if a test failed. Takes about 20 s of processor time.
 """
 import argparse
 import bisect
@@ -33,7 +33,7 @@ passed, failed, counts, seconds = 0, 0, {}, {}
 
 
 class Wrong(Exception):
-    """What was read is not what it should be."""
+    """The reader returned something else than expected."""
 
 
 def expect(actual, expected, what):
@@ -42,7 +42,7 @@ def expect(actual, expected, what):
 
 
 def run(kind, name, test, *arguments):
-    """Runs a test. It returns how many values it compared."""
+    """Runs a test and counts it. The test returns the number of values that it compared."""
     global passed, failed
     start = time.process_time()
     try:
@@ -50,7 +50,7 @@ def run(kind, name, test, *arguments):
     except (Refused, Wrong) as error:
         failed += 1
         print(f"FAILED {kind} {name}: {error}")
-    except Exception as error:  # a fault of the reader itself
+    except Exception as error:  # an error in the reader itself
         failed += 1
         print(f"FAILED {kind} {name}: {type(error).__name__}: {error}")
     else:
@@ -75,7 +75,7 @@ NAMES = {shape.name: number for number, shape in TYPES.items()}
 
 
 def raw(shape, value, hexadecimal=False):
-    """A value of a .values.gz as the reader holds it."""
+    """Converts a value of a .values.gz file to the reader's raw value."""
     if value is None:
         return None
     if shape.kind == "float":
@@ -101,7 +101,7 @@ def same_values(actual, expected, shape):
         return
     expect(len(actual), len(expected), "number of values")
     for i, (a, b) in enumerate(zip(actual, expected)):
-        if a != b and not (shape.kind == "float" and shape.is_nan(a) and shape.is_nan(b)):  # JSON has one NaN only
+        if a != b and not (shape.kind == "float" and shape.is_nan(a) and shape.is_nan(b)):  # JSON has only one NaN
             expect(a, b, f"value {i}")
 
 
@@ -116,7 +116,7 @@ OUR_CODECS = {"none": 1, "snappy": 2, "lz4": 3, "zlib": 4, "gzip": 102, "brotli"
 
 
 def probe_trees(file, values):
-    """Seeks through both trees: by ordinal, and by the keys of values and by keys that lie between and beyond them."""
+    """Seeks with both indexes: by ordinal; by the keys of values, and by keys between and beyond them."""
     count = len(values)
     places = sorted({0, 1, count // 3, count // 2, count - 2, count - 1} & set(range(count)))
     if file.root("ordinal"):
@@ -165,7 +165,7 @@ def cfile(path):
         expect(len(filters), len(about["blocks"]), "filters")
         keys = expected_values(path + ".values.gz", shape, True)
         chosen = [key for key in keys[::max(1, len(keys) // 2000)] if len(key) <= 32]
-        for key in chosen:  # the filter of a key is the last one that begins at or before it
+        for key in chosen:  # the filter of a key is the last one whose first key is not greater
             _, functions, bits = filters[max(0, bisect.bisect_right([first for first, _, _ in filters], key) - 1)]
             expect(reader.kudu_bloom_has(functions, bits, key), True, f"key {key.hex()} in its filter")
         strangers = sum(reader.kudu_bloom_has(functions, bits, b"no key %d" % i) for i in range(300))
@@ -178,14 +178,14 @@ def cfile(path):
 
 
 def printed(path):
-    """What reader.py prints of a file or a table."""
+    """Returns what reader.py prints for a file or a table."""
     with contextlib.redirect_stdout(io.StringIO()) as out:
         reader.main(path)
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
 def output(path):
-    """What reader.py prints of a file is what stands beside it."""
+    """Compares what reader.py prints for a golden file with its .values.gz file."""
     lines = gzip.decompress(read(path + ".values.gz")).decode().splitlines()
     expect(printed(path + ".cfile"), [json.loads(line) for line in lines], "output")
     return len(lines)
@@ -216,13 +216,13 @@ PAGES = {
 
 
 def levels_stream(cursor, width, count):
-    """Levels as RLE-hybrid, of a width of at most 32."""
+    """Decodes levels in RLE-hybrid. The width is at most 32 bits."""
     cursor.refuse(width > 32, f"levels have {width} bits")
     return reader.hybrid(cursor, width, count)
 
 
 def bit_packed_levels(cursor, width, count):
-    """BIT_PACKED (104): values from the most significant bit of a byte down."""
+    """Decodes BIT_PACKED (104): the first value is in the most significant bits of a byte."""
     cursor.refuse(width > 32, f"levels have {width} bits")
     packed = cursor.take((count * width + 7) // 8)
     number, total = int.from_bytes(packed, "big"), len(packed) * 8
@@ -252,7 +252,7 @@ def decode_page(about, data, folder, lenient=False):
 
 
 def page_values(about):
-    """The values that stand beside a page, as the reader holds them."""
+    """The expected values of a page, from its .json file, as the reader's raw values."""
     if "values_runs" in about:
         return [int(value) for value, count in about["values_runs"] for _ in range(count)]
     form = about["values_format"]
@@ -266,7 +266,7 @@ def page(path):
     data = read(path + ".bin")
     if about.get("bytes_hex") is not None:
         expect(data.hex(), about["bytes_hex"], "bytes")
-    if about.get("spec_valid") is False:  # decodes only where a reader is told to take small miniblocks
+    if about.get("spec_valid") is False:  # only a lenient reader decodes it, because its miniblocks are too small
         must_refuse(about, data, folder)
         expect(decode_page(about, data, folder, lenient=True), page_values(about), "values")
     else:
@@ -312,7 +312,7 @@ def pages(kind, folder, test):
 
 
 def parse_message(text):
-    """The schema of a golden file, `message m { optional group a (LIST) { ... } }`, as nodes."""
+    """Parses the schema of a golden file, `message m { optional group a (LIST) { ... } }`. Returns the root and the leaves."""
     tokens = re.findall(r"[\w]+|[{};()]", text)
     words = ["required", "optional", "repeated"]
     position = 0
@@ -352,7 +352,7 @@ def paths(node, before=""):
 
 
 def completed(node, record):
-    """A golden record leaves out what is not there: null, or an empty list."""
+    """Adds missing fields to a golden record: None, or an empty list."""
     if record is None or not node.children:
         return record
     return {child.name: [completed(child, v) for v in record.get(child.name, [])] if child.repetition == 2
@@ -360,7 +360,7 @@ def completed(node, record):
 
 
 def nested(path):
-    """The levels decode to those of the triples, and the triples make the records again."""
+    """Checks that the encoded levels decode to those of the triples, and that the triples assemble to the records."""
     about = load(path)
     root, leaves = parse_message(about["schema"])
     expect(list(paths(root)), [column["path"] for column in about["columns"]], "leaves")
@@ -395,7 +395,7 @@ WORDS = {shape.name.lower(): number for number, shape in TYPES.items()} | {"uuid
 
 
 def parse_values(text, shape):
-    """The values after `= `: numbers, words, quoted text, UUIDs."""
+    """Parses the values after `= `: numbers, words, quoted text, UUIDs."""
     if shape.kind == "bytes":
         return [json.loads(text).encode() for text in re.findall(r'"(?:[^"\\]|\\.)*"', text)]
     out = []
@@ -412,7 +412,7 @@ def parse_values(text, shape):
 
 
 def example(info, data, text):
-    """Decodes the bytes of a fence and compares them with its line `= values`. Returns the number of values."""
+    """Decodes the bytes of a hexdump in FORMAT.md and compares them with its line `= values`. Returns the number of values."""
     words = info.split()
     kind, options = words[0], dict(word.split("=") for word in words if "=" in word)
     words = [word for word in words if "=" not in word]
@@ -473,14 +473,14 @@ def example(info, data, text):
 
 
 def bound(key):
-    """The double of a memcmp form, as the document writes it."""
+    """The double of a memcmp form, as FORMAT.md writes it."""
     bits = int.from_bytes(key, "big")
     number = struct.unpack(">d", (bits ^ (1 << 63) if bits >> 63 else bits ^ (1 << 64) - 1).to_bytes(8, "big"))[0]
     return str(number).removesuffix(".0")
 
 
 def examples(path):
-    """The fences of FORMAT.md."""
+    """Tests the hexdumps of FORMAT.md."""
     document = read(path).decode()
     for info, body in re.findall(r"^```hexdump ([^\n]*)\n(.*?)^```$", document, re.M | re.S):
         data, text = bytearray(), ""
@@ -499,7 +499,7 @@ def examples(path):
 
 
 def sentences():
-    """The examples that FORMAT.md has in sentences."""
+    """Tests the examples in the text of FORMAT.md."""
     expect(reader.crc32c(b"123456789").to_bytes(4, "little").hex(), "839206e3", "CRC32C, stored as fixed32")
     key = reader.compound_key([b"a\0b", -1, b"c"], [TYPES[8], TYPES[5], TYPES[8]])
     expect(key.hex(" "), "61 00 01 62 00 00 7f ff ff ff 63", "compound key")
@@ -517,7 +517,7 @@ def sentences():
 # ---------------------------------------------------------------- damage
 
 
-# What a change of one byte of FORMAT.md's file of version 1, which has no checksums, is refused for.
+# Changes of one byte in the file of version 1 of FORMAT.md, which has no checksums: {offset: (new byte, part of the error)}.
 CHANGES = {
     0x00: (0x6A, "no magic"), 0x08: (0xFF, "overlap"), 0x10: (0x03, "too early"), 0x14: (0x01, "should be 0"),
     0x20: (0x01, "not 4 bytes"), 0x21: (0x14, "before its parent"), 0x22: (0x03, "do not ascend"), 0x28: (0x7F, "does not fit"),
@@ -527,7 +527,7 @@ CHANGES = {
 
 
 def exact_damage(data):
-    """Each change is refused for its own reason, which names the place."""
+    """Checks that each of CHANGES is refused with its own error, which names the place."""
     for at, (byte, reason) in CHANGES.items():
         try:
             check_file(CFile(data[:at] + bytes([byte]) + data[at + 1:], "file"))
@@ -539,9 +539,9 @@ def exact_damage(data):
 
 
 def damage(path):
-    """Copies of a file with one bit changed, and copies that are cut off. Each is refused, or reads as rows: no other error occurs.
+    """Reads copies of a file with one bit changed, and copies that are cut off. Each is refused or read; no other error may occur.
 
-    In a file with checksums each change is refused, but for one in the zeros between blocks.
+    In a file with checksums each changed bit is refused, except in the zeros between blocks.
     """
     data = read(path)
     whole = CFile(data, "file")
@@ -550,7 +550,7 @@ def damage(path):
     used += [(p.offset, p.offset + p.size) for by in ("ordinal", "value") if whole.root(by) for _, p in whole.leaves(by)]
     step, refused = max(1, len(data) // 61), 0
     copies = [(i, bytes([*data[:i], data[i] ^ 1 << i % 8, *data[i + 1:]])) for i in range(0, len(data), step)]
-    # Numbers are small, so a change of a high bit in the last bytes, the trees and the footer, tells more than others.
+    # Most numbers are small, so a change of a high bit in the last bytes (index trees and footer) is more likely to matter.
     copies += [(i, bytes([*data[:i], data[i] ^ 128, *data[i + 1:]])) for i in range(max(0, len(data) - 60), len(data))]
     copies += [(0, data[:len(data) * i // 12]) for i in range(12)]
     for i, copy in copies:
@@ -563,7 +563,7 @@ def damage(path):
                 raise Wrong(f"a changed bit in byte {i} was not seen")
     refuse = reader.refuse
     reader.refuse = lambda when, where, what: refuse(when and what != "the checksum is wrong", where, what)
-    try:  # once more without checksums, so that the rules of all layers see the change
+    try:  # once more without checksums, so that the checks of all layers see the change
         for i, copy in copies:
             try:
                 check_file(CFile(copy, "copy"))
@@ -588,7 +588,7 @@ def damaged_files():
 
 INTEGERS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "int128": 128, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64}
 WIDE = ["plain", "bit-shuffle", "parquet-plain", "parquet-byte-stream-split", "parquet-dict"]
-CHOICES = {  # which encodings a shape takes
+CHOICES = {  # the encodings that a shape supports
     "int": ["plain", "rle", "bit-shuffle", "parquet-plain", "parquet-group-varint", "parquet-delta", "parquet-dict",
             "parquet-byte-stream-split", "auto"],
     "int16": WIDE + ["auto"],
@@ -602,7 +602,7 @@ COMPRESSIONS = ["none", "snappy", "lz4", "zlib", "gzip", "brotli", "zstd", "auto
 
 
 def make_columns(rows):
-    """name: (type, choices, texts, raw values), of every type. Every second column has nulls, some columns ascend."""
+    """Returns columns of every type: {name: (type, choices, texts, raw values)}. Some columns ascend."""
     state = 12345
 
     def random(bits):
@@ -635,7 +635,7 @@ def make_columns(rows):
     for i, value in enumerate((float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 5e-324)):
         prices[i % rows] = value if rows > 2000 else -0.0 if rows > 1 and i < 2 else prices[i % rows]
     columns["price"] = ("double", "float", [repr(v) for v in prices], prices)
-    for name, sign in (("upwards", 1), ("downwards", -1)):  # their zeros, 0 and -0, are bounds in statistics
+    for name, sign in (("upwards", 1), ("downwards", -1)):  # zeros, 0 and -0, are bounds in their statistics
         values = [sign * (i % 9) * 0.5 for i in range(rows)]
         columns[name] = ("double", "float", [repr(v) for v in values], values)
     singles = [float(random(16)) / 8 - 100 for _ in range(rows)]
@@ -644,13 +644,13 @@ def make_columns(rows):
     columns["flag"] = ("bool", "bool", [str(v).lower() for v in flags], flags)
     words = [f"name-{random(9)}-é" * (1 + random(2)) for _ in range(rows)]
     columns["word"] = ("string", "bytes", words, [word.encode() for word in words])
-    tops = [b"\xff" * (60 + random(3)) + bytes([random(8)]) for _ in range(rows)]  # some have no bound in statistics
+    tops = [b"\xff" * (60 + random(3)) + bytes([random(8)]) for _ in range(rows)]  # some have no maximum in statistics
     columns["top"] = ("binary", "bytes", [value.hex() for value in tops], tops)
     zeros = [bytes(random(2) * random(4) % 3 for _ in range(1 + random(2))) for _ in range(rows)]  # many bytes 00 and 01
     columns["zeros"] = ("binary", "bytes", [value.hex() for value in zeros], zeros)
     sorted_words = [f"/path/{i // 50}/{i:08}" for i in range(rows)]
     columns["path"] = ("varchar", "bytes", sorted_words, [word.encode() for word in sorted_words])
-    long_words = ["x" * 70 + f"{i:08}" for i in range(rows)]  # longer than a bound of statistics
+    long_words = ["x" * 70 + f"{i:08}" for i in range(rows)]  # longer than a bound in statistics may be
     columns["long"] = ("string", "bytes", long_words, [word.encode() for word in long_words])
     for name, kind, size, choices in (("blob", "binary", 0, "bytes"), ("fixed", "fixed(5)", 5, "fixed"),
                                       ("int96", "int96", 12, "int96")):
@@ -673,7 +673,7 @@ def import_table(tool, source, table, *options):
 
 
 def table_of_all_types(tool, folder, rows, turn):
-    """A table with a column of every type. `turn` chooses among the encodings of each and the codecs."""
+    """Tests a table with columns of every type. Every second column has nulls. `turn` chooses the encodings and codecs."""
     columns = make_columns(rows)
     options = ["--block-size", "4KiB" if rows > 100 else "64KiB"]
     lines = [list(columns)]
@@ -703,7 +703,7 @@ def table_of_all_types(tool, folder, rows, turn):
 
 
 def sorted_table(tool, folder, rows, *keys):
-    """A table sorted by some columns: value index of one, compound keys of several. The second part is appended."""
+    """Tests a table sorted by `keys`: one column has a value index, several have compound keys. A second part is appended."""
     columns = make_columns(rows)
     names = ["ascending", "path", "int16_a", "word", "flag", "price", "fixed", "uint8_b", "decimal_38_2_", "zeros"]
     source, path = os.path.join(folder, "sorted.csv"), os.path.join(folder, "-".join(keys))
@@ -736,7 +736,7 @@ def sorted_table(tool, folder, rows, *keys):
 
 
 def json_text(node, value):
-    """A record as the JSON that goes into cfile-import: a LIST as a list, a MAP as an object."""
+    """A record as JSON for cfile-import: a LIST as a list, a MAP as an object."""
     if value is None or not node.children:
         return json.dumps(value)
     if node.kind:
@@ -756,7 +756,7 @@ def json_text(node, value):
 
 
 def distinct_keys(node, record):
-    """A completed record whose maps have each key once, as JSON objects should have it."""
+    """A completed record in which maps have each key only once, because JSON objects need that."""
     if record is None or not node.children:
         return record
     out = {}
@@ -771,7 +771,7 @@ def distinct_keys(node, record):
 
 
 def presented(node, record):
-    """Raw values of a record as JSON has them."""
+    """A record with its raw values converted to JSON."""
     if record is None:
         return None
     if not node.children:
@@ -781,7 +781,7 @@ def presented(node, record):
 
 
 def nested_table(tool, folder, path):
-    """The golden records, imported into a table and read again."""
+    """Imports golden records into a table and reads them again."""
     about = load(path)
     root, _ = parse_message(about["schema"])
     base = os.path.join(folder, os.path.basename(path)[:-5])
@@ -820,7 +820,7 @@ def tables(tool):
 
 
 def nothing_left_out(known):
-    """Each folder of golden files is read here, and each file in it belongs to one that is read."""
+    """Checks that every folder of golden files is read here, and that every file in it belongs to a file that is read."""
     for folder, _, names in os.walk(GOLDEN):
         kind = os.path.relpath(folder, GOLDEN)
         expect(kind in (".", *known), True, f"folder {kind} is read")

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Runs what a document shows and compares what it prints.
+"""Runs the examples of a document and compares their output with the document.
 
 run_blocks.py DOCUMENT cpp PROGRAM    runs PROGRAM, which was built from the first ```cpp block
 run_blocks.py DOCUMENT sh DIRECTORY   runs each block that begins with ```sh run, with DIRECTORY first in PATH
 
-A document may be a header, whose comments are taken. All run in one empty directory, one after the other; each must succeed. If the next block after it begins with ```text, that is what
-must appear on its standard output, where ... at the end of a line stands for any rest of that line.
+A document may be a C++ header; its blocks stand in comments. All blocks run in one directory, which is empty at first, one after
+another; each must succeed. If the next block begins with ```text, it is the expected standard output, in which ... at the end of
+a line stands for any text.
 """
 import os
 import re
@@ -15,7 +16,7 @@ import tempfile
 
 
 def blocks(document):
-    """(info string, contents, line number) of each fenced block."""
+    """Yields (info string, contents, line number) of each fenced block."""
     with open(document, encoding="utf-8") as lines:
         text = re.sub(r"^// ?", "", lines.read(), flags=re.MULTILINE)
     for match in re.finditer(r"^```(\S.*)\n((?:.*\n)*?)```$", text, re.MULTILINE):
@@ -23,7 +24,7 @@ def blocks(document):
 
 
 def matches(expected, printed):
-    """True if the line that was printed is the line that is shown."""
+    """True if the line `printed` matches the line `expected` of the document."""
     if expected.endswith("..."):
         return printed.startswith(expected[:-3])
     return expected == printed
@@ -59,7 +60,7 @@ def main():
             check(f"{document}:{line}", command, next_contents if next_info == "text" else None, environment, directory)
             num_run += 1
             if language == "cpp":
-                break  # only the first one was built
+                break  # only the first block was built
     if num_run == 0:
         sys.exit(f"{document}: no block to run")
     print(f"{num_run} blocks of {document} do what they show")

@@ -1,7 +1,8 @@
 """Runs cfile-dump as its users do: dump_test.py CFILE_DUMP CFILE_IMPORT [--update].
 
-What it prints stands in dump_golden.txt, a session: after "$ cfile-dump ARGUMENTS" the output, then the errors, each
-line with "! " before it, then the exit code if it is not 0. Lines that begin with "=== " are titles. --update writes the file anew: read the difference.
+dump_golden.txt is a session with the expected output. After "$ cfile-dump ARGUMENTS" comes the output, then the errors with "! "
+before each line, then the exit code if it is not 0. Lines that begin with "=== " are titles. --update writes the file again;
+check the difference.
 """
 
 import json
@@ -20,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 GOLDEN = HERE / "dump_golden.txt"
 KUDU = HERE.parent / "golden" / "kudu"
 
-# Names in the session, and the files of a real Kudu behind them.
+# The files in the session, and the files of a real Kudu that they are copies of.
 FILES = {
     "words.cfile": "string_prefix_low_nn_nine",  # 9 strings in one block
     "flags.cfile": "bool_auto_run_n50_nine",  # 9 booleans, 4 of them null
@@ -28,7 +29,7 @@ FILES = {
     "keys.cfile": "key_int32_rle_neg",  # 16 blocks, both indexes
 }
 
-# A table with what is hard to print. Sorted by id.
+# A table with values that are hard to print, sorted by id.
 CSV = '''id,text,day,amount
 -5,plain,2013-01-31,9007199254740993
 0,"two
@@ -63,16 +64,16 @@ class DumpTest(unittest.TestCase):
             [IMPORT, "t.csv", "t", "--quiet", "--sorted-by", "id", "--type", "amount=int64"],
             cwd=cls.folder, check=True, timeout=60)
 
-        # A letter of the first word.
+        # Damage in a letter of the first word.
         words = shutil.copy(cls.folder / "words.cfile", cls.folder / "damaged_words.cfile")
         flip(words, words.read_bytes().index(b"v0"))
-        # The second of two blocks.
+        # Damage in the second of two blocks.
         flip(shutil.copy(cls.folder / "paths.cfile", cls.folder / "damaged_paths.cfile"), 1200)
-        # The first node of the value index, and the footer.
+        # Damage in the first node of the value index, and in the footer.
         flip(shutil.copy(cls.folder / "keys.cfile", cls.folder / "damaged_index.cfile"), 16450)
         flip(shutil.copy(cls.folder / "keys.cfile", cls.folder / "damaged_footer.cfile"), 16700)
         shutil.copy(cls.folder / "words.cfile", cls.folder / "values")
-        # Without its end; without its front.
+        # A file without its end, and a file without its start.
         whole = next(cls.folder.glob("t/part-*/0001-text.cfile")).read_bytes()
         (cls.folder / "torn.cfile").write_bytes(whole[:-10])
         (cls.folder / "headless.cfile").write_bytes(b"\0" * 20 + whole[20:])
@@ -89,7 +90,7 @@ class DumpTest(unittest.TestCase):
 
 class Session(DumpTest):
     def answer(self, command):
-        # Arguments hold no blanks: no quotes needed.
+        # No argument of the session has blanks, so quotes are not needed.
         code, out, error = self.run_dump(*command.split()[1:])
         text = out + "".join(f"! {line}\n" for line in error.splitlines())
         return text + (f"exit code {code}\n" if code != 0 else "")
@@ -225,7 +226,7 @@ class Json(DumpTest):
                         "--compression", "short=none"], cwd=self.folder, check=True, timeout=60)
         self.assertEqual([c["compressions"] for c in json.loads(self.dump("--json", "c"))["columns"]],
                          [["zstd"], ["none"]])
-        # Too small to be compressed, although the file has a codec.
+        # The block is too small to be compressed, although the file has a codec.
         (self.folder / "c.csv").write_text("same,short\nx,1\n")
         subprocess.run([IMPORT, "c.csv", "d", "--quiet", "--encoding", "plain", "--compression", "zstd"],
                        cwd=self.folder, check=True, timeout=60)
@@ -251,7 +252,7 @@ class Json(DumpTest):
             self.assertEqual([bounds(block) for block in blocks], [expected])
             header, line = self.dump("blocks", path).splitlines()
             self.assertEqual((header.split()[-2:], line.split()[-2:]), (["minimum", "maximum"], expected))
-        self.assertNotIn("minimum", json.loads(self.dump("--json", "keys.cfile")))  # Kudu's have none
+        self.assertNotIn("minimum", json.loads(self.dump("--json", "keys.cfile")))  # Kudu's files have no statistics
 
     def test_table_summary(self):
         summary = json.loads(self.dump("--json", "t"))
@@ -268,14 +269,14 @@ class Json(DumpTest):
 
 
 class Columns(DumpTest):
-    """A table's column and part instead of the path of their file."""
+    """The options --column and --part instead of the path of a file."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         shutil.copytree(cls.folder / "t", cls.folder / "parts")
         subprocess.run([IMPORT, "t.csv", "parts", "--quiet", "--append"], cwd=cls.folder, check=True, timeout=60)
-        cls.files = {}  # by table and part: the path of column id
+        cls.files = {}  # by table and part: the path of the file of column id
         for table, count in (("t", 1), ("parts", 2)):
             report = json.loads(subprocess.run([DUMP, "verify", "--json", table], cwd=cls.folder, check=True,
                                                capture_output=True, timeout=60).stdout)
@@ -378,7 +379,7 @@ class Damage(DumpTest):
 
 
 class Surroundings(DumpTest):
-    # Every way to print something. A table, its files and one that is damaged.
+    # All kinds of output.
     PRINTING = ([], ["--json"], ["header"], ["footer", "--json"], ["blocks"], ["blocks", "--json"], ["index"],
                 ["index", "--json"], ["values"], ["values", "--json"], ["values", "--where", "value > 0"], ["at", "7"],
                 ["find", "--json", "7"], ["--help"], ["values", "--help"], ["--version"])
@@ -423,7 +424,7 @@ class Surroundings(DumpTest):
             self.assertEqual((done.stdout.decode(), done.stderr), (f"{codes}\n", b""), command)
 
     def test_ignored_sigpipe(self):
-        # As where a service manager ignores it: an error like any other.
+        # A service manager may start the tool with SIGPIPE ignored. A closed pipe is then an error like any other.
         end, pipe = os.pipe()
         os.close(end)
         done = subprocess.run([DUMP, "values", "keys.cfile"], cwd=self.folder, stdout=pipe, stderr=subprocess.PIPE,
@@ -441,7 +442,7 @@ class Surroundings(DumpTest):
             self.assertEqual(self.run_into(full, "verify", "damaged_words.cfile"), (2, message))
 
     def test_nothing_steers_a_terminal(self):
-        # Names of a folder, columns and keys with what terminals act on: ESC, BEL, DEL, CSI as one character.
+        # Names of folders, columns and keys with control characters for terminals: ESC, BEL, DEL, CSI as one character.
         evil = "e\x1b[31m\x07\x7f\x9bvil"
         csv, table = f"{evil}.csv", f"{evil}.t"
         (self.folder / csv).write_text(f"{evil},id\n{evil},7\n")
@@ -466,7 +467,7 @@ class Surroundings(DumpTest):
                     self.assertNotRegex(error, "[^ -~\n]", (command, path))
                     if form == [] and command != ["records"]:
                         self.assertNotRegex(out, "[^ -~\n\t]", (command, path))
-                    else:  # JSON has its own escapes
+                    else:  # JSON escapes control characters
                         self.assertNotRegex(out, "[\0-\x08\x0b-\x1f]", (command, path))
                         for line in out.splitlines() if command[:1] in (["values"], ["records"]) else [out]:
                             if line and "--schema" not in command:

@@ -36,14 +36,14 @@ class ImportTest(unittest.TestCase):
         (self.folder / name).write_bytes(data)
 
     def import_csv(self, text, *options):
-        """Imports `text` into table t; its summary."""
+        """Imports `text` into table t. Returns the summary."""
         self.write(text)
         done = self.run_tool(IMPORT, "t.csv", "t", "--json", *options)
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
         return json.loads(done.stdout)
 
     def values(self):
-        """The rows of table t, as lists of texts."""
+        """Returns the rows of table t, as lists of texts."""
         done = self.run_tool(DUMP, "values", "t")
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
         return [line.split("\t") for line in done.stdout.decode().splitlines()][1:]
@@ -155,7 +155,7 @@ class RoundTrip(ImportTest):
                 self.assertEqual(columns[2]["compression"], "none" if goal == "speed" else "zstd")
                 self.assertNotEqual(columns[0]["encoding"], "plain")
                 for i, column in enumerate(columns):
-                    # The file says the same.
+                    # The file has the same encodings as the summary.
                     path = sorted(self.folder.glob(goal + "/part-*/*"))[i]
                     file = json.loads(self.run_tool(DUMP, str(path), "--json").stdout)
                     said = [(e["encoding"], e["blocks"], e["compressed_blocks"]) for e in column["encodings"]]
@@ -245,7 +245,7 @@ class Sorting(ImportTest):
         self.assertEqual(self.values(), [["1", "a"], ["2", "b"], ["3", "c"], ["4", "d"]])
 
     def expect_found(self, keys):
-        """What find says: the ordinal of the smallest key that is not less, of equal ones the first."""
+        """Checks that find prints the ordinal of the smallest key that is not less than the wanted one; of equal keys the first."""
         for wanted in range(min(keys) - 1, max(keys) + 2):
             ordinal = min((i for i, key in enumerate(keys) if key >= wanted), key=lambda i: (keys[i], i), default=len(keys))
             done = self.run_tool(DUMP, "find", "--json", "t", str(wanted))
@@ -269,17 +269,17 @@ class Sorting(ImportTest):
             index = self.run_tool(DUMP, "index", "--value", "t", "--column", "k", "--part", str(part)).stdout.decode()
             self.assertEqual(index.startswith("value index\n"), has_index, index)
         self.expect_found([1, 5, 6, 9, 4, 2, 7, 5, 12])
-        # CSV that is appended is still sorted.
+        # Appended CSV is still sorted.
         self.assertEqual(self.import_csv("k\n3\n0\n", "--append")["sorted_by"], ["k"])
         self.expect_found([1, 5, 6, 9, 4, 2, 7, 5, 12, 0, 3])
-        # A mistake is told as ever.
+        # An error in the records is reported as usual.
         self.write('{"k":13}\n{"k":"x"}\n', "more.jsonl")
         done = self.run_tool(IMPORT, "--quiet", "more.jsonl", "t", "--append")
         self.assertEqual((done.returncode, done.stderr.startswith(b"cfile-import: more.jsonl:2: k: ")), (1, True))
 
 
 class Threads(ImportTest):
-    """What is written, and which error is reported, does not depend on their number."""
+    """The files that are written, and the error that is reported, do not depend on the number of threads."""
 
     def table_files(self):
         part = next(self.folder.glob("t/part-*")).name
@@ -287,7 +287,7 @@ class Threads(ImportTest):
         for path in sorted(self.folder.glob("t/**/*")):
             if path.is_file():
                 contents = path.read_bytes()
-                if path.name == "table.cft":  # which names the part, and ends with its own checksum
+                if path.name == "table.cft":  # it has the random name of the part, and ends with a checksum
                     contents = contents[:-4].replace(part.encode(), b"")
                 files[path.name] = hashlib.sha256(contents).hexdigest()
         return files
@@ -336,12 +336,12 @@ class Threads(ImportTest):
         rows = self.rows(40_000)
         line = lambda row: 2 + sum(field.count("\n") for fields in rows[:row] for field in fields) + row
         for threads in ("1", "2", "4"):
-            # Of several wrong values the first, in whatever column.
+            # Of several wrong values, the first one in the file is reported, in any column.
             wrong = [list(row) for row in rows]
             wrong[20_000][1], wrong[20_003][0], wrong[39_999][0] = "x", "y", "z"
             self.expect_error(self.text(wrong), f't.csv:{line(20_000)}:7: column "n": "x" is not of type int64: '
                               "expected an integer", "--threads", threads, "--type", "n=int64", "--type", "id=int64")
-            # A fault in the file, and what seems wrong behind it because quotes no longer match.
+            # A stray quote is reported, not the errors after it, where quotes no longer match.
             wrong = [list(row) for row in rows]
             wrong[20_000][3] = 'a"b'
             wrong[30_000] = ["1"]
@@ -351,13 +351,13 @@ class Threads(ImportTest):
             wrong = rows[:-1] + [["1"], ["2"]]
             self.expect_error(self.text(wrong), f"t.csv:{line(39_999)}:1: expected 6 fields, as in the header, but found 1",
                               "--threads", threads)
-            # What cannot be written, before what cannot be read.
+            # A value that cannot be written is reported before a later value that cannot be read.
             self.expect_error("a,b\n" + "1,x\n" * 100_000 + "1," + "x" * 17_000_000 + "\n" + "1,x\n" * 100_000 + "y,x\n",
                               "t/part-X/0001-b.cfile: the value at ordinal 100000 has 17000000 bytes, above the limit of "
                               "16777216: raise --max-block-size", "--threads", threads, "--type", "a=int64")
 
     def test_memory_is_bounded(self):
-        """Of a file many times as long as what threads may have in hand."""
+        """Imports a file that is much longer than the pieces that threads may hold at once."""
         program = pathlib.Path(IMPORT).read_bytes()
         if b"__asan_init" in program or b"__tsan_init" in program:
             self.skipTest("sanitizers keep memory that was freed")
@@ -371,7 +371,7 @@ class Threads(ImportTest):
             self.assertEqual((done.returncode, done.stderr), (0, b""))
             peaks.append(int(done.stdout) * 1024)
             shutil.rmtree(self.folder / "t")
-        # The mapped file counts as far as it has been read: all of it, with any number of threads.
+        # The peak includes the mapped file, which is read completely with any number of threads.
         self.assertLess(peaks[1] - peaks[0], 32 << 20)
         self.assertLess(peaks[1] - size, 64 << 20)
 
@@ -439,7 +439,7 @@ class Errors(ImportTest):
         self.assertEqual((done.returncode, b"--max-leaves: '-1' is not a number" in done.stderr), (1, True))
         shutil.rmtree(self.folder / "t")
         self.expect_error("a\n1\n", "--type a: expected COLUMN=TYPE" + usage, "--type", "a")
-        self.write("a\n1\n")  # a codec that this build does not have is no wrong use
+        self.write("a\n1\n")  # a codec that this build does not have has an exit code of its own
         done = self.run_tool(IMPORT, "t.csv", "t", "--compression", "lzo")
         if b"not built" in done.stderr:
             self.assertEqual(done.returncode, 4)
@@ -471,7 +471,7 @@ class Errors(ImportTest):
         self.assertEqual(self.run_tool(DUMP, "verify", "t").returncode, 0)
 
     def start_import(self, *arguments, **options):
-        """An import that has begun to write."""
+        """Starts an import and waits until it has begun to write."""
         before = len(list(self.folder.glob("t/*")))
         process = subprocess.Popen([IMPORT, *arguments], cwd=self.folder, stderr=subprocess.PIPE, **options)
         while process.poll() is None and len(list(self.folder.glob("t/*"))) <= before:
@@ -486,9 +486,9 @@ class Errors(ImportTest):
                 with self.subTest(name=name, signal=sent):
                     process = self.start_import(name, "t")
                     process.send_signal(sent)
-                    process.send_signal(sent)  # as terminals that are closed do
+                    process.send_signal(sent)  # twice, like a terminal that is closed
                     _, message = process.communicate(timeout=60)
-                    if process.returncode != 0:  # else it was faster
+                    if process.returncode != 0:  # 0: the import ended before the signal
                         self.assertEqual((process.returncode, message), (-sent, b"cfile-import: interrupted; nothing was written\n"))
                         self.assertFalse((self.folder / "t").exists())
                     else:
@@ -507,7 +507,7 @@ class Errors(ImportTest):
             self.assertEqual((process.returncode, files(), self.values()), (-signal.SIGTERM, before, [["1", "x"]]))
 
     def test_ignored_signal_stays_ignored(self):
-        """As nohup does it."""
+        """A signal that is ignored at the start, as with nohup, does not end the import."""
         self.write("a,b\n" + "1,some text\n" * 1_000_000)
         process = self.start_import("t.csv", "t", "--quiet", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         process.send_signal(signal.SIGHUP)
@@ -517,14 +517,14 @@ class Errors(ImportTest):
 
 class Headers(ImportTest):
     def names(self, text, *options):
-        """The names of columns, what was renamed, and whether there is a header, without a warning."""
+        """Imports `text` and expects no warning. Returns the names of columns, the renamed columns, and whether there is a header."""
         shutil.rmtree(self.folder / "t", ignore_errors=True)
         summary = self.import_csv(text, *options)
         return ([c["name"] for c in summary["columns"]], [(r["column"], r["from"], r["to"]) for r in summary["renamed"]],
                 summary["header"])
 
     def test_columns_without_a_name(self):
-        # R's write.csv, pandas' to_csv
+        # Output of R's write.csv and pandas' to_csv.
         self.assertEqual(self.names('"","x","y"\n"1",1.5,"a"\n"2",2,"b"\n'), (["column_1", "x", "y"], [(1, "", "column_1")], True))
         self.assertEqual(self.names(",0,1\n0,0.5,0.25\n1,1.5,0.75\n"), (["column_1", "0", "1"], [(1, "", "column_1")], True))
         self.assertEqual(self.values(), [["0", "0.5", "0.25"], ["1", "1.5", "0.75"]])
@@ -550,7 +550,7 @@ class Headers(ImportTest):
                       "and 20 more columns were named so (--json lists them)\n", done.stdout.decode())
 
     def test_many_columns(self):
-        """Names are not compared with each other."""
+        """The time does not grow with the square of the number of columns."""
         self.import_csv("a\nx\n")
         for names in ([f"name {i}" for i in range(200_000)], ["b"] * 200_000, [""] * 200_000):
             self.write(",".join(names) + "\n" + ",".join("1" for _ in names) + "\n")
@@ -572,7 +572,7 @@ class Headers(ImportTest):
                 ("1,2.5,x\n2,3,y\n", ["int32", "double", "string"]),
                 ("0.5\n1\n", ["double"]),
                 ("3000000000,a\n1,b\n", ["int64", "string"]),
-                ("2020-01-01,\n2020-01-02,5\n,\n", ["date", "int32"]),  # a null where there are others
+                ("2020-01-01,\n2020-01-02,5\n,\n", ["date", "int32"]),  # its null is in a column with other nulls
                 ("true,2020-01-01T00:00:00Z\nfalse,2020-01-01\n", ["bool", "timestamp(us,UTC)"]),
                 ("x,1\ny,2\n,3\n", ["string", "int32"])]:
             with self.subTest(text=text):
@@ -596,7 +596,7 @@ class Headers(ImportTest):
     def test_header_is_said(self):
         self.assertEqual(self.names("1,2\n3,4\n", "--header", "yes"), (["1", "2"], [], True))
         self.assertEqual(self.values(), [["3", "4"]])
-        self.assertEqual(self.names("1,2\n3,4\n", "--type", "2=int64"), (["1", "2"], [], True))  # a name that the line has
+        self.assertEqual(self.names("1,2\n3,4\n", "--type", "2=int64"), (["1", "2"], [], True))  # the line has the name 2
         self.assertEqual(self.names("a,a\nb,c\n", "--header", "no", "--sorted-by", "column_2"), (["column_1", "column_2"], [], False))
         self.assertEqual(self.values(), [["a", "a"], ["b", "c"]])
         self.write("5,6\n")
@@ -719,7 +719,7 @@ class Records(ImportTest):
         text = "".join(json.dumps(r, separators=(",", ":"), ensure_ascii=False) + "\n" for r in records)
         summary = self.import_records(text)
         printed = self.records()
-        # Fields are in the order of the schema; other than that, all is as it was.
+        # The records are equal, except that fields are in the order of the schema.
         self.assertEqual([json.loads(line) for line in printed.splitlines()], records)
         self.assertEqual(self.records("--schema"), summary["schema"])
         done = self.run_tool(IMPORT, "r.jsonl", "t2")
@@ -727,14 +727,14 @@ class Records(ImportTest):
         self.assertIn("\nt2: 500 records, 5 columns\n", done.stdout.decode())
 
     def test_schema_is_that_of_all_records(self):
-        """What comes behind the 4 MiB that the schema is found from first."""
+        """Records after the first 4 MiB, from which the schema is found first."""
         first = '{"i":1,"u":18446744073709551615,"d":0.5,"s":"%s","l":[],"o":{},"e":["x"],"b":true,"n":null}\n' % ("x" * 100_000)
         same = ""
         no_element, no_field = first.replace('"o":{}', '"o":{"a":null}'), first.replace('"l":[]', '"l":[null]')
         settled = no_field.replace('"o":{}', '"o":{"a":null}')
         for first, late in [
                 (first, same), (settled, same),
-                (settled, '{"i":1}\n'),  # what was required is missing
+                (settled, '{"i":1}\n'),  # required fields are missing
                 (settled, settled.replace('"i":1', '"i":1.5')),
                 (settled, settled.replace('"i":1', '"i":-0')),
                 (settled, settled.replace('"u":18446744073709551615', '"u":null')),

@@ -1,4 +1,4 @@
-// JSON Lines parsed into records, printed from them, and their schema found.
+// Tests parsing and printing of records as JSON Lines, and finding their schema.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string_view Line(const std::string& padded) {
   return std::string_view(padded).substr(0, padded.size() - kJsonPadding);
 }
 
-// `json` told to a printer of all leaves.
+// Parses `json` and prints the record with all leaves.
 absl::StatusOr<std::string> Print(const RecordSchema& schema, const std::string& json,
                                   JsonSchema origin = JsonSchema::kGiven) {
   std::vector<size_t> leaves(schema.leaves().size());
@@ -75,15 +75,15 @@ TEST(JsonRecords, RoundTrips) {
     ASSERT_TRUE(printed.ok()) << json << printed.status();
     EXPECT_EQ(*printed, std::string(json) + "\n");
   }
-  // Other spellings, and what JSON tells apart and the schema does not.
+  // Other spellings, and JSON that differs although the records are equal.
   const std::pair<const char*, const char*> same[] = {
       {R"( { "i" : 1 , "r" : null, "g":null, "l":null } )", R"({"i":1})"},
       {R"({"r":[]})", R"({})"},
-      // The same field in other objects.
+      // The same field in several objects is not a repeated key.
       {R"({"l":[{"x":1},{"x":1}],"g":{"x":1}})", R"({"l":[{"x":1},{"x":1}],"g":{"x":1}})"},
       {R"({"i":"12","d":"1e3","u":"7","f":3})", R"({"i":12,"d":1000.0,"u":7,"f":3.0})"},
       {R"({"price":12.5,"big":5,"f":0.1})", R"({"price":"12.50","big":"5","f":0.1})"},
-      // Too near to 0.
+      // Numbers too near to 0 become 0.
       {R"({"d":-1e-400,"f":1e-99})", R"({"d":-0.0,"f":0.0})"},
       {R"({"d":1e-99999999999999999999})", R"({"d":0.0})"},
       {R"({"s":"\u00e9\ud83d\ude00"})", "{\"s\":\"é😀\"}"},
@@ -149,7 +149,7 @@ TEST(JsonRecords, ErrorsNameFieldAndType) {
   EXPECT_FALSE(Print(schema, deep).ok());
 }
 
-// A map without its keys cannot be an object.
+// A map that is read without its keys is printed as an array.
 TEST(JsonRecords, MapsWithoutKeys) {
   const RecordSchema schema = TestSchema();
   const std::vector<size_t> leaves =
@@ -163,7 +163,7 @@ TEST(JsonRecords, MapsWithoutKeys) {
   EXPECT_EQ(out, "{\"m\":[{\"v\":5}]}\n");
 }
 
-// No nulls are made up for values that are not read.
+// A map that is read without its values is printed as an array of keys, without nulls.
 TEST(JsonRecords, MapsWithoutValues) {
   const RecordSchema schema = TestSchema();
   const std::vector<size_t> leaves =
@@ -181,7 +181,7 @@ TEST(JsonRecords, MapsWithoutValues) {
   EXPECT_EQ(out, "{\"m\":[{\"k\":\"a\"},{\"k\":\"b\"}]}\n");
 }
 
-// A record is not held in memory as a whole.
+// A long record is not held in memory as a whole.
 TEST(JsonRecords, LongRecordsAreDrained) {
   const RecordSchema schema =
       RecordSchema::Parse("message m { repeated group g { optional int32 x; } repeated int32 r; }")
@@ -315,7 +315,7 @@ TEST(JsonInference, LargeIntegers) {
       }
     }
   }
-  // A schema of some records must not take what would change it.
+  // With a schema of some records, a record that would change the schema is an error.
   const RecordSchema decimal = Infer({"{\"a\":18446744073709551616}"}).value();
   EXPECT_TRUE(Print(decimal, R"({"a":1})", JsonSchema::kFoundInSome).ok());
   EXPECT_TRUE(Print(decimal, R"({"a":1.0})", JsonSchema::kGiven).ok());
@@ -363,14 +363,14 @@ TEST(JsonInference, Errors) {
 
 constexpr int kRounds = 200'000;
 
-// What nlohmann-json, which is strict, says of a text.
+// The result of parsing a text with nlohmann-json, which is a strict parser.
 struct Reference {
   bool valid = false;
-  bool comparable = true;  // no integer beyond int64, which nlohmann-json rounds
+  bool comparable = true;  // false: an integer is beyond int64, so that nlohmann-json may round it
   nlohmann::json value;
 };
 
-// nlohmann-json, with an error for a key that is repeated.
+// Parses with nlohmann-json, but a key that is repeated is an error.
 struct StrictSax : nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
   using Base = nlohmann::detail::json_sax_dom_parser<nlohmann::json>;
   StrictSax(Reference& reference) : Base(reference.value, false), reference_(reference) {}
@@ -400,13 +400,13 @@ struct StrictSax : nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
 Reference Judge(const std::string& json) {
   Reference reference;
   StrictSax sax(reference);
-  // It takes a NUL for the end of the text.
+  // nlohmann-json takes a NUL for the end of the text.
   reference.valid = json.find('\0') == std::string::npos &&
                     nlohmann::json::sax_parse(json, &sax) && reference.value.is_object();
   return reference;
 }
 
-// Without what the schema does not keep: fields that are null.
+// `value` without fields that are null, which records do not keep.
 nlohmann::json WithoutNulls(const nlohmann::json& value) {
   if (!value.is_structured()) return value;
   nlohmann::json result = value.is_array() ? nlohmann::json::array() : nlohmann::json::object();
@@ -420,7 +420,7 @@ nlohmann::json WithoutNulls(const nlohmann::json& value) {
   return result;
 }
 
-// A change as an editor or a broken program makes it.
+// Changes `json` at random, as an editor or a faulty program might.
 void Mutate(std::string& json, std::mt19937& random) {
   static constexpr std::string_view kBytes = "{}[]:,\"\\ \t01-.eEtfnua+\x0c\x1a\x7f\xc3\xa9\xff";
   static constexpr std::string_view kParts[] = {
@@ -450,7 +450,7 @@ void Mutate(std::string& json, std::mt19937& random) {
   if (json.empty()) json = " ";
 }
 
-// Accepts a line where nlohmann-json does, with the same values.
+// The parser accepts the same lines as nlohmann-json, and reads the same values.
 TEST(JsonRecords, MutationsAreJudgedAsByAStrictParser) {
   const std::string lines[] = {
       R"({"id":7,"tags":["x","y"],"amount":5})",
@@ -459,7 +459,7 @@ TEST(JsonRecords, MutationsAreJudgedAsByAStrictParser) {
       R"( { "l" : [ { "k" : "v" } , { } , null ] , "b" : [ true , false ] , "m" : [ [ ] , [ null ] ] } )",
       R"({"key":"abc","longer key that is not short":"value","a\"b":0,"d":1.25,"e":[1e3,-0]})",
   };
-  // Why a valid record is refused.
+  // Documented reasons why valid JSON is refused.
   const std::string documented[] = {"a field without a name", "which no type holds",
                                     "a second leaf of that path",
                                     "there is no record with a field"};
@@ -496,8 +496,8 @@ TEST(JsonRecords, MutationsAreJudgedAsByAStrictParser) {
   EXPECT_GT(invalid, 10'000u);
 }
 
-// As above where all lines have one schema, so that the inference does not hide what the parser
-// accepts.
+// Like the test above, but with a given schema, so that errors of the inference cannot hide invalid
+// lines that the parser accepts.
 TEST(JsonRecords, InvalidMutationsAreRefusedWithAGivenSchema) {
   const RecordSchema schema = TestSchema();
   const std::string lines[] = {
@@ -514,7 +514,7 @@ TEST(JsonRecords, InvalidMutationsAreRefusedWithAGivenSchema) {
   }
 }
 
-// Lines that were accepted, and lost what they said.
+// Lines that were once accepted, with a loss of values.
 TEST(JsonRecords, InvalidJsonIsAnError) {
   for (const char* json :
        {R"({"id":7,"tags":["x":1,"y":2}],"amount":5})", R"({"a":"b":garbage !! 1 2 3 ],"c":3})",

@@ -12,7 +12,7 @@
 namespace cfile::tools {
 namespace {
 
-// Work on `num_pieces` pieces that writes down what is done to them.
+// Work on `num_pieces` pieces that checks the order of its calls.
 class Recorder {
  public:
   Recorder(size_t num_threads, size_t num_pieces, size_t num_lanes)
@@ -22,7 +22,7 @@ class Recorder {
         lanes_(num_lanes),
         parsed_(num_pieces) {}
 
-  // Piece and step that fail: 0 parse, 1 + i lane i, -1 finish.
+  // Makes a step of a piece fail. `step`: 0 is parse, 1 + i is append to lane i, -1 is finish.
   void FailAt(size_t piece, int step) { failures_.push_back({piece, step}); }
 
   absl::Status Run() {
@@ -76,9 +76,9 @@ class Recorder {
   const size_t num_threads_;
   const size_t num_pieces_;
   size_t taken_ = 0;
-  std::vector<size_t> slots_;               // the piece of each
-  std::vector<std::atomic<size_t>> lanes_;  // pieces appended
-  std::vector<std::atomic<int>> parsed_;    // by piece: how often
+  std::vector<size_t> slots_;               // the piece in each slot
+  std::vector<std::atomic<size_t>> lanes_;  // number of pieces appended to each lane
+  std::vector<std::atomic<int>> parsed_;    // by piece: how often it was parsed
   std::atomic<size_t> finished_ = 0;
   std::vector<Place> failures_;
 };
@@ -120,7 +120,7 @@ TEST(Pieces, AnErrorOfFinishEndsTheWork) {
   }
 }
 
-// Gives other threads time to do what they should not.
+// Gives other threads time to run, so that a missing wait would be noticed.
 void YieldOften() {
   for (int i = 0; i < 100; ++i) std::this_thread::yield();
 }

@@ -1,4 +1,4 @@
-// --where and --columns of cfile-dump: the grammar, and the rows that are found.
+// Tests --where and --columns of cfile-dump: the grammar, and the rows that are found.
 #include "tools/dump/where.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// What was parsed, with the column and the values in braces.
+// The parsed conditions as text, with columns and values in braces; or the error.
 std::string Parsed(std::string_view where) {
   constexpr std::array kKinds = {"=",       "!=", "<",      "<=",      ">",          ">=",
                                  "between", "in", "begins", "is null", "is not null"};
@@ -182,7 +182,7 @@ Row RowAt(uint64_t ordinal) {
 
 class FoundRows : public testing::Test {
  protected:
-  // A table with parts of these lengths.
+  // Writes parts with these numbers of rows to the table.
   void Write(const std::vector<size_t>& lengths) {
     const Schema schema = {
         .columns = {{.name = "id", .type = ColumnType::Int64()},
