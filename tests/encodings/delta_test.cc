@@ -243,9 +243,9 @@ TEST(DeltaByteArray, NamesTheValueThatSharesTooMuch) {
   const auto decoder = DeltaByteArrayCodec::MakePageDecoder(0);
   ExpectReadFails(*decoder, bytes, 2000, "value 1777 shares 5 bytes");
 }
+
 // Vectors with shapes of blocks that the registry's encoder does not write, and blocks that only
 // the lenient reader accepts.
-// lenient reader takes.
 template <typename T>
 void CheckShape(const GoldenVector& vector) {
   const auto column = GoldenValues<T>(vector);
@@ -460,7 +460,7 @@ TEST(DeltaBytes, BoundsWhatAReadYields) {
     ASSERT_LE(n, 18u);
     for (size_t i = 0; i < n; ++i) ASSERT_EQ(out[i], text);
   }
-  EXPECT_LE(block.skip_table.size(), 200u);  // long prefixes only where the page is large too
+  EXPECT_LE(block.skip_table.size(), 200u);  // long prefixes only if the page is large, too
 }
 
 // Three values of 3 bytes and one of 4, read with a type length of 3.

@@ -376,7 +376,7 @@ TEST_P(EveryDecoder, GivesNoOtherValuesAfterAnError) {
             block.count += static_cast<uint32_t>(1 + random() % 2000);
           } else if (round % 10 == 1 && block.dictionary != nullptr) {
             if (few[0].dictionary == nullptr) continue;
-            block.dictionary = few[0].dictionary;  // the front of what it was
+            block.dictionary = few[0].dictionary;  // the same values, but fewer
           } else {
             const size_t some = round % 2 == 0 ? block.bytes.size() : 50;
             block.bytes.resize(block.bytes.size() -

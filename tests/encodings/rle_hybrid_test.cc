@@ -305,7 +305,7 @@ TEST(RleHybridTest, FindsLowerBounds) {
         Values ordered = RandomRuns(random, 20000, width, mean_run, false);
         std::sort(
             ordered.begin(),
-            ordered.end());  // as they compare; they are stored with the sign bit flipped back
+            ordered.end());  // in the order of values, which are stored with the sign bit flipped
         Values values = ordered;
         for (uint64_t& value : values) value ^= flip;
         const Exact bytes(Encode(values, width, random() % 2 == 0));

@@ -167,7 +167,7 @@ T ValueOf(uint64_t number) {
   } else if constexpr (std::is_same_v<T, bool>) {
     return true;
   } else {
-    return static_cast<T>(number % 120 + 1);  // not 0, so that a null in its place shows
+    return static_cast<T>(number % 120 + 1);  // not 0, so that a null is noticed
   }
 }
 
