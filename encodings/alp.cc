@@ -48,7 +48,7 @@ class AlpEncoder final : public PageEncoder<T> {
  public:
   void Encode(std::span<const T> values, EncodedBlock& block) override {
     // The page's count is an int32. Its offsets are uint32: even if all values are exceptions, a
-    // large page takes at most 7/4 of the values' bytes.
+    // large page takes at most 7/4 of the values' bytes, which is less than 2^32.
     assert(values.size_bytes() <= INT32_MAX);
     const size_t begin = block.bytes.size();
     const bool searched = pairs_.empty();

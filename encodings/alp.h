@@ -1,10 +1,10 @@
 // ALP: stores floats that are decimal numbers as bit-packed integers (cfile/FORMAT.md, Parquet's
 // data blocks).
 //
-//   page    mode 0 · integer encoding 0 · log2 of the vector size · count int32 · offset of each
-//           vector, uint32, counted from the first offset · vectors
-//   vector  exponent · factor · number of exceptions uint16 · frame of reference · width · deltas ·
-//           positions of the exceptions, uint16 each · values of the exceptions
+//   page    mode 0 · integer encoding 0 · log2 of the vector size · count int32 ·
+//           offset of each vector, uint32, counted from the first offset · vectors
+//   vector  exponent · factor · number of exceptions uint16 · frame of reference · width ·
+//           deltas · positions of the exceptions, uint16 each · values of the exceptions
 //
 // ALP is in preview in Parquet. This layout is frozen for this library (rule AL8 of FORMAT.md).
 // Automatic choice of an encoding may choose ALP.

@@ -1,5 +1,5 @@
-// Bit packing as in Parquet and Kudu: values of `width` bits back to back, starting at the least
-// significant bit of each byte.
+// Bit packing as in Parquet and Kudu: values of `width` bits back to back. Each value begins at the
+// least significant bit that is free.
 //
 // Eight values of width w take exactly w bytes. Unused bits of the last byte are zero.
 #pragma once
@@ -29,20 +29,20 @@ template <typename T>
 void PackBits(std::span<const T> values, int width, ByteWriter& out);
 
 // Unpacks the values [first, first + count) of the sequence `packed` to `out`. T is as for
-// PackBits. Reads no byte outside `packed`. Preconditions: 0 <= width <= 8 * sizeof(T);
-// PackedBytes(first + count, width) <= packed.size().
+// PackBits. Reads no byte outside `packed` and writes nothing outside out[0, count). Preconditions:
+// 0 <= width <= 8 * sizeof(T); PackedBytes(first + count, width) <= packed.size().
 template <typename T>
 void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* out, size_t count);
 
-// Returns value `index` of a packed sequence. Preconditions: as for UnpackBits, with 0 <= width <=
-// 64.
+// Returns value `index` of a packed sequence. Preconditions: as for UnpackBits, but
+// 0 <= width <= 64.
 uint64_t UnpackOne(std::span<const uint8_t> packed, int width, uint64_t index);
 
 // The number of bits that one load of 8 bytes yields from any bit offset in its first byte.
 inline constexpr int kMaxBitsPerLoad = 56;
 
-// Returns the bits [first, first + count) of `packed` as a number. Preconditions: 1 <= count <=
-// kMaxBitsPerLoad; first + count <= 8 * packed.size().
+// Returns the bits [first, first + count) of `packed` as a number. Preconditions:
+// 1 <= count <= kMaxBitsPerLoad; first + count <= 8 * packed.size().
 inline uint64_t LoadBits(std::span<const uint8_t> packed, uint64_t first, int count) {
   const size_t byte = static_cast<size_t>(first / 8);
   uint64_t word = 0;

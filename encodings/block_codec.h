@@ -45,15 +45,16 @@ struct EncoderOptions {
   // DICT, RLE_DICTIONARY: limit for the number of values in the dictionary, at most 2^31 - 1. A
   // block that would add more is stored without codes.
   size_t max_dictionary_values = kMaxDictionaryValues;
-  // Limit for the size of a block of two or more values, skip table included, and for the size of
-  // DICT's dictionary. At least twice block_size_bytes, unless whole_records is set.
+  // Limit for the size of a block (skip table included) and of DICT's dictionary, if they have two
+  // or more values. At least twice block_size_bytes, unless whole_records is set.
   size_t max_block_size_bytes = SIZE_MAX;
   // The caller ends blocks where records end, and blocks must stay below block_size_bytes. Encoders
   // of Parquet pages take more values than that before they encode them; the caller must check the
   // size of the finished block.
   bool whole_records = false;
-  // Parquet's encodings: whether blocks get skip tables. The bytes of the blocks do not depend on
-  // it.
+  // Parquet's encodings: whether blocks get skip tables. The other bytes of a block are the same
+  // either way, except that RLE_DICTIONARY counts the skip table when it chooses an encoding for a
+  // block without codes.
   bool skip_tables = true;
 };
 
@@ -210,8 +211,8 @@ inline constexpr size_t kMaxBatchValues = 65536;
 // block; the decoder keeps its buffers.
 //
 // Errors: SeekTo, SeekToKey, Read and ReadPacked return kDataLoss if the block is damaged. The
-// decoder can still be used: position() may then be anywhere, Read returns the values from there or
-// fails again, and SeekTo goes to another position. After a failed Open the decoder behaves as on
+// decoder can still be used, but position() may have changed: Read returns the values from there or
+// fails again, and SeekTo moves to another position. After a failed Open the decoder behaves as on
 // an empty block.
 //
 // Memory: a decoder's buffers take at most a small multiple of the block's bytes plus the values of

@@ -51,9 +51,8 @@ inline void CopyWide(const uint8_t* from, uint8_t* to) {
   std::memcpy(to, words, kSize);
 }
 
-// Prefetches the memory 1,024 bytes after `p`; nothing has to be there. For loops that find each
-// address from the length at the address before: the processor does not prefetch early enough
-// there.
+// Prefetches the memory 1,024 bytes after `p`; that address need not be valid. For loops that find
+// the next address from a length in memory: there, the processor's own prefetching is too late.
 inline void PrefetchAhead(const void* p) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(p) + 1024));
 }
@@ -147,9 +146,8 @@ class ByteReader {
   const uint8_t* end_ = nullptr;
 };
 
-// A buffer of bytes that grows. Bytes for new values are not filled with zeros first. Movable, not
-// copyable, thread-compatible. Pointers into the buffer are valid until the next call that may grow
-// it.
+// A buffer of bytes that grows. New memory is not filled with zeros. Movable, not copyable,
+// thread-compatible. Pointers into the buffer are valid until the next call that may grow it.
 class ByteWriter {
  public:
   ByteWriter() = default;
