@@ -368,7 +368,7 @@ HWY_INLINE PackedFours PackFours(const T* deltas, hn::Vec<hn::FixedTag<uint64_t,
 // miniblock.
 template <typename T>
 HWY_INLINE void PackNarrow(const T* deltas, T least, size_t groups, size_t width, uint8_t* out) {
-  const size_t bit = 4 * width;  // where the next four values begin: at a whole byte or 4 bits later
+  const size_t bit = 4 * width;  // of the next four values: at a byte, or 4 bits later
   const size_t begin = bit / 8;
   // If the next four begin inside a byte, the second store writes that byte again, with the last
   // bits of the first four. Otherwise nothing is shared; the shift is then 0, because 64 would be
