@@ -75,8 +75,9 @@ class FileWriter {
                       std::optional<uint64_t> num_entries = std::nullopt);
 
   const std::string& name() const { return sink_->name(); }
-  // Its encoding is that of the options. With kAuto, it is PLAIN before Finish. After Finish, it is
-  // the dictionary's encoding or, without a dictionary, the encoding of most of the blocks' bytes.
+  // The info's encoding is that of the options. With kAuto, the encoding is PLAIN before Finish.
+  // After Finish, it is the dictionary's encoding or, without a dictionary, the encoding of most of
+  // the blocks' bytes.
   const FileInfo& info() const { return info_; }
   // Totals of the blocks written so far, by encoding.
   std::span<const EncodingTotals> encodings() const { return encodings_; }

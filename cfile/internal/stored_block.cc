@@ -111,7 +111,7 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
       __builtin_prefetch(stored.data() + stored.size() - back);
     }
   } else {
-    const uint64_t skipped = pointer.offset - buffer.stored_offset;  // wraps around before it
+    const uint64_t skipped = pointer.offset - buffer.stored_offset;  // may wrap around
     const uint64_t held = buffer.stored.size();
     if (pointer.offset >= buffer.stored_offset && skipped <= held &&
         pointer.size <= held - skipped) {

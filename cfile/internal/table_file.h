@@ -44,8 +44,7 @@ std::vector<ColumnSchema> StoredColumns(const Schema& schema);
 // A new name for a part: "part-" and 128 random bits, so that no two parts of any tables have the
 // same name.
 absl::StatusOr<std::string> NewPartName();
-// True for names that NewPartName makes. Earlier versions numbered parts: part-000000, part-000001,
-// ...
+// True for names that NewPartName makes. Earlier versions numbered the parts (part-000000, ...).
 bool IsUniquePartName(std::string_view name);
 
 // The path of table.cft in `directory`, the path of a part's column, and the name of a column's
