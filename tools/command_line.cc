@@ -20,7 +20,7 @@ namespace {
 
 void PrintMessage(std::string_view tool, const char* kind, std::string_view message) {
   std::fflush(stdout);  // what was printed before the message comes first
-  // The message may hold names from a file.
+  // The message may contain names from a file, and these may contain control characters.
   std::fprintf(stderr, "%.*s: %s%s\n", static_cast<int>(tool.size()), tool.data(), kind,
                TerminalSafe(message).c_str());
 }
@@ -69,7 +69,7 @@ std::string WithOptionNames(std::string_view message) {
 }
 
 ExitCode Report(std::string_view tool, const absl::Status& status) {
-  // A status without a message still has a code that says something.
+  // Without a message, shows the status code.
   PrintMessage(tool, "",
                status.message().empty()
                    ? status.ToString()
