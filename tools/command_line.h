@@ -37,6 +37,10 @@ void SetMaxLeaves(size_t max_leaves, RecordLimits& limits);
 // the tool opens later takes their numbers and what is printed ends up in it. Call first in main.
 void OpenStandardStreams();
 
+// Each column of a table is an open file while the table is written or read; a shell's usual limit
+// is 1,024 files. This takes the most that the system allows. Call in main.
+void RaiseOpenFileLimit();
+
 // Prints `text` to standard output: kFine, or kIoError with a message on stderr. A reader that has
 // closed the pipe has read what it wanted: that is no error. Precondition: SIGPIPE is ignored.
 ExitCode Print(std::string_view tool, std::string_view text);

@@ -562,6 +562,8 @@ class Headers(ImportTest):
         done = self.run_tool("/bin/sh", "-c", f"ulimit -S -n 100; '{IMPORT}' t.csv t --quiet")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertEqual(self.values(), [[str(i) for i in range(300)]])
+        done = self.run_tool("/bin/sh", "-c", f"ulimit -S -n 100; '{DUMP}' verify t")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     WARNING = ("cfile-import: warning: t.csv: the first line is imported as a row, because its fields are values of the types of "
                "their columns; the columns are named column_1, column_2, ... (--header yes takes the first line for the names, "

@@ -1,6 +1,5 @@
 // cfile-import: makes a table of a CSV file or of JSON Lines.
 #include <signal.h>
-#include <sys/resource.h>
 
 #include <exception>
 #include <string>
@@ -33,14 +32,6 @@ void SetUpSignals() {
     if (before.sa_handler == SIG_IGN) continue;  // nohup, or a job in the background
     sigaction(signal, &action, nullptr);
   }
-}
-
-// Each column is an open file while a table is written; a shell's usual limit is 1,024.
-void RaiseOpenFileLimit() {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 ExitCode Run(const Arguments& arguments) {
