@@ -557,6 +557,11 @@ class Headers(ImportTest):
             done = self.run_tool(IMPORT, "t.csv", "t", "--append")
             self.assertIn(b"the table t has no such column", done.stderr)
 
+    def test_no_rows(self):
+        self.write("a\n")
+        done = self.run_tool(IMPORT, "t.csv", "t")
+        self.assertRegex(done.stdout.decode(), r"\na +string +- +- +- +\d+ +0.000\n$")
+
     def test_more_columns_than_open_files(self):
         self.write(",".join(f"c{i}" for i in range(300)) + "\n" + ",".join(str(i) for i in range(300)) + "\n")
         done = self.run_tool("/bin/sh", "-c", f"ulimit -S -n 100; '{IMPORT}' t.csv t --quiet")
