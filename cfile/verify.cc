@@ -148,8 +148,15 @@ class Verifier {
       Report(dictionary.status(), file_.info().dictionary);
     }
     auto statistics = file_.Statistics();
-    if (statistics.ok() && *statistics == nullptr && file_.info().statistics)
-      statistics = file_.ReadStatistics().status();  // above a limit
+    if (statistics.ok() && *statistics == nullptr && file_.info().statistics) {
+      // Above a limit, which this error names. Compressed badly, they may be below it.
+      auto read = file_.ReadStatistics();
+      if (read.ok()) {
+        statistics = std::make_shared<const FileStatistics>(*std::move(read));
+      } else {
+        statistics = read.status();
+      }
+    }
     internal::StatisticsChecker<T> checker(statistics.ok() ? *statistics : nullptr);
     // The tree that is whole, if one is.
     const bool positional = file_.info().positional_index_root &&
