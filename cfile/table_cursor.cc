@@ -50,7 +50,7 @@ class TableCursor<T>::Impl {
 
   absl::Status SeekToRange(const OrdinalRange& range) {
     assert(range.begin <= range.end);
-    // What is wrong with an end behind the rows is wrong with going there.
+    // A range that ends after the last row is the same error as a seek to its end.
     if (range.end > table_->num_rows()) return SeekToOrdinal(range.end);
     CFILE_RETURN_IF_ERROR(SeekToOrdinal(range.begin));
     end_ = range.end;

@@ -310,7 +310,7 @@ class MetadataReader {
     }
     if ((footer_.encoding() == kNumberInExtensions && !extensions.has_encoding()) ||
         (footer_.compression() == kNumberInExtensions && !extensions.has_compression())) {
-      return Error("the footer is damaged: a number is missing in the extensions");
+      return Error("the footer is damaged: the extensions lack the number of encoding or codec");
     }
     auto type = InterpretType(footer_.data_type(), extensions);
     if (!type.ok()) {

@@ -73,7 +73,7 @@ absl::Status CheckIndexDepth(const FileReader& file, size_t depth) {
   if (depth < limit) return absl::OkStatus();
   if (limit == kDeepest) {
     return encodings::DataLoss(file.source().name(), ": an index of ", depth + 1,
-                               " levels is deeper than any, ", kDeepest);
+                               " levels, expected at most ", kDeepest);
   }
   return encodings::OutOfRange(file.source().name(), ": an index of ", depth + 1, " levels is ",
                                encodings::AboveLimit(limit, "max_index_depth"));

@@ -171,7 +171,7 @@ absl::StatusOr<std::vector<const FieldDescriptor*>> internal::MatchFields(
 
 absl::Status internal::MessageBudget::Take(size_t bytes) {
   if (bytes > max_size_bytes_ - size_bytes_) {
-    return absl::OutOfRangeError(StrCat("a record of more bytes is ",
+    return absl::OutOfRangeError(StrCat("the memory of a record is ",
                                         AboveLimit(max_size_bytes_, "max_message_size_bytes")));
   }
   size_bytes_ += bytes;
