@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kSecondsPerDay = 86400;
 
-// Days of 0001-01-01 and 9999-12-31.
+// 0001-01-01 and 9999-12-31, in days since 1970-01-01.
 constexpr int64_t kFirstDay =
     std::chrono::sys_days(std::chrono::year(1) / 1 / 1).time_since_epoch().count();
 constexpr int64_t kLastDay =
@@ -39,7 +39,7 @@ class Scanner {
     rest_.remove_prefix(1);
     return true;
   }
-  // A number of exactly `digits` digits from `low` to `high`.
+  // Takes a number of exactly `digits` digits, from `low` to `high`. False if there is none.
   bool TakeNumber(size_t digits, int low, int high, int& value) {
     if (rest_.size() < digits) return false;
     value = 0;
@@ -62,7 +62,7 @@ class Scanner {
   std::string_view rest_;
 };
 
-// "@COUNT"; nullopt if `text` is nothing like it.
+// Parses "@COUNT". nullopt: `text` does not begin with @.
 std::optional<absl::StatusOr<int64_t>> ParseCount(std::string_view text) {
   if (text.empty() || text.front() != '@') return std::nullopt;
   int64_t count = 0;
@@ -94,7 +94,8 @@ struct TimeOfDay {
   int64_t fraction = 0;  // units
 };
 
-// False: there is no time. A fraction that the unit cannot hold sets `too_fine`.
+// Takes a time of day. False if there is none. Sets `too_fine` if `unit` cannot represent the
+// fraction exactly.
 bool TakeTime(Scanner& scanner, TimeUnit unit, TimeOfDay& time, bool& too_fine) {
   int hour = 0, minute = 0, second = 0;
   if (!scanner.TakeNumber(2, 0, 23, hour) || !scanner.Take(':') ||
@@ -117,7 +118,7 @@ bool TakeTime(Scanner& scanner, TimeUnit unit, TimeOfDay& time, bool& too_fine) 
   return true;
 }
 
-// Z, +02:00, +0200 or +02, as seconds east of UTC.
+// Takes Z, +02:00, +0200 or +02. `seconds` becomes the offset east of UTC. False if there is none.
 bool TakeOffset(Scanner& scanner, int64_t& seconds) {
   if (scanner.Take('Z')) return true;
   const bool west = scanner.Take('-');
@@ -138,7 +139,7 @@ absl::Status TooFine(TimeUnit unit) {
 
 void AppendCount(int64_t count, std::string& out) { out += '@' + std::to_string(count); }
 
-// `value` with leading zeros. Precondition: value >= 0.
+// Appends `value` with leading zeros, `digits` digits in all. Precondition: 0 <= value < 10^digits.
 void AppendPadded(int64_t value, int digits, std::string& out) {
   out.append(static_cast<size_t>(digits), '0');
   for (auto digit = out.rbegin(); value != 0; ++digit, value /= 10) {
@@ -243,7 +244,8 @@ absl::StatusOr<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit, boo
     if (!scanner.done()) return unexpected();
   }
   if (too_fine) return TooFine(unit);
-  // Wider than the result: the first second of the nanoseconds' range begins before the range does.
+  // 128 bits, because an intermediate result may be outside int64: the earliest timestamp in
+  // nanoseconds lies within a second that begins before the range of int64.
   const encodings::int128_t count =
       encodings::int128_t{days * kSecondsPerDay + time.seconds - offset} * UnitsPerSecond(unit) +
       time.fraction;

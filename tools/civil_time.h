@@ -1,5 +1,5 @@
-// Dates and times as text <-> counts since 1970-01-01 or midnight. Proleptic Gregorian calendar,
-// years 0001 to 9999, no leap seconds.
+// Converts dates, times and timestamps between text and counts since 1970-01-01 or midnight.
+// Proleptic Gregorian calendar, years 0001 to 9999, no leap seconds.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,23 @@ namespace cfile::tools {
 // Units in a second: 1, 1,000, 1,000,000 or 1,000,000,000. Precondition: unit is not kNone.
 int64_t UnitsPerSecond(TimeUnit unit);
 
-// Append the text form, e.g. 2013-01-31, 10:00:00.123, 2013-01-31T10:00:00Z (Z if `zoned`). The
-// fraction has all digits of the unit and is left out where it is 0. A count that has no such form
-// (a year outside 0001 to 9999, a time outside the day) becomes
-// "@COUNT", which the parsers below take as well.
+// Append the text form, e.g. 2013-01-31, 10:00:00.123, 2013-01-31T10:00:00Z (Z only if `zoned`).
+// AppendDate counts days since 1970-01-01; AppendTime counts units since midnight; AppendTimestamp
+// counts units since 1970-01-01T00:00:00. The fraction has all digits of the unit; a fraction of 0
+// is omitted. A count without such a form (a year outside 0001 to 9999, a time outside the day)
+// becomes "@COUNT", which the parsers below also accept.
 void AppendDate(int64_t days, std::string& out);
 void AppendTime(int64_t count, TimeUnit unit, std::string& out);
 void AppendTimestamp(int64_t count, TimeUnit unit, bool zoned, std::string& out);
 
-// Parse the whole of `text`. kInvalidArgument, with the reason only ("expected ..."), if that
-// cannot be done exactly.
+// Parse all of `text` to the counts described above. kInvalidArgument, with the reason only
+// ("expected ..."), if `text` has another form or the result cannot be represented exactly.
+//
 //   date       2013-01-31
 //   time       10:00, 10:00:00, 10:00:00.123
-//   timestamp  a date, then T or a blank and a time, or nothing for midnight; then, only if
-//   `zoned`, Z or an offset: +02:00,
-//              +0200, +02. Without one a zoned timestamp is taken as UTC.
+//   timestamp  a date; or a date, then T or a blank, then a time. A date alone means midnight.
+//              If `zoned`, Z or an offset (+02:00, +0200, +02) may follow the time; without it
+//              the timestamp is in UTC.
 absl::StatusOr<int64_t> ParseDate(std::string_view text);
 absl::StatusOr<int64_t> ParseTime(std::string_view text, TimeUnit unit);
 absl::StatusOr<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit, bool zoned);

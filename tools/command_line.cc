@@ -1,7 +1,7 @@
 #include "tools/command_line.h"
 
 #include <fcntl.h>
-#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,7 +20,7 @@ namespace {
 
 void PrintMessage(std::string_view tool, const char* kind, std::string_view message) {
   std::fflush(stdout);  // what was printed before the message comes first
-  // The message may hold names from a file.
+  // The message may contain names from a file, and these may contain control characters.
   std::fprintf(stderr, "%.*s: %s%s\n", static_cast<int>(tool.size()), tool.data(), kind,
                TerminalSafe(message).c_str());
 }
@@ -69,7 +69,7 @@ std::string WithOptionNames(std::string_view message) {
 }
 
 ExitCode Report(std::string_view tool, const absl::Status& status) {
-  // A status without a message still has a code that says something.
+  // Without a message, shows the status code.
   PrintMessage(tool, "",
                status.message().empty()
                    ? status.ToString()
@@ -92,6 +92,13 @@ void OpenStandardStreams() {
   int descriptor = 0;
   while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDWR);
   if (descriptor >= 0) close(descriptor);
+}
+
+void RaiseOpenFileLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 ExitCode Print(std::string_view tool, std::string_view text) {

@@ -15,38 +15,45 @@ namespace cfile::tools {
 // Exit codes of all tools.
 enum ExitCode : int { kFine = 0, kUsage = 1, kDamaged = 2, kIoError = 3, kUnsupported = 4 };
 
-// kDataLoss -> kDamaged; kUnimplemented -> kUnsupported; kInvalidArgument, kOutOfRange,
-// kFailedPrecondition -> kUsage; everything else, kNotFound and kPermissionDenied among it ->
-// kIoError.
+// kOk -> kFine; kDataLoss -> kDamaged; kUnimplemented -> kUnsupported; kInvalidArgument,
+// kOutOfRange, kFailedPrecondition -> kUsage; all other codes, such as kNotFound and
+// kPermissionDenied -> kIoError.
 ExitCode ExitCodeOf(const absl::Status& status);
 
-// `message`, with the options of the command line in the place of the library's limits: "raise
-// --max-block-size" for "raise max_block_size_bytes".
+// Replaces the name of a limit of the library at the end of `message` by the command-line option:
+// "raise max_block_size_bytes" becomes "raise --max-block-size".
 std::string WithOptionNames(std::string_view message);
 
-// Prints "TOOL: MESSAGE", WithOptionNames, to stderr, as one line that is safe for a terminal, and
-// returns the exit code.
+// Prints "TOOL: MESSAGE" to stderr, as one line that is safe for a terminal, and returns the exit
+// code of `status`. The message has the option names of WithOptionNames.
 ExitCode Report(std::string_view tool, const absl::Status& status);
 // Prints "TOOL: warning: MESSAGE" to stderr.
 void Warn(std::string_view tool, std::string message);
 
-// `limits` of a schema of up to `max_leaves` columns, with groups in proportion.
+// Sets max_leaves of `limits`, and max_nodes to 10 nodes per leaf.
 void SetMaxLeaves(size_t max_leaves, RecordLimits& limits);
 
-// Opens /dev/null in the place of standard streams that the caller has closed, so that no file that
-// the tool opens later takes their numbers and what is printed ends up in it. Call first in main.
+// Opens /dev/null for each standard stream that the caller has closed. Otherwise a file that the
+// tool opens later could get the descriptor of standard output, and output would be written into
+// this file. Call first in main.
 void OpenStandardStreams();
 
-// Prints `text` to standard output: kFine, or kIoError with a message on stderr. A reader that has
-// closed the pipe has read what it wanted: that is no error. Precondition: SIGPIPE is ignored.
+// While a table is written or read, each column is an open file. The usual limit of a shell is 1,024
+// files; this raises it to the most that the system allows. Call in main.
+void RaiseOpenFileLimit();
+
+// Prints `text` to standard output. Returns kFine, or kIoError after a message on stderr. A pipe
+// that its reader has closed is not an error. Precondition: SIGPIPE is ignored.
 ExitCode Print(std::string_view tool, std::string_view text);
 
-// For CLI::Option::transform, because CLI11 takes -1 for an unsigned number: a number from `min` to
-// `max`, and one of bytes with or without a unit ("65536", "64KiB").
+// Validators for options. NumberIn: a number from `min` to `max`; it rejects -1, which CLI11 alone
+// accepts as an unsigned number. BytesIn: a number of bytes in this range, with or without a unit
+// ("65536", "64KiB"); for CLI::Option::transform, because it replaces the text by the number.
 CLI::Validator NumberIn(uint64_t min, uint64_t max);
 CLI::Validator BytesIn(uint64_t min, uint64_t max);
 
-// The same ranges in all tools. kMaxBytes: of blocks and of metadata.
+// The largest values of the options that set limits, the same in all tools. kMaxBytes is for blocks
+// and metadata.
 inline constexpr uint64_t kMaxBytes = (uint64_t{1} << 31) - 1;
 inline constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 40;
 inline constexpr uint64_t kMaxDepth = 1000;

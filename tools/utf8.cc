@@ -6,8 +6,8 @@
 namespace cfile::tools {
 namespace {
 
-// Bytes of the UTF-8 character at the front of `text`; 0 if there is none: cut off, overlong, a
-// surrogate or above U+10FFFF.
+// Length in bytes of the UTF-8 character at the start of `text`; 0 if it is invalid: incomplete,
+// overlong, a surrogate or above U+10FFFF. Precondition: `text` is not empty.
 size_t Utf8Length(std::string_view text) {
   const uint8_t lead = static_cast<uint8_t>(text[0]);
   if (lead < 0x80) return 1;
@@ -22,11 +22,12 @@ size_t Utf8Length(std::string_view text) {
   return bad ? 0 : length;
 }
 
-// Moves the first character of `text` to `out`. Precondition: there is one.
+// Moves the first character of `text` to the end of `out`, escaped if necessary. `quoted`: `out` is
+// inside double quotes. Precondition: `text` is not empty.
 void TakePrintable(std::string_view& text, bool quoted, std::string& out) {
   const size_t length = Utf8Length(text);
   const auto first = static_cast<uint8_t>(text[0]);
-  // U+0080 to U+009F are control characters too, and steer terminals.
+  // U+0080 to U+009F are control characters too, and some terminals obey them.
   const bool control = first < 0x20 || first == 0x7f ||
                        (length == 2 && first == 0xc2 && static_cast<uint8_t>(text[1]) < 0xa0);
   const std::string_view character = text.substr(0, length == 0 ? 1 : length);
@@ -50,7 +51,7 @@ void TakePrintable(std::string_view& text, bool quoted, std::string& out) {
 
 bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
-    // Most text is ASCII: eight characters at once.
+    // Most text is ASCII, so eight ASCII characters are checked at once.
     uint64_t word = 0;
     if (text.size() >= sizeof word) {
       std::memcpy(&word, text.data(), sizeof word);

@@ -1,4 +1,4 @@
-// Text that may be UTF-8 or may not, and how it is shown.
+// Checks whether text is UTF-8, and escapes text for display.
 #pragma once
 
 #include <cstddef>
@@ -7,39 +7,41 @@
 
 namespace cfile::tools {
 
-// True if `text` is valid UTF-8: nothing cut off or overlong, no surrogates.
+// True if `text` is valid UTF-8: no incomplete or overlong character, no surrogate.
 bool IsUtf8(std::string_view text);
 
-// Characters (code points) of `text`.
+// Number of characters (code points) in `text`; only approximate if `text` is not UTF-8.
 size_t CountCharacters(std::string_view text);
 
-// `text` in double quotes for a message, escaped as in AppendPrintable; a long text is cut.
+// `text` in double quotes for a message, with the escapes of AppendPrintable. A text of more than
+// about 60 bytes is cut and ends with "...".
 std::string Quoted(std::string_view text);
 
-// Appends `text` so that it stays on its line and cannot be mistaken: control characters, the
-// backslash and what is not UTF-8 are escaped as in C. In double quotes (and then with \") if it is
-// empty, is the word null or begins with a quote.
+// Appends `text` on one line and unambiguously: control characters, backslashes and bytes that are
+// not UTF-8 are escaped as in C. If `text` is empty, is the word null or begins with a double
+// quote, it is enclosed in double quotes, and double quotes inside are written \".
 void AppendPrintable(std::string_view text, std::string& out);
 std::string Printable(std::string_view text);
 
 // `text` for a terminal: control characters and bytes that are not UTF-8 are escaped as in C.
-// Everything else stays, backslashes too, so a message that holds escaped text is not changed.
+// Other characters stay, including backslashes, so escaped text in a message is not escaped again.
 std::string TerminalSafe(std::string_view text);
-// The same for each line; the line ends stay.
+// TerminalSafe for each line of `text`; the line ends stay.
 std::string TerminalSafeLines(std::string_view text);
 
-// The letter that C and JSON write after a backslash for `byte`, 0 if it has none.
+// The character that C and JSON write after a backslash for `byte`: a line feed, tab, carriage
+// return or backslash. 0 for other bytes.
 char EscapeLetter(char byte);
 
-// Two hexadecimal digits for each byte.
+// Two hexadecimal digits for each byte, in lower case.
 void AppendHex(std::string_view bytes, std::string& out);
 std::string Hex(std::string_view bytes);
 
 // Appends `text` as a JSON string, or {"hex": "..."} if it is not UTF-8.
 void AppendJsonBytes(std::string_view text, std::string& out);
 
-// Appends `text` as the name of a member of a JSON object, which has to be a string: of a text that
-// is not UTF-8 the one that TerminalSafe makes.
+// Appends `text` as the name of a member of a JSON object. A name must be a JSON string, so text
+// that is not UTF-8 is escaped by TerminalSafe first.
 void AppendJsonName(std::string_view text, std::string& out);
 
 }  // namespace cfile::tools

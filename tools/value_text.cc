@@ -60,15 +60,15 @@ absl::Status Invalid(const ColumnType& type, std::string_view text, std::string_
                                     std::string(reason));
 }
 
-// 10^0 .. 10^38: what decimals count in.
+// 10^0 to 10^38.
 constexpr auto kPowersOf10 = [] {
   std::array<uint128_t, 39> powers{1};
   for (size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
   return powers;
 }();
 
-// Digits of `magnitude` with `scale` of them after the point. Unsigned is as narrow as it may be:
-// dividing 128 bits is slow.
+// Appends `magnitude` in decimal, with `scale` digits after the point. `Unsigned` should be the
+// narrowest type that fits, because division of 128-bit integers is slow.
 template <typename Unsigned>
 void AppendDigits(Unsigned magnitude, bool negative, int scale, std::string& out) {
   char text[64];
@@ -82,7 +82,7 @@ void AppendDigits(Unsigned magnitude, bool negative, int scale, std::string& out
   out.append(begin, end);
 }
 
-// The largest magnitude that the column can hold in T.
+// The largest magnitude of a positive or `negative` value of the column.
 template <typename T>
 uint128_t LimitOf(const ColumnType& type, bool negative) {
   if (MeaningOf(type) == Meaning::kDecimal) {
@@ -92,7 +92,7 @@ uint128_t LimitOf(const ColumnType& type, bool negative) {
   return (uint128_t{1} << bits) - (negative ? 0 : 1);
 }
 
-// [+-]DIGITS[.DIGITS], times 10^scale where the column is a decimal.
+// Parses [+-]DIGITS, or for a decimal [+-]DIGITS[.DIGITS], whose value is multiplied by 10^scale.
 template <typename T>
 absl::StatusOr<T> ParseDigits(const ColumnType& type, std::string_view text) {
   constexpr auto kNone = std::string_view::npos;
@@ -156,7 +156,7 @@ absl::StatusOr<T> ParseFloat(const ColumnType& type, std::string_view text) {
   T value{};
   const char* end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, value);
-  // nan(...) carries bits that would be lost.
+  // nan(...) is an error because its payload bits would be lost.
   if (stop != end || error == std::errc::invalid_argument || digits.back() == ')') {
     return Invalid(type, text, "expected a number");
   }
@@ -173,7 +173,7 @@ int HexDigit(char c) {
   return -1;
 }
 
-// False if `text` is not pairs of hexadecimal digits.
+// Appends the bytes that `text` has in hexadecimal. False if `text` is not pairs of digits.
 bool ParseHex(std::string_view text, std::string& bytes) {
   if (text.size() % 2 != 0) return false;
   for (size_t i = 0; i < text.size(); i += 2) {
@@ -229,7 +229,7 @@ void AppendInteger(const ColumnType& type, T value, std::string& out) {
                MeaningOf(type) == Meaning::kDecimal ? type.decimal_scale : 0, out);
 }
 
-// Dates and times: the count, or why there is none.
+// Parses a date, time or timestamp. An error has the reason only.
 absl::StatusOr<int64_t> ParseTemporal(const ColumnType& type, std::string_view text) {
   switch (MeaningOf(type)) {
     case Meaning::kDate:
@@ -259,7 +259,7 @@ void AppendText(const ColumnType& type, const T& value, std::string& out) {
     }
   } else if constexpr (kIsFloat<T>) {
     if (std::isnan(value)) {
-      out += "nan";  // to_chars would show the sign bit
+      out += "nan";  // to_chars would print the sign bit
     } else {
       char text[32];
       out.append(text, std::to_chars(text, text + sizeof text, value).ptr);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cfile/inspect.h"
+#include "cfile/internal/compression.h"
 #include "cfile/internal/crc32c.h"
 #include "cfile/internal/file_metadata.h"
 #include "cfile/internal/index_node.h"
@@ -337,6 +338,47 @@ TEST(Malformed, EncodingWithoutEncoderIsNotSalvaged) {
       Salvage(NewMemorySource(WithFooter(WithoutFooter(file), info)), NewMemorySink(&salvaged))
           .status();
   EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
+}
+
+// Statistics whose stored bytes are above the limit, but not those before compression: a codec can
+// be used so badly that its output is larger.
+TEST(Malformed, StatisticsThatCompressionMadeLargerAreVerified) {
+  const std::vector<int64_t> values = {1, 2};
+  File file;
+  auto writer = Writer<int64_t>::Create(
+      NewMemorySink(&file), ColumnType::Int64(),
+      {.encoding = Encoding::kPlain, .compression = Compression::kSnappy});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE((*writer)->Append(values).ok());
+  ASSERT_TRUE((*writer)->Finish().ok());
+  FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+  const std::span<const uint8_t> stored(file.data() + info.statistics->offset,
+                                        info.statistics->size - sizeof(uint32_t));
+  File message(encodings::LoadLittleEndian<uint32_t>(stored.data()));
+  ASSERT_TRUE(internal::Uncompress(Compression::kSnappy, stored.subspan(sizeof(uint32_t)), message)
+                  .ok());
+
+  encodings::ByteWriter block;
+  block.PutFixed(static_cast<uint32_t>(message.size()));
+  block.PutVint(static_cast<uint32_t>(message.size()));
+  // The first half as literals of one byte, the second half as one literal.
+  const size_t half = message.size() / 2;
+  for (size_t i = 0; i < half; ++i) {
+    block.PutFixed(uint8_t{0});
+    block.PutFixed(message[i]);
+  }
+  ASSERT_LE(message.size() - half, 60u);
+  block.PutFixed(static_cast<uint8_t>((message.size() - half - 1) << 2));
+  block.PutBytes(std::span<const uint8_t>(message).subspan(half));
+  const ReaderOptions options{.max_block_size_bytes = message.size() - 1,
+                              .max_bloom_filter_bytes = 1};
+  file.resize(info.statistics->offset);
+  info.statistics = AppendBlock(std::move(block), file);
+  const auto reader = Reader::Open(NewMemorySource(WithFooter(file, info), "damaged"), options);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  ASSERT_TRUE(reader->info().statistics_above_limit);
+  const VerifyReport report = Verify(*reader);
+  EXPECT_TRUE(report.ok()) << (report.damages.empty() ? report.limits : report.damages)[0].status;
 }
 
 // An unreadable index node is one damage, which gives its rows. Verify still checks everything

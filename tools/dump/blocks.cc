@@ -15,7 +15,7 @@ std::string Hex(const BlockInfo& block) {
   return absl::BytesToHexString(std::string(block.bytes.begin(), block.bytes.end()));
 }
 
-// Of a block; null if the file has none of blocks.
+// The statistics of `block`; null if the file has no statistics per block.
 const BlockStatistics* StatisticsOf(const FileStatistics* file, const BlockInfo& block) {
   const bool known = file != nullptr && block.index < file->blocks.size();
   return known ? &file->blocks[block.index] : nullptr;
@@ -60,7 +60,7 @@ void AppendLine(const BlockInfo& block, const FileInfo& info, const BlockStatist
 ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& output) {
   const auto reader = Reader::Open(common.path, OptionsOf(common));
   if (!reader.ok()) return output.Fail(reader.status());
-  // Blocks are shown without statistics that are damaged; that comes last.
+  // If the statistics are damaged, the blocks are shown without them; the error comes last.
   const auto statistics = reader->Statistics();
   const FileStatistics* const known = statistics.ok() ? statistics->get() : nullptr;
   std::optional<JsonList> list;

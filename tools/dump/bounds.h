@@ -1,4 +1,4 @@
-// Bounds of statistics as people read them.
+// The bounds (minimum and maximum) of statistics as text.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,19 @@
 
 namespace cfile::tools {
 
-// As tools/value_text.h has values; of strings as they are, not made printable. nullopt: not known.
-// A bound that need not be one of the values is one all the same.
+// Bounds in the form of tools/value_text.h; strings are not escaped. nullopt: the bound is not
+// known. An inexact bound, which need not be one of the values, is included.
 struct BoundTexts {
   std::optional<std::string> min;
   std::optional<std::string> max;
 };
 BoundTexts TextOfBounds(const ColumnType& type, const BlockStatistics& statistics);
 
-// For JSON: {"text": ..., "exact": ...} or null.
+// {"text": ..., "exact": ...}, or null if the bound is not known.
 Json JsonBound(const std::optional<std::string>& text, bool exact);
 
-// For a line: printable, "..." behind the first `max_bytes` bytes of a longer one, "-" if not
-// known.
+// The bound on one line, escaped as in AppendPrintable. A longer text is cut after `max_bytes`
+// bytes and ends with "...". "-" if the bound is not known.
 std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes);
 
 }  // namespace cfile::tools

@@ -11,7 +11,7 @@
 namespace cfile::tools {
 namespace {
 
-// True if a reader of JSON gets exactly this number.
+// True if a JSON reader that uses double reads exactly this number.
 template <typename T>
 bool IsExactInJson(const T& value) {
   if constexpr (std::is_same_v<T, int64_t>) {

@@ -1,4 +1,4 @@
-// The values of a column as text, whatever its type: of one file, or of a table over all its parts.
+// Reads a column of any type as text: a single file, or a column of a table over all its parts.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,27 @@
 namespace cfile::tools {
 
 enum class Form {
-  kText,  // tools/value_text.h, made printable by AppendPrintable; null
-  kJson,  // what is not IsJsonNumber, and integers beyond 2^53, as strings; null
+  kText,  // the form of tools/value_text.h; strings escaped by AppendPrintable; or null
+  kJson,  // a JSON value; a string unless IsJsonNumber(type) and JSON readers can read it exactly
 };
 
-// A position in a column.
+// A cursor over the values of a column.
 class ColumnText {
  public:
   virtual ~ColumnText() = default;
 
   virtual absl::Status Seek(uint64_t ordinal) = 0;
 
-  // Goes to the first value that is not less than the one which `key` spells. kInvalidArgument:
-  // `key` is no value of the column.
+  // Parses `key` with ParseText and moves to the first value that is not less than it.
+  // kInvalidArgument: `key` is not a value of the column's type.
   virtual absl::StatusOr<KeyPosition> Find(std::string_view key) = 0;
 
-  // Appends the value here and goes to the next. Precondition: this is not the end. After an error
-  // `out` is as it was.
+  // Appends the current value and moves to the next one. Precondition: not at the end. After an
+  // error `out` is unchanged.
   virtual absl::Status AppendNext(Form form, std::string& out) = 0;
 };
 
-// At ordinal 0.
+// Creates a cursor at ordinal 0.
 absl::StatusOr<std::unique_ptr<ColumnText>> NewColumnText(const Reader& reader);
 absl::StatusOr<std::unique_ptr<ColumnText>> NewColumnText(const TableReader& table, size_t column);
 

@@ -1,4 +1,4 @@
-// What the subcommands of cfile-dump share: their place on the command line, opening, output.
+// Shared by the subcommands of cfile-dump: options, opening of files and tables, output.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ namespace cfile::tools {
 
 inline constexpr std::string_view kToolName = "cfile-dump";
 
-// What every subcommand understands.
+// Options that subcommands have in common.
 struct CommonOptions {
   std::string path;
-  // Of a table: a column, and of that one part.
+  // The column of a table to read, and the part of it.
   std::string column;
   std::optional<size_t> part;
   bool json = false;
   bool ignore_checksums = false;
-  // Limits of ReaderOptions; the depth is that of schemas and of indexes.
+  // Limits, as in ReaderOptions. `max_depth` is for schemas and for indexes.
   size_t max_block_size_bytes = ReaderOptions().max_block_size_bytes;
   size_t max_bloom_filter_bytes = ReaderOptions().max_bloom_filter_bytes;
   size_t max_metadata_size_bytes = ReaderOptions().max_metadata_size_bytes;
@@ -39,28 +39,28 @@ struct CommonOptions {
   size_t max_dictionary_values = ReaderOptions().max_dictionary_values;
 };
 
-// Standard output, written 64 KiB at a time.
+// Standard output, with a buffer.
 class Output {
  public:
-  // Append what is to be printed here, then call Drain.
+  // Append output here, then call Drain.
   std::string text;
 
-  // Writes the text if there is enough of it. False: standard output cannot be written, so there is
-  // no use in more text.
+  // Writes `text` if it has at least 64 KiB. False: standard output cannot be written, so the
+  // caller should stop.
   bool Drain() {
     if (text.size() >= kFlushBytes) Flush();
     return write_error_ == 0;
   }
   void Flush();
 
-  // For commands that are called for their exit code: if the reader of a pipe closes it, they run
-  // to their end and Finish is silent about it. By default the process then ends by SIGPIPE.
+  // Ignores a pipe that its reader closes: the command runs to its end, and Finish reports no error
+  // for it. By default SIGPIPE then ends the process. For commands whose exit code matters most.
   void IgnoreClosedPipe();
 
-  // Prints what is pending, then the error to stderr. Returns its exit code.
+  // Prints the pending text, then the error to stderr. Returns the exit code of `status`.
   ExitCode Fail(const absl::Status& status);
-  // Prints what is pending. Returns `code`; if some of the output could not be written, says so on
-  // stderr and returns kIoError instead of kFine.
+  // Prints the pending text and returns `code`. If some output could not be written, prints an
+  // error to stderr, and returns kIoError instead of kFine.
   ExitCode Finish(ExitCode code);
 
  private:
@@ -70,10 +70,10 @@ class Output {
   int write_error_ = 0;  // errno of the first write that failed
 };
 
-// What main runs after the command line was understood.
+// What main runs after it has parsed the command line.
 using Action = std::function<ExitCode(const CommonOptions&, Output&)>;
 
-// Each adds its subcommand; if the user calls it, `action` is set to it.
+// Each adds one subcommand. If the user chooses it, parsing the command line sets `action` to it.
 void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action);
@@ -85,21 +85,21 @@ void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action);
 
-// No subcommand: a screen about a file or a table.
+// cfile-dump without a subcommand: prints a summary of a file or a table.
 ExitCode PrintSummary(const CommonOptions& common, Output& output);
 
 inline constexpr const char* kFileOrTable = "A .cfile, or the directory of a table";
 
-// A subcommand with its FILE, of which `file` says what it may be; `help` stands below the list of
-// options.
+// Adds a subcommand with the argument FILE, --json and the options for limits. `file` is the help
+// text of FILE; `help` is printed after the list of options.
 CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& name,
                      const std::string& description, const std::string& help,
                      const std::string& file = kFileOrTable);
 void AddJsonOption(CLI::App& command, CommonOptions& common);
 void AddLimitOptions(CLI::App& command, CommonOptions& common);
 void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common);
-// --column and --part, by which a FILE may be a table. `column_help` and `part_help` say what is
-// done without them.
+// Adds --column and --part, for a FILE that may be a table, with their help texts, which say what
+// happens without the options.
 void AddColumnOptions(CLI::App& command, CommonOptions& common, const std::string& column_help,
                       const std::string& part_help);
 inline constexpr const char* kOneColumn = "Of a table: this column";
@@ -109,41 +109,43 @@ inline constexpr const char* kOnlyPart =
 
 ReaderOptions OptionsOf(const CommonOptions& common);
 
-// What a path names: exactly one of the two.
+// An opened path: exactly one of the two is set.
 struct Input {
   std::optional<Reader> file;
   std::optional<TableReader> table;
 };
 absl::StatusOr<Input> OpenInput(const CommonOptions& common);
 
-// An action on a single file: a table's column and part become the path of their file. A table
-// without them gives an error that says how to choose.
+// Wraps `action`, which works on a single file: if the path is a table, replaces the path by that
+// of the file of the chosen column and part. kInvalidArgument, with advice: no column is chosen, or
+// no part is chosen and the table does not have exactly one.
 Action OnFile(Action action);
 
-// The column of that name; kInvalidArgument, naming those that there are.
+// The index of the column `name`. kInvalidArgument, with the names of all columns: there is none.
 absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name);
-// The same for columns as they have files: "key index" is that of the compound keys, too.
+// The same for files: "key index" is also the name of the file of the compound keys.
 absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& name);
 
-// kInvalidArgument: the table has no such part; or, of a single file, a column or a part is chosen.
+// kInvalidArgument: the table does not have the chosen part (CheckPart); a column or a part is
+// chosen, although the path is a single file (CheckNoColumn).
 absl::Status CheckPart(const TableReader& table, const CommonOptions& common);
 absl::Status CheckNoColumn(const CommonOptions& common);
 
-// Keys stay in the order in which they were set.
+// Keeps keys in the order of insertion.
 using Json = nlohmann::ordered_json;
 
-// {"schema_version": 1, "path": ...}: how every object we print begins.
+// {"schema_version": 1, "path": ...}: the beginning of a JSON document.
 Json JsonDocument(const std::string& path);
-// JavaScript and many other readers of JSON are exact up to 2^53 only: what is above becomes a
-// string.
+// A number, or a string above 2^53: JavaScript and many other JSON readers cannot read larger
+// integers exactly.
 Json JsonInteger(uint64_t value);
-// Bytes that are UTF-8 are a string, all others {"hex": "..."}.
+// A string if `bytes` is UTF-8, otherwise {"hex": "..."}.
 Json JsonBytes(std::string_view bytes);
 Json JsonPointer(const BlockPointer& pointer);
 Json JsonError(const absl::Status& status);
 
-// {"schema_version": 1, "path": ..., NAME: [ITEM, ...], "error": ...}, printed item by item: there
-// may be millions.
+// Prints {"schema_version": 1, "path": ..., NAME: [ITEM, ...], "error": ...} item by item, because
+// there may be millions of items. "error" is omitted if there is none.
 class JsonList {
  public:
   JsonList(const std::string& path, std::string_view name, Output& output);
@@ -158,7 +160,7 @@ class JsonList {
 // "1 block", "2 blocks".
 std::string Plural(uint64_t count, std::string_view noun);
 
-// Encoded over stored, 1 for nothing.
+// encoded_bytes / stored_bytes; 1 if nothing is stored.
 double Ratio(uint64_t encoded_bytes, uint64_t stored_bytes);
 
 }  // namespace cfile::tools

@@ -64,7 +64,8 @@ void AddTree(const std::string& name, const TreeTotals& tree, Facts& facts) {
                          Plural(tree.bytes, "byte")));
 }
 
-// How the blocks are stored: in JSON always, as text a line per encoding where they differ.
+// How the blocks are stored, per encoding. Always in JSON; in text only if blocks have different
+// encodings, or if some are not compressed although the file has a codec.
 void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts) {
   facts.Add("block_encodings", blocks.EncodingNames(), "");
   Json all = Json::array();
@@ -104,12 +105,12 @@ std::vector<std::string> FeatureNames(const FileInfo& info) {
   return names;
 }
 
-// Of files that have statistics.
+// Adds the statistics, if the file has any.
 absl::Status AddStatistics(const Reader& reader, Facts& facts) {
   const auto statistics = reader.Statistics();
   if (!statistics.ok()) return statistics.status();
   if (*statistics == nullptr) {
-    // Only limits keep statistics from being read that are there.
+    // If the file has statistics, they were not read because they are above a limit.
     if (reader.info().statistics) {
       facts.Add("statistics", JsonPointer(*reader.info().statistics),
                 absl::StrCat(Plural(reader.info().statistics->size, "byte"),
@@ -151,7 +152,7 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   status.Update(positional.status);
   status.Update(value.status);
 
-  // Sums over blocks that could not all be read say so.
+  // Marks a total as incomplete if some blocks could not be read.
   const std::string mark = blocks.status.ok() ? "" : " (incomplete)";
   const std::vector<std::string> features = FeatureNames(info);
   Facts facts(common.path);

@@ -1,4 +1,4 @@
-// cfile-dump find: where a key is, or would be.
+// cfile-dump find: the ordinal of a key, or of the first greater value.
 #include <memory>
 #include <string>
 #include <utility>
@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<ColumnText>> OpenColumnToSearch(const Input& inpu
   return NewColumnText(*input.table, *column);
 }
 
-// Where a search ended, and the columns whose values there are shown.
+// The position that a search found, and cursors there for the columns to be shown.
 struct Found {
   KeyPosition position;
   std::vector<std::unique_ptr<ColumnText>> values;
@@ -65,7 +65,8 @@ absl::StatusOr<Found> FindValue(const Input& input, const FindOptions& options,
   return found;
 }
 
-// In a table with key columns: the keys are values of the first ones.
+// Searches the key index of a table that is sorted by several columns. `keys`: values of the first
+// keys.size() key columns.
 absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::string>& keys) {
   const std::vector<ColumnType> types = table.schema().key_types();
   if (keys.size() > types.size()) {

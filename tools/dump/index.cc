@@ -21,8 +21,8 @@ const char* NameOf(IndexKind kind) {
   return kind == IndexKind::kPositional ? "positional" : "value";
 }
 
-// Keys of integers that were not cut short, as the value they stand for: big-endian, the sign bit
-// flipped.
+// Appends the integer that `key` encodes: big-endian, the sign bit flipped if T is signed. Appends
+// nothing if `key` is shortened or T is not an integer.
 template <typename T>
 void AppendIntegerKey(const ColumnType& type, std::string_view key, std::string& out) {
   if constexpr (encodings::kIsInteger<T>) {
@@ -111,8 +111,7 @@ ExitCode PrintIndex(const IndexOptions& options, const CommonOptions& common, Ou
   std::optional<JsonList> list;
   if (common.json) list.emplace(common.path, "nodes", output);
 
-  // One option excludes the other index; neither means both. Damage in one tree leaves the other
-  // worth showing.
+  // Without options both indexes are printed. Damage in one does not stop the other.
   absl::Status status;
   if (options.positional || !options.value)
     status.Update(PrintTree(*reader, IndexKind::kPositional, list, output));

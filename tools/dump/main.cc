@@ -54,8 +54,8 @@ bool Exists(const std::string& path) {
   return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
 }
 
-// What is wrong with a command line that has no subcommand, or has it after the file; empty if
-// nothing is.
+// The error of a command line without a subcommand, or with the subcommand after the file. Empty:
+// there is no error.
 std::string WrongArguments(const CLI::App& app, const std::vector<std::string>& files) {
   const auto chosen = app.get_subcommands();
   if (files.empty()) return chosen.empty() ? "a FILE or a subcommand is missing" : "";
@@ -127,6 +127,7 @@ int Run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   cfile::tools::OpenStandardStreams();
+  cfile::tools::RaiseOpenFileLimit();
   try {
     return cfile::tools::Run(argc, argv);
   } catch (const std::exception& error) {  // out of memory

@@ -1,4 +1,4 @@
-// cfile-dump header, cfile-dump footer: the messages at a file's two ends.
+// cfile-dump header, cfile-dump footer: the header message and the footer message of a file.
 #include <string>
 #include <utility>
 
@@ -24,13 +24,13 @@ ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
     document["size"] = JsonInteger(size);
     const std::string& message = header ? described.header_json : described.footer_json;
     Json parsed = Json::parse(message, nullptr, false);
-    if (parsed.is_discarded()) {  // protobuf lets strings pass that are not UTF-8
+    if (parsed.is_discarded()) {  // protobuf accepts strings that are not UTF-8
       return output.Fail(absl::DataLossError(common.path + ": the message is no text"));
     }
     document[header ? "header" : "footer"] = std::move(parsed);
     absl::StrAppend(&output.text, document.dump(2), "\n");
   } else {
-    // A comment in protobuf's text form, so that the whole can be parsed.
+    // The first line is a comment in protobuf's text format, so that all of the output is valid.
     absl::StrAppend(&output.text, "# ", header ? "header" : "footer", ": offset ", offset, ", ",
                     size, " bytes\n", header ? described.header_text : described.footer_text);
   }

@@ -42,7 +42,7 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
   if (absl::Status status = (*reader)->Seek(options.ordinal); !status.ok()) {
     return output.Fail(status);
   }
-  size_t start = 0;  // of the record in output.text, or of what is left of a long one
+  size_t start = 0;  // where the record, or the unwritten rest of a long one, begins in output.text
   JsonPrinter printer(schema, leaves, output.text, [&] {
     output.Flush();
     start = 0;
@@ -52,7 +52,7 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
     start = output.text.size();
     const absl::StatusOr<bool> more = (*reader)->Next(printer);
     if (!more.ok()) {
-      output.text.resize(start);  // no half record, unless it is long
+      output.text.resize(start);  // no incomplete record, unless part of it is written already
       return output.Fail(more.status());
     }
     if (!*more) break;

@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<Column>> OpenColumns(const Input& input, const std::s
   return columns;
 }
 
-// One line, or nothing after an error.
+// Appends one line. After an error `out` is unchanged.
 absl::Status AppendTextRow(const std::vector<Column>& columns, std::string& out) {
   const size_t start = out.size();
   for (const Column& column : columns) {
@@ -94,10 +94,10 @@ absl::Status SeekAll(const std::vector<Column>& columns, uint64_t ordinal) {
   return absl::OkStatus();
 }
 
-// The first `count` rows that `finder` gives.
+// Prints the first `count` rows that `finder` finds.
 absl::Status PrintFound(const std::vector<Column>& columns, const CommonOptions& common, bool table,
                         uint64_t count, RowFinder& finder, Output& output) {
-  std::optional<uint64_t> next;  // where the columns stand
+  std::optional<uint64_t> next;  // the ordinal at which the columns are
   for (; count > 0; --count) {
     const auto found = finder.Next();
     if (!found.ok()) return found.status();

@@ -1,4 +1,4 @@
-// Rows of a file or a table, as `values`, `at` and `find` print them.
+// Prints rows of a file or a table, for `values` and `at`.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace cfile::tools {
 
-// Rows [ordinal, ordinal + count), as far as there are any. A file: a value a line. A table: the
-// names of the columns, then a line of tab-separated values a row; with --column as a file. With
-// --json an object a line.
-// `columns`: names of columns of a table, empty = all. `where`: only rows that match it
-// (tools/dump/where.h), the first `count` of them.
+// Prints the rows [ordinal, ordinal + count), as far as they exist, and returns the exit code. Of a
+// file, or of a table with --column: one value per line. Of a table: the names of the columns, then
+// one line of tab-separated values per row. With --json: one object per line.
+// `columns`: names of columns of a table; empty: all columns. `where`: prints only rows that match
+// it (tools/dump/where.h), the first `count` of them from `ordinal` on.
 ExitCode PrintRows(const Input& input, const CommonOptions& common,
                    const std::vector<std::string>& columns, uint64_t ordinal, uint64_t count,
                    const std::optional<std::string>& where, Output& output);
 
-// Adds --columns, a list as ParseNames of tools/dump/where_parser.h reads it, to `command`. The
-// option may come several times.
+// Adds the option --columns to `command`. Its value is a list as for ParseNames
+// (tools/dump/where_parser.h), whose names are appended to `names`; it may be given several times.
 CLI::Option* AddColumnsOption(CLI::App& command, std::vector<std::string>& names,
                               const std::string& help);
 

@@ -1,4 +1,4 @@
-// cfile-dump salvage: what is left of a torn or damaged file, as a file in order.
+// cfile-dump salvage: copies the readable rows of a torn or damaged file into a new file.
 #include "cfile/salvage.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// cfile-dump without a subcommand: what a file or a table is, on one screen.
+// cfile-dump without a subcommand: the summary of a file or a table.
 #include "tools/dump/summary.h"
 
 #include <algorithm>
@@ -8,8 +8,7 @@ namespace {
 
 constexpr uint64_t kChecksumBytes = 4;
 
-// True if the index knows all that the totals ask for, so that no data block need be read, however
-// large the file.
+// True if the totals can be computed from the positional index alone, without reading data blocks.
 bool IndexKnowsAll(const FileInfo& info) {
   return info.positional_index_root && !info.nullable && info.compression == Compression::kNone &&
          !info.has_extended_blocks() && !info.has_levels();

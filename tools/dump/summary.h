@@ -1,4 +1,4 @@
-// What the summaries of a file and of a table share.
+// Shared by the summaries of a file and of a table.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,14 @@
 
 namespace cfile::tools {
 
-// What the data blocks of one or more files add up to. After an error: as far as they could be
-// read.
+// Totals of the data blocks of one or more files. After an error: of the blocks that could be read.
 struct BlockTotals {
   uint64_t blocks = 0;
   uint64_t nulls = 0;
-  uint64_t entries = 0;  // of a file with levels
+  uint64_t entries = 0;  // only of files with levels
   uint64_t stored_bytes = 0;
   uint64_t encoded_bytes = 0;
-  std::vector<EncodingTotals> encodings;  // of the blocks, by encoding
+  std::vector<EncodingTotals> encodings;  // one entry per encoding
   absl::Status status;                    // the first error
 
   void Add(const Reader& reader);
@@ -37,12 +36,12 @@ struct TreeTotals {
 
 TreeTotals MeasureTree(const Reader& reader, IndexKind kind);
 
-// Adds `name` if it is not there.
+// Appends `name` to `names` unless it is there already.
 void AddName(const std::string& name, std::vector<std::string>& names);
 
-// Of `bytes` that hold `values`; 0 if there are none.
+// Bits per value if `values` values take `bytes` bytes; 0 if there are no values.
 double BitsPerValue(uint64_t bytes, uint64_t values);
-// Two digits behind the point are enough for JSON.
+// `value`, which is not negative, rounded to two digits after the point, for JSON.
 double Rounded(double value);
 
 ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output& output);

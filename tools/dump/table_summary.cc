@@ -12,11 +12,11 @@
 namespace cfile::tools {
 namespace {
 
-// One column over all parts.
+// Totals of one column over all parts.
 struct ColumnTotals {
   BlockTotals blocks;
   uint64_t file_bytes = 0;
-  std::vector<std::string> compressions;  // what blocks really use, each once
+  std::vector<std::string> compressions;  // codecs that blocks use, each once
 };
 
 ColumnTotals Measure(const TableReader& table, size_t column) {
@@ -59,7 +59,8 @@ Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals) {
   return json;
 }
 
-// Lines whose cells stand below each other; those from `first_right` on hold numbers.
+// Joins the cells of `lines` into text with aligned columns. Columns from `first_right` on, which
+// hold numbers, are aligned to the right.
 std::string Align(const std::vector<std::vector<std::string>>& lines, size_t first_right) {
   std::vector<size_t> widths(lines[0].size());
   for (const auto& line : lines) {
@@ -106,7 +107,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, O
                      std::to_string(totals.blocks.blocks), std::to_string(totals.file_bytes),
                      absl::StrFormat("%.2f", BitsPerValue(totals.file_bytes, table.num_rows())),
                      std::to_string(totals.blocks.nulls)});
-    // Sums over blocks that could not all be read say so.
+    // Marks totals as incomplete if some blocks could not be read.
     if (!totals.blocks.status.ok()) lines.back()[0] += " (incomplete)";
   }
   lines.push_back({"total", "", "", "", "", std::to_string(blocks), std::to_string(bytes),

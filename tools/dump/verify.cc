@@ -1,4 +1,4 @@
-// cfile-dump verify: is anything damaged?
+// cfile-dump verify: checks a file or a table for damage.
 #include <filesystem>
 #include <numeric>
 #include <string>
@@ -12,7 +12,7 @@
 namespace cfile::tools {
 namespace {
 
-// What a file is called by the worst that was found in it.
+// Describes a file by the worst finding in it.
 const char* NameOf(ExitCode worst) {
   switch (worst) {
     case kFine:
@@ -28,12 +28,12 @@ const char* NameOf(ExitCode worst) {
   }
 }
 
-// Damage is what was asked for: any other failure counts only where there is none.
+// The worse of two exit codes: kDamaged is the worst, kFine the best. Of two other codes, `other`.
 ExitCode Worse(ExitCode one, ExitCode other) {
   return one == kDamaged || other == kFine ? one : other;
 }
 
-// Prints what was found in one file after the other.
+// Prints the reports of files, one after another.
 class VerifyPrinter {
  public:
   VerifyPrinter(bool json, Output& output) : json_(json), output_(output) {}
@@ -43,7 +43,7 @@ class VerifyPrinter {
     if (Print(path, report, file_size) != kFine) ++bad_files_;
   }
 
-  // What was found when the files of a table were compared; nothing is printed of what is fine.
+  // Prints the report of comparing the files of a table, but only if there are findings.
   void AddRecords(const std::string& path, const VerifyReport& report) {
     if (!report.ok()) Print(path, report, 0);
   }
@@ -88,7 +88,7 @@ class VerifyPrinter {
       absl::StrAppend(&text, "  and ", Plural(report.more_limits, "part"),
                       " more above a limit\n");
     }
-    if (file_size == 0) return;  // of a file that could not be opened
+    if (file_size == 0) return;  // the file could not be opened
     absl::StrAppend(
         &text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"), ": ",
         Plural(report.data_blocks, "data block"), ", ", Plural(report.index_nodes, "index node"),
@@ -102,7 +102,7 @@ class VerifyPrinter {
     for (const Damage& damage : list) {
       std::string message =
           WithOptionNames({damage.status.message().data(), damage.status.message().size()});
-      // The path stands above.
+      // The path is printed above the findings.
       if (const std::string prefix = path + ": "; message.starts_with(prefix)) {
         message.erase(0, prefix.size());
       }
@@ -153,7 +153,7 @@ uint64_t SizeOf(const absl::StatusOr<Reader>& reader) {
   return reader.ok() ? reader->info().file_size_bytes : 0;
 }
 
-// Which files of a table are read.
+// The files of a table to be checked.
 struct Chosen {
   std::vector<size_t> parts;
   std::vector<size_t> columns;
@@ -181,13 +181,13 @@ absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& com
 ExitCode VerifyInput(const CommonOptions& common, Output& output) {
   output.IgnoreClosedPipe();
   VerifyPrinter printer(common.json, output);
-  // A part's files are compared with table.cft, which the path of one alone would not name.
+  // Opens the table even if one file is chosen, because files are compared with table.cft.
   CommonOptions whole = common;
   whole.column.clear();
   whole.part.reset();
   auto input = OpenInput(whole);
   if (!input.ok()) {
-    // No file at all is a mistake of the caller, not a finding.
+    // A path that cannot be read is an error of the call, not a finding.
     if (ExitCodeOf(input.status()) == kIoError) return output.Fail(input.status());
     VerifyReport report;
     report.Add({.status = input.status()});

@@ -18,7 +18,7 @@ namespace {
 
 using Kind = Condition::Kind;
 
-// A file of the column.
+// The file of one part of a column.
 struct Part {
   Reader reader;
   uint64_t first_ordinal;
@@ -26,7 +26,7 @@ struct Part {
   uint64_t end_ordinal() const { return first_ordinal + reader.num_values(); }
 };
 
-// The scans of all parts, one after the other.
+// Scans the parts of a column one after another.
 template <typename T>
 class PartsScan final : public ConditionScan {
  public:
@@ -40,7 +40,7 @@ class PartsScan final : public ConditionScan {
         matches_ = matches_.subspan(1);
       }
       if (!matches_.empty()) return parts_[part_].first_ordinal + matches_[0];
-      // Another condition has ruled out so many rows that a new scan reads less.
+      // `ordinal` is so far ahead that a new scan, which begins there, reads less.
       if (scan_ && ordinal > reached_ + kFarRows) scan_.reset();
       if (!scan_) {
         while (part_ < parts_.size() && parts_[part_].end_ordinal() <= ordinal) ++part_;
@@ -67,9 +67,9 @@ class PartsScan final : public ConditionScan {
   const std::vector<Part> parts_;
   const Predicate<T> predicate_;
   size_t part_ = 0;
-  std::optional<Scan<T>> scan_;             // of the part
-  std::span<const uint64_t> matches_ = {};  // of the scan's batch, in the part, not yet passed
-  uint64_t reached_ = 0;                    // a row that the scan has come to
+  std::optional<Scan<T>> scan_;             // of parts_[part_]
+  std::span<const uint64_t> matches_ = {};  // remaining matches of scan_'s batch; rows of the part
+  uint64_t reached_ = 0;                    // the row of the table that scan_ has reached at least
 };
 
 template <typename T>
@@ -120,7 +120,7 @@ absl::StatusOr<Predicate<T>> MakePredicate(const ColumnType& type, const Conditi
     case Kind::kBetween:
       return P::Between(first, T(constants[1]));
     case Kind::kIn: {
-      // Not a vector: that of bool has no span.
+      // Not std::vector: a std::vector<bool> does not convert to a span.
       const auto values = std::make_unique<T[]>(constants.size());
       for (size_t i = 0; i < constants.size(); ++i) values[i] = T(constants[i]);
       return P::In(std::span<const T>(values.get(), constants.size()));
@@ -186,7 +186,7 @@ absl::StatusOr<RowFinder> RowFinder::Open(const Input& input, std::string_view w
 }
 
 absl::StatusOr<std::optional<uint64_t>> RowFinder::Next() {
-  // The scans take turns until all agree on a row.
+  // Asks one scan after another for its first match from `row` on, until all return the same row.
   uint64_t row = next_;
   size_t agreed = 0;
   for (size_t i = 0; agreed < scans_.size(); i = (i + 1) % scans_.size()) {

@@ -1,4 +1,4 @@
-// The rows that match `--where`.
+// Finds the rows that match `--where`.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,17 @@ class ConditionScan {
   virtual ~ConditionScan() = default;
 
   // The first matching row at or after `ordinal`; nullopt: there is none. Precondition: `ordinal`
-  // is not less than in the call before.
+  // is not less than in the previous call.
   virtual absl::StatusOr<std::optional<uint64_t>> AtOrAfter(uint64_t ordinal) = 0;
 };
 
 // The rows of a file or table that match all conditions, in ascending order.
 class RowFinder {
  public:
-  // `where` has the grammar of tools/dump/where_parser.h; values are written as `find` takes them.
-  // The column of a file is called value. kInvalidArgument, with the place in `where`: it does not
-  // parse, or a condition does not fit its column. `input` must outlive the finder.
+  // Finds rows from `first_ordinal` on. `where` has the grammar of tools/dump/where_parser.h;
+  // values have the form of tools/value_text.h. The column of a file is called value. `input` must
+  // outlive the finder. kInvalidArgument, with the position in `where`: a syntax error, or a
+  // condition that does not fit its column.
   static absl::StatusOr<RowFinder> Open(const Input& input, std::string_view where,
                                         uint64_t first_ordinal);
 

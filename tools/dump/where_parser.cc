@@ -33,8 +33,8 @@ absl::Status ErrorAt(std::string_view option, std::string_view text, size_t offs
       absl::StrCat(std::string(option), ": ", std::string(what), " (", place, ")"));
 }
 
-// Takes the text in the quotes that `text` has at `offset` and moves `offset` after them; two
-// quotes inside stand for one. False if the quotes do not end.
+// Appends the quoted text at `offset` of `text` to `out`, without its quotes, and moves `offset`
+// after the closing quote. Two quotes inside stand for one. False if there is no closing quote.
 bool TakeQuoted(std::string_view text, size_t& offset, std::string& out) {
   const char quote = text[offset];
   for (++offset; offset < text.size(); ++offset) {
@@ -56,7 +56,7 @@ struct Token {
   size_t end = 0;
 
   bool Is(std::string_view symbol) const { return kind == Kind::kSymbol && text == symbol; }
-  // `word`: in upper case.
+  // Compares without regard to case.
   bool IsWord(std::string_view word) const {
     return kind == Kind::kWord &&
            absl::EqualsIgnoreCase(text, absl::string_view(word.data(), word.size()));
@@ -91,7 +91,7 @@ class Parser {
     return WhereError(where_, token_.offset, what);
   }
 
-  // What SQL has, but this grammar does not, is named.
+  // An error that names OR or NOT, which SQL has but this grammar does not, or else `what`.
   absl::Status Expected(std::string_view what) const {
     if (token_.IsWord("OR")) return Error("OR is not supported yet");
     if (token_.IsWord("NOT")) return Error("NOT is not supported yet");
@@ -121,7 +121,7 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // Bytes of the symbol at `offset`; 0 if there is none.
+  // Length in bytes of the symbol at `offset`; 0 if there is none.
   size_t SymbolSize(size_t offset) const {
     constexpr std::array<std::string_view, 11> kSymbols = {"==", "!=", "<>", "<=", ">=", "=",
                                                            "<",  ">",  "(",  ")",  ","};
@@ -133,7 +133,7 @@ class Parser {
 
   absl::Status ParseCondition(Condition& condition) {
     condition.column_offset = token_.offset;
-    const bool maybe_not = token_.IsWord("NOT");  // or a column of that name
+    const bool maybe_not = token_.IsWord("NOT");  // it may also be a column of this name
     if (token_.Is("(")) return Error("parentheses are only supported after IN");
     if (token_.kind != Token::Kind::kWord && token_.kind != Token::Kind::kName) {
       return Expected(where_.find_first_not_of(kBlanks) == std::string_view::npos
@@ -165,7 +165,7 @@ class Parser {
     return relation.IsWord("IN") ? ParseIn(condition) : ParseIs(condition);
   }
 
-  // Of those that one value follows.
+  // The kind of an operator that is followed by one value; nullopt for other tokens.
   static std::optional<Kind> Comparison(const Token& token) {
     if (token.Is("=") || token.Is("==")) return Kind::kEqual;
     if (token.Is("!=") || token.Is("<>")) return Kind::kNotEqual;
@@ -205,7 +205,7 @@ class Parser {
     return Advance();
   }
 
-  // A text in quotes, or words up to what cannot be one.
+  // Takes a quoted text, or all words up to AND or a token that is not a word.
   absl::Status ParseValue(Condition& condition) {
     Condition::Value value{.text = token_.text, .offset = token_.offset};
     if (token_.kind == Token::Kind::kName) {
@@ -221,7 +221,8 @@ class Parser {
     if (token_.IsWord("NULL")) {
       return Error("nothing compares with NULL: use IS NULL, or 'null' for the text");
     }
-    // A single word may be a keyword (state = OR); of several, that is more likely a mistake.
+    // A value of one word may be a keyword (state = OR). In a value of several words, a keyword is
+    // more likely a mistake.
     bool keyword = token_.IsKeyword();
     size_t end = token_.end;
     if (absl::Status status = Advance(); !status.ok()) return status;
@@ -237,7 +238,7 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // Of the pattern of LIKE, the prefix.
+  // Replaces a pattern of LIKE by its prefix. Error: the pattern is not PREFIX%.
   absl::Status MakePrefix(Condition::Value& pattern) const {
     const size_t wildcard = pattern.text.find_first_of("%_");
     if (wildcard == std::string::npos || pattern.text[wildcard] != '%' ||

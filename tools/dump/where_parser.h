@@ -1,4 +1,4 @@
-// The grammar of --where: conditions on columns, joined by AND. Keywords are written in any case.
+// The grammar of --where: conditions on columns, joined by AND. Keywords are not case-sensitive.
 //
 //   conditions  CONDITION [AND CONDITION]...
 //   CONDITION   COLUMN OPERATOR VALUE, where OPERATOR is one of = == != <> < <= > >=
@@ -11,8 +11,8 @@
 //   COLUMN      a word, or any name in double quotes, in which "" stands for a quote
 //   VALUE       words, or any text in single quotes, in which '' stands for a quote
 //
-// A word is anything without blanks and without one of ' " ( ) , = < > and !=. Several words are
-// one value, with the blanks between them, if none of them is a keyword: name = New York.
+// A word is any text without blanks, without the characters ' " ( ) , = < > and without !=. Several
+// words are one value, with the blanks between them, if none is a keyword: name = New York.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@
 
 namespace cfile::tools {
 
-// One condition. The values are texts: the parser knows no types.
+// One condition. Values are text, because the parser does not know the types of the columns.
 struct Condition {
   enum class Kind : uint8_t {
     kEqual,
@@ -43,7 +43,7 @@ struct Condition {
   };
   struct Value {
     std::string text;
-    size_t offset;  // of its first byte in the text that was parsed
+    size_t offset;  // in bytes from the start of the parsed text
   };
 
   std::string column;
@@ -53,19 +53,19 @@ struct Condition {
   std::vector<Value> values = {};
 };
 
-// At least one condition. Errors are those of WhereError.
+// Parses `where`, which must have at least one condition. Errors are those of WhereError.
 absl::StatusOr<std::vector<Condition>> ParseConditions(std::string_view where);
 
-// kInvalidArgument: `what` is wrong at the byte `offset` of `where`. The message has `what`, the
-// number of that character, counted from 1, and the text from there on.
+// kInvalidArgument for an error at byte `offset` of `where`. The message has `what`, the number of
+// the character there, counted from 1, and the text from there on.
 absl::Status WhereError(std::string_view where, size_t offset, std::string_view what);
 
-// The names in a list such as id,First Name,"a,b": each up to the next comma, or in double quotes,
-// in which "" stands for a quote. kInvalidArgument: an empty name, or quotes that do not end with
-// the name.
+// Parses a list of names such as id,First Name,"a,b". A name ends at the next comma, or is enclosed
+// in double quotes, in which "" stands for a quote. kInvalidArgument: an empty name, a missing
+// closing quote, or text after the closing quote.
 absl::StatusOr<std::vector<std::string>> ParseNames(std::string_view list);
 
-// `name` as both grammars take it: in double quotes if it needs them.
+// `name` in a form that both grammars accept: in double quotes if necessary.
 std::string NameAsWritten(std::string_view name);
 
 }  // namespace cfile::tools

@@ -60,14 +60,15 @@ Examples:
   cfile-import data.tsv data --delimiter tab --json
   cfile-import records.jsonl records --schema record.schema)";
 
-// The names and forms of options only: what CLI11 adds about validators and exclusions hides them.
+// Shows only the names and forms of options, without the validators and exclusions that CLI11 adds.
 class HelpFormatter final : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     return option->get_type_name().empty() ? "" : " " + option->get_type_name();
   }
 };
 
-// COLUMN=VALUE. Of several = the last one: names may hold any character, values hold none.
+// Splits COLUMN=VALUE at the last =, because a column's name may contain = but a value does not.
+// False if there is no = or the column's name is empty.
 bool Split(const std::string& text, std::string& column, std::string& value) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) return false;
@@ -80,7 +81,7 @@ CLI::ParseError Wrong(const std::string& option, const std::string& text, std::s
   return CLI::ValidationError(option + " " + text, std::string(reason));
 }
 
-// What this build does not have is no wrong use.
+// An encoding or codec that this build does not have: the exit code is kUnsupported, not kUsage.
 class Unsupported final : public CLI::ParseError {
  public:
   explicit Unsupported(std::string message)
@@ -99,7 +100,7 @@ T ValueOrThrow(absl::StatusOr<T> value, const std::string& option, const std::st
   return *std::move(value);
 }
 
-// Fills a choice from texts VALUE and COLUMN=VALUE.
+// Fills `choice` from texts of the forms VALUE (for all columns) and COLUMN=VALUE.
 template <typename T, typename Parse>
 void Choose(const std::string& option, const std::vector<std::string>& texts, Parse parse,
             Choice<T>& choice) {

@@ -12,15 +12,15 @@ inline constexpr std::string_view kImportTool = "cfile-import";
 
 struct Arguments {
   ImportOptions import;
-  bool json_lines = false;  // the input is no CSV
+  bool json_lines = false;  // the input is JSON Lines, not CSV
   bool progress = false;
   bool summary = true;
   bool json = false;
   bool quiet = false;  // no warnings
 };
 
-// Prints what is asked for (--help, --version) or what is wrong, and sets `exit_code`, if it
-// returns nullopt.
+// Parses the command line. nullopt: there is nothing to import, because of --help, --version or an
+// error. The text or the error has then been printed, and `exit_code` is set.
 std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_code);
 
 }  // namespace cfile::tools

@@ -1,4 +1,4 @@
-// Some rows of one column on their way from text into a table.
+// A batch of rows of one column: parsed from text, then appended to a table.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,19 @@ namespace cfile::tools {
 
 class ColumnBatch {
  public:
-  // An empty batch of a column of `type`, which is number `column` in the table.
+  // Creates an empty batch for a column of `type`. `column` is its index in the table.
   static std::unique_ptr<ColumnBatch> Create(const ColumnType& type, size_t column);
   virtual ~ColumnBatch() = default;
 
   // Empties the batch and makes room for `capacity` rows.
   virtual void Reset(size_t capacity) = 0;
 
-  // Fill row `row`, each once. Precondition: row < capacity. kInvalidArgument as ParseText.
+  // Set row `row` to the value of `text`, or to null. Preconditions: row < capacity; the row has
+  // not been set yet. kInvalidArgument as ParseText.
   virtual absl::Status Set(size_t row, std::string_view text) = 0;
   virtual void SetNull(size_t row) = 0;
 
-  // Appends the first `rows` rows to the column. Precondition: they have been filled.
+  // Appends the first `rows` rows to the column. Precondition: they have been set.
   virtual absl::Status Append(size_t rows, TableWriter& writer) const = 0;
 };
 

@@ -48,6 +48,10 @@ absl::Status CsvInput::ReadHeader() {
                      "columns is missing"));
   }
   for (const CsvField& field : reader_.fields()) {
+    if (field.text.find('\0') != field.text.npos) {
+      return reader_.Error(field.start, absl::StrCat("the name ", Quoted(field.text),
+                                                     " has a zero byte: this is not a text file"));
+    }
     if (IsUtf8(field.text)) continue;
     return reader_.Error(field.start,
                          absl::StrCat("the name ", Quoted(field.text),
@@ -64,11 +68,11 @@ absl::Status CsvInput::ReadHeader() {
 std::shared_ptr<CsvInput::ColumnNames> CsvInput::NameColumns(
     std::span<const CsvField> header) {
   auto names = std::make_shared<ColumnNames>();
-  names->columns.reserve(header.size());  // the keys of `numbers` stay where they are
-  // A name that is in the file stays with the first column that has it.
+  names->columns.reserve(header.size());  // so that the keys of `numbers` stay valid
+  // A name in the header belongs to the first column that has it. It is not given to other columns.
   std::unordered_set<std::string_view> in_file;
   for (const CsvField& field : header) in_file.insert(field.text);
-  std::unordered_map<std::string, size_t> last_number;  // in NAME_2, NAME_3, ..., by name
+  std::unordered_map<std::string, size_t> last_number;  // by NAME: the last N of NAME_N
   for (const CsvField& field : header) {
     const size_t column = names->columns.size();
     std::string name(field.text);

@@ -1,4 +1,4 @@
-// A CSV file: named columns, nulls.
+// A CSV file with named columns and nulls.
 #pragma once
 
 #include <array>
@@ -21,37 +21,37 @@ namespace cfile::tools {
 // Whether the first record has the names of the columns.
 enum class Header : uint8_t { kAuto, kYes, kNo };
 
-// A column whose name in the file could not be used.
+// A column whose name in the file could not be used: it is empty, or another column has it.
 struct RenamedColumn {
   size_t column = 0;  // from 0
-  std::string from;   // empty: it has no name
+  std::string from;   // empty: the file has no name for it
   std::string to;
 };
 
-// Thread-compatible; a copy reads the same file for another thread.
+// Thread-compatible. Another thread can use a copy to read the same file.
 class CsvInput {
  public:
-  // Maps the file and reads its first record, which is the header at first. kInvalidArgument: the
-  // file is empty or not text in UTF-8, or a name in the header is not UTF-8. A field is null if it
-  // is unquoted and is empty or one of `null_texts`.
+  // Maps the file and reads its first record as the header. A field is null if it is unquoted and
+  // is empty or one of `null_texts`. kInvalidArgument: the file is empty or not text in UTF-8, or a
+  // name in the header is not UTF-8.
   static absl::StatusOr<CsvInput> Open(const std::string& path, char delimiter,
                                        std::vector<std::string> null_texts);
 
-  // The first record is a row, and columns are named column_1, column_2, ...
+  // Makes the first record a row, and names the columns column_1, column_2, ...
   void TakeHeaderForRow();
   bool has_header() const { return has_header_; }
 
-  // After the header at first.
+  // After Open the reader is at the record after the header.
   CsvReader& reader() { return reader_; }
   // Goes back to the first row.
   void Rewind() { reader_.SeekToRange(first_row_, reader_.size()); }
-  // Where the first row begins, in the reader's terms, and where the first record does.
+  // Where the first row and the first record of the file begin, as offsets of the reader.
   uint64_t first_row() const { return first_row_; }
   uint64_t first_record() const { return first_record_; }
 
-  // Names, in the order of the file, each once.
+  // The names of the columns, in the order of the file. No two are equal.
   const std::vector<std::string>& columns() const { return names_->columns; }
-  // Of these the ones that the header has otherwise.
+  // The columns whose name differs from that in the header.
   const std::vector<RenamedColumn>& renamed() const { return names_->renamed; }
   std::optional<size_t> Find(std::string_view column) const;
 
@@ -74,7 +74,7 @@ class CsvInput {
   struct ColumnNames {
     std::vector<std::string> columns;
     std::vector<RenamedColumn> renamed;
-    std::unordered_map<std::string_view, size_t> numbers;  // of the columns, by name
+    std::unordered_map<std::string_view, size_t> numbers;  // index of each column, by name
   };
   static std::shared_ptr<ColumnNames> NameColumns(std::span<const CsvField> header);
   absl::Status ReadHeader();
@@ -83,8 +83,8 @@ class CsvInput {
   std::shared_ptr<const Source> source_;
   CsvReader reader_;
   std::vector<std::string> null_texts_;
-  std::array<bool, 256> begins_null_text_{};  // by first byte: nearly all fields are told by it
-  std::shared_ptr<const ColumnNames> names_;  // of all copies
+  std::array<bool, 256> begins_null_text_{};  // by first byte: quickly excludes most fields
+  std::shared_ptr<const ColumnNames> names_;  // shared by all copies
   bool has_header_ = true;
   uint64_t first_record_ = 0;
   uint64_t first_row_ = 0;

@@ -22,12 +22,12 @@
 namespace cfile::tools {
 namespace {
 
-// Text in a piece, but for the rest of its last record: much beside what it costs to hand a piece
-// from thread to thread, little beside a core's cache.
+// Bytes of text in a piece; the rest of its last record is added. Large compared with the cost of
+// passing a piece between threads, small compared with the cache of a core.
 constexpr uint64_t kPieceBytes = 256 << 10;
 constexpr size_t kMaxLanes = 256;
 
-// What a column's values have been so far, in some pieces of the file.
+// What is known of a column from some pieces of the file.
 struct ColumnEvidence {
   TypeInference inference;
   bool has_nulls = false;
@@ -56,14 +56,14 @@ class Importer {
 
   const ImportOptions& options_;
   CsvInput input_;
-  bool header_is_guessed_ = false;  // the types of the rows say what the first record is
+  bool header_is_guessed_ = false;  // the types of the rows decide what the first record is
   std::vector<std::string> warnings_;
   Progress& progress_;
   std::vector<ImportColumn> columns_;  // in the order of the file
   std::vector<std::string> sorted_by_;
-  std::optional<RowKey> row_key_;                      // of the rows that are sorted
-  std::optional<std::vector<RecordPlace>> row_order_;  // of the file if there is none
-  uint64_t next_piece_ = 0;                            // where it begins, in bytes or in row_order_
+  std::optional<RowKey> row_key_;                      // set if rows are sorted
+  std::optional<std::vector<RecordPlace>> row_order_;  // nullopt: the order of the file
+  uint64_t next_piece_ = 0;                            // its start: a byte, or index of row_order_
   uint64_t rows_ = 0;
 };
 
@@ -100,7 +100,7 @@ absl::Status Importer::CheckColumnNames() const {
   return status;
 }
 
-// The next records of the file; nullopt behind the last one.
+// The next piece, in the order of the file; nullopt after the last one.
 std::optional<RecordPlace> Importer::NextPiece() {
   const CsvReader& reader = input_.reader();
   if (next_piece_ == reader.size()) return std::nullopt;
@@ -109,7 +109,7 @@ std::optional<RecordPlace> Importer::NextPiece() {
   return piece;
 }
 
-// The same in row_order_.
+// The next piece, in the order of row_order_; nullopt after the last one.
 std::optional<std::span<const RecordPlace>> Importer::NextOrderedPiece() {
   const std::span rest = std::span(*row_order_).subspan(next_piece_);
   if (rest.empty()) return std::nullopt;
@@ -121,7 +121,8 @@ std::optional<std::span<const RecordPlace>> Importer::NextOrderedPiece() {
   return rest.first(rows);
 }
 
-// Adds the records of a piece. `given[i]`: the type of column i is not asked for.
+// Adds the records of a piece to `columns` and `rows`. `given[i]`: the type of column i is given,
+// so it is not inferred.
 absl::Status AddEvidence(CsvInput& input, const std::vector<bool>& given,
                          std::span<ColumnEvidence> columns, uint64_t& rows) {
   while (true) {
@@ -140,7 +141,7 @@ absl::Status AddEvidence(CsvInput& input, const std::vector<bool>& given,
   }
 }
 
-// What the rows say of the columns.
+// Reads all rows, and finds the types of the columns and which columns hold nulls.
 absl::Status Importer::FindTypes(std::vector<ColumnEvidence>& found) {
   const size_t num_columns = input_.columns().size();
   std::vector<bool> given(num_columns);
@@ -188,7 +189,8 @@ absl::Status Importer::FindTypes(std::vector<ColumnEvidence>& found) {
   return absl::OkStatus();
 }
 
-// True if the first record goes with what the rows after it have. It is then added to that.
+// Decides whether the first record is a row (see Import in importer.h). If so, adds it to `found`,
+// which has the evidence of the other rows.
 absl::StatusOr<bool> Importer::FirstRecordIsARow(std::vector<ColumnEvidence>& found) {
   input_.reader().SeekToRange(input_.first_record(), input_.first_row());
   if (absl::StatusOr<bool> more = input_.reader().Next(); !more.ok()) return more.status();
@@ -210,7 +212,8 @@ absl::StatusOr<bool> Importer::FirstRecordIsARow(std::vector<ColumnEvidence>& fo
   return has_typed_value;
 }
 
-// The first pass: the header, types that are not given, and which columns hold nulls.
+// The first pass: finds out whether there is a header, which types the columns have if they are not
+// given, and which columns hold nulls.
 absl::Status Importer::FindSchema() {
   std::vector<ColumnEvidence> found;
   if (absl::Status status = FindTypes(found); !status.ok()) return status;
@@ -235,7 +238,7 @@ absl::Status Importer::FindSchema() {
     const auto type = options_.types.find(schema.name);
     schema.type = type != options_.types.end() ? type->second
                                                : found[i].inference.Type(options_.compatibility);
-    // The pass that writes names the null.
+    // If a column of --not-null has a null, the last pass reports it.
     schema.nullable = found[i].has_nulls && !options_.not_null.contains(schema.name);
   }
   return absl::OkStatus();
@@ -264,7 +267,8 @@ absl::Status Importer::TakeSchemaOfTable() {
     }
   }
 
-  // A part without the index would be read from its beginning by each search for a key.
+  // The new part is sorted and indexed like the table. Without the index, each search for a key
+  // would read the part from its beginning.
   std::vector<std::string> order;
   for (const size_t column : schema.key_columns) order.push_back(schema.columns[column].name);
   for (size_t i = 0; order.empty() && i < schema.columns.size(); ++i) {
@@ -312,14 +316,14 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
   return all;
 }
 
-// The last pass.
+// The last pass: reads the rows and writes them.
 absl::Status Importer::WritePieces(TableWriter& writer) {
   const bool has_keys = writer.schema().key_index().has_value();
   const size_t num_columns = columns_.size();
-  // Lanes share the columns where there are many: to choose a lane takes time for each.
+  // A lane gets several columns if there are many, because choosing a task takes time per lane.
   const size_t num_lanes = std::min(num_columns, kMaxLanes);
   const size_t num_slots = NumSlots(options_.num_threads);
-  std::deque<RowBatch> batches;  // by slot, as are the others
+  std::deque<RowBatch> batches;  // by slot, as are `pieces` and `ordered_pieces`
   for (size_t i = 0; i < num_slots; ++i) {
     batches.emplace_back(input_, columns_, has_keys ? row_key_ : std::nullopt);
   }
@@ -367,7 +371,7 @@ absl::Status Importer::WritePieces(TableWriter& writer) {
 
 absl::Status Importer::Write(TableWriter& writer) {
   if (absl::Status status = WritePieces(writer); !status.ok()) return status;
-  // A file without rows was no work that could be interrupted.
+  // Without rows nothing has called Update, which reports that the import is cancelled.
   if (absl::Status status = progress_.Update(input_.reader().size(), rows_); !status.ok()) {
     return status;
   }
@@ -393,7 +397,8 @@ absl::StatusOr<ImportResult> Importer::Run() {
 
   Schema schema;
   for (const ImportColumn& column : columns_) schema.columns.push_back(column.schema);
-  // One column finds rows by its own index, several by one over their compound keys.
+  // A single sort column has its own value index. Several sort columns have compound keys, which
+  // are a column of their own with a value index.
   for (const std::string& name : sorted_by_) {
     if (sorted_by_.size() > 1) schema.key_columns.push_back(*schema.Find(name));
   }

@@ -1,4 +1,4 @@
-// What cfile-import does with CSV: reads the file, writes a table.
+// Imports a CSV file into a table, for cfile-import.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace cfile::tools {
 
-// A choice for all columns, and others for some of them by name.
+// A choice for all columns, and choices for named columns that override it.
 template <typename T>
 struct Choice {
   T for_all{};
@@ -34,8 +34,8 @@ struct ImportOptions {
   std::string output;  // directory of the table
   char delimiter = ',';
   Header header = Header::kAuto;
-  std::vector<std::string> null_texts;      // null when they stand unquoted; "" always does
-  std::map<std::string, ColumnType> types;  // columns that are not here: found from their values
+  std::vector<std::string> null_texts;      // unquoted fields that mean null, besides empty ones
+  std::map<std::string, ColumnType> types;  // types of other columns are found from their values
   std::set<std::string> not_null;
   Choice<Encoding> encoding{.for_all = Encoding::kAuto, .for_column = {}};
   Choice<Compression> compression{.for_all = Compression::kDefault, .for_column = {}};
@@ -46,19 +46,19 @@ struct ImportOptions {
   RecordLimits record_limits = {};
   std::vector<std::string> sorted_by;  // columns, the most significant first
   Compatibility compatibility = Compatibility::kNone;
-  std::string schema_path;  // of JSON Lines: a file with the text of the schema; empty = find it
+  std::string schema_path;  // of JSON Lines: a file with the schema; empty: find the schema
   size_t num_threads =
-      1;                // that CSV is read with, at least 1; what is written does not depend on it
+      1;                // threads that read CSV, at least 1; the output does not depend on it
   bool append = false;  // to the table at `output`; `types` and `not_null` are then empty
 };
 
 struct ImportedColumn {
   ColumnSchema schema;
   uint64_t nulls = 0;
-  Encoding encoding = Encoding::kAuto;    // that its file names
-  std::vector<EncodingTotals> encodings;  // of its blocks
+  Encoding encoding = Encoding::kAuto;    // the encoding that its file names
+  std::vector<EncodingTotals> encodings;  // the encodings of its blocks
   Compression compression = Compression::kNone;
-  uint64_t bytes = 0;  // of its file
+  uint64_t bytes = 0;  // size of its file
 };
 
 struct ImportResult {
@@ -66,9 +66,9 @@ struct ImportResult {
   uint64_t bytes_in = 0;
   double seconds = 0;
   std::vector<std::string> sorted_by;
-  bool reordered = false;       // the file was not in that order
-  bool records = false;         // they were JSON Lines, and nulls are entries without a value
-  std::string inferred_schema;  // if it was
+  bool reordered = false;       // the rows were sorted: the file had another order
+  bool records = false;         // of JSON Lines; then nulls are entries without a value
+  std::string inferred_schema;  // empty: the schema was given
   std::vector<ImportedColumn> columns;
   bool header = true;                  // the first record of CSV has the names of the columns
   std::vector<RenamedColumn> renamed;  // columns whose name in CSV could not be used
@@ -77,22 +77,24 @@ struct ImportResult {
   uint64_t bytes_out() const;
 };
 
-// kAlreadyExists, saying what to do: there is something at `output` but an empty directory.
+// kAlreadyExists, with advice, if `output` exists and is not an empty directory.
 absl::Status CheckOutputIsFree(const std::string& output);
 
-// Reads the input once to find types and nulls (not with `append`), once for the keys if there is
-// `sorted_by`, and once to write. The first and the last time by all threads, each with a piece of
-// the file or a column. Memory: one block per column, and for each thread two pieces of 256 KiB (or
-// one record where that is longer) with their values; where rows have to be reordered, also place
-// and key of each row.
+// Imports the CSV file options.input into the table options.output.
+//
+// Reads the file up to four times: once to find types and nulls (not with `append`); with
+// `sorted_by`, once to check the order, and once more for the keys if the order is wrong; once to
+// write. All threads share the first and the last pass. Memory: one block per column; for each
+// thread two pieces of 256 KiB of the file (or one record if it is longer) with their values; if
+// rows are reordered, also the place and key of each row.
 //
 // Header::kAuto: with `append`, or if an option names a column of the first record, this record is
-// the header. Else the first record is a row, with a warning, if all of its fields are values of the
-// types that the rows after it have, and at least one of these types is not string.
+// the header. Otherwise the first record is a row, with a warning, if all of its fields are values
+// of the types that the other rows have, and at least one of these types is not string.
 //
-// kInvalidArgument: the file is no CSV or a value does not go with its column ("FILE:LINE:COLUMN:
-// ..."), or the options do not go with the file. kCancelled: Progress::Cancel. Other errors are
-// those of reading and writing. After an error nothing is left behind.
+// kInvalidArgument: the file is not valid CSV or a value does not fit its column
+// ("FILE:LINE:COLUMN: ..."), or the options do not fit the file. kCancelled: Progress::Cancel was
+// called. Other errors are those of reading and writing. An error leaves no files behind.
 absl::StatusOr<ImportResult> Import(const ImportOptions& options, Progress& progress);
 
 }  // namespace cfile::tools

@@ -1,6 +1,5 @@
-// cfile-import: makes a table of a CSV file or of JSON Lines.
+// cfile-import: imports a CSV file or JSON Lines into a table.
 #include <signal.h>
-#include <sys/resource.h>
 
 #include <exception>
 #include <string>
@@ -17,15 +16,16 @@ namespace {
 volatile sig_atomic_t caught_signal = 0;
 
 void SetUpSignals() {
-  // A reader of the output that goes away does not end the import.
+  // The import continues if the reader of its output closes the pipe.
   signal(SIGPIPE, SIG_IGN);
   struct sigaction action = {};
   action.sa_handler = [](int signal) {
     caught_signal = signal;
     Progress::Cancel();
   };
-  // The handler stays: a terminal that is closed may send SIGHUP twice, and the second one must not
-  // end the process before it has removed its files. Ctrl-\\ (SIGQUIT) ends the process at once.
+  // The handler stays installed: a terminal that is closed may send SIGHUP twice, and the second
+  // one must not end the process before it has removed its files. Ctrl-\ (SIGQUIT) still ends the
+  // process at once.
   action.sa_flags = SA_RESTART;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before = {};
@@ -33,14 +33,6 @@ void SetUpSignals() {
     if (before.sa_handler == SIG_IGN) continue;  // nohup, or a job in the background
     sigaction(signal, &action, nullptr);
   }
-}
-
-// Each column is an open file while a table is written; a shell's usual limit is 1,024.
-void RaiseOpenFileLimit() {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 ExitCode Run(const Arguments& arguments) {

@@ -15,7 +15,8 @@
 namespace cfile::tools {
 namespace {
 
-// A piece, and what is done to it: 0 is parse, 1 + i append to lane i. In the order of one thread.
+// A step of the work on a piece: 0 is parse, 1 + i is append to lane i. Tasks compare in the order
+// in which a single thread does them.
 struct Task {
   uint64_t piece = 0;
   size_t step = 0;
@@ -27,7 +28,7 @@ class PieceRunner {
   PieceRunner(size_t num_slots, const PieceWork& work)
       : work_(work), slots_(num_slots), lanes_(work.num_lanes) {}
 
-  // What each thread does.
+  // Does tasks until none is left. Each thread calls it.
   void Work() {
     std::unique_lock lock(mutex_);
     while (true) {
@@ -80,7 +81,8 @@ class PieceRunner {
     return task.step == 0 ? work_.parse(slot) : work_.append(task.step - 1, slot);
   }
 
-  // The lane that is farthest behind comes first: it holds slots that others wait for.
+  // Chooses a task that can be done now; nullopt if there is none. Prefers the lane with the oldest
+  // piece, because other threads may wait for the slot of this piece.
   std::optional<Task> Choose() {
     std::optional<Task> chosen;
     for (size_t i = 0; i < lanes_.size(); ++i) {
@@ -101,7 +103,8 @@ class PieceRunner {
     return parse;
   }
 
-  // Takes the piece taken_; false if there is none.
+  // Takes the next piece, number taken_; false if there is none. Unlocks `lock` during the call of
+  // take.
   bool Take(std::unique_lock<std::mutex>& lock) {
     const size_t number = SlotOf(taken_);
     lock.unlock();
@@ -135,7 +138,8 @@ class PieceRunner {
     }
   }
 
-  // What comes behind the task is not done any more; what comes before it may fail too.
+  // Keeps the error of `task`. Later tasks are not started any more. Earlier tasks are still done;
+  // if one fails, its error replaces this one.
   void Fail(const Task& task, absl::Status status) {
     if (!(task < failed_)) return;
     failed_ = task;
@@ -143,14 +147,14 @@ class PieceRunner {
   }
 
   const PieceWork& work_;
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
   std::vector<Slot> slots_;
   std::vector<Lane> lanes_;
-  uint64_t taken_ = 0;     // pieces
-  uint64_t finished_ = 0;  // pieces
-  size_t running_ = 0;     // tasks
-  bool taking_ = false;    // one thread is
+  uint64_t taken_ = 0;     // number of pieces
+  uint64_t finished_ = 0;  // number of pieces
+  size_t running_ = 0;     // number of tasks
+  bool taking_ = false;    // a thread has chosen to take a piece
   bool at_end_ = false;
   Task failed_{.piece = std::numeric_limits<uint64_t>::max()};
   absl::Status status_;

@@ -1,5 +1,5 @@
-// Divides work on an input among threads, piece by piece, so that what comes out does not depend on
-// them.
+// Divides work on an input among threads, piece by piece. The output does not depend on the number
+// of threads.
 #pragma once
 
 #include <cstddef>
@@ -9,28 +9,28 @@
 
 namespace cfile::tools {
 
-// A piece is taken, parsed, then appended to each of some lanes, then finished. It has a slot of
-// its own meanwhile: a number below NumSlots(), used again when it is finished. That bounds the
-// memory.
+// The work: each piece is taken, then parsed, then appended to each lane, then finished. From take
+// to finish a piece has a slot of its own, a number below NumSlots(), which bounds the memory.
 struct PieceWork {
-  // Puts the next piece of the input into `slot`; false behind the last one. Not two at once; must
-  // not throw.
+  // Puts the next piece of the input into `slot`; false if there is none. Called by one thread at a
+  // time. Must not throw.
   std::function<bool(size_t slot)> take;
-  // Many pieces at once.
+  // Called for several pieces at once.
   std::function<absl::Status(size_t slot)> parse;
-  // Piece after piece in each lane, all lanes at once.
+  // Called for all lanes at once; within a lane for one piece after another, in order.
   size_t num_lanes = 0;
   std::function<absl::Status(size_t lane, size_t slot)> append = nullptr;
-  // Piece after piece. Not two at once; short work. An error ends all other work.
+  // Called for one piece after another, in order. Must be short, because other threads wait. An
+  // error ends all work.
   std::function<absl::Status(size_t slot)> finish;
 };
 
-// Enough that a thread seldom waits for a slot.
+// The number of slots: enough that a thread seldom waits for one.
 inline size_t NumSlots(size_t num_threads) { return num_threads > 1 ? 2 * num_threads : 1; }
 
-// Does all the work with `num_threads`, the caller's being one of them. Of several errors of parse
-// and append it returns the one that a single thread meets first. kResourceExhausted: an exception,
-// no memory in most cases. Precondition: num_threads > 0.
+// Does all the work with `num_threads` threads, including the caller's. If several calls of parse
+// and append fail, returns the error that a single thread would meet first. kResourceExhausted: a
+// function threw an exception, mostly for lack of memory. Precondition: num_threads > 0.
 absl::Status RunPieces(size_t num_threads, const PieceWork& work);
 
 }  // namespace cfile::tools

@@ -16,7 +16,7 @@ std::atomic<bool> cancelled = false;
 static_assert(std::atomic<bool>::is_always_lock_free);  // so that a signal handler may set it
 
 constexpr auto kDrawEvery = std::chrono::milliseconds(100);
-// Short work shows no bar at all.
+// Work that is shorter shows no bar.
 constexpr auto kFirstDraw = std::chrono::milliseconds(300);
 
 size_t TerminalWidth() {
@@ -70,7 +70,7 @@ void Progress::Draw(uint64_t bytes, uint64_t rows, Clock::time_point now) {
                           WithCommas(rows), Duration(seconds * (1 - done) / done));
     }
     line += absl::StrFormat(" %3.0f%%", done * 100);
-    // The bar takes what the figures leave, within reason.
+    // The bar takes the width that the figures leave: 10 to 40 characters, otherwise no bar.
     const size_t width = TerminalWidth();
     const size_t taken = line.size() + figures.size() + 4;
     if (taken + 10 <= width) {
@@ -83,7 +83,7 @@ void Progress::Draw(uint64_t bytes, uint64_t rows, Clock::time_point now) {
     }
     line = (line + figures).substr(0, width - 1);
   }
-  // ESC [ K clears what a longer line left behind.
+  // ESC [ K clears the rest of a longer previous line.
   absl::FPrintF(stderr, "\r%s\033[K", line);
   std::fflush(stderr);
   drawn_ = true;

@@ -1,4 +1,4 @@
-// A progress bar on stderr, and the question whether to go on.
+// A progress bar on stderr, and the cancellation of work.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace cfile::tools {
 
-// Shows one stage of work after the other, in one line that disappears at the end:
+// Shows one stage of work after another, in one line that disappears at the end:
 //
 //   writing  45% [===========>             ] 152 MB/s  151,552 rows  ETA 0:12
 class Progress {
@@ -20,15 +20,15 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Begins a stage of `total_bytes`; 0 = not known, then only its name is shown.
+  // Begins a stage of `total_bytes` bytes. 0: not known; only the name of the stage is shown.
   void Begin(std::string_view stage, uint64_t total_bytes);
-  // So much of the stage is done. Cheap enough to be called every few thousand rows. kCancelled
-  // after Cancel().
+  // Reports that `bytes` bytes and `rows` rows of the stage are done. Cheap enough to be called
+  // every few thousand rows. kCancelled after Cancel().
   absl::Status Update(uint64_t bytes, uint64_t rows);
   // Removes the line.
   void End();
 
-  // Makes the next Update fail. May be called in a signal handler.
+  // Makes all later calls of Update fail, of every Progress. May be called in a signal handler.
   static void Cancel();
 
  private:

@@ -21,7 +21,8 @@ namespace cfile::tools {
 namespace {
 
 constexpr uint64_t kUpdateRecords = 1024;
-// Of the records whose schema is tried first: few, and enough to see what is often missing.
+// The schema of this many bytes of records is tried first: few enough to be read quickly, enough to
+// see which fields are often missing.
 constexpr uint64_t kSampleBytes = 4 << 20;
 // Far more than any schema within the limits needs.
 constexpr uint64_t kMaxSchemaBytes = 64 << 20;
@@ -41,7 +42,7 @@ absl::StatusOr<RecordSchema> ReadSchema(const std::string& path, const RecordLim
   return absl::InvalidArgumentError(absl::StrCat(path, ":", schema.status().message()));
 }
 
-// The name of the file as that of the message: letters, digits and _.
+// The name of the root of a schema: the file's name, with _ for all but letters and digits.
 std::string MessageName(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string();
   std::replace_if(
@@ -50,8 +51,8 @@ std::string MessageName(const std::string& path) {
   return name.empty() ? "record" : name;
 }
 
-// From the first `max_bytes` of the records. kInvalidArgument too if others may say otherwise of
-// what these have.
+// Finds the schema of the records in the first `max_bytes` bytes. kInvalidArgument also if there
+// are more records and the schema is not settled (JsonInference::settled).
 absl::StatusOr<RecordSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
                                          const RecordLimits& limits, const std::string& path,
                                          Progress& progress) {
@@ -78,7 +79,7 @@ absl::StatusOr<RecordSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
   return absl::InvalidArgumentError(absl::StrCat(path, ": ", schema.status().message()));
 }
 
-// Choices by column must name leaves.
+// kInvalidArgument if `choice` names a column that is not the path of a leaf.
 template <typename T>
 absl::Status CheckChoice(const RecordSchema& schema, std::string_view option,
                          const Choice<T>& choice) {
@@ -92,7 +93,8 @@ absl::Status CheckChoice(const RecordSchema& schema, std::string_view option,
   return absl::OkStatus();
 }
 
-// `indexed`: the leaves that get a value index, by number; those behind its end get none.
+// The options of each leaf. `indexed[i]`: leaf i gets a value index; leaves after the end of
+// `indexed` get none.
 absl::StatusOr<std::vector<WriterOptions>> LeafOptions(const ImportOptions& options,
                                                        const RecordSchema& schema,
                                                        const std::vector<bool>& indexed) {
@@ -150,7 +152,7 @@ absl::Status WriteRecords(JsonLines& lines, JsonSchema origin, RecordWriter& wri
   }
 }
 
-// Writes all records and says what became of them.
+// Writes all records with this schema and describes the result.
 absl::StatusOr<ImportResult> ImportWith(const RecordSchema& schema, JsonSchema origin,
                                         const ImportOptions& options, JsonLines& lines,
                                         Progress& progress,
@@ -174,13 +176,14 @@ absl::StatusOr<ImportResult> ImportWith(const RecordSchema& schema, JsonSchema o
                               .encodings = {totals.begin(), totals.end()},
                               .compression = table.compression(i),
                               .bytes = table.bytes_written(i)});
-    // What the summary says of nulls is said of entries here.
+    // In the summary, nulls are entries without a value, which every leaf with levels may have.
     result.columns.back().schema.nullable = column.nullable || column.has_levels();
   }
   return result;
 }
 
-// With the schema that the first records have, or if that is not the one of all, with theirs.
+// Imports with the schema of the first records. If it is not the schema of all records, starts
+// again with the schema of all records.
 absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options, JsonLines& lines,
                                                    Progress& progress) {
   const auto import = [&](uint64_t max_bytes) -> absl::StatusOr<ImportResult> {
@@ -200,8 +203,9 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
   return import(lines.size());
 }
 
-// Adds to the table at the output. The leaves that have a value index in it get one in the new part
-// too, if the records ascend; otherwise the part goes without, and searches read it.
+// Appends a part to the table at options.output. Leaves that have a value index in the table get
+// one in the new part too if the records ascend. Otherwise the part has no value index, and
+// searches read the part from its beginning.
 absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonLines& lines,
                                              Progress& progress) {
   const auto table = TableReader::Open(
@@ -218,7 +222,7 @@ absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonL
   }
   const bool any = std::find(indexed.begin(), indexed.end(), true) != indexed.end();
   auto result = ImportWith(*schema, JsonSchema::kGiven, options, lines, progress, indexed);
-  // Records that do not ascend, or some other mistake, which the second try finds again.
+  // Either the records do not ascend, or there is another error, which the second try finds again.
   if (!any || !absl::IsInvalidArgument(result.status())) return result;
   return ImportWith(*schema, JsonSchema::kGiven, options, lines, progress);
 }

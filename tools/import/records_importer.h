@@ -1,4 +1,4 @@
-// What cfile-import does with JSON Lines: a table of records.
+// Imports JSON Lines into a table of records, for cfile-import.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -7,14 +7,16 @@
 
 namespace cfile::tools {
 
-// Reads options.input once if the schema is given or the table's. Else it finds the schema from the
-// first 4 MiB and writes all records with it; where they have another one, it begins again, reads
-// all to find that, and all to write. Memory: what JsonLines and RecordWriter take.
+// Imports options.input into the table options.output. If the schema is given or is that of the
+// table, reads the input once (twice if the table has a value index and the new records do not
+// ascend). Otherwise finds the schema of the first 4 MiB, then writes all records with it. If the
+// schema of all records is another one, starts again: reads all records to find it, then all to
+// write. Memory: that of JsonLines and RecordWriter.
 //
-// kInvalidArgument: a record is no JSON or does not go with the schema ("FILE:LINE: FIELD: ..."),
-// the schema is none ("FILE:LINE:COLUMN: ..."), or options are for CSV only or do not go with the
-// file. kCancelled: Progress::Cancel. Other errors are those of reading and writing. After an error
-// nothing is left behind.
+// kInvalidArgument: a record is not valid JSON or does not fit the schema
+// ("FILE:LINE: FIELD: ..."), the schema is not valid ("FILE:LINE:COLUMN: ..."), or options are for
+// CSV only or do not fit the file. kCancelled: Progress::Cancel was called. Other errors are those
+// of reading and writing. An error leaves no files behind.
 absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, Progress& progress);
 
 }  // namespace cfile::tools

@@ -1,4 +1,4 @@
-// Some rows of a CSV file on their way into a table.
+// A batch of rows of a CSV file: parsed, then appended to a table.
 #pragma once
 
 #include <cstdint>
@@ -16,31 +16,31 @@
 
 namespace cfile::tools {
 
-// A column of the file, and where it goes.
+// A column of the file, and its index in the table.
 struct ImportColumn {
   ColumnSchema schema;
   size_t table_column = 0;
 };
 
-// Keeps its memory from rows to rows. Thread-compatible, and more: columns, and the key index, may
-// be appended at once.
+// Reuses its memory for each batch of rows. Thread-compatible. Calls of AppendColumn for different
+// columns, and of AppendKeys, may run concurrently.
 class RowBatch {
  public:
-  // `columns`: those of the input, in its order, which must outlive the batch. `row_key`: of the
-  // rows, if the table has a key index.
+  // `columns`: the columns of the input, in its order; they must outlive the batch. `row_key`: set
+  // if the table has a key index.
   RowBatch(const CsvInput& input, std::span<const ImportColumn> columns,
            std::optional<RowKey> row_key);
   RowBatch(const RowBatch&) = delete;
   RowBatch& operator=(const RowBatch&) = delete;
 
-  // Puts other rows into the batch: those from `begin` to `end` (CsvReader::SeekToRange), or those
-  // at `places`. kInvalidArgument, with line and column: a fault in the file, a value that its
-  // column does not hold, a null where there may be none.
+  // Replaces the rows of the batch by those from `begin` to `end` (CsvReader::SeekToRange), or by
+  // those at `places`. kInvalidArgument, with line and column: invalid CSV, a value that does not
+  // fit its column, a null in a column without nulls.
   absl::Status Parse(uint64_t begin, uint64_t end);
   absl::Status Parse(std::span<const RecordPlace> places);
 
   size_t num_rows() const { return num_rows_; }
-  // Of the text that they were.
+  // Bytes of the rows in the file.
   uint64_t size_bytes() const { return size_bytes_; }
 
   // Appends the rows of column `column` of the input, or their keys to the key index. Errors as

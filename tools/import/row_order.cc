@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kRowsBetweenUpdates = 4096;
 
-// Calls visit(key) for each row, until it returns false.
+// Calls visit(key) for each row, in the order of the file, until visit returns false.
 template <typename Visitor>
 absl::Status VisitKeys(CsvInput& input, RowKey& row_key, Progress& progress, Visitor visit) {
   input.Rewind();
@@ -85,7 +85,7 @@ absl::StatusOr<std::optional<std::vector<RecordPlace>>> FindRowOrder(CsvInput& i
   if (!status.ok()) return status;
 
   progress.Begin("sorting", 0);
-  // Rows of one key stay in the order of the file.
+  // Rows with equal keys stay in the order of the file.
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     const int order = a.key.compare(b.key);
     return order != 0 ? order < 0 : a.place.begin < b.place.begin;

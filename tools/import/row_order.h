@@ -15,15 +15,15 @@
 
 namespace cfile::tools {
 
-// The keys of rows. Thread-compatible.
+// Computes the keys of rows. Thread-compatible.
 class RowKey {
  public:
-  // `columns`: of the file, the most significant first. `types`: theirs.
+  // `columns`: columns of the file, the most significant first. `types`: the types of `columns`.
   RowKey(std::vector<size_t> columns, const std::vector<ColumnType>& types)
       : columns_(std::move(columns)), types_(types), key_(types) {}
 
-  // The key of the record that the input's reader has just read, valid until the next call.
-  // kInvalidArgument, with the line: a null, nan, or a text that is no value of its column.
+  // The key of the last record of the input's reader, valid until the next call. kInvalidArgument,
+  // with the line: a null, nan, or a text that is not a value of its column's type.
   absl::StatusOr<std::string_view> Of(CsvInput& input);
 
  private:
@@ -36,15 +36,15 @@ class RowKey {
   std::string scratch_;
 };
 
-// A record of a file, in bytes.
+// Where a record of a file begins and ends, as offsets of CsvReader.
 struct RecordPlace {
   uint64_t begin = 0;
   uint64_t end = 0;
 };
 
-// The places of all rows in ascending order of their keys, equal ones in the order of the file;
-// nullopt if that is the file's order already, which is found out without holding any of it. Errors
-// as RowKey::Of. Leaves `input` anywhere.
+// The places of all rows in ascending order of their keys; rows with equal keys stay in the order
+// of the file. nullopt if the file already has this order; this check takes no memory per row.
+// Errors as RowKey::Of; kCancelled. Afterwards the position of `input` is undefined.
 absl::StatusOr<std::optional<std::vector<RecordPlace>>> FindRowOrder(CsvInput& input,
                                                                      RowKey& row_key,
                                                                      Progress& progress);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kShownRenames = 10;
 
-// a / b; 0 where there is no b.
+// a / b; 0 if b is 0.
 double Ratio(uint64_t a, double b) { return b > 0 ? static_cast<double>(a) / b : 0; }
 
 double MegabytesPerSecond(const ImportResult& result) {
@@ -31,7 +31,7 @@ std::string Count(uint64_t number, std::string_view noun) {
   return absl::StrCat(WithCommas(number), " ", std::string(noun), number == 1 ? "" : "s");
 }
 
-// The encodings of its blocks, in the order in which they first occur.
+// The encodings of the column's blocks, in the order in which they first occur.
 std::string Encodings(const ImportedColumn& column) {
   std::string names;
   for (const EncodingTotals& each : column.encodings) {
@@ -40,13 +40,15 @@ std::string Encodings(const ImportedColumn& column) {
   return names.empty() ? "-" : names;
 }
 
-// The codec, and of how many blocks where they are not all compressed.
+// The codec of the column; if only some blocks are compressed, also their number; "-" without
+// blocks.
 std::string Compressed(const ImportedColumn& column) {
   uint64_t blocks = 0, compressed = 0;
   for (const EncodingTotals& each : column.encodings) {
     blocks += each.blocks;
     compressed += each.compressed_blocks;
   }
+  if (blocks == 0) return "-";
   const std::string name = CompressionName(column.compression);
   if (column.compression == Compression::kNone || compressed == blocks) return name;
   if (compressed == 0) return "none";
@@ -56,7 +58,7 @@ std::string Compressed(const ImportedColumn& column) {
 // Lines of cells, each column as wide as its widest cell.
 class TextTable {
  public:
-  // '<' for each column that begins at the left, '>' for one that ends at the right.
+  // One character per column: '<' aligns it to the left, '>' to the right.
   explicit TextTable(std::string alignment) : alignment_(std::move(alignment)) {}
 
   void Add(std::vector<std::string> cells) { lines_.push_back(std::move(cells)); }

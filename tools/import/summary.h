@@ -1,4 +1,4 @@
-// What cfile-import says when it is done.
+// The summary that cfile-import prints at the end.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace cfile::tools {
 
-// For people: a line or two, then a table with a line per column.
+// As text: some lines about the import, then a table with a line per column.
 std::string SummaryText(const ImportOptions& options, const ImportResult& result);
 
 // The same as one JSON object.

@@ -32,7 +32,8 @@ constexpr Format kFormats[] = {
 constexpr size_t kHeadBytes = 16;
 constexpr std::string_view kParquetMagic = "PAR1";
 
-// Text that is mostly ASCII has a NUL in each unit.
+// The name of the encoding if `head` begins text in UTF-16 or UTF-32, otherwise null. Recognizes a
+// byte order mark; without it, UTF-16 whose first characters are ASCII: one byte of each is NUL.
 const char* WideEncoding(std::string_view head) {
   const auto is_nul = [&](size_t i) { return i < head.size() && head[i] == '\0'; };
   if (head.starts_with("\xff\xfe\0\0"sv) || head.starts_with("\0\0\xfe\xff"sv)) return "UTF-32";
@@ -70,7 +71,7 @@ absl::Status CheckIsUtf8Text(const Source& source) {
   if (!head->starts_with(kParquetMagic) || source.size() < 3 * kParquetMagic.size()) {
     return absl::OkStatus();
   }
-  // A CSV file may begin with these letters, but not end with them, too.
+  // A CSV file may begin with these letters; a Parquet file also ends with them.
   head = read(source.size() - kParquetMagic.size(), kParquetMagic.size());
   if (!head.ok()) return head.status();
   if (*head != kParquetMagic) return absl::OkStatus();

@@ -9,7 +9,7 @@
 namespace cfile::tools {
 namespace {
 
-// All of `text` as T, strictly.
+// Parses all of `text` as T. False if it is not a T in the form of std::from_chars.
 template <typename T>
 bool Parses(std::string_view text, T& value) {
   const char* end = text.data() + text.size();
@@ -55,20 +55,20 @@ uint32_t TypeInference::Classify(std::string_view text) {
 uint32_t TypeInference::ClassifyNumber(std::string_view text) {
   const bool negative = text.front() == '-';
   const std::string_view digits = text.substr(negative ? 1 : 0);
-  // 007 is a name and not a number.
+  // Leading zeros, as in 007: an identifier, not a number.
   if (digits.size() > 1 && digits[0] == '0' && IsDigit(digits[1])) return kText;
 
   int64_t integer = 0;
   if (Parses(text, integer)) {
     constexpr int64_t kExactInDouble = int64_t{1} << std::numeric_limits<double>::digits;
-    if (integer == 0 && negative) return kFraction;  // -0: only a double keeps it
+    if (integer == 0 && negative) return kFraction;  // -0: only a double keeps the sign
     if (static_cast<int32_t>(integer) == integer) return kInt32;
     return integer >= -kExactInDouble && integer <= kExactInDouble ? kInt64 : kWideInt64;
   }
   double number = 0;
   if (!Parses(text, number) || text.back() == ')') return kText;
   if (!std::isfinite(number)) return kNotANumber;
-  // An integer beyond 64 bits is rather an identifier than a number to be rounded.
+  // An integer beyond 64 bits is probably an identifier, which must not be rounded.
   return text.find_first_of(".eE") == std::string_view::npos ? kText : kFraction;
 }
 
