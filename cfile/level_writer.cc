@@ -163,7 +163,8 @@ class LevelWriter<T>::Impl {
       if (begin == 0) CFILE_RETURN_IF_ERROR(FinishBlock());
       if (begin > 0) part.count = begin;
     }
-    // A block that is due lacks only the end of its last record; that end is always appended.
+    // A block that is due lacks only the end of its last record, which max_values_per_block does
+    // not limit.
     if (!block_due_) {
       part.count = std::min<uint64_t>(part.count, options_.max_values_per_block - block_entries_);
     }

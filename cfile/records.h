@@ -95,7 +95,8 @@ class RecordReader {
   const RecordSchema& schema() const;
   uint64_t num_records() const;
 
-  // The next record, and a seek to another record. kOutOfRange: record > num_records().
+  // The record that Next passes next; Seek changes it (num_records() is the end). kOutOfRange:
+  // record > num_records().
   uint64_t record() const;
   absl::Status Seek(uint64_t record);
 

@@ -44,7 +44,8 @@ class Verifier {
                                  [&](auto type) { ReadBlocks<typename decltype(type)::type>(); });
     const bool complete = complete_[0] && complete_[1];
     if (complete && info.positional_index_root && info.value_index_root) CompareIndexes();
-    // If a node cannot be read, the blocks below it are unknown, and their bytes are not zero.
+    // If a node cannot be read, the blocks below it are unknown, and CheckCoverage would take their
+    // bytes for bytes of no block.
     if (complete) {
       CheckCoverage();
     } else {
@@ -89,7 +90,7 @@ class Verifier {
     }
   }
 
-  // Visits `node` and the nodes below it. `end` is one past the last row of `node`; it is known in
+  // Visits `node` and the nodes below it. `end` is one past the last row of `node`; it is exact in
   // a positional index only.
   void WalkNode(IndexKind kind, const internal::IndexNode& node, size_t depth, uint64_t end) {
     ++report_.index_nodes;
