@@ -144,9 +144,10 @@ class RleHybridEncoder {
   uint64_t ChooseLiterals(std::optional<LastGroup> last);
   // Writes the pending run. `last` is set if no value follows, and says how the stream ends.
   void Settle(std::optional<LastGroup> last);
-  // (The inline functions below are small and are called for every few values.) Appends the lowest
-  // `count` bits of `bits` as literals. No 8 consecutive ones of them are equal, so that they are
-  // literals with and without kudu_exact. Precondition: the width is 1.
+  // (The inline functions below are small and are called for every few values.)
+  //
+  // Appends the lowest `count` bits of `bits` as literals. No 8 consecutive bits of them are equal,
+  // so that they are literals with and without kudu_exact. Precondition: the width is 1.
   [[gnu::always_inline]] inline void AppendShortRuns(uint64_t bits, int count);
   [[gnu::always_inline]] inline void AppendBits(uint64_t bits, int count);
   void FlushBits();
