@@ -75,7 +75,7 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
   bool has_room_ = true;  // false: the next value does not fit into this block
   ByteWriter bytes_;
   std::vector<uint32_t> offsets_;
-  size_t offsets_bytes_ = 0;  // of the encoded offsets, without padding
+  size_t offsets_bytes_ = 0;  // size of the encoded offsets, without padding
 };
 
 // The offsets of a block's values, then the end of the last value. They are decoded and checked.

@@ -2,8 +2,8 @@
 //
 //   first ordinal fixed32 · count fixed32 · position of the offsets fixed32 ·
 //   values back to back ·
-//   offset of each value from the block's start (the first is 12), as group varint 32, the last group
-//   padded with zeros
+//   offset of each value from the block's start (the first is 12) as group varint 32, the last
+//   group padded with zeros
 #pragma once
 
 #include <memory>

@@ -18,7 +18,8 @@ uint8_t PackEight(const bool* values) {
   return static_cast<uint8_t>((bytes * 0x0102040810204080) >> 56);
 }
 // Unpacks the bits of a byte into eight bools: copies the byte to each of 8 bytes, keeps only bit i
-// in byte i, carries that bit up to bit 7 by an addition, and shifts it down to bit 0.
+// in byte i, sets bit 7 of the byte if that bit is 1 by an addition, and shifts bit 7 down to bit
+// 0.
 void UnpackEight(uint8_t bits, bool* values) {
   const uint64_t kept = (uint64_t{bits} * 0x0101010101010101) & 0x8040201008040201;
   const uint64_t bytes = ((kept + 0x7f7f7f7f7f7f7f7f) >> 7) & 0x0101010101010101;
