@@ -20,17 +20,17 @@ enum Kind : uint8_t { kObject, kArray, kString, kBool, kInteger, kFraction, kNum
 constexpr std::array kKindNames = {"objects",       "arrays",   "strings",
                                    "true or false", "integers", "numbers"};
 
-// What has been seen in one place.
+// What is known of the values at one place of the records.
 struct Shape {
   std::string name;                              // of a field
-  std::array<uint64_t, kNumKinds> first_line{};  // 0: none of that kind
-  uint64_t first_wide = 0;      // line of the first integer that a double does not hold
+  std::array<uint64_t, kNumKinds> first_line{};  // line of the first value of each kind; 0: none
+  uint64_t first_wide = 0;      // line of the first integer that a double may round; 0: none
   bool negative = false;        // there are negative integers
-  bool beyond_int64 = false;    // integers that only uint64 holds
-  bool beyond_64_bits = false;  // that neither of them holds
-  bool beyond_decimal = false;  // of more than 38 digits
+  bool beyond_int64 = false;    // there are integers that uint64 holds but int64 does not
+  bool beyond_64_bits = false;  // there are integers that neither int64 nor uint64 holds
+  bool beyond_decimal = false;  // there are integers of more than 38 digits
   uint64_t count = 0;           // values that are not null
-  uint64_t nulls = 0;           // of elements
+  uint64_t nulls = 0;           // nulls; needed for elements of arrays
   std::vector<std::unique_ptr<Shape>> fields;            // of objects
   std::unordered_map<std::string_view, size_t> numbers;  // of the fields, by name
   std::unique_ptr<Shape> element;                        // of arrays
@@ -38,7 +38,7 @@ struct Shape {
   bool Saw(Kind kind) const { return first_line[kind] != 0; }
 };
 
-// A number that a double may not hold, or nearly.
+// A double holds all integers up to this magnitude exactly.
 constexpr int64_t kExactInDouble = int64_t{1} << std::numeric_limits<double>::digits;
 constexpr int kMaxDecimalDigits = 38;
 
@@ -61,7 +61,7 @@ ColumnType TypeOf(const Shape& shape) {
   return ColumnType::String();
 }
 
-// Recurses as deep as the shape.
+// Appends the nodes of the schema of `shape`. Recurses to the depth of the shape.
 void AddNodes(const std::string& name, bool required, const Shape& shape,
               std::vector<RecordNode>& nodes) {
   if (shape.Saw(kArray)) {
@@ -89,7 +89,7 @@ void AddNodes(const std::string& name, bool required, const Shape& shape,
   }
 }
 
-// Recurses as deep as the shape.
+// JsonInference::settled for one place. Recurses to the depth of the shape.
 bool Settled(const Shape& shape) {
   if (shape.Saw(kObject) && shape.fields.empty()) return false;
   if (shape.Saw(kArray)) {
@@ -140,7 +140,7 @@ class JsonInference::Impl {
     return absl::InvalidArgumentError(StrCat(path, path.empty() ? "" : ": ", what));
   }
 
-  // These recurse as deep as JSON does, up to the limit of paths.
+  // These functions recurse to the depth of the JSON, up to limits_.max_depth.
 
   absl::Status Fields(Shape& shape, ondemand::object& object) {
     std::vector<bool> seen(shape.fields.size());
@@ -255,7 +255,7 @@ class JsonInference::Impl {
                         encodings::AboveLimit(limits_.max_depth, "max_depth")));
   }
 
-  // Notes the kind. An error if no type holds it and what was seen before.
+  // Notes that a value of `kind` was seen. Error: no type holds both this value and earlier ones.
   absl::Status See(Shape& shape, Kind kind) {
     CFILE_RETURN_IF_ERROR(CheckDepth());
     if (!shape.Saw(kind)) shape.first_line[kind] = line_;

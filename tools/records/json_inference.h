@@ -1,4 +1,4 @@
-// Finds the schema of JSON records from all of them.
+// Finds the schema of JSON records.
 #pragma once
 
 #include <cstdint>
@@ -12,39 +12,41 @@
 
 namespace cfile::tools {
 
-// Add each record, then ask for the schema: one that keeps all of them exactly, but that a null and
-// a field that is missing become the same.
+// Add each record, then call Schema. The schema keeps all records exactly, except that a null field
+// and a missing field become the same.
 //
-//   object     a group; always empty: a map
-//   array      a list in Parquet's standard form; never with an element: of strings
-//   number     int64, or the first of these that holds all of the field's integers: uint64,
-//              decimal(38,0), string (the digits). double where one has a fraction or an exponent,
-//              or is -0, if a double holds all of the integers exactly
-//   string, true and false
-//   nothing but null             string
+//   object           a group; a map if the object is always empty
+//   array            a list in Parquet's standard form; of strings if it never has an element
+//   number           int64, or the first of these that holds all integers of the field: uint64,
+//                    decimal(38,0), string (the digits). double if a number has a fraction or an
+//                    exponent or is -0, and a double holds all integers exactly
+//   string           string
+//   true and false   bool
+//   only nulls       string
 //
-// Fields are in the order in which they first came, and required where they are never missing or
-// null. Maps, dates and narrower numbers are the user's choice: edit the schema that was found.
+// Fields are in the order in which they first came. A field is required if it is never missing or
+// null. For other maps, dates or narrower numbers, users edit the schema.
 //
 // Thread-compatible. Memory grows with the schema, not with the records.
 class JsonInference {
  public:
-  // `limits`: those of the schema.
+  // `limits`: the limits of the schema.
   explicit JsonInference(const RecordLimits& limits = {});
   ~JsonInference();
 
-  // `line` is for messages. Precondition: kJsonPadding bytes after `json` may be read.
-  // kInvalidArgument, with the field's path: `json` is not a JSON object, an object has a key
-  // twice, the field has values of kinds that no type holds (the message names the line of the
-  // first of the other kind), or a limit is exceeded.
+  // Adds a record. `line` is its line, for messages. Precondition: kJsonPadding bytes after `json`
+  // may be read. kInvalidArgument, with the field's path: `json` is not a JSON object, an object
+  // has a key twice, no type holds the kinds of values of a field (the message has the line of the
+  // first value of the other kind), or a limit is exceeded.
   absl::Status Add(std::string_view json, uint64_t line);
 
-  // False if an array or an object has always been empty: what the schema says of them is then a
-  // guess, and may be otherwise when more records are added. Of all else further records only add
-  // fields, make fields optional, or need another type for numbers.
+  // False if an array or an object has always been empty: its type is then a guess that more
+  // records may change. If true, more records can only add fields, make fields optional, or change
+  // the type of numbers.
   bool settled() const;
 
-  // kInvalidArgument: there are no fields, or names that no schema can have.
+  // The schema of the records so far; `name` is the name of its root. kInvalidArgument: there are
+  // no fields, or there are names that no schema can have.
   absl::StatusOr<RecordSchema> Schema(const std::string& name) const;
 
  private:

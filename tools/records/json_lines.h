@@ -1,4 +1,4 @@
-// A file of JSON Lines, line by line.
+// Reads a file of JSON Lines, line by line.
 #pragma once
 
 #include <cstdint>
@@ -13,42 +13,42 @@
 
 namespace cfile::tools {
 
-// Behind each line there are so many bytes that may be read (simdjson wants it).
+// The number of bytes after each line that may be read; simdjson requires them.
 inline constexpr size_t kJsonPadding = 64;
 
-// Reads forwards. A byte order mark at the front and blank lines are skipped. Thread-compatible.
-// Memory: a MiB, and twice the longest line.
+// Skips blank lines, and a byte order mark at the start of the file. Thread-compatible. Memory:
+// about 1 MiB plus twice the longest line.
 class JsonLines {
  public:
   static absl::StatusOr<JsonLines> Open(const std::string& path);
 
-  // The next line, without its end, valid until the next call; nullopt behind the last one.
+  // The next line, without its line end, valid until the next call; nullopt after the last line.
   absl::StatusOr<std::optional<std::string_view>> Next();
-  // Back to the first line.
+  // Moves back to the first line.
   void Rewind();
 
-  // Of the line that Next returned last, counted from 1.
+  // The number of the line that Next returned last, counted from 1.
   uint64_t line_number() const { return line_number_; }
-  // Bytes up to its end, and in all.
+  // Bytes of the file up to the end of that line, and in all.
   uint64_t offset() const { return offset_ - (end_ - begin_); }
   uint64_t size() const { return source_->size(); }
   const Source& source() const { return *source_; }
 
-  // "PATH:LINE: MESSAGE" for the last line if the code is kInvalidArgument or kOutOfRange; other
-  // errors stay as they are.
+  // Adds "PATH:LINE: " of the last line to the message if the code is kInvalidArgument or
+  // kOutOfRange. Returns other errors unchanged.
   absl::Status Error(const absl::Status& status) const;
 
  private:
   explicit JsonLines(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
 
-  // Reads more behind what is there; false at the end of the file.
+  // Reads more of the file into buffer_; false at the end of the file.
   absl::StatusOr<bool> Fill();
 
   std::shared_ptr<const Source> source_;
-  std::string buffer_;  // what was read and not returned lies in [begin_, end_)
+  std::string buffer_;  // [begin_, end_): bytes that were read but not returned yet
   size_t begin_ = 0;
   size_t end_ = 0;
-  uint64_t offset_ = 0;  // in the file, of end_
+  uint64_t offset_ = 0;  // position of end_ in the file
   uint64_t line_number_ = 0;
 };
 

@@ -26,10 +26,10 @@ using encodings::kIsFloat;
 using encodings::kIsInteger;
 using encodings::StrCat;
 
-// What is asked of a node for each value.
+// What the parser needs to know of a schema node for each value.
 struct Node {
-  // The name and the quote behind it, if it stands in JSON as it is; else empty. Its first bytes,
-  // up to eight, and ones in the place of these.
+  // `quoted`: the name and a closing quote; empty if the name needs escapes in JSON or is too long.
+  // `front`: its first eight bytes, or fewer if it is shorter. `front_mask`: ones at these bytes.
   std::string quoted;
   uint64_t front;
   uint64_t front_mask;
@@ -39,13 +39,13 @@ struct Node {
   size_t end;
   size_t element;  // of a list
   PhysicalType physical;
-  bool is_text;       // any string goes as it is
-  bool bare_numbers;  // what is printed as a number
+  bool is_text;       // any JSON string is a value
+  bool bare_numbers;  // values are numbers in JSON (IsJsonNumber)
   bool takes_numbers;
 };
 
-// Whether the name of `node` begins at `json`, behind its quote, with padding behind it: mostly one
-// comparison.
+// True if a key is the name of `node`. `json` points after the opening quote of the key.
+// Precondition: kJsonPadding bytes may be read there. Mostly takes one comparison.
 bool IsNamed(const Node& node, const char* json) {
   uint64_t front;
   std::memcpy(&front, json, sizeof(front));
@@ -122,13 +122,13 @@ class JsonParser::Impl {
     return ErrorIn(group, RepeatedKey(name));
   }
 
-  // These recurse as deep as the schema, which has a limit.
+  // These functions recurse to the depth of the schema, which has a limit.
 
-  // A group from the object of its fields.
+  // Reads a group: an object with its fields.
   absl::Status Fields(size_t node, ondemand::object& object) {
     CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(node));
     const uint64_t object_number = ++objects_;
-    // Fields mostly come as in the schema; then none is looked up.
+    // Fields mostly come in the order of the schema. Then no name has to be looked up.
     size_t next = node + 1;
     for (auto item : object) {
       CFILE_RETURN_IF_INVALID_JSON(item.error());
@@ -151,7 +151,7 @@ class JsonParser::Impl {
     return visitor_->EndGroup(node);
   }
 
-  // All of a field.
+  // Reads a field: all of its values if it is repeated.
   absl::Status Field(size_t node, ondemand::value& value) {
     ondemand::json_type type;
     CFILE_RETURN_IF_INVALID_JSON(value.type().get(type));
@@ -174,7 +174,7 @@ class JsonParser::Impl {
     return absl::OkStatus();
   }
 
-  // One of the occurrences of a field.
+  // Reads one value of a field.
   absl::Status Once(size_t node, ondemand::value& value, ondemand::json_type type) {
     const Node& field = nodes_[node];
     if (field.is_leaf) {
@@ -230,7 +230,7 @@ class JsonParser::Impl {
     return visitor_->EndGroup(node);
   }
 
-  // A key of the map `node`, which must differ from the others as a value: 1 is +1.
+  // Reads a key of the map `node`. It must differ from the other keys as a value: 1 equals +1.
   template <typename T>
   absl::Status Key(size_t node, std::string_view name) {
     const size_t key = node + 2;
@@ -246,7 +246,8 @@ class JsonParser::Impl {
   absl::Status Leaf(size_t node, ondemand::value& value, ondemand::json_type type) {
     const Node& leaf = nodes_[node];
     if (type == ondemand::json_type::string) {
-      // true is no string, and no number is without digits.
+      // A bool is never a JSON string. Values of other types may be JSON strings if the schema was
+      // given. If it was found from records, only values of string fields are.
       if (std::is_same_v<T, bool> || (origin_ != JsonSchema::kGiven && !leaf.is_text)) {
         return Wrong(node, schema_.node(node).type.ToString(), type);
       }
@@ -267,7 +268,7 @@ class JsonParser::Impl {
     return Number<T>(node, value);
   }
 
-  // False for a number for which JsonInference would not find the type T, beside others of T.
+  // False if this number, among values of type T, might lead JsonInference to another type.
   template <typename T>
   static bool IsFoundAs(std::string_view token) {
     if constexpr (!std::is_same_v<T, double>) return IsIntegerToken(token);
@@ -280,7 +281,7 @@ class JsonParser::Impl {
     if (origin_ == JsonSchema::kFoundInSome && !IsFoundAs<T>(value.raw_json_token())) {
       return Wrong(node, "another number", ondemand::json_type::number);
     }
-    // What simdjson holds exactly. ReadNumber finds what is wrong with all else.
+    // Fast: numbers that simdjson reads exactly. ReadNumber below checks all others.
     if constexpr (kIsInteger<T> && !std::is_same_v<T, int128_t>) {
       int64_t number;
       if (nodes_[node].bare_numbers && value.get_int64().get(number) == simdjson::SUCCESS &&
@@ -329,9 +330,9 @@ class JsonParser::Impl {
   const JsonSchema origin_;
   std::vector<Node> nodes_;
   std::vector<std::unordered_map<std::string_view, size_t>> fields_;  // by group: node of each name
-  uint64_t objects_ = 0;           // of all records so far: each object of fields has a number
-  std::vector<uint64_t> seen_in_;  // by node: the number of the last object that it stood in
-  // By map: the keys of its last object, as AppendText has them.
+  uint64_t objects_ = 0;           // number of group objects so far, over all records
+  std::vector<uint64_t> seen_in_;  // by node: the number of the last object with this field
+  // By map: the keys of its last object, in the form of AppendText.
   std::unordered_map<size_t, std::unordered_set<std::string>> map_keys_;
   ondemand::parser parser_;
   RecordVisitor* visitor_ = nullptr;

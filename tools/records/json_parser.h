@@ -1,21 +1,20 @@
 // Parses JSON records and passes their values to a RecordVisitor.
 //
-// An object is a record or a plain group. Its keys are the names of the fields, in any order. A key
-// that is repeated in an object is an error, also in a map. Where the schema has more than plain
-// groups and values, JSON has its own forms:
+// A record or a plain group is an object. Its keys are the names of the fields, in any order. A key
+// that is repeated in an object is an error, also in a map. The forms of other nodes and of values:
 //
 //   repeated field           [...]
 //   group (LIST)             [...] of its elements
-//   group (MAP)              {"KEY": VALUE, ...}, in the order of the text
-//   numbers, bool            a number, true, false; a number also as a string, "nan" and "inf" only
-//                            so. A number that is too near to 0 for a float or double becomes 0.
+//   group (MAP)              {"KEY": VALUE, ...}; the order of entries is kept
+//   bool                     true, false
+//   numbers                  a number, or a string of its text; "nan" and "inf" must be strings. A
+//                            number that is too near to 0 for a float or double becomes 0.
 //   string                   a string
-//   anything else            a string of the form that tools/value_text.h says; decimals also as a
-//                            number
+//   other types              a string in the form of tools/value_text.h; decimals also a number
 //
-// null is a missing value: JSON has two ways to say it, the schema has one. As an element of a list
-// and as a value in a map it is kept. A repeated field that is missing, null or [] has no elements;
-// only a list can be both missing and empty.
+// A field that is null and a field that is missing are the same. A null is kept as an element of a
+// list and as a value of a map. A repeated field that is missing, null or [] has no elements. A
+// missing LIST or MAP differs from an empty one.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +29,14 @@ namespace cfile::tools {
 
 // Where a schema comes from.
 enum class JsonSchema : uint8_t {
-  // The user.
+  // From the user, or from a table.
   kGiven,
-  // JsonInference, which has seen some of the records and is settled. A record is then an error if
-  // it might have led to another schema, even if it goes with this one: the schema of a file is the
-  // one found from all of its records.
+  // From JsonInference, which has seen some of the records and is settled. A record that might have
+  // led to another schema is an error, even if it fits this one, because the schema of a file must
+  // be that of all its records.
   kFoundInSome,
-  // JsonInference, which has seen all of the records. A string then takes a number as its text:
-  // only integers of too many digits have led to that.
+  // From JsonInference, which has seen all of the records. A string field accepts numbers as text:
+  // JsonInference finds a string for integers with too many digits.
   kFoundInAll,
 };
 
@@ -47,9 +46,9 @@ class JsonParser {
   explicit JsonParser(const RecordSchema& schema, JsonSchema origin = JsonSchema::kGiven);
   ~JsonParser();
 
-  // Passes the record in `json` to the visitor. Precondition: kJsonPadding bytes after `json` may
-  // be read. kInvalidArgument, with the field's path: `json` is not valid JSON, has a key twice in
-  // an object, or does not go with the schema. Other errors are the visitor's.
+  // Parses the record in `json` and passes it to the visitor. Precondition: kJsonPadding bytes
+  // after `json` may be read. kInvalidArgument, with the field's path: `json` is not valid JSON,
+  // has a key twice in an object, or does not fit the schema. Also returns errors of the visitor.
   absl::Status Tell(std::string_view json, RecordVisitor& visitor);
 
  private:

@@ -21,7 +21,7 @@ JsonPrinter::JsonPrinter(const RecordSchema& schema, std::span<const size_t> lea
 
 JsonPrinter::Form JsonPrinter::FormOf(size_t node, const std::vector<bool>& leaves) const {
   const RecordNode& group = schema_.node(node);
-  // Keys and values of a map are told, at least some leaf of these.
+  // True if the keys of `map`, and at least one leaf of its values, are printed.
   const auto is_whole = [&](size_t map) {
     const RecordNode& value = schema_.node(map + 3);
     const auto leaf = [&](size_t i) { return leaves.begin() + static_cast<ptrdiff_t>(i); };
@@ -71,7 +71,7 @@ void JsonPrinter::Begin(size_t node) {
       break;
   }
   group.empty = false;
-  // The repeated field of a list or map is in its brackets already.
+  // The brackets of a list or map already enclose its repeated field.
   if (field.repetition == Repetition::kRepeated && group.form != Form::kList &&
       group.form != Form::kMap) {
     out_ += '[';
@@ -102,7 +102,7 @@ absl::Status JsonPrinter::EndGroup(size_t node) {
       break;
     case Form::kElement:
     case Form::kEntry: {
-      // A field that repeats has no elements; any other one is null.
+      // Without a value, a repeated field has no elements; another field is null.
       const size_t value = node + (group.form == Form::kElement ? 1 : 2);
       const bool repeated = schema_.node(value).repetition == Repetition::kRepeated;
       if (!group.has_value) out_ += repeated ? "[]" : "null";
@@ -121,7 +121,7 @@ absl::Status JsonPrinter::Value(size_t node, const RecordValue& value) {
   const ColumnType& type = schema_.node(node).type;
   std::visit(
       [&]<typename T>(const T& typed) {
-        // A decimal without digits after the point is what JsonInference makes of large integers.
+        // A decimal of scale 0 is a number, because JsonInference finds it for large integers.
         const bool whole_decimal = type.decimal_precision > 0 && type.decimal_scale == 0;
         bool bare = (IsJsonNumber(type) || whole_decimal) && !is_key;
         if constexpr (std::is_floating_point_v<T>) bare = bare && std::isfinite(typed);

@@ -1,15 +1,16 @@
-// Records as JSON Lines, in the forms that tools/records/json_parser.h reads: parsing what was
-// printed gives the same record, unless a map has a key twice.
+// Prints records as JSON Lines, in the forms that tools/records/json_parser.h reads. Parsing a
+// printed record gives the same record, except in the cases marked below.
 //
-//   integers            bare, whatever their size; decimals of scale 0 likewise
-//   float, double       with a point or an exponent, so that they stay what they are where a schema
-//                       is found from them; nan and inf are strings
-//   a repeated field    left out if it has no elements, as in the seed of the schema notation
-//   a list or map       [] or {} where it is empty, left out where it is missing
-//   a map's keys        strings, those that are not UTF-8 as bare hex digits, which cannot be told
-//                       from a key of such digits; a map of which only the keys or only the values
-//                       are read is an array of {"KEY": ...} or {"VALUE": ...}
-//   strings that are not UTF-8   {"hex": "..."}, which the parser does not read
+//   integers            numbers of any size; also decimals of scale 0
+//   float, double       numbers with a point or an exponent, so that JsonInference finds double for
+//                       them; nan and inf are strings
+//   repeated field      omitted if it has no elements
+//   list, map           [] or {} if it is empty, omitted if it is missing
+//   keys of a map       strings. A key that is not UTF-8 is printed in hexadecimal digits and is
+//                       then parsed as these digits. The parser does not accept a key twice.
+//   map of which only the keys, or only the values, are read
+//                       an array of {"KEY": ...} or {"VALUE": ...}, which is parsed as a list
+//   string, not UTF-8   {"hex": "..."}, which the parser does not accept
 #pragma once
 
 #include <cstddef>
@@ -24,13 +25,13 @@
 
 namespace cfile::tools {
 
-// Appends a line for each record. The fields of each group must come in the schema's order, as
-// RecordReader tells them. Thread-compatible.
+// Appends a line for each record. Precondition: the fields of each group come in the order of the
+// schema, as from RecordReader. Thread-compatible.
 class JsonPrinter final : public RecordVisitor {
  public:
-  // `leaves`: those that are told. `out` must outlive the printer. `drain`, if there is one,
-  // empties it, and is called within a record where more than kDrainBytes are there: a few bytes of
-  // levels may say that a list has millions of elements.
+  // `leaves`: the leaves that the visitor gets values of. `out` must outlive the printer. `drain`
+  // must empty `out`; if it is set, it is called also within a record when `out` has more than
+  // kDrainBytes, because a few bytes of levels may stand for a list of millions of elements.
   JsonPrinter(const RecordSchema& schema, std::span<const size_t> leaves, std::string& out,
               std::function<void()> drain = {});
   static constexpr size_t kDrainBytes = 1 << 20;
@@ -44,7 +45,7 @@ class JsonPrinter final : public RecordVisitor {
   enum class Form : uint8_t {
     kObject,   // {"FIELD": ..., ...}
     kList,     // [...]
-    kElement,  // of a list: what its one field is
+    kElement,  // of a list: the form of its only field
     kMap,      // {...}
     kEntry,    // of a map: "KEY": VALUE
   };
@@ -52,12 +53,12 @@ class JsonPrinter final : public RecordVisitor {
     size_t node;
     Form form;
     bool empty = true;       // nothing has been printed in it
-    size_t array = 0;        // the field whose [ is open; 0: none
-    bool has_value = false;  // of an element or entry
+    size_t array = 0;        // the repeated field whose [ is open; 0: none
+    bool has_value = false;  // of an element or entry: its value has been printed
   };
 
   Form FormOf(size_t node, const std::vector<bool>& leaves) const;
-  // Prints what stands before a value of `node`: commas, name, brackets.
+  // Prints commas, the name and brackets that come before a value of `node`.
   void Begin(size_t node);
   void CloseArray(Open& group);
   void DrainIfLong();

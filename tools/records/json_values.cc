@@ -11,7 +11,7 @@ using encodings::StrCat;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// The characters of a scalar. simdjson includes the blanks after them.
+// The characters of a scalar, without the blanks that simdjson includes after them.
 std::string_view TokenOf(ondemand::value& value) {
   std::string_view text = value.raw_json_token();
   const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
@@ -90,7 +90,7 @@ absl::Status CheckEnd(ondemand::document& document) {
 }
 
 simdjson::error_code ReadString(ondemand::value& value, std::string_view& text) {
-  // Mostly there is nothing to unescape, and the bytes stay where they are.
+  // Mostly the string has no escapes, so it is not copied.
   const std::string_view token = TokenOf(value);
   if (token.size() < 2 || token.back() != '"' || token.find('\\') != std::string_view::npos) {
     return value.get_string().get(text);

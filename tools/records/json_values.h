@@ -1,9 +1,9 @@
 // Strict reading of JSON values with simdjson, for the parser and the schema inference. Private to
 // tools/records.
 //
-// simdjson's on-demand interface checks what it reads. A string that nobody reads is skipped, and
-// then `["x":1,"y":2]}` passes for an array. So each string, literal and number is read or checked
-// by a function below.
+// simdjson's on-demand interface checks only the parts of JSON that are read. A string that is not
+// read is skipped, and `["x":1,"y":2]}` is then accepted as an array. So each string, literal and
+// number must be read or checked by a function below.
 #pragma once
 
 #include <simdjson.h>
@@ -25,23 +25,25 @@ std::string_view KindName(ondemand::json_type type);
 
 absl::Status InvalidJson(simdjson::error_code error);
 
-// The object that all of `json` must be. Precondition: kJsonPadding bytes after it may be read.
+// Opens `json`, which must be an object. kInvalidArgument: it is not. Precondition: kJsonPadding
+// bytes after `json` may be read.
 absl::Status OpenRecord(std::string_view json, ondemand::parser& parser,
                         ondemand::document& document, ondemand::object& object);
-// Nothing follows the object. Call after all of its fields have been read.
+// kInvalidArgument if anything follows the object. Call after all of its fields have been read.
 absl::Status CheckEnd(ondemand::document& document);
 
-// Precondition of these three: value.type() is that of the function. `text` points into the line,
-// or into the parser's memory if there were escapes.
+// Precondition of the next three functions: value.type() is the type in the function's name.
+//
+// `text` points into the line, or into the parser's memory if the string has escapes.
 simdjson::error_code ReadString(ondemand::value& value, std::string_view& text);
 simdjson::error_code ReadNull(ondemand::value& value);
-// The number's characters, if they are a JSON number of any size.
+// `token` becomes the characters of the number. NUMBER_ERROR: they are not a valid JSON number.
 simdjson::error_code ReadNumber(ondemand::value& value, std::string_view& token);
 
-// True for an integer without fraction and exponent, but for -0: its sign is lost in an integer.
+// True if a number has no fraction and no exponent. False for -0, whose sign an integer loses.
 bool IsIntegerToken(std::string_view token);
 
-// "the key "NAME" is repeated", after the path of its object.
+// The message 'the key "NAME" is repeated', to be put after the path of its object.
 std::string RepeatedKey(std::string_view name);
 
 }  // namespace cfile::tools
