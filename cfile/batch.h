@@ -1,4 +1,4 @@
-// What a scan yields: some consecutive rows of a column.
+// Consecutive rows of a column, as scans return them.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace cfile {
 
-// The rows begin to end - 1.
+// A range of rows: `begin` is the first row, `end` is one past the last row.
 struct OrdinalRange {
   uint64_t begin = 0;
   uint64_t end = 0;
@@ -22,17 +22,19 @@ struct OrdinalRange {
   friend bool operator==(const OrdinalRange&, const OrdinalRange&) = default;
 };
 
-// Rows first_ordinal .. first_ordinal + size() - 1. A view: the memory is the cursor's, the mapped
-// file's or the dictionary's; who hands it out says how long it stays.
+// The rows first_ordinal to first_ordinal + size() - 1. A view: the memory belongs to the cursor,
+// the mapped file or the dictionary. The function that returns a batch says how long the batch
+// stays valid.
 template <typename T>
 struct Batch {
-  // One per row. A null's slot holds T{}.
+  // One value per row. The value of a null row is T{}.
   std::span<const T> values = {};
 
-  // Arrow's validity bitmap: bit i % 8 of byte i / 8 is 1 if row i holds a value. nullptr: all do.
+  // Arrow's validity bitmap: bit i % 8 of byte i / 8 is 1 if row i holds a value. nullptr: no row
+  // is null.
   const uint8_t* validity = nullptr;
 
-  // Rows that are null.
+  // The number of null rows.
   uint64_t null_count = 0;
 
   uint64_t first_ordinal = 0;
@@ -45,25 +47,25 @@ struct Batch {
   }
 };
 
-// A value that owns its bytes: std::string for std::string_view, else T itself.
+// A value that owns its bytes: std::string if T is std::string_view, otherwise T itself.
 template <typename T>
 using Owned = std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>;
 
-// Rows that own their memory: what Take fills. Reusable: it keeps its memory from call to call.
-// Movable, thread-compatible.
+// Rows that own their memory; Take fills such a batch. A batch can be reused and then reuses its
+// memory. Movable, thread-compatible.
 template <typename T>
 class OwnedBatch {
  public:
   size_t size() const { return size_; }
 
-  // The rows, valid until the next change of this object. Its first_ordinal means nothing.
+  // The rows. The view is valid until the next change of this object. Its first_ordinal is unused.
   Batch<T> batch() const {
     return {.values = {values_.get(), size_},
             .validity = null_count_ == 0 ? nullptr : validity_.data(),
             .null_count = null_count_};
   }
 
-  // `size` rows of T{}, none of them null.
+  // Makes `size` rows with the value T{}, none of them null.
   void Reset(size_t size) {
     if (size > capacity_) {
       values_ = std::make_unique<T[]>(size);
@@ -78,7 +80,8 @@ class OwnedBatch {
     chunk_free_ = {};
   }
 
-  // Puts a copy of `value`, bytes included, into row i. Precondition: i < size(), not set before.
+  // Copies `value` into row i, including the bytes of a string. Preconditions: i < size(); the row
+  // has not been set since Reset.
   void Set(size_t i, const T& value) {
     if constexpr (std::is_same_v<T, std::string_view>) {
       values_[i] = Copy(value);
@@ -86,6 +89,7 @@ class OwnedBatch {
       values_[i] = value;
     }
   }
+  // Makes row i null. Preconditions as for Set.
   void SetNull(size_t i) {
     validity_[i / 8] = static_cast<uint8_t>(validity_[i / 8] & ~(1 << (i % 8)));
     ++null_count_;
@@ -112,8 +116,8 @@ class OwnedBatch {
   size_t capacity_ = 0;
   std::vector<uint8_t> validity_;
   uint64_t null_count_ = 0;
-  std::vector<std::unique_ptr<char[]>> chunks_;  // bytes of the values
-  std::span<char> chunk_free_;                   // what is left of the last chunk
+  std::vector<std::unique_ptr<char[]>> chunks_;  // the bytes of the strings
+  std::span<char> chunk_free_;                   // the unused rest of the last chunk
 };
 
 }  // namespace cfile

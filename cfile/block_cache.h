@@ -1,4 +1,4 @@
-// Blocks kept in memory between seeks, shared by the readers that are given the same cache.
+// A cache of data blocks, shared by all readers that are given the same BlockCache.
 #pragma once
 
 #include <cstddef>
@@ -11,31 +11,32 @@ namespace internal {
 class BlockTable;
 }  // namespace internal
 
-// Holds data blocks that a seek had to read or to decompress, verified and ready to decode, and
-// what makes seeks in them fast, until others need the room: the one that was not used for longest
-// goes first. Scans use what is there and add nothing, so that they do not empty it; blocks that
-// lie uncompressed in a mapped file are never in it, they are in memory already.
+// Keeps data blocks that a seek had to read or to decompress. The blocks are verified and ready to
+// decode, and their seek indexes are kept with them. When the cache is full, the least recently
+// used blocks are evicted. Scans use cached blocks but add none, so a scan does not evict the
+// blocks of seeks. Blocks that lie uncompressed in a mapped file are never cached: they are in
+// memory already.
 //
-// Any number of threads, and readers of any files, may use it at once; a block that leaves it stays
-// in memory for as long as a cursor is in it. Divided into up to 16 shards of at least 1 MiB with a
-// lock each. A block larger than a shard is not kept.
+// Thread-safe. Readers of any files may share one cache. An evicted block stays in memory as long
+// as a cursor uses it. The cache is divided into at most 16 shards of at least 1 MiB each; a cache
+// below 1 MiB is one shard. Each shard has its own lock. A block larger than a shard is not cached.
 class BlockCache {
  public:
-  // Holds up to about `capacity_bytes`; 0 keeps nothing.
+  // Holds approximately `capacity_bytes` at most; 0 keeps nothing.
   explicit BlockCache(size_t capacity_bytes);
   ~BlockCache();
   BlockCache(const BlockCache&) = delete;
   BlockCache& operator=(const BlockCache&) = delete;
 
-  // What readers use that were given no other: one of this process, of kDefaultBytes.
+  // The cache of readers that are given no other cache: one per process, of kDefaultBytes.
   static constexpr size_t kDefaultBytes = size_t{128} << 20;
   static const std::shared_ptr<BlockCache>& Default();
 
-  // Since its creation, and what it holds.
+  // The first three count since the creation of the cache; the others say what the cache holds now.
   struct Counters {
     uint64_t hits = 0;       // lookups that found their block
-    uint64_t misses = 0;     // those that did not
-    uint64_t evictions = 0;  // blocks that made room for others
+    uint64_t misses = 0;     // lookups that did not find their block
+    uint64_t evictions = 0;  // blocks that were removed to make room
     uint64_t blocks = 0;
     uint64_t size_bytes = 0;
   };

@@ -10,12 +10,13 @@
 namespace cfile {
 namespace {
 
-// A string that is not the last column: a zero byte becomes these two, and the string ends with two
-// zeros, so that a shorter string comes first.
+// In a string that is not the last column, a zero byte is written as kEscapedZero, and kStringEnd
+// follows the string. So a string sorts after its prefixes.
 constexpr std::string_view kEscapedZero("\0\1", 2);
 constexpr std::string_view kStringEnd("\0\0", 2);
 
-// Strings say where they end; all others are of one length.
+// True if the column's value ends with kStringEnd. All other values have a fixed length, or are a
+// string in the last column, which ends with the key.
 bool IsEscaped(const std::vector<ColumnType>& types, size_t column) {
   return column + 1 < types.size() && types[column].physical() == PhysicalType::kBytes;
 }
@@ -82,7 +83,7 @@ absl::StatusOr<Owned<T>> CompoundKeyReader::Next() {
       }
     }
   } else {
-    size_t size = bytes_.size();  // of a string that is the last column
+    size_t size = bytes_.size();  // the size of a string in the last column
     if constexpr (!encodings::kIsBytes<T>) {
       size = sizeof(T);
     } else if (types_[column].physical() == PhysicalType::kFixedBytes) {

@@ -1,11 +1,11 @@
-// Keys of several columns: one string for the values of a row, so made that the unsigned order of
-// the bytes is the order of the rows, the first column counting most (cfile/FORMAT.md, Compound
-// keys). The same bytes as Apache Kudu's.
+// Compound keys: the values of several columns of a row as one string. The unsigned byte order of
+// the strings is the order of the rows; the first column is the most significant (cfile/FORMAT.md,
+// Compound keys). The bytes are those of Apache Kudu's compound keys.
 //
 //   cfile::CompoundKey key({ColumnType::String(), ColumnType::Int32()});
 //   key.Add<std::string_view>("EWR").Add<int32_t>(2013);      // a whole key
-//   cursor->SeekToKey(key.bytes());                           // of a table's key_index() column
-//   key.Clear().Add<std::string_view>("EWR");                 // the least of all keys with "EWR"
+//   cursor->SeekToKey(key.bytes());                           // in the key_index() column
+//   key.Clear().Add<std::string_view>("EWR");                 // the least key with "EWR"
 #pragma once
 
 #include <string>
@@ -19,24 +19,24 @@
 
 namespace cfile {
 
-// Builds keys, or prefixes of keys, of given columns. Thread-compatible.
+// Builds compound keys, or prefixes of them. Thread-compatible.
 class CompoundKey {
  public:
-  // The types of the key's columns, the most significant first; at least one.
+  // `types`: the types of the key's columns, the most significant first; at least one.
   explicit CompoundKey(std::vector<ColumnType> types);
 
-  // Begins a new key. Keeps the memory.
+  // Removes all values, to begin a new key. Keeps the memory.
   CompoundKey& Clear();
 
-  // Appends the value of the next column. Preconditions: not all columns have theirs;
-  // HoldsType<T>(its type); fixed-length bytes have its length; the value is not NaN. T: as in
-  // Writer.
+  // Appends the value of the next column. T is as in Writer. Preconditions: at least one column has
+  // no value yet; HoldsType<T>(the column's type); a fixed-length value has the column's length;
+  // the value is not NaN.
   template <typename T>
   CompoundKey& Add(const T& value);
 
-  // The key of the values added so far. With fewer than all columns it is the least of all keys
-  // that begin with these values, and every such key begins with these bytes. Valid until the next
-  // call.
+  // The key of the values added so far. If some columns have no value yet, the bytes are a prefix
+  // of every key that begins with these values, and no such key is less than the bytes. Valid until
+  // the next call.
   std::string_view bytes() const { return bytes_; }
 
  private:
@@ -45,14 +45,14 @@ class CompoundKey {
   std::string bytes_;
 };
 
-// Takes a key apart, column by column in the key's order. Thread-compatible.
+// Reads the values of a compound key, column by column in the key's order. Thread-compatible.
 class CompoundKeyReader {
  public:
-  // `bytes` must outlive the reader.
+  // `types` as in CompoundKey. The memory of `bytes` must outlive the reader.
   CompoundKeyReader(std::vector<ColumnType> types, std::string_view bytes);
 
-  // The value of the next column. Preconditions: not all columns were read;
-  // HoldsType<T>(its type). kDataLoss: the bytes are not those of such a key.
+  // Returns the value of the next column. Preconditions: at least one column has not been read;
+  // HoldsType<T>(the column's type). kDataLoss: the bytes are not a key of these column types.
   template <typename T>
   absl::StatusOr<Owned<T>> Next();
 
@@ -62,9 +62,9 @@ class CompoundKeyReader {
   std::string_view bytes_;
 };
 
-// How a file of compound keys is written, for a column of type binary: PREFIX, blocks of 4,096
-// bytes, LZ4 where that was built in, found by value only; with Compatibility::kKudu byte for byte
-// as Kudu writes it.
+// The options for a file of compound keys, a column of type binary: encoding PREFIX, blocks of
+// 4,096 bytes, LZ4 if LZ4 was built in, and only a value index. With Compatibility::kKudu the file
+// has exactly the bytes that Kudu writes.
 WriterOptions CompoundKeyOptions(Compatibility compatibility = Compatibility::kNone);
 
 }  // namespace cfile

@@ -21,7 +21,7 @@ using internal::FileReader;
 using internal::IndexNode;
 using internal::IndexPath;
 
-// Block: see FileCursor.
+// VisitBlocks for a file whose blocks are read by `Block`, a BlockCursor or a LevelBlockCursor.
 template <typename Block>
 absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
                            const std::function<bool(const BlockInfo&)>& visit) {
@@ -57,7 +57,7 @@ absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
   return absl::OkStatus();
 }
 
-// False: `visit` has had enough.
+// Visits `node` and the nodes below it. Returns false if `visit` returned false.
 absl::StatusOr<bool> VisitNode(FileReader& file, IndexKind kind, const IndexNode& node,
                                uint32_t depth,
                                const std::function<bool(const IndexNodeInfo&)>& visit) {
@@ -82,7 +82,7 @@ absl::StatusOr<bool> VisitNode(FileReader& file, IndexKind kind, const IndexNode
   return true;
 }
 
-// `message` is one that was parsed when the file was opened.
+// Shows a message in text and JSON. `serialized` parses: it was parsed when the file was opened.
 template <typename Message>
 void Describe(const std::string& serialized, std::string& text, std::string& json) {
   Message message;

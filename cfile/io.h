@@ -1,5 +1,6 @@
-// Where bytes come from and go to. Nothing else in the library touches a file descriptor; implement
-// these two for other storage.
+// Sources and sinks: the library reads the bytes of files through a Source and writes them through
+// a Sink. To use other storage than the file system, implement these two classes. Only tables
+// (cfile/table.h) always need the file system: they create, lock and sync folders.
 #pragma once
 
 #include <cstdint>
@@ -13,75 +14,77 @@
 
 namespace cfile {
 
-// Immutable bytes that are read at any offset. Implementations must allow all calls from many
-// threads at once. The last reader that has it destroys it, in whatever thread.
+// Immutable bytes with random access. Implementations must be thread-safe. Readers share a Source;
+// the last reader destroys the Source, in any thread.
 class Source {
  public:
   virtual ~Source() = default;
 
-  // For error messages: a path, a URL, ...
+  // A name for error messages: a path, a URL, ...
   virtual const std::string& name() const = 0;
 
-  // Bytes in all. Does not change.
+  // The number of bytes. Must not change.
   virtual uint64_t size() const = 0;
 
-  // Fills `out` with the bytes from `offset` on. Precondition: offset + out.size() <= size(). An
-  // error if not all could be read.
+  // Fills `out` with the bytes that begin at `offset`. Returns an error unless all of them could be
+  // read. Precondition: offset + out.size() <= size().
   virtual absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
 
-  // All bytes, if they lie in memory for as long as this object lives; then the reader points into
-  // them instead of calling ReadAt. Empty otherwise.
+  // All bytes, if they stay in memory for the lifetime of this object; the reader then points into
+  // them and does not call ReadAt. Empty otherwise.
   virtual std::span<const uint8_t> InMemory() const { return {}; }
 
-  // Called before a scan comes to these bytes, if InMemory is not empty: they may be fetched
-  // meanwhile. Takes no time worth mentioning where they are there. Precondition: offset + size <=
-  // size().
+  // A hint: a scan will soon read these bytes, so the source may fetch them in the background.
+  // Called only if InMemory is not empty. Must return quickly if the bytes are in memory already.
+  // Precondition: offset + size <= size().
   virtual void WillRead(uint64_t /*offset*/, uint64_t /*size*/) const {}
 };
 
-// Maps the file at `path`: no copies, the page cache is shared. A mapped file that someone
-// truncates while it is read kills the process with SIGBUS; where files may shrink, use
-// OpenPreadSource.
+// Maps the file at `path` into memory: reads copy nothing and use the system's page cache. If
+// another program truncates the file while it is mapped, a read of the missing bytes kills this
+// process (SIGBUS). Use OpenPreadSource for files that may shrink.
 absl::StatusOr<std::shared_ptr<const Source>> OpenMappedSource(const std::string& path);
 
-// Reads the file at `path` with pread: an error of the disk or a truncated file gives a Status.
+// Reads the file at `path` with pread. A disk error or a truncated file gives an error status.
 absl::StatusOr<std::shared_ptr<const Source>> OpenPreadSource(const std::string& path);
 
-// `bytes` as a source. The view form does not copy: the bytes must outlive the source.
+// A source of the bytes `bytes`. The view form does not copy: the bytes must outlive the source.
 std::shared_ptr<const Source> NewMemorySource(std::vector<uint8_t> bytes,
                                               std::string name = "memory");
 std::shared_ptr<const Source> NewMemoryViewSource(std::span<const uint8_t> bytes,
                                                   std::string name = "memory");
 
-// Bytes that are written once, from front to back. One thread at a time, not always the same one; a
-// table's columns have a sink each, which may be called at once.
+// The destination of bytes that are written once, from first to last. Calls on one sink are made
+// one at a time, but may come from different threads. A table has one sink for each column;
+// different sinks may be called at the same time.
 class Sink {
  public:
-  // Without Finish nothing of what was appended must remain visible.
+  // If Finish was not called, the destructor must leave none of the appended bytes visible.
   virtual ~Sink() = default;
 
   virtual const std::string& name() const = 0;
 
-  // After an error no further call but the destructor is made.
+  // Appends `bytes`. After an error only the destructor is called.
   virtual absl::Status Append(std::span<const uint8_t> bytes) = 0;
 
   // Makes all appended bytes durable and visible. Called at most once, last.
   virtual absl::Status Finish() = 0;
 };
 
-// Writes to a temporary file beside `path`; Finish syncs it, renames it to `path` (replacing a file
-// there) and syncs the folder; where only that last step fails, its error is returned and the new
-// file is in place, durable or not. The destructor without Finish removes the temporary file, and
-// whatever lay at `path` is untouched. A symbolic link at `path` is replaced, and the file that it
-// leads to stays as it is. kFailedPrecondition, also from Finish: at `path` is a folder, a FIFO, a
-// socket or a device, or a link to one; it stays.
+// A sink for the file at `path`. It writes to a temporary file in the same folder. Finish syncs the
+// temporary file, renames it to `path` (an existing file is replaced), and syncs the folder. If
+// only the last sync fails, Finish returns its error: the new file is then at `path`, but may not
+// be durable. Without Finish the destructor removes the temporary file and leaves `path` unchanged.
+// If `path` is a symbolic link, Finish replaces the link and does not change the link's target.
+// kFailedPrecondition, also from Finish: `path` is a folder, a FIFO, a socket or a device, or a
+// link to one of these; it is not replaced. kInvalidArgument: `path` does not end with a file name.
 absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path);
 
-// Appends to `*bytes`, which must outlive the sink.
+// A sink that appends to `*bytes`, which must outlive the sink.
 std::unique_ptr<Sink> NewMemorySink(std::vector<uint8_t>* bytes, std::string name = "memory");
 
-// True if `name`, inside its folder, is that of a temporary file of NewFileSink: what a killed
-// process may leave behind.
+// True if `name`, without its folder, is the name of a temporary file of NewFileSink. A killed
+// process may leave such files.
 bool IsTemporaryFileName(const std::string& name);
 
 }  // namespace cfile

@@ -19,9 +19,9 @@ using encodings::BlockEncoder;
 using encodings::EncodedBlock;
 
 constexpr uint32_t kMax32 = std::numeric_limits<uint32_t>::max();
-// Entries that are looked at before they are encoded.
+// The most entries between two checks of the block's size.
 constexpr size_t kMaxCheckedEntries = 1024;
-// The most that a block's values may be larger than what they are encoded to.
+// The upper bound of full_bytes_, as a multiple of block_size_bytes.
 constexpr uint64_t kMaxGrowth = 16;
 
 absl::Status CheckLimits(const LevelLimits& limits, const WriterOptions& options) {
@@ -120,9 +120,9 @@ class LevelWriter<T>::Impl {
     return absl::OkStatus();
   }
 
-  // Some entries that follow each other.
+  // Consecutive entries.
   struct Part {
-    const uint16_t* repetition = nullptr;  // null where the maximum is 0
+    const uint16_t* repetition = nullptr;  // null if the maximum level is 0
     const uint16_t* definition = nullptr;
     size_t count = 0;
     size_t values = 0;
@@ -153,8 +153,8 @@ class LevelWriter<T>::Impl {
     }
   }
 
-  // Appends entries from the front of `part`, all of one block, and says how many and with how many
-  // of `values`.
+  // Appends entries from the front of `part`, all to one block. Returns how many entries were
+  // appended and how many of `values` they hold.
   absl::StatusOr<Part> AppendPart(Part part, std::span<const T> values) {
     CFILE_RETURN_IF_ERROR(CheckLevels(part));
     if (block_due_) {
@@ -163,7 +163,8 @@ class LevelWriter<T>::Impl {
       if (begin == 0) CFILE_RETURN_IF_ERROR(FinishBlock());
       if (begin > 0) part.count = begin;
     }
-    // What is due holds all but the end of its last record.
+    // A block that is due lacks only the end of its last record, which max_values_per_block does
+    // not limit.
     if (!block_due_) {
       part.count = std::min<uint64_t>(part.count, options_.max_values_per_block - block_entries_);
     }
@@ -172,12 +173,12 @@ class LevelWriter<T>::Impl {
                      values.size(), " were given behind entry ", num_entries_);
     };
     if constexpr (encodings::kIsBytes<T>) {
-      // Entries up to the value whose bytes are enough for one look.
+      // Ends the part after the value whose bytes make the next size check due.
       for (size_t i = 0; i < part.count; ++i) {
         if (!part.HoldsValue(i, limits_.max_definition)) continue;
         if (part.values == values.size()) return too_few_values(i);
         if (BeginsLarge(part, i, values[part.values].size())) {
-          // The next part begins with this record.
+          // End the part here: the next part begins with this record.
           if (i > 0) {
             part.count = i;
             break;
@@ -240,14 +241,15 @@ class LevelWriter<T>::Impl {
     return part;
   }
 
-  // A record that begins with a value that takes a good part of the largest block gets a block of
-  // its own where the one in hand has no room for that value.
+  // True if the entry begins a record (not the first of its block) whose first value, of `size`
+  // bytes, is larger than a quarter of the largest block. Such a record gets a new block if the
+  // current block has no room for this value.
   bool BeginsLarge(const Part& part, size_t entry, size_t size) const {
     return size > options_.max_block_size_bytes / 4 && part.BeginsRecord(entry) &&
            block_entries_ + entry > 0;
   }
   bool HasRoomFor(size_t value_size) const {
-    const size_t beside = options_.max_block_size_bytes / 8;  // more than the levels usually take
+    const size_t beside = options_.max_block_size_bytes / 8;  // usually more than the levels
     return encoder_->size_bytes() + levels_.size_bytes() + value_size <=
            options_.max_block_size_bytes - beside;
   }
@@ -278,8 +280,8 @@ class LevelWriter<T>::Impl {
     levels_.Finish(static_cast<uint32_t>(block_entries_), block_records_, prefix_);
     statistics_.FinishBlock(block_entries_);
     CFILE_RETURN_IF_ERROR(file_.AppendBlock(block_, first_record, {}, prefix_));
-    // The next block takes as many values as fill it if they encode as these did. Half of the
-    // largest block stays for its last record.
+    // Estimates how many unencoded bytes fill the next block, by the ratio of this block. At most
+    // half of the largest block, so that the block's last record has room.
     const uint64_t stored_bytes = std::max<uint64_t>(prefix_.size() + block_.bytes.size(), 1);
     const uint64_t largest = std::max<uint64_t>(
         options_.block_size_bytes, std::min<uint64_t>(kMaxGrowth * options_.block_size_bytes,
@@ -297,17 +299,18 @@ class LevelWriter<T>::Impl {
   const ColumnType type_;
   const LevelLimits limits_;
   internal::FileWriter file_;
-  // Its blocks may grow to the largest size: a record does not end where a block is full.
+  // With whole_records: a block may grow to the largest size, because a record is not divided.
   std::unique_ptr<BlockEncoder<T>> encoder_;
   internal::LevelEncoder levels_;
   internal::StatisticsWriter<T> statistics_;
-  // Entries between two looks at the block's size: about an eighth of a block. Where it is looked
-  // at depends on the entries alone, not on how they are divided among calls.
+  // The number of entries between two checks of the block's size: about an eighth of a block. The
+  // places of the checks depend on the entries only, not on how calls divide the entries.
   const size_t checked_entries_;
-  // Until the next look, whichever is first; bytes are those of strings.
+  // What remains until the next size check, which comes when one of them is 0. bytes_to_look_
+  // counts the bytes of strings.
   size_t entries_to_look_ = 0;
   size_t bytes_to_look_ = 0;
-  uint64_t full_bytes_;  // when a block, as collected, is due
+  uint64_t full_bytes_;  // a block with this many bytes before encoding is due
   internal::StickyStatus failure_{file_.name()};
 
   EncodedBlock block_;
@@ -339,7 +342,7 @@ absl::StatusOr<std::unique_ptr<LevelWriter<T>>> LevelWriter<T>::Create(
     std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
     const WriterOptions& user_options) {
   WriterOptions options = user_options;
-  // As Writer: Kudu does not limit a block's rows.
+  // As in Writer: Kudu does not limit the rows of a block.
   if (options.compatibility == Compatibility::kKudu) options.max_values_per_block = kMax32;
   options.nullable = limits.max_definition > (limits.kudu_array ? 2 : 0);
   if (absl::Status status = CheckLimits(limits, options); !status.ok())

@@ -15,7 +15,7 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// Fills one message.
+// Fills one message with the record it receives.
 class Filler final : public RecordVisitor {
  public:
   Filler(const RecordSchema& schema, const std::vector<const FieldDescriptor*>& fields,
@@ -31,7 +31,7 @@ class Filler final : public RecordVisitor {
     const FieldDescriptor* const field = fields_[node];
     CFILE_RETURN_IF_ERROR(budget_.Take(internal::MessageBudget::kGroupBytes));
     if (schema_.node(node).kind == GroupKind::kMap) {
-      open_.push_back(parent);  // its entries are the parent's elements
+      open_.push_back(parent);  // the map's entries are elements of a field of the parent
     } else {
       open_.push_back(field->is_repeated()
                           ? parent->GetReflection()->AddMessage(parent, field)
@@ -61,7 +61,7 @@ class Filler final : public RecordVisitor {
     const auto put = [&](auto add, auto set, auto typed) {
       (reflection.*(field.is_repeated() ? add : set))(&message, &field, std::move(typed));
     };
-    // The types were compared when the fields were matched; no other one comes here.
+    // MatchFields has compared the types, so the other types of RecordValue do not occur.
     if constexpr (std::is_same_v<T, int32_t>) {
       if (field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
         put(&R::AddEnumValue, &R::SetEnumValue, value);

@@ -38,7 +38,7 @@ class MessageWriter::Impl {
   }
 
  private:
-  // These recurse as deep as the schema.
+  // The next functions recurse as deep as the schema, whose depth is limited.
 
   absl::Status Fields(size_t node, const Message& message) {
     CFILE_RETURN_IF_ERROR(BeginGroup(node));
@@ -67,7 +67,7 @@ class MessageWriter::Impl {
     return records_->BeginGroup(node);
   }
 
-  // Element i of a repeated field; of any other one its value.
+  // Passes element i of a repeated field, or the value of a field that is not repeated.
   absl::Status Once(size_t node, const Message& message, const FieldDescriptor& field, int i) {
     const google::protobuf::Reflection& reflection = *message.GetReflection();
     if (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE)

@@ -1,4 +1,4 @@
-// What a user may choose when a column is written and when it is read.
+// The options of writers and readers.
 #pragma once
 
 #include <cstddef>
@@ -15,175 +15,186 @@
 namespace cfile {
 
 enum class FormatVersion : uint8_t {
-  kV1 = 1,  // magic kuducfil: no checksums, no extensions
-  kV2 = 2,  // magic kuducfl2
+  kV1 = 1,  // magic "kuducfil": no checksums, no extensions
+  kV2 = 2,  // magic "kuducfl2"
 };
 
 enum class Compatibility : uint8_t {
   kNone = 0,
-  // Exactly the bytes that Apache Kudu's writer would make: no alignment, no extensions, no
-  // extended blocks, Kudu's block boundaries and runs. Types, encodings and codecs that Kudu does
-  // not know are refused.
+  // Writes exactly the bytes that Apache Kudu's writer would write: Kudu's block boundaries and
+  // runs, no alignment, no extensions, no extended blocks. Types, encodings and codecs that Kudu
+  // does not support are errors.
   kKudu = 1,
 };
 
-// What automatic choice is for. A candidate is an encoding of the registry
-// (encodings/registry.h), with or without compression. Of those that a scan is estimated to decode
-// at the speed below, a string counted with the 16 bytes of its view, it takes the fastest that is
-// hardly larger than the smallest; never one that is larger than PLAIN. In a column with a value
-// index, decoding counts four times for encodings that have to decode values to find a key.
+// The goal of the automatic choice. A candidate is an encoding of the registry
+// (encodings/registry.h), with or without compression. Among the candidates whose estimated speed
+// in a scan is at least the speed below, the writer takes the fastest one whose size is within the
+// factor below of the smallest one. A candidate that is larger than PLAIN is never taken. Speeds
+// are in decoded bytes; a string counts with its bytes and the 16 bytes of its view. In a column
+// with a value index, the cost of an encoding that must decode values to find a key counts four
+// times.
 enum class Goal : uint8_t {
-  // At least 2 GB/s of one core; at most 1.15 times the smallest; compressed with zstd's level 1
-  // where that saves a quarter.
+  // At least 2 GB/s on one core; at most 1.15 times the smallest size. Compressed with zstd level 1
+  // if that saves at least a quarter.
   kBalanced = 0,
-  // At least 0.25 GB/s; at most 1.05 times the smallest; compressed with zstd where that saves a
-  // tenth.
+  // At least 0.25 GB/s on one core; at most 1.05 times the smallest size. Compressed with zstd if
+  // that saves at least a tenth.
   kSize = 1,
-  // At least 6 GB/s; at most twice the smallest: numbers stay where they can be pointed at unless
-  // an encoding halves them. Never compressed.
+  // At least 6 GB/s on one core; at most twice the smallest size: numbers stay PLAIN, which readers
+  // use without a copy, unless an encoding halves their size. Never compressed.
   kSpeed = 2,
 };
 
-// The limits that writers and readers both have, by default: see WriterOptions and ReaderOptions.
+// The default limits that writers and readers share: see WriterOptions and ReaderOptions.
 inline constexpr size_t kMaxMetadataSizeBytes = 16 * 1024 * 1024;
 inline constexpr size_t kMaxDictionaryValues = size_t{1} << 22;
 inline constexpr size_t kMaxIndexSizeBytes = size_t{256} << 20;
 inline constexpr size_t kMaxMessageSizeBytes = size_t{64} << 20;
 
 struct WriterOptions {
-  // kAuto: the writer chooses for each block, by a sample of its first values and to the `goal`;
-  // the block holds the choice. Where each block cannot say it, in version 1 and with
-  // Compatibility::kKudu, one encoding is chosen for the file by the type of the column.
+  // kAuto: the writer chooses an encoding for each block, from a sample of the block's first values
+  // and for the `goal`, and stores the choice in the block. In version 1 and with
+  // Compatibility::kKudu blocks cannot store a choice: the writer then chooses one encoding for the
+  // file, by the type of the column.
   Encoding encoding = Encoding::kAuto;
   Goal goal = Goal::kBalanced;
-  // kDefault: with automatic choice the goal's codec (none if it was not built in), which those
-  // blocks are compressed with that it pays for; else none. A codec that is named compresses all
-  // blocks that it saves a tenth of, and automatic choice compares encodings so.
+  // kDefault: the goal's codec with automatic choice of the encoding (no codec if that one was not
+  // built in), no codec with a fixed encoding. The goal's codec compresses only the blocks where it
+  // saves enough. A codec named here compresses each block of which it saves at least a tenth (in
+  // version 1: all blocks), and automatic choice compares the sizes after compression.
   Compression compression = Compression::kDefault;
-  // Of zstd: 1 (fast) to 22 (small); 0 is the goal's where that chose the codec, else zstd's own.
+  // The level of zstd: 1 (fast) to 22 (small). 0: the goal's level if the goal chose the codec,
+  // else zstd's default.
   int compression_level = 0;
 
-  // Values may be null (Append with validity).
+  // True if rows may be null (see Append with validity).
   bool nullable = false;
 
-  // An index by ordinal: seeks by ordinal and scans need it. A file must have this index or the
-  // next.
+  // An index by ordinal. Seeks by ordinal need it (except to ordinal 0), and scans need it to skip
+  // blocks by their statistics. A file must have at least one of the two indexes.
   bool positional_index = true;
-  // An index by value. The values must then ascend (equal ones may follow each other), without
-  // nulls and NaN. Not for int96, which has no order.
+  // An index by value, needed for seeks by key. The values must then be in ascending order (equal
+  // values may follow each other), without nulls and NaN. Not for int96, which has no order.
   bool value_index = false;
 
-  // A data block ends when about so many bytes (at most half of max_block_size_bytes) are encoded
-  // or so many rows (nulls included) are in it, whichever is first. With Compatibility::kKudu the
-  // number of rows is not limited.
+  // A data block ends when approximately block_size_bytes are encoded (at most half of
+  // max_block_size_bytes) or when it has max_values_per_block rows (nulls included), whichever
+  // comes first. With Compatibility::kKudu the number of rows is not limited.
   size_t block_size_bytes = 256 * 1024;
   uint32_t max_values_per_block = 1 << 20;
-  // An index node ends above this size.
+  // An index node ends when it is larger than this.
   size_t index_block_size_bytes = 32 * 1024;
 
-  // Limits; what is above one is refused with kOutOfRange, and the message names the limit.
+  // Limits. If one is exceeded, the call returns kOutOfRange and the message names the limit.
   //
-  // The most bytes of one block before compression, and so, less 64, of one value. Up to 2^31 - 1;
-  // readers have the same limit and the same default. Blocks end before they meet it; but a record
-  // of a LevelWriter is not divided, and an index by value needs room for two keys that begin
-  // blocks (of each what tells it from the value before it).
+  // The largest block before compression, up to 2^31 - 1 bytes. A value may have at most 64 bytes
+  // less. Readers have the same limit with the same default. Blocks normally end before this limit.
+  // Two things can exceed it: a record of a LevelWriter, because a record is not divided among
+  // blocks; and a node of the value index, which needs room for the keys of two blocks (a key is
+  // cut to the bytes that separate a block's first value from the value before it).
   size_t max_block_size_bytes = 16 * 1024 * 1024;
-  // The most bytes of one value.
+  // The largest value, in bytes.
   size_t max_value_size_bytes = SIZE_MAX;
-  // The most bytes of header, footer and, of a table (by the options of its first column),
-  // table.cft. Readers have the same limit and the same default, and refuse what would take more
-  // than eight times as much memory, too: some hundred thousand pairs of metadata. Kudu's limit is
-  // its own.
+  // The largest header, footer and table.cft, in bytes; for table.cft the options of the table's
+  // first column count. Readers have the same limit with the same default. Readers also refuse
+  // metadata that would take more than eight times this limit in memory (with the default, several
+  // hundred thousand metadata pairs), so the writer refuses them too. With Compatibility::kKudu
+  // header and footer have at most 64 KiB.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
-  // The most values of the dictionary. No error: a block that would need more takes another
-  // encoding (with DICT, so do all blocks after it). Readers have the same limit and the same
-  // default. Up to 2^31 - 1.
+  // The most values of the file's dictionary, up to 2^31 - 1. Exceeding it is no error: a block
+  // that would need more values takes another encoding, and with DICT all later blocks do so too.
+  // Readers have the same limit with the same default.
   size_t max_dictionary_values = kMaxDictionaryValues;
-  // The most bytes of memory that a reader takes for the nodes of the indexes, estimated from
-  // above: about 60 for each block, and three times its key in an index by value. Readers have the
-  // same limit and the same default.
+  // The most bytes of memory that a reader may need for the nodes of the indexes. The writer
+  // estimates an upper bound: approximately 60 bytes for each block, plus three times its key in a
+  // value index. Readers have the same limit with the same default.
   size_t max_index_size_bytes = kMaxIndexSizeBytes;
-  // The most bytes of a message that MessageWriter writes, by the options of the table's first
-  // column: see ReaderOptions.
+  // The largest message that MessageWriter writes, in bytes; the options of the table's first
+  // column count. See ReaderOptions for how bytes are counted.
   size_t max_message_size_bytes = kMaxMessageSizeBytes;
 
-  // Counts and bounds of each block and of the file (cfile/statistics.h), by which scans skip
-  // blocks. Never in files of version 1 or for Compatibility::kKudu.
+  // Statistics: counts and bounds of each block and of the file (cfile/statistics.h). Scans use
+  // them to skip blocks. Files of version 1 or for Compatibility::kKudu never have statistics.
   bool statistics = true;
-  // More than 0: the statistics get a Bloom filter of the file's values with this many bits, to
-  // within 10 %, for each distinct value (10: about 1 % of the absent values pass). The filter has
-  // at least 256 bits; bool has none. kInvalidArgument if the file gets no statistics.
+  // If greater than 0, the statistics contain a Bloom filter of the file's values with this many
+  // bits (within 10 %) for each distinct value. With 10 bits, about 1 % of the absent values pass
+  // the filter. A filter has at least 256 bits. Columns of type bool get no filter.
+  // kInvalidArgument if the file gets no statistics.
   uint32_t bloom_filter_bits_per_value = 0;
-  // The most memory that the writer takes for the filter (but up to 1 MiB if this is less). Of many
-  // distinct values (more than a fortieth of this) the writer fills filters of several sizes at
-  // once, so such a filter may have about a fifth of this: 64 MiB are enough for 12 million
-  // distinct values at 10 bits. If the filter needs more, Finish returns kOutOfRange.
+  // The most memory that the writer uses for the Bloom filter; a limit below 1 MiB counts as 1 MiB.
+  // If there are more distinct values than a fortieth of this limit, the writer fills filters of
+  // several sizes at the same time, and the final filter can then have about a fifth of this limit:
+  // 64 MiB are enough for 12 million distinct values at 10 bits. If the filter needs more, Finish
+  // returns kOutOfRange.
   size_t max_bloom_filter_bytes = size_t{64} << 20;
 
-  // PREFIX encoding: values between two restart points. More: smaller and slower to seek in. 0: 16,
-  // as in Kudu, or 32 where the encoding is chosen.
+  // The number of values between two restart points of PREFIX blocks. A larger number gives smaller
+  // blocks with slower seeks. 0: 16, as in Kudu, or 32 with automatic choice.
   uint32_t restart_interval = 0;
 
   FormatVersion version = FormatVersion::kV2;
   Compatibility compatibility = Compatibility::kNone;
 
-  // Pairs (key, value) for the header. Keys that begin with "cfile." are the library's.
+  // (key, value) pairs for the header. Keys that begin with "cfile." are reserved for the library.
   std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 
-// The blocks of a file that are encoded alike.
+// The blocks of a file that have the same encoding.
 struct EncodingTotals {
   Encoding encoding = Encoding::kPlain;
   uint64_t blocks = 0;
-  uint64_t compressed_blocks = 0;  // of them
+  uint64_t compressed_blocks = 0;  // of these blocks
   uint64_t stored_bytes = 0;       // in the file
 };
 
 struct ReaderOptions {
-  // How Open(path) reads the file. See OpenMappedSource for what a mapping asks of its
-  // surroundings.
+  // How Reader::Open(path) reads the file. See OpenMappedSource for the risk of mapped files.
   enum class Access : uint8_t { kMap, kPread } access = Access::kMap;
 
-  // Checks each block's checksum when it is first read.
+  // Whether checksums are verified: once for each block if the source is in memory, otherwise each
+  // time a block is read.
   bool verify_checksums = true;
 
-  // Where seeks keep blocks that they had to read or decompress; null: BlockCache::Default().
+  // The cache for blocks that seeks had to read or decompress; null: BlockCache::Default().
   std::shared_ptr<BlockCache> block_cache = nullptr;
-  // A block that lies in memory as it is stored, and is sought in when it was read before, gets an
-  // index of its own where the encoding gains from one (by ordinal and by key one each): up to so
-  // many bytes for each open file.
+  // The most bytes of seek indexes, for each open file. A seek index makes seeks in one block
+  // faster. A block that lies in memory as it is stored (in a mapped file, not compressed) gets one
+  // at a seek if it was read before and if the encoding profits from it. A block can get two: one
+  // for seeks by ordinal and one for seeks by key. Seek indexes of cached blocks belong to the
+  // cache instead.
   size_t max_seek_index_bytes = size_t{128} << 20;
-  // A scan of a source that is not in memory reads whole blocks, up to so many bytes at once, but
-  // at least one block. A scan of a mapped file tells the system to fetch so many bytes ahead. By
-  // default room for four blocks of 256 KiB, which are stored with a header, a checksum and
-  // alignment.
+  // If the source is not in memory, a scan reads several whole blocks at once, up to this many
+  // bytes but at least one block. If the source is a mapped file, a scan asks the system to fetch
+  // at least this many bytes in advance (at most twice as many). The default has room for four
+  // blocks of 256 KiB with their headers, checksums and alignment.
   size_t read_ahead_bytes = (size_t{1} << 20) + (size_t{1} << 16);
 
-  // Limits. What is above one is refused with kOutOfRange before memory is taken for it, and the
-  // message names the limit. That is not damage: with a higher limit it can be read.
+  // Limits. If a file exceeds one, the call returns kOutOfRange before it allocates memory for it,
+  // and the message names the limit. This is not damage: the file can be read with a higher limit.
   //
-  // Bytes of a block, as it is stored and before compression: up to twice as many are held.
+  // The largest block in bytes, as stored and before compression. A reader holds up to twice this.
   size_t max_block_size_bytes = 16 * 1024 * 1024;
-  // The statistics may have this many bytes more than other blocks, for their Bloom filter. Larger
-  // statistics are ignored: FileInfo says so, and readers and scans work without them.
+  // The statistics may be larger than other blocks by this many bytes, for their Bloom filter.
+  // Larger statistics are ignored: FileInfo says so, and readers and scans work without statistics.
   size_t max_bloom_filter_bytes = size_t{64} << 20;
-  // Bytes of header, footer and table.cft.
+  // The largest header, footer and table.cft, in bytes.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
-  // Values of a dictionary. Each takes 16 bytes of memory, as long as the file is open, beside the
-  // bytes of the dictionary's block.
+  // The most values of a dictionary. While the file is open, a dictionary takes 16 bytes of memory
+  // for each value in addition to the bytes of its block.
   size_t max_dictionary_values = kMaxDictionaryValues;
-  // Levels of an index, the root included; up to 1000. A writer's nodes have two entries at least,
-  // so that no index has more than 34.
+  // The most levels of an index, the root included; at most 1000. Writers put at least two entries
+  // into each node, so their indexes have at most 34 levels.
   size_t max_index_depth = 40;
-  // Bytes of memory of the nodes of the indexes, which are kept from when they are first read as
-  // long as the file is open: about 50 for each block, and twice its key in an index by value.
-  // (Threads that load nodes at once may go above it by one each.)
+  // The most bytes of memory for the nodes of the indexes. A node is kept from its first use until
+  // the file is closed: approximately 50 bytes for each block, plus twice its key in a value index.
+  // Each thread that loads a node at the same time as others may exceed the limit by one node.
   size_t max_index_size_bytes = kMaxIndexSizeBytes;
-  // Of the schema of a table of records.
+  // The limits of the schema of a table of records.
   RecordLimits record_limits = {};
-  // Bytes of a record that becomes a message (cfile/protobuf_records.h): about those of its values,
-  // 16 for each and 64 for each group. A few bytes of a file may say that a field has millions of
-  // elements.
+  // The largest record that MessageReader (cfile/protobuf_records.h) returns, in bytes: the bytes
+  // of its strings, 16 for each value and 64 for each group. The limit is needed because a few
+  // bytes of a file may stand for a field of millions of elements.
   size_t max_message_size_bytes = kMaxMessageSizeBytes;
 };
 

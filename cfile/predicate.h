@@ -1,4 +1,4 @@
-// What a scan looks for in a column (cfile/scan.h).
+// Conditions on the values of a column, for scans (cfile/scan.h).
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace cfile {
 
-// A condition on one value. A plain value that owns its constants, bytes included; threads may use
-// one at once.
+// A condition on one value. A plain value that owns its constants, including the bytes of strings.
+// Immutable, so threads may share it.
 //
-// A null matches IsNull and nothing else. The order is that of numbers; of bool false before true;
-// of strings and bytes that of unsigned bytes, a prefix first. Floats: -0 equals +0; NaN is equal
-// to nothing, itself included, and neither less nor greater: it matches NotEqual and IsNotNull
-// only. int96 has no order.
+// A null matches IsNull and no other predicate. Numbers are compared as numbers, and false is less
+// than true. Strings and bytes are compared by their unsigned bytes; a prefix of a string is less
+// than the string. For floats, -0 equals +0; NaN equals nothing, not even NaN, and is neither less
+// nor greater than any value, so it matches only NotEqual and IsNotNull. int96 has no order.
 template <typename T>
 class Predicate {
  public:
@@ -49,7 +49,7 @@ class Predicate {
     predicate.constants_.emplace_back(high);
     return predicate;
   }
-  // Equal to one of `values`; none of them: matches nothing.
+  // Equal to one of `values`. Matches nothing if `values` is empty.
   static Predicate In(std::span<const T> values) {
     Predicate predicate(Kind::kIn);
     for (const T& value : values) predicate.constants_.emplace_back(value);
@@ -58,7 +58,7 @@ class Predicate {
   static Predicate In(std::initializer_list<T> values) {
     return In(std::span<const T>(values.begin(), values.size()));
   }
-  // Bytes only: begins with `prefix`.
+  // Strings and bytes only: the value begins with `prefix`.
   static Predicate HasPrefix(std::string_view prefix) {
     static_assert(std::is_same_v<T, std::string_view>, "only bytes have prefixes");
     return {Kind::kHasPrefix, prefix};
@@ -67,7 +67,8 @@ class Predicate {
   static Predicate IsNotNull() { return Predicate(Kind::kIsNotNull); }
 
   Kind kind() const { return kind_; }
-  // In the order given. (Of bool not a range of bool&.)
+  // The constants in the order given. For bool this is a std::vector<bool>: its elements are not
+  // bool&.
   const std::vector<Owned<T>>& constants() const { return constants_; }
 
  private:

@@ -1,4 +1,4 @@
-// Records from protobuf messages, and back, by reflection.
+// Writes protobuf messages as records, and reads them back, by reflection.
 //
 //   auto writer = cfile::MessageWriter::Create("log", *Record::descriptor());
 //   for (const Record& record : records) CHECK_OK((*writer)->Write(record));
@@ -8,7 +8,7 @@
 //   Record record;
 //   while ((*reader)->Next(record).value()) Use(record);
 //
-// Fields go by their names:
+// Fields are matched by their names. Their types:
 //
 //   message                    group                    bool, float, double        the same
 //   int32, sint32, sfixed32    int32                    uint32, fixed32            uint32
@@ -17,10 +17,11 @@
 //   enum                       int32, its number
 //   map                        group (MAP) { repeated group key_value { key; value } }
 //
-// required stays required; repeated fields are repeated; a field whose presence protobuf knows
-// (proto2's optional, proto3's optional, messages, those of a oneof) is optional; any other one, of
-// proto3, is required and always there. So a message comes back equal, but for unknown fields,
-// extensions and the order in maps, which are not kept.
+// A required field stays required, and a repeated field stays repeated. A field with presence in
+// protobuf (proto2's optional, proto3's optional, a message, a member of a oneof) becomes optional.
+// Any other proto3 field becomes required and is always written. So a message that is read back
+// equals the message that was written, except that unknown fields, extensions and the order of map
+// entries are not kept.
 #pragma once
 
 #include <memory>
@@ -40,19 +41,20 @@ class Message;
 
 namespace cfile {
 
-// The schema of messages of that type. Errors name the field by its path. kInvalidArgument: a
-// message type holds itself or has no fields. kOutOfRange: the schema is above one of `limits`,
-// which the message names.
+// Returns the schema of messages of this type. Errors name the field by its path. kInvalidArgument:
+// a message type contains itself or has no fields. kOutOfRange: the schema is above one of
+// `limits`; the message names the limit.
 absl::StatusOr<RecordSchema> RecordSchemaOf(const google::protobuf::Descriptor& descriptor,
                                             const RecordLimits& limits = {});
 
-// Writes a part of a table of records from messages of one type, whose descriptor must outlive it.
-// Thread-compatible.
+// Writes one new part of a table of records from messages of one type. The descriptor of the type
+// must outlive the writer. Thread-compatible.
 class MessageWriter {
  public:
-  // As RecordWriter's, whose errors they have too. A new table has the schema of the descriptor; to
-  // one that is there, the fields are appended that it has. kInvalidArgument: a field has another
-  // type there, or a required one is not in the message.
+  // As RecordWriter::Create and Append, including the errors. Create makes a table with the schema
+  // of the descriptor. Append fills the fields of the table that the message type also has, by
+  // name. kInvalidArgument: a field has another type in the table, or the message type lacks a
+  // required field of the table.
   static absl::StatusOr<std::unique_ptr<MessageWriter>> Create(
       const std::string& directory, const google::protobuf::Descriptor& descriptor,
       std::span<const WriterOptions> options = {});
@@ -61,12 +63,12 @@ class MessageWriter {
       std::span<const WriterOptions> options = {});
   ~MessageWriter();
 
-  // Copies what it needs. kInvalidArgument: a message of another type, or a required field, named
-  // by its path, is missing. kOutOfRange: the message is larger than
-  // WriterOptions.max_message_size_bytes of the first column. Other errors are those of
+  // Writes one message; copies the data it needs. kInvalidArgument: the message has another type,
+  // or a required field is missing (the error names its path). kOutOfRange: the message is larger
+  // than max_message_size_bytes in the WriterOptions of the first column. Other errors as
   // RecordWriter. Failure is sticky, except for a message of another type.
   absl::Status Write(const google::protobuf::Message& message);
-  // Publishes the part. Called once, last.
+  // Publishes the part. Called once, as the last call. Errors as RecordWriter::Finish.
   absl::Status Finish();
 
   const RecordWriter& records() const;
@@ -77,24 +79,25 @@ class MessageWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-// Reads messages of one type, whose descriptor must outlive it, from a table. Thread-compatible.
+// Reads messages of one type from a table. The descriptor of the type must outlive the reader.
+// Thread-compatible.
 class MessageReader {
  public:
-  // `paths` as RecordReader::Open, whose errors it has too. Fields that the message does not have
-  // are not read. kInvalidArgument: a field has another type there, or the message has none of
-  // those that are chosen.
+  // `paths` and errors as RecordReader::Open. Fields that the message type does not have are not
+  // read. kInvalidArgument, too: a field has another type in the table, or the message type has
+  // none of the selected fields.
   static absl::StatusOr<std::unique_ptr<MessageReader>> Open(
       const std::string& directory, const google::protobuf::Descriptor& descriptor,
       std::span<const std::string> paths = {}, const ReaderOptions& options = {});
   ~MessageReader();
 
-  // Clears `message` and fills it with the next record; false if there are no more. kOutOfRange:
-  // the record is larger than ReaderOptions.max_message_size_bytes; the message has a part of it.
-  // kInvalidArgument: it is a message of another type. Other errors are those of RecordReader. After
-  // an error the next call reads the same record again: seek to skip it.
+  // Clears `message` and fills it with the next record. Returns false if there are no more records.
+  // kOutOfRange: the record is larger than ReaderOptions.max_message_size_bytes; `message` then
+  // holds a part of it. kInvalidArgument: `message` has another type. Other errors as RecordReader.
+  // After an error the next call reads the same record again; seek to skip it.
   absl::StatusOr<bool> Next(google::protobuf::Message& message);
 
-  // To seek, and for the number of records.
+  // The reader of the records, to seek and to get the number of records.
   RecordReader& records();
 
  private:

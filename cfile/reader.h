@@ -3,8 +3,10 @@
 //   auto reader = cfile::Reader::Open("keys.cfile");
 //   auto cursor = reader->NewCursor<std::string_view>();
 //   auto found = cursor->SeekToKey("apple");          // {ordinal, exact}
-//   for (auto batch = cursor->Next(4096); batch.ok() && !batch->empty(); batch =
-//   cursor->Next(4096)) ...
+//   for (auto batch = cursor->Next(4096); batch.ok() && !batch->empty();
+//        batch = cursor->Next(4096)) {
+//     ...
+//   }
 #pragma once
 
 #include <cstdint>
@@ -30,23 +32,24 @@ class FileReader;
 class ReaderAccess;
 }  // namespace internal
 
-// Where a key search ended.
+// The result of a search by key.
 struct KeyPosition {
   uint64_t ordinal = 0;  // of the first value >= the key; num_values() if there is none
-  bool exact = false;    // the value there equals the key
+  bool exact = false;    // whether that value equals the key
 };
 
-// A position in a column. One thread at a time, not always the same one; many cursors may read one
-// file at once. It keeps the file open, so it may outlive the Reader. It holds one block and one
-// batch in memory, of a source that is not in memory what was read ahead (ReaderOptions), after
-// Take and SeekMany up to 4 MiB of their own.
+// A position in a column. One thread at a time, but not always the same one; several cursors may
+// read one file at the same time. A cursor keeps the file open and may outlive the Reader. Memory:
+// one block and one batch; the data read ahead if the source is not in memory (see ReaderOptions);
+// and up to 4 MiB of buffers after Take or SeekMany.
 //
-// Errors of all calls: kDataLoss for damage (names file, block offset, what was expected and
-// found), kOutOfRange for a block or an index above a limit of ReaderOptions, which the message
-// names, or what the Source returned. After an error the cursor is where it was: the call may be
-// made again, and Next continues with the row that the error kept back, or returns the error again.
-// (In a file without a positional index Next may fail after a failed seek: seek again.) After an
-// exception (std::bad_alloc, which is not caught here) it may only be destroyed.
+// Errors of all calls: kDataLoss for damage (the message names the file, the block's offset, what
+// was expected and what was found); kOutOfRange for a block or an index above a limit of
+// ReaderOptions (the message names the limit); or the error of the Source. After an error the
+// cursor's position is unchanged: the call may be repeated, and Next continues with the first row
+// that was not returned, or returns the error again. (Exception: in a file without a positional
+// index, Next may fail after a failed seek; then seek again.) The cursor does not catch exceptions
+// such as std::bad_alloc; after an exception it may only be destroyed.
 template <typename T>
 class Cursor {
  public:
@@ -54,48 +57,50 @@ class Cursor {
   Cursor& operator=(Cursor&&) noexcept;
   ~Cursor();
 
-  // Goes to `ordinal`. kOutOfRange if it is above num_values() (num_values() itself is the end).
+  // Goes to `ordinal`; num_values() is the end. kOutOfRange: ordinal > num_values().
   // kFailedPrecondition: the file has no positional index.
   absl::Status SeekToOrdinal(uint64_t ordinal);
 
-  // Goes to the first value >= `key`. Of several equal ones the first. kFailedPrecondition: the
-  // file has no value index, or holds Bloom filters. kInvalidArgument: the key is NaN.
+  // Goes to the first value >= `key`; if several values are equal, to the first of them.
+  // kFailedPrecondition: the file has no value index, or holds Bloom filters. kInvalidArgument: the
+  // key is NaN.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
 
-  // SeekToKey for each of `keys`, in any order, into `positions` (of the same size): each block is
-  // opened once, and where its encoding can the waits for memory overlap. Leaves the cursor at some
-  // row.
+  // Does SeekToKey for each of `keys`, which may be in any order, and writes the results to
+  // `positions`, a span of the same size. Opens each block once. If the encoding supports it,
+  // several searches run at the same time to hide memory latency. Afterwards the cursor may be at
+  // any row.
   absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions);
 
-  // Goes to the front of a range: Next then ends at its end, until the next seek. kOutOfRange:
-  // range.end is above num_values(). Precondition: range.begin <= range.end.
+  // Goes to range.begin. Until the next seek, Next ends at range.end. kOutOfRange: range.end >
+  // num_values(). Precondition: range.begin <= range.end.
   absl::Status SeekToRange(const OrdinalRange& range);
 
-  // The same for the rows whose values are >= `low` and < `high` (nullopt: from the first, to the
-  // last); returns which those are. Errors as SeekToKey.
+  // SeekToRange for the rows with low <= value < high; nullopt means no bound. Returns the ordinals
+  // of these rows. Errors as SeekToKey.
   absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
                                               const std::optional<T>& high);
 
-  // The next rows: at least 1 unless the cursor is at the end, at most `max_rows` and 65,536; a
-  // batch does not cross a block. The batch is valid until the next call on this cursor. Where the
-  // block is uncompressed PLAIN of a fixed width, it points into the mapped file.
+  // Returns the next rows: at least 1 unless the cursor is at the end, at most `max_rows` and at
+  // most 65,536, all from one block. The batch is valid until the next call on this cursor. If the
+  // block is PLAIN, of a fixed width and not compressed, the batch points into the mapped file.
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
-  // The value at `ordinal`, nullopt if it is null; a view is valid until the next call. Leaves the
-  // cursor behind it. kOutOfRange: ordinal >= num_values().
+  // Returns the value at `ordinal`, or nullopt if it is null. A string_view is valid until the next
+  // call. The cursor goes to ordinal + 1. kOutOfRange: ordinal >= num_values().
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
 
-  // The values at `ordinals`, in that order, whatever it is; each block is opened once for every
-  // 131,072 of them. Leaves the cursor at some row. kOutOfRange: one of them is >= num_values(),
-  // named in the message.
+  // Copies the values at `ordinals`, which may be in any order, to `out` in the order of
+  // `ordinals`. Opens each block once for every 131,072 ordinals. Afterwards the cursor may be at
+  // any row. kOutOfRange: an ordinal is >= num_values(); the message names it.
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
 
-  // The ordinal that Next continues at.
+  // The ordinal of the next row.
   uint64_t ordinal() const;
 
-  // A further cursor at the same place of the same open file, its range with the same end; from
-  // then on neither knows of the other, and each may belong to a thread of its own. Costs what
-  // opening the block does that this cursor is in: nothing if it is in none.
+  // Returns a new cursor on the same open file, at the same position and with the same end of the
+  // range. The two cursors are independent and may be used by different threads. The cost is that
+  // of opening the current block; without an open block the call costs nothing.
   absl::StatusOr<Cursor> Clone() const;
 
  private:
@@ -106,48 +111,47 @@ class Cursor {
   std::unique_ptr<Impl> impl_;
 };
 
-// An open file. Immutable: any number of threads may call it at once. A copy is a further handle on
-// the same open file, which is closed when the last of them, and of the cursors that keep it open,
-// is gone; that may be in any thread.
+// An open file. Immutable and thread-safe. A copy is another handle on the same open file. The file
+// is closed when its last handle and its last cursor are destroyed, in any thread.
 class Reader {
  public:
-  // Reads and checks header and footer, nothing else. kDataLoss: this is no CFile, or a damaged
-  // one. kOutOfRange: header or footer are above max_metadata_size_bytes. kUnimplemented: it needs
-  // a feature that this build does not have (the message names it).
-  // kNotFound and other codes: the file cannot be read.
+  // Opens a file: reads and checks the header and the footer only. kDataLoss: the file is not a
+  // CFile, or is damaged. kOutOfRange: the header or the footer is larger than
+  // max_metadata_size_bytes. kUnimplemented: the file needs a feature that this build does not
+  // have; the message names it. kNotFound and other codes: the file cannot be read.
   static absl::StatusOr<Reader> Open(const std::string& path, const ReaderOptions& options = {});
   static absl::StatusOr<Reader> Open(std::shared_ptr<const Source> source,
                                      const ReaderOptions& options = {});
 
-  // What header and footer say.
+  // The contents of the header and the footer.
   const FileInfo& info() const;
   const ColumnType& type() const { return info().type; }
   // Rows, nulls included; with levels: records.
   uint64_t num_values() const { return info().num_values; }
 
-  // The first row of the block that holds `ordinal`; num_values() if there is none.
-  // kFailedPrecondition: the file has no positional index. kDataLoss: the index is damaged.
-  // kOutOfRange: the index is above a limit of ReaderOptions.
+  // Returns the first row of the block that holds `ordinal`; num_values() if ordinal >=
+  // num_values(). kFailedPrecondition: the file has no positional index. kDataLoss: the index is
+  // damaged. kOutOfRange: the index is above a limit of ReaderOptions.
   absl::StatusOr<uint64_t> BlockBegin(uint64_t ordinal) const;
-  // All rows as up to `max_ranges` ranges of about the same length that begin at blocks: one for
-  // each cursor of a parallel scan (Cursor::SeekToRange). None is empty. Precondition: max_ranges >
-  // 0. Errors as BlockBegin.
+  // Divides all rows into at most `max_ranges` ranges of similar length, none of them empty. Each
+  // range begins at the first row of a block. In a parallel scan each thread's cursor reads one
+  // range (Cursor::SeekToRange). Precondition: max_ranges > 0. Errors as BlockBegin.
   absl::StatusOr<std::vector<OrdinalRange>> Split(size_t max_ranges) const;
 
-  // The file's statistics, read when they are first asked for. Null if the file has none, or if
-  // they are larger than ReaderOptions allow (FileInfo::statistics_above_limit; of compressed
-  // statistics without a Bloom filter only this call can tell). Thread-safe. kDataLoss: they are
-  // damaged; cursors read the file nevertheless.
+  // Returns the file's statistics. The first call reads them. Null if the file has none, or if they
+  // are larger than ReaderOptions allow. (FileInfo::statistics_above_limit says so, except for
+  // compressed statistics without a Bloom filter, whose size is known only after this call.)
+  // kDataLoss: the statistics are damaged; cursors can read the file nevertheless.
   absl::StatusOr<std::shared_ptr<const FileStatistics>> Statistics() const;
 
-  // A cursor at ordinal 0. kInvalidArgument: the column does not hold T. kUnimplemented: encoding
-  // or codec was not built in. kFailedPrecondition: the file has levels (info().has_levels()), see
-  // LevelCursor in cfile/levels.h.
+  // Returns a cursor at ordinal 0. kInvalidArgument: the column does not hold T. kUnimplemented:
+  // the encoding or the codec was not built in. kFailedPrecondition: the file has levels
+  // (info().has_levels()); use LevelCursor in cfile/levels.h.
   template <typename T>
   absl::StatusOr<Cursor<T>> NewCursor() const;
 
-  // Conveniences that make a cursor for one call; see Cursor for the errors. Keep a cursor where
-  // speed matters.
+  // Shortcuts that create a cursor for a single call. Errors as NewCursor and Cursor. For many
+  // calls, a cursor is faster.
   template <typename T>
   absl::StatusOr<std::optional<Owned<T>>> Get(uint64_t ordinal) const;
   template <typename T>

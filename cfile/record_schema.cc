@@ -13,10 +13,11 @@ using encodings::AboveLimit;
 using encodings::OutOfRange;
 using encodings::StrCat;
 
-// Whatever the caller allows: parsers of messages and JSON go as deep on the stack.
+// The depth limit that callers cannot raise: the parsers of messages and of JSON recurse as deep as
+// the schema.
 constexpr size_t kDeepest = 1000;
 
-// Why `node` is not what its kind says; empty if it is.
+// Returns why `node` does not have the structure that its kind requires; empty if it does.
 std::string_view WrongKind(std::span<const RecordNode> nodes, size_t node) {
   if (nodes[node].kind == GroupKind::kPlain) return "";
   if (nodes[node].num_children != 1) return "a list or map is a group of one field";
@@ -63,7 +64,7 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
     size_t children_left;
     size_t path_bytes;
   };
-  std::vector<Open> open;  // the groups that the next node is in
+  std::vector<Open> open;  // the groups that contain the next node
   std::set<std::pair<size_t, std::string_view>> names;
   for (size_t i = 0; i < schema.nodes_.size(); ++i) {
     RecordNode& node = schema.nodes_[i];
@@ -122,7 +123,7 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
     if (schema.nodes_[i].is_leaf()) {
       if (schema.nodes_[i].kind != GroupKind::kPlain)
         return wrong(i, "only a group is a list or map");
-      // A name may hold dots.
+      // Paths may be equal although names in a group are unique, because a name may contain dots.
       if (!paths.insert(schema.Path(i)).second) return wrong(i, "a second leaf of that path");
     } else if (const std::string_view what = WrongKind(schema.nodes_, i); !what.empty()) {
       return wrong(i, what);
@@ -161,7 +162,7 @@ absl::StatusOr<std::vector<size_t>> RecordSchema::SelectLeaves(
 
 size_t RecordSchema::ListElement(size_t list) const {
   const RecordNode& repeated = nodes_[list + 1];
-  // Parquet's rules for lists that older writers made.
+  // Parquet's rules for lists of older writers.
   const bool is_element = repeated.num_children != 1 || repeated.kind != GroupKind::kPlain ||
                           repeated.name == "array" || repeated.name == nodes_[list].name + "_tuple";
   return is_element ? list + 1 : list + 2;

@@ -1,4 +1,4 @@
-// What records are: a tree of groups and values, in the notation of Parquet's message types.
+// The schema of records: a tree of groups and values, in the notation of Parquet's message types.
 //
 //   auto schema = cfile::RecordSchema::Parse(R"(
 //     message Record {
@@ -11,16 +11,17 @@
 // The text:
 //
 //   schema     message NAME { FIELD... }
-//   FIELD      required | optional | repeated, then
+//   FIELD      required | optional | repeated, followed by
 //              group NAME [(LIST) | (MAP)] [= NUMBER] { FIELD... }   or
 //              TYPE NAME [(ANNOTATION)] [= NUMBER]
-//              and ; or , which may be left out before } and behind it
+//              and by ; or , (which is optional before and after } )
 //   TYPE       boolean int32 int64 int96 float double binary fixed_len_byte_array(N); bool, int,
 //              long, string; and what ColumnType::Parse reads, such as uint8 or timestamp(s,UTC)
 //   ANNOTATION STRING (UTF8, ENUM, JSON) of binary; DECIMAL(P,S); DATE; TIME(MILLIS, true);
 //              TIMESTAMP(MICROS, true), where false means without a zone; UUID; INT(8, true) up to
 //              INT(64, false); also Parquet's older INT_8, UINT_64, TIME_MICROS, TIMESTAMP_MILLIS
-//   NAME       letters and whatever else is not a blank or one of ( ) { } = ; , "
+//   NUMBER     a field number; it is ignored
+//   NAME       characters other than blanks and ( ) { } = ; , "
 //              or any text in double quotes, with \ before " and \; \x1b is the byte 0x1b
 #pragma once
 
@@ -38,81 +39,85 @@
 
 namespace cfile {
 
-// How often a node stands in its group. Numbers as in table.cft.
+// How often a node may occur in its group. The numbers are those of table.cft.
 enum class Repetition : uint8_t { kRequired = 0, kOptional = 1, kRepeated = 2 };
 
-// What a group stands for. A kList has one child, which is repeated; a kMap one repeated group of a
-// required key, which is a leaf, and a value. Numbers as in table.cft.
+// The meaning of a group. A kList has one child, which is repeated. A kMap has one child, a
+// repeated group of two fields: a required leaf (the key) and the value. The numbers are those of
+// table.cft.
 enum class GroupKind : uint8_t { kPlain = 0, kList = 1, kMap = 2 };
 
-// The most that a schema may be. What is not trusted is held to the defaults; who needs more passes
-// more, where the schema is made and where a table with it is opened (ReaderOptions).
+// The limits of a schema. The defaults are meant for untrusted schemas. To allow more, pass higher
+// limits where the schema is made and where a table with the schema is opened (ReaderOptions).
 struct RecordLimits {
-  size_t max_depth = 64;  // groups inside each other, the leaf counted; 1000 at the most
+  size_t max_depth = 64;  // of a path, leaf included; never more than 1000
   size_t max_leaves = 10'000;
   size_t max_nodes = 100'000;
-  size_t max_path_size_bytes = 4096;  // of a leaf
+  size_t max_path_size_bytes = 4096;  // of a leaf's path
 };
 
-// A node of the tree. The first part is for the caller of RecordSchema::Create, the second is
-// filled in by it.
+// A node of the tree. The caller of RecordSchema::Create sets the first five fields; Create sets
+// the others.
 struct RecordNode {
   std::string name;
   Repetition repetition = Repetition::kRequired;
-  GroupKind kind = GroupKind::kPlain;  // of a group
-  ColumnType type = {};                // of a leaf
-  size_t num_children = 0;             // 0: a leaf
+  GroupKind kind = GroupKind::kPlain;  // for a group
+  ColumnType type = {};                // for a leaf
+  size_t num_children = 0;             // 0 for a leaf
 
-  size_t parent = 0;            // 0 for the root itself
-  size_t end = 0;               // the nodes below are those behind this one up to end
-  size_t first_leaf = 0;        // leaves in and below this node, by their numbers
-  size_t end_leaf = 0;          //
+  size_t parent = 0;            // 0 for the root, too
+  size_t end = 0;               // the nodes below this node i are i + 1 to end - 1
+  size_t first_leaf = 0;        // the leaves in and below this node are
+  size_t end_leaf = 0;          // first_leaf to end_leaf - 1
   uint16_t max_repetition = 0;  // repeated nodes from the root to this one
-  uint16_t max_definition = 0;  // optional and repeated ones
+  uint16_t max_definition = 0;  // optional and repeated nodes from the root to this one
   bool is_leaf() const { return num_children == 0; }
   friend bool operator==(const RecordNode&, const RecordNode&) = default;
 };
 
-// A tree of nodes, each known by its number: its position when a node stands before its children
-// (preorder). Node 0 is the record. Leaves are numbered too, in the same order: those numbers are
-// the columns of a table of records. A plain value.
+// A tree of nodes. A node's number is its position in preorder (each node before its children);
+// node 0 is the record. Leaves are also numbered, in the same order; a leaf's number is its column
+// in a table of records. A plain value.
 class RecordSchema {
  public:
-  // `nodes` in preorder, only the first part of each set; the first is a required plain group.
-  // kInvalidArgument, naming the node: the counts do not make a tree, a name is empty or twice in
-  // its group, two leaves have the same path, a type is not valid, or a list or map is not built
-  // like one. kOutOfRange: the tree is above one of `limits`, which the message names.
+  // Makes a schema from `nodes`, which are in preorder with only their first five fields set. The
+  // first node is a required plain group. kInvalidArgument, with the node: the children counts do
+  // not form a tree, a name is empty or occurs twice in its group, two leaves have the same path, a
+  // type is not valid, a list or map does not have the structure of GroupKind, or the depth is
+  // above 1000 although limits.max_depth allows it. kOutOfRange: the tree is above one of `limits`;
+  // the message names the limit.
   static absl::StatusOr<RecordSchema> Create(std::vector<RecordNode> nodes,
                                              const RecordLimits& limits = {});
 
-  // kInvalidArgument: `text` is no schema. kOutOfRange: the schema is above one of `limits`. Both
-  // messages begin with "LINE:COLUMN: ".
+  // Parses `text`. kInvalidArgument: `text` is not a schema. kOutOfRange: the schema is above one
+  // of `limits`. Both messages begin with "LINE:COLUMN: ".
   static absl::StatusOr<RecordSchema> Parse(std::string_view text, const RecordLimits& limits = {});
 
-  // The text, a line for each node; Parse makes the same schema of it.
+  // The schema as text, one line for each node. Parse of this text gives an equal schema.
   std::string ToString() const;
 
   std::span<const RecordNode> nodes() const { return nodes_; }
   const RecordNode& node(size_t i) const { return nodes_[i]; }
-  // The node of each leaf.
+  // The node number of each leaf.
   std::span<const size_t> leaves() const { return leaves_; }
   const RecordNode& leaf(size_t i) const { return nodes_[leaves_[i]]; }
 
-  // The names from below the root to `node`, with dots between.
+  // The names on the way from the root (excluded) to `node`, separated by dots.
   std::string Path(size_t node) const;
 
-  // The numbers of the leaves that have one of the paths, or lie below a group that has; ascending,
-  // each once. kInvalidArgument: there is no node of that path.
+  // Returns the numbers of the leaves that have one of the paths or are below a group that has one;
+  // in ascending order, each once. kInvalidArgument: no node has one of the paths.
   absl::StatusOr<std::vector<size_t>> SelectLeaves(std::span<const std::string> paths) const;
 
-  // Of a kList: the node that an element is. The repeated node itself, or its only child, which the
-  // standard form of lists has to tell null elements from others.
+  // Returns the node of an element of `list`, a node of kind kList: the only child of the repeated
+  // node. In lists of some older writers, whose elements cannot be null, it is the repeated node
+  // itself.
   size_t ListElement(size_t list) const;
 
   friend bool operator==(const RecordSchema&, const RecordSchema&) = default;
 
  private:
-  // Create; `wrong` is the node that is not as it should be.
+  // Does Create. If a node is invalid, sets `wrong` to its number.
   static absl::StatusOr<RecordSchema> Build(std::vector<RecordNode> nodes,
                                             const RecordLimits& limits, size_t& wrong);
 

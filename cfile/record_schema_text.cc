@@ -1,4 +1,4 @@
-// RecordSchema as text: Parse and ToString.
+// RecordSchema::Parse and ToString.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -22,7 +22,7 @@ bool IsIn(std::string_view set, char c) { return set.find(c) != std::string_view
 
 bool IsControl(char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; }
 
-// True if `digits` are two hexadecimal digits: `value` is then their number.
+// True if `digits` are two hexadecimal digits; then `value` is set to their number.
 bool IsHexByte(std::string_view digits, unsigned int& value) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + 2, value, 16);
   return error == std::errc() && end == digits.data() + 2;
@@ -51,7 +51,7 @@ class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
 
-  // The token that comes next, and those before it passed.
+  // The current token.
   const Token& token() const { return token_; }
 
   absl::Status Advance() {
@@ -68,7 +68,7 @@ class Lexer {
     return absl::OkStatus();
   }
 
-  // What an error says of it.
+  // Describes the current token, for error messages.
   std::string Found() const {
     if (token_.text.empty() && !token_.quoted) return "found the end of the text";
     constexpr size_t kShown = 40;
@@ -80,7 +80,7 @@ class Lexer {
     return ErrorAt(token_, StrCat(what, " expected, ", Found()));
   }
 
-  // Passes `word`, or is an error.
+  // Moves past the current token if it is `word`; otherwise returns an error.
   absl::Status Expect(std::string_view word) {
     if (!token_.Is(word)) return Expected(StrCat("'", word, "'"));
     return Advance();
@@ -134,7 +134,7 @@ struct Term {
     for (size_t i = 0; i < arguments.size(); ++i) text += (i == 0 ? "(" : ",") + arguments[i];
     return arguments.empty() ? text : text + ")";
   }
-  // Argument i as a number, -1 if it is none.
+  // Argument i as a number; -1 if there is no such argument or it is not a number.
   int Number(size_t i) const {
     int number = -1;
     return i < arguments.size() && absl::SimpleAtoi(arguments[i], &number) ? number : -1;
@@ -173,7 +173,7 @@ absl::StatusOr<ColumnType> BaseType(const Term& term) {
 }
 
 struct IntegerRow {
-  std::string_view old_name;  // Parquet's older annotation
+  std::string_view old_name;  // the name in Parquet's older notation
   int bits;
   bool is_signed;
   DataType data_type;
@@ -221,7 +221,7 @@ std::optional<ColumnType> DecimalType(DataType base, int precision, int scale) {
   return type;
 }
 
-// What `annotation` makes of `base`; nullopt if they do not go together.
+// The type for `base` with `annotation`; nullopt if they do not fit together.
 std::optional<ColumnType> AnnotatedType(const ColumnType& base, const Term& annotation) {
   const std::string_view name = annotation.name.text;
   const bool is_bytes = base == ColumnType::Binary();
@@ -257,7 +257,7 @@ class Parser {
  public:
   Parser(std::string_view text, const RecordLimits& limits) : limits_(limits), lexer_(text) {}
 
-  // The nodes as RecordSchema::Create takes them, and where each of them begins.
+  // The nodes for RecordSchema::Create, and for each of them the token where it begins.
   std::vector<RecordNode> nodes;
   std::vector<Token> begins;
 
@@ -304,7 +304,8 @@ class Parser {
     }
     CFILE_RETURN_IF_ERROR(lexer_.Advance());
     begins.push_back(begin);
-    // Before memory is taken for them; the rest is Build's.
+    // Depth and number of nodes are checked here, before memory is allocated for them. Build checks
+    // the other limits.
     if (open_.size() > limits_.max_depth) {
       return ErrorAt(begin, OutOfRange("a depth of ", open_.size(), " is ",
                                        AboveLimit(limits_.max_depth, "max_depth")));
@@ -323,7 +324,7 @@ class Parser {
       CFILE_ASSIGN_OR_RETURN(annotation, ParseTerm(lexer_, "an annotation", true));
       CFILE_RETURN_IF_ERROR(lexer_.Expect(")"));
     }
-    if (lexer_.token().Is("=")) {  // a field number, which nobody needs here
+    if (lexer_.token().Is("=")) {  // a field number, which is ignored
       CFILE_RETURN_IF_ERROR(lexer_.Advance());
       int ignored;
       if (!absl::SimpleAtoi(lexer_.token().text, &ignored)) return lexer_.Expected("a number");
@@ -340,7 +341,7 @@ class Parser {
         node.kind = GroupKind::kList;
       } else if (text == "MAP") {
         node.kind = GroupKind::kMap;
-      } else if (text != "MAP_KEY_VALUE") {  // what older writers say inside of a MAP
+      } else if (text != "MAP_KEY_VALUE") {  // written by older writers inside of a MAP
         return ErrorAt(annotation->name, StrCat("LIST or MAP expected, found ", text));
       }
     }
@@ -365,7 +366,7 @@ class Parser {
 
   const RecordLimits& limits_;
   Lexer lexer_;
-  std::vector<size_t> open_;  // the groups that the next field is in
+  std::vector<size_t> open_;  // the groups that contain the next field
 };
 
 std::string NameText(const std::string& name) {
@@ -390,7 +391,8 @@ std::string_view UnitText(TimeUnit unit) {
   return unit == TimeUnit::kMillis ? "MILLIS" : unit == TimeUnit::kMicros ? "MICROS" : "NANOS";
 }
 
-// TYPE and " (ANNOTATION)" in Parquet's notation; for what it has none, our own name of the type.
+// TYPE and " (ANNOTATION)" in Parquet's notation; for types without such a notation, this library's
+// name of the type and "".
 std::pair<std::string, std::string> TypeText(const ColumnType& type) {
   for (const IntegerRow& row : kIntegers) {
     if (type != ColumnType{.data_type = row.data_type}) continue;

@@ -1,4 +1,5 @@
-// A record, told piece by piece: the one seam between where records come from and where they go.
+// RecordVisitor: the interface through which records are passed piece by piece, from a reader or to
+// a writer.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +12,25 @@
 
 namespace cfile {
 
-// A value of a leaf, in the C++ type that the leaf's ColumnType takes (cfile/types.h).
+// The value of a leaf, in the C++ type for the leaf's ColumnType (cfile/types.h).
 using RecordValue =
     std::variant<bool, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t,
                  int128_t, Int96, float, double, std::string_view>;
 
-// Takes records. `node` is a number of the schema's (cfile/record_schema.h), 0 the record.
+// Receives records. `node` is a node number of the schema (cfile/record_schema.h); 0 is the record.
 //
-// A group is told by BeginGroup, its fields, EndGroup; a field once for each time that it stands
-// there: a repeated one any number of times, an optional one once or not at all. Fields may come in
-// any order; those that repeat keep theirs. Lists and maps are told as the groups they are made of.
+// A group is passed as BeginGroup, its fields, EndGroup. A repeated field is passed once for each
+// element, an optional field once or not at all. The fields of a group may come in any order; the
+// elements of a repeated field come in their order. Lists and maps are passed as the groups they
+// consist of.
 //
-// An error that a call returns ends the record, and comes back from what tells it.
+// If a call returns an error, the record ends there, and the caller returns this error.
 class RecordVisitor {
  public:
   virtual ~RecordVisitor() = default;
   virtual absl::Status BeginGroup(size_t node) = 0;
   virtual absl::Status EndGroup(size_t node) = 0;
-  // A view in `value` is valid during the call.
+  // A string_view in `value` is valid during the call only.
   virtual absl::Status Value(size_t node, const RecordValue& value) = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace cfile {
 namespace {
 
-// Entries of all leaves are gathered up to about so many bytes.
+// The entries of all leaves are buffered up to approximately this many bytes.
 constexpr size_t kBufferBytes = 1 << 20;
 
 }  // namespace
@@ -54,20 +54,20 @@ class RecordWriter::Impl {
   }
 
  private:
-  // What the column's writer would find too, but only when the buffers are flushed.
+  // Checks the size of a string. The column's writer checks it too, but only at the next Flush.
   [[gnu::noinline]] absl::Status CheckSize(size_t node, const std::string_view& bytes) const {
     const RecordNode& leaf = schema_.node(node);
     return internal::CheckSizes({&bytes, 1}, leaf.type, options_[leaf.first_leaf],
                                 [&](size_t) { return schema_.Path(node) + ": a value"; });
   }
 
-  // What the shredder returned; an error stays. Writes what is gathered if that is enough: a long
-  // record goes in pieces too.
+  // Takes the status of a call of the shredder: keeps an error, and flushes the buffers if they are
+  // full, also in the middle of a record.
   absl::Status Keep(absl::Status status) {
     if (status.ok() && shredder_.buffered_bytes() < kBufferBytes) return status;
     return KeepOrFlush(std::move(status));
   }
-  // Not inlined: the calls that come for each value stay short.
+  // Not inlined, so that the functions called for each value stay small.
   [[gnu::noinline]] absl::Status KeepOrFlush(absl::Status status) {
     return status_ = status.ok() ? Flush() : std::move(status);
   }

@@ -1,14 +1,18 @@
-// Tables of nested records, written and read as records.
+// Writes and reads tables of nested records, record by record.
 //
 //   auto writer = cfile::RecordWriter::Create("log", schema);      // cfile/record_schema.h
-//   (*writer)->BeginGroup(0); (*writer)->Value(1, "8509_1576752657"sv); ... (*writer)->EndGroup(0);
+//   (*writer)->BeginGroup(0);
+//   (*writer)->Value(1, "8509_1576752657"sv);
+//   ...
+//   (*writer)->EndGroup(0);
 //   (*writer)->Finish();
+//
 //   auto reader = cfile::RecordReader::Open("log", {"sid", "trans.uri"});
 //   (*reader)->Seek(2);
 //   while ((*reader)->Next(visitor).value()) ...
 //
-// cfile/protobuf_records.h does both with protobuf messages. Those who have levels rather than
-// records use TableWriter::AppendLevels and TableLevelCursor.
+// For protobuf messages see cfile/protobuf_records.h. To write or read levels instead of records,
+// use TableWriter::AppendLevels and TableLevelCursor.
 #pragma once
 
 #include <cstddef>
@@ -27,39 +31,42 @@
 
 namespace cfile {
 
-// Writes one new part of a table of records: takes them as a RecordVisitor. Thread-compatible.
-// Memory: about a MiB of entries, and a block for each leaf.
+// Writes one new part of a table of records. Receives the records as a RecordVisitor.
+// Thread-compatible. Memory: about 1 MiB of entries, and one block for each leaf.
 //
-// Failure is sticky: the first error is returned by every later call. What is written becomes
-// visible when Finish has succeeded; a writer that is dropped removes its part.
+// Failure is sticky: after an error each later call returns this error. The records become visible
+// when Finish succeeds; a writer that is destroyed earlier removes its part.
 class RecordWriter final : public RecordVisitor {
  public:
-  // As TableWriter's, whose errors they have too. `options`: one per leaf, or one for all, or none.
+  // As TableWriter::Create, including the errors. `options`: none, one for all leaves, or one per
+  // leaf.
   static absl::StatusOr<std::unique_ptr<RecordWriter>> Create(
       const std::string& directory, const RecordSchema& schema,
       std::span<const WriterOptions> options = {});
-  // Of any table; that of one without a tree has a field for each column. kUnimplemented: the table
-  // has compound keys, which TableWriter appends.
+  // As TableWriter::Append, including the errors. Appends to any table without compound keys; in a
+  // table without a tree, a record has one field for each column. kUnimplemented: the table has
+  // compound keys, which only TableWriter can append.
   static absl::StatusOr<std::unique_ptr<RecordWriter>> Append(
       const std::string& directory, std::span<const WriterOptions> options = {});
   ~RecordWriter() override;
 
   const RecordSchema& schema() const;
 
-  // kInvalidArgument, with the field's path: a required field is missing, one that is not repeated
-  // stands twice, a value is not in the C++ type of its leaf or has not its length, or the calls do
-  // not nest as the schema does. kOutOfRange, with the path: a value is too large. Other errors are
-  // those of LevelWriter::Append.
+  // kInvalidArgument: a required field is missing, a field that is not repeated occurs twice, a
+  // value has another C++ type or another length than its leaf, or the calls do not match the
+  // nesting of the schema. kOutOfRange: a value is too large. Both messages name the field's path.
+  // Other errors as LevelWriter::Append.
   absl::Status BeginGroup(size_t node) override;
   absl::Status EndGroup(size_t node) override;
   absl::Status Value(size_t node, const RecordValue& value) override;
 
-  // As TableWriter::Finish. kInvalidArgument too: a record has not ended. Called once, last.
+  // Publishes the part, as TableWriter::Finish. Called once, as the last call. Errors as there, and
+  // kInvalidArgument: a record has not ended.
   absl::Status Finish();
 
-  // Records that have ended.
+  // The number of records that have ended.
   uint64_t num_records() const;
-  // Files, encodings and memory; all records are in it after Finish.
+  // The writer of the files: encodings, memory. It has received all records only after Finish.
   const TableWriter& table() const;
 
  private:
@@ -69,13 +76,14 @@ class RecordWriter final : public RecordVisitor {
   std::unique_ptr<Impl> impl_;
 };
 
-// Tells the records of a table, or those parts of them that lie in some of its leaves: groups
-// without such a leaf are left out. Reads any table. Thread-compatible. Memory: a block and a batch
-// for each leaf.
+// Reads the records of a table, or the parts of them in selected leaves; groups without a selected
+// leaf are left out. Reads any table. Thread-compatible. Memory: one block and one batch for each
+// leaf.
 class RecordReader {
  public:
-  // `paths`: leaves, or groups with all that is in them; none = all leaves. kInvalidArgument: there
-  // is no such path. Other errors are those of TableReader and its cursors.
+  // Opens the table at `directory`, or uses an open table. `paths` selects leaves, or groups with
+  // all leaves below them; empty: all leaves. kInvalidArgument: a path does not exist. Other errors
+  // as TableReader and its cursors.
   static absl::StatusOr<std::unique_ptr<RecordReader>> Open(const std::string& directory,
                                                             std::span<const std::string> paths = {},
                                                             const ReaderOptions& options = {});
@@ -83,17 +91,19 @@ class RecordReader {
       const TableReader& table, std::span<const std::string> paths = {});
   ~RecordReader();
 
-  // That of the table, whatever was chosen.
+  // The schema of the whole table, not only of the selected leaves.
   const RecordSchema& schema() const;
   uint64_t num_records() const;
 
-  // The record that Next continues at; to continue elsewhere. kOutOfRange: above num_records().
+  // The record that Next passes next; Seek changes it (num_records() is the end). kOutOfRange:
+  // record > num_records().
   uint64_t record() const;
   absl::Status Seek(uint64_t record);
 
-  // Tells one record; false if there are no more. kDataLoss: the leaves contradict each other, or
-  // one is damaged; otherwise what the visitor returned. After an error the next call tells the
-  // same record again, from its beginning: the visitor has to drop what it was told of it.
+  // Passes the next record to `visitor`. Returns false if there are no more records. kDataLoss: the
+  // leaves contradict each other, or one is damaged. Other errors as the cursors and the visitor.
+  // After an error the next call passes the same record again from its beginning, so the visitor
+  // must discard the part it has received.
   absl::StatusOr<bool> Next(RecordVisitor& visitor);
 
  private:
@@ -103,9 +113,10 @@ class RecordReader {
   std::unique_ptr<Impl> impl_;
 };
 
-// Reads all records of a table whose files are in order each, and says whether the leaves go
-// together: records of the same groups, lists of as many elements, in all leaves below them. Not
-// more than one damage, with the record's ordinal. Looks at nothing if no leaf has levels.
+// Checks that the leaves of a table fit together: that all leaves below a group agree on the groups
+// of each record and on the lengths of its lists. Reads all records. Each file must already be
+// verified by itself. Reports at most one damage, with the record's ordinal. Reads nothing if no
+// leaf has levels.
 VerifyReport VerifyRecords(const TableReader& table);
 
 }  // namespace cfile

@@ -26,25 +26,26 @@ using internal::FoundBlock;
 using internal::HoleFillingSource;
 using Kind = internal::FoundBlock::Kind;
 
-// What a stored block may have beyond the block's own bytes: its size and its checksum.
+// The bytes of a stored block besides its contents: the size field and the checksum.
 constexpr uint64_t kMostExtraBytes = 8;
-constexpr size_t kMostBlockBytes = std::numeric_limits<int32_t>::max();  // that a file says
+constexpr size_t kMostBlockBytes = std::numeric_limits<int32_t>::max();  // of any file
 constexpr uint64_t kMostPaddingBytes = 63;  // zeros before an aligned block
-// Of a block that nothing but its bytes speaks for.
+// The most rows of a block that is found after lost bytes, unless an earlier block has more rows.
 constexpr uint64_t kMostUncertainRows = uint64_t{1} << 20;
 // Budget for failed searches: a constant plus a multiple of the file's size.
 constexpr uint64_t kCreditBytes = uint64_t{64} << 20;
 constexpr uint64_t kCreditPerByte = 16;
-constexpr uint64_t kWideCreditPerByte = 4;  // of searches for blocks above the limit
-// Kudu's bounds of a key column: not those of the rows that are left.
+constexpr uint64_t kWideCreditPerByte = 4;  // for blocks above max_block_size_bytes
+// Metadata keys in which Kudu stores the bounds of a key column. They are not copied: the recovered
+// rows may have other bounds.
 constexpr std::string_view kBoundsKeys[] = {"min_key", "max_key"};
 
-// A file of values of T, read front to back and written anew.
+// Recovers one file of values of type T.
 template <typename T>
 class Salvager {
  public:
-  // `readable`: `source`, with zeros where it cannot be read. What is written is read from
-  // `source`.
+  // `readable` is `source` with zeros in place of bytes that cannot be read. Blocks are searched in
+  // `readable`; the rows to write are read from `source`.
   Salvager(std::shared_ptr<const Source> source, std::shared_ptr<const HoleFillingSource> readable,
            const FileInfo& info, bool blocks_may_be_extended, const SalvageOptions& options)
       : source_(std::move(source)),
@@ -53,8 +54,8 @@ class Salvager {
         judge_(info, blocks_may_be_extended, options.reader.max_block_size_bytes,
                MostSearchedBytes(), options.reader.max_dictionary_values) {}
 
-  // Finds blocks by the index, or, if there are checksums and a part of it is lost, as Search does.
-  // `file`: of `readable`.
+  // Finds the blocks of a file with a footer: by its indexes, or by Search if a part of the indexes
+  // is lost and the file has checksums. `file` reads `readable`.
   absl::Status ReadWhole(FileReader& file) {
     const FileInfo& info = file.info();
     const auto dictionary = file.Dictionary();
@@ -67,7 +68,7 @@ class Salvager {
       Lose(info.dictionary->offset, info.dictionary->end(),
            absl::StrCat("the dictionary: ", dictionary.status().message()));
     }
-    absl::Status limit;  // that a node is above
+    absl::Status limit;  // the error of a node above a limit
     internal::LeafEntries index = internal::ReadLeafEntries(
         file, [this](const BlockPointer& node) { return CheckReadable(node); },
         [&](const BlockPointer& node, const absl::Status& status) {
@@ -86,8 +87,8 @@ class Salvager {
     return absl::OkStatus();
   }
 
-  // Finds blocks by their checksums, up to the offset `end`. A dictionary comes behind the blocks
-  // that need it: then once more.
+  // Finds blocks by their checksums, up to the offset `end`. The dictionary comes after the blocks
+  // that need it, so if it is found, the search is repeated.
   absl::Status Search(uint64_t end) {
     const bool had_dictionary = judge_.dictionary() != nullptr;
     CFILE_RETURN_IF_ERROR(SearchOnce(end));
@@ -103,7 +104,7 @@ class Salvager {
 
   absl::StatusOr<SalvageReport> Write(std::unique_ptr<Sink> sink, Encoding encoding) {
     const FileInfo& info = judge_.info();
-    // Where blocks may differ, the header says PLAIN.
+    // With automatic choice the header says PLAIN, although blocks may have other encodings.
     const bool chosen = encoding == Encoding::kPlain &&
                         std::any_of(blocks_.begin(), blocks_.end(), [](const FoundBlock& block) {
                           return block.encoding != Encoding::kPlain;
@@ -134,7 +135,7 @@ class Salvager {
   }
 
  private:
-  // An error that is about the block at `pointer` if a part of it could not be read.
+  // Returns an error with the block's place if a part of the block could not be read.
   absl::Status CheckReadable(const BlockPointer& pointer) const {
     return internal::InBlock(readable_->ErrorIn(pointer), source_->name(), pointer);
   }
@@ -151,7 +152,7 @@ class Salvager {
     }
   }
 
-  // Takes note of a block that was found.
+  // Records a block that was found.
   void Keep(const FoundBlock& found) {
     if (found.kind == Kind::kCodes) {
       needs_dictionary_ = true;
@@ -168,15 +169,15 @@ class Salvager {
     }
   }
 
-  // kOutOfRange: the block is above a limit; it may be sound.
+  // kOutOfRange: the block is above a limit; it may be intact.
   absl::Status ReadEntry(const internal::LeafEntry& entry) {
     ExpectedRows expected = next_;
     if (entry.first_ordinal) {
       expected.exact = true;
-      // Blocks that overlap are damage, of an index without checksums.
+      // Entries of a damaged index without checksums may overlap; this rejects such blocks.
       expected.first_ordinal = std::max(next_.first_ordinal, *entry.first_ordinal);
     } else if (!whole_) {
-      // Any leaf before it may be one of those that are lost.
+      // Leaves before this entry may be lost, so the block may begin at a later ordinal.
       expected.exact = false;
     }
     FoundBlock found;
@@ -196,8 +197,9 @@ class Salvager {
     return absl::OkStatus();
   }
 
-  // Of a block that is looked for by its checksum: the largest statistics. Data blocks above
-  // max_block_size_bytes are found too, so that their rows are not dropped without a word.
+  // The largest block that is searched by its checksum: as large as statistics may be. Data blocks
+  // above max_block_size_bytes are found too, so that SearchOnce can return an error instead of
+  // dropping their rows silently.
   size_t MostSearchedBytes() const {
     const ReaderOptions& reader = options_.reader;
     return std::min(reader.max_block_size_bytes, kMostBlockBytes - reader.max_bloom_filter_bytes) +
@@ -210,8 +212,8 @@ class Salvager {
     internal::ChecksumSearch search(*readable_, end);
     const uint64_t largest = options_.reader.max_block_size_bytes + kMostExtraBytes;
     const uint64_t most_searched = MostSearchedBytes() + kMostExtraBytes;
-    // The file's bytes are the budget for failed searches where a block should begin, so that the
-    // time does not grow with losses times the largest block.
+    // Budgets for failed searches at the places where a block should begin. Without them the time
+    // would be the number of losses times the largest block.
     uint64_t credit = kCreditBytes + kCreditPerByte * end;
     uint64_t wide_credit = kCreditBytes + kWideCreditPerByte * end;
     FoundBlock found;
@@ -242,7 +244,8 @@ class Salvager {
         expected.most_rows = most_rows_;
         CFILE_ASSIGN_OR_RETURN(
             pointer, search.Find(at, end - 1, internal::ChecksumSearch::kMostBegins, judge));
-        // A block of a file that is a value ends before the block that has it.
+        // The found block may lie inside a value of the column. Search for a block around it, which
+        // ends after it.
         while (std::is_same_v<T, std::string_view> && pointer && pointer->offset > at) {
           const FoundBlock inner = found;
           constexpr uint64_t kMost = internal::ChecksumSearch::kMostBegins;
@@ -301,7 +304,7 @@ class Salvager {
       if (found < some) break;
     }
     if (zeros == end - begin) {
-      // So few may align the block behind them.
+      // A few zeros may be the alignment of the next block.
       if (zeros > kMostPaddingBytes || end == file_end) Lose(begin, end, "zeros");
       return absl::OkStatus();
     }
@@ -313,7 +316,7 @@ class Salvager {
     return absl::OkStatus();
   }
 
-  // `writer`: a Writer or a LevelWriter.
+  // `writer` is a Writer or a LevelWriter.
   template <typename AnyWriter>
   absl::Status WriteRows(AnyWriter& writer) {
     for (const FoundBlock& block : blocks_) {
@@ -369,17 +372,18 @@ class Salvager {
   const SalvageOptions options_;
   internal::BlockJudge<T> judge_;
   uint64_t num_rows_ = kUnknownRows;  // as the footer says
-  bool whole_ = false;                // nothing of an index that was read is lost
-  std::vector<FoundBlock> blocks_;    // whose rows are to be written
+  bool whole_ = false;                // ReadLeafEntries found an index of which nothing is lost
+  std::vector<FoundBlock> blocks_;    // the blocks whose rows are to be written
   std::vector<LostBytes> lost_;
   SalvageReport::MoreLost more_lost_;
-  uint64_t kept_end_ = 0;  // of the last block that is not lost
+  uint64_t kept_end_ = 0;  // end of the last block that is not lost
   ExpectedRows next_;
   uint64_t most_rows_ = kMostUncertainRows;
   bool needs_dictionary_ = false;
 };
 
-// A footer that is no part of the file but of one that is a value of it says something else.
+// False if the footer and the header describe different columns. The footer may then be part of a
+// value: of a CFile that is stored in this file.
 bool SameColumn(const FileInfo& a, const FileInfo& b) {
   return a.type == b.type && a.compression == b.compression && a.nullable == b.nullable &&
          a.levels == b.levels;
@@ -399,7 +403,7 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
   const auto header = internal::ReadTornFileInfo(*readable, options.reader);
   const auto whole = FileReader::Open(readable, options.reader);
   if (!whole.ok() && !absl::IsDataLoss(whole.status())) return whole.status();
-  // Of a footer without a checksum zeros may be taken for a part.
+  // A footer without a checksum may parse although some of its bytes were replaced by zeros.
   const uint64_t size = torn->size();
   const bool footer = whole.ok() && (!header.ok() || SameColumn(*header, (*whole)->info())) &&
                       readable->ErrorIn(size - (*whole)->info().footer_size_bytes, size).ok();
@@ -417,7 +421,7 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
   encodings::VisitPhysicalType(info.type.physical(), [&](auto type) {
     using T = typename decltype(type)::type;
     report = [&]() -> absl::StatusOr<SalvageReport> {
-      // Each that has an encoder has a decoder, too.
+      // Checks that the encoding is supported. An encoding with an encoder also has a decoder.
       CFILE_RETURN_IF_ERROR(encodings::MakeEncoder<T>(info.encoding, info.type.physical(),
                                                       {.type_length = info.type.type_length})
                                 .status());

@@ -1,11 +1,11 @@
-// Gets back what is left of a file that was torn or damaged: the temporary file of a writer that
-// was killed, a file of which the disk has lost a part.
+// Recovers the data of a torn or damaged file into a new file. Examples: the temporary file of a
+// killed writer; a file of which the disk lost a part.
 //
 //   auto torn = cfile::OpenPreadSource(".keys.cfile.4711-0.cfile-tmp");
 //   auto sink = cfile::NewFileSink("keys.cfile");
 //   auto report = cfile::Salvage(*torn, *std::move(sink));
 //
-// Threads may salvage at once, each into a sink of its own.
+// Thread-safe: several threads may salvage at the same time, each into its own sink.
 #pragma once
 
 #include <cstddef>
@@ -24,98 +24,108 @@
 namespace cfile {
 
 struct SalvageOptions {
-  // Whether the new file gets an index by value. The rows must then ascend (see
-  // WriterOptions::value_index). Unless it is said: where the old one's footer says so; the header
-  // of a torn file does not.
+  // Whether the new file gets a value index. The rows must then be in ascending order (see
+  // WriterOptions::value_index). If not set, the new file gets one if the old footer names one; a
+  // torn file has no footer, so its new file gets none.
   std::optional<bool> value_index;
-  // How the old file is read: its limits. Those of blocks and of metadata are the new one's, too.
-  // (Above 2^31 - 1 bytes of a block, which no file can have, is as that.)
+  // How the old file is read, and its limits. The limits for blocks, metadata, dictionary and
+  // indexes also apply to the new file. Block limits above 2^31 - 1 bytes, the format's maximum,
+  // are reduced to it.
   ReaderOptions reader = {};
 };
 
-// Bytes of the old file that nothing came back from.
+// A range of bytes of the old file from which nothing was recovered.
 struct LostBytes {
   uint64_t begin = 0;
   uint64_t end = 0;
-  // "zeros", what checksum or limit it was, the call that failed to read it, ...
+  // Why: "zeros", the checksum that did not match, the limit, the read that failed, ...
   std::string reason;
 };
 
 struct SalvageReport {
-  // What the header and, if it is there, the footer say. Of a torn file num_values is not known: it
-  // is 2^32 - 1.
+  // The contents of the header and, if it is available, of the footer. Without the footer
+  // num_values is not known and is 2^32 - 1.
   FileInfo info;
-  // The footer is there, of a column as the header's, and says where everything lies. Else the file
-  // is torn: how many rows it was to have is not known.
+  // True if the file has a readable footer that describes the same column as the header. Otherwise
+  // the file is torn: how many rows it should have is not known.
   bool has_footer = false;
 
   uint64_t blocks = 0;  // data blocks whose rows are in the new file
-  uint64_t rows = 0;    // of the new file; with levels: records
-  uint64_t bytes = 0;   // of the old file, in those blocks
+  uint64_t rows = 0;    // rows of the new file; with levels: records
+  uint64_t bytes = 0;   // bytes of these blocks in the old file
 
   enum class Dictionary : uint8_t { kNone, kFound, kLost } dictionary = Dictionary::kNone;
 
-  // At most kMostLost, in file order. (Blocks that are lost for the same reason and lie side by
-  // side are one.)
+  // At most kMostLost entries. Adjacent blocks that are lost for the same reason are one entry.
   std::vector<LostBytes> lost;
   static constexpr size_t kMostLost = 1000;
-  // How many there are besides, and their bytes.
+  // The lost ranges that are not in `lost`: their number and their bytes.
   struct MoreLost {
     uint64_t count = 0;
     uint64_t bytes = 0;
   } more_lost;
-  // The rows, by their ordinals in the old file, that are known to have been there and are not in
-  // the new one. Those behind them have moved up.
+  // Rows known to have been in the old file that are not in the new file, by their ordinals in the
+  // old file. In the new file the rows after them have smaller ordinals than before.
   std::vector<OrdinalRange> missing;
 
-  // All that was ever in the file is in the new one.
+  // True if the new file has everything that was in the old file.
   bool complete() const { return has_footer && lost.empty() && missing.empty(); }
 };
 
-// Writes every row that can be read in whole blocks of `torn` to a new file, in their order, with
-// the old one's type, nullability or levels, encoding, codec and pairs of metadata (but not min_key
-// and max_key).
+// Writes every row that can be read in whole blocks of `torn` to a new file, in their order. The
+// new file has the type, the nullability or levels, the encoding, the codec and the metadata pairs
+// of the old file (but not min_key and max_key).
 //
-// Where the footer is there and one of the indexes is whole, blocks are found by it; where the file
-// has no checksums, by what is left of both. Else they are found by their checksums, one behind the
-// other from the header on: a block ends where its checksum fits and it decodes to its last value.
-// Behind bytes that are lost the next block is looked for at every byte; it must then have at most
-// 4 MiB and 2^20 rows, or as many as a block before it. Takes a time that grows with the file's
-// bytes only; with many losses, or bytes that were made for it, up to 20 times as long.
+// How blocks are found:
+// - If the footer is available and one of the indexes is complete, by this index.
+// - If the footer is available, no index is complete and the file has no checksums: by the
+//   remaining parts of both indexes.
+// - Otherwise by their checksums, one after the other, beginning after the header. A block ends
+//   where its checksum matches and its contents decode to the last value. After lost bytes, the
+//   next block may begin at any byte. Such a block has at most 4 MiB, and at most 2^20 rows or as
+//   many as the largest block before it.
+// The time is in proportion to the file's size. With many losses, or for adversarial bytes, it is
+// up to 20 times as long.
 //
-// Bytes that `torn` fails to read are lost as zeros are, in pages of 4 KiB, and the report names
-// the error. But header and dictionary are what all blocks need: if the header, or a dictionary of
-// which the footer says where it lies, cannot be read, that error is returned, as it may pass. (If
-// it does not, a copy of the file with zeros there gives back the blocks that need no dictionary.)
+// Bytes that cannot be read from `torn` are treated as zeros, in pages of 4 KiB, and the report
+// names the error. But all blocks need the header and the dictionary. If the header, or a
+// dictionary whose place the footer gives, cannot be read, its error is returned, because the error
+// may be transient. If it is permanent, make a copy of the file with zeros in place of the
+// unreadable bytes: salvaging the copy recovers the blocks that need no dictionary.
 //
-// What a value holds is looked at behind lost bytes, too. Of a column whose values are files of the
-// same type: where a block is lost as a whole (zeros), the next one of up to 4 MiB is preferred to
-// what its values hold. But of a damaged block of which other values are intact, blocks of these
-// are taken for the column's own if their ordinals fit; those of the column whose ordinals are
-// below theirs are lost then.
+// If the column's values are themselves CFiles of the same type, the search after lost bytes may
+// find blocks inside of values. If a whole block is lost (zeros), the search prefers a block of up
+// to 4 MiB to the blocks inside of its values. But if a block is damaged and some of its values are
+// intact, blocks inside of these values are taken for blocks of the column if their ordinals fit.
+// Blocks of the column with lower ordinals are then lost.
 //
-// Not found again: blocks that need the dictionary where that is lost (it is written last, before
-// the footer), and values that are not in a complete block. A value index is not detected (see
-// SalvageOptions).
+// Not recovered: blocks that need a lost dictionary (the dictionary is written last, before the
+// footer), and values outside of complete blocks. Without a footer a value index is not detected
+// (see SalvageOptions).
 //
-// Memory: that of a Writer, 56 bytes for each block and, while their list grows, up to three times
-// as much; 16 bytes more for each gap of `missing`. Where blocks are found by the index, 32 bytes
-// more for each (and as much again as their list grows) and the index nodes
-// (max_index_size_bytes); where by their checksums, twice the sum of
-// max_block_size_bytes and max_bloom_filter_bytes of the file, 12 bytes for each of the up to 4
-// million places where a block may begin, and 80 bytes for each run of pages that cannot be read.
+// Memory: that of a Writer; 56 bytes for each block (up to three times as much while the list
+// grows); and 16 bytes for each gap in `missing`.
+// - If blocks are found by the index: 32 bytes more for each block (twice as much while the list
+//   grows) and the index nodes (max_index_size_bytes).
+// - If blocks are found by their checksums: twice the sum of max_block_size_bytes and
+//   max_bloom_filter_bytes of `options.reader`; 12 bytes for each place where a block may begin, of
+//   at most 4 million places; and 80 bytes for each run of unreadable pages.
 //
-// kOutOfRange: a limit of `options.reader`, which the message names, keeps the index, the
-// dictionary or a block from being read; they may be sound, so no row is dropped. (Without the
-// footer, blocks above the sum of max_block_size_bytes and max_bloom_filter_bytes are not found;
-// the report then says so.)
-// kDataLoss: this is no CFile; or its header is damaged or, in a torn file, does not say what the
-// column holds (Kudu's, or one written for Compatibility::kKudu); or a torn file is of version 1,
-// which has no checksums. kUnimplemented: it needs what this build does not have.
-// kFailedPrecondition: it holds Bloom filters. kInvalidArgument: the rows do not ascend, see
-// SalvageOptions: a file whose footer names an index of such rows comes back without one. Other
-// codes: those of the sink, and of the source where its size, header or dictionary cannot be read,
-// or a block cannot be read once more to be written. After an error `sink` has not been finished.
+// Errors:
+// - kOutOfRange: the index, the dictionary or a block is above a limit of `options.reader`, which
+//   the message names. It may be intact, so Salvage fails instead of dropping rows. (If blocks are
+//   found by their checksums, blocks above the sum of max_block_size_bytes and
+//   max_bloom_filter_bytes are not found; the report says so.)
+// - kDataLoss: the file is not a CFile; or the header is damaged; or the file is torn, and its
+//   header does not describe the column (files by Kudu or with Compatibility::kKudu) or it has
+//   version 1, which has no checksums.
+// - kUnimplemented: the file needs a feature that this build does not have.
+// - kFailedPrecondition: the file holds Bloom filters.
+// - kInvalidArgument: the new file gets a value index, but the rows are not in ascending order. Set
+//   SalvageOptions::value_index to false.
+// - Other codes: errors of the sink; errors of the source if the size, the header or the dictionary
+//   cannot be read, or if a block cannot be read again when it is written.
+// After an error, Finish of `sink` has not been called.
 absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
                                       std::unique_ptr<Sink> sink,
                                       const SalvageOptions& options = {});

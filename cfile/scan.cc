@@ -26,7 +26,7 @@ namespace {
 using encodings::DataLoss;
 using internal::Verdict;
 
-// Rows that are compared at once: bitmaps, ordinals and values stay in the cache.
+// Rows that are compared at a time: few enough that bitmaps, ordinals and values stay in the cache.
 constexpr size_t kBatchRows = 4096;
 
 }  // namespace
@@ -43,7 +43,7 @@ class Scan<T>::Impl {
         matcher_(predicate),
         block_(file_->info().type, std::move(dictionary)) {}
 
-  // Finds out which rows have to be looked at. `reader`: of the same file.
+  // Finds the range of rows to scan. `reader` reads the same file.
   absl::Status Begin(const Reader& reader, const ScanOptions& options) {
     const FileInfo& info = file_->info();
     end_ = std::min(options.end_ordinal, info.num_values);
@@ -87,7 +87,7 @@ class Scan<T>::Impl {
  private:
   const std::string& name() const { return file_->source().name(); }
 
-  // Where blocks begin, by the counts of the statistics.
+  // Computes the first row of each block from the counts in the statistics.
   void IndexBlocks() {
     uint64_t begin = 0;
     for (const BlockStatistics& block : statistics_->blocks) {
@@ -96,7 +96,7 @@ class Scan<T>::Impl {
     }
   }
 
-  // Of all of the file.
+  // The verdict for the whole file.
   Verdict Judge() const {
     const Form form = matcher_.form();
     if (form == Form::kNothing || (form == Form::kNull && !file_->info().nullable))
@@ -104,20 +104,21 @@ class Scan<T>::Impl {
     return statistics_ == nullptr ? Verdict::kSome : matcher_.Judge(statistics_->file);
   }
 
-  // The block that row `ordinal` is in, by the statistics. Precondition: they have blocks.
+  // The number of the block with row `ordinal`. Precondition: there are per-block statistics.
   size_t BlockOf(uint64_t ordinal) const {
     return static_cast<size_t>(
         std::upper_bound(block_begins_.begin(), block_begins_.end(), ordinal) -
         block_begins_.begin() - 1);
   }
 
-  // Blocks that have rows of [begin, end), if the statistics know.
+  // The number of blocks with rows in [begin, end); 0 without per-block statistics.
   uint64_t CountBlocks(uint64_t begin, uint64_t end) const {
     if (block_begins_.empty() || begin == end) return 0;
     return BlockOf(end - 1) - BlockOf(begin) + 1;
   }
 
-  // The rows of a sorted column that lie in the range of the predicate follow each other.
+  // Narrows [begin_, end_) by the value index: the values of a predicate's range are consecutive in
+  // a sorted column.
   absl::Status Narrow(const Reader& reader) {
     CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, reader.template NewCursor<T>());
     CFILE_ASSIGN_OR_RETURN(const KeyPosition low, cursor.SeekToKey(matcher_.low()));
@@ -141,7 +142,8 @@ class Scan<T>::Impl {
     if (positional_) {
       CFILE_RETURN_IF_ERROR(path_.SeekToOrdinal(begin_));
     } else {
-      // Sorted, so the first row asked for is where its value is; else from the front.
+      // A value index cannot find begin_. If all rows to scan match, begin at the block of the
+      // least matching value, which is not after begin_; otherwise at the first block.
       std::string key;
       if (all_match_) internal::AppendKey<T>(matcher_.low(), key);
       CFILE_RETURN_IF_ERROR(path_.SeekToKey(key));
@@ -151,8 +153,8 @@ class Scan<T>::Impl {
     return absl::OkStatus();
   }
 
-  // Opens the next block that has to be read. False: there is none. After an error a further call
-  // begins with the same block.
+  // Opens the next block that must be read. Returns false if there is none. After an error the next
+  // call tries the same block again.
   absl::StatusOr<bool> NextBlock() {
     while (expected_.value_or(begin_) < end_) {
       if (passed_) {
@@ -171,7 +173,7 @@ class Scan<T>::Impl {
         ++counters_.blocks_skipped_by_statistics;
         continue;
       }
-      // Of a file without a positional index: rows before those asked for.
+      // Without a positional index: all rows of the block are before the range.
       if (*expected_ <= begin_) continue;
       ++counters_.blocks_read;
       block_matches_ = all_match_ || verdict == Verdict::kAll;
@@ -192,7 +194,8 @@ class Scan<T>::Impl {
     return false;
   }
 
-  // Looks at the block at path_, and opens it unless the statistics' `verdict` is kNone.
+  // Examines the block at path_: sets `verdict` by its statistics, and opens the block unless that
+  // is kNone.
   absl::Status EnterBlock(Verdict& verdict) {
     std::optional<uint64_t> first;
     const BlockStatistics* statistics = nullptr;
@@ -214,19 +217,20 @@ class Scan<T>::Impl {
     return status;
   }
 
-  // Values have to be looked at.
+  // True if values must be compared.
   bool comparing() const {
     return matcher_.form() != Form::kNull && matcher_.form() != Form::kNotNull;
   }
 
-  // Blocks follow each other without a gap.
+  // Checks that the block that begins at `first` follows the previous block without a gap.
   absl::Status CheckOrdinal(uint64_t first) const {
     if (expected_ ? first == *expected_ : first <= begin_) return absl::OkStatus();
     return DataLoss("expected the block of ordinal ", expected_.value_or(begin_),
                     ", found that of ordinal ", first);
   }
 
-  // Those of the block that begins with row `first`; null if the file has none of blocks.
+  // Finds the statistics of the block that begins with row `first`. Leaves `found` null if the file
+  // has no per-block statistics.
   absl::Status FindStatistics(uint64_t first, const BlockStatistics*& found) const {
     if (block_begins_.empty()) return absl::OkStatus();
     const size_t index = BlockOf(first);
@@ -238,7 +242,7 @@ class Scan<T>::Impl {
     return absl::OkStatus();
   }
 
-  // Opens loaded_, the block at path_, at the first row that is asked for.
+  // Opens loaded_, the block at path_, at the first row of the range.
   absl::Status OpenBlock(std::optional<uint64_t> first, const BlockStatistics* statistics) {
     CFILE_RETURN_IF_ERROR(block_.Open(loaded_.bytes, file_->info(), first));
     if (statistics != nullptr && (block_.num_rows() != statistics->num_entries() ||
@@ -261,7 +265,7 @@ class Scan<T>::Impl {
     return absl::OkStatus();
   }
 
-  // Those of the block's next rows that match; none of them may.
+  // Returns the matching rows among the next rows of the block; possibly none.
   absl::StatusOr<ScanBatch<T>> MatchRows() {
     const uint64_t ordinal = first_ordinal_ + block_.row();
     const uint64_t left =
@@ -324,29 +328,29 @@ class Scan<T>::Impl {
   const Matcher matcher_;
   internal::BlockCursor<T> block_;
   internal::BlockBuffer buffer_;
-  internal::LoadedBlock loaded_;  // what block_ reads
+  internal::LoadedBlock loaded_;  // the block that block_ reads
   std::shared_ptr<const FileStatistics> statistics_;
-  std::vector<uint64_t> block_begins_;  // by the statistics
-  uint64_t begin_ = 0;                  // rows to be looked at
+  std::vector<uint64_t> block_begins_;  // first row of each block, by the statistics
+  uint64_t begin_ = 0;                  // the rows to scan: begin_ to end_ - 1
   uint64_t end_ = 0;
-  bool all_match_ = false;  // these are the matches
+  bool all_match_ = false;  // all rows to scan match
   ScanCounters counters_;
 
   internal::IndexPath path_;
-  bool positional_ = true;            // the index of path_
-  bool passed_ = false;               // path_ stands at a block that was opened or skipped
-  std::optional<uint64_t> expected_;  // where the next block has to begin
+  bool positional_ = true;            // path_ is in the positional index
+  bool passed_ = false;               // the block at path_ was opened or skipped
+  std::optional<uint64_t> expected_;  // the first row of the next block
   bool in_block_ = false;
-  absl::Status failed_;   // damage inside the block in hand: returned again by each call
-  BlockPointer pointer_;  // of the block in hand
+  absl::Status failed_;   // damage in the current block; each call returns it
+  BlockPointer pointer_;  // of the current block
   uint64_t first_ordinal_ = 0;
-  bool block_matches_ = false;  // all its rows
+  bool block_matches_ = false;  // all rows of the current block match
   bool by_codes_ = false;
   internal::CodeMatcher<T> codes_;
 
   uint8_t bits_[kBatchRows / 8];
   uint64_t ordinals_[kBatchRows];
-  std::unique_ptr<T[]> values_;  // kBatchRows of them
+  std::unique_ptr<T[]> values_;  // kBatchRows values
 };
 
 template <typename T>

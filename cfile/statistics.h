@@ -1,5 +1,6 @@
-// What a file says of its values without their being read: counts, least and greatest value, of
-// each data block and of all of it, and a Bloom filter (cfile/FORMAT.md, Statistics).
+// Statistics of a file, readable without reading the values: counts, the least and the greatest
+// value, for each data block and for the whole file, and a Bloom filter (cfile/FORMAT.md,
+// Statistics).
 #pragma once
 
 #include <cstdint>
@@ -11,23 +12,25 @@
 
 namespace cfile {
 
-// Of the values of one block, or of the whole file. A plain value.
+// The statistics of the values of one block or of the whole file. A plain value.
 struct BlockStatistics {
-  uint64_t present_count = 0;  // rows, or entries of records, that hold a value, NaN included
-  uint64_t null_count = 0;     // those that do not
-  uint64_t nan_count = 0;      // of floats
+  uint64_t present_count = 0;  // rows (with levels: entries) that hold a value, NaN included
+  uint64_t null_count = 0;     // rows (with levels: entries) without a value
+  uint64_t nan_count = 0;      // NaNs; 0 for types other than floats
 
-  // Bounds of the values that are no NaN, in memcmp form (bytes whose unsigned order is that of the
-  // values): none is below min_key, none above max_key. Absent: not known, or there is no such
-  // value. -0 and +0 are one value here, -0 as a minimum, +0 as a maximum.
+  // Bounds of the values except NaN, in memcmp form (bytes whose unsigned order is the order of the
+  // values): no value is less than min_key or greater than max_key. Absent if the bound is not
+  // known or if there is no such value. -0 and +0 are treated as equal: a minimum is -0 and a
+  // maximum is +0.
   std::optional<std::string> min_key;
   std::optional<std::string> max_key;
-  // Whether that value is there. Long strings are cut (a maximum is then rounded up).
+  // True if the bound is a value of the block or file. Bounds of long strings are shortened, and a
+  // shortened maximum is rounded up; these are false then.
   bool min_exact = true;
   bool max_exact = true;
 
-  // The bounds as values of the column's C++ type. nullopt: see above. Precondition: the column
-  // holds T.
+  // The bounds as values of the column's C++ type; nullopt if the bound is absent. Precondition:
+  // the column holds T.
   template <typename T>
   std::optional<Owned<T>> Min() const;
   template <typename T>
@@ -37,20 +40,20 @@ struct BlockStatistics {
   friend bool operator==(const BlockStatistics&, const BlockStatistics&) = default;
 };
 
-// Of a file. Immutable once read, so it may be shared by threads.
+// The statistics of a file. Immutable after reading, so threads may share it.
 struct FileStatistics {
   BlockStatistics file;
 
-  // One per data block, in ordinal order; none if the writer had no room for them or there are no
-  // data blocks. They add up to the file's rows (entries, where it has levels) and lie within the
-  // file's bounds: that is checked when they are read.
+  // One entry per data block, in ordinal order. Empty if there are no data blocks, or if the writer
+  // had no room for the entries. The reader has checked that their counts add up to the file's rows
+  // (with levels: entries) and that their bounds lie within the file's bounds.
   std::vector<BlockStatistics> blocks;
 
-  // Parquet's split-block Bloom filter of all values; empty: there is none.
+  // Parquet's split-block Bloom filter of all values; empty if there is none.
   std::string bloom_filter;
 
-  // False if the filter says that no value of the file equals `value`; true if it may be there, or
-  // there is no filter. Precondition: the column holds T.
+  // Returns false if the Bloom filter excludes `value`: no value of the file equals it. Returns
+  // true if the file may hold `value`, or if there is no filter. Precondition: the column holds T.
   template <typename T>
   bool MightContain(const T& value) const;
 };

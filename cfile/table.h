@@ -1,10 +1,14 @@
-// A table: a directory with a schema and parts, each part one CFile per column, written and read as
-// one (cfile/FORMAT.md, Table).
+// A table: a directory with a schema and parts. Each part has one CFile per column
+// (cfile/FORMAT.md, Table).
 //
 //   auto writer = cfile::TableWriter::Create("flights", schema);
-//   (*writer)->Append<int32_t>(0, years); (*writer)->Append<std::string_view>(1, carriers); ...
-//   (*writer)->Finish(); auto table = cfile::TableReader::Open("flights"); auto cursor =
-//   table->NewCursor<int32_t>(0);
+//   (*writer)->Append<int32_t>(0, years);
+//   (*writer)->Append<std::string_view>(1, carriers);
+//   ...
+//   (*writer)->Finish();
+//
+//   auto table = cfile::TableReader::Open("flights");
+//   auto cursor = table->NewCursor<int32_t>(0);
 #pragma once
 
 #include <cstdint>
@@ -31,7 +35,7 @@ struct ColumnSchema {
   std::string name;
   ColumnType type;
   bool nullable = false;
-  // Of a leaf of nested records that is stored with levels; both maxima 0 for all others.
+  // The limits of a leaf of nested records that is stored with levels; otherwise both maxima are 0.
   LevelLimits levels = {};
 
   bool has_levels() const { return levels.max_definition > 0; }
@@ -41,82 +45,93 @@ struct ColumnSchema {
 // The columns of a table, in order. Names are unique and not empty.
 struct Schema {
   std::vector<ColumnSchema> columns;
-  // If the rows are sorted by several columns, or one, and to be found by them: their positions in
-  // `columns`, the most significant first. None is nullable or int96. The keys are appended beside
-  // the columns; Finish and Verify compare the two.
+  // For rows that are sorted and searched by one or several columns: the positions of these columns
+  // in `columns`, the most significant first. A key column must not be nullable, int96 or
+  // with levels. The caller appends the compound keys as a further column (key_index());
+  // TableWriter::Finish and TableReader::VerifyColumn check that they match the columns.
   std::vector<size_t> key_columns = {};
-  // If the rows are records: the tree whose leaves are the columns.
+  // For rows that are records: the tree whose leaves are the columns.
   std::optional<RecordSchema> tree = {};
 
-  // The schema of a table of records: a column for each leaf, with its path as name. One that is
-  // repeated, or has more than one definition level, has levels.
+  // Returns the schema of a table of records: one column for each leaf, named by the leaf's path. A
+  // leaf that is repeated or has more than one definition level becomes a column with levels.
   static Schema OfRecords(const RecordSchema& tree);
-  // The tree; that of a table without one has a leaf for each column. kInvalidArgument: one
-  // of `limits` is passed, by the number of columns or by a name.
+  // Returns `tree`; for a table without a tree, a schema with one leaf for each column.
+  // kOutOfRange: the number of columns or the size of a name is above one of `limits`.
   absl::StatusOr<RecordSchema> Records(const RecordLimits& limits = {}) const;
 
-  // With key columns, each part has one more file: the compound keys (cfile/compound_key.h) of its
-  // rows, as a column of type binary. This is the number that stands for it where a column is asked
-  // for.
+  // The column number of the key index; nullopt without key columns. With key columns, each part
+  // has one more file: the compound keys (cfile/compound_key.h) of its rows, as a column of type
+  // binary.
   std::optional<size_t> key_index() const {
     return key_columns.empty() ? std::nullopt : std::optional<size_t>(columns.size());
   }
   // The types of the key columns.
   std::vector<ColumnType> key_types() const;
 
-  // The column of that name.
+  // The position of the column with this name; nullopt if there is none.
   std::optional<size_t> Find(std::string_view name) const;
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-// Writes one new part. What is written becomes visible, all columns at once, when Finish has
-// succeeded. A writer that is dropped removes the files of its own part, whose name is unique, and
-// no others. If removal fails (the folder cannot be written, no memory for paths), the leftover
-// files do no harm, but Create at this path then returns kAlreadyExists. Thread-compatible, and
-// more: calls that name different columns may run at once, because columns share only the schema.
-// After an error each later call for the same column, and Finish, returns that error.
+// Writes one new part. Its rows become visible, in all columns at once, when Finish succeeds. A
+// writer that is destroyed earlier removes the files of its own part, whose name is unique, and no
+// others. If removal fails (no write permission in the folder, no memory for paths), the leftover
+// files do no harm, but Create at this path then returns kAlreadyExists.
+//
+// Thread-compatible. In addition, calls for different columns may run at the same time, because
+// columns share only the schema. After an error each later call for the same column, and Finish,
+// returns this error.
 class TableWriter {
  public:
-  // A new table at `directory`, which must not exist or be an empty directory (a symbolic link to
-  // one too). `options`: one per column (nullable is taken from the schema), or one for all, or
-  // none. kAlreadyExists: there is a table or something else.
+  // Begins a new table at `directory`, which must not exist or must be an empty directory (or a
+  // symbolic link to one). `options`: none, one for all columns, or one per column; `nullable` is
+  // taken from the schema. kAlreadyExists: there is already a table or something else.
+  // kInvalidArgument: the schema is not valid, or `options` has another number of entries. Other
+  // errors as Writer::Create and LevelWriter::Create.
   static absl::StatusOr<std::unique_ptr<TableWriter>> Create(
       const std::string& directory, const Schema& schema,
       std::span<const WriterOptions> options = {});
-  // A further part of the table at `directory`, with its schema. One appender at a time: of two
-  // that run at once, the later Finish fails with kAborted.
+  // Begins a further part of the table at `directory`, with the table's schema. `options` as in
+  // Create. Only one writer should append at a time: if two run at the same time, the Finish that
+  // comes later fails with kAborted.
   static absl::StatusOr<std::unique_ptr<TableWriter>> Append(
       const std::string& directory, std::span<const WriterOptions> options = {});
   ~TableWriter();
 
   const Schema& schema() const;
 
-  // Appends values to one column, or keys to schema().key_index(); see Writer::Append.
-  // Precondition: there is such a column. kInvalidArgument: the column does not hold T; keys do not
-  // ascend. Columns may be filled in any order; Finish compares their lengths.
+  // Appends values to one column, or keys to schema().key_index(); see Writer::Append. Columns may
+  // be filled in any order and must have the same length at the end. Precondition: the column
+  // exists. kInvalidArgument: the column does not hold T, or keys are not in ascending order.
   template <typename T>
   absl::Status Append(size_t column, std::span<const T> values);
   template <typename T>
   absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity);
 
-  // Appends entries to a column with levels, as LevelWriter::Append. A flat one takes them too,
-  // with the maxima 0 and 1 if it is nullable, else 0 and 0. kInvalidArgument: as there.
+  // Appends entries to a column with levels; see LevelWriter::Append. A column without levels takes
+  // entries with the maxima 0 and 1 if it is nullable, else 0 and 0. kInvalidArgument: as
+  // LevelWriter::Append.
   template <typename T>
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);
 
-  // Completes the files, then publishes the part. The files, the part's folder, the entry of a new
-  // table in its parent folder, and table.cft are durable then. With key columns this reads them
-  // and the keys back and compares them. Called once, last. kInvalidArgument: the columns have
-  // different numbers of rows, or a key is not that of its row, which is named. kAborted: another
-  // writer has published a part since this one began. kOutOfRange: readers with the limit
-  // max_metadata_size_bytes would refuse table.cft, by its size or by the memory that it takes.
-  // While a writer finishes, nobody may move or remove the table's directory: table.cft could then
-  // get into the one that comes to its path.
+  // Completes the files and publishes the part. Then the files, the part's folder, the entry of a
+  // new table in its parent folder, and table.cft are durable. With key columns, Finish reads the
+  // keys and the key columns back and compares them. Called once, as the last call.
+  //
+  // kInvalidArgument: the columns have different numbers of rows, or a key does not match its row
+  // (the message names the row). kAborted: another writer has published a part since this writer
+  // began. kOutOfRange: table.cft exceeds the limit max_metadata_size_bytes, by its size or by the
+  // memory it takes, so that readers would refuse it.
+  //
+  // Do not move or remove the table's directory while Finish runs: table.cft could then be written
+  // into another directory at the same path.
   absl::Status Finish();
 
-  // Of the column's file so far, as Writer or LevelWriter says it; num_values are records where
-  // there are levels, and null_count entries without a value.
+  // What Writer or LevelWriter says of the column's file so far. In a column with levels num_values
+  // is the number of records, and null_count the number of entries without a value.
+  // memory_usage_bytes is the sum of all columns.
   uint64_t num_values(size_t column) const;
   uint64_t null_count(size_t column) const;
   uint64_t bytes_written(size_t column) const;
@@ -135,59 +150,64 @@ class TableWriter {
 template <typename T>
 class TableCursor;
 
-// An open table: the parts that existed when it was opened. Immutable: any number of threads may
-// call it at once. A copy is a further handle.
+// An open table, with the parts that existed when it was opened. Immutable and thread-safe. A copy
+// is another handle on the same open table.
 //
-// If another table is put at its path, the files that are open stay readable, and opening a further
-// one gives kAborted: what is read never belongs to two tables.
+// If another table replaces this one at its path, files that are already open stay readable, and
+// opening further files fails with kAborted. So a reader never mixes the rows of two tables.
 class TableReader {
  public:
-  // Reads table.cft and opens each column's file when it is first asked for. kDataLoss: table.cft
-  // is damaged. kOutOfRange: table.cft is above max_metadata_size_bytes, or its schema above
-  // record_limits. kAborted: the table was replaced again and again meanwhile.
+  // Opens a table: reads table.cft only. A column's file is opened when it is first needed.
+  // kDataLoss: table.cft is damaged. kOutOfRange: table.cft is larger than max_metadata_size_bytes,
+  // or its schema is above record_limits. kAborted: the table was replaced several times during
+  // this call.
   static absl::StatusOr<TableReader> Open(const std::string& directory,
                                           const ReaderOptions& options = {});
 
-  // As Open was given it.
+  // The directory as given to Open.
   const std::string& directory() const;
   const Schema& schema() const;
-  // The limits of ReaderOptions that the table was opened with.
+  // The limits for the schema, from the ReaderOptions of Open.
   const RecordLimits& record_limits() const;
   uint64_t num_rows() const;
   size_t num_parts() const;
 
-  // Rows of one part, and the ordinal of its first row in the table. Precondition: part <
-  // num_parts().
+  // The number of rows of one part, and the ordinal of the part's first row in the table.
+  // Precondition: part < num_parts().
   uint64_t part_num_rows(size_t part) const;
   uint64_t part_first_ordinal(size_t part) const;
 
-  // `column` below: less than schema().columns.size(), or schema().key_index().
+  // In the following functions `column` is less than schema().columns.size(), or
+  // schema().key_index().
   //
-  // The path of a column's file in a part, relative to the table's directory, and that file opened.
-  // kNotFound: the file is missing. kAborted: the table has been replaced since it was opened.
+  // part_file: the path of a column's file, relative to the table's directory. OpenColumn: opens
+  // this file, and keeps it open for later calls. kDataLoss: the file is damaged or does not match
+  // table.cft. kNotFound: the file is missing. kAborted: the table has been replaced since
+  // it was opened.
   std::string part_file(size_t part, size_t column) const;
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
 
-  // True if rows can be sought by the keys of the column: at least one part has a value index in
-  // it. Errors as OpenColumn, which it calls for parts without rows only.
+  // True if the column can be searched by key: at least one part has a value index for it. Opens
+  // only the files of parts without rows. Errors as OpenColumn.
   absl::StatusOr<bool> has_value_index(size_t column) const;
 
-  // Verify of that file, which must also be what table.cft says of it. A file that cannot be opened
-  // is a damage too, and one whose header or footer is above a limit is among the limits. Of the
-  // key index: reads the key columns too, and the first key that is not that of its row is a
-  // damage.
+  // Does Verify for this file, and checks that the file matches table.cft. If the file cannot be
+  // opened, this is reported as damage, or among the limits if its header or footer is above a
+  // limit. For the key index it also reads the key columns, and reports the first key that does not
+  // match its row as damage.
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
-  // A cursor over all parts of a column without levels, at ordinal 0. Errors as Reader::NewCursor;
-  // kInvalidArgument: the column has levels (TableLevelCursor reads it). That of the key
-  // index finds rows by compound keys; it has no seek by ordinal but to 0.
+  // Returns a cursor over all parts of a column without levels, at ordinal 0. The key index can be
+  // searched by compound keys, but its cursor cannot seek to an ordinal other than 0.
+  // kInvalidArgument: the column has levels (use TableLevelCursor). Other errors as
+  // Reader::NewCursor.
   template <typename T>
   absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
 
-  // All rows as up to `max_ranges` ranges of about the same length that begin at blocks of `column`
-  // (a part begins one): one for each cursor of a parallel scan (TableCursor::SeekToRange). None is
-  // empty. Opens the files of the parts that ranges begin in. Precondition: max_ranges > 0. Errors
-  // as OpenColumn and Reader::BlockBegin.
+  // Divides all rows into at most `max_ranges` ranges of similar length, none of them empty. Each
+  // range begins at the first row of a part or of a block of `column`. In a parallel scan each
+  // thread's cursor reads one range (TableCursor::SeekToRange). Opens the files of the parts in
+  // which ranges begin. Precondition: max_ranges > 0. Errors as OpenColumn and Reader::BlockBegin.
   absl::StatusOr<std::vector<OrdinalRange>> Split(size_t column, size_t max_ranges) const;
 
  private:
@@ -199,9 +219,10 @@ class TableReader {
   std::shared_ptr<const Impl> impl_;
 };
 
-// A position in a column of a table: a Cursor over the parts as if they were one file. Ordinals
-// count the table's rows. One thread at a time, not always the same one; many cursors may read one
-// table at once. After an error it is where it was, as a Cursor is.
+// A position in a column of a table: a Cursor that reads the parts as if they were one file.
+// Ordinals count the table's rows. One thread at a time, but not always the same one; several
+// cursors may read one table at the same time. After an error the position is unchanged, as for a
+// Cursor.
 template <typename T>
 class TableCursor {
  public:
@@ -209,19 +230,20 @@ class TableCursor {
   TableCursor& operator=(TableCursor&&) noexcept;
   ~TableCursor();
 
-  // As in Cursor. A batch does not cross a part.
+  // As in Cursor. A batch holds rows of one part only.
   absl::Status SeekToOrdinal(uint64_t ordinal);
   absl::Status SeekToRange(const OrdinalRange& range);
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
   uint64_t ordinal() const;
 
-  // Goes to the row with the smallest key that is not less than `key`, of several equal ones the
-  // one with the lowest ordinal. From there Next goes on by ordinal, not by key. If all parts have
-  // a value index and follow each other in key order, this searches one part. Otherwise it searches
-  // each part whose bounds do not rule it out, and scans parts without a value index: it reads all
-  // their blocks that the statistics do not rule out, at each call. kInvalidArgument: the key is
-  // NaN. kFailedPrecondition: no part has a value index in this column.
+  // Goes to the row with the smallest key that is not less than `key`; if several keys are equal,
+  // to the row with the lowest ordinal. After that, Next continues by ordinal, not by key.
+  //
+  // If all parts have a value index and follow each other in key order, this searches one part.
+  // Otherwise it searches each part whose bounds do not exclude it. In a part without a value
+  // index, each call reads all blocks that the statistics do not exclude. kInvalidArgument: the key
+  // is NaN. kFailedPrecondition: no part has a value index for this column.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
 
  private:
@@ -232,18 +254,19 @@ class TableCursor {
   std::unique_ptr<Impl> impl_;
 };
 
-// A position in a column of a table: a LevelCursor over the parts as if they were one file. Records
-// are the table's rows. Reads columns with levels and flat ones. Thread-compatible; keeps the table
-// open. After an error it is where a LevelCursor would be.
+// A position in a column of a table: a LevelCursor that reads the parts as if they were one file.
+// Records are the table's rows. Reads columns with and without levels. Thread-compatible. Keeps the
+// table open. After an error the position is as for a LevelCursor.
 template <typename T>
 class TableLevelCursor {
  public:
-  // A cursor at record 0. Precondition: there is such a column. Errors as LevelCursor::Open.
+  // Returns a cursor at record 0. Precondition: column < table.schema().columns.size(). Errors as
+  // LevelCursor::Open.
   static absl::StatusOr<TableLevelCursor> Open(const TableReader& table, size_t column);
   TableLevelCursor(TableLevelCursor&&) noexcept = default;
   TableLevelCursor& operator=(TableLevelCursor&&) noexcept = default;
 
-  // As in LevelCursor. A batch does not cross a part.
+  // As in LevelCursor. A batch holds records of one part only.
   absl::Status SeekToRecord(uint64_t record);
   absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
   uint64_t record() const { return record_; }

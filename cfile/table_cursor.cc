@@ -23,7 +23,7 @@ class TableCursor<T>::Impl {
 
   uint64_t ordinal() const { return ordinal_; }
 
-  // Makes cursor_ that of `part`.
+  // Makes cursor_ a cursor of `part`.
   absl::Status Enter(size_t part) {
     if (cursor_.has_value() && part_ == part) return absl::OkStatus();
     cursor_.reset();
@@ -50,7 +50,7 @@ class TableCursor<T>::Impl {
 
   absl::Status SeekToRange(const OrdinalRange& range) {
     assert(range.begin <= range.end);
-    // What is wrong with an end behind the rows is wrong with going there.
+    // A range that ends after the last row is the same error as a seek to its end.
     if (range.end > table_->num_rows()) return SeekToOrdinal(range.end);
     CFILE_RETURN_IF_ERROR(SeekToOrdinal(range.begin));
     end_ = range.end;
@@ -118,7 +118,7 @@ class TableCursor<T>::Impl {
     return table_->contents().parts[part].columns[column_];
   }
 
-  // Fills keyed_parts_, once.
+  // Fills keyed_parts_ and ascending_, once.
   absl::Status FindKeyedParts() {
     if (keyed_parts_.has_value()) return absl::OkStatus();
     std::vector<size_t> parts;
@@ -127,7 +127,7 @@ class TableCursor<T>::Impl {
       const TablePartColumn& column = PartColumn(part);
       if (column.num_values == 0) continue;
       any_index |= column.min_key.has_value();
-      // All parts before this one have keys, too, if they ascend.
+      // If ascending_ is still true, all earlier parts have keys.
       ascending_ = ascending_ && column.min_key.has_value() &&
                    (parts.empty() || *PartColumn(parts.back()).max_key <= *column.min_key);
       parts.push_back(part);
@@ -141,7 +141,7 @@ class TableCursor<T>::Impl {
     return absl::OkStatus();
   }
 
-  // Where the parts ascend: the first one that has a key which is not less than `wanted`.
+  // If the parts ascend: returns the first part that has a key not less than `wanted`.
   std::optional<size_t> FirstPartWith(const std::string& wanted) const {
     const auto found =
         std::partition_point(keyed_parts_->begin(), keyed_parts_->end(),
@@ -149,7 +149,8 @@ class TableCursor<T>::Impl {
     return found == keyed_parts_->end() ? std::nullopt : std::optional(*found);
   }
 
-  // Else: the part with the smallest key that is not less than `wanted`, the first of several.
+  // Otherwise: returns the part with the smallest key that is not less than `wanted`; if several
+  // parts have it, the first.
   absl::StatusOr<std::optional<size_t>> BestPart(const T& key, const std::string& wanted) {
     std::optional<size_t> best;
     std::string best_key;
@@ -173,7 +174,8 @@ class TableCursor<T>::Impl {
     return best;
   }
 
-  // The position of the first value in a part with a value index that is not less than `key`.
+  // Returns the position of the first value that is not less than `key`, in a part with a value
+  // index.
   absl::StatusOr<KeyPosition> SeekInPart(size_t part, const T& key) {
     CFILE_RETURN_IF_ERROR(Enter(part));
     CFILE_ASSIGN_OR_RETURN(const KeyPosition position, cursor_->SeekToKey(key));
@@ -183,7 +185,7 @@ class TableCursor<T>::Impl {
         ": table.cft says that the greatest value is not below the key sought, found all below");
   }
 
-  // That value.
+  // Returns the key (memcmp form) of that value.
   absl::StatusOr<std::string> KeyInPart(size_t part, const T& key) {
     CFILE_RETURN_IF_ERROR(SeekInPart(part, key).status());
     CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor_->Next(1));
@@ -192,13 +194,13 @@ class TableCursor<T>::Impl {
     return found;
   }
 
-  // The smallest value in a part without a value index that is not less than `key`, and less than
-  // `*best` if that is given; scanned_ is then its first row. Reads every block that the statistics
-  // of the file do not rule out.
+  // Returns the smallest value that is not less than `key`, and less than `*best` if `best` is not
+  // null, in a part without a value index. Sets scanned_ to the first row with this value. Reads
+  // each block that the statistics of the file do not exclude.
   absl::StatusOr<std::optional<std::string>> ScanPart(size_t part, const T& key,
                                                       const std::string* best) {
     std::optional<std::string> found;
-    if constexpr (!std::is_same_v<T, Int96>) {  // which has no order
+    if constexpr (!std::is_same_v<T, Int96>) {  // int96 has no order
       CFILE_ASSIGN_OR_RETURN(const Reader reader, table_->OpenColumn(part, column_));
       CFILE_ASSIGN_OR_RETURN(auto scan, Scan<T>::Open(reader, Predicate<T>::GreaterOrEqual(key)));
       std::string value;
@@ -206,7 +208,7 @@ class TableCursor<T>::Impl {
         CFILE_ASSIGN_OR_RETURN(const ScanBatch<T> batch, scan.Next());
         if (batch.empty()) break;
         for (size_t i = 0; i < batch.size(); ++i) {
-          // The predicate takes -0 for 0, whose key is greater.
+          // The predicate treats -0 as equal to 0, but the key of -0 is less than that of 0.
           if (encodings::KeyLess<T>(batch.values[i], key)) continue;
           value.clear();
           internal::AppendKey(batch.values[i], value);
@@ -225,13 +227,13 @@ class TableCursor<T>::Impl {
   const std::shared_ptr<const TableReader::Impl> table_;
   const size_t column_;
   uint64_t ordinal_ = 0;
-  uint64_t end_;  // where Next ends
+  uint64_t end_;  // Next ends here
   size_t part_ = 0;
   std::optional<Cursor<T>> cursor_;                 // of part_
-  std::optional<std::vector<size_t>> keyed_parts_;  // those with rows, once they are known
-  // All of them have a value index, and they follow each other in key order.
+  std::optional<std::vector<size_t>> keyed_parts_;  // set by FindKeyedParts: parts with rows
+  // True if all parts with rows have a value index and follow each other in key order.
   bool ascending_ = true;
-  KeyPosition scanned_;  // what ScanPart found last
+  KeyPosition scanned_;  // the last result of ScanPart
 };
 
 template <typename T>
@@ -249,7 +251,7 @@ absl::StatusOr<TableCursor<T>> TableReader::NewCursor(size_t column) const {
                      " has levels, which are not read as one value a row"));
   }
   auto impl = std::make_unique<typename TableCursor<T>::Impl>(impl_, column);
-  // Here already, so that a codec that is not built in is found here.
+  // Opens the first part now, so that a codec that was not built in is reported here.
   if (num_rows() > 0) CFILE_RETURN_IF_ERROR(impl->Enter(impl_->PartOf(0)));
   return TableCursor<T>(std::move(impl));
 }

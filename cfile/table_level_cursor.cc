@@ -8,7 +8,7 @@
 namespace cfile {
 namespace {
 
-// The part with the row `record`. Precondition: record < table.num_rows().
+// The part that holds the row `record`. Precondition: record < table.num_rows().
 size_t PartOf(const TableReader& table, uint64_t record) {
   size_t begin = 0, end = table.num_parts();  // the part is in [begin, end)
   while (end - begin > 1) {
@@ -25,7 +25,8 @@ absl::StatusOr<TableLevelCursor<T>> TableLevelCursor<T>::Open(const TableReader&
                                                               size_t column) {
   assert(column < table.schema().columns.size());
   TableLevelCursor cursor(table, column);
-  // Here already, so that a wrong type or a codec that is not built in is found here.
+  // Opens the first part now, so that a wrong type or a codec that was not built in is reported
+  // here.
   if (table.num_rows() > 0) CFILE_RETURN_IF_ERROR(cursor.Enter(PartOf(table, 0)));
   return cursor;
 }

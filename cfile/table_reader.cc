@@ -89,7 +89,7 @@ absl::StatusOr<bool> TableReader::has_value_index(size_t column) const {
     const TablePartColumn& in_part = impl_->contents().parts[part].columns[column];
     if (in_part.min_key.has_value()) return true;
     if (in_part.num_values > 0) continue;
-    // table.cft says nothing of an index without values.
+    // For a part without values table.cft does not say whether the file has a value index.
     CFILE_ASSIGN_OR_RETURN(const Reader reader, OpenColumn(part, column));
     if (reader.info().value_index_root.has_value()) return true;
   }
@@ -104,7 +104,7 @@ VerifyReport TableReader::VerifyColumn(size_t part, size_t column) const {
     return report;
   }
   report = Verify(*reader);
-  // What could not be read was not counted.
+  // After damage the counts below are incomplete, because unreadable rows were not counted.
   if (!report.ok()) return report;
   const TablePart& in_part = impl_->contents().parts[part];
   const TablePartColumn& expected = in_part.columns[column];

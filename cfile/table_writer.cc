@@ -28,13 +28,13 @@ using internal::TableContents;
 using internal::TablePart;
 using internal::TablePartColumn;
 
-// A Writer or LevelWriter of whatever type.
+// A Writer or LevelWriter of any type.
 class ColumnWriter {
  public:
   virtual ~ColumnWriter() = default;
-  // The first error of a call.
+  // The first error of any call so far.
   virtual absl::Status status() = 0;
-  // Completes the file and says what table.cft holds of it.
+  // Completes the file. Returns its description for table.cft.
   virtual absl::StatusOr<TablePartColumn> Finish() = 0;
   virtual uint64_t num_values() const = 0;
   virtual uint64_t null_count() const = 0;
@@ -111,7 +111,7 @@ class TypedLevelWriter final : public ColumnWriter {
   const std::string file_name_;
 };
 
-// Rows of a nullable column from entries of one definition level, some at a time.
+// Appends entries with the definition levels 0 and 1 as rows of a nullable column.
 template <typename T>
 absl::Status AppendDefined(Writer<T>& writer, std::span<const uint16_t> definition,
                            std::span<const T> values) {
@@ -164,7 +164,7 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(const std::string&
       });
 }
 
-// Makes a directory. False: something of that name is there.
+// Creates a directory. Returns false if something with this name exists.
 absl::StatusOr<bool> MakeDirectory(const std::string& path) {
   std::error_code error;
   if (fs::create_directory(path, error)) return true;
@@ -183,13 +183,13 @@ class TableWriter::Impl {
     if (published_) return;
     try {
       std::error_code ignored;
-      // Nobody else has a part of this name, whatever table is at the path now.
+      // The part's name is unique, so this removes no other part, even if another table is now at
+      // the path.
       if (!part_.directory.empty()) fs::remove_all(part_path(), ignored);
-      // Not if someone else has put something into it meanwhile: remove takes empty directories
-      // only.
+      // Removes the directory only if it is empty: another process may have put something into it.
       if (made_directory_) fs::remove(directory_, ignored);
     } catch (const std::bad_alloc&) {
-      // Paths take memory. Where there is none the part stays, as that of a killed writer would.
+      // Building paths needs memory. Without memory the part stays, as after a killed writer.
     }
   }
 
@@ -212,7 +212,7 @@ class TableWriter::Impl {
 
   absl::Status Append(std::span<const WriterOptions> options) {
     const std::string path = internal::TableFilePath(directory_);
-    // A schema that this table has got stays good, whatever limits it was made with.
+    // The schema of an existing table is accepted whatever limits it was made with.
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
     CFILE_ASSIGN_OR_RETURN(previous_, internal::ReadTableFile(path, max_table_file_bytes_));
     CFILE_ASSIGN_OR_RETURN(
@@ -254,7 +254,7 @@ class TableWriter::Impl {
   }
   const std::vector<std::unique_ptr<ColumnWriter>>& columns() const { return columns_; }
 
-  // The writer of a column without levels that holds T.
+  // Returns the writer of a column without levels that holds T.
   template <typename T>
   absl::StatusOr<Writer<T>*> WriterOf(size_t i) {
     CFILE_RETURN_IF_ERROR(CheckType<T>(i));
@@ -325,9 +325,9 @@ class TableWriter::Impl {
     return absl::OkStatus();
   }
 
-  // The compound keys and the rows of the finished part, read back.
+  // Reads the finished part back and compares its compound keys with its rows.
   absl::Status CheckKeys() const {
-    // The limits are those that the files were written with.
+    // No limit may be lower than in the options with which the files were written.
     const ReaderOptions options{.access = ReaderOptions::Access::kPread,
                                 .max_block_size_bytes = max_block_size_bytes_,
                                 .max_metadata_size_bytes = SIZE_MAX,
@@ -349,7 +349,7 @@ class TableWriter::Impl {
         absl::StrCat(directory_, ": row ", wrong->row, " of the new part: ", wrong->what));
   }
 
-  // table.cft as it is now; nullopt if there is none.
+  // The current contents of table.cft; nullopt if there is none.
   absl::StatusOr<std::optional<std::string>> CurrentTableFile() const {
     auto bytes =
         internal::ReadTableFile(internal::TableFilePath(directory_), max_table_file_bytes_);
@@ -366,31 +366,34 @@ class TableWriter::Impl {
       return absl::Status(status.code(), absl::StrCat(status.message(),
                                                       ", or write fewer parts and shorter keys"));
     }
-    // What table.cft names must be durable before table.cft is.
+    // The files that table.cft names must be durable before table.cft is.
     CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory_));
     if (!previous_.has_value()) CFILE_RETURN_IF_ERROR(SyncParent());
-    // From the comparison to the renaming no other appender may come between.
+    // The lock keeps other writers from publishing between the comparison and the renaming.
     CFILE_ASSIGN_OR_RETURN(const internal::FileDescriptor lock, internal::LockFolder(directory_));
     CFILE_ASSIGN_OR_RETURN(const std::optional<std::string> current, CurrentTableFile());
     if (current != previous_) {
       return absl::AbortedError(absl::StrCat(internal::TableFilePath(directory_),
                                              ": changed by another writer since this one began"));
     }
-    // Until it is known that table.cft does not name the part: an allocation may fail, too.
+    // From here on table.cft may name the part, so the destructor must keep the part. Set before
+    // Replace, because a failed allocation may throw.
     published_ = true;
     const absl::Status status = Replace(table_file);
     if (status.ok()) return status;
-    // After an error too table.cft may be the new one, when all but the last sync succeeded.
+    // After an error table.cft may be the new one nevertheless: if only the last sync failed.
     const auto now = CurrentTableFile();
     published_ = !now.ok() || (now->has_value() && (*now)->find(part_.directory) != (*now)->npos);
     return status;
   }
 
-  // Makes the table's own entry durable, of a new directory and of one that was there.
+  // Makes the entry of the table's directory in its parent durable, also if the directory existed
+  // before.
   absl::Status SyncParent() const {
-    // The system knows the parent, whether the path ends with a slash, with "." or with a link.
+    // "/.." finds the parent even if the path ends with a slash or "." or is a symbolic link.
     const absl::Status status = internal::SyncFolder(absl::StrCat(directory_, "/.."));
-    // A parent that may not be read cannot be synced. Who made this directory did so elsewhere.
+    // A parent without read permission cannot be synced. If the directory existed before, making
+    // its entry durable was the task of its creator.
     if (!made_directory_ && absl::IsPermissionDenied(status)) return absl::OkStatus();
     return status;
   }
@@ -407,10 +410,10 @@ class TableWriter::Impl {
   bool made_directory_ = false;
   bool published_ = false;
   size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
-  size_t max_block_size_bytes_ = 0;      // of all columns
-  std::optional<std::string> previous_;  // table.cft when this writer began
+  size_t max_block_size_bytes_ = 0;      // the largest of all columns
+  std::optional<std::string> previous_;  // table.cft when this writer was created
   TableContents contents_;
-  std::vector<ColumnSchema> stored_;  // what columns_ write
+  std::vector<ColumnSchema> stored_;  // the columns written by columns_
   TablePart part_;
   std::vector<std::unique_ptr<ColumnWriter>> columns_;
 };

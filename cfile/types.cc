@@ -18,9 +18,9 @@ namespace {
 // One row for each DataType.
 struct DataTypeRow {
   DataType data_type;
-  std::string_view name;  // as text, if there are no parameters
+  std::string_view name;  // the type's text, if the type has no parameters
   PhysicalType physical;
-  int32_t max_decimal_precision = 0;  // 0: no decimal
+  int32_t max_decimal_precision = 0;  // 0: not a decimal type
 };
 
 constexpr DataTypeRow kDataTypes[] = {
@@ -58,7 +58,7 @@ const DataTypeRow* FindRow(DataType data_type) {
   return nullptr;
 }
 
-// By TimeUnit.
+// Names, indexed by TimeUnit.
 constexpr std::string_view kTimeUnits[] = {"none", "s", "ms", "us", "ns"};
 
 std::string TimeUnitName(TimeUnit unit) {
@@ -71,21 +71,21 @@ TimeUnit ParseTimeUnit(std::string_view name) {
   return TimeUnit::kNone;
 }
 
-// 0 if `text` is no number.
+// Returns 0 if `text` is not a number.
 template <typename Integer>
 Integer ParseInteger(std::string_view text) {
   Integer value;
   return absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &value) ? value : 0;
 }
 
-// The narrowest type for so many digits.
+// The narrowest decimal type with `precision` digits.
 DataType DecimalType(int32_t precision) {
   return precision <= 9    ? DataType::kDecimal32
          : precision <= 18 ? DataType::kDecimal64
                            : DataType::kDecimal128;
 }
 
-// What `text` may mean: a type whose ToString is `text`, if any type's is.
+// If `text` is the ToString of a type, returns this type; otherwise any type. The caller checks.
 ColumnType Guess(std::string_view text) {
   for (const DataTypeRow& row : kDataTypes) {
     if (row.name == text) return {.data_type = row.data_type};
@@ -201,7 +201,8 @@ ColumnType ColumnType::Uuid() {
 
 absl::StatusOr<ColumnType> ColumnType::Parse(std::string_view text) {
   ColumnType type = Guess(text);
-  // One text per type: the way back refuses leading zeros, blanks, a third argument, ...
+  // Each type has one text only. Comparing with ToString rejects leading zeros, blanks, extra
+  // arguments, ...
   if (Validate(type).ok() && type.ToString() == text) return type;
   std::string names;
   for (const DataTypeRow& row : kDataTypes) {

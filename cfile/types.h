@@ -1,4 +1,4 @@
-// What a column holds: logical types, their parameters, and how they map onto C++ value types.
+// The types of columns: logical types, their parameters, and the C++ types of their values.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ using encodings::int128_t;
 using encodings::Int96;
 using encodings::PhysicalType;
 
-// Wire numbers (cfile/FORMAT.md, Messages): Kudu's below 100, 100 + Parquet's from there on.
-// Frozen.
+// Numbers in files (cfile/FORMAT.md, Messages): Kudu's numbers below 100; from 100 on, 100 +
+// Parquet's number. Never changed.
 enum class DataType : uint32_t {
   kUint8 = 0,
   kInt8 = 1,
@@ -47,9 +47,9 @@ enum class DataType : uint32_t {
   kFixedLenByteArray = 107,
 };
 
-// Bytes -> bytes compression of whole blocks. Wire numbers as above.
+// Compression of whole blocks. Numbers in files: as for DataType.
 enum class Compression : uint32_t {
-  kDefault = 0,  // only in options: see WriterOptions
+  kDefault = 0,  // in options only: see WriterOptions
   kNone = 1,
   kSnappy = 2,
   kLz4 = 3,
@@ -60,22 +60,22 @@ enum class Compression : uint32_t {
   kZstd = 106,
 };
 
-// What the numbers mean beyond their DataType. Stored in the footer's extensions.
+// The meaning of the values beyond their DataType. Stored in the footer's extensions.
 enum class LogicalType : uint8_t { kNone = 0, kTimestamp = 1, kTime = 2, kUuid = 3 };
 
 enum class TimeUnit : uint8_t { kNone = 0, kSeconds = 1, kMillis = 2, kMicros = 3, kNanos = 4 };
 
-// A column's type with its parameters. A plain value; compares by all fields.
+// A column's type with its parameters. A plain value; == compares all fields.
 struct ColumnType {
   DataType data_type = DataType::kInt64;
   LogicalType logical = LogicalType::kNone;
-  TimeUnit time_unit = TimeUnit::kNone;  // of kTimestamp and kTime
-  std::string time_zone = {};     // of kTimestamp: IANA name, empty = local time without a zone
+  TimeUnit time_unit = TimeUnit::kNone;  // for kTimestamp and kTime
+  std::string time_zone = {};     // for kTimestamp: IANA name; empty: local time without a zone
   uint32_t type_length = 0;       // bytes of a kFixedLenByteArray value
-  int32_t decimal_precision = 0;  // digits; 0 = not known (Kudu keeps it elsewhere)
+  int32_t decimal_precision = 0;  // digits; 0: unknown (Kudu stores it outside of the file)
   int32_t decimal_scale = 0;      // digits after the point
 
-  // The C++ form: values of T = the type named here.
+  // Column types by C++ type: the comment names the type T of the values.
   static ColumnType Bool() { return {.data_type = DataType::kBool}; }      // bool
   static ColumnType Int8() { return {.data_type = DataType::kInt8}; }      // int8_t
   static ColumnType Int16() { return {.data_type = DataType::kInt16}; }    // int16_t
@@ -89,48 +89,51 @@ struct ColumnType {
   static ColumnType Uint64() { return {.data_type = DataType::kUint64}; }  // uint64_t
   static ColumnType Float() { return {.data_type = DataType::kFloat}; }    // float
   static ColumnType Double() { return {.data_type = DataType::kDouble}; }  // double
+  // std::string_view, UTF-8.
   static ColumnType String() {
     return {.data_type = DataType::kString};
-  }  // std::string_view, UTF-8
+  }
+  // std::string_view, UTF-8.
   static ColumnType Varchar() {
     return {.data_type = DataType::kVarchar};
-  }  // std::string_view, UTF-8
+  }
   static ColumnType Binary() { return {.data_type = DataType::kBinary}; }  // std::string_view
+  // int32_t, days since 1970-01-01.
   static ColumnType Date() {
     return {.data_type = DataType::kDate};
-  }  // int32_t, days since 1970-01-01
-  // int64_t, units since 1970-01-01 00:00:00. Micros with zone "UTC" are Kudu's UNIXTIME_MICROS.
+  }
+  // int64_t, in units since 1970-01-01 00:00:00. Microseconds in UTC are Kudu's UNIXTIME_MICROS.
   static ColumnType Timestamp(TimeUnit unit, std::string time_zone = "UTC");
-  // Units since midnight: int32_t for seconds and millis, int64_t for micros and nanos.
+  // Units since midnight: int32_t for seconds and milliseconds, int64_t for micro- and nanoseconds.
   static ColumnType Time(TimeUnit unit);
-  // Unscaled integer: int32_t to 9 digits, int64_t to 18, int128_t to 38. Precondition: 1 <=
-  // precision <= 38, 0 <= scale <= precision.
+  // The unscaled integer: int32_t for up to 9 digits, int64_t for up to 18, int128_t for up to 38.
+  // Precondition: 1 <= precision <= 38, 0 <= scale <= precision.
   static ColumnType Decimal(int32_t precision, int32_t scale);
   // std::string_view of exactly `type_length` bytes. Precondition: type_length > 0.
   static ColumnType FixedBytes(uint32_t type_length);
-  // std::string_view of 16 bytes, most significant first.
+  // std::string_view of 16 bytes, the most significant byte first.
   static ColumnType Uuid();
 
-  // Reads what ToString writes: "int32", "string", "decimal(10,2)", "timestamp(us,UTC)",
-  // "timestamp(ns)", "time(ms)", "fixed(20)", "uuid", ... kInvalidArgument if `text` is none of
-  // them.
+  // Parses the text that ToString writes: "int32", "string", "decimal(10,2)", "timestamp(us,UTC)",
+  // "timestamp(ns)", "time(ms)", "fixed(20)", "uuid", ... kInvalidArgument: `text` is not such a
+  // text.
   static absl::StatusOr<ColumnType> Parse(std::string_view text);
   std::string ToString() const;
 
-  // Precondition: Validate(*this).ok().
+  // The physical type of the values. Precondition: Validate(*this).ok().
   PhysicalType physical() const;
 
   friend bool operator==(const ColumnType&, const ColumnType&) = default;
 };
 
-// The greatest levels of a column of entries (repetition, definition, value), and which of two
-// layouts its file has; see cfile/levels.h. A plain value.
+// The maximum levels of a column of entries (repetition, definition, value), and which of two
+// layouts its file has (see cfile/levels.h). A plain value.
 struct LevelLimits {
   uint16_t max_repetition = 0;
   uint16_t max_definition = 0;
-  // Kudu's one-level arrays (is_type_array), a record being an array. Then the repetition maximum
-  // is 1 and the definition levels are, from 0 on: null array (only of a nullable column), empty
-  // array, null element, element.
+  // True for Kudu's arrays of one level (is_type_array): each record is an array. max_repetition is
+  // then 1. The definition levels mean, from 0 on: null array (only if the column is nullable),
+  // empty array, null element, element.
   bool kudu_array = false;
 
   static constexpr LevelLimits KuduArray(bool nullable) {
@@ -141,28 +144,29 @@ struct LevelLimits {
   friend bool operator==(const LevelLimits&, const LevelLimits&) = default;
 };
 
-// kInvalidArgument, saying what is wrong, if the fields of `type` do not go together;
-// kUnimplemented if its number is none that this library knows.
+// Returns OK if `type` is valid. kInvalidArgument: the fields of `type` do not fit together; the
+// message says why. kUnimplemented: this library does not know one of the type's numbers.
 absl::Status Validate(const ColumnType& type);
 
-// True if values of `type` are handled as T in this library's interface.
+// True if this library's interface passes values of `type` as T.
 template <typename T>
 bool HoldsType(const ColumnType& type) {
   return encodings::HoldsType<T>(type.physical());
 }
 
-// All codecs that the format has a number for, those that were not built in too.
+// All codecs that have a number in the format, including those that were not built in.
 std::vector<Compression> AllCompressions();
 
-// "none", "snappy", "zstd", ...; "compression N" for a number unknown.
+// "none", "snappy", "zstd", ...; "compression N" for an unknown number N.
 std::string CompressionName(Compression compression);
-// The codec of that name, "auto" for kDefault; kInvalidArgument if there is none, kUnimplemented if
-// it was not built in.
+// The codec with this name; "auto" is kDefault. kInvalidArgument: there is no such codec.
+// kUnimplemented: the codec was not built in.
 absl::StatusOr<Compression> ParseCompression(std::string_view name);
-// OK, or kUnimplemented with the codec's name if this build cannot compress and decompress with it.
+// OK if this build supports the codec, else kUnimplemented with the codec's name.
 absl::Status CheckCompressionBuiltIn(Compression compression);
 
-// The encoding of that name, "auto" among them; kInvalidArgument, listing them, if there is none.
+// The encoding with this name; "auto" is kAuto. kInvalidArgument: there is no such encoding; the
+// message lists all names.
 absl::StatusOr<Encoding> ParseEncoding(std::string_view name);
 
 }  // namespace cfile

@@ -1,4 +1,4 @@
-// Verify: everything in a file read and compared with everything else.
+// Verify: reads everything in a file and checks that it is consistent.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -24,11 +24,11 @@ namespace {
 using encodings::DataLoss;
 using internal::FileReader;
 
-// Looks at one file and collects what is wrong. An entry of a leaf and the block that it points to
-// are known by the pointer.
+// Checks one file and collects the damages. In messages an index entry and its block are identified
+// by the block's pointer.
 class Verifier {
  public:
-  // `reader` must outlive it.
+  // `reader` must outlive the Verifier.
   explicit Verifier(const Reader& reader) : file_(*internal::ReaderAccess::File(reader)) {}
 
   VerifyReport Run() {
@@ -44,7 +44,8 @@ class Verifier {
                                  [&](auto type) { ReadBlocks<typename decltype(type)::type>(); });
     const bool complete = complete_[0] && complete_[1];
     if (complete && info.positional_index_root && info.value_index_root) CompareIndexes();
-    // Below a node that cannot be read lie blocks that nothing else names.
+    // If a node cannot be read, the blocks below it are unknown, and CheckCoverage would take their
+    // bytes for bytes of no block.
     if (complete) {
       CheckCoverage();
     } else {
@@ -75,7 +76,7 @@ class Verifier {
 
   std::vector<Entry>& entries(IndexKind kind) { return entries_[static_cast<size_t>(kind)]; }
 
-  // Collects the entries of all leaves that can be read.
+  // Collects the entries of all readable leaves.
   void WalkIndex(IndexKind kind) {
     const auto& root_pointer = kind == IndexKind::kPositional ? file_.info().positional_index_root
                                                               : file_.info().value_index_root;
@@ -89,7 +90,8 @@ class Verifier {
     }
   }
 
-  // `node` is the index of rows `first` to `end` - 1; only a positional one knows them.
+  // Visits `node` and the nodes below it. `end` is one past the last row of `node`; it is exact in
+  // a positional index only.
   void WalkNode(IndexKind kind, const internal::IndexNode& node, size_t depth, uint64_t end) {
     ++report_.index_nodes;
     for (uint32_t i = 0; i < node.num_entries(); ++i) {
@@ -122,7 +124,7 @@ class Verifier {
     Report(std::move(status), pointer, first, end > first ? end - 1 : first);
   }
 
-  // Both trees have one entry per block, in the same order.
+  // Checks that both indexes have one entry per block, in the same order.
   void CompareIndexes() {
     const auto& by_ordinal = entries(IndexKind::kPositional);
     const auto& by_key = entries(IndexKind::kValue);
@@ -148,17 +150,26 @@ class Verifier {
       Report(dictionary.status(), file_.info().dictionary);
     }
     auto statistics = file_.Statistics();
-    if (statistics.ok() && *statistics == nullptr && file_.info().statistics)
-      statistics = file_.ReadStatistics().status();  // above a limit
+    if (statistics.ok() && *statistics == nullptr && file_.info().statistics) {
+      // The stored statistics are above a limit, which this error names. The statistics before
+      // compression may be below the limit.
+      auto read = file_.ReadStatistics();
+      if (read.ok()) {
+        statistics = std::make_shared<const FileStatistics>(*std::move(read));
+      } else {
+        statistics = read.status();
+      }
+    }
     internal::StatisticsChecker<T> checker(statistics.ok() ? *statistics : nullptr);
-    // The tree that is whole, if one is.
+    // Use an index that could be read completely, if there is one; the positional index if both
+    // were.
     const bool positional = file_.info().positional_index_root &&
                             (complete_[0] || !file_.info().value_index_root || !complete_[1]);
     const auto& blocks = entries(positional ? IndexKind::kPositional : IndexKind::kValue);
     const bool keyed = file_.info().value_index_root.has_value() &&
                        entries(IndexKind::kValue).size() == blocks.size();
     uint64_t ordinal = 0;
-    bool lost = false;  // behind a damaged block whose rows nothing else counts
+    bool lost = false;  // a damaged block came before, so the next ordinal is unknown
     std::optional<Owned<T>> previous;
     for (size_t i = 0; i < blocks.size(); ++i) {
       const BlockPointer& pointer = blocks[i].pointer;
@@ -178,7 +189,7 @@ class Verifier {
         status =
             DataLoss("expected the block of ordinal ", ordinal, ", found that of ordinal ", first);
       }
-      // Where a block cannot be read, its rows are those up to the next one.
+      // If a block cannot be read, its rows are the rows up to the next block.
       uint64_t end = first + num_rows;
       if (!status.ok() && positional)
         end = i + 1 < blocks.size() ? blocks[i + 1].ordinal : file_.info().num_values;
@@ -219,7 +230,7 @@ class Verifier {
                                 file_.options().max_block_size_bytes, pointer.end(), buffer_);
   }
 
-  // Decodes all of a block of records.
+  // Decodes all values of a block of records.
   template <typename T>
   absl::Status ReadLevelBlock(const BlockPointer& pointer, uint64_t first_ordinal,
                               uint64_t& num_records, internal::StatisticsChecker<T>& checker) {
@@ -236,8 +247,8 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // Decodes all of a block. `key`: what the value index says of it. `previous`: the last value
-  // before it, kept up for sorted columns.
+  // Decodes all values of a block. `key`: the block's key in the value index, or null. `previous`:
+  // the last value before the block; updated if the column has a value index.
   template <typename T>
   absl::Status ReadBlock(const BlockPointer& pointer, std::optional<uint64_t> expected_ordinal,
                          const std::string* key, std::optional<Owned<T>>& previous,
@@ -275,7 +286,8 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // A block's key in the value index separates its first value from the last one before it.
+  // Checks a block's key in the value index: it must separate the block's first value from the last
+  // value before the block.
   template <typename T>
   static absl::Status CheckKey(const std::string& key, const T& first,
                                const std::optional<Owned<T>>& previous) {
@@ -287,7 +299,7 @@ class Verifier {
     return DataLoss("its key in the value index does not separate it from the block before it");
   }
 
-  // Each byte belongs to one part of the file or is a zero of alignment.
+  // Checks that each byte belongs to exactly one part of the file or is a zero between two parts.
   void CheckCoverage() {
     std::sort(covered_.begin(), covered_.end(),
               [](const BlockPointer& a, const BlockPointer& b) { return a.offset < b.offset; });
@@ -326,8 +338,8 @@ class Verifier {
   FileReader& file_;
   internal::BlockBuffer buffer_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;
-  std::vector<Entry> entries_[2];    // by IndexKind
-  bool complete_[2] = {true, true};  // all nodes of that tree could be read
+  std::vector<Entry> entries_[2];    // indexed by IndexKind
+  bool complete_[2] = {true, true};  // by IndexKind: all nodes could be read
   std::vector<BlockPointer> covered_;
   VerifyReport report_;
 };

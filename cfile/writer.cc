@@ -26,22 +26,24 @@ using encodings::BlockEncoder;
 using encodings::EncodedBlock;
 using encodings::ValidityEncoder;
 
-// A file's ordinals are 32 bits wide.
+// Ordinals in files have 32 bits.
 constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
-// Some of Kudu's encodings look at the block's size only when a batch is in. A batch is what one
-// call of Append brings, but no more rows than Kudu ever appends at a time.
+// Some of Kudu's encodings check the block's size only after each batch. A batch is the rows of one
+// Append call, but at most this many.
 constexpr uint64_t kKuduBatchRows = 100;
-// Values that are looked at before they are encoded: whole batches of Kudu's.
+// The most values that are checked together before they are encoded: a whole number of Kudu's
+// batches.
 constexpr size_t kCheckedValues = 10 * kKuduBatchRows;
 
-// How many of the `count` bits from bit `begin` on are equal to the first of them. Precondition:
+// The length of the run of equal bits that begins at bit `begin`, at most `count`. Precondition:
 // count > 0.
 size_t RunLength(std::span<const uint8_t> bits, size_t begin, size_t count) {
   const bool first = (bits[begin / 8] >> (begin % 8) & 1) != 0;
   const uint8_t flip = first ? 0xff : 0;
   size_t i = begin;
   while (i < begin + count) {
-    // Ones where the bits of this byte, from i on, differ from the first.
+    // The ones of `differ` are the bits of this byte, from bit i on, that differ from the first
+    // bit.
     const unsigned differ = static_cast<uint8_t>(bits[i / 8] ^ flip) >> (i % 8);
     if (differ != 0) {
       i += static_cast<size_t>(std::countr_zero(differ));
@@ -52,7 +54,7 @@ size_t RunLength(std::span<const uint8_t> bits, size_t begin, size_t count) {
   return std::min(i - begin, count);
 }
 
-// Rows that hold a value among those from `begin` on.
+// The number of rows with a value among `rows` rows from bit `begin` on.
 size_t CountPresent(const uint8_t* validity, size_t begin, size_t rows) {
   return static_cast<size_t>(encodings::CountOnes({validity, (begin + rows + 7) / 8}, begin, rows));
 }
@@ -124,7 +126,8 @@ class Writer<T>::Impl {
                                               " values: begin a further part"));
   }
 
-  // Values that the value index relies on to ascend. Names the first that does not.
+  // Checks that the values are keys and in ascending order, for the value index. The error names
+  // the first value that is not.
   absl::Status CheckOrder(std::span<const T> values) const {
     for (size_t i = 0; i < values.size(); ++i) {
       if (!encodings::IsKey(values[i])) {
@@ -142,8 +145,8 @@ class Writer<T>::Impl {
     return absl::OkStatus();
   }
 
-  // What has to hold of values before they are encoded. They are those of the next rows: of all of
-  // them if `validity` is null, else of those whose bit is 1, from bit `begin` on.
+  // Checks values before they are encoded. They belong to the next rows: to all of them if
+  // `validity` is null, otherwise to the rows whose bit is 1, from bit `begin` on.
   absl::Status CheckValues(std::span<const T> values, const uint8_t* validity, size_t begin) const {
     if (options_.value_index) CFILE_RETURN_IF_ERROR(CheckOrder(values));
     if constexpr (encodings::kIsBytes<T>) {
@@ -160,7 +163,7 @@ class Writer<T>::Impl {
   absl::Status AppendSome(std::span<const T> values, const uint8_t* validity) {
     CFILE_RETURN_IF_ERROR(CheckRoom(values.size()));
     for (size_t begin = 0; begin < values.size();) {
-      // Kudu sees one batch at a time, and in it one run of values or nulls at a time.
+      // Kudu receives one batch at a time, and in a batch one run of values or nulls at a time.
       size_t count = std::min<size_t>(values.size() - begin, kCheckedValues);
       if (kudu()) {
         count = RunLength({validity, (values.size() + 7) / 8}, begin,
@@ -183,7 +186,7 @@ class Writer<T>::Impl {
     return absl::OkStatus();
   }
 
-  // The rows `begin` to `begin` + `count` - 1, at most kCheckedValues of them.
+  // Appends the rows `begin` to `begin` + `count` - 1 of `values`; at most kCheckedValues rows.
   absl::Status AppendRows(std::span<const T> values, const uint8_t* validity, size_t begin,
                           size_t count) {
     const size_t present = CountPresent(validity, begin, count);
@@ -200,8 +203,9 @@ class Writer<T>::Impl {
     return AppendChecked({present_.get(), present}, validity, begin, count);
   }
 
-  // `count` rows that hold `values`: all of them if `validity` is null, else those whose bit is 1,
-  // from bit `begin` on. What was checked a moment ago is still in the cache.
+  // Appends `count` rows with checked values: all rows hold one if `validity` is null, otherwise
+  // the rows whose bit is 1, from bit `begin` on. At most kCheckedValues, so that values are still
+  // in the CPU cache after the check.
   absl::Status AppendChecked(std::span<const T> values, const uint8_t* validity, size_t begin,
                              size_t count) {
     while (count > 0) {
@@ -209,7 +213,7 @@ class Writer<T>::Impl {
       size_t present = rows == count ? values.size() : rows;
       if (rows < count && validity != nullptr) present = CountPresent(validity, begin, rows);
       if (validity != nullptr && present > 0 && IsLarge(values[0])) {
-        // Nulls before a value that may begin a block belong to the block in hand.
+        // Nulls before a large value, which may begin a new block, belong to the current block.
         const size_t nulls = encodings::PositionOfOne(validity, begin, 0) - begin;
         if (nulls > 0) {
           rows = nulls;
@@ -226,7 +230,7 @@ class Writer<T>::Impl {
         taken = encoder_->Append(values.first(offered));
         assert(taken > 0 || encoder_->full());
       }
-      // The rows up to the last value taken, which may fill the block; else all of them.
+      // If the block may be full, append only the rows up to the last value taken; else all rows.
       if (taken < present || (taken > 0 && !kudu() && encoder_->full())) {
         rows = validity == nullptr ? taken
                : taken == 0        ? 0
@@ -260,9 +264,9 @@ class Writer<T>::Impl {
     }
   }
 
-  // Values that alone take a good part of the largest block go in one by one, and into a block of
-  // their own where the one in hand has no room for them. Returns how many of `values` may be
-  // appended at once. Precondition: `values` is not empty.
+  // Large values (more than a quarter of the largest block) are appended one by one. If the current
+  // block has no room for such a value, the value begins a new block. Returns how many of `values`
+  // may be appended in one call. Precondition: `values` is not empty.
   absl::StatusOr<size_t> RoomForLarge(std::span<const T> values) {
     if constexpr (encodings::kIsBytes<T>) {
       for (size_t i = 0; i < values.size(); ++i) {
@@ -281,7 +285,7 @@ class Writer<T>::Impl {
     return false;
   }
 
-  // What a block may take beside its values: headers, lengths, the null bitmap.
+  // The most bytes of a block besides its values: headers, lengths, the null bitmap.
   size_t BlockOverheadBytes() const {
     return internal::kBlockOverheadBytes + validity_.size_bytes();
   }
@@ -309,13 +313,14 @@ class Writer<T>::Impl {
                      options_.value_index ? " (it has a value index)" : ""));
   }
 
-  // Kudu does not limit a block's rows, so there the null bitmap must not outgrow it.
+  // True if the block must end: it has the maximum number of rows, or its null bitmap is too large.
+  // The second case occurs with Compatibility::kKudu, where the number of rows is not limited.
   bool BlockHasAllRows() const {
     return block_rows_ == options_.max_values_per_block ||
            (options_.nullable && validity_.size_bytes() > internal::MaxValidityBytes(options_));
   }
 
-  // The value index's key of the block that begins with `first`.
+  // Sets block_key_, the key in the value index of the block that begins with `first`.
   void BeginKey(const T& first) {
     std::string first_key;
     internal::AppendKey(first, first_key);
@@ -358,14 +363,14 @@ class Writer<T>::Impl {
   internal::StatisticsWriter<T> statistics_;
   internal::StickyStatus failure_{file_.name()};
 
-  std::unique_ptr<T[]> present_;  // kCheckedValues of them, for rows some of which are null
+  std::unique_ptr<T[]> present_;  // kCheckedValues values, for rows of which some are null
   EncodedBlock block_;
   encodings::ByteWriter prefix_;
   uint32_t block_rows_ = 0;
   uint64_t num_values_ = 0;
   uint64_t null_count_ = 0;
 
-  // Of a column with a value index.
+  // Used only in a column with a value index.
   Owned<T> last_value_{};
   std::string block_key_;
   std::string min_key_;

@@ -17,16 +17,17 @@ namespace {
 constexpr int kLogSize = 10;
 constexpr size_t kVectorSize = size_t{1} << kLogSize;
 
-// How the exponents and factors of a page are chosen: every pair is tried on some values of some
-// vectors, the pairs that won most often on some values of each vector.
+// To choose the pairs of exponent and factor for a page, every pair is tried on some values of some
+// vectors. Each vector then uses one of the pairs that were best most often; these are tried on
+// some of the vector's values.
 constexpr size_t kSampledVectors = 8;
-constexpr size_t kSamples = 256;  // of a vector
+constexpr size_t kSamples = 256;  // values of a vector
 constexpr size_t kKeptPairs = 5;
 
 template <typename T>
 constexpr size_t kExceptionBits = 8 * (sizeof(T) + sizeof(uint16_t));
 
-// Bits of the integers of a fit.
+// The width in bits of the packed integers of a fit.
 template <typename T>
 int WidthOf(const AlpFit<T>& fit) {
   using Integer = typename AlpTraits<T>::Integer;
@@ -46,8 +47,8 @@ template <typename T>
 class AlpEncoder final : public PageEncoder<T> {
  public:
   void Encode(std::span<const T> values, EncodedBlock& block) override {
-    // The page's count is an int32. Its offsets are uint32: of exceptions only, it takes at most
-    // 7/4 of so many bytes.
+    // The page's count is an int32. Its offsets are uint32: even if all values are exceptions, a
+    // large page takes at most 7/4 of the values' bytes, which is less than 2^32.
     assert(values.size_bytes() <= INT32_MAX);
     const size_t begin = block.bytes.size();
     const bool searched = pairs_.empty();
@@ -56,7 +57,7 @@ class AlpEncoder final : public PageEncoder<T> {
     const auto bits_of_value = [&] {
       return 8 * (block.bytes.size() - begin) / std::max<size_t>(values.size(), 1);
     };
-    // Pairs of a page before may not fit this one.
+    // The pairs of an earlier page may not fit this one.
     if (!searched && bits_of_value() > bits_of_value_ + 1 + bits_of_value_ / 16) {
       FindPairs(values);
       block.bytes.Truncate(begin);
@@ -88,20 +89,20 @@ class AlpEncoder final : public PageEncoder<T> {
     }
   }
 
-  // Some of a vector's values, evenly spread.
+  // Returns some values of a vector, evenly spread; all of them if the vector is short.
   static std::span<const T> Sample(std::span<const T> vector, T (&samples)[kSamples]) {
     if (vector.size() <= kSamples) return vector;
     for (size_t i = 0; i < kSamples; ++i) samples[i] = vector[i * vector.size() / kSamples];
     return samples;
   }
 
-  // The best of all pairs for the samples. Gives a pair up as soon as its exceptions alone are
-  // worse than the best: most pairs fit nothing.
+  // Returns the pair that needs the fewest bits for the samples. Stops trying a pair as soon as its
+  // exceptions alone are worse than the best pair: most pairs fit no value.
   static AlpPair BestPair(std::span<const T> samples) {
     AlpPair best;
     size_t best_bits = SIZE_MAX;
-    // Of pairs that are as good the one with the largest exponent and factor: it fits values that
-    // have more digits than those sampled.
+    // Among equally good pairs, the one with the largest exponent and factor is chosen: it also
+    // fits values with more digits than the samples have.
     for (int e = Traits::kMaxExponent; e >= 0; --e) {
       for (int f = e; f >= 0; --f) {
         const AlpPair pair = {static_cast<uint8_t>(e), static_cast<uint8_t>(f)};
@@ -170,7 +171,7 @@ class AlpEncoder final : public PageEncoder<T> {
     int width = WidthOf(fit);
     Unsigned frame = 0;
     if (BitsOf(fit, values.size()) >= values.size() * kExceptionBits<T>) {
-      // A few integers far apart among exceptions cost more than they save.
+      // Storing the integers would cost more than it saves: store all values as exceptions.
       width = 0;
       fit.exceptions = values.size();
       for (size_t i = 0; i < values.size(); ++i) positions_[i] = static_cast<uint16_t>(i);
@@ -193,8 +194,8 @@ class AlpEncoder final : public PageEncoder<T> {
       out.PutFixed(std::bit_cast<Unsigned>(values[positions_[i]]));
   }
 
-  std::vector<AlpPair> pairs_;  // to choose from; none: not looked for yet
-  size_t bits_of_value_ = 0;    // of the page before
+  std::vector<AlpPair> pairs_;  // candidates; empty: not searched yet
+  size_t bits_of_value_ = 0;    // of the previous page
   std::array<Integer, kVectorSize> integers_;
   std::array<Unsigned, kVectorSize> deltas_;
   std::array<uint16_t, kVectorSize> positions_;

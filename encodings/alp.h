@@ -1,11 +1,13 @@
-// ALP: floats that stand for decimals as packed integers (cfile/FORMAT.md, Parquet's data blocks).
+// ALP: stores floats that are decimal numbers as bit-packed integers (cfile/FORMAT.md, Parquet's
+// data blocks).
 //
-//   page    mode 0 · integer encoding 0 · log2 of the vector size · count int32 · the vectors'
-//           offsets uint32 each, from the first offset on · vectors
-//   vector  exponent · factor · exceptions uint16 · frame of reference · width · deltas ·
-//           the exceptions' positions uint16 each · their values
+//   page    mode 0 · integer encoding 0 · log2 of the vector size · count int32 ·
+//           offset of each vector, uint32, counted from the first offset · vectors
+//   vector  exponent · factor · number of exceptions uint16 · frame of reference · width ·
+//           deltas · positions of the exceptions, uint16 each · values of the exceptions
 //
-// In preview at Parquet. These bytes are frozen as ours (rule AL8); automatic choice may take them.
+// ALP is in preview in Parquet. This layout is frozen for this library (rule AL8 of FORMAT.md).
+// Automatic choice of an encoding may choose ALP.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +21,22 @@
 
 namespace cfile::encodings {
 
-// T is float or double. Pages have vectors of 1,024 values. The first page of an encoder, and any
-// that comes out worse than the pages before, looks for the pairs of exponent and factor that fit
-// its values.
+// T is float or double. Pages have vectors of 1,024 values. The encoder searches for pairs of
+// exponent and factor that fit the values: for the first page, and again for a page that takes
+// clearly more bits per value than the page before it.
 template <typename T>
 std::unique_ptr<PageEncoder<T>> MakeAlpEncoder();
 
-// Takes vectors of any size. Checks those that are touched: one block may be damaged where it was
-// not read.
+// Reads vectors of any size. A vector is checked when it is read; damage in a vector that is not
+// read is not reported.
 template <typename T>
 std::unique_ptr<BlockDecoder<T>> MakeAlpDecoder();
 
 struct AlpCodec {
   static constexpr Encoding kEncoding = Encoding::kParquetAlp;
   static constexpr std::string_view kName = "parquet-alp";
-  // A vector of exceptions only: a position for each value, and 17 bytes for 1,024 of them.
+  // Worst case: a vector that has only exceptions. It has a 2-byte position for each value, and 17
+  // bytes (header and offset) for its 1,024 values.
   static constexpr uint32_t kWorstExtraBytesPerValue = 3;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 32;
   static constexpr ScanCost kScanCost{.number = 600, .decodes_to_search = true};

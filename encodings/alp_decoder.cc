@@ -78,7 +78,7 @@ class AlpDecoder final : public BlockDecoder<T> {
       if (taken == size) {
         CFILE_RETURN_IF_ERROR(Decode(index, out.data() + done));
       } else {
-        // The rest of the vector is likely to be read next.
+        // Decode the whole vector: the rest of it is likely to be read next.
         if (held_ != index) {
           held_ = kNone;
           if (buffer_.size() < size) buffer_.resize(size);
@@ -105,7 +105,7 @@ class AlpDecoder final : public BlockDecoder<T> {
 
   uint32_t VectorSize() const { return uint32_t{1} << log_size_; }
   uint64_t OffsetsBytes() const { return uint64_t{num_vectors_} * sizeof(uint32_t); }
-  // Values of a vector; all but the last are full.
+  // The number of values of a vector. All vectors but the last are full.
   uint32_t SizeOf(uint32_t index) const {
     return std::min(VectorSize(), this->count_ - (index << log_size_));
   }
@@ -157,7 +157,7 @@ class AlpDecoder final : public BlockDecoder<T> {
     const uint8_t* const packed = reader.rest().data();
     const uint8_t* const positions = packed + packed_bytes;
     const uint8_t* const values = positions + size_t{exceptions} * sizeof(uint16_t);
-    // Wide loads may go on into whatever follows in the page.
+    // Wide loads may also read the bytes of the page after the integers.
     AlpDecode(std::span<const uint8_t>(packed, data_.data() + data_.size()), width, frame, pair,
               out, size);
     for (size_t i = 0; i < exceptions; ++i) {
@@ -168,10 +168,10 @@ class AlpDecoder final : public BlockDecoder<T> {
     return absl::OkStatus();
   }
 
-  std::span<const uint8_t> data_;  // from the first offset on, which offsets count from
+  std::span<const uint8_t> data_;  // begins with the first offset; offsets count from here
   int log_size_ = kMinLogSize;
   uint32_t num_vectors_ = 0;
-  // The vector that was last read in part.
+  // The vector in buffer_: the last one of which only a part was read.
   uint32_t held_ = kNone;
   std::vector<T> buffer_;
 };

@@ -19,8 +19,8 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 
 #if CFILE_UNPACK_SIMD
-// The whole groups of `count` packed values that wide loads may read; returns how many values.
-// convert(lanes, out) takes a vector of them.
+// Decodes the groups of 8 packed values that wide loads may read, at most `count` values. Returns
+// the number of values decoded. convert(lanes, out) converts one vector of integers and stores it.
 template <typename Lane, typename T, typename Convert>
 HWY_INLINE size_t DecodeGroups(std::span<const uint8_t> packed, int width, T* out, size_t count,
                                const Convert& convert) {
@@ -71,7 +71,7 @@ size_t DecodeDoubles(std::span<const uint8_t> packed, int width, int64_t frame, 
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   if (width <= GroupUnpacker<uint32_t>::kMaxWidth && frame >= kLeast &&
       frame <= kMost - static_cast<int64_t>(LowBits(width))) {
-    // All integers fit 32 bits, of which twice as many fit a vector and which are converted sooner.
+    // All integers fit in 32 bits: a vector holds twice as many, and converting them is faster.
     const GroupUnpacker<uint32_t>::D d;
     const hn::RebindToSigned<GroupUnpacker<uint32_t>::D> d_signed;
 #if HWY_MAX_BYTES >= 64
@@ -110,8 +110,9 @@ size_t DecodeDoubles(std::span<const uint8_t> packed, int width, int64_t frame, 
 #endif
 }
 
-// The encoders take any number of values in whole vectors of so many lanes; see Padded for the
-// others. kStore: make integers and positions too.
+// Tries `pair` on `count` values, a multiple of the number of lanes (FitAll handles the rest), and
+// adds the result to `fit`. kStore: also writes `integers` and `positions`; positions count from
+// `first`.
 template <bool kStore, typename T>
 HWY_INLINE AlpFit<T> Fit(const T* values, size_t count, size_t first, AlpPair pair, AlpFit<T> fit,
                          typename AlpTraits<T>::Integer* integers, uint16_t* positions) {
@@ -136,11 +137,11 @@ HWY_INLINE AlpFit<T> Fit(const T* values, size_t count, size_t first, AlpPair pa
   for (size_t i = 0; i < count; i += lanes) {
     const auto value = hn::LoadU(d, values + i);
     const auto scaled = hn::Mul(hn::Mul(value, scale), unscale);
-    // NaN compares false. + 0.0 turns -0.0 into what the integer 0 gives.
+    // NaN compares false. Adding 0.0 turns -0.0 into 0.0, which is what the integer 0 decodes to.
     const auto in_range = hn::Lt(hn::Abs(scaled), limit);
     const auto rounded = hn::Add(hn::Round(scaled), hn::Zero(d));
     const auto back = hn::Mul(hn::Mul(rounded, power), inverse);
-    // Bits, so that -0.0 is not 0.0.
+    // Compare bits, so that -0.0 differs from 0.0.
     const auto same =
         hn::RebindMask(d, hn::Eq(hn::BitCast(d_integer, back), hn::BitCast(d_integer, value)));
     const auto good = hn::And(in_range, same);
@@ -170,13 +171,13 @@ template <bool kStore, typename T>
 HWY_INLINE AlpFit<T> FitAll(std::span<const T> values, AlpPair pair,
                             typename AlpTraits<T>::Integer* integers, uint16_t* positions) {
   using Traits = AlpTraits<T>;
-  constexpr size_t kPadding = 64 / sizeof(T);  // a multiple of every vector's lanes
+  constexpr size_t kPadding = 64 / sizeof(T);  // a multiple of the lanes of every vector
   AlpFit<T> fit = {Traits::kLimit, -Traits::kLimit, 0};
   const size_t whole = values.size() / kPadding * kPadding;
   fit = Fit<kStore>(values.data(), whole, 0, pair, fit, integers, positions);
   const size_t rest = values.size() - whole;
   if (rest == 0) return fit;
-  // Zeros fit any pair, but they would widen the range: the last value, again and again.
+  // Pad with copies of the last value. Zeros would fit any pair too, but could widen the range.
   T padded[kPadding];
   typename Traits::Integer padded_integers[kPadding];
   uint16_t padded_positions[kPadding + 1];

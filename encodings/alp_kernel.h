@@ -1,8 +1,8 @@
-// The arithmetic of ALP on whole vectors (alp.h): from packed integers to floats and back.
+// The arithmetic of ALP on whole vectors (alp.h): packed integers to floats and back.
 //
 // A float v is stored as the integer i with v == (i * P[f]) * N[e], where P[k] is 10^k and N[k] is
-// 10^-k, each the float nearest to the decimal literal. The two products, in this order and in the
-// type's own precision, are the format.
+// 10^-k, each rounded to the nearest float. The format requires these two products, in this order
+// and in the type's own precision.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct AlpTraits<float> {
   using Integer = int32_t;
   using Unsigned = uint32_t;
   static constexpr int kMaxExponent = 10;
-  static constexpr float kLimit = 0x1p31f;  // scaled values of this magnitude fit no Integer
+  static constexpr float kLimit = 0x1p31f;  // scaled values this large fit no Integer
   static constexpr std::array<float, 11> kPowers = {1e0f, 1e1f, 1e2f, 1e3f, 1e4f, 1e5f,
                                                     1e6f, 1e7f, 1e8f, 1e9f, 1e10f};
   static constexpr std::array<float, 11> kInverses = {1e-0f, 1e-1f, 1e-2f, 1e-3f, 1e-4f, 1e-5f,
@@ -39,23 +39,25 @@ struct AlpTraits<double> {
       1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16, 1e-17, 1e-18};
 };
 
-// Which power a vector's integers are multiplied with.
+// Selects the powers of ten for a vector: its integers are multiplied by P[factor], then by
+// N[exponent].
 struct AlpPair {
   uint8_t exponent = 0;
   uint8_t factor = 0;  // at most the exponent
   bool operator==(const AlpPair&) const = default;
 };
 
-// Decodes `count` integers of `width` bits, the first of them at packed[0], each plus `frame`
-// (wrapping), to `out`. Bytes behind the integers may be read as far as `packed` goes.
-// Preconditions: PackedBytes(count, width) <= packed.size(); width and pair within the type's
-// range.
+// Unpacks `count` integers of `width` bits from the front of `packed`, adds `frame` to each
+// (wrapping around) and writes the floats that they stand for to `out`. May read bytes of `packed`
+// after the integers. Preconditions: PackedBytes(count, width) <= packed.size(); width and pair are
+// within the type's range.
 template <typename T>
 void AlpDecode(std::span<const uint8_t> packed, int width, typename AlpTraits<T>::Integer frame,
                AlpPair pair, T* out, size_t count);
 
-// What a pair makes of some values: the smallest and the largest integer (as floats, exact; the
-// smallest is the larger of both if there is none), and how many values no integer gives back.
+// The result of a pair for some values: the smallest and the largest integer, as floats, which are
+// exact (smallest > largest if no value has an integer), and the number of values that no integer
+// restores exactly.
 template <typename T>
 struct AlpFit {
   T smallest;
@@ -65,9 +67,9 @@ struct AlpFit {
 template <typename T>
 AlpFit<T> AlpTry(std::span<const T> values, AlpPair pair);
 
-// The same, with the integers of all values in `integers` and the indexes of the exceptions, whose
-// integers are arbitrary, in `positions`; room for values.size() in both. Precondition:
-// values.size() <= 65,536.
+// Like AlpTry, but also writes the integers of all values to `integers` and the indexes of the
+// exceptions to `positions`. The integers of exceptions are undefined. Both arrays have space for
+// values.size() elements. Precondition: values.size() <= 65,536.
 template <typename T>
 AlpFit<T> AlpEncode(std::span<const T> values, AlpPair pair,
                     typename AlpTraits<T>::Integer* integers, uint16_t* positions);

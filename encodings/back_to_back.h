@@ -1,6 +1,6 @@
-// Copying many short values out of memory where they lie back to back, as those of a block do:
-// there, what follows a value may be read with it, and no copy's length needs a branch. Internal to
-// encodings.
+// Fast copying of many short values that lie back to back in memory, as the values of a block do.
+// The bytes after a value can then be read too, so that copies have a fixed length and need no
+// branch. Internal to encodings.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 
 namespace cfile::encodings {
 
-// The values begin, begin + 1, ... end - 1, which lie back to back up to `bytes_end`.
+// The values [begin, end), which lie back to back and end at `bytes_end`.
 struct BackToBack {
   size_t end;
   const char* bytes_end;
 };
-// Of those from `begin` on: at least one, and no more than stay in the first cache until they are
-// copied. Precondition: begin < values.size().
+// Finds the values from `begin` on that lie back to back: at least one, and few enough to stay in
+// the first-level cache until they are copied. Precondition: begin < values.size().
 inline BackToBack FindBackToBack(std::span<const std::string_view> values, size_t begin) {
   constexpr size_t kMost = 512;
   const size_t most = std::min(values.size(), begin + kMost);
@@ -30,10 +30,11 @@ inline BackToBack FindBackToBack(std::span<const std::string_view> values, size_
   return {end, bytes_end};
 }
 
-// Bytes behind `to` that CopyShort may overwrite.
+// CopyShort may overwrite this many bytes from `to` on.
 inline constexpr size_t kCopyAhead = 64;
 
-// Copies a value that lies before `readable_end`.
+// Copies `value` to `to`. The bytes from the value's beginning up to `readable_end` must be
+// readable.
 inline void CopyShort(std::string_view value, const char* readable_end, uint8_t* to) {
   const uint8_t* const from = AsBytes(value).data();
   if (value.size() <= kCopyAhead &&

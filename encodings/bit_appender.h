@@ -1,4 +1,4 @@
-// Bitmaps by the word: putting bits together at any alignment. Internal to encodings.
+// Appends bits at any alignment to a bitmap, one word at a time. Internal to encodings.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,14 @@
 
 namespace cfile::encodings {
 
-// Writes a bitmap of unknown contents from its front to its end, and no byte behind the last bit.
-// The caller sees to it that the bits appended fit the bitmap.
+// Writes a bitmap, whose old contents do not matter, from front to end. Writes no byte after the
+// last bit. The caller ensures that the bitmap has space for all bits.
 class BitAppender {
  public:
   explicit BitAppender(uint8_t* out) : out_(out) {}
 
-  // The lowest `count` (0 to 56) bits of `bits`, whose other bits are 0.
+  // Appends the lowest `count` bits of `bits`. Preconditions: 0 <= count <= 56; the higher bits are
+  // 0.
   void Append(uint64_t bits, int count) {
     if (filled_ + count >= 64) {
       AppendWide(bits, count);
@@ -26,8 +27,8 @@ class BitAppender {
       filled_ += count;
     }
   }
-  // The same without a branch. Precondition: the bitmap has 8 bytes more than the whole words
-  // written so far.
+  // Same as Append, but without a branch. Precondition: 8 bytes can be written after the whole
+  // words written so far.
   void AppendWide(uint64_t bits, int count) {
     word_ |= bits << filled_;
     StoreLittleEndian(word_, out_);
@@ -53,7 +54,7 @@ class BitAppender {
     Append(pattern & LowBits(half), half);
     Append(pattern & LowBits(static_cast<int>(count) - half), static_cast<int>(count) - half);
   }
-  // The bits first, first + 1, ... first + count - 1 of `packed`.
+  // Appends the bits [first, first + count) of `packed`.
   void AppendPacked(std::span<const uint8_t> packed, uint64_t first, uint64_t count) {
     const int shift = static_cast<int>(first % 8);
     const uint8_t* p = packed.data() + first / 8;
@@ -71,7 +72,7 @@ class BitAppender {
       count -= static_cast<uint64_t>(taken);
     }
   }
-  // Writes what is left.
+  // Writes the bits that do not fill a word.
   void Finish() {
     if (filled_ > 0) std::memcpy(out_, &word_, static_cast<size_t>((filled_ + 7) / 8));
   }

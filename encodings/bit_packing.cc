@@ -7,8 +7,8 @@
 namespace cfile::encodings {
 namespace {
 
-// The group of 8 values of kWidth bits at `packed`, of which 8 bytes more than the group's kWidth
-// may be read.
+// Unpacks the 8 values of kWidth bits at `packed`. May read 8 bytes after the kWidth bytes of the
+// group.
 template <typename T, int kWidth>
 inline void UnpackGroup(const uint8_t* packed, T* out) {
   if constexpr (kWidth == 0) {
@@ -16,14 +16,14 @@ inline void UnpackGroup(const uint8_t* packed, T* out) {
   } else if constexpr (kWidth == 8 * sizeof(T)) {
     std::memcpy(out, packed, 8 * sizeof(T));
   } else if constexpr (kWidth == 1 && sizeof(T) == 1) {
-    // Each byte of `bits` keeps another bit of the packed byte; adding 0x7f carries it into the
-    // byte's top bit.
+    // Byte i of `bits` keeps only bit i of the packed byte. Adding 0x7f moves that bit to the top
+    // of its byte.
     const uint64_t bits = (*packed * 0x0101010101010101u) & 0x8040201008040201u;
     StoreLittleEndian(((bits + 0x7f7f7f7f7f7f7f7fu) >> 7) & 0x0101010101010101u,
                       reinterpret_cast<uint8_t*>(out));
   } else {
     constexpr uint64_t kMask = LowBits(kWidth);
-    for (int i = 0; i < 8; ++i) {  // unrolled by the compiler: the offsets are constants
+    for (int i = 0; i < 8; ++i) {  // the compiler unrolls this: all offsets are constants
       const int byte = i * kWidth / 8;
       const int shift = i * kWidth % 8;
       uint64_t value = LoadLittleEndian<uint64_t>(packed + byte) >> shift;
@@ -49,7 +49,7 @@ void UnpackGroups(std::span<const uint8_t> packed, T* out, size_t count) {
     out += 8;
     count -= 8;
   }
-  while (count > 0) {  // near the end of the bytes: from a copy that wide loads may overrun
+  while (count > 0) {  // near the end of the bytes: copy, so that wide loads stay in bounds
     uint8_t padded[kWidth + 8] = {};
     T group[8];
     const size_t taken = count < 8 ? count : 8;
@@ -97,8 +97,8 @@ template <typename T>
 void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* out, size_t count) {
   assert(0 <= width && width <= static_cast<int>(8 * sizeof(T)));
   assert(PackedBytes(first + count, width) <= packed.size());
-  // A group begins on a byte; values before the first group boundary come one by one, unless each
-  // value is on a byte anyway.
+  // A group begins at a byte boundary. Values before the first group are unpacked one by one,
+  // unless every value begins at a byte boundary.
   if (width % 8 != 0) {
     for (; first % 8 != 0 && count > 0; ++first, --count)
       *out++ = static_cast<T>(UnpackOne(packed, width, first));

@@ -1,10 +1,11 @@
-// BIT_SHUFFLE: the bits of the values transposed, then LZ4 (cfile/FORMAT.md, BIT_SHUFFLE):
+// BIT_SHUFFLE: the bits of the values are transposed, then compressed with LZ4 (cfile/FORMAT.md,
+// BIT_SHUFFLE):
 //
-//   block := first ordinal, count, size of the block, count rounded up to a multiple of 8, bytes of
-//   an element, fixed32 each · chunks
-//   chunk := size of what follows, 4 bytes, big-endian · LZ4 block of the chunk's rows of bits
+//   block := first ordinal, count, size of the block in bytes, count rounded up to a multiple of 8,
+//            size of an element in bytes (fixed32 each) · chunks
+//   chunk := size of the LZ4 block, 4 bytes, big-endian · LZ4 block of the chunk's rows of bits
 //
-// UINT32 is stored in 1, 2 or 4 bytes an element, by the block's largest value.
+// An element of UINT32 has 1, 2 or 4 bytes, as the block's largest value requires.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +19,14 @@
 namespace cfile::encodings {
 
 inline constexpr size_t kBitShuffleHeaderBytes = 20;
-// What a chunk that is not the last holds, before compression: with elements of a power of two
-// bytes, a power of two of them.
+// Uncompressed bytes of a chunk, except the last. The number of elements of a chunk is a power of
+// two if the size of an element is.
 inline constexpr size_t kBitShuffleChunkBytes = 8192;
 
-// The registry's row for BIT_SHUFFLE: numbers of any width. Only where LZ4 is built in.
+// The registry's row for BIT_SHUFFLE: numbers of any width. Available only if LZ4 is built in.
 //
-// Decoders decode a chunk when a value of it is asked for, and keep all chunks of the block in
-// hand, or as many as 1 MiB or 4 times the block's bytes hold; Borrow points at them.
+// A decoder decodes a chunk when one of its values is read. It keeps decoded chunks in memory: at
+// most 1 MiB or 4 times the block's bytes, whichever is larger. Borrow returns pointers into them.
 struct BitShuffleCodec {
   static constexpr Encoding kEncoding = Encoding::kBitShuffle;
   static constexpr std::string_view kName = "bit-shuffle";
@@ -33,7 +34,8 @@ struct BitShuffleCodec {
     return PhysicalType::kInt8 <= type && type <= PhysicalType::kDouble &&
            type != PhysicalType::kInt96;
   }
-  // Bytes that LZ4 cannot compress become a few more; up to 7 elements fill the last row.
+  // LZ4 adds a few bytes to data that it cannot compress; up to 7 elements of padding fill the last
+  // row.
   static constexpr uint32_t kWorstExtraBytesPerValue = 1;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 192;
   static constexpr ScanCost kScanCost{.byte = 300};

@@ -15,7 +15,7 @@
 namespace cfile::encodings {
 namespace {
 
-// Decoded values that are kept of a block whose bytes do not earn more.
+// Decoded bytes that are kept of any block; large blocks may keep more (MakeSlots).
 constexpr size_t kWindowBytes = size_t{1} << 20;
 
 template <typename T>
@@ -73,7 +73,7 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
     const size_t wanted = std::min<size_t>(max, this->count_ - this->position_);
     if (wanted == 0) return {};
     const auto values = Decoded(this->position_, wanted);
-    if (!values.ok()) return {};  // Read will say why
+    if (!values.ok()) return {};  // Read reports the error
     this->position_ += static_cast<uint32_t>(values->size());
     return *values;
   }
@@ -86,8 +86,8 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
       if (!value.ok()) status = value.status();
       return value.ok() && KeyLess<T>(value->front(), key);
     };
-    // The last chunk whose first value is less has the first value that is not, or the next one
-    // begins with it.
+    // The first value >= key is in the last chunk whose first value is less, or is the first value
+    // of the next chunk.
     const uint32_t chunks = this->count_ == 0 ? 0 : num_chunks();
     const uint32_t behind = chunks == 0 ? 0 : FindLowerBound(chunks, [&](uint32_t chunk) {
       return less(chunk << chunk_shift_);
@@ -113,8 +113,8 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
  private:
   uint32_t num_chunks() const { return static_cast<uint32_t>(chunk_ends_.size()); }
 
-  // Where the chunks end; they must be as many as the values need and fill the block. Each takes
-  // bytes of it, so their number is earned.
+  // Finds the ends of the chunks. There must be as many chunks as the values need, and they must
+  // fill the block. Each chunk takes bytes of the block, which bounds the memory for their ends.
   absl::Status FindChunks(ByteReader& reader) {
     const uint64_t needed = (uint64_t{padded_} + (uint64_t{1} << chunk_shift_) - 1) >> chunk_shift_;
     chunk_ends_.clear();
@@ -145,8 +145,8 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
     capacity_ = needed;
   }
 
-  // The values from `position` on that lie side by side, at least 1 and at most `max`, decoded if
-  // they are not yet. Precondition: max > 0, position + max <= count_.
+  // Returns values from `position` on that are contiguous in memory, at least 1 and at most `max`.
+  // Decodes their chunks if necessary. Preconditions: max > 0; position + max <= count_.
   absl::StatusOr<std::span<const T>> Decoded(uint32_t position, size_t max) {
     const uint32_t first = position >> chunk_shift_;
     const auto last = static_cast<uint32_t>((position + max - 1) >> chunk_shift_);
@@ -199,12 +199,12 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
   static constexpr uint32_t kNoChunk = UINT32_MAX;
 
   std::span<const uint8_t> block_;
-  uint32_t width_ = 0;  // bytes of an element
+  uint32_t width_ = 0;  // size of an element in bytes
   uint32_t padded_ = 0;
-  int chunk_shift_ = 0;               // log2 of a chunk's elements
-  std::vector<uint32_t> chunk_ends_;  // in the block
+  int chunk_shift_ = 0;               // log2 of the elements of a chunk
+  std::vector<uint32_t> chunk_ends_;  // offsets in the block
 
-  // Decoded chunks: chunk c is in slot c % num_slots_, if slots_ says so.
+  // Decoded chunks: chunk c is in slot c % num_slots_ if slots_[c % num_slots_] == c.
   uint32_t num_slots_ = 0;
   std::vector<uint32_t> slots_;
   std::unique_ptr<T[]> values_;

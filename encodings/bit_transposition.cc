@@ -17,8 +17,9 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Between one stream of bytes (byte j of all values) and its 8 rows: a row's bits are a mask of the
-// bytes' lanes. Each returns how many values it did; the last few are left.
+// Convert between one stream of bytes (byte j of all values) and its 8 rows, one vector at a time:
+// bit b of all lanes, as a mask, is a part of row b. Both return the number of values converted;
+// the caller converts the last few.
 
 #if HWY_TARGET != HWY_SCALAR
 
@@ -71,8 +72,8 @@ namespace {
 HWY_EXPORT(BytesToRows);
 HWY_EXPORT(RowsToBytes);
 
-// Bit 8r + c of a word becomes bit 8c + r: squares of 1, 2 and 4 bits change places across the
-// diagonal.
+// Transposes a matrix of 8 x 8 bits: bit 8r + c becomes bit 8c + r. Swaps squares of 1, 2 and 4
+// bits across the diagonal.
 uint64_t TransposeSquare(uint64_t x) {
   const auto swap = [&x](int distance, uint64_t upper) {
     const uint64_t change = (x ^ (x >> distance)) & upper;
@@ -84,8 +85,9 @@ uint64_t TransposeSquare(uint64_t x) {
   return x;
 }
 
-// If each of the 8 rows is all zeros or all ones, all bytes are the same: that of the high bytes of
-// most columns. Random rows are told by their first bytes.
+// Returns true and sets `byte` if each of the 8 rows is all zeros or all ones: all values then have
+// the same byte. This is common for the high bytes of numbers. Rows of random bits fail at their
+// first byte.
 bool AreUniform(const uint8_t* rows, size_t row_bytes, uint8_t& byte) {
   unsigned bits = 0;
   for (unsigned bit = 8; bit-- > 0;) {

@@ -1,5 +1,5 @@
-// The transposition of BIT_SHUFFLE: bit b of byte j of all values lies in row 8j + b, and the rows
-// follow one another.
+// The transposition of BIT_SHUFFLE: row 8j + b holds bit b of byte j of all values. The rows lie
+// one after another.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace cfile::encodings {
 
-// `count` values of `width` bytes each, back to back at `values`, to or from 8 * width rows of
-// count / 8 bytes each: value i is bit i % 8 of byte i / 8 of its rows, bit 0 being the least
-// significant. Touches exactly those bytes, which must not overlap. Precondition: count is a
-// multiple of 8; width > 0; count * width <= kMaxTransposedBytes.
+// Convert `count` values of `width` bytes each, back to back at `values`, to or from 8 * width rows
+// of count / 8 bytes each. Value i is bit i % 8 of byte i / 8 of each row; bit 0 is the least
+// significant. Input and output must not overlap. No other bytes are read or written.
+// Preconditions: count is a multiple of 8; width > 0; count * width <= kMaxTransposedBytes.
 void TransposeBits(const uint8_t* values, size_t count, size_t width, uint8_t* rows);
 void UntransposeBits(const uint8_t* rows, size_t count, size_t width, uint8_t* values);
 

@@ -1,8 +1,8 @@
-// Bit-packed values to the lanes of vectors, for kernels that go on with them there: included once
-// per target by files that are compiled for each.
+// Unpacks bit-packed values into the lanes of vectors, for kernels that continue to work on the
+// vectors. Files that are compiled for several targets include this file once per target.
 //
-// A group of 8 values of `width` bits begins on a byte and takes `width` bytes. A vector gets the
-// bytes of each of its values by a shuffle, then shifts and masks all of them at once.
+// A group of 8 values of `width` bits begins at a byte boundary and takes `width` bytes. A shuffle
+// gives each lane the bytes of its value; then one shift and one mask extract all values.
 
 #include <array>
 #include <cstddef>
@@ -21,9 +21,10 @@
 #define CFILE_ENCODINGS_BIT_UNPACKING_SHAPES
 namespace cfile::encodings {
 
-// How the 8 values of a group come from its bytes: which bytes of its block each lane gets, and how
-// far the value's first bit lies in them. Blocks of 16 bytes are loaded from the byte on where the
-// first of their values begins. Tables, since a page has another width every 1,024 values.
+// How to unpack the 8 values of a group. A block of 16 bytes is loaded for every 16 bytes of lanes,
+// beginning with the byte that holds the first bit of the block's first value. `picks` selects the
+// bytes of the block for each lane; `shifts` is the position of the value's first bit in them.
+// These are tables because the width may change every 1,024 values.
 template <typename Lane>
 struct UnpackShape {
   alignas(64) uint8_t picks[8 * sizeof(Lane)];
@@ -49,7 +50,7 @@ inline constexpr auto kUnpackShapes = MakeUnpackShapes<Lane>();
 }  // namespace cfile::encodings
 #endif  // CFILE_ENCODINGS_BIT_UNPACKING_SHAPES
 
-// Whether this target has the vectors below; the scalar code serves the others.
+// Whether this target has the vectors below. Other targets use scalar code.
 #undef CFILE_UNPACK_SIMD
 #define CFILE_UNPACK_SIMD \
   (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 && !HWY_HAVE_SCALABLE)
@@ -62,15 +63,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if CFILE_UNPACK_SIMD
 inline constexpr size_t kUnpackVectorBytes = HWY_MAX_BYTES >= 32 ? 32 : 16;
 
-// Values of up to 8 * sizeof(Lane) - 7 bits, which with the bits before them on their first byte
-// still fit a lane. Lane is uint32_t or uint64_t.
+// Unpacks values of at most 8 * sizeof(Lane) - 7 bits: such a value fits in a lane together with
+// the bits that precede it in its first byte. Lane is uint32_t or uint64_t.
 template <typename Lane>
 class GroupUnpacker {
  public:
   using D = hn::FixedTag<Lane, kUnpackVectorBytes / sizeof(Lane)>;
   using V = hn::Vec<D>;
   static constexpr size_t kLanes = kUnpackVectorBytes / sizeof(Lane);
-  static constexpr size_t kVectors = 8 / kLanes;  // of a group
+  static constexpr size_t kVectors = 8 / kLanes;  // vectors of a group
   static constexpr int kMaxWidth = 8 * static_cast<int>(sizeof(Lane)) - 7;
 
   explicit HWY_INLINE GroupUnpacker(int width)
@@ -84,10 +85,10 @@ class GroupUnpacker {
     for (size_t block = 0; block < 8 / kBlockLanes; ++block) begins_[block] = BlockBegin(block);
   }
 
-  // Bytes that Unpack may read from a group's first on.
+  // The number of bytes that Unpack may read, counted from the first byte of a group.
   size_t readable_bytes() const { return BlockBegin(8 / kBlockLanes - 1) + 16; }
 
-  // The values vector * kLanes, ... of the group at `group`.
+  // Unpacks the values from vector * kLanes on of the group at `group`, kLanes of them.
   HWY_INLINE V Unpack(const uint8_t* group, size_t vector) const {
     const hn::FixedTag<uint8_t, 16> d_block;
 #if HWY_MAX_BYTES >= 32
@@ -102,7 +103,8 @@ class GroupUnpacker {
 
  private:
   using D8 = hn::FixedTag<uint8_t, kUnpackVectorBytes>;
-  // Shuffles stay within blocks of 16 bytes, each of which is loaded from where its values begin.
+  // A shuffle works within blocks of 16 bytes; each block is loaded from where its first value
+  // begins.
   static constexpr size_t kBlockLanes = 16 / sizeof(Lane);
 
   size_t BlockBegin(size_t block) const { return block * kBlockLanes * group_bytes_ / 8; }

@@ -1,8 +1,9 @@
-// What every encoding of data blocks implements: an encoder that fills one block after another and
-// a decoder that opens one.
+// The interfaces that every encoding of data blocks implements: BlockEncoder makes one block after
+// another, BlockDecoder reads one block at a time.
 //
-// Neither knows files, nulls or compression. One virtual call serves a batch, never a value. All of
-// it is thread-compatible: an object may be used by one thread at a time.
+// Both know nothing of files, nulls or compression. One virtual call handles a batch of values,
+// never a single value. The classes are thread-compatible: only one thread at a time may use an
+// object, unless the comment of its class says more.
 #pragma once
 
 #include <algorithm>
@@ -24,65 +25,69 @@
 
 namespace cfile::encodings {
 
-// The values that a dictionary has at most, where nothing else is said. A reader takes 16 bytes of
-// memory for each.
+// Default limit for the number of values in a dictionary. A reader needs 16 bytes of memory for
+// each.
 inline constexpr size_t kMaxDictionaryValues = size_t{1} << 22;
 
 struct EncoderOptions {
-  // An encoder says that its block is full when about this many bytes are encoded.
+  // Target size of a block: an encoder reports its block as full at about this many encoded bytes.
   size_t block_size_bytes = 256 * 1024;
-  // PREFIX: values between two restart points, at least 1.
+  // PREFIX: values from one restart point to the next, at least 1.
   uint32_t restart_interval = 16;
   // Bytes of one value of kFixedBytes; 0 for other types.
   uint32_t type_length = 0;
   // Ends blocks and runs exactly where Apache Kudu's writer ends them (cfile/FORMAT.md, Kudu's own
-  // writer), for byte-identical files.
+  // writer), so that files are byte-identical to Kudu's.
   bool kudu_exact = false;
-  // RLE_DICTIONARY: a block for whose values the dictionary's page would grow beyond this has no
-  // codes. At most 2^32 - 2.
+  // RLE_DICTIONARY: limit for the size of the dictionary's page, at most 2^32 - 2. A block whose
+  // values would make the page larger is stored without codes.
   size_t max_dictionary_bytes = size_t{1} << 20;
-  // DICT, RLE_DICTIONARY: a block that would give the dictionary more values than this has no
-  // codes. At most 2^31 - 1.
+  // DICT, RLE_DICTIONARY: limit for the number of values in the dictionary, at most 2^31 - 1. A
+  // block that would add more is stored without codes.
   size_t max_dictionary_values = kMaxDictionaryValues;
-  // A block of two or more values takes at most this many bytes, skip table included, and so does
-  // DICT's dictionary. At least twice block_size_bytes, unless whole_records is set.
+  // Limit for the size of a block (skip table included) and of DICT's dictionary, if they have two
+  // or more values. At least twice block_size_bytes, unless whole_records is set.
   size_t max_block_size_bytes = SIZE_MAX;
-  // The caller ends blocks where records end, and block_size_bytes is the size that a block must
-  // not reach. Pages take more values before encoding; the caller checks what they became.
+  // The caller ends blocks where records end, and blocks must stay below block_size_bytes. Encoders
+  // of Parquet pages take more values than that before they encode them; the caller must check the
+  // size of the finished block.
   bool whole_records = false;
-  // Of Parquet's encodings: whether blocks get skip tables. Without them their bytes are the same.
+  // Parquet's encodings: whether blocks get skip tables. The other bytes of a block are the same
+  // either way, except that RLE_DICTIONARY counts the skip table when it chooses an encoding for a
+  // block without codes.
   bool skip_tables = true;
 };
 
-// About what a scan takes to decode an encoding's values, in picoseconds of one core: so much for
-// each number or string, and for each byte of the decoded values (a bool and a view have none).
-// What is pointed at where it lies takes none. It orders encodings for automatic choice and was
-// measured once, with the data of tests/benchmarks: no promise.
+// Estimated time that a scan needs to decode values, in picoseconds of one core: `number` or
+// `string` for each value, plus `byte` for each byte of the decoded values (1 byte for a bool; only
+// the contents of strings, not their views). Values that a scan uses in place cost nothing.
+// Automatic choice of an encoding compares these costs. They were measured once, with the data of
+// tests/benchmarks, and are no promise.
 struct ScanCost {
   uint32_t number = 0;
   uint32_t string = 0;
   uint32_t byte = 0;
-  // A key is found by decoding many values, not where they lie.
+  // A search by key must decode many values: it cannot compare them in place.
   bool decodes_to_search = false;
 };
 
-// A finished block: a value that the encoder hands on and keeps nothing of.
+// A finished block. The encoder keeps no reference to its bytes.
 struct EncodedBlock {
   ByteWriter bytes;
-  // Where a decoder may begin inside a block that can otherwise be read from its front only; empty:
-  // none is needed. Its layout is part of the encoding (cfile/FORMAT.md).
+  // Positions where a decoder can begin, for encodings that can otherwise only be read from the
+  // front. Empty: no table. Its layout is part of the encoding (cfile/FORMAT.md).
   ByteWriter skip_table;
   uint32_t count = 0;
-  // What the block is encoded with, where that is not the encoder's own encoding (a dictionary that
-  // does not pay); kAuto: its own.
+  // The encoding of this block, if it differs from the encoder's own (for example, codes would not
+  // save anything). kAuto: the encoder's own encoding.
   Encoding encoding = Encoding::kAuto;
-  // Where fixed-width values lie back to back, if they do, so that a file may align them and a
-  // reader point at them: bytes from the block's start.
+  // Offset in `bytes` of fixed-width values that lie back to back, if there are such values. A file
+  // may then align them, so that a reader can use them in place.
   std::optional<uint32_t> aligned_values_offset;
-  // Whether a file that compresses should try to compress this block.
+  // Whether a file with compression should try to compress this block.
   bool compressible = true;
 
-  // Begins a further block in the same memory.
+  // Empties the block and keeps its memory.
   void Clear() {
     bytes.Clear();
     skip_table.Clear();
@@ -93,32 +98,34 @@ struct EncodedBlock {
   }
 };
 
-// What makes seeks in one block fast where its layout does not: places to begin at, keys to search
-// without touching the block. Built once (BlockDecoder::BuildSeekIndex), kept in memory beside the
-// block, handed to each decoder that opens on it. Immutable, shared by decoders and threads.
+// Speeds up seeks in one block whose layout makes them slow: holds positions to begin at, or keys
+// that can be searched without reading the block. BlockDecoder::BuildSeekIndex builds it once; the
+// caller keeps it in memory and passes it to every decoder that opens the same block
+// (BlockView::seek_index). Immutable: decoders and threads may share it.
 class SeekIndex {
  public:
   virtual ~SeekIndex() = default;
   virtual size_t memory_usage_bytes() const = 0;
 };
 
-// `index` as a Kind, or nullptr if it is none.
+// Casts `index` to Kind. Returns nullptr if `index` is null or of another class.
 template <typename Kind>
 const Kind* OfKind(const SeekIndex* index) {
   const bool is_one = index != nullptr && typeid(*index) == typeid(Kind);
   return is_one ? static_cast<const Kind*>(index) : nullptr;
 }
 
-// A block to decode. Blocks of Kudu's encodings say their count and first ordinal themselves and
-// ignore those given here; blocks of numbers from kFirstExtendedNumber on are the bytes of a
-// Parquet page, which says neither.
+// A block to decode. It does not own the bytes. Blocks of Kudu's encodings store their own count
+// and first ordinal; `count` and `first_ordinal` are then ignored. Blocks of Parquet's encodings
+// (numbers from kFirstExtendedNumber on) are the bytes of a Parquet page, which stores neither.
 struct BlockView {
   BlockView() = default;
-  // Bytes that say all themselves.
+  // A block of Kudu's encodings, which stores its own count and first ordinal.
   template <typename Bytes>
   requires std::convertible_to<Bytes, std::span<const uint8_t>> BlockView(const Bytes& block)
       : bytes(block) {}  // NOLINT: a span is a view
-  // What an encoder made of the values from `ordinal` on. `block` must outlive the view.
+  // A block that an encoder has finished; `ordinal` is that of its first value. `block` must
+  // outlive the view.
   BlockView(const EncodedBlock& block, uint64_t ordinal)
       : bytes(block.bytes.span()),
         skip_table(block.skip_table.span()),
@@ -129,14 +136,14 @@ struct BlockView {
   std::span<const uint8_t> skip_table;
   uint32_t count = 0;
   uint32_t first_ordinal = 0;
-  // What BuildSeekIndex of a decoder of the same type and encoding made of these bytes, or nullptr;
-  // outlives the view. (One of another kind is ignored; one of other bytes gives wrong answers, and
-  // is safe.)
+  // The result of BuildSeekIndex for the same bytes, type and encoding, or nullptr. Must outlive
+  // the view. An index of another class is ignored. An index of other bytes leads to wrong answers,
+  // but not to undefined behaviour.
   const SeekIndex* seek_index = nullptr;
 };
 
-// What the blocks of a file share: the values that a dictionary encoding's codes stand for.
-// Immutable, shared by decoders and threads.
+// The values that the codes of a dictionary encoding stand for. All blocks of a file share them.
+// Immutable: decoders and threads may share it.
 class Dictionary {
  public:
   virtual ~Dictionary() = default;
@@ -148,8 +155,8 @@ struct DecoderOptions {
 
   // Bytes of one value of kFixedBytes; 0 for other types.
   uint32_t type_length;
-  // Of the file or column chunk, for encodings that have one; made by LoadDictionary for the same
-  // encoding and type, or ReadParquetDictionaryPage for the same type.
+  // The dictionary of the file or column chunk, for encodings that have one. Made by LoadDictionary
+  // for the same encoding and type, or by ReadParquetDictionaryPage for the same type.
   std::shared_ptr<const Dictionary> dictionary;
 };
 
@@ -159,122 +166,127 @@ class BlockEncoder {
  public:
   virtual ~BlockEncoder() = default;
 
-  // Takes values from the front of `values` until the block is full or none is left; returns how
-  // many it took. Takes at least one unless the block is full or `values` is empty. Copies what it
-  // takes. Preconditions: for kFixedBytes each is of type_length bytes; those of a block take less
-  // than 2^32 bytes.
+  // Copies values from the front of `values` into the block until the block is full or no value is
+  // left. Returns how many values it took: at least one, unless the block is full or `values` is
+  // empty. Preconditions: each value of kFixedBytes has type_length bytes; the values of a block
+  // take less than 2^32 bytes.
   virtual size_t Append(std::span<const T> values) = 0;
 
-  // No further value goes into this block: Finish it. (A non-empty block only.)
+  // True if the block takes no more values: call Finish. A block without values is never full.
   virtual bool full() const = 0;
 
-  // The block should end soon, because the dictionary that it needs is filling up. Only with
-  // EncoderOptions::whole_records.
+  // True if the block should end soon because its dictionary is filling up. Differs from full()
+  // only with EncoderOptions::whole_records.
   virtual bool nearly_full() const { return full(); }
 
-  // Values in the block so far, and about how many bytes Finish would make of them.
+  // The number of values in the block so far, and approximately how many bytes Finish would make of
+  // them.
   virtual uint32_t count() const = 0;
   virtual size_t size_bytes() const = 0;
 
-  // Bytes of memory that it keeps from block to block beside its buffers: a dictionary.
+  // Bytes of memory that the encoder keeps from block to block in addition to its buffers (a
+  // dictionary).
   virtual size_t retained_bytes() const { return 0; }
 
-  // Completes the block, whose first value has this ordinal in its file (cut to 32 bits, as the
-  // format stores it), and moves it into `block`, whose memory is reused. The encoder is then
-  // empty. A block of no values is valid.
+  // Completes the block and moves it into `block`, whose memory is reused. `first_ordinal` is the
+  // ordinal in the file of the block's first value; the format stores its low 32 bits. The encoder
+  // is empty afterwards. A block without values is valid.
   virtual void Finish(uint64_t first_ordinal, EncodedBlock& block) = 0;
 
-  // Appends the dictionary of all blocks finished so far to `out` and returns true, if the encoding
-  // has one and a block needs it. Called once, after the last block.
+  // Appends the dictionary of all blocks finished so far to `out` and returns true. Returns false
+  // if the encoding has no dictionary or no block needs it. Call once, after the last block.
   virtual bool FinishDictionary(ByteWriter& /*out*/) { return false; }
 };
 
-// Where the first value not less than a key stands.
+// The position of the first value that is not less than a key.
 struct LowerBound {
   uint32_t position = 0;  // count() if all values are less
   bool exact = false;     // the value there equals the key
 };
 
-// The most values that one Read or ReadPacked yields.
+// The largest number of values that one call of Read or ReadPacked returns.
 inline constexpr size_t kMaxBatchValues = 65536;
 
-// Decodes one block at a time. Open, then read forwards or seek; open again for the next block
-// (buffers are kept).
+// Decodes one block at a time. Open a block, then read forwards or seek. Open again for the next
+// block; the decoder keeps its buffers.
 //
-// After an error of SeekTo, SeekToKey, Read or ReadPacked (each: kDataLoss, the block is damaged)
-// the decoder is good for more: position() says where it stands, which may be anywhere; Read gives
-// the values from there or fails again, and SeekTo goes elsewhere. After one of Open it is as on an
-// empty block.
+// Errors: SeekTo, SeekToKey, Read and ReadPacked return kDataLoss if the block is damaged. The
+// decoder can still be used, but position() may have changed: Read returns the values from there or
+// fails again, and SeekTo moves to another position. After a failed Open the decoder behaves as on
+// an empty block.
 //
-// Memory: a decoder's own buffers are bounded by a small multiple of the block's bytes plus the
-// values of one batch (kMaxBatchValues), never by a count the bytes do not earn. Nothing outside
-// the block's bytes is read.
+// Memory: a decoder's buffers take at most a small multiple of the block's bytes plus the values of
+// one batch (kMaxBatchValues). They never depend on a count that the block's bytes do not prove. A
+// decoder reads no byte outside the block.
 template <typename T>
 class BlockDecoder {
  public:
   virtual ~BlockDecoder() = default;
 
-  // Opens on `block`, whose bytes must stay valid and unchanged until the next Open or the end.
-  // Checks in time independent of the number of values where the layout allows it; the rest is
-  // checked as it is read. kDataLoss: the block is damaged.
+  // Opens `block`. Its bytes must stay valid and unchanged until the next Open or the end of the
+  // decoder. Takes a time independent of the number of values where the layout allows it; the rest
+  // is checked when it is read. kDataLoss: the block is damaged.
   virtual absl::Status Open(const BlockView& block) = 0;
 
-  // Values in the block; the ordinal of its first one as the block says (its low 32 bits); the
-  // position that Read continues at.
+  // The number of values in the block; the low 32 bits of the ordinal of its first value, as the
+  // block or the BlockView gives them; the position of the value that Read returns next.
   uint32_t count() const { return count_; }
   uint32_t first_ordinal() const { return first_ordinal_; }
   uint32_t position() const { return position_; }
 
-  // Goes to `position`. Precondition: position <= count().
+  // Moves to `position`. Precondition: position <= count().
   virtual absl::Status SeekTo(uint32_t position) = 0;
 
-  // Decodes the next values into the front of `out` and returns how many: at least 1 unless `out`
-  // is empty or the block is at its end, at most out.size(); fewer than both allow only where the
-  // values' bytes would outgrow the decoder's buffer. Views handed out are valid until the next
-  // call on this decoder, and no longer than the block's bytes. On failure `out` is unspecified.
-  // Precondition: out.size() <= kMaxBatchValues.
+  // Decodes the next values into the front of `out` and returns how many: at least 1, unless `out`
+  // is empty or no value is left, and at most out.size(). It returns fewer than possible only if
+  // the values' bytes would exceed the decoder's buffer. Views are valid until the next call on
+  // this decoder, and at most as long as the block's bytes. On failure the contents of `out` are
+  // unspecified. Precondition: out.size() <= kMaxBatchValues.
   virtual absl::StatusOr<size_t> Read(std::span<T> out) = 0;
 
-  // Strings only: decodes up to `max` next values to the end of `out` and returns how many. Fewer
-  // than max and the block allow where a PackedBudget ends, and before damage, which the next call
-  // then reports; 0, with values left, only where the next one does not fit in `out`. kDataLoss,
-  // with nothing added, where the next value, or what it is decoded together with (of its encoding:
-  // a vector, a miniblock, a chunk of lengths), is damaged. Preconditions: T is std::string_view;
-  // max <= kMaxBatchValues.
+  // Strings only: decodes up to `max` of the next values, appends them to `out` and returns how
+  // many.
+  //
+  // Returns fewer if the PackedBudget is used up, or if a later value is damaged; the next call
+  // then reports the damage. Returns 0 with values left only if the next value does not fit in
+  // `out`. kDataLoss, with nothing appended: the next value is damaged, or another value that the
+  // encoding decodes together with it (in the same vector, miniblock or chunk of lengths).
+  // Preconditions: T is std::string_view; max <= kMaxBatchValues.
   virtual absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out);
 
-  // Up to `max` next values where they lie in the block ready for use, moving past them; empty if
-  // they do not (then Read). Valid as long as the block's bytes or until the next call on this
-  // decoder, whichever is shorter.
+  // Returns up to `max` of the next values in place, without copying them, and moves past them.
+  // Empty if they are not available in place: use Read. The values are valid until the next call on
+  // this decoder, and at most as long as the block's bytes.
   virtual std::span<const T> Borrow(size_t /*max*/) { return {}; }
 
-  // If the block is one of codes: the dictionary's values, by code. Else empty. They stay as long
-  // as the dictionary.
+  // The dictionary's values, indexed by code, if this is a block of codes; empty otherwise. Valid
+  // as long as the dictionary.
   virtual std::span<const T> DictionaryValues() const { return {}; }
 
-  // As Read, but the codes: each is a place in DictionaryValues(). Precondition: that is not empty.
+  // Like Read, but returns codes: indexes into DictionaryValues(). Precondition: DictionaryValues()
+  // is not empty.
   virtual absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> /*out*/) {
     assert(false && "not a block of codes");
     return size_t{0};
   }
 
-  // Finds the first value >= `key` and goes there. Precondition: the block is in ascending KeyLess
-  // order (in a block that is not, the answer is some position, and safe).
+  // Finds the first value >= `key` and moves to it. Precondition: the block's values ascend in the
+  // order of KeyLess. If they do not, the result is some position of the block.
   virtual absl::StatusOr<LowerBound> SeekToKey(const T& key) = 0;
 
-  // SeekToKey for each of `keys`, to the front of `bounds`, with the waits for memory overlapping
-  // where the encoding can do that. Ends at any position. Precondition: bounds.size() ==
-  // keys.size().
+  // Does SeekToKey for each of `keys` and writes the results to `bounds`. Where the encoding allows
+  // it, several memory accesses are in flight at the same time. Afterwards position() is
+  // unspecified. Precondition: bounds.size() == keys.size().
   virtual absl::Status SeekToKeys(std::span<const T> keys, std::span<LowerBound> bounds);
 
-  // The values at `positions`, which ascend (equal ones may follow each other) and are less than
-  // count(), to the front of `out`; ends at any position. For values of a fixed width, not views.
-  // Precondition: out.size() == positions.size().
+  // Writes the values at `positions` to `out`. Afterwards position() is unspecified. For values of
+  // a fixed width, not for views. Preconditions: out.size() == positions.size(); the positions
+  // ascend (equal ones are allowed) and are less than count().
   virtual absl::Status Gather(std::span<const uint32_t> positions, std::span<T> out);
 
-  // Builds the index for the block that is open, which may take as long as decoding it, and moves
-  // to any position; nullptr where seeks are fast without one, or the block is damaged. This
-  // decoder itself does not use it: open again.
+  // Builds a SeekIndex for the open block, which may take as long as decoding the block. Returns
+  // nullptr if seeks are fast without an index, or if the block is damaged. Afterwards position()
+  // is unspecified. This decoder does not use the index: open the block again with it.
   virtual std::unique_ptr<const SeekIndex> BuildSeekIndex() { return nullptr; }
 
  protected:
@@ -283,7 +295,7 @@ class BlockDecoder {
   uint32_t position_ = 0;
 };
 
-// One by one: for decoders that gain nothing from more.
+// Default: one key after the other.
 template <typename T>
 absl::Status BlockDecoder<T>::SeekToKeys(std::span<const T> keys, std::span<LowerBound> bounds) {
   assert(bounds.size() == keys.size());
@@ -304,7 +316,7 @@ absl::Status BlockDecoder<T>::Gather(std::span<const uint32_t> positions, std::s
   return absl::OkStatus();
 }
 
-// By Read: for decoders whose values lie ready somewhere.
+// Default: by Read.
 template <typename T>
 absl::StatusOr<size_t> BlockDecoder<T>::ReadPacked(size_t max, PackedStrings& out) {
   assert(kIsBytes<T> && max <= kMaxBatchValues);
@@ -317,7 +329,7 @@ absl::StatusOr<size_t> BlockDecoder<T>::ReadPacked(size_t max, PackedStrings& ou
       const auto read = Read({values, std::min(std::size(values), max - done)});
       if (!read.ok()) {
         if (done == 0) return read.status();
-        break;  // the next call will see it
+        break;  // the next call reports it
       }
       size_t fitting = 0;
       while (fitting < *read && budget.Take(values[fitting].size())) ++fitting;

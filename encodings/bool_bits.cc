@@ -13,7 +13,7 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The bits of the `count` values at `values` that fill whole vectors; returns how many those are.
+// Packs those of the `count` values that fill whole vectors; returns how many values it packed.
 size_t PackWhole(const uint8_t* values, size_t count, uint8_t* out) {
 #if HWY_TARGET == HWY_SCALAR
   (void)values, (void)count, (void)out;
@@ -29,7 +29,8 @@ size_t PackWhole(const uint8_t* values, size_t count, uint8_t* out) {
 #endif
 }
 
-// The other way; 8 bytes from where a load begins are in `bits`.
+// Unpacks the bits that fill whole vectors, at most `count`; returns how many. Each load of 8 bytes
+// stays within `bits`.
 size_t UnpackWhole(std::span<const uint8_t> bits, uint8_t* out, size_t count) {
 #if HWY_TARGET == HWY_SCALAR
   (void)bits, (void)out, (void)count;
@@ -39,7 +40,8 @@ size_t UnpackWhole(std::span<const uint8_t> bits, uint8_t* out, size_t count) {
   const hn::Repartition<uint64_t, decltype(d)> d64;
   const size_t lanes = hn::Lanes(d);
   if (lanes > 64) return 0;
-  // Each lane takes the byte that holds its bit from the 8 that every half block has.
+  // Every 8 bytes of the vector hold the same 8 bytes of bits. Lane i takes byte i / 8, which holds
+  // its bit.
   const auto byte = hn::ShiftRight<3>(hn::Iota(d, 0));
   const auto bit = hn::BitCast(d, hn::Set(d64, 0x8040201008040201u));
   const auto one = hn::Set(d, 1);

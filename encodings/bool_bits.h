@@ -1,4 +1,4 @@
-// Bools, one a byte, to bits and back: least significant bit first.
+// Converts bools, one per byte, to bits and back. The least significant bit is the first.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace cfile::encodings {
 
-// Bytes of `count` bits.
+// The number of bytes that hold `count` bits.
 constexpr uint64_t BitmapBytes(uint64_t count) { return count / 8 + (count % 8 != 0); }
 
-// Appends BitmapBytes(values.size()) bytes; the bits behind the last value are 0.
+// Appends BitmapBytes(values.size()) bytes to `out`. The bits after the last value are 0.
 void PackBools(std::span<const bool> values, ByteWriter& out);
 
-// Writes the bits first, first + 1, ... first + count - 1 to `out`. Reads no byte outside `bits`.
-// Precondition: BitmapBytes(first + count) <= bits.size().
+// Writes the bits [first, first + count) to `out`. Reads no byte outside `bits`. Precondition:
+// BitmapBytes(first + count) <= bits.size().
 void UnpackBools(std::span<const uint8_t> bits, uint64_t first, bool* out, size_t count);
 
 }  // namespace cfile::encodings

@@ -52,7 +52,7 @@ class SplitPageDecoder final : public BlockDecoder<P> {
 
   absl::Status Open(const BlockView& block) override {
     this->count_ = this->position_ = 0;
-    // Not a byte more: the streams' length would be ambiguous.
+    // Further bytes are not allowed: the length of the streams would be ambiguous.
     if (block.bytes.size() != uint64_t{block.count} * width_) {
       return DataLoss("parquet-byte-stream-split: ", block.count, " values of ", width_,
                       " bytes take ", uint64_t{block.count} * width_, " bytes, found ",
@@ -92,7 +92,7 @@ class SplitPageDecoder final : public BlockDecoder<P> {
   }
 
  private:
-  // Until the next call.
+  // The value at `position`. A view is valid until the next call.
   P ValueAt(uint32_t position) {
     const auto copy_to = [&](uint8_t* bytes, size_t width) {
       for (size_t j = 0; j < width; ++j) bytes[j] = streams_[j * this->count_ + position];

@@ -14,10 +14,10 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One block of 16 values is an array of kWidth vectors of 16 bytes. Interleaving its first half
-// with its second, as a deck of cards is shuffled, rotates the number of each byte's place by one
-// bit. Values to streams and back are such rotations: by the 4 bits of a lane's number one way, by
-// the bits of a byte's number in its value the other.
+// A block of 16 values is an array of kWidth vectors of 16 bytes. Interleaving the first half of
+// the array with the second (a perfect shuffle) rotates the bits of each byte's index by one.
+// Converting values to streams is such a rotation by 4 bits, the bits of a lane number. Converting
+// back is a rotation by the remaining bits, those of the byte's number in its value.
 //
 // Vectors of 32 bytes hold two such arrays, one in each half.
 
@@ -27,12 +27,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::FixedTag<uint8_t, 32>;
 constexpr size_t kLanes = 32;
 
-// Vector j of both arrays of `width` vectors at `p`.
+// Loads vector j of both arrays of `width` vectors at `p`.
 HWY_INLINE hn::Vec<D> LoadVector(const uint8_t* p, size_t width, size_t j) {
   const hn::FixedTag<uint8_t, 16> half;
   return hn::Combine(D(), hn::LoadU(half, p + 16 * (width + j)), hn::LoadU(half, p + 16 * j));
 }
-// Vectors j and j + 1: whole vectors go to memory, not halves.
+// Stores vectors j and j + 1 of both arrays. Taking two at once stores whole vectors, not halves.
 HWY_INLINE void StorePair(hn::Vec<D> x, hn::Vec<D> next, uint8_t* p, size_t width, size_t j) {
   hn::StoreU(hn::ConcatLowerLower(D(), next, x), D(), p + 16 * j);
   hn::StoreU(hn::ConcatUpperUpper(D(), next, x), D(), p + 16 * (width + j));
@@ -50,7 +50,8 @@ HWY_INLINE void StorePair(hn::Vec<D> x, hn::Vec<D> next, uint8_t* p, size_t /*wi
 }
 #endif
 
-// Loops over vectors are packs: an array that a loop indexes would be kept in memory.
+// Loops over vectors are parameter packs: the compiler would keep an array that a loop indexes in
+// memory.
 template <size_t kWidth>
 using Numbers = std::make_index_sequence<kWidth>;
 
@@ -66,7 +67,7 @@ HWY_INLINE void Shuffle(hn::Vec<D> (&x)[kWidth], std::index_sequence<kJ...> half
 
 constexpr int Log2(size_t width) { return width == 1 ? 0 : 1 + Log2(width / 2); }
 
-// All values but the last few; returns how many.
+// Converts all values but the last few; returns how many.
 template <size_t... kJ>
 size_t Split(const uint8_t* HWY_RESTRICT values, size_t count, uint8_t* HWY_RESTRICT streams,
              size_t stride, std::index_sequence<kJ...>) {
@@ -100,7 +101,7 @@ size_t Join(const uint8_t* HWY_RESTRICT streams, size_t stride, size_t count,
 
 #else
 
-// No vectors, no kernels.
+// Without vectors there are no kernels.
 template <size_t kWidth>
 struct Numbers {};
 template <typename Width>
@@ -157,7 +158,7 @@ namespace {
 HWY_EXPORT(SplitWhole);
 HWY_EXPORT(JoinWhole);
 
-// So many values of a width without a kernel are transposed at a time that they stay in the cache.
+// Widths without a kernel are converted in tiles of this many values, which stay in the cache.
 constexpr size_t kTileValues = 256;
 
 }  // namespace

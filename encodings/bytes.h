@@ -1,5 +1,5 @@
-// The one way to read and to write untrusted bytes: a cursor that cannot overrun, and a growing
-// buffer.
+// How the library reads and writes untrusted bytes: a cursor that cannot overrun, and a buffer that
+// grows.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +42,8 @@ inline uint64_t LoadBigEndian64(const uint8_t* p) {
   return __builtin_bswap64(LoadLittleEndian<uint64_t>(p));
 }
 
-// Copies kSize bytes, first all into registers. (The compiler's own copy is as good, but this one
-// is never a call.)
+// Copies kSize bytes, a multiple of 8. All bytes are loaded before the first one is stored. Unlike
+// std::memcpy, this never becomes a function call.
 template <size_t kSize>
 inline void CopyWide(const uint8_t* from, uint8_t* to) {
   uint64_t words[kSize / 8];
@@ -51,17 +51,18 @@ inline void CopyWide(const uint8_t* from, uint8_t* to) {
   std::memcpy(to, words, kSize);
 }
 
-// Fetches what lies a little ahead of `p`, if anything does: a walk from length to length does not
-// ask for it soon enough.
+// Prefetches the memory 1,024 bytes after `p`; that address need not be valid. For loops that find
+// the next address from a length in memory: there, the processor's own prefetching is too late.
 inline void PrefetchAhead(const void* p) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(p) + 1024));
 }
 
-// The longest LEB128 forms (vint) of 32 and 64 bits, in bytes.
+// The longest LEB128 forms (vint) of 32-bit and 64-bit numbers, in bytes.
 inline constexpr size_t kMaxVint32Bytes = 5;
 inline constexpr size_t kMaxVint64Bytes = 10;
 
-// Zigzag: 0, -1, 1, -2, ... become 0, 1, 2, 3, ... so that small magnitudes make short vints.
+// Zigzag maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ... so that numbers of small magnitude become short
+// vints.
 constexpr uint64_t ZigZagEncode(int64_t value) {
   return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
 }
@@ -69,8 +70,8 @@ constexpr int64_t ZigZagDecode(uint64_t value) {
   return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1));
 }
 
-// Reads forwards through bytes it does not own. Each Read returns false, and consumes nothing, if
-// the bytes left do not hold a whole value; the caller says what was missing. Copyable,
+// Reads forwards through bytes that the caller owns. Each Read returns false and consumes nothing
+// if the remaining bytes do not hold a whole value; the caller reports the error. Copyable,
 // thread-compatible.
 class ByteReader {
  public:
@@ -78,13 +79,13 @@ class ByteReader {
   explicit ByteReader(std::span<const uint8_t> bytes)
       : begin_(bytes.data()), position_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-  // Bytes not read yet, and bytes read so far.
+  // The number of bytes not read yet, and of bytes read so far.
   size_t remaining() const { return static_cast<size_t>(end_ - position_); }
   size_t offset() const { return static_cast<size_t>(position_ - begin_); }
   bool empty() const { return position_ == end_; }
   std::span<const uint8_t> rest() const { return {position_, remaining()}; }
 
-  // One value of T, little-endian.
+  // Reads one little-endian value of T.
   template <typename T>
   [[nodiscard]] bool ReadFixed(T& value) {
     if (remaining() < sizeof(T)) return false;
@@ -93,12 +94,12 @@ class ByteReader {
     return true;
   }
 
-  // LEB128. False too where the value does not fit (more than 5 or 10 bytes, or bits beyond the
-  // 32nd or 64th).
+  // Reads a LEB128 number. Also returns false if the number does not fit: more than 5 or 10 bytes,
+  // or bits above the 32nd or 64th.
   [[nodiscard]] bool ReadVint32(uint32_t& value) { return ReadVint(value); }
   [[nodiscard]] bool ReadVint64(uint64_t& value) { return ReadVint(value); }
 
-  // The next `size` bytes, not copied.
+  // Returns the next `size` bytes without copying them.
   [[nodiscard]] bool ReadBytes(uint64_t size, std::span<const uint8_t>& bytes) {
     if (size > remaining()) return false;
     bytes = {position_, static_cast<size_t>(size)};
@@ -106,7 +107,7 @@ class ByteReader {
     return true;
   }
 
-  // A vint length and that many bytes.
+  // Reads a vint length, then returns that many bytes without copying them.
   [[nodiscard]] bool ReadLengthPrefixed(std::span<const uint8_t>& bytes) {
     ByteReader ahead = *this;
     uint64_t size;
@@ -145,8 +146,8 @@ class ByteReader {
   const uint8_t* end_ = nullptr;
 };
 
-// A buffer of bytes that grows; what is appended is never touched twice (no zero-filling). Movable,
-// not copyable, thread-compatible. Pointers into it are valid until the next call that may grow it.
+// A buffer of bytes that grows. New memory is not filled with zeros. Movable, not copyable,
+// thread-compatible. Pointers into the buffer are valid until the next call that may grow it.
 class ByteWriter {
  public:
   ByteWriter() = default;
@@ -164,9 +165,9 @@ class ByteWriter {
   std::span<const uint8_t> span() const { return {data_.get(), size_}; }
   std::string_view view() const { return AsString(span()); }
 
-  // Forgets the contents and keeps the memory.
+  // Removes the contents and keeps the memory.
   void Clear() { size_ = 0; }
-  // Drops all bytes behind the first `size`. Precondition: size <= this->size().
+  // Keeps only the first `size` bytes. Precondition: size <= this->size().
   void Truncate(size_t size) {
     assert(size <= size_);
     size_ = size;
@@ -174,12 +175,12 @@ class ByteWriter {
   void Reserve(size_t capacity) {
     if (capacity > capacity_) Grow(capacity);
   }
-  // Room for `count` more bytes.
+  // Reserves memory for `count` more bytes.
   void ReserveMore(size_t count) {
     if (count > capacity_ - size_) Grow(size_ + count);
   }
 
-  // Appends `count` bytes of unspecified contents and returns where they begin; the caller fills
+  // Appends `count` uninitialised bytes and returns a pointer to the first one. The caller fills
   // them.
   uint8_t* Extend(size_t count) {
     if (count > capacity_ - size_) Grow(size_ + count);
@@ -192,7 +193,7 @@ class ByteWriter {
   void PutFixed(T value) {
     StoreLittleEndian(value, Extend(sizeof(T)));
   }
-  // LEB128; serves 32-bit values too.
+  // Appends a LEB128 number; for 32-bit and 64-bit values.
   void PutVint(uint64_t value) {
     if (kMaxVint64Bytes > capacity_ - size_) Grow(size_ + kMaxVint64Bytes);
     uint8_t* p = data_.get() + size_;

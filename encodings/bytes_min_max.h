@@ -1,4 +1,4 @@
-// The least and the greatest of many byte strings. Reads nothing behind any of them.
+// Finds the least and the greatest of many byte strings. Reads no byte after the end of a string.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,12 @@
 
 namespace cfile::encodings {
 
-// The bounds of the values added. Views of them: their bytes must stay. Keeps them so that most
-// values are told from them by a byte, or by 8 bytes behind what all have in common.
+// The least and the greatest of the values added. Both are views of those values: the caller keeps
+// their bytes valid. Most values are compared with the bounds by one byte only, or by the 8 bytes
+// after the prefix that both bounds share.
 class BytesBounds {
  public:
-  // Begins with values that are there already. Precondition: min <= max.
+  // Begins with the given bounds. Precondition: min <= max.
   BytesBounds(std::string_view min, std::string_view max) : min_(min), max_(max) { Update(); }
 
   std::string_view min() const { return min_; }
@@ -34,7 +35,7 @@ class BytesBounds {
     }
     if (head > min_head_ && head < max_head_) return;
     if (head == min_head_ || head == max_head_) return AddAny(value);
-    // `value` shares what is common, so that stays.
+    // `value` shares the common prefix, so common_ stays.
     if (head < min_head_) {
       min_ = value;
       SetMinHead(head);
@@ -66,7 +67,7 @@ class BytesBounds {
   }
 
   void Update() {
-    // The heads should be whole.
+    // Each head should have 8 bytes.
     const size_t shorter = std::min(min_.size(), max_.size());
     common_ = shorter <= 8 ? 0 : std::min(CommonPrefix(min_, max_), shorter - 8);
     SetMinHead(BytesHead(min_.substr(common_)));
@@ -83,10 +84,10 @@ class BytesBounds {
 
   std::string_view min_;
   std::string_view max_;
-  size_t common_ = 0;      // bytes that both begin with; at least 8 follow them unless it is 0
-  uint64_t min_head_ = 0;  // what follows them
+  size_t common_ = 0;      // length of the shared prefix; unless 0, at least 8 bytes follow
+  uint64_t min_head_ = 0;  // the 8 bytes after the prefix
   uint64_t max_head_ = 0;
-  uint8_t min_first_ = 0;  // the first byte of that
+  uint8_t min_first_ = 0;  // the first byte of the head
   uint8_t max_first_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The runs of an RLE-hybrid stream of dictionary codes, one after the other and undecoded, so that
-// a repeated code is looked up once (rle_hybrid.h has the layout, and decodes).
+// Iterates over the runs of an RLE-hybrid stream of dictionary codes without decoding them, so that
+// a repeated code is looked up only once. The layout and a decoder are in rle_hybrid.h.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,15 @@
 
 namespace cfile::encodings {
 
-// Memory: after the first seek, 16 bytes for every 32 runs that were passed. Thread-compatible.
+// Memory: after the first seek, 16 bytes for every 32 runs passed. Thread-compatible.
 class CodeRuns {
  public:
-  // What is left of a run. Repeated: `packed` is empty (as it is for literals of width 0).
+  // The rest of a run. `packed` is empty if the run repeats one value; so it is for literals of
+  // width 0.
   struct Run {
-    std::span<const uint8_t> packed;  // from the run's first literal to the end of the stream
-    uint64_t first = 0;               // literal that comes next
-    uint32_t value = 0;               // repeated
+    std::span<const uint8_t> packed;  // from the run's first literal to the stream's end
+    uint64_t first = 0;               // index of the next literal
+    uint32_t value = 0;               // the repeated value
     uint64_t left = 0;
 
     void Pass(uint64_t count) {
@@ -28,10 +29,10 @@ class CodeRuns {
     }
   };
 
-  // Where in the runs one is: a plain value, to be kept in registers.
+  // A position in the runs. A plain value, so that it can stay in registers.
   struct Place {
     Run run;
-    size_t next = 0;  // byte of the next run's header
+    size_t next = 0;  // offset of the next run's header
   };
 
   // Precondition: 0 <= width <= 32.
@@ -45,13 +46,13 @@ class CodeRuns {
 
   int width() const { return width_; }
   const Place& place() const { return place_; }
-  // Goes on from `place`, `count` values behind where it was.
+  // Continues at `place`, which is `count` values after the current position.
   void MoveTo(const Place& place, uint64_t count) {
     place_ = place;
     position_ += count;
   }
 
-  // Enters the run behind `place`'s.
+  // Moves `place` to the run that follows it.
   absl::Status NextRun(Place& place) const {
     const uint8_t* const begin = bytes_.data();
     const uint8_t* const end = begin + bytes_.size();
@@ -66,7 +67,7 @@ class CodeRuns {
     return absl::OkStatus();
   }
 
-  // Goes to value `position`. On failure nothing has moved.
+  // Moves to value `position`. On failure the position does not change.
   absl::Status SeekTo(uint64_t position) {
     if (checkpoints_.empty()) checkpoints_.push_back({0, 0});
     const auto after = std::upper_bound(
@@ -101,7 +102,7 @@ class CodeRuns {
   static constexpr int kRunsPerCheckpoint = 32;
   struct Checkpoint {
     uint64_t position;
-    size_t next;  // byte of the header of the run that begins there
+    size_t next;  // offset of the header of the run that begins there
   };
 
   std::span<const uint8_t> bytes_;

@@ -1,4 +1,5 @@
-// Comparing byte strings eight bytes at a time, without a call. Reads nothing behind either.
+// Compares byte strings eight bytes at a time, without a function call. Reads no byte after the end
+// of a string.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,7 @@ inline size_t CommonPrefix(std::string_view a, std::string_view b) {
   for (; size - i >= 8; i += 8) {
     if (const uint64_t difference = difference_at(i)) return i + equal_bytes(difference);
   }
-  if (size >= 8) {  // the rest, together with bytes before it that are known to be equal
+  if (size >= 8) {  // the last 8 bytes; some of them are already known to be equal
     const uint64_t difference = difference_at(size - 8);
     return difference == 0 ? size : size - 8 + equal_bytes(difference);
   }
@@ -34,7 +35,8 @@ inline size_t CommonPrefix(std::string_view a, std::string_view b) {
   return i;
 }
 
-// The first 8 bytes of `value` as a number that compares as they do; zeros for those it lacks.
+// The first 8 bytes of `value` as a number: numbers have the same order as the bytes. Missing bytes
+// count as zeros.
 inline uint64_t BytesHead(std::string_view value) {
   const uint8_t* const bytes = AsBytes(value).data();
   const size_t size = value.size();
@@ -49,7 +51,7 @@ inline uint64_t BytesHead(std::string_view value) {
   return head;
 }
 
-// a before b as unsigned bytes; a prefix comes first.
+// True if a < b. Bytes compare as unsigned; a prefix comes first.
 inline bool BytesLess(std::string_view a, std::string_view b) {
   const size_t common = CommonPrefix(a, b);
   if (common == std::min(a.size(), b.size())) return a.size() < b.size();

@@ -15,8 +15,9 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Ones of as many of `words` whole words as fill vectors. (The baseline of x86-64 counts bits by
-// calling a function.)
+// Counts the ones of as many of the `words` 64-bit words as fill whole vectors. Sets `words` to the
+// number of words counted. (Baseline x86-64 has no instruction that counts bits: it calls a
+// function.)
 uint64_t CountOnesOfVectors(const uint8_t* bytes, size_t& words) {
 #if HWY_TARGET == HWY_SCALAR
   (void)bytes;

@@ -1,4 +1,4 @@
-// Counting the ones of a bitmap.
+// Counts the ones of a bitmap.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace cfile::encodings {
 
-// Ones among the bits first, first + 1, ... first + count - 1 of `packed`, least significant bit
-// first. Precondition: it holds them.
+// The number of ones among the bits [first, first + count) of `packed`. The least significant bit
+// is the first. Precondition: first + count <= 8 * packed.size().
 uint64_t CountOnes(std::span<const uint8_t> packed, uint64_t first, uint64_t count);
 
 }  // namespace cfile::encodings

@@ -9,7 +9,7 @@
 namespace cfile::encodings {
 namespace {
 
-// Reads what ZigZagEncode made of a T; false too where it does not fit a T.
+// Reads a zigzag vint. Returns false if it is truncated or does not fit in a T.
 template <typename T>
 bool ReadZigZag(ByteReader& reader, T& value) {
   uint64_t bits = 0;
@@ -118,7 +118,7 @@ template <typename T>
 void DeltaBinaryPackedReader<T>::Decode(size_t groups, T* out) {
   const size_t width = static_cast<size_t>(width_);
   left_ -= static_cast<uint32_t>(groups * kDeltaGroup);
-  if (width_ == 0) {  // the bytes may be at their end
+  if (width_ == 0) {  // no packed bytes; there may be none left to read
     static constexpr uint8_t kZeros[kDeltaReadAhead] = {};
     last_ = DecodeDeltas<T>(kZeros, kZeros, 1, groups, min_delta_, last_, out);
     return;
@@ -137,8 +137,9 @@ void DeltaBinaryPackedReader<T>::Decode(size_t groups, T* out) {
   }
 }
 
-// The fast path: decodes the block that has just begun into the front of `out` at once, if it is
-// sound, asked for as a whole and not at the end of the bytes. Returns its values, or 0.
+// Fast path: decodes the whole block that has just begun into the front of `out`. Returns the
+// number of its values, or 0 if `out` is too short, the block is damaged or it is near the end of
+// the bytes.
 template <typename T>
 size_t DeltaBinaryPackedReader<T>::DecodeWholeBlock(std::span<T> out) {
   if (out.size() < block_size_) return 0;
@@ -227,7 +228,7 @@ template <typename T>
 absl::StatusOr<size_t> DeltaBinaryPackedReader<T>::FindEnd() const {
   DeltaBinaryPackedReader walk = *this;
   walk.Rewind();
-  // Each turn but those within one block takes bytes, and a block's are bounded by its widths.
+  // The loop is bounded: each block takes bytes, and so does the width of each of its miniblocks.
   for (uint32_t left = count_ == 0 ? 0 : count_ - 1; left > 0;
        left -= std::min(left, miniblock_size_)) {
     CFILE_RETURN_IF_ERROR(walk.BeginMiniblock());
@@ -286,7 +287,7 @@ class DeltaPageDecoder final : public BlockDecoder<T> {
   const DeltaBlocks blocks_;
   DeltaBinaryPackedReader<T> reader_;
   std::span<const uint8_t> table_;
-  // The reader failed, or may have: it is not at position_ and must begin anew.
+  // The reader may have failed: it is not at position_ and must seek first.
   bool must_reseek_ = false;
 };
 

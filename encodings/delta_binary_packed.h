@@ -1,17 +1,17 @@
-// DELTA_BINARY_PACKED: integers as differences from their predecessors, bit-packed
-// (cfile/FORMAT.md, Parquet's data blocks).
+// DELTA_BINARY_PACKED: integers as bit-packed differences from their predecessors (cfile/FORMAT.md,
+// Parquet's data blocks).
 //
 //   page      := block size vint, miniblocks of a block vint, count vint, first value zigzag vint,
 //                blocks
 //   block     := least delta zigzag vint, width of each miniblock (1 byte each), miniblocks
-//   miniblock := block size / miniblocks deltas less the least, bit-packed
+//   miniblock := (block size / miniblocks) deltas, each minus the least delta, bit-packed
 //
-// Blocks hold the values from the second on. The last miniblock needed is filled up; those behind
-// it have a width and no bytes. All arithmetic wraps around.
+// Blocks hold the values from the second one on. The last miniblock with values is padded;
+// miniblocks after it have a width but no bytes. All arithmetic wraps around.
 //
-// Skip table (empty up to 1,024 values): for each value 1024, 2048, ...
-//   offset in the page of the block that the next value is in (fixed32), the value (4 or 8 bytes)
-// Only pages whose block size divides 1,024 have one.
+// Skip table (empty for up to 1,024 values): for each value 1024, 2048, ...
+//   offset in the page of the block that holds the next value (fixed32), the value (4 or 8 bytes)
+// Only pages whose block size divides 1,024 have a skip table.
 #pragma once
 
 #include <algorithm>
@@ -32,29 +32,29 @@
 
 namespace cfile::encodings {
 
-// What a reader takes for a block.
+// Which block sizes a reader accepts.
 enum class DeltaBlocks {
-  kStrict,   // multiples of 128 values in miniblocks of multiples of 32, as Parquet has it
-  kLenient,  // miniblocks of any multiple of 8, as the examples of Parquet's early documents
+  kStrict,   // block size a multiple of 128, miniblocks of a multiple of 32, as in Parquet
+  kLenient,  // miniblocks of any multiple of 8, as in early documents of Parquet
 };
 
-// How a writer cuts blocks.
+// How a writer divides values into blocks and miniblocks.
 struct DeltaBlockShape {
-  uint32_t block_size = 128;  // a multiple of 8 * miniblocks (strictly: of 128 and 32 * miniblocks)
+  uint32_t block_size = 128;  // a multiple of 8 * miniblocks (kStrict: of 128 and 32 * miniblocks)
   uint32_t miniblocks = 4;
 };
-// As Arrow cuts them.
+// The shape that Arrow uses.
 template <typename T>
 inline constexpr DeltaBlockShape kDeltaBlockShape = {sizeof(T) == 8 ? 256u : 128u, 4};
 
-// Where a reader may begin: at value (i + 1) * kSkipInterval for place i.
+// A place where a reader can begin. Place i is value (i + 1) * kSkipInterval.
 template <typename T>
 struct DeltaPlace {
-  uint32_t offset;  // of the block with the next value, in the stream
+  uint32_t offset;  // in the stream, of the block that holds the next value
   T value;
 };
 
-// Bytes of a place in a skip table, and the places of so many values.
+// The size of a place in a skip table, and the number of places of a page of `count` values.
 template <typename T>
 inline constexpr size_t kDeltaPlaceBytes = sizeof(uint32_t) + sizeof(T);
 template <typename T>
@@ -65,52 +65,55 @@ constexpr uint32_t SkipPlaces(uint32_t count) {
   return count == 0 ? 0 : (count - 1) / kSkipInterval;
 }
 
-// Appends the stream of `values` to `out`, and the places of its values to `places` unless that is
-// nullptr. T is int32_t or int64_t. Precondition for places: the block size divides kSkipInterval.
+// Appends the stream of `values` to `out`, and its places to `places` unless that is nullptr. T is
+// int32_t or int64_t. Precondition for places: the block size divides kSkipInterval.
 template <typename T>
 void EncodeDeltaBinaryPacked(std::span<const T> values, const DeltaBlockShape& shape,
                              ByteWriter& out, std::vector<DeltaPlace<T>>* places);
 
-// Reads a stream forwards in any steps. T is int32_t or int64_t. Allocates nothing.
+// Reads a stream forwards in steps of any size. T is int32_t or int64_t. Allocates nothing.
 //
-// After an error, Rewind or Restore come before any further Read.
+// After an error, call Rewind or Restore before any other read.
 template <typename T>
 class DeltaBinaryPackedReader {
  public:
-  // `bytes` begin with the stream, must say `count`, and outlive the reader. No values may have no
+  // Opens the stream at the front of `bytes`, which must outlive the reader. kDataLoss if the
+  // stream's header is damaged or its count is not `count`. A stream of no values may have no
   // bytes.
   absl::Status Open(std::span<const uint8_t> bytes, uint32_t count, DeltaBlocks blocks);
 
   uint32_t count() const { return count_; }
   uint32_t position() const { return position_; }
   uint32_t block_size() const { return block_size_; }
-  // Bytes up to the end of the last miniblock begun: at the last value, all of the stream.
+  // Offset of the end of the miniblock read last. After the last value, this is the size of the
+  // stream.
   size_t offset() const { return offset_; }
 
-  // The next out.size() values. Precondition: so many are left.
+  // Reads the next out.size() values. Precondition: that many values are left.
   absl::Status Read(std::span<T> out);
-  // Precondition: `count` values are left.
+  // Skips `count` values. Precondition: that many values are left.
   absl::Status Skip(uint32_t count);
 
-  // Values that take no bytes: the next ones, each `step` more than the one before it, the first of
-  // them than `last`.
+  // A run of next values that take no bytes (width 0): each is `step` more than the value before
+  // it, and the first is `step` more than `last`.
   struct Run {
     uint32_t count = 0;
     T last = 0;
     T step = 0;
   };
-  // Up to `max` of the next values; none where they are not known to be such, or before a boundary
-  // of groups, which Read reaches with ahead() values.
+  // Returns a run of up to `max` of the next values. Its count is 0 if the next values are not
+  // known to be such a run, or if the position is not at a boundary of groups; reading ahead()
+  // values leads to the next boundary.
   Run NextRun(uint32_t max) const;
   uint32_t ahead() const { return static_cast<uint32_t>(kDeltaGroup - group_next_); }
-  // Passes a run that NextRun returned, in no time.
+  // Skips a run that NextRun returned, in constant time.
   void Pass(const Run& run);
 
-  // To the first value; to the one of a place of its number, as a skip table has it.
+  // Rewind goes to the first value, Restore to the value of place `number` of a skip table.
   void Rewind();
   absl::Status Restore(uint32_t number, const DeltaPlace<T>& place);
 
-  // Bytes that the stream takes, found from its blocks' headers without unpacking.
+  // Finds the size of the stream in bytes from the headers of its blocks, without unpacking them.
   absl::StatusOr<size_t> FindEnd() const;
 
  private:
@@ -130,25 +133,25 @@ class DeltaBinaryPackedReader {
 
   uint32_t position_ = 0;
   T last_ = 0;         // the last value decoded
-  size_t offset_ = 0;  // of what follows the current miniblock
+  size_t offset_ = 0;  // of the end of the current miniblock
   const uint8_t* widths_ = nullptr;
-  uint32_t miniblock_ = 0;  // the next of the block
+  uint32_t miniblock_ = 0;  // the next one of the block
   T min_delta_ = 0;
-  size_t packed_ = 0;  // offset of the next group of the miniblock
+  size_t packed_ = 0;  // offset of the next packed group of the miniblock
   int width_ = 0;
-  uint32_t left_ = 0;  // values in the miniblock
-  // Values decoded that nobody has read yet: group_[group_next_] on.
+  uint32_t left_ = 0;  // values of the miniblock not unpacked yet
+  // Values decoded but not read yet: group_[group_next_] and those after it.
   T group_[kDeltaGroup] = {};
   size_t group_next_ = kDeltaGroup;
 };
 
-// Brings a reader of a stream to `position`: from where it is, unless `must_rewind`, or from one of
-// the `places` of a skip table, which load(bytes) gets from `place_bytes` each; no places: no
-// table.
+// Moves `reader` to `position`. Begins at the reader's current position, unless `must_rewind`, at
+// the first value, or at one of the `places` of a skip table. `place_bytes` is the size of a place,
+// and load(bytes) reads it. `places` is empty if there is no skip table.
 template <typename Reader, typename Load>
 absl::Status SeekWithPlaces(Reader& reader, bool must_rewind, uint32_t position,
                             std::span<const uint8_t> places, size_t place_bytes, Load load) {
-  // Places are those of values 1024, 2048, ...: number 0 to places - 1.
+  // Place `number` (0, 1, ...) is value (number + 1) * kSkipInterval.
   const size_t place = std::min<size_t>(position / kSkipInterval, places.size() / place_bytes);
   if (must_rewind || reader.position() > position || reader.position() < place * kSkipInterval) {
     if (place == 0) {
@@ -162,7 +165,7 @@ absl::Status SeekWithPlaces(Reader& reader, bool must_rewind, uint32_t position,
   return reader.Skip(position - reader.position());
 }
 
-// A decoder of pages of int32_t or int64_t.
+// A decoder and an encoder of pages of int32_t or int64_t.
 template <typename T>
 std::unique_ptr<BlockDecoder<T>> MakeDeltaBinaryPackedDecoder(
     DeltaBlocks blocks = DeltaBlocks::kStrict);
@@ -173,9 +176,9 @@ std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(
 struct DeltaBinaryPackedCodec {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaBinaryPacked;
   static constexpr std::string_view kName = "parquet-delta";
-  // Narrow integers become 32-bit ones, whose deltas take 2 bits more than a value; a block's
-  // header is 8 bytes and less than a bit a value more. The last miniblock, of 64 values of up to 8
-  // bytes, is filled up.
+  // Per value: the deltas of narrow integers take at most 2 bits more than a value, and the headers
+  // of blocks less than 1 bit. Per block: the header of the page, and the padding of the last
+  // miniblock, of 64 values of up to 8 bytes.
   static constexpr uint32_t kWorstExtraBytesPerValue = 2;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 576;
   static constexpr ScanCost kScanCost{.number = 500, .decodes_to_search = true};

@@ -1,4 +1,4 @@
-// Writing DELTA_BINARY_PACKED.
+// The encoder of DELTA_BINARY_PACKED.
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -26,7 +26,7 @@ void EncodeDeltaBinaryPacked(std::span<const T> values, const DeltaBlockShape& s
     const size_t count = std::min<size_t>(shape.block_size, values.size() - next);
     const T least =
         MakeDeltas<T>(values.data() + next, count, miniblock_size, deltas.get(), ranges.get());
-    // One growth for the block.
+    // Grow the buffer at most once per block.
     out.ReserveMore(kMaxVint64Bytes + shape.miniblocks + shape.block_size * sizeof(T) +
                     kDeltaWriteAhead);
     out.PutVint(ZigZagEncode(least));

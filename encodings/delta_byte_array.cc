@@ -23,13 +23,13 @@ namespace {
 constexpr size_t kPlaceBytes =
     kDeltaPlaceBytes<int32_t> + kDeltaLengthPlaceBytes + sizeof(uint32_t);
 constexpr size_t kTableHeader = 2 * sizeof(uint32_t);
-// Lengths that are read at a time.
+// The number of lengths that are read at a time.
 constexpr size_t kLengths = 1024;
 
 constexpr size_t kAhead = PackedStrings::kAhead;
 static_assert(kAhead >= kMaxRebuiltBytes);
 
-// Copies `size` bytes forwards in steps of 16; may touch 15 more.
+// Copies `size` bytes in steps of 16. May read and write up to 16 bytes more.
 inline void CopyAhead(uint8_t* to, const uint8_t* from, size_t size) {
   size_t i = 0;
   do {
@@ -38,12 +38,12 @@ inline void CopyAhead(uint8_t* to, const uint8_t* from, size_t size) {
   } while (i < size);
 }
 
-// A buffer of the decoder's own, kAhead bytes behind its capacity.
+// A buffer that the decoder owns. kAhead bytes after its capacity may be read and overwritten.
 struct Arena {
   std::unique_ptr<uint8_t[]> bytes;
   size_t capacity = 0;
 
-  // Keeps the first `kept` bytes.
+  // Reallocates to `new_capacity` and keeps the first `kept` bytes.
   void Grow(size_t new_capacity, size_t kept) {
     auto grown = std::make_unique_for_overwrite<uint8_t[]>(new_capacity + kAhead);
     if (kept > 0) std::memcpy(grown.get(), bytes.get(), kept);
@@ -52,12 +52,14 @@ struct Arena {
   }
 };
 
-// Where rebuilt values go, one behind the other: to the decoder's buffer and views of them to
-// `out`, or to PackedStrings. next(): where the bytes of the next value go, of which there are
-// room(); the ends of values, counted from offset() at next(), go to ends(), then Add counts them.
+// A sink takes rebuilt values, back to back. ViewSink puts them into the decoder's buffer and views
+// of them into `out`; PackedSink appends them to a PackedStrings.
+//
+// The caller writes the next values at next(), which has room() bytes, and the end of each value to
+// ends(). Ends are counted so that next() is at offset(). Then the caller calls Add.
 class ViewSink {
  public:
-  // Behind the first `used` bytes of the arena.
+  // Puts values after the first `used` bytes of the arena.
   ViewSink(Arena& arena, size_t used, std::string_view* out)
       : arena_(arena), used_(used), out_(out) {}
 
@@ -77,7 +79,7 @@ class ViewSink {
     handed_out_ = true;
   }
   void Expect(size_t /*values*/) {}
-  // Makes room for one value if it may be added.
+  // Makes room for one value of `size` bytes. False if this call may not add the value.
   bool MakeRoom(size_t size) {
     if (size <= room()) return true;
     if (handed_out_) return false;
@@ -88,7 +90,7 @@ class ViewSink {
  private:
   Arena& arena_;
   size_t used_;
-  bool handed_out_ = false;  // views, which a move would end
+  bool handed_out_ = false;  // views were handed out: the arena must not move
   std::string_view* out_;
   uint32_t ends_[kLengths];
 };
@@ -109,7 +111,7 @@ class PackedSink {
     next_ += bytes;
     room_ -= bytes;
   }
-  // Makes room for so many short values, or as many as may be added.
+  // Makes room for `values` short values, or for as many as may be added.
   void Expect(size_t values) { Reserve(std::min(budget_.left(), values * kMaxRebuiltBytes)); }
   bool MakeRoom(size_t size) {
     if (size > budget_.left_for_one()) return false;
@@ -173,7 +175,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
     const bool begin = must_reseek_;
     const uint32_t from = position_;
     position_ = position;
-    must_reseek_ = true;  // until all went well
+    must_reseek_ = true;  // in case of an early return with an error
     uint32_t place = std::min(position / kSkipInterval, places_.empty() ? 0 : SkipPlaces(count_));
     while (place > 0 && StoredPrefix(place - 1) == kNoDeltaPrefix) --place;
     uint32_t at = from;
@@ -188,7 +190,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
 
   absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
     if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
-    must_reseek_ = true;  // until all went well
+    must_reseek_ = true;  // in case of an early return with an error
     CFILE_ASSIGN_OR_RETURN(
         const size_t read,
         RebuildViews(out.first(std::min<size_t>(out.size(), count_ - position_))));
@@ -199,13 +201,13 @@ class Decoder final : public BlockDecoder<std::string_view> {
 
   absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
     if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
-    must_reseek_ = true;  // until all went well
+    must_reseek_ = true;  // in case of an early return with an error
     const size_t count = std::min<size_t>(max, count_ - position_);
     PackedSink sink(out, count);
     size_t done = 0;
     const absl::Status status = Rebuild(count, sink, done);
     if (!status.ok() && done == 0) return status;
-    if (done > 0) {  // the next value's prefix must outlive what the caller does to `out`
+    if (done > 0) {  // copy the last value: the caller may change `out`, the next prefix needs it
       if (previous_size_ > arena_.capacity) arena_.Grow(previous_size_, 0);
       CopyAhead(arena_.bytes.get(), previous_, previous_size_);
       previous_ = arena_.bytes.get();
@@ -227,14 +229,14 @@ class Decoder final : public BlockDecoder<std::string_view> {
                                       sizeof(uint32_t));
   }
 
-  // Begins with a previous value of which the first `previous` bytes stand in the arena's front.
+  // Sets the previous value: its first `previous` bytes are at the front of the arena.
   void Begin(size_t previous) {
     previous_ = arena_.bytes.get();
     previous_size_ = previous;
     next_ = end_ = 0;
   }
 
-  // place 0: the first value, place i: that of number i - 1 in the skip table.
+  // Begins at a place. Place 0 is the first value; place i is entry i - 1 of the skip table.
   absl::Status BeginAtPlace(uint32_t place) {
     if (place == 0) {
       prefixes_.Rewind();
@@ -288,12 +290,14 @@ class Decoder final : public BlockDecoder<std::string_view> {
     previous_ = arena_.bytes.get();
   }
 
-  // Passes `count` values: of each, only its suffix is written, over the value before it.
+  // Skips `count` values. Each value's suffix is written over the value before it, at the front of
+  // the arena.
   absl::Status Pass(uint32_t count) {
     PreviousToFront();
     while (count > 0) {
       if (next_ == end_) {
-        // Values equal to the one before, which shares as much and has no suffix either.
+        // Skip values that equal the value before them: they have the same prefix length and no
+        // suffix.
         const auto prefixes = prefixes_.NextRun(count - 1);
         const auto suffixes = suffixes_.NextRun(prefixes.count);
         if (suffixes.count > 0 && prefixes.step == 0 && suffixes.step == 0 && suffixes.last == 0) {
@@ -310,7 +314,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
       const size_t prefix = static_cast<uint32_t>(prefix_sizes_[next_]);
       const auto suffix = static_cast<size_t>(suffix_sizes_[next_]);
       const size_t size = prefix + suffix;
-      if (size > arena_.capacity) {  // by so much that a page of ever longer values is no matter
+      if (size > arena_.capacity) {  // at least double it: values may grow one by one
         arena_.Grow(std::max(size, 2 * arena_.capacity), prefix);
         previous_ = arena_.bytes.get();
       }
@@ -328,15 +332,15 @@ class Decoder final : public BlockDecoder<std::string_view> {
     return absl::OkStatus();
   }
 
-  // Whether the next value shares no more than there is.
+  // Checks that the prefix of the next value is not longer than the previous value.
   absl::Status CheckPrefix() const {
-    // Negative ones do.
+    // The cast makes negative lengths too large.
     if (static_cast<uint32_t>(prefix_sizes_[next_]) <= previous_size_) return absl::OkStatus();
     return DataLoss("value ", first_of_chunk_ + next_, " shares ", prefix_sizes_[next_],
                     " bytes with a value of ", previous_size_);
   }
 
-  // Rebuilds the next values in the arena, as many as it takes, at least one.
+  // Rebuilds the next values in the arena: as many as fit, but at least one.
   absl::StatusOr<size_t> RebuildViews(std::span<std::string_view> out) {
     PreviousToFront();
     ViewSink sink(arena_, previous_size_, out.data());
@@ -345,18 +349,18 @@ class Decoder final : public BlockDecoder<std::string_view> {
     return done;
   }
 
-  // Rebuilds the next `count` values, or as many as the sink takes; `done` counts them. Then
-  // previous_ is in the sink.
+  // Rebuilds the next `count` values, or as many as the sink takes. Sets `done` to their number. If
+  // it is above 0, previous_ points into the sink afterwards.
   template <typename Sink>
   absl::Status Rebuild(size_t count, Sink& sink, size_t& done) {
-    // The values of a call lie one behind the other, wherever the sink moved them.
+    // The sink may move its values, but they stay back to back.
     const auto find_previous = [&] {
       if (done > 0 || std::is_same_v<Sink, ViewSink>) previous_ = sink.next() - previous_size_;
     };
     while (done < count) {
       if (next_ == end_)
         CFILE_RETURN_IF_ERROR(ReadLengths(std::min(count - done, std::size(prefix_sizes_))));
-      // Lengths left from an earlier call may be more than are asked for now.
+      // An earlier call may have left more lengths than this call needs.
       const size_t some = std::min(end_ - next_, count - done);
       sink.Expect(some);
       find_previous();
@@ -373,10 +377,10 @@ class Decoder final : public BlockDecoder<std::string_view> {
         find_previous();
       }
       if (rebuilt.count == some) continue;
-      // What it does not take: a value of any size, anywhere.
+      // The kernel stopped: rebuild one value of any size, at any address.
       CFILE_RETURN_IF_ERROR(CheckPrefix());
       const size_t prefix = static_cast<uint32_t>(prefix_sizes_[next_]);
-      const auto suffix = static_cast<size_t>(suffix_sizes_[next_]);  // >= 0: the reader's word
+      const auto suffix = static_cast<size_t>(suffix_sizes_[next_]);  // the reader ensures >= 0
       const size_t size = prefix + suffix;
       if (!sink.MakeRoom(size)) return absl::OkStatus();
       find_previous();
@@ -401,19 +405,20 @@ class Decoder final : public BlockDecoder<std::string_view> {
   size_t suffixes_offset_ = 0;
   DeltaBinaryPackedReader<int32_t> prefixes_;
   DeltaLengthReader suffixes_;
-  bool must_reseek_ = false;  // a reader failed, or may have: they are not at position_
+  bool must_reseek_ = false;  // a reader may have failed: the readers are not at position_
 
-  // The values of the last Read; the last value of any call, where the next one's prefix comes
-  // from.
+  // The arena holds the values of the last Read. previous_ is the last value of any call: the next
+  // value takes its prefix from it.
   Arena arena_;
   const uint8_t* previous_ = nullptr;
   size_t previous_size_ = 0;
 
-  // Lengths read and not used yet: [next_, end_), the bytes of the first one's suffix at suffix_.
+  // Lengths that are read but not used yet: [next_, end_). suffix_ points to the suffix of the
+  // first one.
   size_t next_ = 0;
   size_t end_ = 0;
   uint32_t first_of_chunk_ = 0;
-  uint32_t longest_ = 0;  // of the chunk's values
+  uint32_t longest_ = 0;  // bytes of the longest value of the chunk
   const uint8_t* suffix_ = nullptr;
   int32_t prefix_sizes_[kLengths];
   int32_t suffix_sizes_[kLengths];

@@ -1,4 +1,4 @@
-// Writing DELTA_BYTE_ARRAY.
+// The encoder of DELTA_BYTE_ARRAY.
 #include <memory>
 #include <span>
 #include <vector>
@@ -14,8 +14,8 @@
 namespace cfile::encodings {
 namespace {
 
-// Prefixes of so many bytes are always in the skip table; longer ones as long as all of them
-// together take no more than a sixteenth of the page.
+// The skip table stores all prefixes of at most this many bytes. It stores longer prefixes while
+// these take at most a sixteenth of the page in total.
 constexpr size_t kShortPrefix = 64;
 
 class Encoder final : public PageEncoder<std::string_view> {

@@ -12,15 +12,16 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Of a vector, but no more than kMost.
+// The number of bytes of a vector, but at most kMost.
 template <size_t kMost>
 inline constexpr size_t kRegisterBytes = HWY_MAX_BYTES < kMost ? HWY_MAX_BYTES : kMost;
 
-// The last value stays in registers, since reading it back right after it was written in two pieces
-// would wait for both. Its suffix is loaded from as many bytes before it as the prefix has, so that
-// it is where it belongs and the prefix takes the place of what lies before.
-// Values of up to kMost bytes: wide stores of short ones would cross lines of the cache for
-// nothing.
+// Rebuilds values of at most kMost bytes. A smaller kMost makes narrower stores, which cross fewer
+// cache lines.
+//
+// The previous value stays in registers: reading it back from memory right after two stores would
+// stall. The load of a suffix begins `prefix` bytes before the suffix, so that the suffix is at its
+// final position in the vector; the prefix then replaces the bytes before it.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
 template <size_t kMost>
 HWY_INLINE RebuiltValues Rebuild(std::span<const int32_t> prefixes, const int32_t* suffixes,

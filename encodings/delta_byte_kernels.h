@@ -1,4 +1,4 @@
-// The inner loops of DELTA_BYTE_ARRAY, for the processor at hand.
+// The inner loops of DELTA_BYTE_ARRAY, chosen at run time for the processor.
 #pragma once
 
 #include <cstddef>
@@ -8,34 +8,37 @@
 
 namespace cfile::encodings {
 
-// The longest value that RebuildShortValues takes.
+// The longest value that RebuildShortValues can rebuild.
 inline constexpr size_t kMaxRebuiltBytes = 64;
 
 struct RebuiltValues {
   size_t count = 0;
-  size_t bytes = 0;         // of them
-  size_t suffix_bytes = 0;  // of their suffixes
+  size_t bytes = 0;         // of the values
+  size_t suffix_bytes = 0;  // of the values' suffixes
 };
 
-// Rebuilds values from their prefixes' lengths, their suffixes' lengths and the suffixes, which lie
-// back to back from `suffix` on: their bytes back to back to `out`, and where each of them ends,
-// counted from `offset` at `out`, to `ends`. Stops at the first value of more than kMaxRebuiltBytes
-// bytes, or with a longer prefix than the value before has bytes, or so near to an end of
-// `readable` that its suffix cannot be read with its neighbours, or for which there is no room;
-// without vectors of a fixed size it stops at once.
+// Rebuilds values from the lengths of their prefixes and suffixes and from the suffixes, which lie
+// back to back from `suffix` on. Writes the values back to back to `out`, and the end of each value
+// to `ends`, where `offset` is the end of the value before the first. `longest` is at least the
+// size of every value; it selects the kernel.
 //
-// Preconditions: suffix lengths are >= 0 and the suffixes lie in `readable`; `room` bytes may be
-// written to `out` and kMaxRebuiltBytes overwritten behind them; kMaxRebuiltBytes bytes may be read
-// from `previous`, the value before the first.
+// Stops at the first value that is longer than kMaxRebuiltBytes, whose prefix is longer than the
+// value before it, whose suffix is less than kMaxRebuiltBytes from an end of `readable`, or that
+// does not fit in `room`. Stops before the first value on processors without vectors of a fixed
+// size.
+//
+// Preconditions: suffix lengths are >= 0 and the suffixes lie within `readable`; `room` bytes and
+// kMaxRebuiltBytes after them may be written at `out`; `previous` is the value before the first,
+// and kMaxRebuiltBytes bytes may be read from its beginning.
 RebuiltValues RebuildShortValues(std::span<const int32_t> prefixes, const int32_t* suffixes,
                                  const uint8_t* suffix, std::span<const uint8_t> readable,
                                  std::span<const uint8_t> previous, size_t room, uint8_t* out,
                                  uint32_t offset, uint32_t* ends, uint32_t longest);
 
-// prefixes[i] = bytes that values[i] shares with the front of values[i - 1], at most
-// kMaxComparedBytes, for i = 1, 2, ...; returns the first i for which it does not say so, since the
-// value lies too near to the end, or there are no vectors. Precondition: the values lie back to
-// back up to `readable_end`.
+// Sets prefixes[i], for i = 1, 2, ..., to the length of the common prefix of values[i - 1] and
+// values[i], at most kMaxComparedBytes. Returns the first i that it did not set, because the value
+// is too near to `readable_end` or the processor has no suitable vectors. Precondition: the values
+// lie back to back up to `readable_end`.
 inline constexpr size_t kMaxComparedBytes = 64;
 size_t CommonPrefixes(std::span<const std::string_view> values, const char* readable_end,
                       int32_t* prefixes);

@@ -20,8 +20,9 @@
 #define CFILE_ENCODINGS_DELTA_KERNELS_TABLES
 namespace cfile::encodings {
 
-// How 8 packed values of one width come into the lanes of vectors: kParts loads of 16 bytes, each
-// for 8 / kParts values; the bytes of each lane out of its load; then a shift.
+// How to unpack 8 values of one width into the lanes of vectors: kParts loads of 16 bytes at
+// `offsets`, each for 8 / kParts values; `bytes` selects the bytes of each lane from its load; then
+// each lane is shifted right by `shifts`.
 template <typename Lane, size_t kParts>
 struct UnpackPlan {
   size_t offsets[kParts];
@@ -46,7 +47,8 @@ constexpr std::array<UnpackPlan<Lane, kParts>, kWidths> MakeUnpackPlans() {
   return plans;
 }
 
-// A value and the up to 7 bits before it in its first byte fit a lane of 32 or 64 bits.
+// The largest widths for lanes of 32 and 64 bits: a value must fit together with up to 7 bits that
+// precede it in its first byte.
 inline constexpr int kMaxNarrowWidth = 25;
 inline constexpr int kMaxWideWidth = 57;
 inline constexpr auto kNarrowPlans = MakeUnpackPlans<uint32_t, 2, kMaxNarrowWidth + 1>();
@@ -75,7 +77,7 @@ T DecodeDeltaGroupsPortably(const uint8_t* packed, int width, T min_delta, T pre
   return static_cast<T>(value);
 }
 
-// What value kIndex of a group brings to its packed word kWord.
+// The bits of value kIndex that belong to packed word kWord of a group.
 template <typename U, size_t kWidth, size_t kWord, size_t kIndex>
 inline uint64_t PartOfWord(const U* values) {
   constexpr size_t kBegin = kIndex * kWidth;
@@ -118,13 +120,14 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors of 32 bytes, whose bytes can be picked and whose lanes shifted each by its own count.
+// Whether the target has vectors of 32 bytes, byte shuffles and a separate shift count for each
+// lane.
 #define CFILE_DELTA_WIDE                                                         \
   (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 && !HWY_HAVE_SCALABLE && \
    HWY_MAX_BYTES >= 32)
 
 #if CFILE_DELTA_WIDE
-// The lanes of 32 bytes from two loads.
+// Unpacks one vector of 32 bytes from two loads of 16 bytes.
 template <typename D>
 HWY_INLINE hn::Vec<D> UnpackLanes(D d, const uint8_t* low, const uint8_t* high,
                                   hn::Vec<hn::Repartition<uint8_t, D>> bytes, hn::Vec<D> shifts,
@@ -135,7 +138,7 @@ HWY_INLINE hn::Vec<D> UnpackLanes(D d, const uint8_t* low, const uint8_t* high,
   return hn::And(hn::Shr(hn::BitCast(d, hn::TableLookupBytes(loaded, bytes)), shifts), mask);
 }
 
-// Each lane's sum with all below it in a vector of two blocks.
+// The sum of each lane and all lanes below it, for a vector of two blocks.
 template <typename D, typename V>
 HWY_INLINE V PrefixSum(D d, V v) {
   v = hn::Add(v, hn::ShiftLeftLanes<1>(d, v));
@@ -149,8 +152,8 @@ HWY_INLINE V PrefixSum(D d, V v) {
   return hn::Add(v, hn::ConcatLowerLower(d, last, hn::Zero(d)));
 }
 
-// Widths of up to kMaxNarrowWidth bits: sums of 8 such deltas fit 32 bits, so that only whole sums
-// are widened.
+// For widths of up to kMaxNarrowWidth bits: the sum of 8 such deltas fits in 32 bits, so that only
+// the sums are widened.
 template <typename T>
 HWY_INLINE T DecodeNarrow(const uint8_t* packed, int width, T min_delta, T previous, size_t groups,
                           T* out) {
@@ -199,7 +202,7 @@ HWY_INLINE T DecodeNarrow(const uint8_t* packed, int width, T min_delta, T previ
   }
 }
 
-// Widths of up to kMaxWideWidth bits, in lanes of 64.
+// For widths of up to kMaxWideWidth bits, in lanes of 64 bits.
 template <typename T>
 HWY_INLINE T DecodeWide(const uint8_t* packed, int width, T min_delta, T previous, size_t groups,
                         T* out) {
@@ -232,7 +235,7 @@ HWY_INLINE T DecodeWide(const uint8_t* packed, int width, T min_delta, T previou
   return static_cast<T>(hn::GetLane(carry));
 }
 
-// Deltas of whole words.
+// For a width of 64 bits.
 HWY_INLINE int64_t DecodeWords(const uint8_t* packed, int64_t min_delta, int64_t previous,
                                size_t groups, int64_t* out) {
   const hn::FixedTag<uint64_t, 4> d;
@@ -329,7 +332,7 @@ int64_t MakeDeltas64(const int64_t* values, size_t count, size_t miniblock_size,
   return Deltas<int64_t>(values, count, miniblock_size, deltas, ranges);
 }
 
-// Four values of `width` bits each, and the next four: a word of 4 * width bits each.
+// Two words of 4 * width bits each: the first four values of a group and the next four.
 struct PackedFours {
   uint64_t low;
   uint64_t high;
@@ -361,12 +364,15 @@ HWY_INLINE PackedFours PackFours(const T* deltas, hn::Vec<hn::FixedTag<uint64_t,
 }
 #endif
 
-// Widths of up to 16 bits: no branch depends on the width, which may change with each miniblock.
+// For widths of up to 16 bits. No branch depends on the width, which may change with each
+// miniblock.
 template <typename T>
 HWY_INLINE void PackNarrow(const T* deltas, T least, size_t groups, size_t width, uint8_t* out) {
-  const size_t bit = 4 * width;  // where the second four begin: whole bytes and 0 or 4 bits
+  const size_t bit = 4 * width;  // of the next four values: at a byte, or 4 bits later
   const size_t begin = bit / 8;
-  // The last byte of the first four is stored again. 4 * 16 bits begin on a byte.
+  // If the next four begin inside a byte, the second store writes that byte again, with the last
+  // bits of the first four. Otherwise nothing is shared; the shift is then 0, because 64 would be
+  // undefined.
   const size_t shared_shift = bit % 8 == 0 ? 0 : 8 * begin;
   const uint64_t shared_mask = bit % 8 == 0 ? 0 : ~uint64_t{0};
 #if CFILE_DELTA_WIDE

@@ -87,7 +87,7 @@ absl::Status DeltaLengthReader::Restore(uint32_t number, const DeltaLengthPlace&
 absl::Status DeltaLengthReader::Read(std::span<int32_t> lengths, const uint8_t*& data) {
   const uint32_t first = position();
   CFILE_RETURN_IF_ERROR(lengths_.Read(lengths));
-  uint64_t sum = 0;  // of up to 2^32 numbers below 2^32
+  uint64_t sum = 0;  // cannot overflow: up to 2^32 numbers below 2^32
   int32_t signs = 0;
   for (const int32_t length : lengths) {
     sum += static_cast<uint32_t>(length);
@@ -100,7 +100,7 @@ absl::Status DeltaLengthReader::Read(std::span<int32_t> lengths, const uint8_t*&
   }
   data = data_.data() + next_;
   CFILE_RETURN_IF_ERROR(PassData(first, sum));
-  // What a skip table said is held against the lengths when they are all read.
+  // After the last length, its end must be the data offset that a skip table gave.
   if (position() == count() && lengths_.offset() != data_offset_)
     return DataLoss("data begin at byte ", lengths_.offset(), ", not ", data_offset_);
   return absl::OkStatus();
@@ -120,7 +120,8 @@ absl::Status DeltaLengthReader::Skip(uint32_t count) {
   const uint8_t* data;
   while (count > 0) {
     const uint32_t first = position();
-    // Of one length, which has been read once. Read sees the last value.
+    // Values of the same length as the value before them, whose length is checked. The last value
+    // is left to Read, which checks the data offset.
     if (const auto run = lengths_.NextRun(count - 1); run.count > 0 && run.step == 0) {
       lengths_.Pass(run);
       CFILE_RETURN_IF_ERROR(PassData(first, uint64_t{run.count} * static_cast<uint32_t>(run.last)));
@@ -237,7 +238,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
       out.Add(fitting, bytes);
       done += fitting;
       if (fitting < chunk) {
-        must_reseek_ = true;  // the reader is ahead
+        must_reseek_ = true;  // the reader is ahead of position_
         break;
       }
     }
@@ -252,7 +253,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
  private:
   DeltaLengthReader reader_;
   std::span<const uint8_t> places_;
-  bool must_reseek_ = false;  // the reader failed, or may have, or is ahead: it is not at position_
+  bool must_reseek_ = false;  // the reader failed or is ahead: it is not at position_
   int32_t lengths_[1024];
 };
 

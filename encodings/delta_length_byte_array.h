@@ -1,7 +1,7 @@
-// DELTA_LENGTH_BYTE_ARRAY: all lengths as DELTA_BINARY_PACKED, then all bytes back to back
-// (cfile/FORMAT.md, Parquet's data blocks).
+// DELTA_LENGTH_BYTE_ARRAY: all lengths as DELTA_BINARY_PACKED, then the bytes of all values (the
+// data) back to back (cfile/FORMAT.md, Parquet's data blocks).
 //
-// Skip table (empty up to 1,024 values):
+// Skip table (empty for up to 1,024 values):
 //   offset of the data in the page (fixed32), then for each value 1024, 2048, ...
 //     the place of its length (8 bytes, see delta_binary_packed.h), offset of its bytes in the data
 //     (fixed32)
@@ -24,7 +24,7 @@
 
 namespace cfile::encodings {
 
-// Where a reader of a stream of byte arrays may begin.
+// A place where a reader of a stream can begin.
 struct DeltaLengthPlace {
   DeltaPlace<int32_t> length;
   uint32_t data;  // offset of the value's bytes in the data
@@ -33,30 +33,30 @@ inline constexpr size_t kDeltaLengthPlaceBytes = kDeltaPlaceBytes<int32_t> + siz
 void PutPlace(const DeltaLengthPlace& place, ByteWriter& out);
 DeltaLengthPlace LoadDeltaLengthPlace(const uint8_t* p);
 
-// Appends the stream of `values` to `out`, and its places to `places` unless that is nullptr;
-// returns the offset of the data in the stream. Preconditions: each value and the stream are
-// shorter than 2^31 bytes; values[i] is a part of owners[i], for which `values` themselves may be
-// given.
+// Appends the stream of `values` to `out`, and its places to `places` unless that is nullptr.
+// Returns the offset of the data in the stream. Preconditions: each value and the stream are
+// shorter than 2^31 bytes; values[i] is a part of owners[i]. `owners` may be `values`.
 uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values,
                                     std::span<const std::string_view> owners, ByteWriter& out,
                                     std::vector<DeltaLengthPlace>* places);
 
-// Reads a stream forwards. Allocates nothing. After an error, Rewind or Restore come before any
-// further Read.
+// Reads a stream forwards. Allocates nothing. After an error, call Rewind or Restore before any
+// other read.
 class DeltaLengthReader {
  public:
-  // `bytes` begin with the stream, must say `count`, and outlive the reader. data_offset: from a
-  // skip table; 0: to be found.
+  // Opens the stream at the front of `bytes`, which must outlive the reader. data_offset is the
+  // offset of the data from a skip table; 0 if unknown. kDataLoss if the stream's header is damaged
+  // or its count is not `count`.
   absl::Status Open(std::span<const uint8_t> bytes, uint32_t count, size_t data_offset);
 
   uint32_t count() const { return lengths_.count(); }
   uint32_t position() const { return lengths_.position(); }
 
-  // The next lengths.size() lengths; `data` begins the bytes of the first. All of them, back to
-  // back, are there. Precondition: so many values are left.
+  // Reads the next lengths.size() lengths and points `data` to the values' bytes, which lie back to
+  // back. kDataLoss if some of these bytes are missing. Precondition: that many values are left.
   absl::Status Read(std::span<int32_t> lengths, const uint8_t*& data);
   absl::Status Skip(uint32_t count);
-  // The next lengths, as DeltaBinaryPackedReader has them; Skip passes them.
+  // A run of the next lengths (see DeltaBinaryPackedReader). Skip moves past it.
   DeltaBinaryPackedReader<int32_t>::Run NextRun(uint32_t max) const {
     return lengths_.NextRun(max);
   }
@@ -65,7 +65,7 @@ class DeltaLengthReader {
   absl::Status Restore(uint32_t number, const DeltaLengthPlace& place);
 
  private:
-  // Passes `bytes` of data: those of the values from `first` on up to position().
+  // Moves past `bytes` bytes of data, those of the values [first, position()).
   absl::Status PassData(uint32_t first, uint64_t bytes);
 
   DeltaBinaryPackedReader<int32_t> lengths_;
@@ -77,7 +77,7 @@ class DeltaLengthReader {
 struct DeltaLengthByteArrayCodec {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaLengthByteArray;
   static constexpr std::string_view kName = "parquet-delta-length";
-  // A length takes at most 33 bits and a share of its block's header.
+  // A length takes at most 33 bits, plus its share of the header of its block.
   static constexpr uint32_t kWorstExtraBytesPerValue = 5;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 192;
   static constexpr ScanCost kScanCost{.string = 1300, .decodes_to_search = true};

@@ -16,9 +16,9 @@
 namespace cfile::encodings {
 namespace {
 
-// Bytes of the longest value that Kudu stores.
+// The longest value that Kudu stores, in bytes.
 constexpr size_t kKuduMaxCell = 64 * 1024;
-// What one more value adds to the dictionary's block beside its bytes, at most.
+// Upper bound for the bytes that a value adds to the dictionary's block, besides its own bytes.
 constexpr size_t kEntryBytes = 16;
 
 enum class Mode : uint32_t { kCodes = 1, kPlain = 2 };
@@ -37,8 +37,8 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
     if (plain_ != nullptr) return plain_->Append(values);
     const size_t room = max_codes_ - codes_->count();
     batch_.clear();
-    // Kudu looks only when a batch is in, and learns a word before it sees that the block has no
-    // room for it.
+    // Kudu checks for space only after it has processed the batch: it adds a value to the
+    // dictionary before it notices that the block has no space for the value's code.
     if (!options_.kudu_exact) values = values.first(std::min(values.size(), room));
     if (options_.kudu_exact || !dictionary_full_) {
       known_.VisitCodes(values, [&](size_t i, uint32_t code) {
@@ -99,20 +99,20 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
   }
 
  private:
-  // Takes note of the value that has this code. False if the value is not in the dictionary and the
-  // dictionary takes no more.
+  // Adds `value`, whose code is `code`, to the dictionary if it is new. False if it is new and the
+  // dictionary takes no more values.
   bool Learn(std::string_view value, uint32_t code) {
     const uint32_t size = dictionary_->count();
     if (code < size) return true;
-    // Blocks are limited, and so is the dictionary, which is one.
-    // (Kudu has no values above 64 KiB.)
+    // The dictionary is a block, so the limits for blocks apply to it. (Kudu has no values above 64
+    // KiB.)
     const size_t longest = options_.kudu_exact ? std::max(options_.block_size_bytes, kKuduMaxCell)
                                                : options_.block_size_bytes;
     const size_t dictionary_bytes = dictionary_->size_bytes() + value.size() + kEntryBytes;
     const bool too_long =
         size > 0 && (value.size() > longest || dictionary_bytes > options_.max_block_size_bytes);
     if (dictionary_full_ || too_long || code == known_.kNoCode) {
-      known_.Truncate(size);  // once in a file: from here on blocks are PLAIN
+      known_.Truncate(size);  // once per file: all later blocks are PLAIN
       dictionary_full_ = true;
       return false;
     }
@@ -121,7 +121,8 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
     return true;
   }
 
-  // From here on a block's last record may not fit: the block should end before.
+  // True if the dictionary is more than half full. The rest of a record may then not fit, so the
+  // block should end soon.
   bool HalfDictionary() const {
     return dictionary_->size_bytes() > options_.max_block_size_bytes / 2 ||
            dictionary_->count() > options_.max_dictionary_values / 2;
@@ -129,8 +130,9 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
 
   void BeginPlain() { plain_ = MakePlainBinaryEncoder(options_); }
 
-  // Makes a block of plain values of the one in hand: the dictionary has no room for the rest of a
-  // record. If not all of them fit, the block is full.
+  // Converts the current block from codes to PLAIN, because the dictionary has no space for the
+  // rest of a record. If not all values fit, the block is full: Append takes no more, and the
+  // caller fails.
   void TurnPlain() {
     BeginPlain();
     for (const uint32_t code : block_codes_) {
@@ -141,14 +143,14 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
   }
 
   const EncoderOptions options_;
-  const size_t max_codes_;  // of a block
+  const size_t max_codes_;  // codes of a block
   const std::unique_ptr<BlockEncoder<uint32_t>> codes_;
   const std::unique_ptr<BlockEncoder<std::string_view>> dictionary_;
   std::unique_ptr<BlockEncoder<std::string_view>> plain_;  // once the dictionary is full
   ValueCodes<std::string_view> known_;
   bool dictionary_full_ = false;
   std::vector<uint32_t> batch_;
-  std::vector<uint32_t> block_codes_;  // of the block in hand, with whole_records
+  std::vector<uint32_t> block_codes_;  // of the current block, with whole_records
   EncodedBlock inner_;
 };
 
@@ -238,8 +240,8 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
     return absl::OkStatus();
   }
 
-  // The next codes, all of the dictionary; as many as lie decoded side by side, at most `max`.
-  // Precondition: there are `max`.
+  // Returns the next codes, all less than the dictionary's size: as many as are contiguous in
+  // memory, at most `max`. Precondition: `max` values are left.
   absl::StatusOr<std::span<const uint32_t>> NextCodes(size_t max) {
     const std::span<const uint32_t> codes = codes_->Borrow(max);
     if (codes.empty()) {
@@ -247,8 +249,8 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
       CFILE_RETURN_IF_ERROR(codes_->Read({&code, 1}).status());
       return DataLoss("dict: the codes end at value ", position_);
     }
-    // The top bit, which no code of a dictionary has, is set where a code has it or is too large: a
-    // check that needs no comparisons.
+    // Codes of a dictionary are less than 2^31. The top bit of `wrong` is set if a code has its top
+    // bit set or exceeds `last`: a check without comparisons.
     const uint32_t last = dictionary_->size - 1;
     uint32_t wrong = 0;
     for (const uint32_t code : codes) wrong |= code | (last - code);
@@ -259,7 +261,7 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
     return codes;
   }
 
-  // The values of the next codes. Precondition: there are as many as `out` takes.
+  // Writes the values of the next codes to `out`. Precondition: out.size() values are left.
   absl::StatusOr<size_t> LookUp(std::span<std::string_view> out) {
     CFILE_ASSIGN_OR_RETURN(const auto codes, NextCodes(out.size()));
     const std::string_view* const values = dictionary_->values.get();
@@ -296,7 +298,8 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> DictCodec::LoadDictionary(
   const auto decoder = MakePlainBinaryDecoder();
   const std::span<const uint8_t> text(dictionary->text.get(), bytes.size());
   CFILE_RETURN_IF_ERROR(decoder->Open(text));
-  // Of different values all but one have a byte, and all have an offset's.
+  // The values differ, so at most one is empty. Each other value takes at least 2 bytes: one of its
+  // own and one for its offset.
   if (decoder->count() > bytes.size() / 2 + 1) {
     return DataLoss("dict: ", decoder->count(), " different values in a dictionary of ",
                     bytes.size(), " bytes");

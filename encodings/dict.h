@@ -1,8 +1,8 @@
-// DICT: codes of bytes that all blocks of a file share (cfile/FORMAT.md, DICT):
+// DICT: codes of byte strings; all blocks of a file share one dictionary (cfile/FORMAT.md, DICT):
 //
 //   block       1 fixed32 · BIT_SHUFFLE block of UINT32 codes
 //               2 fixed32 · PLAIN block of the values, once the dictionary is full
-//   dictionary  PLAIN block of its values, there even when it has none; code i is value i
+//   dictionary  PLAIN block of its values, present even if there are none; code i is value i
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,14 @@
 
 namespace cfile::encodings {
 
-// The registry's row for DICT. Only where LZ4 is built in. Codes are in first-seen order; the
-// dictionary is full when it is larger than a block. Views point into the dictionary or the block.
+// The registry's row for DICT. Available only if LZ4 is built in. Codes are in the order in which
+// values first occur. The dictionary is full when its block exceeds block_size_bytes, or would
+// exceed another limit of EncoderOptions. Views point into the dictionary or the block.
 struct DictCodec {
   static constexpr Encoding kEncoding = Encoding::kDict;
   static constexpr std::string_view kName = "dict";
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
-  // A code each, or what PLAIN adds to a value.
+  // A code per value, or the bytes that PLAIN adds to a value.
   static constexpr uint32_t kWorstExtraBytesPerValue = 5;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 192;
   static constexpr ScanCost kScanCost{.string = 1300, .decodes_to_search = true};

@@ -1,5 +1,5 @@
-// The wire numbers of encodings: how the values of a block become bytes. Frozen: written into files
-// (cfile/FORMAT.md, Messages).
+// The wire numbers of encodings. An encoding defines how the values of a block become bytes. The
+// numbers are written into files and never change (cfile/FORMAT.md, Messages).
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace cfile::encodings {
 
-// Numbers below 100 are Apache Kudu's; those of 100 and above are 100 + Apache Parquet's. The
-// registry (registry.h) lists those that this build implements.
+// Numbers below 100 are Apache Kudu's. A number of 100 or more is 100 + Apache Parquet's number.
+// The registry (registry.h) lists the encodings that this build implements.
 enum class Encoding : uint32_t {
-  kAuto = 0,  // only in options: the writer chooses; a file always holds the choice
+  kAuto = 0,  // only in options: the writer chooses the encoding; the file holds its number
   kPlain = 1,
   kPrefix = 2,
   kGroupVarint = 3,
@@ -30,11 +30,12 @@ enum class Encoding : uint32_t {
   kParquetAlp = 110,
 };
 
-// Numbers from here on need extended blocks in a CFile.
+// Encodings with this number or a higher one need extended blocks in a CFile.
 inline constexpr uint32_t kFirstExtendedNumber = 100;
 
-// The encoding's name in tools, options and documents ("plain", "rle", ...); if this build does not
-// have it, "encoding N", or what it was built without.
+// Returns the encoding's name, as used in tools, options and documents ("plain", "rle", ...). If
+// this build does not implement the encoding, returns "encoding N", or a name that says what the
+// build lacks, such as "dict (built without LZ4)".
 std::string EncodingName(Encoding encoding);
 
 }  // namespace cfile::encodings

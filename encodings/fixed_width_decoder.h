@@ -1,5 +1,4 @@
-// Reads values of a fixed width that lie back to back, wherever the block says they begin: PLAIN of
-// Kudu and of Parquet.
+// Decodes values of a fixed width that lie back to back in a block: PLAIN of Kudu and of Parquet.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +15,9 @@
 
 namespace cfile::encodings {
 
-// All of a decoder but Open, which sets values_, count_ and first_ordinal_, position_ to 0, and has
-// proven that count_ * width_ bytes lie at values_. T: any type but bool; std::string_view for
-// fixed-length bytes.
+// A block decoder without Open. Open, in the subclass, must check that the block holds count_ *
+// width_ bytes of values, and set values_ to the first value, count_, first_ordinal_, and position_
+// to 0. T is any type but bool; std::string_view for fixed-length bytes.
 template <typename T>
 class FixedWidthDecoder : public BlockDecoder<T> {
  public:
@@ -49,7 +48,7 @@ class FixedWidthDecoder : public BlockDecoder<T> {
     if constexpr (kIsBytes<T>) {
       return {};
     } else {
-      // Widths are multiples of the alignment: one value is aligned if all are.
+      // sizeof(T) is a multiple of alignof(T): if the first value is aligned, all values are.
       if (reinterpret_cast<uintptr_t>(values_) % alignof(T) != 0) return {};
       const size_t n = std::min<size_t>(max, this->count_ - this->position_);
       if (n == 0) return {};

@@ -31,7 +31,8 @@ class GroupVarintEncoder final : public BlockEncoder<uint32_t> {
   bool full() const override { return size_bytes() >= block_size_bytes_ && !values_.empty(); }
   uint32_t count() const override { return static_cast<uint32_t>(values_.size()); }
 
-  // As if all values were as wide as the widest: how wide each is, is known when the minimum is.
+  // An estimate that gives every value the width of the widest one. The exact widths are known only
+  // when the minimum of the block is known.
   size_t size_bytes() const override {
     const int bits = values_.empty() ? 0 : std::bit_width(maximum_ - minimum_);
     const size_t width = static_cast<size_t>(std::max(bits, 1) + 7) / 8;
@@ -72,7 +73,8 @@ class GroupVarintDecoder final : public BlockDecoder<uint32_t> {
     const uint32_t count = header[0];
     const uint32_t minimum = header[1];
     first_ordinal_ = header[2];
-    // Four values take five bytes at least, so that the buffer is earned.
+    // A group of four values takes at least five bytes. This check bounds the memory for the values
+    // by the size of the block.
     const size_t groups = count / 4 + (count % 4 != 0);
     if (groups > reader.remaining() / 5) {
       return DataLoss("group-varint: ", count, " values expected at byte ", reader.offset(),
@@ -125,7 +127,7 @@ class GroupVarintDecoder final : public BlockDecoder<uint32_t> {
   }
 
  private:
-  std::vector<uint32_t> values_;  // the whole block's, and the padding of the last group
+  std::vector<uint32_t> values_;  // all values of the block, and the padding of the last group
 };
 
 }  // namespace

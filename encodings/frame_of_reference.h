@@ -1,7 +1,7 @@
 // GROUP_VARINT: a frame of reference for uint32 (cfile/FORMAT.md, Kudu's data blocks).
 //
 //   group varint 32 (count, minimum, first ordinal, 0)
-//   group varint 32 of each value less the minimum, the last group padded with zeros
+//   group varint 32 of (value - minimum) for each value, the last group padded with zeros
 #pragma once
 
 #include <concepts>
@@ -15,11 +15,11 @@
 
 namespace cfile::encodings {
 
-// A decoder decodes the whole block when it opens it, and lends values from there.
+// A decoder decodes the whole block in Open. Borrow points to the decoded values.
 struct GroupVarintCodec {
   static constexpr Encoding kEncoding = Encoding::kGroupVarint;
   static constexpr std::string_view kName = "group-varint";
-  // A quarter of a selector a value; the header and the padding of the last group.
+  // Per value: a quarter of a selector. Per block: the header and the padding of the last group.
   static constexpr uint32_t kWorstExtraBytesPerValue = 1;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 17 + 4;
   static constexpr ScanCost kScanCost{.number = 1000};

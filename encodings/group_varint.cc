@@ -12,10 +12,11 @@
 #define CFILE_ENCODINGS_GROUP_VARINT_TABLES
 namespace cfile::encodings {
 
-// What a 32-bit group's selector says.
+// Decoding tables for groups of 32-bit values, indexed by the group's selector.
 struct GroupVarint32Tables {
-  std::array<uint8_t, 256> size{};  // bytes of the whole group
-  // Where each byte of the four values comes from behind the selector; 0x80 for a zero byte.
+  std::array<uint8_t, 256> size{};  // bytes of the whole group, selector included
+  // For each of the 16 bytes of the four values: its offset after the selector; 0x80 for a zero
+  // byte.
   alignas(16) std::array<std::array<uint8_t, 16>, 256> shuffle{};
 };
 
@@ -36,7 +37,7 @@ constexpr GroupVarint32Tables MakeGroupVarint32Tables() {
 
 inline constexpr GroupVarint32Tables kGroupVarint32 = MakeGroupVarint32Tables();
 
-// One group in exactly kGroupVarint32.size[*p] bytes.
+// Decodes one group. Reads exactly kGroupVarint32.size[*p] bytes.
 inline void DecodeGroupVarint32(const uint8_t* p, uint32_t* out) {
   const uint32_t selector = *p++;
   for (uint32_t i = 0; i < 4; ++i) {
@@ -56,8 +57,8 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Decodes groups while a longest group fits in [p, end); counts them down in `groups` and returns
-// where it stopped.
+// Decodes up to `groups` groups, as long as [p, end) has room for the longest possible group. Sets
+// `groups` to the number of groups that are left, and returns the address of the first of them.
 const uint8_t* DecodeGroups32(const uint8_t* p, const uint8_t* end, size_t& groups, uint32_t* out) {
   size_t left = groups;
   for (; left > 0 && static_cast<size_t>(end - p) >= kMaxGroupVarint32Bytes; --left, out += 4) {
@@ -99,7 +100,7 @@ uint32_t GroupSize64(const uint8_t* p) {
   return size;
 }
 
-// Appends one group. kWidest: bytes of the widest value; kSelectorBits: selector bits a value.
+// Appends one group. kSelectorBits: bits of the selector for each value.
 template <typename T, size_t kValues, typename Selector, uint32_t kSelectorBits>
 void PutGroup(const T* values, ByteWriter& out) {
   constexpr size_t kMaxBytes = sizeof(Selector) + kValues * sizeof(T);
@@ -110,7 +111,7 @@ void PutGroup(const T* values, ByteWriter& out) {
   for (size_t i = 0; i < kValues; ++i) {
     const uint32_t length = ByteLength(values[i]);
     selector = selector << kSelectorBits | (length - 1);
-    StoreLittleEndian(values[i], p);  // the next value overwrites what is too much
+    StoreLittleEndian(values[i], p);  // writes all of T; the next value overwrites the excess bytes
     p += length;
   }
   StoreLittleEndian(static_cast<Selector>(selector), group);

@@ -16,8 +16,9 @@ HWY_BEFORE_NAMESPACE();
 namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 
-// As many whole groups of the `count` values at `packed` as may be read with wide loads; returns
-// how many values those are. The largest of them and of `largest` comes out in `largest`.
+// Unpacks whole groups of 8 of the `count` values at `packed`: as many groups as wide loads can
+// read without reading more than `available` bytes. Returns the number of values unpacked. Sets
+// `largest` to the largest of these values and of the old `largest`.
 size_t UnpackGroups(const uint8_t* packed, size_t available, int width, uint32_t* out, size_t count,
                     uint32_t& largest) {
 #if CFILE_UNPACK_SIMD

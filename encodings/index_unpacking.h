@@ -1,4 +1,4 @@
-// Bit-packed dictionary indexes, unpacked and checked in one go.
+// Unpacks bit-packed dictionary indexes and finds the largest of them, in one pass.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace cfile::encodings {
 
-// UnpackBits (bit_packing.h) for uint32_t, which returns the largest of the values too; 0 if
-// `count` is 0. Fast where `first` is a multiple of 8. Precondition: width <= 32; the others as
-// there.
+// Does the same as UnpackBits (bit_packing.h) for uint32_t, and returns the largest of the values,
+// or 0 if `count` is 0. Fast if `first` is a multiple of 8. Preconditions: width <= 32, and those
+// of UnpackBits.
 uint32_t UnpackIndexes(std::span<const uint8_t> packed, int width, uint64_t first, uint32_t* out,
                        size_t count);
 

@@ -1,5 +1,5 @@
-// Searching many ascending byte strings without touching them: the 8 bytes of each that follow what
-// all have in common, as numbers one behind the other.
+// Binary search over many ascending byte strings, mostly without reading the strings. An array
+// holds the head of each string: the 8 bytes after the prefix that all strings share, as a number.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace cfile::encodings {
 
-// How many of the ascending `values` are less than `value`. Branch-free: the compiler makes
-// conditional moves of it.
+// Returns how many of the ascending `values` are less than `value`. Has no branch on the values:
+// the compiler emits conditional moves.
 inline uint32_t CountLess(std::span<const uint64_t> values, uint64_t value) {
   const uint64_t* base = values.data();
   size_t length = values.size();
@@ -29,13 +29,14 @@ inline uint32_t CountLess(std::span<const uint64_t> values, uint64_t value) {
   return static_cast<uint32_t>(base - values.data()) + (length == 1 && *base < value ? 1 : 0);
 }
 
-// Immutable once built; owns all it needs but the keys themselves.
+// The heads of a list of keys. Immutable after construction. Does not own the keys: each call that
+// needs keys gets a function that returns them.
 class KeyHeads {
  public:
   KeyHeads() = default;
 
-  // Of `count` keys; key(i), a string_view, is the i-th. That they ascend is the caller's affair:
-  // where they do not, searches give some position.
+  // Makes the heads of `count` keys; key(i) returns the i-th key as a std::string_view. The keys
+  // should ascend. If they do not, searches are safe, but return an arbitrary position.
   template <typename Key>
   KeyHeads(uint32_t count, Key&& key) {
     if (count == 0) return;
@@ -49,15 +50,15 @@ class KeyHeads {
     }
   }
 
-  // How many of the keys are less than `wanted`; asks for few of them, those whose 8 bytes are the
-  // wanted ones.
+  // Returns how many of the keys are less than `wanted`. Calls key(i) only for a few of the keys
+  // whose head equals the head of `wanted`.
   template <typename Key>
   uint32_t CountKeysLess(std::string_view wanted, Key&& key) const {
     const auto count = static_cast<uint32_t>(heads_.size());
     const std::string_view front = wanted.substr(0, common_.size());
     if (front != common_) return BytesLess(front, common_) ? 0 : count;
     const uint64_t head = BytesHead(wanted.substr(common_.size()));
-    const uint32_t group = CountLess(samples_, head);  // it ends with the first that is not less
+    const uint32_t group = CountLess(samples_, head);  // the first one whose last head is not less
     const uint32_t begin = group * kGroup;
     uint32_t less =
         begin + CountLess(std::span(heads_).subspan(begin, std::min(kGroup, count - begin)), head);
@@ -79,16 +80,17 @@ class KeyHeads {
   size_t memory_usage_bytes() const {
     return (heads_.capacity() + samples_.capacity()) * sizeof(uint64_t) + common_.capacity();
   }
-  // The most of these for `count` keys, without common_, which is at most as long as a key.
+  // The largest memory_usage_bytes() for `count` keys, without the bytes of common_, which is at
+  // most as long as a key.
   static size_t MostBytesOfHeads(size_t count) {
-    return (count + 2 * (count / kGroup)) * sizeof(uint64_t);  // samples_ grow by doubling
+    return (count + 2 * (count / kGroup)) * sizeof(uint64_t);  // samples_ grows by doubling
   }
 
  private:
-  std::string common_;  // what all keys begin with
+  std::string common_;  // the prefix that all keys share
   std::vector<uint64_t> heads_;
-  // The last of each whole group of heads: few enough to stay in the cache where many such objects
-  // are asked in turn.
+  // The last head of each whole group of kGroup heads. The samples are few, so that they stay in
+  // the CPU cache even if many KeyHeads are searched in turn.
   static constexpr uint32_t kGroup = 16;
   std::vector<uint64_t> samples_;
 };

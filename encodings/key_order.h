@@ -1,4 +1,5 @@
-// The order of keys: that of their memcmp form (cfile/FORMAT.md, Index nodes), without building it.
+// The order of keys. It is the order of their memcmp form (cfile/FORMAT.md, Index nodes), but these
+// functions compare the values directly.
 #pragma once
 
 #include <bit>
@@ -10,8 +11,8 @@
 
 namespace cfile::encodings {
 
-// A number whose unsigned order is the order of keys: negative floats come before positive ones, -0
-// before +0.
+// Returns a number whose unsigned order is the order of keys: negative floats come before positive
+// ones, -0 before +0.
 inline uint32_t OrderedBits(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   return (bits >> 31) != 0 ? ~bits : bits | (uint32_t{1} << 31);
@@ -21,7 +22,7 @@ inline uint64_t OrderedBits(double value) {
   return (bits >> 63) != 0 ? ~bits : bits | (uint64_t{1} << 63);
 }
 
-// a before b. Bytes compare as unsigned; a prefix comes first.
+// True if `a` comes before `b`. Byte strings compare as unsigned bytes; a prefix comes first.
 template <typename T>
 bool KeyLess(const T& a, const T& b) {
   if constexpr (kIsFloat<T>) {
@@ -42,7 +43,7 @@ bool KeyEqual(const T& a, const T& b) {
   }
 }
 
-// NaN has no place among keys.
+// True if `value` can be a key. NaN cannot.
 template <typename T>
 bool IsKey(const T& value) {
   if constexpr (kIsFloat<T>) {

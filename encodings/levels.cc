@@ -47,7 +47,7 @@ template <typename T>
 void PutBitPacked(std::span<const T> values, int width, ByteWriter& out) {
   assert(0 <= width && width <= kMaxLevelWidth);
   uint8_t* p = out.Extend(static_cast<size_t>(PackedBytes(values.size(), width)));
-  uint64_t word = 0;  // its lowest `filled` bits wait to be written
+  uint64_t word = 0;  // its lowest `filled` bits are not written yet
   int filled = 0;     // < 8 between two values
   for (const T value : values) {
     assert(value <= LowBits(width));

@@ -5,10 +5,10 @@
 
 namespace cfile::encodings {
 
-// The first position in [0, count) for which less(position) is false, or count if there is none;
-// less(p) says whether the value at p comes before the key. Any answers of `less` are safe: the
-// result is then some position in [0, count]. prefetch(p): p may be asked for in the next step;
-// memory that is far away is then fetched for both ways at once.
+// Returns the first position in [0, count) for which less(position) is false, or `count` if there
+// is none. less(p) says whether the value at position p comes before the key. If its answers are
+// inconsistent, the result is still a position in [0, count]. prefetch(p) is called for the two
+// positions that the next step may compare, so that both can be fetched from memory early.
 template <typename Less, typename Prefetch>
 uint32_t FindLowerBound(uint32_t count, Less&& less, Prefetch&& prefetch) {
   if (count == 0) return 0;

@@ -11,10 +11,10 @@ namespace {
 
 constexpr size_t kStep = 16;  // bytes copied at a time
 constexpr size_t kMinMatch = 4;
-// From here on the library's copies are worth their calls.
+// Longest match in bytes that is copied inline. For a longer one, a call of memcpy is faster.
 constexpr size_t kLongMatch = 512;
 
-// What is read may overlap what is written: all of it is read first.
+// Copies kStep bytes. The ranges may overlap: all bytes are read before any is written.
 void CopyStep(const uint8_t* from, uint8_t* to) {
   const auto front = LoadLittleEndian<uint64_t>(from);
   const auto back = LoadLittleEndian<uint64_t>(from + 8);
@@ -22,7 +22,8 @@ void CopyStep(const uint8_t* from, uint8_t* to) {
   StoreLittleEndian(back, to + 8);
 }
 
-// Adds the bytes that a length of 15 goes on in: each is added, the first below 255 is the last.
+// Reads the bytes that extend a length of 15 and adds them to `length`. The first byte below 255 is
+// the last. Returns false if the input ends before it.
 bool ExtendLength(const uint8_t*& in, const uint8_t* in_end, size_t& length) {
   uint8_t byte;
   do {
@@ -33,9 +34,10 @@ bool ExtendLength(const uint8_t*& in, const uint8_t* in_end, size_t& length) {
   return true;
 }
 
-// The `offset` bytes at `from` again and again. Precondition: offset is 1, 2, 4 or 8.
+// Returns 8 bytes: the `offset` bytes at `from`, repeated. Precondition: offset is 1, 2, 4 or 8.
 uint64_t Repeat(const uint8_t* from, size_t offset) {
-  // Loads of just these bytes do not wait for stores that overlap more of them.
+  // Load exactly `offset` bytes: a wider load could overlap several recent stores and would have to
+  // wait for them.
   switch (offset) {
     case 1:
       return *from * uint64_t{0x0101010101010101};
@@ -48,11 +50,12 @@ uint64_t Repeat(const uint8_t* from, size_t offset) {
   }
 }
 
-// Writes `length` bytes, each a copy of the one `offset` before it, and up to kLz4SlackBytes more.
+// Writes `length` bytes at `to`, each a copy of the byte `offset` bytes before it. May overwrite up
+// to kLz4SlackBytes bytes after them.
 void CopyMatch(uint8_t* to, size_t offset, size_t length) {
   uint8_t* const end = to + length;
   const uint8_t* const from = to - offset;
-  // The shortest, which are many: a wider load would wait for several stores.
+  // The shortest matches are the most frequent. A wider load would wait for several stores.
   if (length == kMinMatch && offset >= kMinMatch) {
     std::memcpy(to, from, kMinMatch);
     return;
@@ -65,15 +68,17 @@ void CopyMatch(uint8_t* to, size_t offset, size_t length) {
     }
     return;
   }
-  // A load from one store's bytes, or from none that are under way, does not wait.
+  // Here each load reads the bytes of one recent store or of none, so it does not wait for several
+  // stores.
   if (offset >= length || offset % kStep == 0) {
     if (length <= kLongMatch) {
       for (const uint8_t* next = from; to < end; to += kStep, next += kStep) CopyStep(next, to);
       return;
     }
   }
-  // What is written doubles what can be copied at once. Of a step that reaches into what it writes
-  // only the first bytes are right.
+  // Each copy doubles `offset`, the distance between source and target, and so the number of bytes
+  // that can be copied at once. A step with offset < kStep reads bytes that it has not written yet:
+  // only its first `offset` bytes are right, and the next copy overwrites the others.
   for (; offset < kStep && to < end; offset *= 2) {
     CopyStep(from, to);
     to += offset;
@@ -105,7 +110,7 @@ bool DecompressLz4Block(std::span<const uint8_t> in_bytes, std::span<uint8_t> ou
     }
     in += literals;
     out += literals;
-    // The last sequence ends with its literals.
+    // The last sequence has literals, but no match.
     if (in == in_end) return out == out_end;
 
     if (in_end - in < 2) return false;

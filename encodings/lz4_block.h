@@ -1,5 +1,6 @@
 // Decompresses LZ4 blocks of bit-transposed values, which are mostly long repetitions of a few
-// bytes: liblz4 copies those 8 bytes at a time, each from the ones just written.
+// bytes. For these liblz4 is slow: it copies 8 bytes at a time, each time from the bytes that it
+// has just written.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +9,13 @@
 
 namespace cfile::encodings {
 
-// Bytes behind `out` that DecompressLz4Block may write to.
+// Bytes after `out` that DecompressLz4Block may overwrite.
 inline constexpr size_t kLz4SlackBytes = 64;
 
-// Fills `out` with what the LZ4 block `in` decompresses to. False if `in` is damaged or does not
-// make exactly out.size() bytes; `out` then holds anything. Reads nothing outside of `in`, writes
-// nothing outside of `out` and kLz4SlackBytes behind it. Thread-safe.
+// Decompresses the LZ4 block `in` into `out`. Returns false if `in` is damaged or does not
+// decompress to exactly out.size() bytes; then the contents of `out` are unspecified. Reads nothing
+// outside `in`. Writes nothing outside `out` and the kLz4SlackBytes bytes after it, which the
+// caller must provide. Thread-safe.
 bool DecompressLz4Block(std::span<const uint8_t> in, std::span<uint8_t> out);
 
 }  // namespace cfile::encodings

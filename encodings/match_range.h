@@ -1,4 +1,4 @@
-// Which of many values lie in a range: a bitmap.
+// Finds which values are in a range; the result is a bitmap.
 #pragma once
 
 #include <bit>
@@ -10,13 +10,13 @@
 
 namespace cfile::encodings {
 
-// Bit i % 8 of bits[i / 8] becomes 1 if low <= values[i] <= high; NaN is in no range, -0 equals +0.
-// Writes (count + 7) / 8 bytes, unused bits of the last are 0. For numbers, bool and Int96 (as
-// numbers).
+// Sets bit i % 8 of bits[i / 8] to 1 if low <= values[i] <= high, else to 0. NaN is in no range; -0
+// equals +0. Writes (count + 7) / 8 bytes; the unused bits of the last byte are 0. T is a number,
+// bool or Int96 (compared as 96-bit number).
 template <typename T>
 void MatchRange(const T* values, size_t count, const T& low, const T& high, uint8_t* bits);
 
-// The same where matches(values[i]).
+// The same, but the bit is 1 if matches(values[i]) is true.
 template <typename T, typename Matches>
 void MatchEach(const T* values, size_t count, const Matches& matches, uint8_t* bits) {
   for (size_t i = 0; i < count; i += 8) {
@@ -27,8 +27,9 @@ void MatchEach(const T* values, size_t count, const Matches& matches, uint8_t* b
   }
 }
 
-// Writes `first` + i for each bit i < count that is 1 to `out`, which has room for them, and
-// returns how many they are. Reads (count + 7) / 8 bytes; unused bits of the last are 0.
+// Writes `first` + i to `out` for each bit i < count that is 1, in ascending order. Returns how
+// many positions it wrote. Reads (count + 7) / 8 bytes. Preconditions: `out` has room for the
+// positions; the unused bits of the last byte are 0.
 inline size_t PositionsOfOnes(const uint8_t* bits, size_t count, uint64_t first, uint64_t* out) {
   uint64_t* to = out;
   for (size_t begin = 0; begin < count; begin += 64) {

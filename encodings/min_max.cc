@@ -16,12 +16,14 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Into `result`; false, and anything in it, if there is a NaN. Precondition: count > 0.
+// Writes the least and the greatest value to `result`. Returns false if there is a NaN; then
+// `result` is unspecified. Precondition: count > 0.
 template <typename T>
 HWY_INLINE bool MinMaxOf(const T* values, size_t count, MinMax<T>& result) {
   const hn::ScalableTag<T> d;
   const size_t lanes = hn::Lanes(d);
-  // Four at a time, since each waits for the one before it.
+  // Four independent minima and maxima, because each Min or Max waits for the result of the one
+  // before.
   const auto first = hn::Set(d, values[0]);
   auto min0 = first, min1 = first, min2 = first, min3 = first;
   auto max0 = first, max1 = first, max2 = first, max3 = first;
@@ -93,7 +95,7 @@ MinMax<T> FindMinMax(std::span<const T> values) {
     const auto [min, max] = std::minmax_element(values.begin(), values.end());
     result = {.min = *min, .max = *max};
   } else if (!Dispatch(values.data(), values.size(), result)) {
-    // There are NaNs. That is rare, or most of the values are.
+    // At least one value is NaN. Such batches are rare, so a simple loop is enough.
     if constexpr (kIsFloat<T>) {
       constexpr T kInfinity = std::numeric_limits<T>::infinity();
       result = {.min = kInfinity, .max = -kInfinity};

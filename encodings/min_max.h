@@ -1,4 +1,4 @@
-// The least and the greatest of many numbers at once.
+// Finds the least and the greatest of many numbers.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,14 @@ template <typename T>
 struct MinMax {
   T min{};
   T max{};
-  // Floats only: how many are NaN, which is neither. If all are, min and max mean nothing. Of zeros
-  // of both signs either may come out.
+  // Floats only: the number of NaNs. NaNs are ignored for `min` and `max`; if all values are NaN,
+  // `min` and `max` have no meaning. If there are zeros of both signs, either of them may be the
+  // result.
   size_t nan_count = 0;
 };
 
-// Of `values`, for bool, integers and floats. Precondition: `values` is not empty.
+// Returns the least and the greatest of `values`. T is bool, an integer or a float. Precondition:
+// `values` is not empty.
 template <typename T>
 MinMax<T> FindMinMax(std::span<const T> values);
 

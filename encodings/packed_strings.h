@@ -1,4 +1,5 @@
-// Strings as Arrow has them: all bytes back to back, and where each value's end.
+// Strings in Arrow's layout: the bytes of all values back to back, and the offset of the end of
+// each value.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +16,9 @@
 
 namespace cfile::encodings {
 
-// A caller owns it, decoders append to it (BlockDecoder::ReadPacked); to be cleared and used again,
-// so that its memory grows to what a batch takes and stays. Movable, thread-compatible. Spans and
-// views are valid until the next call that is not const.
+// The caller owns the object; decoders append to it (BlockDecoder::ReadPacked). Clear it and use it
+// again for the next batch: its memory grows to what a batch needs and is kept. Movable,
+// thread-compatible. Spans and views are valid until the next non-const call.
 class PackedStrings {
  public:
   PackedStrings() = default;
@@ -27,11 +28,11 @@ class PackedStrings {
     return *this;
   }
 
-  // The most bytes of data: offsets fit Arrow's int32 too.
+  // The largest size of data() in bytes: offsets must fit Arrow's int32 too.
   static constexpr size_t kMaxDataBytes = INT32_MAX;
 
   size_t size() const { return size_; }
-  // size() + 1 of them: value i is data()[offsets()[i]] to before data()[offsets()[i + 1]].
+  // size() + 1 offsets in data(): value i begins at offsets()[i] and ends before offsets()[i + 1].
   std::span<const uint32_t> offsets() const {
     static constexpr uint32_t kZero = 0;
     return {offsets_ == nullptr ? &kZero : offsets_.get(), size_ + 1};
@@ -43,23 +44,23 @@ class PackedStrings {
     return AsString(data().subspan(offsets_[i], offsets_[i + 1] - offsets_[i]));
   }
 
-  // Forgets the values and keeps the memory.
+  // Removes all values and keeps the memory.
   void Clear() {
     data_.Clear();
     size_ = 0;
   }
 
-  // What follows is for decoders.
+  // The functions below are for decoders.
 
-  // Bytes that the data may still grow by.
+  // Bytes by which data() may still grow.
   size_t room() const { return kMaxDataBytes - data_.size(); }
 
-  // Bytes behind those reserved that a decoder may overwrite, to copy in wide steps.
+  // Bytes after the reserved data that a decoder may overwrite, so that it can copy in wide steps.
   static constexpr size_t kAhead = 64;
 
-  // Where the end offsets of the next `values` values go, and the next `bytes` bytes of data; both
-  // are uninitialised and count only when they are added. Keeps what was written behind the data
-  // only up to Add.
+  // Return where to write the end offsets of the next `values` values, and the next `bytes` bytes
+  // of data. Both are uninitialised, and are part of the object only after Add. A further call of
+  // the same function may drop what was written but not added.
   uint32_t* ReserveOffsets(size_t values) {
     if (values + 1 > capacity_ - size_) GrowOffsets(values);
     return offsets_.get() + size_ + 1;
@@ -68,14 +69,15 @@ class PackedStrings {
     data_.ReserveMore(bytes + kAhead);
     return data_.data() + data_.size();
   }
-  // The next `values` values, whose offsets and `bytes` bytes of data are written. Preconditions:
-  // so many were reserved; all data take at most kMaxDataBytes.
+  // Adds the next `values` values, whose end offsets and `bytes` bytes of data the caller has
+  // written. Preconditions: that many were reserved; data() has at most kMaxDataBytes bytes
+  // afterwards.
   void Add(size_t values, size_t bytes) {
     size_ += values;
     data_.Extend(bytes);
     assert(data_.size() <= kMaxDataBytes);
   }
-  // Copies values that fit.
+  // Appends copies of `values`. Precondition: their bytes are at most room().
   void Append(std::span<const std::string_view> values) {
     size_t bytes = 0;
     for (const std::string_view value : values) bytes += value.size();
@@ -115,23 +117,25 @@ class PackedStrings {
   size_t size_ = 0;
 };
 
-// What one call of ReadPacked may add to a PackedStrings: values whose bytes are at most kMaxBytes,
-// or one of any size, as long as there is room for them. A few bytes of a block may stand for many
-// long values, so this bounds what a call allocates.
+// Limits what one call of ReadPacked adds to a PackedStrings: values of at most kMaxBytes bytes in
+// total, or one value of any size; and never more than fits into the PackedStrings. The limit
+// bounds what one call allocates, because a few bytes of a block may stand for many long values.
 class PackedBudget {
  public:
   static constexpr size_t kMaxBytes = size_t{16} << 20;
 
   explicit PackedBudget(const PackedStrings& out) : room_(out.room()) {}
 
-  // Bytes that the next values may have; those of the next one alone.
+  // Bytes available for the next values, and for the next value alone: the first value of a call
+  // may use all the room.
   size_t left() const {
     const size_t most = std::min(room_, kMaxBytes);
     return used_ < most ? most - used_ : 0;
   }
   size_t left_for_one() const { return used_ == 0 ? room_ : left(); }
 
-  // Counts values that fit; counts the next one unless it does not fit.
+  // Use counts `bytes` bytes of values that are known to fit. Take counts one value of `size`
+  // bytes, or returns false if it does not fit.
   void Use(size_t bytes) { used_ += bytes; }
   bool Take(size_t size) {
     if (size > left_for_one()) return false;

@@ -1,9 +1,9 @@
-// Blocks whose bytes are those of a Parquet data page (numbers from kFirstExtendedNumber on): what
-// their encodings share.
+// Shared parts of the encodings whose blocks hold the bytes of a Parquet data page (encoding
+// numbers from kFirstExtendedNumber on).
 //
-// A page encoding implements PageEncoder<P> and BlockDecoder<P> for Parquet's own value types P;
-// the adaptors here make block encoders and decoders of every C++ type of a column from them, so
-// that an encoding knows neither columns nor blocks.
+// A page encoding implements PageEncoder<P> and BlockDecoder<P> for Parquet's value types P. The
+// adaptors in this file make block encoders and decoders for all C++ types of columns from them, so
+// that a page encoding need not handle other types, columns or blocks.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,10 @@
 
 namespace cfile::encodings {
 
-// Parquet's type for values of T (cfile/FORMAT.md, Extended blocks): narrow integers are sign- or
-// zero-extended to INT32, unsigned ones keep their bits, 128-bit integers are
-// FIXED_LEN_BYTE_ARRAY(16), big-endian. INT96 goes as FIXED_LEN_BYTE_ARRAY(12), which has the same
-// pages.
+// The C++ type of the Parquet values that store values of T (cfile/FORMAT.md, Extended blocks):
+// integers of 8 and 16 bits are sign- or zero-extended to INT32, unsigned integers keep their bits,
+// 128-bit integers become FIXED_LEN_BYTE_ARRAY(16), big-endian. INT96 is handled as
+// FIXED_LEN_BYTE_ARRAY(12), whose pages are the same.
 template <typename T>
 using PageType = std::conditional_t<
     kIsInteger<T> && sizeof(T) <= 4, int32_t,
@@ -35,7 +35,7 @@ using PageType = std::conditional_t<
                        std::conditional_t<std::is_same_v<T, int128_t> || std::is_same_v<T, Int96>,
                                           std::string_view, T>>>;
 
-// F(P) for each PageType.
+// Expands to F(P) for each PageType P.
 #define CFILE_FOR_EACH_PAGE_TYPE(F) \
   F(bool)                           \
   F(int32_t)                        \
@@ -44,23 +44,24 @@ using PageType = std::conditional_t<
   F(double)                         \
   F(std::string_view)
 
-// Bytes of a FIXED_LEN_BYTE_ARRAY value for values of T in a column of `type_length`; 0 for
-// BYTE_ARRAY and other types.
+// Returns the bytes of a FIXED_LEN_BYTE_ARRAY value that stores a T, in a column whose type length
+// is `type_length`; 0 for BYTE_ARRAY and other types.
 template <typename T>
 uint32_t PageTypeLength(uint32_t type_length) {
   const bool fixed = kIsBytes<PageType<T>> && !kIsBytes<T>;
   return fixed ? uint32_t{sizeof(T)} : type_length;
 }
 
-// Makes pages. Thread-compatible.
+// Encodes pages. Thread-compatible.
 template <typename P>
 class PageEncoder {
  public:
   virtual ~PageEncoder() = default;
 
-  // Appends the page of `values` to `block.bytes` and, if the page can be read from its front only,
-  // what a reader needs to begin at every 1,024th value to `block.skip_table`. An encoder with a
-  // dictionary may choose another encoding (block.encoding).
+  // Appends the page of `values` to `block.bytes`. If a page of this encoding can be decoded only
+  // from its front, also appends to `block.skip_table` what a decoder needs to begin at every
+  // 1,024th value. An encoder with a dictionary may choose another encoding, and then sets
+  // block.encoding.
   virtual void Encode(std::span<const P> values, EncodedBlock& block) = 0;
 
   // See BlockEncoder.
@@ -68,10 +69,10 @@ class PageEncoder {
   virtual size_t retained_bytes() const { return 0; }
 };
 
-// Values between two places of a skip table.
+// Number of values between two entries of a skip table.
 inline constexpr uint32_t kSkipInterval = 1024;
 
-// Collects the values of a block and makes a page of them.
+// Collects the values of a block and encodes them as one page.
 template <typename T>
 class PageBlockEncoder final : public BlockEncoder<T> {
  public:
@@ -125,7 +126,8 @@ class PageBlockEncoder final : public BlockEncoder<T> {
       sizes_.clear();
     }
     encoder_->Encode(values_.span(), block);
-    // The next block takes as many values as fill it if they encode as these did.
+    // Choose the size of the next block: as many values as fill it if they take as many bytes per
+    // value as those of this block.
     if (count_ > 0 && !whole_records_) {
       const uint64_t wanted =
           uint64_t{block_size_bytes_} * raw_bytes_ / std::max<size_t>(block.bytes.size(), 1);
@@ -140,33 +142,33 @@ class PageBlockEncoder final : public BlockEncoder<T> {
   bool FinishDictionary(ByteWriter& out) override { return encoder_->FinishDictionary(out); }
 
  private:
-  // The most that a block's values may be larger than its bytes: bounds a writer's memory.
+  // A block collects values of at most this many times its target size. Bounds a writer's memory.
   static constexpr uint64_t kMaxGrowth = 16;
-  // What a page may take beside its strings: for each, and once.
+  // Bytes that a page takes at most besides its strings: for each string, and once per page.
   static constexpr size_t kWorstTextBytes = 11;
   static constexpr size_t kWorstPageBytes = 512;
 
-  // The most bytes of values of a block. A page of numbers takes less than twice their bytes.
+  // The most bytes of values in a block. A page of numbers takes less than twice their bytes.
   static uint64_t MostFullBytes(const EncoderOptions& options) {
     const uint64_t grown = kMaxGrowth * uint64_t{options.block_size_bytes};
-    // Encoders count a page's bytes with 31 bits.
+    // Encoders count the bytes of a page with 31 bits.
     if (options.whole_records) return std::min<uint64_t>(grown, INT32_MAX - 16);
     return std::max<uint64_t>(options.block_size_bytes,
                               std::min<uint64_t>(grown, options.max_block_size_bytes / 2));
   }
-  // The most bytes of strings and of what a page takes for each. A skip table takes up to a
-  // sixteenth more.
+  // The most bytes of strings in a block, plus kWorstTextBytes for each. A skip table takes at most
+  // a sixteenth of this in addition.
   static size_t MostTextBytes(const EncoderOptions& options) {
     if (options.whole_records) return SIZE_MAX;
     const size_t page_bytes = options.max_block_size_bytes / 17 * 16;
     return page_bytes - std::min(page_bytes, kWorstPageBytes);
   }
 
-  // std::vector<bool> has no span.
+  // A growing array of values. Not a std::vector, because std::vector<bool> has no span.
   class Values {
    public:
     void Add(const P& value) { Add(std::span<const P>(&value, 1)); }
-    // As P of each.
+    // Appends each of `values`, converted to P.
     template <typename V>
     void Add(std::span<const V> values) {
       if (values.size() > capacity_ - size_) {
@@ -220,22 +222,21 @@ class PageBlockEncoder final : public BlockEncoder<T> {
   const uint64_t most_full_bytes_;
   const size_t most_text_bytes_;
   uint64_t full_bytes_;
-  bool has_room_ = true;  // for the string that was looked at last
+  bool has_room_ = true;  // false: the next string does not fit into this block
   Values values_;
-  ByteWriter text_;  // of bytes: the values back to back, and their sizes
+  ByteWriter text_;  // if P is std::string_view: the values back to back; sizes_ has their sizes
   std::vector<uint32_t> sizes_;
   size_t raw_bytes_ = 0;
   uint32_t count_ = 0;
 };
 
-// BlockDecoder::SeekToKey for decoders that can seek but not compare in place: a search over every
-// kSkipInterval-th value, then one over the values of an interval.
+// Implements BlockDecoder::SeekToKey for decoders that must decode a value to compare it: a binary
+// search over every kSkipInterval-th value, then a linear search over the values of one interval.
 template <typename T>
 absl::StatusOr<LowerBound> SeekToKeyByReading(BlockDecoder<T>& decoder, const T& key) {
-  // Finds the first value >= key among those from `position` on that one call of Read gives; true
-  // if it is there.
-  uint32_t low = 0;  // the value there, if any, is less, or low is 0
-  // Intervals; the one there begins with a value >= key.
+  // Interval whose first value is less than the key, or 0.
+  uint32_t low = 0;
+  // Interval whose first value is >= key, or the number of intervals.
   uint32_t high = decoder.count() / kSkipInterval + (decoder.count() % kSkipInterval != 0);
   T value;
   while (high - low > 1) {
@@ -275,16 +276,17 @@ absl::StatusOr<LowerBound> SeekToKeyByReading(BlockDecoder<T>& decoder, const T&
   return LowerBound{position, exact};
 }
 
-// Types that a page stores wider: int8 to uint16 as INT32.
+// True for types that a page stores as a wider type: integers of 8 and 16 bits, stored as INT32.
 template <typename T>
 inline constexpr bool kIsWidened = kIsInteger<T> && sizeof(T) < sizeof(PageType<T>);
 
-// Writes `values` to `out` as values of T. kDataLoss if one is outside T's range; names it, counted
-// from `first`. Precondition: out has as many elements.
+// Converts `values` to T and writes them to `out`. kDataLoss if a value is outside T's range; the
+// message names the value and its position, where `first` is the position of values[0].
+// Precondition: `out` has room for values.size() elements.
 template <typename T>
 absl::Status NarrowValues(std::span<const int32_t> values, uint64_t first, T* out) {
   static_assert(kIsWidened<T>);
-  // Without a branch per value, so that it is vectorized.
+  // No branch per value, so that the compiler vectorizes the loop.
   uint32_t lost = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     out[i] = static_cast<T>(values[i]);
@@ -298,7 +300,7 @@ absl::Status NarrowValues(std::span<const int32_t> values, uint64_t first, T* ou
                   int32_t{std::numeric_limits<T>::max()});
 }
 
-// Gives the values of a page of P as those of T.
+// Decodes a page of P and converts the values to T.
 template <typename T>
 class PageBlockDecoder final : public BlockDecoder<T> {
  public:
@@ -325,7 +327,7 @@ class PageBlockDecoder final : public BlockDecoder<T> {
       read = decoder_->Read({reinterpret_cast<P*>(out.data()), out.size()});
     } else {
       P values[512];
-      // One call: a second one would invalidate the views of the first.
+      // Read may return fewer values than wanted, so one call of decoder_ is enough.
       read = decoder_->Read({values, std::min(std::size(values), out.size())});
       if constexpr (kIsWidened<T>) {
         if (read.ok()) {
@@ -367,7 +369,7 @@ class PageBlockDecoder final : public BlockDecoder<T> {
   }
 
  private:
-  // Signed and unsigned integers of one width.
+  // True if T and P are integers of the same width: then no conversion is needed.
   static constexpr bool kSameBytes = sizeof(T) == sizeof(P) && kIsInteger<T> && kIsInteger<P>;
 
   static T Convert(const P& value) {
@@ -385,8 +387,8 @@ class PageBlockDecoder final : public BlockDecoder<T> {
   const std::unique_ptr<BlockDecoder<P>> decoder_;
 };
 
-// The block encoder or decoder of T for a page encoding; decoders of Parquet's own types need no
-// adaptor.
+// Make a block encoder or decoder of T from a page encoder or decoder. A decoder of one of
+// Parquet's own types is returned as it is.
 template <typename T>
 std::unique_ptr<BlockEncoder<T>> MakePageBlockEncoder(
     std::unique_ptr<PageEncoder<PageType<T>>> encoder, const EncoderOptions& options) {

@@ -1,6 +1,6 @@
-// Parquet's encodings by themselves: pages in, values out, and back, for a program that reads or
-// writes Parquet files. A codec takes and gives the bytes of a page and nothing else; no CFile is
-// needed. What Parquet's metadata says (encoding, count, lengths), the caller passes on.
+// Encodes and decodes pages of Parquet files, without a CFile. For programs that read or write
+// Parquet files. The functions take and return only the bytes of pages; the caller reads and writes
+// Parquet's metadata and passes the encoding, the number of values and the lengths from it.
 //
 //   Parquet's type           T                 Encoding::kParquet...
 //   BOOLEAN                  bool              Plain, Rle, Dictionary
@@ -12,12 +12,14 @@
 //                                              DeltaByteArray
 //   FIXED_LEN_BYTE_ARRAY(n)  std::string_view  Plain, Dictionary, DeltaByteArray, ByteStreamSplit
 //
-// Before its values a data page has levels: ReadHybridWithLength (version 1), ReadHybrid (version
-// 2, whose header says their length) and ReadBitPacked (deprecated) read them, PutHybridWithLength,
-// ... write them (levels.h, included). A column whose largest level is 0 has none of that kind in a
-// page: skip the call. Whether a level is at most the column's largest is the caller's to check.
+// A data page begins with levels; the values follow. To read levels, call ReadHybridWithLength
+// (pages of version 1), ReadHybrid (version 2, where the page's header stores their length) or
+// ReadBitPacked (deprecated). To write them, call PutHybridWithLength, PutHybrid or PutBitPacked
+// (levels.h, included here). If a column's largest level is 0, its pages have no levels of that
+// kind: skip the call. The caller checks that each level is at most the column's largest level.
 //
-// A column chunk of a dictionary page and a data page: an OPTIONAL BYTE_ARRAY, version 1 of pages.
+// Example: a column chunk of an OPTIONAL BYTE_ARRAY, with a dictionary page and a data page of
+// version 1.
 //
 // ```cpp
 // #include <iostream>
@@ -28,7 +30,7 @@
 // using namespace cfile::encodings;
 //
 // int main() {
-//   // Writing: definition levels with a length, then the values that are there.
+//   // Write a page: definition levels with a length, then the values that are not null.
 //   const std::vector<uint32_t> levels = {1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1};
 //   const std::vector<std::string_view> cities(10, "Ny-Ålesund, Svalbard");
 //   ByteWriter page;
@@ -39,11 +41,11 @@
 //   const parquet::DictionaryPage words = *parquet::EncodeDictionaryPage(encoder).value();
 //   std::cout << page.size() << " bytes, and a dictionary of " << words.bytes.size() << "\n";
 //
-//   // Reading it back; every error is an absl::Status, here it would end the program.
+//   // Read the page. Errors are returned as absl::Status; here .value() ends the program instead.
 //   DecoderOptions options;
 //   options.dictionary =
 //       parquet::DecodeDictionaryPage<std::string_view>(words.count, words.bytes.span()).value();
-//   const int number = parquet::NumberOf(values.encoding);  // in the page's header
+//   const int number = parquet::NumberOf(values.encoding);  // stored in the page's header
 //   auto decoder =
 //       parquet::MakeDecoder<std::string_view>(parquet::EncodingOf(number), options).value();
 //   ByteReader reader(page.span());
@@ -53,7 +55,7 @@
 //   if (status.ok()) status = parquet::OpenPage(*decoder, 10, reader.rest());
 //   std::vector<std::string_view> out(4);
 //   while (status.ok() && decoder->position() < decoder->count()) {
-//     const auto read = decoder->Read(out);  // views: valid until the next call
+//     const auto read = decoder->Read(out);  // views, valid until the next call
 //     status = read.status();
 //     if (status.ok()) std::cout << *read << " of " << out[0] << "\n";
 //   }
@@ -68,20 +70,23 @@
 // 2 of Ny-Ålesund, Svalbard
 // ```
 //
-// Decoders and encoders are used again for page after page and keep their memory; those of a column
-// chunk with a dictionary only for that chunk. Each belongs to one thread at a time, dictionaries
-// are immutable and shared. BlockDecoder (block_codec.h) seeks as well, and gives byte arrays as
-// Arrow has them, offsets and data (ReadPacked, packed_strings.h), several times as fast. Pages may
-// hold anything: what is wrong is kDataLoss, and no memory is bought by a count that the bytes do
-// not bear out. No values may have no bytes.
+// Use a decoder or an encoder for one page after the other: it keeps its memory. With a dictionary,
+// use it for one column chunk only. A decoder or an encoder may be used by one thread at a time;
+// dictionaries are immutable and may be shared between threads. The free functions are thread-safe.
 //
-// Beyond and short of what Parquet's documents say:
-// - PLAIN_DICTIONARY is read, as RLE_DICTIONARY, and not written.
-// - Dictionaries of BOOLEAN are read and written, but other readers refuse them.
-// - A DELTA_BYTE_ARRAY page whose first value shares a prefix with the page before, as a bug of
-//   early writers made them (PARQUET-246), is refused.
-// - Blocks of DELTA_BINARY_PACKED that are no multiple of 128 values, as in the examples of early
-//   documents, are read by MakeDeltaBinaryPackedDecoder(DeltaBlocks::kLenient) only
+// A BlockDecoder (block_codec.h) can also seek. For byte arrays, ReadPacked returns offsets and
+// data in Arrow's layout (packed_strings.h), several times as fast as Read.
+//
+// Pages are untrusted: a damaged page gives kDataLoss, and a count in a page never makes a decoder
+// allocate more than the bytes of the page justify. A page of no values may have no bytes.
+//
+// Differences from Parquet's documents:
+// - PLAIN_DICTIONARY is read (as RLE_DICTIONARY), but not written.
+// - Dictionaries of BOOLEAN are read and written, but other readers reject them.
+// - A DELTA_BYTE_ARRAY page whose first value shares a prefix with the last value of the page
+//   before is refused. A bug of early writers made such pages (PARQUET-246).
+// - DELTA_BINARY_PACKED pages with blocks that are no multiple of 128 values, as in the examples of
+//   early documents, are read only by MakeDeltaBinaryPackedDecoder(DeltaBlocks::kLenient)
 //   (delta_binary_packed.h).
 #pragma once
 
@@ -106,17 +111,18 @@
 
 namespace cfile::encodings::parquet {
 
-// The largest page: its header has signed 32-bit sizes.
+// The size of the largest page in bytes: its header has signed 32-bit sizes.
 inline constexpr uint32_t kMaxPageBytes = (uint32_t{1} << 31) - 1;
 
-// The values of Parquet's types, as in the table above.
+// The C++ types of Parquet's values, as in the table above.
 template <typename T>
 concept Value = std::same_as<T, bool> || std::same_as<T, int32_t> || std::same_as<T, int64_t> ||
     std::same_as<T, Int96> || std::same_as<T, float> || std::same_as<T, double> ||
     std::same_as<T, std::string_view>;
 
-// Parquet's own number of an encoding (parquet.thrift), and back. Any number may be asked for: what
-// is no encoding has no codec either.
+// Convert Parquet's own number of an encoding (parquet.thrift) to Encoding, and back. EncodingOf
+// accepts any number; if it is not the number of an encoding, MakeDecoder and MakeEncoder return
+// kUnimplemented.
 constexpr Encoding EncodingOf(int parquet_number) {
   return parquet_number < 0
              ? Encoding::kAuto
@@ -126,8 +132,8 @@ constexpr int NumberOf(Encoding encoding) {
   return static_cast<int>(encoding) - static_cast<int>(kFirstExtendedNumber);
 }
 
-// The physical type of T. type_length, here and below: bytes of a FIXED_LEN_BYTE_ARRAY value, at
-// least 1; 0 for other types.
+// Returns the physical type of T. `type_length`, here and below: bytes of a FIXED_LEN_BYTE_ARRAY
+// value, at least 1; 0 for other types.
 template <Value T>
 constexpr PhysicalType TypeOf(uint32_t type_length) {
   return std::same_as<T, bool>      ? PhysicalType::kBool
@@ -140,15 +146,15 @@ constexpr PhysicalType TypeOf(uint32_t type_length) {
                                     : PhysicalType::kFixedBytes;
 }
 
-// kUnimplemented: none of Parquet's encodings.
+// Returns kUnimplemented if `encoding` is not one of Parquet's encodings.
 inline absl::Status CheckEncoding(Encoding encoding) {
   if (NumberOf(encoding) >= 0) return absl::OkStatus();
   return absl::UnimplementedError(StrCat(EncodingName(encoding), " is no encoding of Parquet's"));
 }
 
-// A decoder of data pages. `options` has the type's length, and the dictionary for pages of codes.
-// kUnimplemented, with both names: the encoding is not for this type, or no encoding of values.
-// kInvalidArgument: the dictionary is of another type.
+// Returns a new decoder of data pages. `options` holds the type length and, for pages of codes, the
+// dictionary. kUnimplemented: this build has no decoder of this encoding for this type; the message
+// names both. kInvalidArgument: the dictionary is of another type.
 template <Value T>
 absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding,
                                                              const DecoderOptions& options = {}) {
@@ -156,9 +162,9 @@ absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding,
   return encodings::MakeDecoder<T>(encoding, TypeOf<T>(options.type_length), options);
 }
 
-// Opens `decoder` on the `count` values of a data page: those present, which are fewer than its
-// header counts where there are nulls. `page` begins with them, behind the levels; it must stay
-// valid and unchanged as long as they are read. kDataLoss: the page is damaged.
+// Opens `decoder` on the `count` values of a data page. `count` excludes nulls, unlike the number
+// of values in the page's header. `page` begins with the values, after the levels; its bytes must
+// stay valid and unchanged while the decoder reads them. kDataLoss: the page is damaged.
 template <Value T>
 absl::Status OpenPage(BlockDecoder<T>& decoder, uint32_t count, std::span<const uint8_t> page) {
   BlockView view(page);
@@ -166,8 +172,9 @@ absl::Status OpenPage(BlockDecoder<T>& decoder, uint32_t count, std::span<const 
   return decoder.Open(view);
 }
 
-// The dictionary in a dictionary page of `count` values, copied. kDataLoss: the page is damaged, or
-// bytes follow the last value. kOutOfRange: it has more than max_dictionary_values.
+// Decodes a dictionary page of `count` values. The values are copied: `page` need not outlive the
+// call. kDataLoss: the page is damaged, or bytes follow the last value. kOutOfRange: `count` is
+// more than max_dictionary_values.
 template <Value T>
 absl::StatusOr<std::shared_ptr<const Dictionary>> DecodeDictionaryPage(
     uint32_t count, std::span<const uint8_t> page, uint32_t type_length = 0,
@@ -176,7 +183,8 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> DecodeDictionaryPage(
                                    max_dictionary_values);
 }
 
-// An encoder of data pages. Made by MakeEncoder, used by the functions below.
+// An encoder of data pages. Made by MakeEncoder, used by the functions below. For one thread at a
+// time.
 template <Value T>
 struct Encoder {
   Encoding encoding;
@@ -184,9 +192,10 @@ struct Encoder {
   std::unique_ptr<BlockEncoder<T>> blocks;
 };
 
-// kUnimplemented: as above. max_dictionary_bytes, max_dictionary_values: a page for whose values the
-// dictionary page would grow beyond either has no codes. The second is what DecodeDictionaryPage
-// takes, unless both are told otherwise; at most 2^31 - 1.
+// Returns a new encoder of data pages. A page has no codes if its values would make the dictionary
+// page larger than max_dictionary_bytes, or give it more than max_dictionary_values values. A limit
+// above 2^31 - 1 counts as 2^31 - 1. DecodeDictionaryPage has the same default of
+// max_dictionary_values. kUnimplemented: as for MakeDecoder.
 template <Value T>
 absl::StatusOr<Encoder<T>> MakeEncoder(
     Encoding encoding, uint32_t type_length = 0,
@@ -204,13 +213,14 @@ absl::StatusOr<Encoder<T>> MakeEncoder(
   return Encoder<T>{encoding, type_length, std::move(blocks)};
 }
 
-// The data page of `values`, all of which go into it. `bytes` of what is returned is the page,
-// `encoding` what the page's header must say: the encoder's but for pages on which a dictionary
-// would be lost (parquet_dictionary.h).
+// Encodes all of `values` as one data page. In the result, `bytes` is the page, and `encoding` is
+// the encoding to store in the page's header. It is the encoder's encoding, except for pages on
+// which a dictionary would not save bytes (parquet_dictionary.h).
 //
-// kOutOfRange: the values have more than kMaxPageBytes, at 1 byte for a BOOLEAN and 4 more for each
-// byte array (so they are at most INT32_MAX), or the page has. kInvalidArgument: values of another
-// length than the FIXED_LEN_BYTE_ARRAY's. After either the encoder is as before.
+// kOutOfRange: the values or the page have more than kMaxPageBytes bytes. For this limit a BOOLEAN
+// counts as 1 byte, and a byte array as 4 bytes more than its length; so there are at most
+// INT32_MAX values. kInvalidArgument: the length of a FIXED_LEN_BYTE_ARRAY value is not
+// `type_length`. After an error the encoder is as before.
 template <Value T>
 absl::StatusOr<EncodedBlock> EncodePage(Encoder<T>& encoder, std::span<const T> values) {
   const auto too_large = [&] {
@@ -240,17 +250,18 @@ absl::StatusOr<EncodedBlock> EncodePage(Encoder<T>& encoder, std::span<const T> 
 }
 
 struct DictionaryPage {
-  uint32_t count = 0;  // of values
-  ByteWriter bytes;    // PLAIN
+  uint32_t count = 0;  // number of values
+  ByteWriter bytes;    // the values, PLAIN; without the page's header
 };
 
-// The dictionary page for all data pages that `encoder` made; none if they need none. Called once,
-// after the last: a further column chunk takes a new encoder. kOutOfRange: it has more than
-// max_dictionary_values, which needs an encoder that was made with a higher limit.
+// Returns the dictionary page for all data pages that `encoder` made, or nullopt if none of them
+// needs it. Call it once, after the last data page; use a new encoder for the next column chunk.
+// kOutOfRange: the dictionary has more than max_dictionary_values values; this can happen only if
+// MakeEncoder was given a higher limit.
 template <Value T>
 absl::StatusOr<std::optional<DictionaryPage>> EncodeDictionaryPage(
     Encoder<T>& encoder, size_t max_dictionary_values = kMaxDictionaryValues) {
-  ByteWriter block;  // a CFile's: the number of values stands before them
+  ByteWriter block;  // as in a CFile: the number of values, then the page
   if (!encoder.blocks->FinishDictionary(block)) return std::nullopt;
   ByteReader reader(block.span());
   DictionaryPage page;

@@ -1,4 +1,4 @@
-// The encoder of pages of codes. (The decoder: parquet_dictionary_decoder.cc.)
+// The encoder of pages of codes. The decoder is in parquet_dictionary_decoder.cc.
 #include "encodings/parquet_dictionary.h"
 
 #include <algorithm>
@@ -18,11 +18,11 @@
 namespace cfile::encodings {
 namespace {
 
-// What a file pays for having a dictionary at all: its number of values, the block's checksum and
-// size, the pointer to it. The first block that uses it must save that too.
+// Bytes that a dictionary adds to a file in any case: its number of values, the checksum and size
+// of its block, and the pointer to it. The first block with codes must save these bytes too.
 constexpr size_t kDictionaryOverhead = 32;
 
-// What a block without codes is tried with before PLAIN; null if nothing is.
+// Returns the encoder to try before PLAIN for a block without codes; null if the type has none.
 template <typename P>
 std::unique_ptr<PageEncoder<P>> MakeDeltaEncoder(const EncoderOptions& options) {
   if constexpr (kIsBytes<P>) {
@@ -49,7 +49,7 @@ class DictionaryEncoder final : public PageEncoder<P> {
                options.max_dictionary_values) {}
 
   void Encode(std::span<const P> values, EncodedBlock& block) override {
-    if (values.empty()) {  // needs no dictionary, nor does it make one needed
+    if (values.empty()) {  // a page without values needs no dictionary
       block.bytes.PutFixed<uint8_t>(0);
       return;
     }
@@ -87,10 +87,11 @@ class DictionaryEncoder final : public PageEncoder<P> {
   }
 
  private:
-  // The page of codes; false, with some codes and bytes left behind, if it does not save anything.
+  // Appends the page of codes to `out`. Returns false if codes would not save bytes or a limit of
+  // the dictionary is reached; the caller must then remove the codes and bytes that were added.
   bool PutCodes(std::span<const P> values, ByteWriter& out) {
     const size_t plain_bytes = PlainBytes(values);
-    const size_t known_bytes = codes_.bytes();  // none before the first block that uses them
+    const size_t known_bytes = codes_.bytes();  // 0 before the first block with codes
     const size_t overhead = used_ ? 0 : kDictionaryOverhead;
     block_codes_.resize(values.size());
     if (!codes_.CodesOf(values, block_codes_.data())) return false;
@@ -105,8 +106,8 @@ class DictionaryEncoder final : public PageEncoder<P> {
       hybrid.PutValues(std::span<const uint32_t>(block_codes_));
       hybrid.Finish(out, LastGroup::kWhole);
     } else {
-      // One literal run is best; for narrow codes the encoder would look at every value to find
-      // out.
+      // One literal run is smallest. It is written here, because RleHybridEncoder would examine
+      // every narrow code to find that out.
       const size_t groups = (values.size() + 7) / 8;
       block_codes_.resize(groups * 8);
       out.PutVint(groups << 1 | 1);
@@ -115,7 +116,8 @@ class DictionaryEncoder final : public PageEncoder<P> {
     return out.size() - begin + added < plain_bytes;
   }
 
-  // Whether any 8 codes in a row are equal. If so, 4 of them are at a multiple of 4.
+  // True if any 8 consecutive codes are equal. If so, 4 of them begin at a multiple of 4, so that
+  // only these positions are tested.
   bool HasLongRun() const {
     const std::vector<uint32_t>& codes = block_codes_;
     for (size_t i = 0; i + 4 <= codes.size(); i += 4) {
@@ -147,7 +149,7 @@ class DictionaryEncoder final : public PageEncoder<P> {
   const std::unique_ptr<PageEncoder<P>> plain_;
   const std::unique_ptr<PageEncoder<P>> delta_;
   ValueCodes<P> codes_;
-  bool used_ = false;  // by a block
+  bool used_ = false;  // a block has codes
   std::vector<uint32_t> block_codes_;
 };
 

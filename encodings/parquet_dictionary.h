@@ -1,10 +1,10 @@
-// RLE_DICTIONARY: codes of values that all blocks of a file share (cfile/FORMAT.md, Parquet's data
-// blocks).
+// RLE_DICTIONARY: codes of values. All blocks of a file share one dictionary, which has the values
+// (cfile/FORMAT.md, Parquet's data blocks).
 //
-//   page              width of the codes, 0 to 32 · codes, RLE-hybrid without a length
+//   page              width of the codes in one byte, 0 to 32 · codes, RLE-hybrid without a length
 //   dictionary block  count vint · Parquet's PLAIN page of that many values; code i is value i
 //
-// PLAIN_DICTIONARY, Parquet's older name for it, is read as the same.
+// PLAIN_DICTIONARY is Parquet's older name for this encoding. It is read in the same way.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,31 @@
 
 namespace cfile::encodings {
 
-// P is one of Parquet's value types (page_codec.h). Codes are in first-seen order. A block that
-// takes no fewer bytes with codes than in a PLAIN page, the values counted that it adds to the
-// dictionary, adds none and is a page of another encoding (EncodedBlock::encoding), as Parquet
-// allows for each page: DELTA_BINARY_PACKED of integers and DELTA_LENGTH_BYTE_ARRAY of BYTE_ARRAY,
-// where that is smaller, skip table included, else PLAIN. So the dictionary never costs more than
-// it saves. A block that would make the dictionary larger than its limits allow has no codes
-// either. Of the options, type_length (of FIXED_LEN_BYTE_ARRAY, else 0), max_dictionary_bytes,
-// max_dictionary_values and skip_tables count.
+// Returns a new encoder of pages. P is one of Parquet's value types (page_codec.h). Codes are
+// numbered in the order in which their values are first seen.
+//
+// A block has codes only if its page of codes, plus the values that it adds to the dictionary,
+// takes fewer bytes than a PLAIN page, and if the dictionary stays within its limits. Otherwise the
+// block adds no values to the dictionary and is a page of another encoding
+// (EncodedBlock::encoding), as Parquet allows for each page: DELTA_BINARY_PACKED (integers) or
+// DELTA_LENGTH_BYTE_ARRAY (BYTE_ARRAY) if that is smaller than PLAIN, skip table included; else
+// PLAIN. So the dictionary never costs more bytes than it saves.
+//
+// Uses these options: type_length (of FIXED_LEN_BYTE_ARRAY, else 0), max_dictionary_bytes,
+// max_dictionary_values, skip_tables.
 template <typename P>
 std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder(const EncoderOptions& options);
 
-// `dictionary`: of values of P, by one of the functions below; may be null for pages of no values.
+// Returns a new decoder of pages. `dictionary` has values of P and comes from one of the functions
+// below. It may be null; then Open accepts only pages without values.
 template <typename P>
 std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder(
     std::shared_ptr<const Dictionary> dictionary);
 
-// For Parquet readers: the dictionary in a file's dictionary page of `count` values, for columns
-// whose values have the C++ type `type` of ours. All values are decoded, copied from `page`.
-// kDataLoss: it is damaged; so it is with bytes behind the last value, which a PLAIN data page may
-// have. kOutOfRange: it has more than `max_values`. Precondition: type_length > 0 for kFixedBytes.
+// For readers of Parquet files: decodes a dictionary page of `count` values, for columns of `type`.
+// All values are copied from `page`. kDataLoss: the page is damaged, or bytes follow the last value
+// (in a PLAIN data page they may). kOutOfRange: `count` is more than `max_values`. Precondition:
+// type_length > 0 for kFixedBytes.
 absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
     PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page,
     size_t max_values = kMaxDictionaryValues);
@@ -47,7 +52,8 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
 struct ParquetDictionaryCodec {
   static constexpr Encoding kEncoding = Encoding::kParquetDictionary;
   static constexpr std::string_view kName = "parquet-dict";
-  // No block is larger than its PLAIN page: a length before each value of BYTE_ARRAY.
+  // No block is larger than its PLAIN page, which adds a length of 4 bytes to each value of
+  // BYTE_ARRAY.
   static constexpr uint32_t kWorstExtraBytesPerValue = 4;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
   static constexpr ScanCost kScanCost{.number = 1000, .string = 800, .decodes_to_search = true};

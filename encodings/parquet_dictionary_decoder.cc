@@ -1,4 +1,4 @@
-// Dictionaries and the decoder of pages of codes.
+// Loads dictionaries, and decodes pages of codes.
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -19,7 +19,7 @@ absl::Status DamagedPage(uint64_t count, const Found&... found) {
   return DataLoss("dictionary page of ", count, " values: ", found...);
 }
 
-// BYTE_ARRAY: lengths fixed32, each before its bytes.
+// Finds the BYTE_ARRAY values in `text`: for each a length (fixed32), then its bytes.
 absl::Status ReadByteArrays(uint64_t count, std::span<const uint8_t> text,
                             std::string_view* values) {
   ByteReader reader(text);
@@ -44,7 +44,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
                                                            std::span<const uint8_t> page,
                                                            size_t max_values) {
   const auto dictionary = std::make_shared<ValueDictionary<P>>();
-  // What the bytes can hold at all is known before anything is allocated.
+  // Check first that the page can hold `count` values, before anything is allocated.
   constexpr bool kBits = std::is_same_v<P, bool>;
   const bool variable = kIsBytes<P> && type_length == 0;
   if (count > UINT32_MAX) return DamagedPage(count, "codes have at most 32 bits");
@@ -82,7 +82,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
   return std::shared_ptr<const Dictionary>(dictionary);
 }
 
-// That all values are in the range of T.
+// Checks that all values are in the range of T.
 template <typename T>
 absl::Status CheckRange(const Dictionary& dictionary) {
   const auto& words = static_cast<const ValueDictionary<int32_t>&>(dictionary);
@@ -209,8 +209,10 @@ class DictionaryDecoder final : public BlockDecoder<P> {
  private:
   static constexpr size_t kChunk = 1024;  // a multiple of 8
 
-  // Looks at the next up to `max` codes of one run, which are all of the dictionary, and returns
-  // how many: those of a literal run come into codes_, that of a repeated one stays in it.
+  // Unpacks and checks up to `max` next codes, all of one run; enters the next run if no code of
+  // the current one is left. Returns how many codes it checked. Codes of a literal run are written
+  // to codes_; the code of a repeated run is place.run.value. Does not move `place` past them.
+  // `done` is the number of values that the caller has already read, for messages.
   absl::StatusOr<size_t> NextCodes(CodeRuns::Place& place, size_t max, size_t done) {
     if (place.run.left == 0) CFILE_RETURN_IF_ERROR(runs_.NextRun(place));
     size_t taken = static_cast<size_t>(std::min<uint64_t>(place.run.left, max));
@@ -219,7 +221,7 @@ class DictionaryDecoder final : public BlockDecoder<P> {
       return taken;
     }
     taken = std::min(taken, kChunk);
-    // To a boundary of groups, from which on unpacking is fast.
+    // Read only up to a group boundary: from there on unpacking is fast.
     if (place.run.first % 8 != 0)
       taken = std::min<size_t>(taken, 8 - static_cast<size_t>(place.run.first % 8));
     const uint32_t largest =
@@ -228,13 +230,15 @@ class DictionaryDecoder final : public BlockDecoder<P> {
     return taken;
   }
 
-  // Appends the values of the first `count` of codes_, or as many as fit.
+  // Appends the values of the first `count` codes in codes_ to `out`, or as many as fit, and writes
+  // their end offsets to `ends`. Returns how many values it appended.
   size_t Pack(size_t count, PackedBudget& budget, PackedStrings& out, uint32_t* ends) const {
     constexpr size_t kWide = PackedStrings::kAhead;
     const std::string_view* const values = dictionary_->values.get();
     size_t done = 0;
     while (done < count) {
-      // Short ones with what lies behind them, then one of any size.
+      // First short values, copied in wide steps that include bytes after them; then one value of
+      // any size.
       const size_t room = std::min(budget.left(), (count - done) * kWide);
       const auto before = static_cast<uint32_t>(out.data().size());
       uint8_t* to = out.ReserveData(room);

@@ -15,10 +15,10 @@ namespace {
 template <typename P>
 inline constexpr uint32_t kGroupValues = sizeof(P) == 4 ? uint32_t{kGroupVarint32Values}
                                                         : uint32_t{kGroupVarint64Values};
-// A selector, and a byte a value.
+// Bytes of the smallest group: a selector and one byte per value.
 template <typename P>
 inline constexpr size_t kMinGroupBytes = sizeof(P) == 4 ? 5 : 7;
-// Between two checkpoints.
+// Groups between two checkpoints.
 constexpr uint32_t kCheckpointGroups = 64;
 
 template <typename P>
@@ -35,13 +35,13 @@ class GroupPageEncoder final : public PageEncoder<P> {
   }
 };
 
-// Where a decoder stands.
+// The position of a decoder.
 template <typename U>
 struct GroupState {
   ByteReader reader_;  // at group next_group_
   uint32_t next_group_ = 0;
-  bool have_group_ = false;   // if position_ is inside a group, at least
-  U group_[kGroupValues<U>];  // if so, the one before next_group_
+  bool have_group_ = false;   // always true if position_ is inside a group
+  U group_[kGroupValues<U>];  // if have_group_: values of the group before next_group_
 };
 
 template <typename P>
@@ -50,7 +50,7 @@ class GroupPageDecoder final : public BlockDecoder<P>, private GroupState<std::m
   absl::Status Open(const BlockView& block) override {
     this->count_ = this->position_ = 0;
     checkpoints_.clear();
-    // A page has less than 2^31 bytes: what lies so far behind is not part of it.
+    // A page has less than 2^31 bytes, so bytes after the first 2^32 - 1 are not part of it.
     bytes_ = block.bytes.first(
         std::min<size_t>(block.bytes.size(), std::numeric_limits<uint32_t>::max()));
     GoToByte(0, 0);
@@ -163,7 +163,7 @@ class GroupPageDecoder final : public BlockDecoder<P>, private GroupState<std::m
                     reader_.offset(), ": the page of ", bytes_.size(), " bytes ends within them");
   }
 
-  // Passes the groups before `group`.
+  // Moves reader_ to group `group`. The first call walks through all groups and makes checkpoints.
   absl::Status GoToGroup(uint32_t group) {
     if (checkpoints_.empty()) {
       GoToByte(0, 0);
@@ -191,7 +191,7 @@ class GroupPageDecoder final : public BlockDecoder<P>, private GroupState<std::m
   }
 
   std::span<const uint8_t> bytes_;
-  std::vector<uint32_t> checkpoints_;  // bytes where every kCheckpointGroups-th group begins
+  std::vector<uint32_t> checkpoints_;  // offset of every kCheckpointGroups-th group
 };
 
 }  // namespace

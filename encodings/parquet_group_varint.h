@@ -12,12 +12,13 @@
 
 namespace cfile::encodings {
 
-// Pages of P: int32_t or int64_t.
+// Returns a new encoder of pages of P. P is int32_t or int64_t.
 template <typename P>
 std::unique_ptr<PageEncoder<P>> MakeParquetGroupVarintEncoder();
 
-// Bytes behind the last group are not looked at. The first seek beyond the next values walks all
-// groups and keeps 4 bytes for every 64 of them.
+// Returns a new decoder of pages of P. It ignores bytes after the last group. The first seek to
+// another group walks through all groups; from then on the decoder keeps 4 bytes for every 64
+// groups.
 template <typename P>
 std::unique_ptr<BlockDecoder<P>> MakeParquetGroupVarintDecoder();
 
@@ -25,7 +26,7 @@ std::unique_ptr<BlockDecoder<P>> MakeParquetGroupVarintDecoder();
 struct ParquetGroupVarintCodec {
   static constexpr Encoding kEncoding = Encoding::kParquetGroupVarInt;
   static constexpr std::string_view kName = "parquet-group-varint";
-  // Negative narrow integers take 4 bytes, and each value a part of a selector.
+  // Negative narrow integers take 4 bytes, and each value takes a part of a selector.
   static constexpr uint32_t kWorstExtraBytesPerValue = 4;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
   static constexpr ScanCost kScanCost{.number = 1500, .decodes_to_search = true};

@@ -55,7 +55,7 @@ class BoolPageDecoder final : public BlockDecoder<bool> {
   std::span<const uint8_t> bits_;
 };
 
-// Numbers, and views of `type_length` bytes each.
+// Encodes numbers, and byte strings of `type_length` bytes each.
 template <typename P>
 class FixedPageEncoder final : public PageEncoder<P> {
  public:

@@ -6,7 +6,7 @@
 //   FIXED_LEN_BYTE_ARRAY(n)     values back to back
 //   BYTE_ARRAY                  per value: length fixed32, bytes
 //
-// Bytes behind the last value are not looked at.
+// Bytes after the last value are ignored.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,16 @@
 
 namespace cfile::encodings {
 
-// Pages of Parquet's value types P: bool, int32_t, int64_t, float, double, std::string_view.
-// type_length: bytes of a FIXED_LEN_BYTE_ARRAY value, 0 for BYTE_ARRAY and other types.
+// Returns a new encoder of pages of P, one of Parquet's value types: bool, int32_t, int64_t, float,
+// double, std::string_view. type_length: bytes of a FIXED_LEN_BYTE_ARRAY value, 0 for BYTE_ARRAY
+// and other types.
 template <typename P>
 std::unique_ptr<PageEncoder<P>> MakeParquetPlainEncoder(uint32_t type_length);
 
-// Numbers are borrowed from the page itself where it lies aligned, views of bytes always point into
-// it. BYTE_ARRAY: reading forwards keeps nothing; the first seek walks all lengths and keeps 4
-// bytes a value, no more than the page has for it.
+// Returns a new decoder of pages of P. Borrow returns numbers in the page itself if they are
+// aligned there. Views of bytes always point into the page. BYTE_ARRAY: reading forwards keeps
+// nothing; the first seek walks through all lengths and keeps an offset of 4 bytes per value, which
+// is no more than the page takes for each length.
 template <typename P>
 std::unique_ptr<BlockDecoder<P>> MakeParquetPlainDecoder(uint32_t type_length);
 
@@ -34,7 +36,7 @@ std::unique_ptr<BlockDecoder<P>> MakeParquetPlainDecoder(uint32_t type_length);
 struct ParquetPlainCodec {
   static constexpr Encoding kEncoding = Encoding::kParquetPlain;
   static constexpr std::string_view kName = "parquet-plain";
-  // The length of bytes; the other bytes of a narrow integer.
+  // The length of a byte array; the bytes that widen a narrow integer.
   static constexpr uint32_t kWorstExtraBytesPerValue = 4;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 0;
   static constexpr ScanCost kScanCost{.string = 1700, .byte = 60};

@@ -17,7 +17,7 @@ constexpr size_t kLengthBytes = 4;
 class BytesPageEncoder final : public PageEncoder<std::string_view> {
  public:
   void Encode(std::span<const std::string_view> values, EncodedBlock& block) override {
-    // The values are looked at once: they may lie far from the processor.
+    // Reads each value only once, because it may have to come from main memory.
     for (size_t i = 0; i < values.size();) {
       const BackToBack run = FindBackToBack(values, i);
       const auto size = static_cast<size_t>(run.bytes_end - values[i].data());
@@ -35,18 +35,18 @@ class BytesPageEncoder final : public PageEncoder<std::string_view> {
   }
 };
 
-// Reads forwards from value to value until something asks for a value elsewhere; from then on it
-// knows where each one begins.
+// Reads forwards from value to value. The first seek to another value or to a key finds the offsets
+// of all values; the decoder keeps them for the rest of the page.
 class BytesPageDecoder final : public BlockDecoder<std::string_view> {
  public:
   absl::Status Open(const BlockView& block) override {
     count_ = position_ = 0;
     have_offsets_ = false;
     next_ = 0;
-    // A page has less than 2^31 bytes: what lies so far behind is not part of it.
+    // A page has less than 2^31 bytes, so bytes after the first 2^32 - 1 are not part of it.
     bytes_ = block.bytes.first(
         std::min<size_t>(block.bytes.size(), std::numeric_limits<uint32_t>::max()));
-    // From here on the count is earned.
+    // This check bounds the memory for `count` offsets by the size of the page.
     if (block.count > bytes_.size() / kLengthBytes) {
       return DataLoss("parquet-plain: the lengths of ", block.count, " values take ",
                       uint64_t{block.count} * kLengthBytes, " bytes, found ", bytes_.size());
@@ -84,7 +84,8 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
         out[i] = AsString({begin + next, size});
         next += size;
       }
-      // Each of these waited for the length of the one before; values of one length need not.
+      // Above, each value had to wait for the length of the value before it. Values of equal length
+      // need not wait.
       const size_t size = out[i - 1].size();
       if (i < kStep || size != out[i - 2].size() || size != out[i - 3].size() ||
           size != out[i - 4].size()) {
@@ -108,7 +109,7 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
     while (done < n) {
       done += PackShort(n - done, next, budget, out, ends + done);
       if (done == n) break;
-      // One value of any size, anywhere.
+      // One value of any size, at any position in the page.
       const bool has_length = bytes_.size() - next >= kLengthBytes;
       const size_t size = has_length ? LoadLittleEndian<uint32_t>(bytes_.data() + next) : 0;
       if (!has_length || size > bytes_.size() - next - kLengthBytes) {
@@ -135,10 +136,11 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
   }
 
  private:
-  // Whether values are of one length is looked at after so many.
+  // After this many values, Read tests whether the values have equal lengths.
   static constexpr size_t kStep = 32;
 
-  // Views of the values from byte `next` on, as long as all have `size` bytes; returns how many.
+  // Writes views of the values from byte `next` on to `out`, as long as each has `size` bytes.
+  // Returns how many it wrote.
   size_t ReadEqual(size_t size, size_t next, std::span<std::string_view> out) const {
     const size_t step = kLengthBytes + size;
     const size_t most = std::min(out.size(), (bytes_.size() - next) / step);
@@ -149,8 +151,10 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
     return i;
   }
 
-  // Appends up to `count` values from byte `next` on, as long as they are short enough, and far
-  // enough from the end, to be copied with their neighbours. Returns how many, and moves `next`.
+  // Appends up to `count` values from byte `next` on to `out`, and writes their end offsets to
+  // `ends`. Stops at a value that is too long, or too near the end of the page, to be copied in one
+  // wide step together with bytes after it, and at the end of the budget. Returns how many values
+  // it appended, and moves `next` past them.
   size_t PackShort(size_t count, size_t& next, PackedBudget& budget, PackedStrings& out,
                    uint32_t* ends) const {
     constexpr size_t kWide = PackedStrings::kAhead;
@@ -211,9 +215,9 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
   }
 
   std::span<const uint8_t> bytes_;
-  size_t next_ = 0;  // where the value at position_ begins
+  size_t next_ = 0;  // offset of the value at position_
   bool have_offsets_ = false;
-  std::vector<uint32_t> offsets_;  // if have_offsets_: of each value, and the end of the last
+  std::vector<uint32_t> offsets_;  // if have_offsets_: of each value, and the end of the last value
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Parquet's RLE pages of BOOLEAN (cfile/FORMAT.md, Parquet's data blocks): length fixed32, then an
-// RLE-hybrid of width 1 (rle_hybrid.h) in so many bytes.
+// Parquet's RLE pages of BOOLEAN (cfile/FORMAT.md, Parquet's data blocks): length in bytes,
+// fixed32, then an RLE-hybrid of width 1 (rle_hybrid.h) of that length.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace cfile::encodings {
 
 std::unique_ptr<PageEncoder<bool>> MakeParquetRleEncoder();
 
-// Bytes behind those that the length counts are not looked at; a page of no values may be empty.
+// The decoder ignores bytes after those that the length counts. A page of no values may be empty.
 std::unique_ptr<BlockDecoder<bool>> MakeParquetRleDecoder();
 
 // RLE of bools.

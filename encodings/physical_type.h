@@ -1,5 +1,5 @@
-// The C++ types that encodings work on. Logical types (dates, decimals, timestamps, ...) live in
-// cfile/types.h and map onto these.
+// The C++ types that encodings work on. Logical types (dates, decimals, timestamps, ...) are in
+// cfile/types.h; each is stored as one of these types.
 #pragma once
 
 #include <cassert>
@@ -14,11 +14,12 @@ namespace cfile::encodings {
 __extension__ typedef __int128 int128_t;
 __extension__ typedef unsigned __int128 uint128_t;
 
-// Parquet's INT96: 12 bytes that the format gives no meaning and no order. (Deprecated; Impala and
-// Spark kept time stamps in it: nanoseconds of the day in the first 8, then the Julian day.)
+// Parquet's INT96: 12 bytes for which Parquet defines no meaning and no order. (Deprecated. Impala
+// and Spark stored timestamps in it: nanoseconds of the day in the first 8 bytes, then the Julian
+// day.)
 struct Int96 {
   constexpr Int96() = default;
-  // The low 96 bits of a number, and back.
+  // Converts from the low 96 bits of a number, and back.
   constexpr explicit Int96(uint128_t bits)
       : words{static_cast<uint32_t>(bits), static_cast<uint32_t>(bits >> 32),
               static_cast<uint32_t>(bits >> 64)} {}
@@ -27,7 +28,7 @@ struct Int96 {
   }
 
   friend bool operator==(const Int96&, const Int96&) = default;
-  // Of the numbers: what is generic over types can be compiled, but no column relies on it.
+  // Compares as 96-bit numbers. It lets code for all types compile; columns of INT96 have no order.
   friend constexpr bool operator<(const Int96& a, const Int96& b) {
     return uint128_t{a} < uint128_t{b};
   }
@@ -36,8 +37,8 @@ struct Int96 {
 };
 static_assert(sizeof(Int96) == 12);
 
-// What a block holds. Fixed-length bytes are handled as std::string_view, each of the column's type
-// length.
+// The type of the values of a block. Fixed-length bytes are handled as std::string_view, each of
+// the column's type length.
 enum class PhysicalType : uint8_t {
   kBool,
   kInt8,
@@ -57,7 +58,7 @@ enum class PhysicalType : uint8_t {
 };
 inline constexpr int kNumPhysicalTypes = 15;
 
-// The integers that one machine word holds.
+// Expands to F(T) for each integer type of at most 64 bits.
 #define CFILE_FOR_EACH_WORD_INTEGER(F) \
   F(int8_t)                            \
   F(uint8_t)                           \
@@ -68,8 +69,8 @@ inline constexpr int kNumPhysicalTypes = 15;
   F(int64_t)                           \
   F(uint64_t)
 
-// The one list of C++ value types. Everything that is instantiated per type is instantiated from
-// here: F(T) for each.
+// The only list of C++ value types: expands to F(T) for each. Everything that is instantiated per
+// type uses it.
 #define CFILE_FOR_EACH_VALUE_TYPE(F) \
   F(bool)                            \
   CFILE_FOR_EACH_WORD_INTEGER(F)     \
@@ -79,7 +80,7 @@ inline constexpr int kNumPhysicalTypes = 15;
   F(double)                          \
   F(std::string_view)
 
-// Calls visit(std::type_identity<T>{}) with the C++ type of `type` and returns what it returns.
+// Calls visit(std::type_identity<T>{}), where T is the C++ type of `type`, and returns its result.
 template <typename Visitor>
 decltype(auto) VisitPhysicalType(PhysicalType type, Visitor&& visit) {
   switch (type) {
@@ -117,7 +118,7 @@ decltype(auto) VisitPhysicalType(PhysicalType type, Visitor&& visit) {
   std::abort();
 }
 
-// True if a block of `type` is handled as values of T.
+// True if the values of a block of `type` have the C++ type T.
 template <typename T>
 bool HoldsType(PhysicalType type) {
   return VisitPhysicalType(type,
@@ -127,7 +128,7 @@ bool HoldsType(PhysicalType type) {
 template <typename T>
 inline constexpr bool kIsBytes = std::is_same_v<T, std::string_view>;
 
-// Bytes of the values themselves.
+// Returns the bytes of the values: for strings, the bytes of their characters.
 template <typename T>
 size_t OwnBytes(std::span<const T> values) {
   if constexpr (kIsBytes<T>) {
@@ -142,7 +143,7 @@ size_t OwnBytes(std::span<const T> values) {
 template <typename T>
 inline constexpr bool kIsFloat = std::is_floating_point_v<T>;
 
-// std::is_integral is false for __int128 in strict mode, hence our own. Bool does not count.
+// True if T is an integer, not bool. (std::is_integral is false for __int128 in strict mode.)
 template <typename T>
 inline constexpr bool kIsInteger = std::is_same_v<T, int128_t> ||
                                    (std::is_integral_v<T> && !std::is_same_v<T, bool>);

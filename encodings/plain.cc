@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kHeaderBytes = 8;
 
-// Numbers, and views of `width` bytes each.
+// Encodes numbers, and byte strings of `width_` bytes each.
 template <typename T>
 class FixedWidthEncoder final : public BlockEncoder<T> {
  public:
@@ -45,8 +45,8 @@ class FixedWidthEncoder final : public BlockEncoder<T> {
     return taken;
   }
 
-  // Kudu looks only when a batch is in, and is content with a block that is just as large as
-  // wanted.
+  // Kudu checks the size only after each batch, and continues a block that has exactly the wanted
+  // size.
   bool full() const override {
     return kudu_exact_ ? size_bytes() > block_size_bytes_ && count_ > 0 : count_ >= capacity_;
   }
@@ -68,7 +68,7 @@ class FixedWidthEncoder final : public BlockEncoder<T> {
   const size_t width_;
   const size_t block_size_bytes_;
   const bool kudu_exact_;
-  size_t capacity_;  // values of a block
+  size_t capacity_;  // values of a full block
   ByteWriter bytes_;
   uint32_t count_ = 0;
 };

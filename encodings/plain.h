@@ -15,13 +15,13 @@
 
 namespace cfile::encodings {
 
-// PLAIN of all types. Numbers are borrowed from the block itself where it lies aligned, views of
-// bytes always point into it.
+// PLAIN of all types. Borrow returns numbers in the block itself if they are aligned there. Views
+// of bytes always point into the block.
 struct PlainCodec {
   static constexpr Encoding kEncoding = Encoding::kPlain;
   static constexpr std::string_view kName = "plain";
-  // Bytes need an offset (4 bytes and a quarter of a selector) a value, and the padding of the last
-  // group.
+  // PLAIN of bytes takes an offset per value (4 bytes and a quarter of a selector), and per block a
+  // header and the padding of the last group.
   static constexpr uint32_t kWorstExtraBytesPerValue = 5;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
   static constexpr ScanCost kScanCost{.string = 2300};

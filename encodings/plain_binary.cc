@@ -14,8 +14,8 @@ namespace cfile::encodings {
 namespace {
 
 constexpr uint32_t kHeaderBytes = 12;
-// What one more value adds to a block beside its bytes, at most: its offset, the selector of four
-// offsets and the zeros that fill them up.
+// The most bytes that a value adds to a block besides its own: its offset, the selector of four
+// offsets, and the zeros that complete the group.
 constexpr size_t kEntryBytes = 8;
 
 class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
@@ -43,7 +43,7 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
     return taken;
   }
 
-  // As Kudu has it: looked at before each value.
+  // As in Kudu, the size is checked before each value.
   bool full() const override {
     return (size_bytes() > block_size_bytes_ || !has_room_) && !offsets_.empty();
   }
@@ -72,13 +72,13 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
 
   const size_t block_size_bytes_;
   const size_t max_block_size_bytes_;
-  bool has_room_ = true;  // for the value that was looked at last
+  bool has_room_ = true;  // false: the next value does not fit into this block
   ByteWriter bytes_;
   std::vector<uint32_t> offsets_;
-  size_t offsets_bytes_ = 0;  // encoded, without padding
+  size_t offsets_bytes_ = 0;  // size of the encoded offsets, without padding
 };
 
-// The offsets of a block's values and, last, the end of the last one, decoded and found in order.
+// The offsets of a block's values, then the end of the last value. They are decoded and checked.
 class OffsetsIndex final : public SeekIndex {
  public:
   explicit OffsetsIndex(std::span<const uint32_t> offsets)
@@ -110,7 +110,8 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
       return DataLoss("plain binary: offsets at byte ", offsets_position_, " of a block of ",
                       block.size());
     }
-    // Four offsets take five bytes at least: from here on the count is earned.
+    // A group of four offsets takes at least five bytes. This check bounds `count` by the size of
+    // the block.
     const size_t groups = count / 4 + (count % 4 != 0);
     const size_t offsets_bytes = block.size() - offsets_position_;
     if (groups > offsets_bytes / 5) {
@@ -158,8 +159,8 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
   }
 
  private:
-  // Decodes the offsets if they are not yet, and checks that the values lie between header and
-  // offsets, in order.
+  // Decodes the offsets if that is not done yet. Checks that the values are in order, and between
+  // the header and the offsets.
   absl::Status DecodeOffsets() {
     if (!offsets_.empty() || count_ == 0) return absl::OkStatus();
     const size_t groups = (size_t{count_} + 3) / 4;
@@ -199,7 +200,8 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
 
   std::span<const uint8_t> block_;
   uint32_t offsets_position_ = 0;
-  // Of each value, and the end of the last; empty until they are known. In decoded_ or the index.
+  // The offset of each value, then the end of the last value; empty until they are known. Points to
+  // decoded_ or into the seek index.
   std::span<const uint32_t> offsets_;
   std::vector<uint32_t> decoded_;
 };

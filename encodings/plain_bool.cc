@@ -11,14 +11,15 @@ namespace {
 
 constexpr size_t kHeaderBytes = 8;
 
-// Eight bools <-> the bits of a byte. One product moves bit 0 of byte i to bit 56 + i: its terms 8i
-// + 56 - 7j never meet.
+// Packs eight bools into the bits of a byte. One product moves bit 0 of byte i to bit 56 + i. Its
+// terms are at bits 8i + 56 - 7j, which all differ, so that nothing is carried.
 uint8_t PackEight(const bool* values) {
   const auto bytes = LoadLittleEndian<uint64_t>(reinterpret_cast<const uint8_t*>(values));
   return static_cast<uint8_t>((bytes * 0x0102040810204080) >> 56);
 }
-// The other way: a copy of the byte in each byte, bit i kept in byte i, and carried up to that
-// byte's bit 7.
+// Unpacks the bits of a byte into eight bools: copies the byte to each of 8 bytes, keeps only bit i
+// in byte i, sets bit 7 of the byte if that bit is 1 by an addition, and shifts bit 7 down to bit
+// 0.
 void UnpackEight(uint8_t bits, bool* values) {
   const uint64_t kept = (uint64_t{bits} * 0x0101010101010101) & 0x8040201008040201;
   const uint64_t bytes = ((kept + 0x7f7f7f7f7f7f7f7f) >> 7) & 0x0101010101010101;
@@ -72,7 +73,7 @@ class PlainBoolEncoder final : public BlockEncoder<bool> {
   }
 
   const size_t block_size_bytes_;
-  const size_t capacity_;  // values of a block
+  const size_t capacity_;  // values of a full block
   const bool kudu_exact_;
   ByteWriter bytes_;
   uint32_t count_ = 0;

@@ -11,7 +11,7 @@ namespace cfile::encodings {
 
 std::unique_ptr<BlockEncoder<bool>> MakePlainBoolEncoder(const EncoderOptions& options);
 
-// What the bits behind the last value hold is not looked at.
+// The decoder ignores the bits after the last value.
 std::unique_ptr<BlockDecoder<bool>> MakePlainBoolDecoder();
 
 }  // namespace cfile::encodings

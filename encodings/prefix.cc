@@ -12,7 +12,7 @@
 namespace cfile::encodings {
 namespace {
 
-// What one value adds to a block beside its bytes, at most: two vints and a restart point.
+// The most bytes that a value adds to a block besides its own: two vints and a restart offset.
 constexpr size_t kEntryBytes = 2 * 5 + 4;
 
 class PrefixEncoder final : public BlockEncoder<std::string_view> {
@@ -35,7 +35,7 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
       }
       ++taken;
       if (until_restart_ == 0) {
-        // Offsets are counted from the first entry until Finish knows how long the header is.
+        // Restart offsets are counted from the first entry. Finish adds the length of the header.
         if (count_ > 0) restarts_.PutFixed(static_cast<uint32_t>(entries_.size()));
         until_restart_ = restart_interval_;
         PutEntry(0, value);
@@ -50,7 +50,7 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
     return taken;
   }
 
-  // As Kudu has it: looked at before each value, without header and restarts.
+  // As in Kudu, the size is checked before each value, and header and restart offsets do not count.
   bool full() const override { return entries_.size() > block_size_bytes_ || !has_room_; }
   uint32_t count() const override { return count_; }
   size_t size_bytes() const override {
@@ -93,7 +93,8 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
     uint8_t* out = entries_.Extend(2 + unshared + sizeof(uint64_t));
     StoreLittleEndian(static_cast<uint16_t>(shared | unshared << 8), out);
     if (unshared - 1 < sizeof(uint64_t) && value.size() >= sizeof(uint64_t)) {
-      // One load that ends where the value ends, moved down to the suffix: no call for a few bytes.
+      // Loads the last 8 bytes of the value and shifts them down to the suffix. This avoids a call
+      // of memcpy for a few bytes.
       const auto last = LoadLittleEndian<uint64_t>(suffix + unshared - sizeof(uint64_t));
       StoreLittleEndian(last >> (64 - 8 * unshared), out + 2);
     } else if (unshared > 0) {
@@ -110,7 +111,7 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
   std::string previous_;  // the last value of the previous Append
   uint32_t count_ = 0;
   uint32_t until_restart_ = 0;
-  bool has_room_ = true;  // for the value that was looked at last
+  bool has_room_ = true;  // false: the next value does not fit into this block
 };
 
 }  // namespace

@@ -1,12 +1,13 @@
-// PREFIX: each value as what it shares with the one before it, and the rest (cfile/FORMAT.md,
-// Kudu's data blocks).
+// PREFIX: each value is stored as the number of bytes that it shares with the front of the value
+// before it, and its other bytes (cfile/FORMAT.md, Kudu's data blocks).
 //
 //   group varint 32 (count, first ordinal, restart interval, 0)
 //   per value: shared vint32 · unshared vint32 · unshared bytes
-//   restart offsets fixed32 each, from the block's start · restart count fixed32
+//   restart offsets fixed32 each, from the block's start · number of restart offsets fixed32
 //
-// Every restart-interval-th value is a restart: it shares nothing, so that reading may begin there.
-// The first one's offset is not stored.
+// Every restart-interval-th value is a restart point: it shares nothing with the value before it,
+// so that decoding can begin there. The offset of the first value, also a restart point, is not
+// stored.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,13 @@
 
 namespace cfile::encodings {
 
-// PREFIX of bytes. A decoder keeps about 1 MiB for the values of one Read; a Read whose values
-// would take more yields fewer. (A small block may stand for many long values.)
+// PREFIX of bytes. A decoder keeps about 1 MiB for the values of one Read. If the values would take
+// more, Read returns fewer values. (A small block may stand for many long values.)
 struct PrefixCodec {
   static constexpr Encoding kEncoding = Encoding::kPrefix;
   static constexpr std::string_view kName = "prefix";
-  // Two vints and a restart a value; header and restart count.
+  // Per value: two vints and a restart offset. Per block: the header and the number of restart
+  // offsets.
   static constexpr uint32_t kWorstExtraBytesPerValue = 2 * 5 + 4;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 17 + 4;
   static constexpr ScanCost kScanCost{.string = 1700, .byte = 50};

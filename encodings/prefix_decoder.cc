@@ -13,14 +13,14 @@
 namespace cfile::encodings {
 namespace {
 
-// The most that a Read reserves in advance: kMaxBatchValues keys of 16 bytes. Fewer for fewer
-// values.
+// The most bytes that a Read reserves in advance: enough for kMaxBatchValues keys of 16 bytes. A
+// Read of fewer values reserves less.
 constexpr size_t kArenaBytes = 16 * kMaxBatchValues + 4096;
-// Room behind the last value for copies of whole vectors.
+// Bytes reserved after the last value, so that whole vectors can be copied.
 constexpr size_t kArenaSlack = 64;
 
-// Copies `size` bytes; may read and write up to 16 bytes where `roomy` says that both sides have
-// them.
+// Copies `size` bytes. If `roomy`, may read and write 16 bytes instead; the caller then has 16
+// bytes on both sides.
 void CopySmall(uint8_t* to, const uint8_t* from, size_t size, bool roomy) {
   if (size <= 16 && roomy) {
     std::memcpy(to, from, 16);
@@ -82,7 +82,7 @@ absl::Status PrefixDecoder::Open(const BlockView& view) {
                     " bytes behind the header");
   }
   const auto entries_bytes = static_cast<size_t>(before_count - restarts_bytes);
-  // An entry takes two bytes at least: from here on the count is earned.
+  // An entry takes at least two bytes. This check bounds `count` by the size of the block.
   if (count > entries_bytes / 2 || (count == 0 && entries_bytes > 0)) {
     return DataLoss("prefix: ", entries_bytes, " bytes of entries for ", count, " values");
   }
@@ -187,8 +187,8 @@ absl::Status PrefixDecoder::CatchUp() {
       KeyToFront();
       continue;
     }
-    // The entry is laid over the key before it, so that long keys take no longer than reading the
-    // entries does.
+    // Write the suffix over the end of the previous key, in place. The shared bytes are not copied,
+    // so that long keys take no longer than short ones.
     Entry entry;
     CFILE_RETURN_IF_ERROR(NextEntry(entry));
     const size_t key_size = size_t{entry.shared} + entry.unshared;
@@ -218,7 +218,7 @@ size_t PrefixDecoder::ReadShort(std::span<std::string_view> out) {
   if (short_key_bytes_ == 0) return 0;
   size_t done;
   if (!ReadShortKeys(layout_, short_key_bytes_, arena_.get() + arena_size_, walk_, out, done)) {
-    // The general way comes to the same place and says what is wrong.
+    // The general path below reaches the same entry and reports the error.
     short_key_bytes_ = 0;
     return 0;
   }
@@ -239,8 +239,8 @@ absl::StatusOr<size_t> PrefixDecoder::Read(std::span<std::string_view> out) {
     CFILE_RETURN_IF_ERROR(NextEntry(entry));
     const size_t size = size_t{entry.shared} + entry.unshared;
     if (done > 0 && entry.unshared == 0 && size == out[done - 1].size()) {
-      // The same value again needs no copy: many of a long one cost no more than their entries. (At
-      // a restart that is two empty ones.)
+      // The same value again: no copy, so that many repeats of a long value are cheap. (At a
+      // restart point this happens only if both values are empty.)
       walk_.next = entry.end();
       ++walk_.position;
       out[done] = out[done - 1];
@@ -302,7 +302,8 @@ absl::Status PrefixDecoder::SeekToKeys(std::span<const std::string_view> keys,
     std::fill(bounds.begin(), bounds.end(), LowerBound{});
     return absl::OkStatus();
   }
-  // First all restarts, then all walks: their bytes have come from memory by then.
+  // First find the restart points of all keys and prefetch their entries, then search the entries.
+  // Until then, the entries have arrived from memory.
   for (size_t i = 0; i < keys.size(); ++i) {
     uint32_t bad_restart;
     bounds[i].position = FindRestart(keys[i], bad_restart);
@@ -345,8 +346,8 @@ std::unique_ptr<const SeekIndex> PrefixDecoder::BuildSeekIndex() {
 absl::StatusOr<LowerBound> PrefixDecoder::SeekFromRestart(uint32_t restart, std::string_view key) {
   std::string_view value;
   if (!RestartKey(restart, value)) return BadRestart(restart);
-  // Values are compared without building them: `matched` bytes of the key are those of the value
-  // before, which is less.
+  // Compares values with the key without rebuilding them. The value before is less than the key;
+  // its first `matched` bytes equal those of the key.
   position_ = restart * layout_.restart_interval;
   const uint32_t end = std::min(count_ - position_, layout_.restart_interval) + position_;
   const uint8_t* next = layout_.RestartAddress(restart);
@@ -359,7 +360,7 @@ absl::StatusOr<LowerBound> PrefixDecoder::SeekFromRestart(uint32_t restart, std:
     }
     key_size = size_t{entry.shared} + entry.unshared;
     next = entry.end();
-    if (entry.shared > matched) continue;  // differs from the key where the value before did
+    if (entry.shared > matched) continue;  // differs from the key as the value before does
     const std::string_view suffix = AsString({entry.suffix, entry.unshared});
     const std::string_view rest = key.substr(entry.shared);
     const size_t common = CommonPrefix(suffix, rest);

@@ -14,8 +14,8 @@
 
 namespace cfile::encodings {
 
-// A block's header, and of its restarts but the first keys and offsets: a seek then touches nothing
-// of the block but the entries it looks at.
+// A block's header, and the keys and offsets of its restart points except the first. With it, a
+// seek reads nothing of the block but the entries that it compares.
 struct PrefixSeekIndex final : public SeekIndex {
   size_t block_bytes = 0;
   size_t entries_begin = 0;  // bytes from the block's start
@@ -34,8 +34,8 @@ struct PrefixSeekIndex final : public SeekIndex {
 
 class PrefixDecoder final : public BlockDecoder<std::string_view> {
  public:
-  // Takes time independent of the number of values: header, counts and the place of the restarts
-  // are checked, each entry and restart offset when it is used.
+  // Takes time independent of the number of values: checks the header, the counts and the position
+  // of the restart offsets. Each entry and each restart offset is checked when it is used.
   absl::Status Open(const BlockView& view) override;
   absl::Status SeekTo(uint32_t position) override;
   absl::StatusOr<size_t> Read(std::span<std::string_view> out) override;
@@ -52,46 +52,51 @@ class PrefixDecoder final : public BlockDecoder<std::string_view> {
     const uint8_t* end() const { return suffix + unshared; }
   };
 
-  // Open without a look at the block, which is as long as that which the index was made of.
+  // Opens without reading the block. Precondition: the block has as many bytes as the block that
+  // the index was built from.
   void OpenByIndex(const BlockView& view, const PrefixSeekIndex& index);
-  // The entry at `at`; false if its lengths are malformed or its bytes go beyond the entries. What
-  // it shares is not looked at.
+  // Parses the entry at `at`. Returns false if its lengths are malformed or its bytes extend beyond
+  // the entries. Does not check the number of shared bytes.
   bool ParseEntry(const uint8_t* at, Entry& entry) const;
-  // The whole key at restart `index`; false if its offset or its entry is bad.
+  // Sets `key` to the whole key at restart point `index`. Returns false if its offset or its entry
+  // is malformed.
   bool RestartKey(uint32_t index, std::string_view& key) const;
-  // The next entry of the walk, checked against the key before it and, at a restart, against the
-  // stored offset.
+  // Parses the next entry of walk_. Checks it against the key before it and, at a restart point,
+  // against the stored offset.
   absl::Status NextEntry(Entry& entry);
 
-  // What is wrong: with the value at `position`, whose entry lies at `at`; with its entry behind a
-  // key of `key_size` bytes; with the restart `index`.
+  // Return the error for damage. Damaged: `what` is wrong with the value at `position`, whose entry
+  // is at `at`. BadEntry: says what is wrong with that entry, which follows a key of `key_size`
+  // bytes. BadRestart: says what is wrong with restart point `index`.
   absl::Status Damaged(uint32_t position, const uint8_t* at, const std::string& what) const;
   absl::Status BadEntry(uint32_t position, const uint8_t* at, size_t key_size) const;
   absl::Status BadRestart(uint32_t index) const;
 
-  // The last restart whose key is less than `key`, or 0: its interval holds the lower bound, or the
-  // restart behind it is that. `bad_restart` is set if one of those looked at is damaged.
+  // Returns the last restart point whose key is less than `key`, or 0. The lower bound is in its
+  // interval, or is the next restart point. Sets `bad_restart` to 0 or, if a damaged restart point
+  // was read, to that one.
   uint32_t FindRestart(std::string_view key, uint32_t& bad_restart) const;
-  // The lower bound from that restart on.
+  // Finds the lower bound of `key` from restart point `restart` on, and goes there.
   absl::StatusOr<LowerBound> SeekFromRestart(uint32_t restart, std::string_view key);
 
-  // Brings the walk to position_, with the key before it at the front of the arena.
+  // Moves walk_ to position_, with the key before it at the front of the arena.
   absl::Status CatchUp();
   void KeyToFront();
   void ReserveArena(size_t size);
 
-  // Lets ReadShort take keys of that size too, if it can.
+  // Makes ReadShort accept keys of `size` bytes too, if it can.
   void AllowShortKey(size_t size);
-  // Reads values the fast way, as many as it takes (ReadShortKeys).
+  // Reads as many values as the fast path can (ReadShortKeys); returns how many.
   size_t ReadShort(std::span<std::string_view> out);
 
   PrefixLayout layout_;
   const PrefixSeekIndex* seek_index_ = nullptr;
   PrefixWalk walk_;
-  // The values of one Read behind each other, at the front the key before them.
+  // The values of one Read, one after the other. The key before them is at the front.
   std::unique_ptr<uint8_t[]> arena_;
   size_t arena_size_ = 0;
-  // How long the keys of this block are, for ReadShort: 16, 32 or 64 bytes; 0 if it is of no use.
+  // The longest keys that ReadShort accepts in this block: 16, 32 or 64 bytes; 0 if the fast path
+  // cannot read the block.
   size_t short_key_bytes_ = 16;
 };
 

@@ -1,7 +1,8 @@
-// Keys of up to 64 bytes stay in vector registers from entry to entry. Loading the key before from
-// where it was just stored would stall: it was written in two parts. Instead the bytes of the block
-// are loaded so far before the suffix that it falls into its place in the key, and replace what was
-// there.
+// The fast path of PREFIX decoding, for keys of up to 64 bytes. The current key stays in vector
+// registers from entry to entry. Loading the previous key from memory would stall, because it has
+// just been stored in two parts. Instead, bytes of the block are loaded from an address so far
+// before the suffix that the suffix arrives at its place in the key; a mask keeps the shared bytes
+// of the previous key.
 #include <algorithm>
 
 #include "encodings/prefix_walk.h"
@@ -16,7 +17,7 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
-// No vectors, or such as cannot be members: the general way takes all keys.
+// Without vectors, or if vectors cannot be class members, the general path reads all keys.
 bool ReadShort(const PrefixLayout&, size_t, const uint8_t*, PrefixWalk&,
                std::span<std::string_view>, size_t& done) {
   done = 0;
@@ -26,7 +27,8 @@ bool ReadShort(const PrefixLayout&, size_t, const uint8_t*, PrefixWalk&,
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A window of it that begins s bytes before the middle has s bytes of ones, then zeros.
+// Bytes of ones, then as many zero bytes. A window that begins s bytes before the middle has s
+// bytes of ones, then zeros.
 struct KeepMask {
   uint8_t bytes[2 * kMaxShortKeyBytes];
   constexpr KeepMask() : bytes() {
@@ -35,7 +37,7 @@ struct KeepMask {
 };
 constexpr KeepMask kKeepMask;
 
-// A key of at most 16 * kVectors bytes. What lies behind the key's end is unspecified.
+// A key of at most 16 * kVectors bytes. The bytes after its end are unspecified.
 template <size_t kVectors>
 class ShortKey {
  public:
@@ -46,8 +48,8 @@ class ShortKey {
     for (size_t i = 0; i < kVectors; ++i) lanes_[i] = hn::LoadU(Tag(), from + 16 * i);
   }
 
-  // Keeps the first `shared` bytes, takes the others from `suffix`. Reads kBytes bytes at suffix -
-  // shared.
+  // Keeps the first `shared` bytes and takes the following bytes from `suffix`. Reads kBytes bytes
+  // at suffix - shared.
   HWY_INLINE void Replace(size_t shared, const uint8_t* suffix) {
     const uint8_t* keep = kKeepMask.bytes + kMaxShortKeyBytes - shared;
     for (size_t i = 0; i < kVectors; ++i) {
@@ -72,12 +74,13 @@ bool ReadKeys(const PrefixLayout& layout, const uint8_t* arena_end, PrefixWalk& 
   using Key = ShortKey<kVectors>;
   done = 0;
   uint8_t* to = walk.key + walk.key_size;
-  // So many keys are stored that no check of the arena is needed.
+  // Limit the number of keys, so that the loop need not check the end of the arena.
   const size_t wanted = std::min(out.size(), static_cast<size_t>(arena_end - to) / Key::kBytes);
   const auto entries_bytes = static_cast<size_t>(layout.entries_end - layout.entries);
   if (wanted == 0 || walk.key_size > Key::kBytes || entries_bytes < 2 + Key::kBytes) return true;
-  // An entry up to `last` has the bytes of a whole key behind its lengths. As many as it shares lie
-  // before its suffix: the key before it was put together from them.
+  // After the two lengths of an entry at or before `last` there are at least kBytes bytes. Before
+  // its suffix there are at least as many bytes as it shares, because the key before it was built
+  // from them.
   const uint8_t* const last = layout.entries_end - 2 - Key::kBytes;
 
   const uint8_t* next = walk.next;
@@ -89,9 +92,9 @@ bool ReadKeys(const PrefixLayout& layout, const uint8_t* arena_end, PrefixWalk& 
   uintptr_t mismatch = 0;
   while (i < wanted) {
     if (until_restart == 0) {
-      // Going on from the stored address, not from the end of the last entry, lets the machine work
-      // on two intervals at a time. Whether the two agree is not branched on, or that would be
-      // lost.
+      // Continue at the stored offset, not at the end of the last entry: then the CPU can work on
+      // two intervals at the same time. The two addresses must be equal. Collect differences
+      // without a branch, because a branch would make the CPU wait for the last entry.
       const uint8_t* at = layout.RestartAddress(restart);
       if (at == nullptr) break;
       mismatch |= reinterpret_cast<uintptr_t>(at) ^ reinterpret_cast<uintptr_t>(next);
@@ -107,7 +110,7 @@ bool ReadKeys(const PrefixLayout& layout, const uint8_t* arena_end, PrefixWalk& 
       const size_t shared = lengths & 0xff;
       const size_t unshared = lengths >> 8;
       const size_t size = shared + unshared;
-      // The first byte of a longer length is above 127: too large.
+      // A length of several bytes begins with a byte above 127, which is too large here.
       if (size > Key::kBytes || shared > key_size) break;
       key.Replace(shared, next + 2);
       key.Store(to);

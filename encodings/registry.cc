@@ -30,7 +30,7 @@
 namespace cfile::encodings {
 namespace {
 
-// The list. In the order of their numbers.
+// All codecs, in the order of their encoding numbers.
 template <typename... Codec>
 struct CodecList {};
 using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
@@ -80,14 +80,14 @@ static_assert(
     }(),
     "numbers ascend, names differ");
 
-// The C++ type of each PhysicalType, in its order.
+// The C++ type of each PhysicalType, in the order of the enum.
 #define CFILE_IDENTITY(T) std::type_identity<T>,
 using ValueTypes =
     std::tuple<CFILE_FOR_EACH_VALUE_TYPE(CFILE_IDENTITY) std::type_identity<std::string_view>>;
 #undef CFILE_IDENTITY
 static_assert(std::tuple_size_v<ValueTypes> == kNumPhysicalTypes);
 
-// Whether the codec takes any type that is handled as T.
+// True if the codec supports any physical type whose C++ type is T.
 template <typename Codec, typename T, size_t... kType>
 constexpr bool Takes(std::index_sequence<kType...>) {
   return ((std::is_same_v<std::tuple_element_t<kType, ValueTypes>, std::type_identity<T>> &&
@@ -95,8 +95,8 @@ constexpr bool Takes(std::index_sequence<kType...>) {
           ...);
 }
 
-// What make(codec) returns for the codec of this encoding and type; nullptr if there is none. T:
-// the values' C++ type.
+// Returns make(codec) for the codec of this encoding and type, or nullptr if there is none. T is
+// the C++ type of the values.
 template <typename T, typename Result, typename Make, typename... Codec>
 Result MakeWith(CodecList<Codec...>, Encoding encoding, PhysicalType type, Make make) {
   Result result;
@@ -109,8 +109,8 @@ Result MakeWith(CodecList<Codec...>, Encoding encoding, PhysicalType type, Make 
   return result;
 }
 
-// The encoding that decodes blocks of `encoding`: PLAIN_DICTIONARY, which is not written, is an
-// older name for RLE_DICTIONARY.
+// Returns the encoding whose codec decodes blocks of `encoding`. PLAIN_DICTIONARY is an older name
+// for RLE_DICTIONARY; it is read, but not written.
 Encoding DecodedAs(Encoding encoding) {
   return encoding == Encoding::kParquetPlainDictionary ? Encoding::kParquetDictionary : encoding;
 }
@@ -120,7 +120,7 @@ absl::Status NoSuchPair(Encoding encoding, PhysicalType type) {
       StrCat("this build has no ", EncodingName(encoding), " of ", PhysicalTypeName(type)));
 }
 
-// Whether the dictionary, if any, is of values of this type.
+// True if there is no dictionary, or if its values are of this type.
 template <typename T>
 bool FitsDictionary(PhysicalType type, const DecoderOptions& options) {
   using P = PageType<T>;

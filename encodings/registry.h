@@ -1,7 +1,9 @@
-// The one list of encodings. Writers, readers, tools, tests, fuzzers and benchmarks walk it.
+// The registry: the only list of encodings. Writers, readers, tools, tests, fuzzers and benchmarks
+// iterate over it. Its contents are constant; all functions are thread-safe.
 //
-// To add an encoding: a file pair with a codec struct (see EncodingRow for its members), one line
-// in `Codecs` below, one section of cfile/FORMAT.md, one golden vector. Nothing else is edited.
+// To add an encoding: give it a number in encoding.h, add a file pair with a codec struct (like
+// PlainCodec in plain.h), add the struct to `Codecs` in registry.cc, add a section to
+// cfile/FORMAT.md and a golden vector. Nothing else is edited.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +23,16 @@ namespace cfile::encodings {
 struct EncodingRow {
   Encoding encoding;
   std::string_view name;  // in tools, options and documents
-  // Bit 1 << PhysicalType for each type that it takes.
+  // The types that the encoding supports: a bit mask of 1 << PhysicalType.
   uint32_t types;
-  // A block of n values, whose own bytes are v in sum, takes at most v + n *
+  // A block of n values that have v bytes of their own (OwnBytes) takes at most v + n *
   // worst_extra_bytes_per_value + worst_extra_bytes_per_block bytes.
   uint32_t worst_extra_bytes_per_value;
   uint32_t worst_extra_bytes_per_block;
   ScanCost scan_cost;
 
-  // Blocks share a dictionary: see BlockEncoder::FinishDictionary and LoadDictionary.
+  // True if the blocks of a file share a dictionary: see BlockEncoder::FinishDictionary and
+  // LoadDictionary.
   bool has_dictionary;
 
   constexpr bool Supports(PhysicalType type) const {
@@ -37,16 +40,17 @@ struct EncodingRow {
   }
 };
 
-// All rows, by number.
+// Returns all rows in the order of their numbers. They are static.
 std::span<const EncodingRow> Encodings();
 
-// The row of `encoding` or of `name`; nullptr if this build has none.
+// Return the row of `encoding` or of `name`, which is static; nullptr if this build has none.
 const EncodingRow* FindEncoding(Encoding encoding);
 const EncodingRow* FindEncoding(std::string_view name);
 
-// A new encoder or decoder for blocks of `type`. kUnimplemented, with both names, if the registry
-// has no such pair; of a decoder kInvalidArgument if the dictionary is of another type.
-// Preconditions: HoldsType<T>(type); type_length > 0 for kFixedBytes.
+// Return a new encoder or decoder for blocks of `type`, which one thread at a time may use.
+// kUnimplemented: this build has no such encoding for this type; the message names both.
+// kInvalidArgument, MakeDecoder only: the dictionary is of another type. Preconditions:
+// HoldsType<T>(type); options.type_length > 0 for kFixedBytes.
 template <typename T>
 absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(Encoding encoding, PhysicalType type,
                                                              const EncoderOptions& options);
@@ -54,14 +58,16 @@ template <typename T>
 absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, PhysicalType type,
                                                              const DecoderOptions& options);
 
-// The dictionary of a file's blocks, from what BlockEncoder::FinishDictionary appended; decodes all
-// of it. kDataLoss: it is damaged. kOutOfRange: it has more than `max_values`. kUnimplemented: no
-// such pair, or an encoding without a dictionary.
+// Decodes the dictionary of a file's blocks from `bytes`, which BlockEncoder::FinishDictionary
+// appended. The values are copied: `bytes` need not outlive the call. The dictionary is immutable
+// and may be shared between threads. kDataLoss: `bytes` are damaged. kOutOfRange: the dictionary
+// has more than `max_values` values. kUnimplemented: this build has no such encoding for this type,
+// or the encoding has no dictionary.
 absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
     Encoding encoding, PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes,
     size_t max_values = kMaxDictionaryValues);
 
-// "int32", "fixed bytes", ...
+// Returns the name of `type` for messages: "int32", "fixed bytes", ...
 std::string_view PhysicalTypeName(PhysicalType type);
 
 }  // namespace cfile::encodings

@@ -13,10 +13,11 @@ namespace cfile::encodings {
 namespace {
 
 constexpr size_t kHeaderBytes = 8;
-// A block that repeats one value never fills by its bytes; this many values end it.
+// A block that repeats one value may never reach the block size in bytes. It ends after this many
+// values.
 constexpr uint32_t kMaxValues = (uint32_t{1} << 31) - 1;
 
-// The unsigned number that stands for a T in the hybrid, and its bits.
+// The unsigned type that represents a T in the hybrid, and its width in bits.
 template <typename T>
 struct Hybrid {
   using Number = std::make_unsigned_t<T>;
@@ -34,7 +35,7 @@ class RleEncoder final : public BlockEncoder<T> {
   explicit RleEncoder(const EncoderOptions& options)
       : options_(options), encoder_(Hybrid<T>::kWidth, options.kudu_exact) {}
 
-  // Kudu takes the whole batch and looks at the size afterwards.
+  // Kudu takes the whole batch and checks the size afterwards.
   size_t Append(std::span<const T> values) override {
     size_t taken = 0;
     while (taken < values.size() && !full()) {
@@ -68,8 +69,8 @@ class RleEncoder final : public BlockEncoder<T> {
 
  private:
   const EncoderOptions options_;
-  // Values between two looks at the block's size: counted from the block's start, so that the bytes
-  // do not depend on how values were appended.
+  // Values between two checks of the block's size. They are counted from the block's start, so that
+  // the encoded bytes do not depend on how the caller divided the values into Append calls.
   const size_t chunk_values_ =
       std::clamp<size_t>(options_.block_size_bytes / (4 * sizeof(T)), 16, 1024);
   RleHybridEncoder encoder_;
@@ -110,7 +111,8 @@ class RleDecoder final : public BlockDecoder<T> {
 
   absl::Status SeekTo(uint32_t position) override {
     assert(position <= this->count_);
-    // Behind the last value nothing is read, so the runs need not be walked.
+    // Nothing can be read after the last value, so a seek to the end need not walk through the
+    // runs.
     if (position < this->count_) CFILE_RETURN_IF_ERROR(runs_.SeekTo(position).status());
     this->position_ = position;
     return absl::OkStatus();

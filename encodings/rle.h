@@ -1,4 +1,4 @@
-// RLE: runs of equal values beside literal runs (cfile/FORMAT.md, Kudu's data blocks).
+// RLE: runs of one repeated value, and literal runs (cfile/FORMAT.md, Kudu's data blocks).
 //
 //   block := count fixed32, first ordinal fixed32, RLE/bit-packed hybrid of the values at the
 //   type's full width (bool: 1 bit)
@@ -15,8 +15,8 @@
 
 namespace cfile::encodings {
 
-// The registry's row for RLE. MakeEncoder and MakeDecoder take the types that Supports names: bool
-// and integers up to 64 bits.
+// The registry's row for RLE. MakeEncoder and MakeDecoder accept the types that Supports accepts:
+// bool and integers of at most 64 bits.
 struct RleCodec {
   static constexpr Encoding kEncoding = Encoding::kRle;
   static constexpr std::string_view kName = "rle";
@@ -25,8 +25,8 @@ struct RleCodec {
     return PhysicalType::kBool <= type && type <= PhysicalType::kUint64;
   }
 
-  // A header of one byte for each literal run, and the block's own 8 bytes; a repeated run is never
-  // longer than its values, save for its header in the last one.
+  // A literal run takes a header of one byte, and the block a header of 8 bytes. A repeated run is
+  // never longer than its values, except that the last run may be longer by its header.
   static constexpr uint32_t kWorstExtraBytesPerValue = 1;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
   static constexpr ScanCost kScanCost{.number = 100, .byte = 80};

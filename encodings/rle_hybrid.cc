@@ -10,19 +10,19 @@ namespace {
 
 // Kudu's literal runs have a header of one byte.
 constexpr uint64_t kKuduMaxLiterals = 8 * 63;
-// Literal runs that took in repeated ones take no more from this length on, so that their header
-// stays at 2 bytes (or grows only where Kudu needs further headers too).
+// A literal run takes in repeated values only up to this length, so that its header stays at 2
+// bytes (or grows only where Kudu needs further headers too).
 constexpr uint64_t kMaxJoinedLiterals = 8 * 8000;
 constexpr int kJoinedHeaderBytes = 2;
 
 int VintBytes(uint64_t value) { return (static_cast<int>(std::bit_width(value | 1)) + 6) / 7; }
 int RepeatedBytes(uint64_t count, int width) { return VintBytes(count << 1) + (width + 7) / 8; }
 
-// Values that complete the last group of a literal run.
+// Returns the number of values that complete the last group of a literal run.
 uint64_t Fill(uint64_t literal_count) { return -literal_count & 7; }
 
-// Kudu's policy: how many of `count` equal values join a literal run of `literal_count`; the others
-// are repeated.
+// Kudu's policy: returns how many of `count` equal values join a literal run of `literal_count`
+// values; the others become a repeated run.
 uint64_t KuduLiterals(uint64_t literal_count, uint64_t count, bool last) {
   const uint64_t fill = Fill(literal_count);
   if (count >= fill + 8) return fill;
@@ -37,7 +37,7 @@ bool AllEqual(const T* group) {
   return difference == 0;
 }
 
-// Where the first value that is not `value` stands in `values`, from `begin` on.
+// Returns the index of the first value from `begin` on that is not `value`, or values.size().
 template <typename T>
 size_t EndOfRun(std::span<const T> values, size_t begin, T value) {
   while (values.size() - begin >= 8 && values[begin] == value && AllEqual(&values[begin]))
@@ -84,13 +84,13 @@ void RleHybridEncoder::PutValues(std::span<const T> values) {
       uint64_t bits = 0;
       size_t i = 0;
       if constexpr (sizeof(T) == 1) {
-        // The product's top byte gathers the lowest bits of eight bytes.
+        // The top byte of the product holds the lowest bits of eight values.
         for (; i + 8 <= taken; i += 8) {
           bits |= (LoadLittleEndian<uint64_t>(&values[i]) * 0x0102040810204080u >> 56) << i;
         }
       }
       if constexpr (sizeof(T) == 2) {
-        // Its top four bits gather the lowest bits of four values.
+        // The top four bits of the product hold the lowest bits of four values.
         constexpr uint64_t kGather = 1ull << 60 | 1ull << 45 | 1ull << 30 | 1ull << 15;
         for (; i + 4 <= taken; i += 4) {
           bits |=
@@ -108,8 +108,8 @@ void RleHybridEncoder::PutValues(std::span<const T> values) {
   for (size_t i = 0; i < values.size();) {
     if (values[i] != pending_value_ || pending_count_ == 0) {
       Settle(std::nullopt);
-      // Without a ledger a run can begin at group boundaries only, so what fills a group is
-      // literal, as are groups of different values.
+      // Without a ledger, a repeated run can begin only at a group boundary. So the values that
+      // complete a group are literals, and so are whole groups whose values differ.
       if (!has_ledger() && literal_count_ % 8 != 0) {
         const size_t fill = std::min<size_t>(Fill(literal_count_), values.size() - i);
         for (size_t k = 0; k < fill; ++k) AppendLiterals(values[i + k], 1);
@@ -137,8 +137,8 @@ void RleHybridEncoder::PutBits(uint64_t bits, int count) {
     return std::min(count - begin,
                     (rest & 1) != 0 ? std::countr_one(rest) : std::countr_zero(rest));
   };
-  // Bit i: bits i to i + 7 are equal. (The zeros behind our bits can only seem to prolong the last
-  // run.)
+  // Bit i of `equal`: bits i to i + 7 are equal. (The zeros above the `count` bits can only make
+  // the last run look longer.)
   uint64_t equal = ~(bits ^ bits >> 1);
   equal &= equal >> 1;
   equal &= equal >> 2;
@@ -153,7 +153,7 @@ void RleHybridEncoder::PutBits(uint64_t bits, int count) {
   }
   while (begin < count) {
     Settle(std::nullopt);
-    // Runs of fewer than 8 at once, up to the next longer one or the last.
+    // Append all runs of fewer than 8 values up to the next longer run, or up to the last run.
     const int next = std::min(last_run, begin + std::countr_zero(equal >> begin));
     if (next > begin) AppendShortRuns(bits >> begin & LowBits(next - begin), next - begin);
     const int length = run_length(next);
@@ -185,7 +185,8 @@ uint64_t RleHybridEncoder::ChooseLiterals(std::optional<LastGroup> last) {
   if (kudu_exact_) return KuduLiterals(literal_count_, pending_count_, last.has_value());
   const uint64_t fill = Fill(literal_count_);
   if (!has_ledger()) {
-    // At the end, two equal values of 8 bits and more pay, and one that would need a whole group.
+    // A repeated run pays from 8 values on. At the end of the stream it pays from 2 values on (they
+    // have at least 8 bits), or from 1 on if a literal would need a whole group.
     const uint64_t pays = !last ? 8 : *last == LastGroup::kTruncated ? 2 : 1;
     return pending_count_ >= fill + pays ? fill : pending_count_;
   }
@@ -197,9 +198,10 @@ uint64_t RleHybridEncoder::ChooseLiterals(std::optional<LastGroup> last) {
   const uint64_t kudu_repeated = pending_count_ - kudu_literals;
   ledger.saved_bytes += RepeatedBytes(kudu_repeated, width_);
   ledger.open_values = 0;
-  // If all join our literal run, then our literal runs will never, whatever values follow, have
-  // more groups than Kudu's by more than ahead / 8, rounded up. Repeating the values behind the
-  // open group does not raise that bound, so that nothing but joining needs to be paid for.
+  // If all pending values join our literal run, our literal runs have at most ahead / 8 groups,
+  // rounded up, more than Kudu's, whatever values follow. If instead the values after the open
+  // group are repeated, that bound does not grow. So only values that join must be covered by
+  // saved_bytes.
   const int64_t ahead = ledger.ahead_values + static_cast<int64_t>(kudu_repeated);
   const int header = kJoinedHeaderBytes - ledger.charged_bytes;
   const bool joins = pending_count_ - fill < min_repeated_ && literal_count_ < kMaxJoinedLiterals &&
@@ -313,7 +315,7 @@ void RleHybridEncoder::CloseLiteralRun(LastGroup last_group) {
   if (last_group == LastGroup::kWhole)
     out_.PutZeros(static_cast<size_t>(PackedBytes(8 * groups, width_)) - size);
 
-  // A header of several bytes pushes the values back.
+  // If the header takes several bytes, move the values back.
   const int header_bytes = VintBytes(groups << 1);
   out_.Extend(static_cast<size_t>(header_bytes - 1));
   uint8_t* const run = out_.data() + literal_begin_;

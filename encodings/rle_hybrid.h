@@ -1,12 +1,12 @@
-// The RLE/bit-packed hybrid of Parquet and Kudu: runs of one repeated value, and literal runs of
-// bit-packed groups of 8 (cfile/FORMAT.md, RLE-hybrid).
+// The RLE/bit-packed hybrid of Parquet and Kudu: repeated runs of one value, and literal runs of
+// bit-packed groups of 8 values (cfile/FORMAT.md, RLE-hybrid).
 //
 //   run      := repeated | literal
 //   repeated := vint(count << 1), value in ceil(width / 8) bytes, little-endian
 //   literal  := vint(groups << 1 | 1), 8 * groups values bit-packed, least significant bit first
 //
-// The stream does not say how many values it holds; the caller does. No 4-byte length here: whoever
-// needs it writes it.
+// The stream does not store the number of its values; the caller must know it. Nor does it store
+// its length in bytes: the formats that need a length write it themselves.
 #pragma once
 
 #include <algorithm>
@@ -24,24 +24,26 @@
 
 namespace cfile::encodings {
 
-// Widest values of the hybrid, in bits. (Parquet stops at 32; Kudu's RLE of integers goes to 64.)
+// The largest width of values, in bits. (Parquet allows at most 32 bits; Kudu's RLE of integers has
+// up to 64.)
 inline constexpr int kMaxHybridWidth = 64;
 
-// Most values of a run, of either kind (Parquet: bit-packed-run-len and rle-run-len are in
-// [1, 2^31 - 1], and the former counts values), and most groups of 8 that are no more.
+// The most values of a run of either kind (in Parquet, bit-packed-run-len and rle-run-len are in
+// [1, 2^31 - 1], and bit-packed-run-len counts values), and the most groups of 8 within this limit.
 inline constexpr uint64_t kMaxRunValues = (uint64_t{1} << 31) - 1;
 inline constexpr uint64_t kMaxLiteralGroups = kMaxRunValues / 8;
 
-// A run of a stream that is read.
+// A parsed run of a stream.
 struct HybridRun {
-  const uint8_t* literals = nullptr;  // nullptr: repeated (as literals of width 0 are)
-  uint64_t value = 0;                 // repeated
-  uint64_t count = 0;                 // of values that are there, at least 1
-  const uint8_t* next = nullptr;      // behind it
+  const uint8_t* literals = nullptr;  // the packed values; nullptr: repeated, or width 0
+  uint64_t value = 0;                 // of a repeated run
+  uint64_t count = 0;                 // values that the stream holds, at least 1
+  const uint8_t* next = nullptr;      // the first byte after the run
 };
 
-// The run that begins at `p`, of a stream of this width that ends at `end`: the last literal run
-// may end with its last value's bits. False if it is malformed; WhyNoHybridRun then says why, for
+// Parses the run at `p` of a stream of this width that ends at `end`. The last literal run may end
+// before its last group is complete: run.count is then the number of values whose bits are all
+// there. Returns false if the run is malformed; WhyNoHybridRun then returns the reason, for
 // messages.
 inline bool ParseHybridRun(const uint8_t* p, const uint8_t* end, int width, HybridRun& run) {
   uint32_t header;
@@ -85,46 +87,47 @@ std::string WhyNoHybridRun(const uint8_t* p, const uint8_t* end, int width);
 
 // How the last literal group of a stream ends.
 enum class LastGroup {
-  kWhole,      // 8 values, filled with zeros, as Parquet demands
-  kTruncated,  // at the byte that holds the last value's last bit, as Kudu writes it
+  kWhole,      // 8 values, filled with zeros, as Parquet requires
+  kTruncated,  // with the byte that holds the last value's last bit, as Kudu writes it
 };
 
-// Appends runs of values of one width to its own buffer. Thread-compatible.
+// Encodes values of one width into its own buffer. Thread-compatible.
 class RleHybridEncoder {
  public:
-  // Precondition: 0 <= width <= kMaxHybridWidth. kudu_exact: a run begins at a group boundary as
-  // soon as 8 equal values follow, and a literal run has at most 63 groups, as Kudu has it.
-  // Otherwise literal runs go on, and narrow values (less than 8 bits) repeat only where that is
-  // worth a change of runs to the reader; the stream is never longer than with kudu_exact and the
-  // same LastGroup.
+  // kudu_exact: runs are the same as Kudu's: a repeated run begins at a group boundary as soon as 8
+  // equal values follow, and a literal run has at most 63 groups. Otherwise literal runs may be
+  // longer, and a short run of a narrow value (less than 8 bits) may be stored as literals, because
+  // changes between runs are slow to read; the stream is never longer than with kudu_exact and the
+  // same LastGroup. Precondition: 0 <= width <= kMaxHybridWidth.
   RleHybridEncoder(int width, bool kudu_exact);
 
-  // Appends `count` times `value`; takes a time independent of `count`. Precondition:
-  // value < 2^width.
+  // Appends `value` `count` times, in time independent of `count`. Precondition: value < 2^width.
   void PutRun(uint64_t value, uint64_t count);
 
-  // Appends the values one after the other; T is an unsigned integer. Precondition:
-  // each value < 2^width.
+  // Appends `values`. T is an unsigned integer. Precondition: each value < 2^width.
   template <typename T>
   void PutValues(std::span<const T> values);
 
-  // Appends the lowest `count` bits, the least significant first. Preconditions: the width is 1;
-  // 1 <= count <= 64.
+  // Appends the lowest `count` bits of `bits` as values, the least significant bit first.
+  // Preconditions: the width is 1; 1 <= count <= 64.
   void PutBits(uint64_t bits, int count);
 
-  // Bytes so far, without a pending run and a pending group (what Kudu calls the encoded size).
+  // Bytes encoded so far, without a pending repeated run and an incomplete group (Kudu's encoded
+  // size).
   size_t size_bytes() const;
 
-  // Appends the whole stream to `out` and begins anew.
+  // Appends the whole stream to `out`. The encoder is then empty.
   void Finish(ByteWriter& out, LastGroup last_group);
 
  private:
-  // Narrow values, not kudu_exact: Kudu's stream of the settled values, in numbers, against our
-  // own. It pays for what joins a literal run although repeating would be shorter.
+  // For narrow values without kudu_exact: compares our stream with the stream that Kudu would write
+  // for the same values. The bytes saved so far limit how many repeated values may be stored as
+  // literals.
   struct Ledger {
-    uint64_t open_values = 0;  // in Kudu's open literal run
-    int64_t ahead_values = 0;  // in our literal runs less those in Kudu's
-    // Of headers and repeated values. Our open literal run's header counts charged_bytes.
+    uint64_t open_values = 0;  // values in Kudu's open literal run
+    int64_t ahead_values = 0;  // values in our literal runs minus values in Kudu's
+    // Kudu's bytes minus ours, of headers and repeated values. The header of our open literal run
+    // counts as charged_bytes.
     int64_t saved_bytes = 0;
     int charged_bytes = 0;
 
@@ -136,23 +139,24 @@ class RleHybridEncoder {
   };
   bool has_ledger() const { return !kudu_exact_ && 0 < width_ && width_ < 8; }
 
-  // Decides on the pending run: how many of its values continue the literal run; the others are
-  // repeated.
+  // Returns how many values of the pending run continue the literal run; the others become a
+  // repeated run. `last`: see Settle.
   uint64_t ChooseLiterals(std::optional<LastGroup> last);
-  // Writes the pending run. `last`: no value follows, and how the stream ends.
+  // Writes the pending run. `last` is set if no value follows, and says how the stream ends.
   void Settle(std::optional<LastGroup> last);
-  // (What is inline below is small and called for every few values.)
-  // Literals with any policy: the lowest `count` of `bits`, no 8 of which are equal in a row.
-  // Precondition: the width is 1.
+  // (The inline functions below are small and are called for every few values.)
+  //
+  // Appends the lowest `count` bits of `bits` as literals. No 8 consecutive bits of them are equal,
+  // so that they are literals with and without kudu_exact. Precondition: the width is 1.
   [[gnu::always_inline]] inline void AppendShortRuns(uint64_t bits, int count);
   [[gnu::always_inline]] inline void AppendBits(uint64_t bits, int count);
   void FlushBits();
-  // Opens a literal run if none is open, and returns how many of `count` values it can take;
-  // EndLiterals follows when it took them.
+  // Opens a literal run if none is open. Returns how many of `count` values it can take. The caller
+  // appends these values, then calls EndLiterals with their number.
   [[gnu::always_inline]] inline uint64_t BeginLiterals(uint64_t count);
   [[gnu::always_inline]] inline void EndLiterals(uint64_t count);
   void AppendLiterals(uint64_t value, uint64_t count);
-  // Precondition: whole groups, at a group boundary.
+  // Precondition: whole groups of 8; the open literal run, if any, is at a group boundary.
   template <typename T>
   void AppendGroups(std::span<const T> values);
   void AppendRepeated(uint64_t value, uint64_t count);
@@ -160,14 +164,14 @@ class RleHybridEncoder {
 
   int width_;
   bool kudu_exact_;
-  uint64_t max_literals_;  // of one run
-  uint64_t min_repeated_;  // with a ledger: a run of so many never joins the literal run
+  uint64_t max_literals_;  // the most values of a literal run
+  uint64_t min_repeated_;  // with a ledger: a run of this many values is always repeated
   ByteWriter out_;
   // The pending run, which the next value may continue.
   uint64_t pending_value_ = 0;
   uint64_t pending_count_ = 0;
-  // The open literal run, if literal_count_ > 0: one byte for its header at literal_begin_, then
-  // its values.
+  // The open literal run, if literal_count_ > 0: in out_, one byte for its header at
+  // literal_begin_, then its values.
   uint64_t literal_count_ = 0;
   size_t literal_begin_ = 0;
   // Bits that are not in out_ yet.
@@ -176,38 +180,39 @@ class RleHybridEncoder {
   Ledger ledger_;
 };
 
-// A place of a stream that a seek may begin at.
+// A position in a stream where a seek may begin.
 struct HybridCheckpoint {
   uint64_t position;  // of a value
-  uint64_t ones;      // values before it that are 1, for width 1
-  uint64_t offset;    // of the header of the run that holds it, from the stream's front
+  uint64_t ones;      // if the width is 1: values before it that are 1
+  uint64_t offset;    // byte where the header of the run that holds it begins
   uint64_t passed;    // values of that run before it
 };
 
 // Reads a stream forwards, and seeks in it. Thread-compatible.
 //
-// Takes any run of at least 1 and at most kMaxRunValues values, a repeated run of fewer than 8, and
-// a last literal run whose bytes end before its groups do: it holds the values whose bits are all
-// there. What lies behind the values that the caller asks for is not
-// looked at. All calls report kDataLoss where the stream ends too early, a run has no length, a
-// header does not fit 32 bits, or a repeated value does not fit the width; the reader has then not
-// moved.
+// Accepts every run of 1 to kMaxRunValues values, also a repeated run of fewer than 8 values.
+// Accepts a last literal run that ends before its last group is complete: it holds the values whose
+// bits are all there. Bytes after the values that the caller asks for are ignored. All calls return
+// kDataLoss if the stream ends too early, a run has length 0, a header does not fit 32 bits, or a
+// repeated value does not fit the width. The reader has then not moved, except that it may be at
+// any position after SeekToLowerBound or with checkpoints of other bytes.
 //
 // Memory: after the first seek, one checkpoint of 32 bytes for every 32 runs or 4,096 literal
-// values that were passed.
+// values that a seek has passed.
 class RleHybridReader {
  public:
   RleHybridReader() = default;
 
-  // Begins at the front of `bytes`, which must outlive the use. Precondition:
-  // 0 <= width <= kMaxHybridWidth.
+  // Opens on `bytes`, which must stay valid as long as the reader uses them. Precondition: 0 <=
+  // width <= kMaxHybridWidth.
   RleHybridReader(std::span<const uint8_t> bytes, int width) { Open(bytes, width); }
-  // `known`: what FindCheckpoints gave for the same bytes and width, or none; it must outlive the
-  // use. (Such as do not fit the bytes are given up when that shows, and are safe.)
+  // As above. `known`: the result of FindCheckpoints for the same bytes and width, or empty; it
+  // must stay valid like `bytes`. (Checkpoints of other bytes are safe, but may give wrong answers;
+  // they are dropped when one is found not to fit.)
   void Open(std::span<const uint8_t> bytes, int width,
             std::span<const HybridCheckpoint> known = {});
 
-  // Values passed so far.
+  // Number of values passed so far.
   uint64_t position() const { return position_; }
 
   // Decodes the next `count` values to `out`. T is one of uint8_t, uint16_t, uint32_t, uint64_t.
@@ -220,42 +225,44 @@ class RleHybridReader {
   // Precondition: the width is 1.
   absl::StatusOr<uint64_t> ReadBits(size_t count, uint8_t* bits);
 
-  // Goes to value `position`. Returns, if the width is 1, how many of the values before it are 1,
-  // else 0.
+  // Goes to value `position`. If the width is 1, returns how many of the values before it are 1;
+  // else returns 0.
   absl::StatusOr<uint64_t> SeekTo(uint64_t position);
 
-  // The checkpoints of the first `count` values, for Open. Moves to value `count`.
+  // Returns the checkpoints of the first `count` values, for Open. Moves to value `count`.
   absl::StatusOr<std::vector<HybridCheckpoint>> FindCheckpoints(uint64_t count);
 
-  // The value at position(), without passing it.
+  // Returns the value at position() without moving past it.
   absl::StatusOr<uint64_t> Peek() const;
 
-  // Goes to the first of the values 0 to count - 1 that is not less than `key`, or to `count`, and
-  // returns that position. Values compare as unsigned numbers after `flip` is exclusive-ored to
-  // them: 0 for unsigned ones, the sign bit for signed ones; `key` is already flipped.
-  // Precondition: the values ascend in that order (else some position is found).
+  // Goes to the first of the values 0 to count - 1 that is not less than `key`, or to `count` if
+  // there is none. Returns that position. Values compare as unsigned numbers after an exclusive or
+  // with `flip`: 0 for unsigned types, the sign bit for signed types. The caller has applied `flip`
+  // to `key`. Precondition: the values ascend in that order; otherwise the result is an arbitrary
+  // position.
   absl::StatusOr<uint64_t> SeekToLowerBound(uint64_t key, uint64_t flip, uint64_t count);
 
  private:
-  // Where in the runs a reader is. A plain value, so that hot loops keep it in registers.
+  // The position of a reader in the runs. A plain value, so that hot loops keep it in registers.
   struct Cursor {
     const uint8_t* run = nullptr;       // header of the current run
-    const uint8_t* next = nullptr;      // behind the current run
+    const uint8_t* next = nullptr;      // the first byte after the current run
     const uint8_t* end = nullptr;       // of the stream
     const uint8_t* literals = nullptr;  // of the current run; nullptr if it is repeated
-    uint64_t first = 0;                 // literal value that comes next, from the run's first
-    uint64_t value = 0;                 // repeated
-    uint64_t left = 0;                  // values of the current run
+    uint64_t first = 0;                 // index of the next literal value in the run
+    uint64_t value = 0;                 // of a repeated run
+    uint64_t left = 0;                  // values that remain in the current run
     int width = 0;
 
-    // Enters the next run; false if there is none or it is malformed.
+    // Enters the next run. Returns false if there is none or it is malformed.
     bool NextRun();
-    // `count` values on. Precondition: count <= left.
+    // Moves past `count` values. Precondition: count <= left.
     void Pass(uint64_t count) {
       first += count;
       left -= count;
     }
-    // From the run's literals on, and so far beyond them as wide loads may read.
+    // The bytes from the run's first literal value to the end of the stream: wide loads may read
+    // beyond the run.
     std::span<const uint8_t> packed() const { return {literals, end}; }
     uint64_t ValueAt(uint64_t index) const;
   };
@@ -264,20 +271,21 @@ class RleHybridReader {
   std::span<const Checkpoint> checkpoints() const {
     return known_.empty() ? std::span<const Checkpoint>(checkpoints_) : known_;
   }
-  // False if the checkpoint is none of this stream.
+  // Moves to `checkpoint`. Returns false if the checkpoint does not fit this stream.
   bool GoTo(const Checkpoint& checkpoint);
-  // Begins anew without checkpoints: the bytes are no longer those that they were made of.
+  // Drops all checkpoints and goes to the front. Called if the checkpoints do not fit the bytes.
   void ForgetCheckpoints();
-  // Why cursor.NextRun() failed, when it was to hold the value `position`.
+  // Returns the error for a run that cursor.NextRun() could not enter. The run should hold the
+  // value `position`.
   absl::Status Damaged(const Cursor& cursor, uint64_t position) const;
 
   const uint8_t* begin_ = nullptr;
   Cursor cursor_;
   uint64_t position_ = 0;
-  // A seek has passed so many values: their runs are sound, and have checkpoints.
+  // A seek has passed this many values: their runs are valid and have checkpoints.
   uint64_t checked_ = 0;
   std::vector<Checkpoint> checkpoints_;
-  std::span<const Checkpoint> known_;  // of all of the stream; used instead, if any
+  std::span<const Checkpoint> known_;  // of the whole stream; if any, used instead of checkpoints_
 };
 
 }  // namespace cfile::encodings

@@ -12,11 +12,11 @@ namespace {
 constexpr uint64_t kRunsPerCheckpoint = 32;
 constexpr uint64_t kLiteralsPerCheckpoint = 4096;
 
-// Runs are mostly short and of random length: so many bytes are written at once, whatever the
-// length, where there is room.
+// Runs are mostly short and of random length. If there is room, this many bytes are written at once
+// for any shorter run, which avoids unpredictable branches.
 constexpr size_t kShortRunBytes = 256;
 
-// Writes `count` times `value` to `out`, where `room` values may be overwritten.
+// Writes `value` to `out` `count` times. May overwrite up to `room` values.
 template <typename T>
 inline void FillRun(T* out, size_t count, size_t room, T value) {
   constexpr size_t kShort = kShortRunBytes / sizeof(T);
@@ -30,8 +30,8 @@ inline void FillRun(T* out, size_t count, size_t room, T value) {
   if (count > kShort) std::fill_n(out + kShort, count - kShort, value);
 }
 
-// Copies `count` values from `in`, where `available` bytes may be read, to `out`, where `room`
-// values may be overwritten.
+// Copies `count` values from `in` to `out`. May read up to `available` bytes and overwrite up to
+// `room` values.
 template <typename T>
 inline void CopyRun(T* out, size_t count, size_t room, const uint8_t* in, size_t available) {
   constexpr size_t kShort = kShortRunBytes / sizeof(T);
@@ -43,20 +43,21 @@ inline void CopyRun(T* out, size_t count, size_t room, const uint8_t* in, size_t
   if (count > kShort) std::memcpy(out + kShort, in + kShortRunBytes, (count - kShort) * sizeof(T));
 }
 
-// Copies runs of up to 48 bits, which Kudu's streams consist of, from `next` on, two at a time and
-// without a branch that depends on their bits; moves `next` and returns how many bits those were.
-// Stops in good time before `room` bits, and before any run that is not plain and whole.
+// Copies short runs from `next` on to `out`: runs of at most 48 bits, of which Kudu's streams
+// consist. Copies two runs per step, without a branch on their bits. Moves `next` past the runs and
+// returns the number of bits. Stops before `room` bits would be exceeded, and before any run that
+// is longer, malformed or incomplete.
 uint64_t CopyShortRuns(const uint8_t*& next, const uint8_t* end, uint64_t room, BitAppender& out) {
   BitAppender appender = out;
   const uint8_t* p = next;
   uint64_t passed = 0;
   bool plain = true;
   while (plain && end - p >= 16 && room - passed >= 128) {
-    // The second run's header is taken from here too, which is sooner than from memory.
+    // The second header is also taken from this word: that is faster than another load.
     uint64_t headers = LoadLittleEndian<uint64_t>(p);
     for (int run = 0; run < 2; ++run) {
       const uint64_t literal = headers & 1;
-      const uint64_t repeated = literal - 1;  // all ones if so
+      const uint64_t repeated = literal - 1;  // all bits are 1 if the run is repeated
       const uint64_t length = (headers & 0xff) >> 1;
       const uint64_t count = length << (3 * literal);
       const uint64_t body = LoadLittleEndian<uint64_t>(p + 1);
@@ -261,7 +262,7 @@ absl::StatusOr<uint64_t> RleHybridReader::SeekTo(uint64_t position) {
 absl::StatusOr<uint64_t> RleHybridReader::SeekToLowerBound(uint64_t key, uint64_t flip,
                                                            uint64_t count) {
   const auto less = [key, flip](uint64_t value) { return (value ^ flip) < key; };
-  // To the end once, so that there are checkpoints for all of the values.
+  // Seek to `count` once, so that there are checkpoints for all of the values.
   if (known_.empty() && (checked_ < count || checkpoints_.empty()))
     CFILE_RETURN_IF_ERROR(SeekTo(count).status());
 

@@ -1,5 +1,5 @@
-// How encodings report: absl::Status, kDataLoss for bytes that are not what they should be,
-// kOutOfRange for what a limit does not allow.
+// How encodings report errors: by absl::Status. kDataLoss: bytes are damaged or malformed.
+// kOutOfRange: a limit does not allow what the bytes need.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace cfile::encodings {
 
-// This Abseil's string_view is a type of its own, so absl::StrCat does not take std::string_view;
-// this one takes all.
+// In this version of Abseil, absl::string_view is not std::string_view, and absl::StrCat does not
+// accept the latter. This StrCat accepts both.
 template <typename Part>
 const Part& StrCatPart(const Part& part) {
   return part;
@@ -25,21 +25,23 @@ std::string StrCat(const Parts&... parts) {
   return absl::StrCat(StrCatPart(parts)...);
 }
 
-// kDataLoss with the concatenation of `parts`. Says what was found where in the block and what was
-// expected; the caller that knows the file adds its name and the block's offset.
+// Returns kDataLoss with the concatenation of `parts` as message. The message says what was found,
+// where in the block, and what was expected. The caller that has the file adds its name and the
+// block's offset.
 template <typename... Parts>
 absl::Status DataLoss(const Parts&... parts) {
   return absl::DataLossError(StrCat(parts...));
 }
 
-// kOutOfRange with the concatenation of `parts`: a limit that users choose was met, and nothing is
-// damaged. The last part is an AboveLimit.
+// Returns kOutOfRange with the concatenation of `parts` as message: a limit that users choose is
+// exceeded, but nothing is damaged. The last part is an AboveLimit.
 template <typename... Parts>
 absl::Status OutOfRange(const Parts&... parts) {
   return absl::OutOfRangeError(StrCat(parts...));
 }
 
-// How an error names a limit that users choose: "above the limit of 64: raise max_depth".
+// Returns the text by which a message names a limit that users choose: "above the limit of 64:
+// raise max_depth".
 inline std::string AboveLimit(uint64_t limit, std::string_view option) {
   return StrCat("above the limit of ", limit, ": raise ", option);
 }

@@ -1,5 +1,6 @@
-// Which rows of a nullable block hold a value: a bitmap of width-1 RLE/bit-packed hybrid, 1 =
-// present (cfile/FORMAT.md, Kudu's data blocks), and the spreading of present values to their rows.
+// The validity bitmap of a nullable block: one bit per row, 1 = the row holds a value, stored as
+// RLE-hybrid of width 1 (cfile/FORMAT.md, Nullable blocks). Also moves values between their rows
+// and an array without nulls.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +13,28 @@
 
 namespace cfile::encodings {
 
-// Collects one block's bitmap. Thread-compatible.
+// Encodes the bitmap of one block at a time. Thread-compatible.
 class ValidityEncoder {
  public:
-  // kudu_exact: runs begin and end where Kudu's writer has them; otherwise runs shorter than 64
-  // join the literal run beside them as far as the bytes that this saves elsewhere allow: that
-  // reads faster and never costs more bytes in all.
+  // kudu_exact: runs begin and end where Kudu's writer ends them. Otherwise a repeated run of fewer
+  // than 64 bits may be stored in the literal run before it, which is faster to read; the bitmap is
+  // never longer than with kudu_exact.
   explicit ValidityEncoder(bool kudu_exact);
 
-  // `count` further rows that all hold a value, or all are null.
+  // Adds `count` rows. All hold a value if `valid`; otherwise all are null.
   void AddRun(bool valid, uint64_t count);
 
-  // `count` further rows as bits, 1 = valid, from bit `first` of `bits` on, least significant bit
-  // first. Faster than many short runs.
+  // Adds `count` rows as bits, 1 = the row holds a value: bits first, first + 1, ... of `bits`,
+  // least significant bit first. Faster than many short runs.
   void AddBits(const uint8_t* bits, uint64_t first, uint64_t count);
 
-  // Rows, and rows that hold a value, so far.
+  // Number of rows so far, and number of rows that hold a value.
   uint64_t count() const { return count_; }
   uint64_t valid_count() const { return valid_count_; }
-  // Bytes of the bitmap so far, about.
+  // Approximate number of bytes of the bitmap so far.
   size_t size_bytes() const { return encoder_.size_bytes(); }
 
-  // Appends the encoded bitmap to `out` and begins anew.
+  // Appends the encoded bitmap to `out`. The encoder is then empty.
   void Finish(ByteWriter& out);
 
  private:
@@ -42,11 +43,12 @@ class ValidityEncoder {
   uint64_t valid_count_ = 0;
 };
 
-// Reads one block's bitmap at a time. Holds no more than its position and, after the first seek to
-// anywhere but the front, checkpoints (about one per 32 runs). Thread-compatible.
+// Decodes the bitmap of one block at a time. Keeps its position and, after the first seek,
+// checkpoints (about one per 32 runs). Thread-compatible.
 class ValidityDecoder {
  public:
-  // Opens on the encoded bitmap of `count` rows; `bitmap` must outlive the use.
+  // Opens on the encoded bitmap of `count` rows; `bitmap` must stay valid as long as it is read.
+  // kDataLoss: there are rows, but `bitmap` is empty.
   absl::Status Open(std::span<const uint8_t> bitmap, uint32_t count);
 
   uint32_t count() const { return count_; }
@@ -58,8 +60,8 @@ class ValidityDecoder {
   // ends too early or is malformed.
   absl::StatusOr<uint32_t> Read(uint32_t count, uint8_t* bits);
 
-  // Goes to row `position` and returns how many rows before it hold a value. Precondition:
-  // position <= count().
+  // Goes to row `position` and returns how many rows before it hold a value. Precondition: position
+  // <= count(). kDataLoss: as for Read.
   absl::StatusOr<uint32_t> SeekTo(uint32_t position);
 
  private:
@@ -67,21 +69,23 @@ class ValidityDecoder {
   uint32_t count_ = 0;
 };
 
-// Spreads packed values to their rows: out[i] = the next of `present` where bit i of `bits` is 1,
-// else T{} (no bytes of elsewhere show through a null). `present` holds as many values as there are
-// ones among the first `count` bits; nothing beyond it is read, nothing beyond out + count written.
-// `present` and `out` do not overlap. For the types of CFILE_FOR_EACH_VALUE_TYPE.
+// Spreads packed values to their rows: out[i] becomes the next value of `present` if bit i of
+// `bits` is 1, else T{}. (So the bytes of a null never hold old data.) `present` holds as many
+// values as the first `count` bits have ones. Reads nothing after them, and writes nothing after
+// out + count. Precondition: `present` and `out` do not overlap. T is a type of
+// CFILE_FOR_EACH_VALUE_TYPE.
 template <typename T>
 void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out);
 
-// The other way: copies the values whose bit is 1 to the front of `present` and returns how many
-// they are. Bit i of values[i] is bit first + i of `bits`. `present` has room for `count` values,
-// does not overlap with `values`, and holds anything behind the copied ones.
+// The reverse of SpreadValues: copies the values whose bit is 1 to the front of `present`, and
+// returns their number. The bit of values[i] is bit first + i of `bits`. `present` is unspecified
+// after the copied values. Preconditions: `present` has room for `count` values and does not
+// overlap `values`.
 template <typename T>
 size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t count, T* present);
 
-// The position of the bit, `begin` or later, that is 1 and has `rank` ones between `begin` and
-// itself. Precondition: there is one.
+// Returns the position of a bit that is 1: the first one at or after `begin` that has `rank` ones
+// between `begin` and itself. Precondition: there is such a bit.
 size_t PositionOfOne(const uint8_t* bits, size_t begin, size_t rank);
 
 }  // namespace cfile::encodings

@@ -1,4 +1,4 @@
-// PackValues: the present values of a batch with nulls.
+// PackValues: copies the present values of a batch with nulls.
 #include <algorithm>
 #include <type_traits>
 
@@ -16,7 +16,8 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// 64 values by the bits of `word`; returns how many they are. Writes to all of present[0, 64).
+// Copies those of 64 values whose bit in `word` is 1 to the front of `present`, and returns their
+// number. May write to all of present[0, 64).
 template <typename Lane>
 size_t Pack64(const Lane* HWY_RESTRICT values, uint64_t word, Lane* HWY_RESTRICT present) {
   const hn::CappedTag<Lane, 16> d;
@@ -53,7 +54,7 @@ size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t c
   T* to = present;
   size_t i = 0;
   if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
-    // Fewer values than `i` were packed, so there is room for 64 more.
+    // At most `i` values were packed so far, so `present` has room for 64 more.
     for (; count - i >= 64; i += 64) {
       const uint64_t word = LoadBits(packed, first + i, 32) | LoadBits(packed, first + i + 32, 32)
                                                                   << 32;
@@ -69,7 +70,7 @@ size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t c
   while (i < count) {
     const auto taken = static_cast<int>(std::min<size_t>(count - i, kMaxBitsPerLoad));
     uint64_t word = LoadBits(packed, first + i, taken);
-    // Each is copied, and the next one over it if it is a null.
+    // Copy every value; the next value overwrites a null.
     for (const T* const end = values + i + taken; values + i < end; ++i, word >>= 1) {
       *to = values[i];
       to += word & 1;

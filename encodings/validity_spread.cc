@@ -1,4 +1,4 @@
-// SpreadValues: the present values of a nullable batch to their rows.
+// SpreadValues: copies the present values of a batch with nulls to their rows.
 #include <array>
 #include <bit>
 
@@ -14,8 +14,8 @@
 #define CFILE_ENCODINGS_VALIDITY_SPREAD_TABLES
 namespace cfile::encodings {
 
-// For each byte of a bitmap, which of the next present values its 8 rows get; -1 for a null. The
-// first 16 entries serve 4 rows.
+// For each byte of a bitmap, and each of its 8 rows: the index of the row's value among the next
+// present values; -1 for a null. The first 16 entries also serve for 4 rows.
 constexpr std::array<std::array<int8_t, 8>, 256> MakeSpreadTable() {
   std::array<std::array<int8_t, 8>, 256> table{};
   for (size_t mask = 0; mask < 256; ++mask) {
@@ -27,7 +27,7 @@ constexpr std::array<std::array<int8_t, 8>, 256> MakeSpreadTable() {
 }
 alignas(64) inline constexpr auto kSpread = MakeSpreadTable();
 
-// The same for 4 rows of two 32-bit lanes each.
+// The same for 4 rows of two 32-bit lanes each, with the indexes of lanes.
 constexpr std::array<std::array<int8_t, 8>, 16> MakeSpreadPairsTable() {
   std::array<std::array<int8_t, 8>, 16> table{};
   for (size_t mask = 0; mask < 16; ++mask) {
@@ -41,13 +41,13 @@ constexpr std::array<std::array<int8_t, 8>, 16> MakeSpreadPairsTable() {
 }
 alignas(64) inline constexpr auto kSpreadPairs = MakeSpreadPairsTable();
 
-// For each byte of `word`, the ones in the bytes below it; the whole word's ones come out in
-// `total`.
+// Returns, for each byte of `word`, the number of ones in the bytes below it. Sets `total` to the
+// number of ones in `word`.
 inline uint64_t OnesBelowEachByte(uint64_t word, uint64_t& total) {
   word -= word >> 1 & 0x5555555555555555u;
   word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
   word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-  const uint64_t sums = word * 0x0101010101010101u;  // of each byte and those below
+  const uint64_t sums = word * 0x0101010101010101u;  // ones in each byte and the bytes below it
   total = sums >> 56;
   return sums << 8;
 }
@@ -62,12 +62,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #define CFILE_SPREAD_SIMD \
   (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 && !HWY_HAVE_SCALABLE)
-// Vectors of 32 bytes whose lanes can be picked across the whole vector.
+// True if there are vectors of 32 bytes that can pick lanes across the whole vector.
 #define CFILE_SPREAD_WIDE (CFILE_SPREAD_SIMD && HWY_MAX_BYTES >= 32)
 
 #if CFILE_SPREAD_SIMD
 #if CFILE_SPREAD_WIDE
-// 8 lanes of 32 bits picked by `indices`; -1 makes a zero.
+// Writes 8 lanes of 32 bits to `out`: lane i is the lane of `present` with index indices[i], or
+// zero if that index is -1.
 template <typename D>
 HWY_INLINE void PickLanes(D d, const uint8_t* present, const int8_t* indices, uint8_t* out) {
   const hn::Rebind<int8_t, D> d8;
@@ -79,8 +80,8 @@ HWY_INLINE void PickLanes(D d, const uint8_t* present, const int8_t* indices, ui
 }
 #endif
 
-// The 8 rows of the bitmap byte `mask`, from 8 values at `present` of which not all need to be
-// meant.
+// Writes the 8 rows of the bitmap byte `mask` to `out`. Reads 8 values at `present`, also if the
+// rows need fewer.
 template <size_t kSize>
 HWY_INLINE void SpreadByte(const uint8_t* present, uint32_t mask, uint8_t* out) {
   if constexpr (kSize == 1) {
@@ -90,8 +91,8 @@ HWY_INLINE void SpreadByte(const uint8_t* present, uint32_t mask, uint8_t* out) 
   } else if constexpr (kSize == 2) {
     const hn::FixedTag<int16_t, 8> d;
     const hn::FixedTag<uint8_t, 16> d8;
-    // Value i is made of the bytes 2 * i and 2 * i + 1; of -1 both bytes come out with the top bit
-    // set, which makes zeros.
+    // Value i has the bytes 2 * i and 2 * i + 1. For index -1 both byte indexes have the top bit
+    // set, which gives zeros.
     const auto index =
         hn::PromoteTo(d, hn::LoadU(hn::Rebind<int8_t, decltype(d)>(), kSpread[mask].data()));
     const auto bytes = hn::Add(hn::Mul(index, hn::Set(d, 0x0202)), hn::Set(d, 0x0100));
@@ -123,7 +124,7 @@ HWY_INLINE void SpreadByte(const uint8_t* present, uint32_t mask, uint8_t* out) 
 }
 #endif  // CFILE_SPREAD_SIMD
 
-// Whether SpreadByte is there.
+// True if SpreadByte is available for this size.
 template <size_t kSize>
 constexpr bool HasSpreadByte() {
 #if CFILE_SPREAD_WIDE
@@ -148,7 +149,7 @@ HWY_INLINE void SpreadBytes(const uint8_t* present, const uint8_t* bits, size_t 
     }
     return word;
   };
-  size_t values = 0;  // not spread yet
+  size_t values = 0;  // values of `present` that are not spread yet
   for (size_t row = 0; row < count; row += 64) values += hwy::PopCount(bits_of(row, count - row));
 
   for (size_t row = 0; row < count; row += 64) {
@@ -218,7 +219,7 @@ HWY_EXPORT(Spread16);
 
 template <typename T>
 void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out) {
-  // Nulls are zero bytes, and those are T{} for all of the types.
+  // Nulls become zero bytes, and those are T{} for all of the types.
   const uint8_t* const from = reinterpret_cast<const uint8_t*>(present);
   uint8_t* const to = reinterpret_cast<uint8_t*>(out);
   if constexpr (sizeof(T) == 1) {

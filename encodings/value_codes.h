@@ -1,5 +1,5 @@
-// Distinct values and their codes, in the order in which they were first seen: what a dictionary
-// encoder asks for each value.
+// Gives codes to distinct values, in the order in which the values are first seen. For dictionary
+// encoders, which look up every value.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,12 @@
 
 namespace cfile::encodings {
 
-// Spreads a number's bits over all of a hash's.
+// Mixes two numbers into a hash whose bits depend on all of their bits.
 inline uint64_t MixBits(uint64_t a, uint64_t b) {
   const uint128_t product = static_cast<uint128_t>(a) * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
-// Chosen anew by each process, so that nobody can choose values that all meet in one slot. (Codes
-// do not depend on it.)
+// Per-process random seed against collision attacks. (Codes do not depend on it.)
 struct HashSeed {
   uint64_t first;
   uint64_t second;
@@ -39,10 +38,10 @@ inline const HashSeed& ProcessHashSeed() {
   return seed;
 }
 
-// What a string is found by: up to 16 bytes it is its key.
+// The lookup key of a string. `low` and `high` identify strings of equal length up to 16 bytes.
 struct TextKey {
   uint64_t hash;
-  // The last 1 to 16 bytes, some of them twice; 0 if there are none.
+  // The last 1 to 16 bytes, some of them twice; 0 if the string is empty.
   uint64_t low;
   uint64_t high;
 };
@@ -57,8 +56,8 @@ inline TextKey KeyOfText(std::string_view value, const HashSeed& seed) {
   uint64_t low = 0;
   uint64_t high = 0;
   if (left >= 4) {
-    // The first and last 8, or of fewer than 8 the first and last 4 twice: without a branch, as
-    // lengths cannot be foretold.
+    // The first 8 and the last 8 bytes or, if there are fewer than 8, the first 4 and the last 4
+    // bytes, each twice. Without a branch, because lengths are unpredictable.
     const auto pair = [](const uint8_t* a, const uint8_t* b) {
       return LoadLittleEndian<uint32_t>(a) | uint64_t{LoadLittleEndian<uint32_t>(b)} << 32;
     };
@@ -72,13 +71,14 @@ inline TextKey KeyOfText(std::string_view value, const HashSeed& seed) {
   return {MixBits(low ^ hash, high ^ seed.second), low, high};
 }
 
-// Open addressing over slots of a tag and a code; at most a quarter of them are used.
+// A hash table with open addressing. A slot has a tag and a code; at most a quarter of the slots
+// are used.
 template <typename Slot>
 class CodeSlots {
  public:
   CodeSlots() { Reset(0); }
 
-  // Forgets all; ready for `count` values and more.
+  // Removes all entries and makes room for more than `count` values.
   void Reset(size_t count) {
     size_ = std::bit_ceil(std::max<size_t>(6 * count, 256));
     slots_ = std::make_unique<Slot[]>(size_);
@@ -89,14 +89,15 @@ class CodeSlots {
 
   void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash >> shift_]); }
 
-  // The one of the first two slots for this hash that may hold a value of this tag. Chosen without
-  // a branch: which of the two it is cannot be foretold.
+  // Returns the first slot for this hash if it has this tag, else the second slot. Only a guess:
+  // the caller must check it. Has no branch, because the choice is unpredictable.
   const Slot& Guess(uint64_t hash, uint32_t tag) const {
     const size_t i = static_cast<size_t>(hash >> shift_);
     return slots_[(i + static_cast<size_t>(slots_[i].tag != tag)) & (size_ - 1)];
   }
 
-  // The slot that is(slot) says is the value's, or the free one where it belongs.
+  // Returns the slot for which is(slot) is true. If there is none, returns the free slot where the
+  // value belongs.
   template <typename Is>
   Slot& Find(uint64_t hash, const Is& is) {
     size_t i = static_cast<size_t>(hash >> shift_);
@@ -110,12 +111,14 @@ class CodeSlots {
   int shift_ = 0;
 };
 
-// P is one of Parquet's value types (page_codec.h). Floats are told apart by their bits.
+// The codes of values of type P, one of Parquet's value types (page_codec.h). Floats with different
+// bits are different values. Thread-compatible.
 template <typename P>
 class ValueCodes {
  public:
-  // Bytes of a value in the dictionary: its own and `overhead_bytes` more. Preconditions:
-  // limit_bytes < 2^32 - 1; limit_values < 2^31.
+  // A value takes its own bytes and `overhead_bytes` more in the dictionary, which has at most
+  // `limit_bytes` bytes and `limit_values` values. Preconditions: limit_bytes < 2^32 - 1;
+  // limit_values < 2^31.
   ValueCodes(size_t overhead_bytes, size_t limit_bytes, size_t limit_values)
       : overhead_bytes_(overhead_bytes), limit_bytes_(limit_bytes), limit_values_(limit_values) {
     assert(limit_bytes < UINT32_MAX && limit_values <= INT32_MAX);
@@ -129,13 +132,14 @@ class ValueCodes {
     return slots_.memory_usage_bytes() + entries_.capacity() * sizeof(Entry) + text_.capacity();
   }
 
-  // Calls take(i, code) for each of the values in order, until it returns false. The code is a new
-  // one, size() before, for a value not seen before, or kNoCode if a limit is reached. `take` may
-  // Truncate, and then ends it.
+  // Calls take(i, code) for each of the values in order, until `take` returns false. A value not
+  // seen before gets the next code, size(); if a limit is reached, `code` is kNoCode. `take` may
+  // call Truncate, and must then return false.
   template <typename Take>
   void VisitCodes(std::span<const P> values, Take take) {
     if constexpr (kIsBytes<P>) {
-      // In steps, each of which fetches for many values at once what the next one waits for.
+      // Three steps per batch. Each step prefetches for all values of the batch the memory that the
+      // next step reads.
       constexpr size_t kBatch = 32;
       Key keys[kBatch];
       for (size_t i = 0; i < values.size();) {
@@ -159,7 +163,8 @@ class ValueCodes {
     }
   }
 
-  // The codes of all values. False, with some codes missing, if a limit is reached.
+  // Writes the codes of all values to `codes`. Returns false if a limit is reached; then some codes
+  // are missing.
   bool CodesOf(std::span<const P> values, uint32_t* codes) {
     bool all = true;
     VisitCodes(values, [&](size_t i, uint32_t code) {
@@ -169,7 +174,7 @@ class ValueCodes {
     return all;
   }
 
-  // Forgets all values but the first `count`.
+  // Removes all values but the first `count`.
   void Truncate(uint32_t count) {
     if (count == size()) return;
     while (size() > count) {
@@ -181,7 +186,7 @@ class ValueCodes {
     Rebuild();
   }
 
-  // Views are valid until the next call.
+  // Returns the value of `code`. A view is valid until the next non-const call.
   P operator[](uint32_t code) const {
     if constexpr (kIsBytes<P>) {
       return AsString(text_.span().subspan(entries_[code].begin, entries_[code].size));
@@ -201,13 +206,14 @@ class ValueCodes {
                                   std::conditional_t<sizeof(P) == 4, uint32_t, uint64_t>>;
   using Key = std::conditional_t<kIsBytes<P>, TextKey, Bits>;
   using Entry = std::conditional_t<kIsBytes<P>, TextEntry, Bits>;
-  // Small, since what is looked up most should stay in the first caches.
+  // Small, so that the slots looked up most stay in the first-level caches.
   struct Slot {
-    uint32_t tag = 0;         // of the value's hash
-    uint32_t code_and_1 = 0;  // 0: free
+    uint32_t tag = 0;         // see TagOf
+    uint32_t code_and_1 = 0;  // code + 1; 0: free
   };
 
-  // The code, or a new one; kNoCode: the limit is reached.
+  // Returns the code of `value`, which is a new one if the value was not seen before; kNoCode if a
+  // limit is reached.
   uint32_t CodeOf(const P& value, const Key& key) {
     const uint64_t hash = Hash(key);
     const uint32_t tag = TagOf(key, hash);
@@ -240,7 +246,8 @@ class ValueCodes {
       return sizeof(P);
     }
   }
-  // Numbers of up to 32 bits are their own tag; the other part of the hash chooses the slot.
+  // The tag of a value: the low bits of its hash (the high bits choose the slot), or the value
+  // itself if it is a number of at most 32 bits.
   static uint32_t TagOf(const Key& key, uint64_t hash) {
     if constexpr (sizeof(Key) <= 4) {
       return key;
@@ -302,7 +309,7 @@ class ValueCodes {
   size_t bytes_ = 0;
   CodeSlots<Slot> slots_;
   std::vector<Entry> entries_;
-  ByteWriter text_;  // of bytes: the values back to back
+  ByteWriter text_;  // if P is std::string_view: the values back to back
 };
 
 }  // namespace cfile::encodings

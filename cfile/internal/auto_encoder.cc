@@ -23,8 +23,9 @@ using encodings::EncodedBlock;
 using encodings::EncoderOptions;
 using encodings::kIsBytes;
 
-// Values between one trial and the next where nothing seems to change, in samples: at first, and at
-// most. Each trial with the same outcome doubles it.
+// Interval between two trials while the nature of the values stays the same, in multiples of the
+// sample's size: the first interval and the longest. Each trial with an unchanged outcome doubles
+// the interval.
 constexpr uint64_t kFirstTrialInterval = 256;
 constexpr uint64_t kLastTrialInterval = 2048;
 
@@ -49,10 +50,10 @@ class AutoEncoder final : public BlockEncoder<T> {
   size_t Append(std::span<const T> values) override {
     if (encoder_ != nullptr) return encoder_->Append(values);
     const size_t taken = sample_.Add(values);
-    // The sample has room, and its encoder will have.
+    // The sample is not full, so no encoder's block would be full either.
     if (taken == values.size() && !sample_.may_fill_block()) return taken;
     if constexpr (kIsBytes<T>) {
-      // A value that is more than a sample: judged by its front, and not copied.
+      // The first value is larger than a sample: choose by its first bytes, without copying it.
       if (sample_.values().empty() && type_ == PhysicalType::kBytes) {
         const T front = values[0].substr(0, kSampleBytes);
         Choose({&front, 1});
@@ -94,7 +95,7 @@ class AutoEncoder final : public BlockEncoder<T> {
   }
 
  private:
-  // Values that no encoder's block is full of.
+  // Limits of the sample: with every encoding, the sample fits into one block.
   SampleLimits SampleLimit() const {
     SampleLimits limits{.block_bytes = options_.block_size_bytes};
     for (const encodings::EncodingRow* row : candidates_) {
@@ -106,7 +107,7 @@ class AutoEncoder final : public BlockEncoder<T> {
     return limits;
   }
 
-  // Decides on the block of the values gathered and hands them to its encoder.
+  // Chooses the block's encoding by the sample and passes the sample to that encoder.
   void BeginBlock() {
     const std::span<const T> values = sample_.values();
     if (!values.empty()) Choose(values);
@@ -116,7 +117,7 @@ class AutoEncoder final : public BlockEncoder<T> {
     sample_.Clear();
   }
 
-  // Makes a trial of `values` if one is due, and encoder_ that of the choice.
+  // Makes a trial with `values` if one is due, and sets encoder_ to the chosen encoder.
   void Choose(std::span<const T> values) {
     const Nature nature = NatureOf(values);
     if (!nature_ || nature.DiffersFrom(*nature_) ||
@@ -147,14 +148,15 @@ class AutoEncoder final : public BlockEncoder<T> {
   const EncoderOptions trial_options_;
   const AutoOptions choice_;
   const std::vector<const encodings::EncodingRow*> candidates_;
-  // Those that blocks were encoded with.
+  // One for each encoding that was used.
   std::vector<std::pair<Encoding, std::unique_ptr<BlockEncoder<T>>>> encoders_;
 
-  // The block in hand: its first values, then the encoder that has them.
+  // The current block: its first values, then the encoder that received them.
   Sample<T> sample_;
   BlockEncoder<T>* encoder_ = nullptr;
 
-  // What the last trial chose, by values of what nature, and what has been written since.
+  // The choice of the last trial, the nature of that trial's values, and the number of values
+  // written since.
   Storage chosen_;
   std::optional<Nature> nature_;
   uint64_t trial_interval_ = kFirstTrialInterval;

@@ -1,4 +1,4 @@
-// Automatic choice: an encoder whose blocks may each be of another encoding of the registry.
+// Automatic choice of the encoding: an encoder whose blocks may have different encodings.
 #pragma once
 
 #include <memory>
@@ -10,29 +10,31 @@ namespace cfile::internal {
 
 struct AutoOptions {
   Goal goal = Goal::kBalanced;
-  // The codec of the file, if it has one: a block is compressed with it or not at all.
+  // The file's codec, or kNone. Each block is either compressed with this codec or stored
+  // uncompressed.
   Compression compression = Compression::kNone;
   int compression_level = 0;
-  // All blocks are compressed that it saves a tenth of; what a scan takes for it does not count.
+  // True: compress every block that becomes at least a tenth smaller, and ignore the cost of
+  // decompression in scans.
   bool compress_all = false;
   bool value_index = false;
-  // About where blocks end, which EncoderOptions::block_size_bytes may not be: a dictionary is
-  // shared out over so much.
+  // Approximate size at which blocks end. EncoderOptions::block_size_bytes may be another size. The
+  // estimate of a dictionary's cost divides the dictionary by the values of one such block.
   size_t block_size_bytes = 256 * 1024;
 };
 
-// Gathers the first values of each block, chooses by them how to store it (see Goal), and hands
-// them and all that follow to that encoding's encoder. What it chose stands in
-// EncodedBlock::encoding and ::compressible. The choice depends on nothing but the values, so that
-// files can be reproduced.
+// An encoder that gathers the first values of each block (the sample), chooses from them how to
+// store the block (see Goal), and passes all values of the block to the chosen encoding's encoder.
+// The choice is stored in EncodedBlock::encoding and ::compressible. The choice depends only on the
+// values, so files are reproducible.
 //
-// A trial encodes the sample with each encoding that takes the type. It is made for the first
-// block, for one whose first values differ in nature from those that the last trial was about, and
-// otherwise more and more seldom. All dictionary encodings but the last of the registry are left
-// out: a file has one dictionary.
+// A trial encodes the sample with each encoding that supports the type. A trial takes place for the
+// first block, for a block whose first values differ in nature from those of the last trial, and
+// otherwise at growing intervals. Since a file has only one dictionary, only the registry's last
+// dictionary encoding is tried.
 //
-// Memory: that of the encoders that blocks were encoded with, a sample of up to 128 KiB and, while
-// a trial is made, a small multiple of that.
+// Memory: the encoders used so far, a sample of up to 128 KiB and, during a trial, a small multiple
+// of the sample.
 // Precondition: not options.kudu_exact.
 template <typename T>
 std::unique_ptr<encodings::BlockEncoder<T>> MakeAutoEncoder(

@@ -144,7 +144,7 @@ absl::StatusOr<Batch<V>> BlockCursor<T>::NextOf(size_t max_rows, Buffers<V>& buf
   return Batch<V>{.values = values};
 }
 
-// Between 1 and `count` present values. Precondition: count > 0.
+// Reads between 1 and `count` present values. Precondition: count > 0.
 template <typename T>
 template <bool kCodes, typename V>
 absl::StatusOr<std::span<const V>> BlockCursor<T>::NextPresent(size_t count, Buffers<V>& buffers) {
@@ -180,8 +180,8 @@ absl::StatusOr<Batch<V>> BlockCursor<T>::NextNullable(size_t count, Buffers<V>& 
   if (present > 0) {
     CFILE_ASSIGN_OR_RETURN(values, NextPresent<kCodes>(present, buffers));
     if (values.size() < present) {
-      // The values' bytes outgrew the decoder's buffer: end before the first row that is left
-      // without its value.
+      // The bytes of the values exceeded the decoder's buffer: end the batch before the first row
+      // whose value is missing.
       present = values.size();
       count = encodings::PositionOfOne(validity_bits_.data(), 0, present);
       CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_ + static_cast<uint32_t>(count)).status());

@@ -1,4 +1,4 @@
-// A position inside one data block: present values and nulls brought together.
+// A position inside one data block. Combines the present values with the nulls.
 #pragma once
 
 #include <algorithm>
@@ -20,28 +20,29 @@
 
 namespace cfile::internal {
 
-// Reads the rows of one block after the other. Thread-compatible. Errors say what is wrong inside
-// the block, not which block.
+// Reads the rows of one block at a time; Open moves the cursor to another block. Thread-compatible.
+// Errors say what is wrong inside the block, but do not name the block.
 template <typename T>
 class BlockCursor {
  public:
-  // `dictionary`: of the file; may be null where its blocks need none.
+  // `dictionary`: the file's dictionary; may be null if the file's blocks need none.
   BlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
       : type_(type), dictionary_(std::move(dictionary)) {}
 
-  // Opens on the bytes of a block of the file that `info` describes, at its first row. They must
-  // stay valid. `first_ordinal`: of the block, if the caller knows it; it is compared with what the
-  // block says. A block has at least one row. `seek_index`: what BuildSeekIndex gave for this
-  // block, or nullptr.
+  // Opens a block of the file that `info` describes, at the block's first row. `bytes` must stay
+  // valid. `first_ordinal`: the block's first ordinal, if the caller knows it; kDataLoss if the
+  // block says otherwise. `seek_index`: the result of BuildSeekIndex for this block, or nullptr.
+  // kDataLoss if the block has no rows.
   absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
                     std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr);
 
-  // The same of a block that is taken apart; it may have no rows.
+  // The same for a parsed block. Here the block may have no rows.
   absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr);
 
-  // What makes seeks in the open block fast, or nullptr; goes to its front.
+  // Builds an index that makes seeks in the open block fast; nullptr if the encoding needs none.
+  // Goes to the block's front.
   std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex();
 
   const std::shared_ptr<const encodings::Dictionary>& dictionary() const { return dictionary_; }
@@ -49,7 +50,7 @@ class BlockCursor {
   uint32_t num_rows() const { return num_rows_; }
   uint32_t num_entries() const { return num_rows_; }
   uint32_t row() const { return row_; }
-  // As the block says: the low 32 bits.
+  // As stored in the block: the low 32 bits.
   uint32_t first_ordinal() const { return decoder_->first_ordinal(); }
   uint32_t num_present() const { return decoder_->count(); }
 
@@ -59,23 +60,24 @@ class BlockCursor {
   // Goes to the first row whose value is >= `key`. Precondition: the block has no nulls.
   absl::StatusOr<encodings::LowerBound> SeekToKey(const T& key);
 
-  // SeekToKey for each of `keys`, to the front of `bounds`; then goes to the block's front.
+  // SeekToKey for each of `keys`, with results in the first elements of `bounds`. Then goes to the
+  // block's front.
   absl::Status SeekToKeys(std::span<const T> keys, std::span<encodings::LowerBound> bounds);
 
-  // The values at `rows`, which ascend (equal ones may follow each other): calls put(i, value) or
-  // put_null(i) for rows[i]. A view is valid inside the call. Goes to some row.
+  // Calls put(i, value) or put_null(i) for the value at rows[i]. `rows` must ascend; repeated rows
+  // are allowed. Views are valid only inside the call. The position afterwards is unspecified.
   template <typename Put, typename PutNull>
   absl::Status Take(std::span<const uint32_t> rows, Put&& put, PutNull&& put_null);
 
-  // The next rows, at least 1 unless at the end, at most `max_rows` and kMaxBatchValues. Valid
-  // until the next call. first_ordinal of the batch is left to the caller.
+  // Reads the next rows: at most `max_rows` and kMaxBatchValues, at least 1 unless the block is at
+  // its end. The batch is valid until the next call. The caller sets the batch's first_ordinal.
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
-  // If the block is one of codes: the dictionary's values, by code. Else empty.
+  // The dictionary's values by code if the block stores codes, else empty.
   std::span<const T> DictionaryValues() const { return decoder_->DictionaryValues(); }
 
-  // As Next, but the codes of the values; that of a null is 0. Precondition: DictionaryValues() is
-  // not empty.
+  // As Next, but returns the codes of the values. The code of a null is 0. Precondition:
+  // DictionaryValues() is not empty.
   absl::StatusOr<Batch<uint32_t>> NextCodes(size_t max_rows);
 
   size_t memory_usage_bytes() const {
@@ -83,26 +85,27 @@ class BlockCursor {
   }
 
  private:
-  // A column with a value index has none.
+  // kDataLoss if the block has nulls. (A column with a value index has none.)
   absl::Status CheckNoNulls() const;
-  // Where the decoder's place is not known.
+  // For use when the decoder's position is unknown.
   absl::Status SeekToFront() {
     row_ = 0;
     return decoder_->SeekTo(0);
   }
   absl::StatusOr<encodings::BlockDecoder<T>*> DecoderOf(Encoding encoding);
 
-  // What a batch of V may need memory for.
+  // Buffers for a batch of V.
   template <typename V>
   struct Buffers {
-    std::unique_ptr<V[]> packed;  // of present rows, where they cannot be pointed at
+    std::unique_ptr<V[]> packed;  // the present values, if the decoder cannot lend them
     size_t packed_capacity = 0;
-    std::unique_ptr<V[]> spread;  // at their rows
+    std::unique_ptr<V[]> spread;  // the values at their rows, with gaps for nulls
     size_t spread_capacity = 0;
 
     size_t capacity_bytes() const { return (packed_capacity + spread_capacity) * sizeof(V); }
   };
-  // Of a batch: V is T, or uint32_t where kCodes. They differ in what `decoder_` is asked for.
+  // Implementations for batches of V: T, or uint32_t if kCodes. kCodes decides whether `decoder_`
+  // is asked for values or for codes.
   template <bool kCodes, typename V>
   absl::StatusOr<Batch<V>> NextOf(size_t max_rows, Buffers<V>& buffers);
   template <bool kCodes, typename V>
@@ -112,13 +115,13 @@ class BlockCursor {
   template <typename V>
   static V* Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity);
 
-  // Rows that Take asks for at once.
+  // Rows that Take passes to the decoder at once.
   static constexpr size_t kTakenRows = 1024;
 
   ColumnType type_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;
-  // One per encoding met: blocks of a file may differ. Kept, so that opening a block allocates
-  // nothing.
+  // One decoder for each encoding found so far, since the blocks of a file may differ. Kept, so
+  // that opening a block allocates nothing.
   std::vector<std::pair<Encoding, std::unique_ptr<encodings::BlockDecoder<T>>>> decoders_;
   encodings::BlockDecoder<T>* decoder_ = nullptr;
   Encoding encoding_ = Encoding::kPlain;  // of the block
@@ -136,7 +139,7 @@ template <typename T>
 template <typename V>
 V* BlockCursor<T>::Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity) {
   if (count > capacity) {
-    // Grows in a few steps to what the caller's batches ask for.
+    // Reaches the size of the caller's batches in a few steps.
     capacity = std::min(encodings::kMaxBatchValues, std::bit_ceil(count));
     buffer = std::make_unique_for_overwrite<V[]>(capacity);
   }

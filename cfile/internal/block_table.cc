@@ -6,7 +6,7 @@ namespace cfile {
 namespace internal {
 namespace {
 
-// What an entry takes beside the block's bytes, about.
+// Approximate memory of an entry in addition to the block's bytes.
 constexpr size_t kEntryBytes = 256;
 
 }  // namespace
@@ -37,7 +37,7 @@ void BlockTable::Insert(const Key& key, std::shared_ptr<const ResidentBlock> blo
   if (size_bytes > shard_capacity_bytes_) return;
   Shard& shard = ShardOf(key);
   const std::lock_guard lock(shard.mutex);
-  // Where an allocation fails, both containers stay as they are.
+  // If an allocation fails, both containers stay unchanged.
   std::list<Entry> entry;
   entry.push_front({key, std::move(block), size_bytes});
   if (!shard.by_key.emplace(key, entry.begin()).second) return;  // another thread read it too
@@ -56,7 +56,7 @@ void BlockTable::Grow(const Key& key, size_t size_bytes) {
   MakeRoom(shard);
 }
 
-// Under the shard's lock.
+// Precondition: the caller holds the shard's lock.
 void BlockTable::MakeRoom(Shard& shard) const {
   while (shard.counters.size_bytes > shard_capacity_bytes_) {
     const Entry& oldest = shard.entries.back();

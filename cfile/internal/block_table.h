@@ -19,27 +19,27 @@
 
 namespace cfile::internal {
 
-// A place for the seek index of one block, filled at most once. Thread-safe.
+// Holds the seek index of one block. Can be filled once. Thread-safe.
 class SeekIndexSlot {
  public:
   SeekIndexSlot() = default;
   ~SeekIndexSlot() { delete index_.load(std::memory_order_relaxed); }
 
   const encodings::SeekIndex* get() const { return index_.load(std::memory_order_acquire); }
-  // Keeps `index` unless another thread was first; returns the one that is kept.
+  // Stores `index` unless another thread has stored one. Returns the stored index.
   const encodings::SeekIndex* Set(std::unique_ptr<const encodings::SeekIndex> index);
 
  private:
   std::atomic<const encodings::SeekIndex*> index_ = nullptr;
 };
 
-// A block in memory of its own: verified and uncompressed. Immutable but for the slot.
+// A block in memory of its own, verified and uncompressed. Immutable except for seek_index.
 struct ResidentBlock {
   encodings::ByteWriter bytes;
   mutable SeekIndexSlot seek_index;
 };
 
-// Least recently used blocks leave first, in each shard. Thread-safe.
+// A cache of blocks. Each shard evicts its least recently used blocks first. Thread-safe.
 class BlockTable {
  public:
   explicit BlockTable(size_t capacity_bytes)
@@ -57,18 +57,19 @@ class BlockTable {
     }
   };
 
-  // nullptr: it is not there.
+  // Returns nullptr if the block is not in the table.
   std::shared_ptr<const ResidentBlock> Find(const Key& key);
-  // Keeps `block`, if it is no larger than a shard.
+  // Stores `block` unless it is larger than a shard.
   void Insert(const Key& key, std::shared_ptr<const ResidentBlock> block);
-  // `key`'s block, if it is still there, has grown by this much (its seek index).
+  // Adds `size_bytes`, the size of a new seek index, to the size of `key`'s block, if that block is
+  // still in the table.
   void Grow(const Key& key, size_t size_bytes);
 
   BlockCache::Counters counters() const;
 
  private:
   static constexpr size_t kMaxShards = 16;
-  static constexpr size_t kShardBytes = size_t{1} << 20;  // the least, if there are several
+  static constexpr size_t kShardBytes = size_t{1} << 20;  // minimum size, if there is more than one
 
   struct Entry {
     Key key;
@@ -78,7 +79,7 @@ class BlockTable {
   struct Shard {
     mutable std::mutex mutex;
     std::list<Entry> entries;  // the most recently used first
-    // Not one of Abseil's tables: they are destroyed by an allocation that fails.
+    // Not an Abseil table: a failed allocation destroys the contents of those.
     std::unordered_map<Key, std::list<Entry>::iterator, absl::Hash<Key>> by_key;
     BlockCache::Counters counters;
   };

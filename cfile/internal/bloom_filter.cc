@@ -62,8 +62,9 @@ bool BloomMightContain(std::string_view filter, uint64_t hash) {
 
 namespace {
 
-// Of values thrown into `num_blocks` blocks, each leaves a bit of its block clear with probability
-// 31/32, so of n values exp(-n / num_blocks / 32) of the bits stay clear.
+// Estimates how many distinct values were added to `filter`. A value leaves a given bit of its
+// block clear with probability 31/32. After n values the fraction of clear bits is therefore about
+// exp(-n / (32 * num_blocks)).
 double EstimateValues(std::span<const uint8_t> filter) {
   const uint64_t ones = encodings::CountOnes(filter, 0, 8 * filter.size());
   const double bits = 8 * static_cast<double>(filter.size());
@@ -145,10 +146,12 @@ void BloomHashSet::Clear() {
 
 namespace {
 
-constexpr size_t kHashesShare = 4;  // of the memory, for hashes
+// Hashes may take 1 / kHashesShare of the memory.
+constexpr size_t kHashesShare = 4;
 constexpr size_t kLeastHashBytes = BloomFilterBuilder::kLeastBytes / 2;
 
-// The sizes that filters which are filled at once may have, in blocks: about 2^(1/4) between two.
+// Possible sizes of the filters that are filled at once, in blocks. Neighbors differ by a factor of
+// about 2^(1/4).
 constexpr size_t kSizes[] = {128, 152, 181, 215};
 size_t SizeAt(size_t i) { return kSizes[i % std::size(kSizes)] << (i / std::size(kSizes)); }
 
@@ -216,7 +219,7 @@ absl::Status BloomFilterBuilder::FinishFilters() {
   const double wanted = distinct_values_ * bits_per_value_ / (8 * kBloomBlockBytes);
   constexpr double kMostTooSmall = 1.1;
   if (!(wanted <= kMostTooSmall * static_cast<double>(filters_.back().size()))) {
-    // Enough for filters of which the largest is not too small.
+    // Memory that suffices for four filters, the largest of which is not too small.
     constexpr double kMemoryTimes = 5;
     return AboveBudget(wanted * kBloomBlockBytes,
                        kMemoryTimes * wanted * kBloomBlockBytes + kLeastHashBytes);
@@ -271,7 +274,7 @@ namespace cfile {
 BloomFilterInfo DescribeBloomFilter(std::string_view filter) {
   if (filter.size() < BloomFilterInfo::kBlockBytes) return {};
   const double values = internal::EstimateValues(encodings::AsBytes(filter));
-  // All bits are set: more values than that cannot be told from fewer.
+  // If all bits are set, the estimate is infinite.
   constexpr double kMost = 1e18;
   return {.size_bytes = filter.size(),
           .distinct_values = static_cast<uint64_t>(std::llround(std::min(values, kMost)))};

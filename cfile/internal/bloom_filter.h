@@ -1,5 +1,5 @@
-// Parquet's split-block Bloom filter (cfile/FORMAT.md, Statistics): blocks of 32 bytes, in one of
-// which each value sets one bit of each of 8 words.
+// Parquet's split-block Bloom filter (cfile/FORMAT.md, Statistics). The filter consists of blocks
+// of 32 bytes. Each value selects one block and sets one bit in each of its 8 words.
 #pragma once
 
 #include <algorithm>
@@ -19,46 +19,47 @@ namespace cfile::internal {
 inline constexpr size_t kBloomBlockBytes = BloomFilterInfo::kBlockBytes;
 inline constexpr size_t kBloomBlockWords = kBloomBlockBytes / sizeof(uint32_t);
 
-// Of the format: one odd number for each word of a block.
+// Defined by the format: one odd number for each word of a block.
 inline constexpr uint32_t kBloomSalts[kBloomBlockWords] = {0x47b6137bU, 0x44974d91U, 0x8824ad5bU,
                                                            0xa2b7289dU, 0x705495c7U, 0x2df1424bU,
                                                            0x9efc4947U, 0x5c6bfb31U};
 
-// The block, of so many, that a hash belongs to.
+// The index of the block that `hash` selects among `num_blocks` blocks.
 inline size_t BloomBlockOf(uint64_t hash, size_t num_blocks) {
   return static_cast<size_t>((hash >> 32) * num_blocks >> 32);
 }
 
-// XXH64, seed 0, of the value as Parquet's PLAIN encoding has it, without the length of bytes.
-// For the types of CFILE_FOR_EACH_VALUE_TYPE.
+// XXH64 with seed 0 of the value in Parquet's PLAIN encoding; of bytes without the length. For the
+// types of CFILE_FOR_EACH_VALUE_TYPE.
 template <typename T>
 uint64_t BloomHash(const T& value);
 
-// Whether a value of this hash may be in `filter`. Precondition: the filter has a multiple of
-// kBloomBlockBytes bytes, and not 0.
+// False if no value with this hash is in `filter`. Precondition: the filter's size is a multiple of
+// kBloomBlockBytes and not 0.
 bool BloomMightContain(std::string_view filter, uint64_t hash);
 
-// One block of a filter that is being made.
+// One block of a filter under construction.
 struct alignas(kBloomBlockBytes) BloomBlock {
   uint32_t words[kBloomBlockWords];
 };
 
-// Sets the bits of `hashes`, of which there are at most kBloomBatch, in `filter`, which is not
+// Sets the bits of `hashes` in `filter`. Preconditions: at most kBloomBatch hashes; `filter` is not
 // empty.
 inline constexpr size_t kBloomBatch = 128;
 void SetBloomBits(std::span<const uint64_t> hashes, std::span<BloomBlock> filter);
 
-// A set of hashes. Memory: 8 bytes for each slot, of which at most half are used, or three quarters
-// where there may be no more slots.
+// A set of hashes. Memory: 8 bytes for each slot. At most half of the slots are used, or three
+// quarters once the set has its maximum size.
 class BloomHashSet {
  public:
-  // It never takes more than `max_bytes`, but room for kBloomBatch hashes.
+  // Takes at most `max_bytes` bytes of memory, but always enough for kBloomBatch hashes.
   explicit BloomHashSet(size_t max_bytes);
 
   size_t size() const { return size_; }
-  // Adds `hashes`, at most kBloomBatch. False: they might not fit in; none was added.
+  // Adds at most kBloomBatch hashes. Returns false, and adds none, if there may be no room for
+  // them.
   bool Add(std::span<const uint64_t> hashes);
-  // Sets the bits of all of them in `filter`.
+  // Sets the bits of all hashes of the set in `filter`.
   void SetBits(std::span<BloomBlock> filter) const;
   void Clear();
   size_t memory_usage_bytes() const { return slots_.capacity() * sizeof(uint64_t); }
@@ -73,23 +74,25 @@ class BloomHashSet {
   void Grow();
 
   size_t max_slots_;
-  std::vector<uint64_t> slots_;  // a power of two of them, 0 where there is none
-  // Chosen anew by each process: the hashes of chosen values can begin alike.
+  std::vector<uint64_t> slots_;  // a power of two of slots; 0 marks an empty slot
+  // Random for each process: chosen values can have hashes that begin with the same bits.
   uint64_t multiplier_;
   int shift_ = 0;
   size_t size_ = 0;
-  bool has_zero_ = false;  // a hash that is 0
+  bool has_zero_ = false;  // the set contains the hash 0
 };
 
-// Makes a filter of values whose number is not known. It keeps their hashes as long as these take
-// no more than a quarter of the memory; then a filter of just the right size is made of them.
-// Beyond that it fills four filters at once, each of 2^(1/4) times the blocks of the one before: a
-// filter of half as many blocks is had by laying the blocks 2i and 2i + 1 over each other, so at
-// the end one of them has nearly the right size after as many halvings as it takes.
+// Builds a Bloom filter for an unknown number of values. Keeps the hashes as long as they take at
+// most a quarter of the memory; Finish then makes a filter of exactly the right size. With more
+// hashes, four filters are filled at once, each with about 2^(1/4) times as many blocks as the
+// previous one. ORing each pair of blocks 2i and 2i + 1 halves a filter, so Finish chooses one of
+// the four and halves it until its size is nearly right.
+//
 // Thread-compatible.
 class BloomFilterBuilder {
  public:
-  // Precondition: bits_per_value > 0. It takes about `max_bytes` of memory, or up to kLeastBytes.
+  // Uses about `max_bytes` bytes of memory, but up to kLeastBytes if `max_bytes` is less.
+  // Precondition: bits_per_value > 0.
   BloomFilterBuilder(uint32_t bits_per_value, size_t max_bytes);
   static constexpr size_t kLeastBytes = size_t{1} << 20;
 
@@ -105,11 +108,12 @@ class BloomFilterBuilder {
     }
   }
 
-  // Makes the filter: of `bits_per_value` bits, to within 10 %, for each different hash, and of one
-  // block at least. kOutOfRange: that takes more than `max_bytes`. Called once, last.
+  // Makes the filter, with `bits_per_value` bits (to within 10 %) for each distinct hash and at
+  // least one block. kOutOfRange if that takes more than `max_bytes`. Call once, after the last
+  // Add.
   absl::Status Finish();
 
-  // After Finish. The bytes are valid as long as this object.
+  // Call after Finish. The bytes are valid as long as this object.
   std::span<const uint8_t> filter() const;
   BloomFilterInfo info() const;
 
@@ -126,8 +130,8 @@ class BloomFilterBuilder {
   uint32_t bits_per_value_;
   size_t max_bytes_;
   BloomHashSet hashes_;
-  // Those that are filled at once, the smallest first; none as long as the hashes are kept.
-  // After Finish the first is the result.
+  // The filters that are filled at once, in ascending order of size; empty while hashes_ is in use.
+  // After Finish the first filter is the result.
   std::vector<Filter> filters_;
   double distinct_values_ = 0;  // after Finish
 };

@@ -1,4 +1,4 @@
-// SetBloomBits: the eight words of a block at once.
+// SetBloomBits, which processes the eight words of a block at once.
 #include <cassert>
 
 #include "cfile/internal/bloom_filter.h"
@@ -14,7 +14,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 void SetBits(std::span<const uint64_t> hashes, std::span<BloomBlock> filter) {
-  // Of a large filter the waits for memory overlap.
+  // Prefetch all blocks first, so that the memory latencies of a large filter overlap.
   uint32_t* blocks[kBloomBatch];
   for (size_t k = 0; k < hashes.size(); ++k) {
     blocks[k] = filter[BloomBlockOf(hashes[k], filter.size())].words;

@@ -11,7 +11,7 @@
 namespace cfile::internal {
 namespace {
 
-// Bytes of a source, in memory.
+// A range of a source's bytes, copied into memory.
 struct Piece {
   uint64_t offset = 0;
   std::vector<uint8_t> bytes;

@@ -1,4 +1,4 @@
-// A source whose ends, where everything but the data blocks lies, are read at once.
+// A source that reads both ends of a file at once. All parts but the data blocks are usually there.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,13 @@
 
 namespace cfile::internal {
 
-// What is kept of a file: the header's end, and that of footer, index roots and dictionary.
+// How many bytes are kept: of the front (the header) and of the end (footer, index roots and
+// dictionary).
 inline constexpr size_t kBufferedHeadBytes = 4 * 1024;
 inline constexpr size_t kBufferedTailBytes = 60 * 1024;
 
-// `source`, with its first and last bytes read now, in two reads or, of a small file, in one.
-// Errors are those of reading.
+// Wraps `source` and reads its first and last bytes now, in two reads, or in one if the file is
+// small. Errors are those of `source`.
 absl::StatusOr<std::shared_ptr<const Source>> BufferEnds(std::shared_ptr<const Source> source);
 
 }  // namespace cfile::internal

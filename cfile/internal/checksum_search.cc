@@ -13,18 +13,18 @@ namespace cfile::internal {
 namespace {
 
 constexpr uint32_t kPolynomial = 0x82F63B78;  // CRC32C, reflected
-// Positions that share a multiplication table.
+// Number of positions that share one multiplication table.
 constexpr size_t kFrameBytes = 512;
 constexpr size_t kReadBytes = 512 * kFrameBytes;
-// What may be visited in vain, of each size. By chance one pair of a begin and an end in 2^32 fits,
-// so that blocks of m to 2 m bytes cost each end about m^2 / 2^32; others may be made to fit at
-// every fourth.
+// Budget for visits that are not accepted, per size class: a constant, plus a multiple of the bytes
+// searched. By chance one pair (begin, end) in 2^32 matches, so blocks of m to 2 m bytes cost about
+// m^2 / 2^32 bytes for each end. Crafted bytes can match at every fourth position.
 constexpr uint64_t kBytesInVain = uint64_t{8} << 20;
 constexpr uint64_t kBytesInVainPerByte = 4;
 constexpr int kLog2Pairs = 32;
 
 using ByteTable = std::array<uint32_t, 256>;
-// A linear map of 32 bits, by the bytes of its argument.
+// A linear map of 32 bits, as one table for each byte of its argument.
 using LinearMap = std::array<ByteTable, 4>;
 
 uint32_t Apply(const LinearMap& map, uint32_t value) {
@@ -65,7 +65,7 @@ struct Tables {
       for (size_t i = 0; i < kFrameBytes; ++i) columns[bit] = Divide(columns[bit]);
     }
     MakeMap(columns, next_frame);
-    // Four bytes before the frame's begin; a multiplication by x^8 undoes a division.
+    // Begins four bytes before the frame. A multiplication by x^8 is the inverse of Divide.
     uint32_t ones = ~uint32_t{0};
     for (size_t i = 0; i < kChecksumBytes; ++i) {
       for (int bit = 0; bit < 8; ++bit) ones = ones >> 1 ^ ((ones & 1) != 0 ? kPolynomial : 0);
@@ -76,13 +76,13 @@ struct Tables {
     }
   }
 
-  // By x^8.
+  // Divides by x^8.
   uint32_t Divide(uint32_t value) const { return value << 8 ^ divide[value >> 24]; }
 
   ByteTable divide;
   std::array<ByteTable, kFrameBytes> shifted;                // [r][b]: b / x^(8 r)
   LinearMap next_frame;                                      // division by x^(8 kFrameBytes)
-  std::array<uint32_t, kFrameBytes + 1 + kChecksumBytes> j;  // from four bytes before on
+  std::array<uint32_t, kFrameBytes + 1 + kChecksumBytes> j;  // [i]: J(i - kChecksumBytes)
 };
 
 const Tables& GetTables() {
@@ -90,7 +90,7 @@ const Tables& GetTables() {
   return *tables;
 }
 
-// J and U of the positions of one frame after the other.
+// Computes J + U of each position, frame by frame.
 class Keys {
  public:
   Keys() {
@@ -98,7 +98,7 @@ class Keys {
     MakeMap(columns_, frame_);
   }
 
-  // Goes on behind the last frame. `bytes` are at most kFrameBytes; fewer are the last.
+  // Goes to the next frame. `bytes`: at most kFrameBytes; fewer only in the last frame.
   void BeginFrame(std::span<const uint8_t> bytes) {
     if (begun_) {
       u_ ^= Apply(frame_, u_in_frame_[kFrameBytes]);
@@ -113,38 +113,39 @@ class Keys {
     }
   }
 
-  // What a block that begins in front of byte r of the frame is known by.
+  // The key of a block that begins at byte r of the frame.
   uint32_t begin(size_t r) const {
     return u_ ^ Apply(frame_, tables_.j[r + kChecksumBytes] ^ u_in_frame_[r]);
   }
-  // And one that ends there, its checksum included.
+  // The key of a block that ends, checksum included, before byte r of the frame.
   uint32_t end(size_t r) const { return u_ ^ Apply(frame_, tables_.j[r] ^ u_in_frame_[r]); }
 
  private:
   const Tables& tables_ = GetTables();
   bool begun_ = false;
   uint32_t u_ = 0;                                         // at the frame's begin
-  std::array<uint32_t, kFrameBytes + 1> u_in_frame_ = {};  // what is to be added, before frame_
-  std::array<uint32_t, 32> columns_;                       // of frame_
+  std::array<uint32_t, kFrameBytes + 1> u_in_frame_ = {};  // frame_ still to be applied
+  std::array<uint32_t, 32> columns_;                       // the columns of frame_
   LinearMap frame_;                                        // division by x^(8 * begin of the frame)
 };
 
 }  // namespace
 
-// Positions count from the search's first begin on. Of a long search the table grows with it.
+// Positions are counted from the first begin of the search. The table grows with the search, up to
+// kMostBegins entries.
 class ChecksumSearch::Begins {
  public:
   Begins() : entries_(kFirstSize), heads_(4 * kFirstSize, kNone) {}
 
-  // `position`: how many were added before.
+  // `position`: the number of begins added before.
   void Add(uint64_t position, uint32_t key) {
     if (position == entries_.size() && position < kMostBegins) Grow();
     Put(position, key);
     end_ = position + 1;
   }
 
-  // Calls visit(position) for the begins of this key from `first` on that the table still has, the
-  // latest first, until it returns true.
+  // Calls visit(position) for the begins with this key at or after `first` that are still in the
+  // table, the latest first, until `visit` returns true.
   template <typename VisitBegin>
   bool Find(uint32_t key, uint64_t first, VisitBegin visit) const {
     if (end_ > entries_.size()) first = std::max(first, end_ - entries_.size());
@@ -165,11 +166,11 @@ class ChecksumSearch::Begins {
  private:
   struct Entry {
     uint32_t key = 0;
-    uint32_t next = 0;  // low bits of the position before it in its chain, or kNone
+    uint32_t next = 0;  // low bits of the previous position in the chain, or kNone
   };
   static constexpr size_t kFirstSize = 1024;  // a power of two, as are all sizes
   static constexpr uint32_t kNone = ~uint32_t{0};
-  // Chains have one or two entries, of bytes that were made for it any number.
+  // Chains usually have one or two entries, but crafted bytes can make them arbitrarily long.
   static constexpr int kMostSteps = 64;
 
   size_t Hash(uint32_t key) const { return key & (heads_.size() - 1); }
@@ -180,7 +181,7 @@ class ChecksumSearch::Begins {
     head = static_cast<uint32_t>(position);
   }
 
-  // Until then all positions are there.
+  // Doubles the table. Precondition: no entry has been overwritten.
   void Grow() {
     const size_t count = entries_.size();
     entries_.resize(2 * count);
@@ -234,7 +235,7 @@ absl::StatusOr<std::optional<BlockPointer>> ChecksumSearch::Find(uint64_t first,
   Begins begins;
   Keys keys;
   const uint64_t end = max_size < end_ - std::min(end_, last) ? last + max_size : end_;
-  // What Bytes may hold, lest it grows by doubling.
+  // Reserve all that Bytes may hold, so that the buffer does not grow by doubling.
   if (source_.InMemory().empty())
     buffer_.reserve(std::min(2 * (max_size + kReadBytes), end_ - std::min(first, buffer_offset_)));
   for (uint64_t chunk = first; chunk < end;) {

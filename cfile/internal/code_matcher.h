@@ -1,4 +1,5 @@
-// A predicate on the codes of a dictionary: its values are compared once, then codes are looked up.
+// Evaluates a predicate on dictionary codes: compares the dictionary's values once, then looks up
+// the codes.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +17,8 @@ namespace cfile::internal {
 template <typename T>
 class CodeMatcher {
  public:
-  // What `matcher` says of the values of `dictionary`. Cheap if they are those of the last call.
-  // Precondition: they are the same as long as their place is.
+  // Evaluates `matcher` for each value of `dictionary`. Cheap if `dictionary` is the same memory as
+  // in the last call. Precondition: the values at one place in memory do not change.
   void SetDictionary(const PredicateMatcher<T>& matcher, std::span<const T> dictionary) {
     if (dictionary.data() == dictionary_.data() && dictionary.size() == dictionary_.size()) return;
     dictionary_ = dictionary;
@@ -29,7 +30,7 @@ class CodeMatcher {
     const auto count =
         static_cast<size_t>(std::count(matches_.begin(), matches_.end(), uint8_t{1}));
     verdict_ = count == 0 ? Verdict::kNone : count == size ? Verdict::kAll : Verdict::kSome;
-    // Codes that follow each other are compared with the ends.
+    // If the matching codes are consecutive, Match compares codes with the first and the last one.
     first_ =
         static_cast<uint32_t>(std::find(matches_.begin(), matches_.end(), 1) - matches_.begin());
     const auto end = std::find(matches_.begin() + first_, matches_.end(), 0);
@@ -37,11 +38,11 @@ class CodeMatcher {
     consecutive_ = count > 0 && last_ - first_ + 1 == count;
   }
 
-  // Of the dictionary's values.
+  // How many of the dictionary's values match.
   Verdict verdict() const { return verdict_; }
 
-  // Which of `codes` are those of values that match: a bitmap as MatchRange writes it.
-  // Preconditions: they are of the dictionary; verdict() is not kNone.
+  // Writes which of `codes` stand for a matching value, as a bitmap like that of MatchRange.
+  // Preconditions: the codes are codes of the dictionary; verdict() is not kNone.
   void Match(std::span<const uint32_t> codes, uint8_t* bits) const {
     if (consecutive_) {
       encodings::MatchRange(codes.data(), codes.size(), first_, last_, bits);
@@ -57,7 +58,7 @@ class CodeMatcher {
   std::span<const T> dictionary_;
   std::vector<uint8_t> matches_;  // by code: 1 or 0
   Verdict verdict_ = Verdict::kNone;
-  bool consecutive_ = false;  // the codes that match are first_ to last_
+  bool consecutive_ = false;  // true: the matching codes are first_ to last_
   uint32_t first_ = 0;
   uint32_t last_ = 0;
 };

@@ -1,4 +1,4 @@
-// What Writer and LevelWriter do alike before values become blocks.
+// What Writer and LevelWriter have in common before values become blocks.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,9 @@
 
 namespace cfile::internal {
 
-// Resolves what `options` leaves open and checks it for a column of `type`. kInvalidArgument,
-// kUnimplemented as Writer::Create; `name`: of the file.
+// Replaces the open choices of `options` (ResolveChoices) and checks `options` for a column of
+// `type`. `name`: the file's name, for messages. kInvalidArgument and kUnimplemented as
+// Writer::Create.
 template <typename T>
 absl::Status PrepareToWrite(const std::string& name, const ColumnType& type,
                             WriterOptions& options) {
@@ -40,16 +41,16 @@ absl::Status PrepareToWrite(const std::string& name, const ColumnType& type,
 
 static_assert(kMaxDictionaryValues == encodings::kMaxDictionaryValues);
 
-// What a block may take beside its values and its null bitmap: headers and lengths.
+// The most bytes of a block besides its values and its null bitmap: headers and lengths.
 inline constexpr size_t kBlockOverheadBytes = 64;
 
-// The null bitmap takes at most an eighth of a block (and what the rows of one call add).
+// The null bitmap takes at most an eighth of a block, and more only by the rows of one call.
 inline size_t MaxValidityBytes(const WriterOptions& options) {
   return options.max_block_size_bytes / 8;
 }
 
-// An encoder whose blocks end at about options.block_size_bytes or, with `whole_records`, where the
-// caller says. Precondition: PrepareToWrite was OK.
+// Makes an encoder whose blocks end at about options.block_size_bytes or, with `whole_records`,
+// where the caller decides. Precondition: PrepareToWrite returned OK.
 template <typename T>
 absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const ColumnType& type,
                                                                        const WriterOptions& options,
@@ -80,8 +81,8 @@ absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const Col
   return encodings::MakeEncoder<T>(options.encoding, type.physical(), encoder_options);
 }
 
-// kInvalidArgument or kOutOfRange if one of `values` has a size that a file of `type` does not
-// take; where(i), a string, says which one that is.
+// Checks the sizes of `values` for a file of `type`: kInvalidArgument if a fixed size is wrong,
+// kOutOfRange if a value is too large. where(i) returns a string that names value i in messages.
 template <typename Where>
 absl::Status CheckSizes(std::span<const std::string_view> values, const ColumnType& type,
                         const WriterOptions& options, Where where) {

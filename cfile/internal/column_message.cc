@@ -8,8 +8,8 @@
 namespace cfile::internal {
 namespace {
 
-// The number of an enum of one byte; one that does not fit becomes the largest, which is none of
-// them.
+// Converts a number to an enum of one byte. A number that does not fit becomes 255, which is not a
+// value of the enum.
 template <typename Enum>
 Enum ToByteEnum(int32_t number) {
   constexpr int32_t kMax = std::numeric_limits<uint8_t>::max();

@@ -1,5 +1,5 @@
-// How a ColumnType stands in messages: Kudu's number and our extensions (cfile/FORMAT.md,
-// Messages).
+// Conversion of a ColumnType to and from messages: Kudu's number and our extensions
+// (cfile/FORMAT.md, Messages).
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,16 @@
 
 namespace cfile::internal {
 
-// What Kudu's own field says where the number stands in the extensions: unknown in all its enums.
+// The value of Kudu's own field if the real number is in the extensions. Unknown in all of Kudu's
+// enums.
 inline constexpr int32_t kNumberInExtensions = 999;
 
-// Returns what Kudu's field says of `type` and sets the fields of `extensions` that say the rest.
-// Precondition: Validate(type).ok().
+// Returns the value of Kudu's field for `type` and sets the fields of `extensions` that describe
+// the rest. Precondition: Validate(type).ok().
 int32_t DescribeType(const ColumnType& type, ExtensionsPB& extensions);
 
-// The type that DescribeType made these of. kDataLoss: they do not go together; kUnimplemented: a
-// number that is not known.
+// The reverse of DescribeType. kDataLoss: the fields contradict each other; kUnimplemented: a
+// number is unknown.
 absl::StatusOr<ColumnType> InterpretType(int32_t data_type, const ExtensionsPB& extensions);
 
 }  // namespace cfile::internal

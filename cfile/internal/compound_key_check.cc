@@ -20,7 +20,7 @@ class Values {
  public:
   explicit Values(Cursor<T> cursor) : cursor_(std::move(cursor)) {}
 
-  // The next value, valid until the next call. kDataLoss: there is none.
+  // Returns the next value, valid until the next call. kDataLoss if there is none.
   absl::StatusOr<T> Next() {
     if (position_ == batch_.size()) {
       position_ = 0;
@@ -40,7 +40,7 @@ class Values {
 class KeyColumn {
  public:
   virtual ~KeyColumn() = default;
-  // Adds the value of the next row. False: the value is NaN, which no key holds.
+  // Appends the next row's value to `key`. False: the value is NaN, which a key cannot hold.
   virtual absl::StatusOr<bool> AddTo(CompoundKey& key) = 0;
 };
 
@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<KeyColumn>> OpenKeyColumn(const Reader& reader) {
       });
 }
 
-// For messages: all of a key if it is short.
+// A key as text for messages: in full if it is short, else its first bytes.
 std::string Text(std::string_view key) {
   constexpr size_t kMostBytes = 64;
   return absl::StrCat("0x", absl::BytesToHexString(std::string(key.substr(0, kMostBytes))),

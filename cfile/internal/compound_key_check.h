@@ -1,4 +1,4 @@
-// Compares the compound keys of a part with its rows.
+// Compares the compound keys of a table's part with the part's rows.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace cfile::internal {
 
-// A row whose stored key is not that of its key columns.
+// A row whose stored key differs from the key that its key columns give.
 struct WrongKey {
-  uint64_t row = 0;  // of the part
-  std::string what;  // expected and found
+  uint64_t row = 0;  // in the part
+  std::string what;  // the expected and the found key, as text
 };
 
-// The first such row; nullopt if there is none. `columns`: the files of the key columns, the most
-// significant first; `keys`: that of the keys, of as many rows. Reads all of them; holds a block
-// and a batch of each. Errors as Cursor::Next.
+// Returns the first wrong key, nullopt if there is none. `columns`: readers of the key columns, the
+// most significant first; `keys`: a reader of the stored keys. All have the same number of rows.
+// Reads all rows; holds one block and one batch of each file. Errors as Cursor::Next.
 absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::span<const Reader> columns,
                                                      const Reader& keys);
 

@@ -36,23 +36,26 @@ namespace {
 using encodings::AsString;
 using encodings::DataLoss;
 
-// One codec. Without functions: a name that this build can only report.
+// One codec. Without functions, the codec is not built in and only its name is known.
 struct Codec {
   Compression compression;
   std::string_view name;
-  // The most bytes that `size` bytes may become.
+  // The largest size that `size` bytes can have after compression.
   size_t (*max_compressed_size)(size_t size) = nullptr;
-  // Compresses into max_compressed_size(in.size()) bytes at `out` and returns how many it took.
+  // Compresses `in` into `out`, which has max_compressed_size(in.size()) bytes. Returns the
+  // compressed size.
   absl::StatusOr<size_t> (*compress)(std::span<const uint8_t> in, uint8_t* out,
                                      int level) = nullptr;
-  // Returns how many bytes `in` makes; where that is out.size(), they are there. kDataLoss if `in`
-  // is damaged, or makes more and does not say how many.
+  // Decompresses `in` and returns its uncompressed size. `out` is filled only if that size is
+  // out.size(). kDataLoss if `in` is damaged, or if it is too large for `out` and its size is not
+  // known.
   absl::StatusOr<size_t> (*uncompress)(std::span<const uint8_t> in,
                                        std::span<uint8_t> out) = nullptr;
-  // The most bytes that one compressed byte stands for: what a claimed size has to earn before it
-  // is allocated. 0: there is no such bound.
+  // The most bytes that one compressed byte can expand to. Limits the claimed size that is
+  // allocated. 0: no useful bound.
   uint32_t max_expansion = 0;
-  // See DecompressionPicoseconds: of a compressed byte; a byte that comes out takes a sixth of it.
+  // See DecompressionPicoseconds: time for each compressed byte. Each uncompressed byte costs a
+  // sixth of that.
   uint32_t picoseconds = 0;
 };
 
@@ -78,7 +81,7 @@ absl::StatusOr<size_t> SnappyUncompress(std::span<const uint8_t> in, std::span<u
   if (!snappy::GetUncompressedLength(bytes, in.size(), &size)) {
     return DataLoss("no length found at the beginning of ", in.size(), " bytes of Snappy data");
   }
-  // RawUncompress writes up to as many bytes as the data say.
+  // RawUncompress writes as many bytes as the data claim.
   if (size != out.size()) return size;
   if (!snappy::RawUncompress(bytes, in.size(), reinterpret_cast<char*>(out.data()))) {
     return DataLoss("damaged Snappy data of ", in.size(), " bytes");
@@ -116,7 +119,7 @@ constexpr int kZlibWrapper = MAX_WBITS;
 constexpr int kGzipWrapper = MAX_WBITS + 16;
 const char* WrapperName(int wrapper) { return wrapper == kGzipWrapper ? "gzip" : "zlib"; }
 
-// Streams take longer to make than a small block to compress, so each thread keeps its own.
+// Creating a stream takes longer than compressing a small block, so each thread keeps its streams.
 struct FreeDeflate {
   void operator()(z_stream* stream) const {
     deflateEnd(stream);
@@ -136,7 +139,8 @@ size_t DeflateBound(size_t size) { return compressBound(size) + 12; }
 
 template <int kWrapper>
 absl::StatusOr<size_t> Deflate(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
-  // Not a template outside the function: GCC never destroys those of a thread that ends.
+  // A template variable outside of the function would leak: GCC does not destroy it when a thread
+  // ends.
   thread_local std::unique_ptr<z_stream, FreeDeflate> stream;
   if (stream == nullptr) {
     auto made = std::make_unique<z_stream>();
@@ -167,13 +171,13 @@ absl::StatusOr<size_t> Inflate(std::span<const uint8_t> in, std::span<uint8_t> o
     inflate_stream.reset(made.release());
   }
   z_stream* stream = inflate_stream.get();
-  uint8_t nothing;  // zlib wants an address even where there is no room
+  uint8_t nothing;  // zlib needs an address even if the size is 0
   uint8_t* begin = out.empty() ? &nothing : out.data();
   stream->next_in = const_cast<Bytef*>(in.data());
   stream->avail_in = static_cast<uInt>(in.size());
   stream->next_out = begin;
   stream->avail_out = static_cast<uInt>(out.size());
-  do {  // gzip: one member after another, which together are the data (RFC 1952, 2.2)
+  do {  // gzip data may be several members, one after the other (RFC 1952, 2.2)
     inflateReset2(stream, kWrapper);
     const int code = inflate(stream, Z_FINISH);
     if (code == Z_STREAM_END) continue;
@@ -230,7 +234,7 @@ absl::StatusOr<size_t> LzoUncompress(std::span<const uint8_t> in, std::span<uint
 #endif
 
 #ifdef CFILE_WITH_BROTLI
-constexpr int kBrotliQuality = 8;  // Arrow's; the library's own, 11, takes 20 times as long
+constexpr int kBrotliQuality = 8;  // Arrow's; the library's default, 11, takes 20 times as long
 
 absl::StatusOr<size_t> BrotliCompress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
   size_t size = BrotliEncoderMaxCompressedSize(in.size());
@@ -245,7 +249,7 @@ struct FreeBrotli {
   void operator()(BrotliDecoderState* state) const { BrotliDecoderDestroyInstance(state); }
 };
 absl::StatusOr<size_t> BrotliUncompress(std::span<const uint8_t> in, std::span<uint8_t> out) {
-  // BrotliDecoderDecompress would overlook bytes that follow the end.
+  // BrotliDecoderDecompress would ignore bytes after the end.
   const std::unique_ptr<BrotliDecoderState, FreeBrotli> state(
       BrotliDecoderCreateInstance(nullptr, nullptr, nullptr));
   if (state == nullptr) return absl::ResourceExhaustedError("no memory for Brotli");
@@ -275,7 +279,8 @@ absl::StatusOr<size_t> BrotliUncompress(std::span<const uint8_t> in, std::span<u
 #endif
 
 #ifdef CFILE_WITH_ZSTD
-// Contexts take longer to make than a block to compress, so each thread keeps its own.
+// Creating a context takes longer than compressing a small block, so each thread keeps its
+// contexts.
 struct FreeZstdContext {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
@@ -334,7 +339,7 @@ constexpr Codec kCodecs[] = {
     {Compression::kLzo, "lzo"},
 #endif
 #ifdef CFILE_WITH_BROTLI
-    // No bound: a few bytes may stand for any number of them.
+    // No bound: a few bytes can expand to any number of bytes.
     {Compression::kBrotli, "brotli", BrotliEncoderMaxCompressedSize, BrotliCompress,
      BrotliUncompress, 0, 3000},
 #else

@@ -7,8 +7,8 @@
 namespace cfile::internal {
 
 uint32_t ExtendCrc32c(uint32_t crc, std::span<const uint8_t> bytes) {
-  // ISA-L takes an int length and a pointer that it does not write through, and leaves both
-  // inversions to its caller.
+  // ISA-L takes an int length and a non-const pointer, which it does not write through. The caller
+  // has to invert the value before and after.
   constexpr size_t kMaxPiece = size_t{1} << 30;
   uint32_t state = ~crc;
   while (!bytes.empty()) {

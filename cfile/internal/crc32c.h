@@ -6,7 +6,8 @@
 
 namespace cfile::internal {
 
-// The checksum of what `crc` was the checksum of, followed by `bytes`.
+// Extends a checksum: if `crc` is the checksum of some bytes, returns that of those bytes followed
+// by `bytes`.
 uint32_t ExtendCrc32c(uint32_t crc, std::span<const uint8_t> bytes);
 
 inline uint32_t Crc32c(std::span<const uint8_t> bytes) { return ExtendCrc32c(0, bytes); }

@@ -1,4 +1,4 @@
-// What stands before the encoded values of a data block: the null bitmap of a nullable column, the
+// The part of a data block before the encoded values: the null bitmap of a nullable column and the
 // header of an extended block (cfile/FORMAT.md, Nullable blocks and Extended blocks).
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace cfile::internal {
 
-// A data block taken apart. Spans point into the block's bytes.
+// The parts of a data block. Spans point into the block's bytes.
 struct DataBlock {
   std::optional<uint32_t> num_rows;       // of a nullable block: rows, nulls included
   std::span<const uint8_t> validity;      // of a nullable block: the encoded bitmap
@@ -25,15 +25,15 @@ struct DataBlock {
   std::span<const uint8_t> values;        // the encoded present values
 };
 
-// Takes `bytes` apart. `encoding`: the column's, which an extended block may override. kDataLoss:
-// lengths do not fit.
+// Splits `bytes` into its parts. `encoding`: the column's encoding; an extended block may name
+// another. kDataLoss if a length does not fit.
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nullable,
                                          bool extended, Encoding encoding);
 
-// kDataLoss if `bytes` is no block of a file of Bloom filters.
+// kDataLoss if `bytes` is not a block of a Bloom filter file.
 absl::Status CheckBloomFilter(std::span<const uint8_t> bytes);
 
-// Appends the null bitmap's part of a block and begins a new bitmap.
+// Appends the row count and the null bitmap of a block, and resets `validity` for the next block.
 void AppendValidity(encodings::ValidityEncoder& validity, encodings::ByteWriter& out);
 
 // Appends the header of an extended block.

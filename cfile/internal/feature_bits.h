@@ -7,8 +7,8 @@
 
 namespace cfile::internal {
 
-// kUnimplemented: `incompatible_features` has a bit that this library does not know. The message
-// names each of them and begins with "the file needs".
+// kUnimplemented if `incompatible_features` has bits that this library does not know. The message
+// begins with "the file needs" and names the unknown bits.
 absl::Status CheckFeatures(uint32_t incompatible_features);
 
 }  // namespace cfile::internal

@@ -1,5 +1,5 @@
-// A position in a file's rows: which block it is in, by which index it came there, and how it goes
-// on to the next one. What a block's rows are, the block knows.
+// A position in a file's rows: the current block, the index that led to the block, and the way to
+// the next block. The rows inside a block are the block cursor's task.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@
 
 namespace cfile::internal {
 
-// What a cursor of values of T needs to know first: that this build can read the file, and its
-// dictionary (null if it has none). Errors as Reader::NewCursor.
+// Prepares reading with values of T: checks that this build can read the file and returns the
+// file's dictionary (null if it has none). Errors as Reader::NewCursor.
 template <typename T>
 absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileReader& file) {
   const FileInfo& info = file.info();
@@ -41,10 +41,10 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileR
   return file.Dictionary();
 }
 
-// Block: BlockCursor or LevelBlockCursor; see the former for what Open, SeekToRow, row, num_rows
-// and first_ordinal mean. Errors as those of Cursor (cfile/reader.h). Thread-compatible.
+// Block: BlockCursor or LevelBlockCursor; see BlockCursor for Open, SeekToRow, row, num_rows and
+// first_ordinal. Errors as those of Cursor (cfile/reader.h). Thread-compatible.
 //
-// A call that fails leaves the position where it was, so that it can be made again.
+// A call that fails leaves the position unchanged, so it can be repeated.
 template <typename Block>
 class FileCursor {
  public:
@@ -54,13 +54,13 @@ class FileCursor {
         paths_{IndexPath(file_.get(), IndexKind::kPositional),
                IndexPath(file_.get(), IndexKind::kValue)} {}
 
-  // `access`: kScan if the blocks after it will be wanted too.
+  // `access`: kScan if the blocks after this one will be read too.
   absl::Status SeekToOrdinal(uint64_t ordinal, BlockAccess access = BlockAccess::kSeek) {
     return Seeking([&] { return GoTo(ordinal, access); });
   }
 
-  // Goes to where `other`, a cursor of the same file, is; by the same index, as a file need not
-  // have both.
+  // Goes to the position of `other`, a cursor of the same file. Uses the index that `other` used,
+  // since a file need not have both.
   absl::Status SeekToPlaceOf(const FileCursor& other) {
     Unload();
     ordinal_ = other.ordinal();
@@ -75,8 +75,8 @@ class FileCursor {
     return SeekInBlock(ordinal_);
   }
 
-  // The batch that block().Next(max_rows) gives at the position, wherever that is, and, by
-  // `first_ordinal`, the row it begins at. At the end an empty one.
+  // Returns block().Next(max_rows) at the current position, going to the next block if necessary.
+  // Sets `first_ordinal` to the batch's first row. The batch is empty at the end of the file.
   template <typename Batch>
   absl::StatusOr<Batch> NextBatch(size_t max_rows, uint64_t& first_ordinal) {
     if (!loaded_) {
@@ -121,7 +121,7 @@ class FileCursor {
     return encodings::DataLoss(file_->source().name(), ": ", parts...);
   }
 
-  // Calls `seek`, which returns a Status or StatusOr. If that fails, ordinal() is as before.
+  // Calls `seek`, which returns a Status or StatusOr. If `seek` fails, restores ordinal().
   template <typename Seek>
   auto Seeking(const Seek& seek) {
     const uint64_t before = ordinal();
@@ -133,13 +133,13 @@ class FileCursor {
     return result;
   }
 
-  // An error inside the block in hand, which is let go.
+  // Names the current block in `status`, an error inside it, and unloads the block.
   absl::Status Failed(const absl::Status& status) {
     Unload();
     return internal::InBlock(status, file_->source().name(), loaded_pointer_);
   }
 
-  // That no block follows. Called at the end of the rows.
+  // Call at the end of the rows. kDataLoss if the index has further blocks.
   absl::Status CheckEnd() const {
     if (!loaded_ || ordinal() < num_values() || path_->at_last()) return absl::OkStatus();
     return Damage("the footer says ", num_values(), " values, the index has blocks after them");
@@ -167,16 +167,16 @@ class FileCursor {
     failed_ = absl::OkStatus();
   }
 
-  // SeekToOrdinal. After an error the position is anywhere.
+  // Implements SeekToOrdinal. After an error the position is undefined.
   absl::Status GoTo(uint64_t ordinal, BlockAccess access) {
     const uint64_t end = file_->info().num_values;
     if (ordinal > end) return OutOfRange(ordinal);
     if (InBlock(ordinal)) return SeekInBlock(ordinal);
     if (ordinal == end) return GoToEnd();
-    // The value index alone knows where the file begins.
+    // Without a positional index, only the value index can find the first row.
     const bool first_by_key = ordinal == 0 && !file_->info().positional_index_root;
     IndexPath* const path = &paths_[first_by_key ? 1 : 0];
-    // Where the file has no such index, the block in hand stays.
+    // If the file has no such index, the current block stays loaded.
     if (path == path_) Unload();
     CFILE_RETURN_IF_ERROR(first_by_key ? path->SeekToKey("") : path->SeekToOrdinal(ordinal));
     Unload();
@@ -193,7 +193,7 @@ class FileCursor {
     return SeekInBlock(ordinal);
   }
 
-  // Opens the block that path_ stands at.
+  // Opens the block at path_'s position.
   absl::Status LoadBlock(BlockAccess access) {
     loaded_pointer_ = path_->pointer();
     CFILE_ASSIGN_OR_RETURN(loaded_block_,
@@ -227,7 +227,7 @@ class FileCursor {
     return absl::OkStatus();
   }
 
-  // Goes to the front of the next block; false, and to the end of the file, if there is none.
+  // Goes to the front of the next block. At the end of the file, goes to the end and returns false.
   absl::StatusOr<bool> NextBlock(BlockAccess access = BlockAccess::kScan) {
     const uint64_t expected = first_ordinal_ + block_.num_rows();
     Unload();
@@ -238,8 +238,8 @@ class FileCursor {
     return true;
   }
 
-  // Opens the block that begins at ordinal_, from where path_ stands by resume_, which is not
-  // kBySeek.
+  // Opens the block that begins at ordinal_. resume_ says how path_ leads to that block.
+  // Precondition: resume_ is not kBySeek.
   absl::Status EnterNextBlock(BlockAccess access) {
     if (resume_ == Resume::kAfterPath) {
       if (path_->at_last()) {
@@ -266,24 +266,24 @@ class FileCursor {
   IndexPath paths_[2];  // by IndexKind
   IndexPath* path_ = nullptr;
 
-  LoadedBlock loaded_block_;     // what block_ reads
-  bool loaded_ = false;          // block_ is open, at path_
-  BlockPointer loaded_pointer_;  // of block_, or of the one that failed
-  // Of block_: a key search moves path_ before it is known whether the block stays.
+  LoadedBlock loaded_block_;     // the bytes that block_ reads
+  bool loaded_ = false;          // block_ is open, at path_'s position
+  BlockPointer loaded_pointer_;  // of block_, or of the block that failed to open
+  // The index entry of block_. A key search moves path_ before it knows whether block_ stays.
   IndexPath::LeafEntry loaded_entry_;
   uint64_t first_ordinal_ = 0;  // of block_
-  uint64_t ordinal_ = 0;        // where to go on if no block is loaded
+  uint64_t ordinal_ = 0;        // the position, if no block is loaded
 
-  // If no block is loaded: how the one of ordinal_ is found. By the path where a file has no
-  // positional index.
+  // How to find the block of ordinal_ if no block is loaded. A file without a positional index has
+  // to use path_.
   enum class Resume : uint8_t {
     kBySeek,
-    kAfterPath,  // it is the one after that of path_
-    kAtPath,     // it is that of path_
+    kAfterPath,  // the block after path_'s
+    kAtPath,     // path_'s block
   };
   Resume resume_ = Resume::kBySeek;
-  // Damage that NextBatch met inside a block: returned again until the next seek, as a part of a
-  // record may have been given.
+  // An error that NextBatch found inside a block. NextBatch returns it until the next seek, since a
+  // part of a record may already have been returned.
   absl::Status failed_;
 };
 

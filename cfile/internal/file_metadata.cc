@@ -45,7 +45,8 @@ bool NeedsExtendedBlocks(const FileInfo& info) {
                              static_cast<uint32_t>(info.compression));
 }
 
-// The number for Kudu's field; where it is none of Kudu's, `extension` is set to it.
+// Returns the number for Kudu's field. If Kudu does not have the number, passes it to
+// `set_extension`.
 template <typename Enum, typename SetExtension>
 int32_t KuduNumber(Enum value, SetExtension set_extension) {
   const auto number = static_cast<int32_t>(value);
@@ -100,7 +101,7 @@ void SetPointer(const std::optional<BlockPointer>& pointer, BlockPointerPB* mess
   message->set_size(static_cast<int32_t>(pointer->size));
 }
 
-// The bytes of the file that header and footer are read from.
+// Reads header and footer of a file.
 class MetadataReader {
  public:
   MetadataReader(const Source& source, const ReaderOptions& options)
@@ -118,7 +119,7 @@ class MetadataReader {
     return std::move(info_);
   }
 
-  // What the header alone says: as if a footer of the same contents stood behind the last byte.
+  // Reads the header alone, as if a footer with the same contents followed the last byte.
   absl::StatusOr<FileInfo> ReadTorn() {
     if (source_.size() < kMagicBytes + kLengthBytes)
       return Error("the file ends before its header, at byte ", source_.size());
@@ -146,7 +147,7 @@ class MetadataReader {
     footer_.set_is_type_nullable(column.nullable());
     footer_.set_is_type_array(column.array());
     *footer_.mutable_extensions() = column.extensions();
-    // As many as a file may have: none is known.
+    // The number is unknown: use the maximum.
     footer_.set_num_values(std::numeric_limits<uint32_t>::max());
     footer_.mutable_extensions()->set_num_entries(footer_.num_values());
     const ExtensionsPB& extensions = column.extensions();
@@ -251,8 +252,8 @@ class MetadataReader {
     CFILE_ASSIGN_OR_RETURN(const std::string message, ReadBytes(kFrontBytes, length));
     info_.header_size_bytes = kFrontBytes + length;
     if (version == FormatVersion::kV2) {
-      // The bit that says whether there are checksums is in the footer; a file without them has no
-      // valid one here by chance, so the footer cannot lose the bit unnoticed.
+      // The footer has the bit that says whether the file has checksums. To detect a lost bit, a
+      // file without checksums must not have a valid one here.
       std::optional<uint32_t> crc;
       if (available - info_.header_size_bytes >= kChecksumBytes) {
         CFILE_ASSIGN_OR_RETURN(const std::string bytes,
@@ -274,14 +275,14 @@ class MetadataReader {
     return absl::OkStatus();
   }
 
-  // A number of type, encoding or compression: Kudu's field, or the extension where that says so.
+  // Returns Kudu's number, or the extension's number if Kudu's field refers to the extensions.
   uint32_t Number(int32_t kudu, int32_t extension) const {
     return static_cast<uint32_t>(kudu == kNumberInExtensions ? extension : kudu);
   }
 
   absl::StatusOr<BlockPointer> ReadPointer(std::string_view what,
                                            const BlockPointerPB& message) const {
-    // Compared as unsigned: a negative number is a large one.
+    // Converted to unsigned: a negative number becomes a large one.
     const auto offset = static_cast<uint64_t>(message.offset());
     const auto block_size = static_cast<uint32_t>(message.size());
     const uint64_t end = source_.size() - info_.footer_size_bytes;
@@ -309,7 +310,7 @@ class MetadataReader {
     }
     if ((footer_.encoding() == kNumberInExtensions && !extensions.has_encoding()) ||
         (footer_.compression() == kNumberInExtensions && !extensions.has_compression())) {
-      return Error("the footer is damaged: a number is missing in the extensions");
+      return Error("the footer is damaged: the extensions lack the number of encoding or codec");
     }
     auto type = InterpretType(footer_.data_type(), extensions);
     if (!type.ok()) {

@@ -1,4 +1,4 @@
-// Header and footer of a file, written and read (cfile/FORMAT.md, File and Messages).
+// Writes and reads the header and the footer of a file (cfile/FORMAT.md, File and Messages).
 #pragma once
 
 #include <cstdint>
@@ -15,39 +15,39 @@
 
 namespace cfile::internal {
 
-// Pairs of the header that are the library's begin with this; the one it writes is kColumnKey, a
-// serialized ColumnPB.
+// The header's pairs whose keys begin with this prefix belong to the library. It writes one,
+// kColumnKey: a serialized ColumnPB.
 inline constexpr std::string_view kReservedKeyPrefix = "cfile.";
 inline constexpr std::string_view kColumnKey = "cfile.column";
 
-// Appends the header of a file with `info`'s version and header_metadata; unless compatible with
-// Kudu byte for byte, with the column's description too. Returns the bytes of its message.
+// Appends a header with `info`'s version and header_metadata and, unless `compatibility` is kKudu,
+// the column's description. Returns the bytes of the header's message.
 std::string AppendHeader(const FileInfo& info, Compatibility compatibility,
                          encodings::ByteWriter& out);
 
-// Appends the footer of a file with all that `info` says. Returns the bytes of its message.
+// Appends a footer with the contents of `info`. Returns the bytes of the footer's message.
 std::string AppendFooter(const FileInfo& info, Compatibility compatibility,
                          encodings::ByteWriter& out);
 
-// What the number of type, encoding or compression asks of a file.
+// True if this number of a type, encoding or compression is one of our extensions of Kudu's
+// numbers.
 constexpr bool NeedsExtension(uint32_t number) { return number >= encodings::kFirstExtendedNumber; }
 
-// True if the footer must have ExtensionsPB to say what `type` is.
+// True if the footer needs ExtensionsPB to describe `type`.
 bool NeedsExtension(const ColumnType& type);
 
-// The footer's incompatible_features of a file of version, type, encoding and codec that `info`
-// names; `levels`: it has them, with the limits that `info` names; `blocks_differ`: each says its
-// encoding.
+// The footer's incompatible_features for the version, type, encoding and codec in `info`. `levels`:
+// the file has levels, with the limits in `info`; `blocks_differ`: each block names its encoding.
 uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_differ);
 
-// Reads header and footer and checks all that they say against each other and the file's size.
+// Reads header and footer and checks them against each other and against the file's size.
 // Errors as Reader::Open.
 absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions& options);
 
-// What the header says of a file whose end is lost: num_values is the most that there may be, there
-// are no pointers, and footer_size_bytes is 0. Where the encoding is PLAIN and nothing asks for
-// extended blocks, they may be extended none the less: automatic choice says PLAIN. kDataLoss: the
-// header is damaged, or of a file that cannot be read without its footer.
+// Describes a file whose end is lost, from its header alone: num_values is the maximum of the
+// format, there are no pointers, and footer_size_bytes is 0. If the encoding is PLAIN, blocks may
+// be extended even if the info does not say so, because automatic choice writes PLAIN into the
+// header. kDataLoss: the header is damaged, or the file cannot be read without its footer.
 absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOptions& options);
 
 }  // namespace cfile::internal

@@ -69,7 +69,8 @@ absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
         auto parsed, IndexNode::Parse(block.bytes, kind, form, pointer, first_block_offset, room));
     if (const size_t needed = parsed->memory_usage_bytes(); needed > room)
       return AboveIndexRoom(needed, room);
-    // A node that stands where its parent or the root should be knows a part of the blocks only.
+    // Detects a node in the wrong place: a node that takes the place of its parent or the root
+    // would describe only some of the blocks.
     const bool leftmost = first_block_offset == info_.header_size_bytes;
     if (leftmost && parsed->leaf() && parsed->num_entries() > 0) {
       const uint64_t first = parsed->entry_pointer(0).offset;
@@ -99,7 +100,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
   if (kind == IndexKind::kPositional && info_.version == FormatVersion::kV1) form.reset();
   auto loaded = LoadNode(kind, *pointer, form, info_.header_size_bytes);
   const IndexNode* kept = slot.load(std::memory_order_acquire);
-  if (kept != nullptr) return kept;  // another thread's: then there may be no room for ours
+  if (kept != nullptr) return kept;  // another thread was first; there may be no room for ours
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> root, std::move(loaded));
   if (!slot.compare_exchange_strong(kept, root.get(), std::memory_order_acq_rel)) return kept;
   index_bytes_.fetch_add(root->memory_usage_bytes(), std::memory_order_release);
@@ -111,7 +112,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
   if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
   const BlockPointer& pointer = parent.entry_pointer(entry);
   auto loaded = LoadNode(kind, pointer, parent.key_form(), parent.subtree_begin(entry));
-  // As above.
+  // Another thread may have been first, as above.
   if (const IndexNode* kept = parent.child(entry); kept != nullptr) return kept;
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> child, std::move(loaded));
   const auto damaged = [&](const auto&... parts) {
@@ -174,7 +175,7 @@ absl::StatusOr<std::shared_ptr<const FileStatistics>> FileReader::Statistics() {
   if (statistics.ok()) {
     statistics_ = std::make_shared<const FileStatistics>(*std::move(statistics));
   } else if (absl::IsOutOfRange(statistics.status())) {
-    statistics_ = nullptr;  // compressed, so that the footer alone did not tell
+    statistics_ = nullptr;  // compressed: the footer did not show the size
   } else {
     return statistics.status();
   }
@@ -201,13 +202,13 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
                                                         uint64_t read_end,
                                                         BlockBuffer& buffer) const {
   const BlockPointer& pointer = leaf.entry_pointer(entry);
-  // Bytes in memory stay what they were found to be; those of other sources are checked each time
-  // they are read.
+  // Bytes in memory do not change after they were verified. Bytes of other sources are verified
+  // each time they are read.
   const bool verify = options_.verify_checksums && !(leaf.verified(entry) && in_memory());
   auto block = FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes,
                           read_end, buffer);
   if (!block.ok()) {
-    // The next try reads anew.
+    // Read again on the next try.
     buffer.stored.Clear();
     return InBlock(block.status(), source_->name(), pointer);
   }
@@ -240,7 +241,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
     loaded.bytes = fetched.bytes;
     if (access == BlockAccess::kSeek && fetched.in_source) {
       loaded.seek_index = &leaf.seek_index(entry);
-      // Where it could not be kept it is not built.
+      // If there is no room for a seek index, none is built.
       loaded.seen_before = verified && seek_index_bytes_left_.load(std::memory_order_relaxed) > 0;
     }
     if (access == BlockAccess::kScan || fetched.in_source) return loaded;
@@ -261,7 +262,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
 void FileReader::AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const {
   const uint64_t ahead = options_.read_ahead_bytes;
   const uint64_t wanted = std::min(ahead, source_->size() - pointer.end());
-  // Twice as far at once, when half of that is left; a cursor that was elsewhere begins anew.
+  // Announces twice `ahead` at once, when half of that is left. A cursor that comes from elsewhere
+  // starts anew.
   const bool known = buffer.announced_end >= pointer.end() + wanted &&
                      buffer.announced_end - pointer.end() <= 2 * ahead;
   if (known || wanted == 0) return;
@@ -275,7 +277,7 @@ const encodings::SeekIndex* FileReader::KeepSeekIndex(
     std::unique_ptr<const encodings::SeekIndex> index) {
   const size_t size_bytes = index->memory_usage_bytes();
   const bool cached = block.resident != nullptr;
-  // What does not fit takes the rest: no more are built.
+  // An index that does not fit uses up the rest of the budget, so that no further ones are built.
   const auto needed = static_cast<int64_t>(size_bytes);
   if (!cached && seek_index_bytes_left_.fetch_sub(needed, std::memory_order_relaxed) < needed) {
     return nullptr;

@@ -1,5 +1,5 @@
-// An open file as readers and tools see it: its description, its index nodes, its blocks. Shared by
-// threads.
+// An open file for readers and tools: its description, its index nodes and its blocks. Threads can
+// share it.
 #pragma once
 
 #include <atomic>
@@ -19,25 +19,25 @@
 
 namespace cfile::internal {
 
-// How a cursor came to a block.
+// How a cursor reached a block.
 enum class BlockAccess : uint8_t {
-  kScan,  // it follows the last one
+  kScan,  // the block after the last one
   kSeek
 };
 
-// A data block, uncompressed. Valid as long as the source, the buffer it was loaded with, and
+// A data block, uncompressed. Valid as long as the source, the buffer passed to LoadDataBlock, and
 // `resident`.
 struct LoadedBlock {
   std::span<const uint8_t> bytes;
   std::shared_ptr<const ResidentBlock> resident;  // may be null
-  // Of a seek: where the block's seek index is kept; nullptr: nowhere.
+  // The place for the block's seek index; nullptr if the block was not sought or has no place.
   SeekIndexSlot* seek_index = nullptr;
-  // The block was here before and there is room, so an index may pay.
+  // The block was read before and there is room for a seek index, so building one may be worth it.
   bool seen_before = false;
 };
 
-// Immutable but for what is read once and kept: index nodes, which blocks were verified, seek
-// indexes. Thread-safe.
+// An open file. Immutable, except for what is read once and kept: index nodes, the set of verified
+// blocks, seek indexes, dictionary and statistics. Thread-safe.
 class FileReader {
  public:
   static absl::StatusOr<std::shared_ptr<FileReader>> Open(std::shared_ptr<const Source> source,
@@ -47,53 +47,53 @@ class FileReader {
   const FileInfo& info() const { return info_; }
   const Source& source() const { return *source_; }
   const ReaderOptions& options() const { return options_; }
-  // The source's bytes lie in memory.
+  // True if the source's bytes are in memory.
   bool in_memory() const { return !source_->InMemory().empty(); }
 
-  // The root of an index, and the child that entry `entry` of an inner node points to. Read and
-  // parsed once, then kept for as long as this object lives. kFailedPrecondition: the file has no
-  // such index. kDataLoss names the node.
+  // Return the root of an index, and the child at entry `entry` of an inner node. A node is read
+  // and parsed once and lives as long as this object. kFailedPrecondition: the file has no such
+  // index. kDataLoss names the node.
   absl::StatusOr<const IndexNode*> IndexRoot(IndexKind kind);
   absl::StatusOr<const IndexNode*> IndexChild(IndexKind kind, const IndexNode& parent,
                                               uint32_t entry);
 
-  // That a file whose footer says 0 values has no data blocks. Reads the indexes' roots of such a
-  // file. kDataLoss.
+  // kDataLoss if the footer says 0 values but an index has data blocks. Reads the roots of the
+  // indexes only in that case.
   absl::Status CheckNumValues();
 
   // The file's dictionary, read and decoded once; null if the file has none. Thread-safe.
   absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> Dictionary();
 
-  // The file's statistics, read and checked once; null if the file has none, or if they are above
-  // the limit (StatisticsLimit). Thread-safe.
+  // The file's statistics, read and checked once. Null if the file has none or if they exceed the
+  // limit (StatisticsLimit). Thread-safe.
   absl::StatusOr<std::shared_ptr<const FileStatistics>> Statistics();
-  // The same without what is kept; kOutOfRange if they are above the limit. Precondition: the file
-  // has statistics.
+  // Reads the statistics without keeping them. kOutOfRange if they exceed the limit. Precondition:
+  // the file has statistics.
   absl::StatusOr<FileStatistics> ReadStatistics() const;
 
-  // The data block of a leaf's entry, its checksum verified if no one has done so yet; not from the
-  // cache. Errors name file and block.
+  // Reads the data block of a leaf's entry, without the cache. Verifies the checksum unless that is
+  // already done. Errors name the file and the block.
   absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
                                               BlockBuffer& buffer) const {
     return FetchDataBlock(leaf, entry, leaf.entry_pointer(entry).end(), buffer);
   }
 
-  // The same for a cursor: from the cache if it is there. A seek puts it there where it is not in
-  // the source's memory as it stands; a scan reads ahead.
+  // The same for a cursor, from the cache if the block is there. After kSeek the block is put into
+  // the cache, unless it is used directly from the source's memory. kScan reads ahead.
   absl::StatusOr<LoadedBlock> LoadDataBlock(const IndexNode& leaf, uint32_t entry,
                                             BlockAccess access, BlockBuffer& buffer);
 
-  // Keeps what was built for the block at `pointer`, that LoadDataBlock gave, and returns it;
-  // nullptr if there is no room.
+  // Keeps `index`, built for the block at `pointer` that LoadDataBlock returned as `block`. Returns
+  // the kept index, or nullptr if there is no room.
   const encodings::SeekIndex* KeepSeekIndex(const LoadedBlock& block, const BlockPointer& pointer,
                                             std::unique_ptr<const encodings::SeekIndex> index);
 
  private:
   FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options, FileInfo info);
-  // A block that is read once: an index node, the dictionary, the statistics.
+  // Reads a block that is needed once: an index node, the dictionary, the statistics.
   absl::StatusOr<FetchedBlock> FetchOnce(const BlockPointer& pointer, size_t max_size_bytes,
                                          BlockBuffer& buffer) const;
-  // Tells the source what a scan that is at `pointer` comes to next.
+  // Tells the source which bytes a scan at `pointer` will need next.
   void AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const;
   absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
                                               uint64_t read_end, BlockBuffer& buffer) const;
@@ -106,17 +106,17 @@ class FileReader {
   FileInfo info_;
   BlockFormat format_;
   std::atomic<const IndexNode*> roots_[2] = {nullptr, nullptr};  // by IndexKind
-  const uint64_t cache_number_;                                  // of this file, in its cache
-  // Room for seek indexes of blocks that are not in the cache; below 0 once one did not fit.
+  const uint64_t cache_number_;                                  // this file's cache key
+  // Remaining budget for seek indexes of blocks outside the cache. Below 0 after an index did not
+  // fit.
   std::atomic<int64_t> seek_index_bytes_left_;
-  // Of the nodes that are kept, and only of those: a thread that comes second with a node must not
-  // take the room of others. (So threads that load different nodes at once may go above the limit
-  // by one each.)
+  // Memory of the kept nodes only. A node that loses the race against another thread's copy does
+  // not count. (Threads that load different nodes at once may exceed the limit by one node each.)
   std::atomic<size_t> index_bytes_ = 0;
   std::mutex dictionary_mutex_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;  // guarded by dictionary_mutex_
   std::mutex statistics_mutex_;
-  // Empty until they were read. Guarded by statistics_mutex_.
+  // nullopt until the statistics are read. Guarded by statistics_mutex_.
   std::optional<std::shared_ptr<const FileStatistics>> statistics_;
 };
 

@@ -1,4 +1,4 @@
-// Files that are written: under a temporary name until they are whole.
+// The Sink of a file. The file has a temporary name until it is complete.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -32,8 +32,8 @@ class FileSink final : public Sink {
     if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
   }
 
-  // Makes the temporary file. Called first; once more after an error. Behind it nothing is
-  // allocated that could fail and leave the file.
+  // Creates the temporary file. Call first; may be called again after an error. Nothing is
+  // allocated after the file exists, because a failed allocation could leave the file behind.
   absl::Status Open(std::string temporary_path) {
     CFILE_ASSIGN_OR_RETURN(descriptor_,
                            FileDescriptor::Open(temporary_path, O_WRONLY | O_CREAT | O_EXCL));
@@ -56,12 +56,12 @@ class FileSink final : public Sink {
   absl::Status Finish() override {
     CFILE_RETURN_IF_ERROR(Flush());
     if (fsync(descriptor_.get()) != 0) return SystemError("fsync", temporary_path_, errno);
-    // Not tried again after EINTR: Linux has closed the descriptor then too.
+    // No retry after EINTR: Linux has closed the descriptor even then.
     if (close(descriptor_.release()) != 0 && errno != EINTR) {
       return SystemError("close", temporary_path_, errno);
     }
     const std::string folder = internal::FolderOf(path_);
-    // Again: a FIFO may have been made there meanwhile.
+    // Check again: a FIFO, for example, may have been created at the path meanwhile.
     CFILE_RETURN_IF_ERROR(internal::CheckReplaceable(path_));
     if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
       return SystemError("rename to", path_, errno);
@@ -86,7 +86,7 @@ class FileSink final : public Sink {
   }
 
   const std::string path_;
-  std::string temporary_path_;  // of the file, while there is one
+  std::string temporary_path_;  // path of the temporary file while it exists
   FileDescriptor descriptor_;
   const std::unique_ptr<uint8_t[]> buffer_;
   size_t buffered_ = 0;
@@ -101,8 +101,7 @@ absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path) {
     return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" names no file"));
   }
   CFILE_RETURN_IF_ERROR(internal::CheckReplaceable(path));
-  // The name is cut so that the temporary one does not outgrow the file system's limit of 255
-  // bytes.
+  // The name is cut, so that the temporary name stays within the file system's limit of 255 bytes.
   const std::string prefix =
       absl::StrCat(internal::FolderOf(path), "/.", file_name.substr(0, 200), ".", getpid(), "-");
   auto sink = std::make_unique<FileSink>(path);
@@ -110,7 +109,7 @@ absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path) {
     absl::Status status =
         sink->Open(absl::StrCat(prefix, counter.fetch_add(1), std::string(kTemporarySuffix)));
     if (status.ok()) return sink;
-    // Left behind by a killed process that had our number: the next name.
+    // The name belongs to a killed process with the same process id: try the next name.
     if (!absl::IsAlreadyExists(status)) return status;
   }
 }

@@ -1,4 +1,4 @@
-// Files that are read: mapped, or with pread.
+// The Sources of files: mapped, or read with pread.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -26,8 +26,8 @@ struct OpenFile {
 };
 
 absl::StatusOr<OpenFile> OpenRegularFile(const std::string& path) {
-  // O_NONBLOCK: a named pipe is refused below instead of waited for. It means nothing to a regular
-  // file.
+  // O_NONBLOCK: open does not wait for a named pipe, which is rejected below. The flag has no
+  // effect on regular files.
   CFILE_ASSIGN_OR_RETURN(FileDescriptor descriptor,
                          FileDescriptor::Open(path, O_RDONLY | O_NONBLOCK));
   struct stat status;
@@ -47,7 +47,7 @@ class MappedSource final : public Source {
     if (!bytes_.empty()) munmap(const_cast<uint8_t*>(bytes_.data()), bytes_.size());
   }
 
-  // Called once, first.
+  // Call once, before all other functions.
   absl::Status Map(const OpenFile& file) {
     if (file.size == 0) return absl::OkStatus();  // mmap refuses a length of 0
     void* begin = mmap(nullptr, file.size, PROT_READ, MAP_SHARED, file.descriptor.get(), 0);
@@ -66,7 +66,8 @@ class MappedSource final : public Source {
     return absl::OkStatus();
   }
 
-  // Asks for what is not in the page cache, judged by its first page; a refusal costs only time.
+  // Asks the system to fetch the bytes, unless their first page is in the page cache. Errors are
+  // ignored, since they only cost time.
   void WillRead(uint64_t offset, uint64_t size) const override {
     static const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
     const uint64_t begin = offset - offset % page_bytes;

@@ -15,7 +15,7 @@
 namespace cfile::internal {
 namespace {
 
-// What is at `path`, which may be a symbolic link to it; nullopt if nothing is there.
+// The status of the file at `path`, following symbolic links; nullopt if nothing is there.
 absl::StatusOr<std::optional<struct stat>> Stat(const std::string& path) {
   struct stat found;
   if (fstatat(AT_FDCWD, path.c_str(), &found, 0) == 0) return found;
@@ -28,7 +28,7 @@ absl::StatusOr<std::optional<struct stat>> Stat(const std::string& path) {
 absl::Status SystemError(std::string_view call, const std::string& path, int error) {
   const absl::Status status =
       absl::ErrnoToStatus(error, absl::StrCat(std::string(call), " ", path));
-  // An error of the disk, say: the bytes may well be whole.
+  // An error of the disk, for example. Not kDataLoss, because the bytes may be intact.
   if (status.code() != absl::StatusCode::kUnknown) return status;
   return absl::UnavailableError(status.message());
 }
@@ -55,7 +55,7 @@ std::string FolderOf(const std::string& path) {
 absl::Status SyncFolder(const std::string& folder) {
   CFILE_ASSIGN_OR_RETURN(const FileDescriptor descriptor,
                          FileDescriptor::Open(folder, O_RDONLY | O_DIRECTORY));
-  // EINVAL: a file system that has no such call for folders, and so nothing to wait for.
+  // EINVAL: the file system cannot sync folders, so there is nothing to wait for.
   if (fsync(descriptor.get()) != 0 && errno != EINVAL) return SystemError("fsync", folder, errno);
   return absl::OkStatus();
 }
@@ -86,7 +86,7 @@ absl::StatusOr<std::string> RandomName() {
   do {
     size = getrandom(bytes, sizeof bytes, 0);
   } while (size < 0 && errno == EINTR);
-  // So few bytes come all at once.
+  // A request this small is never answered in part.
   if (size != sizeof bytes) return SystemError("getrandom", "for a name", errno);
   return absl::BytesToHexString({bytes, sizeof bytes});
 }
@@ -98,7 +98,7 @@ absl::StatusOr<FileDescriptor> LockFolder(const std::string& folder) {
   do {
     result = flock(descriptor.get(), LOCK_EX);
   } while (result != 0 && errno == EINTR);
-  // EBADF: NFS locks only what is open for writing.
+  // EBADF: NFS locks only files that are open for writing.
   if (result != 0 && errno != EBADF && errno != ENOLCK && errno != EOPNOTSUPP) {
     return SystemError("flock", folder, errno);
   }

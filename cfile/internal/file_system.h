@@ -1,4 +1,4 @@
-// The few calls of the operating system that Sources, Sinks and tables share.
+// The operating system calls that Sources, Sinks and tables share.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@
 
 namespace cfile::internal {
 
-// "CALL PATH: what the system says", with a code that fits `error` (a value of errno): kNotFound,
-// kPermissionDenied, kResourceExhausted, ...; kUnavailable where none does. Never kDataLoss.
+// Returns an error with the message "CALL PATH: what the system says". `error`: a value of errno,
+// which determines the code: kNotFound, kPermissionDenied, kResourceExhausted, ...; kUnavailable if
+// no code fits. Never kDataLoss.
 absl::Status SystemError(std::string_view call, const std::string& path, int error);
 
 // Owns an open file descriptor. Movable.
@@ -29,7 +30,7 @@ class FileDescriptor {
   }
   ~FileDescriptor();
 
-  // open(2), tried again when a signal interrupts it; close-on-exec is added to `flags`.
+  // Calls open(2) and retries if a signal interrupts it. Adds close-on-exec to `flags`.
   static absl::StatusOr<FileDescriptor> Open(const std::string& path, int flags);
 
   int get() const { return descriptor_; }
@@ -39,18 +40,19 @@ class FileDescriptor {
   int descriptor_ = -1;
 };
 
-// The folder that the file at `path` lies in: "." if it names none.
+// The folder of the file at `path`; "." if `path` names no folder.
 std::string FolderOf(const std::string& path);
 
-// Makes the entries of `folder` durable: files created, renamed and removed in it.
+// Makes changes of the entries of `folder` durable: created, renamed and removed files.
 absl::Status SyncFolder(const std::string& folder);
 
-// kFailedPrecondition, naming `path`: something is there that is no regular file (a folder, a FIFO,
-// a device, or a symbolic link to one), which a new file must not replace.
+// kFailedPrecondition, naming `path`, if something other than a regular file is there, which a new
+// file must not replace: a folder, a FIFO, a device, or a symbolic link to one of these.
 absl::Status CheckReplaceable(const std::string& path);
 
-// What tells a folder from another one that is put at its path: any of these differs, unless the
-// second one has got the number of the first and was changed at the same moment.
+// Distinguishes a folder from another folder that is later put at its path. Two different folders
+// compare equal only if the second one has the inode number of the first and was changed at the
+// same moment.
 struct FolderIdentity {
   uint64_t device = 0;
   uint64_t number = 0;
@@ -61,12 +63,12 @@ struct FolderIdentity {
 // The identity of the folder or the file at `path`; nullopt if there is none.
 absl::StatusOr<std::optional<FolderIdentity>> IdentityOf(const std::string& path);
 
-// 128 random bits of the system as 32 lower-case hexadecimal digits.
+// Returns 128 random bits of the system as 32 lower-case hexadecimal digits.
 absl::StatusOr<std::string> RandomName();
 
-// Waits until no other holder, in any process, has `folder` locked, and locks it until the
-// descriptor is closed; the system does that for a process that dies. Some network file systems
-// cannot lock a folder: there this does nothing.
+// Locks `folder` until the descriptor is closed. (If the process dies, the system closes the
+// descriptor.) Waits until no other holder, in any process, has the lock. Does nothing on network
+// file systems that cannot lock folders.
 absl::StatusOr<FileDescriptor> LockFolder(const std::string& folder);
 
 }  // namespace cfile::internal

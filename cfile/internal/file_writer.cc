@@ -21,7 +21,7 @@ namespace {
 
 using encodings::ByteWriter;
 
-// Kudu reads no larger footer, and its values are written with room for its tools' own limits.
+// The largest header or footer that Kudu reads.
 constexpr size_t kKuduMaxFooterBytes = 64 * 1024;
 constexpr int kMaxCompressionLevel = 22;  // of zstd
 constexpr size_t kLargestBlockBytes = (size_t{1} << 31) - 1;
@@ -30,7 +30,7 @@ absl::Status Invalid(std::string_view message) {
   return absl::InvalidArgumentError(absl::StrCat(std::string(message)));
 }
 
-// What Kudu and version 1 cannot express.
+// Rejects types, encodings and codecs that Kudu or version 1 (`whom`) does not have.
 absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options,
                           const std::string& whom) {
   if (NeedsExtension(type)) return Invalid(absl::StrCat(whom, " has no type ", type.ToString()));
@@ -219,7 +219,7 @@ void FileWriter::AddTotals(Encoding encoding, const BlockPointer& pointer, size_
   }
   ++totals->blocks;
   totals->stored_bytes += pointer.size;
-  // Stored as it is, the block stands behind its size and before its checksum.
+  // An uncompressed block is stored with its size before it and its checksum after it.
   if (options_.compression != Compression::kNone &&
       (options_.version == FormatVersion::kV1 ||
        pointer.size < block_size + sizeof(uint32_t) + kChecksumBytes)) {
@@ -278,7 +278,7 @@ absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionar
     CFILE_ASSIGN_OR_RETURN(info_.dictionary, appender_->Append({}, dictionary->span()));
   }
   if (!statistics.message.empty()) {
-    // A filter hardly compresses, and is not copied to try it.
+    // A filter hardly compresses, so it is not copied for an attempt.
     const BlockStorage storage{.compress = statistics.bloom_filter.empty(),
                                .extra_size_bytes = statistics.bloom_filter.size()};
     CFILE_ASSIGN_OR_RETURN(info_.statistics,

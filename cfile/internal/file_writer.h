@@ -1,5 +1,5 @@
 // The part of writing a file that does not depend on the type of its values: header, blocks,
-// indexes, footer.
+// indexes and footer.
 #pragma once
 
 #include <cstdint>
@@ -27,68 +27,73 @@ namespace cfile::internal {
 
 struct StatisticsBytes;
 
-// Puts in place of what `options` leaves open (kAuto, kDefault, 0) what the writer uses. Encoding
-// and codec stay open where blocks can say theirs. Elsewhere the codec becomes none, and the
-// encoding with Compatibility::kKudu what it is in Kudu, RLE for bool, DICT for bytes, BIT_SHUFFLE
-// for all else; in version 1 RLE for bool, PREFIX for sorted bytes, PLAIN for all else.
+// Replaces the open choices of `options` (kAuto, kDefault, 0) by the writer's choices. If each
+// block can name its own encoding and codec, these two stay open. Otherwise the codec becomes none,
+// and the encoding becomes:
+// - with Compatibility::kKudu, Kudu's default: RLE for bool, DICT for bytes, BIT_SHUFFLE for all
+//   other types;
+// - in version 1: RLE for bool, PREFIX for bytes with a value index, PLAIN for all others.
 void ResolveChoices(const ColumnType& type, WriterOptions& options);
 
-// The codec that the file names. Precondition: the choices of `options` are resolved.
+// The codec that the file names. Precondition: ResolveChoices was called for `options`.
 Compression CodecOf(const WriterOptions& options);
 
 // Whether a file written with `options` gets statistics.
 bool HasStatistics(const WriterOptions& options);
 
-// kInvalidArgument or kUnimplemented if a file of `type` cannot be written with `options`, whose
-// choices are resolved.
+// kInvalidArgument or kUnimplemented if a file of `type` cannot be written with `options`.
+// Precondition: ResolveChoices was called for `options`.
 absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options);
 
-// Writes a file's parts in their order: Begin, AppendBlock for each block, Finish.
+// Writes the parts of a file in this order: Begin, AppendBlock for each block, Finish.
 // Thread-compatible.
 class FileWriter {
  public:
-  // Precondition: CheckWriterOptions is OK.
+  // Precondition: CheckWriterOptions returned OK.
   FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options);
 
-  // The file has levels with these limits. Before Begin.
+  // Sets the limits of the levels; the file then has levels. Call before Begin.
   void SetLevels(const LevelLimits& limits);
 
   absl::Status Begin();
 
-  // One data block, whose first row is `first_ordinal`. `value_key`: its key in the value index,
-  // already cut; ignored without one. `prefix`: what stands before the encoded values (null bitmap,
-  // levels); in a file of extended blocks their header is appended to it.
+  // Writes one data block, whose first row is `first_ordinal`. `value_key`: the block's key in the
+  // value index, already shortened; ignored without a value index. `prefix`: the bytes before the
+  // encoded values (null bitmap, levels). In a file of extended blocks, the function appends the
+  // block's header to `prefix`.
   absl::Status AppendBlock(const encodings::EncodedBlock& block, uint64_t first_ordinal,
                            std::string_view value_key, ByteWriter& prefix);
 
-  // kInvalidArgument: `key` is one of the library's own.
+  // kInvalidArgument if `key` is reserved for the library.
   absl::Status AddFooterMetadata(std::string_view key, std::string_view value);
 
-  // Writes the indexes, the dictionary if there is one (not nullptr), the statistics if there are
-  // any, and the footer of a file of `num_values` rows, and makes the file visible.
-  // `num_entries`: of a file with levels that is not of Kudu's arrays.
+  // Writes the indexes, the dictionary unless it is nullptr, the statistics unless they are empty,
+  // and the footer of a file of `num_values` rows, and makes the file visible. `num_entries`: only
+  // for a file with levels other than those of Kudu's arrays.
   absl::Status Finish(uint64_t num_values, const ByteWriter* dictionary,
                       const StatisticsBytes& statistics,
                       std::optional<uint64_t> num_entries = std::nullopt);
 
   const std::string& name() const { return sink_->name(); }
-  // Its encoding is the options' one; where that is kAuto, PLAIN before Finish, and then the one
-  // that the dictionary is of or, without a dictionary, that most bytes of blocks are of.
+  // The info's encoding is that of the options. With kAuto, the encoding is PLAIN before Finish.
+  // After Finish, it is the dictionary's encoding or, without a dictionary, the encoding of most of
+  // the blocks' bytes.
   const FileInfo& info() const { return info_; }
-  // What blocks were written, by encoding.
+  // Totals of the blocks written so far, by encoding.
   std::span<const EncodingTotals> encodings() const { return encodings_; }
   uint64_t bytes_written() const { return appender_ ? appender_->offset() + footer_bytes_ : 0; }
   size_t memory_usage_bytes() const;
 
  private:
-  // kOutOfRange if readers would refuse the header or the footer, by its size or by its message.
+  // kOutOfRange if readers would reject the header or the footer because of its size or its
+  // message.
   absl::Status CheckMetadata(std::string_view what, size_t size, std::string_view message,
                              const google::protobuf::Descriptor& type) const;
-  // kOutOfRange if readers would refuse the nodes of the indexes that were written so far.
+  // kOutOfRange if readers would reject the index nodes written so far.
   absl::Status CheckIndexSize() const;
-  // Whether blocks say which encoding was chosen for them.
+  // True if the encoding is chosen for each block.
   bool chooses() const { return options_.encoding == Encoding::kAuto; }
-  // block_size: bytes before compression.
+  // block_size: the block's size before compression, in bytes.
   void AddTotals(Encoding encoding, const BlockPointer& pointer, size_t block_size);
 
   std::unique_ptr<Sink> sink_;

@@ -16,7 +16,8 @@ namespace {
 
 using encodings::DataLoss;
 
-// To decode one is to copy it, which is not done for anything whose checksum fits by chance.
+// Decoding a dictionary copies it. Larger ones are not decoded while the checksum may match by
+// chance.
 constexpr size_t kMostUncertainDictionaryBytes = size_t{2} << 20;
 constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
 
@@ -32,7 +33,8 @@ absl::Status CheckRows(const FoundBlock& found, const ExpectedRows& expected) {
   return absl::OkStatus();
 }
 
-// What a block that is stored so has at most, or its stored bytes if they are more.
+// The uncompressed size that the block claims (if within the limit), or the stored size if that is
+// more.
 uint64_t UncompressedBytes(std::span<const uint8_t> stored, Compression compression,
                            size_t max_block_size_bytes) {
   if (compression == Compression::kNone || stored.size() < sizeof(uint32_t)) return stored.size();
@@ -40,7 +42,7 @@ uint64_t UncompressedBytes(std::span<const uint8_t> stored, Compression compress
   return size > max_block_size_bytes ? stored.size() : std::max<uint64_t>(size, stored.size());
 }
 
-// Reads the codes of a page (RLE_DICTIONARY): their width, then RLE-hybrid.
+// Reads all codes of a page (RLE_DICTIONARY): the bit width, then RLE-hybrid.
 absl::Status ReadPageCodes(std::span<const uint8_t> body, uint32_t count) {
   constexpr int kMaxWidth = 32;
   if (body.empty() || body[0] > kMaxWidth) return DataLoss("no page of codes");
@@ -54,7 +56,7 @@ absl::Status ReadPageCodes(std::span<const uint8_t> body, uint32_t count) {
   return absl::OkStatus();
 }
 
-// The same of Kudu's DICT: behind the mode a BIT_SHUFFLE block.
+// The same for Kudu's DICT: the mode, then a BIT_SHUFFLE block.
 absl::Status ReadBlockCodes(std::span<const uint8_t> block, uint32_t& count,
                             uint32_t& first_ordinal) {
   constexpr size_t kModeBytes = 4;
@@ -135,11 +137,11 @@ FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uin
       Fetch(*source, {.offset = 0, .size = pointer.size}, /*verify=*/false, max_judged_bytes_);
   if (!bytes.ok()) return found;
   found.size_bytes = bytes->size();
-  // Keys of either tree are keys of a value index.
+  // The keys of both trees are valid as keys of a value index.
   const auto node = IndexNode::Parse(*bytes, IndexKind::kValue, IndexKeyForm::kBytes, pointer,
                                      info().header_size_bytes);
-  // Where rows of any ordinal do, a node may be taken for some: far more is known of nodes. Not of
-  // those without entries, as which a block of PLAIN values may end.
+  // When any ordinal is acceptable, test for an index node first: its checks are stronger. A node
+  // without entries does not count, because a block of PLAIN values may end like one.
   if (!expected.exact && node.ok() && (*node)->num_entries() > 0) {
     found.kind = Kind::kIndexNode;
     return found;
@@ -211,11 +213,11 @@ absl::Status BlockJudge<T>::ReadAll(Cursor& cursor, std::span<const uint8_t> byt
     const auto batch = cursor.Next(encodings::kMaxBatchValues);
     status = batch.status();
     if constexpr (std::is_same_v<T, std::string_view>) {
-      // Values that share a prefix are more bytes than the block.
+      // Strings that share a prefix may have more bytes than the block.
       if (batch.ok()) rows_bytes_ += encodings::OwnBytes<T>(batch->values);
     }
   }
-  // Of records it is not known how many entries were decoded.
+  // It is not known how many entries of records were decoded, so all entries count.
   rows_bytes_ += form.has_levels() ? found.num_entries * (sizeof(T) + 2 * sizeof(uint16_t))
                                    : cursor.row() * sizeof(T);
   return status;

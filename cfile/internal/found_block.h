@@ -1,4 +1,4 @@
-// What a block of a file is whose index is lost, judged by its bytes.
+// Identifies a block of a file by its bytes. For files whose index is lost.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace cfile::internal {
 
 struct FoundBlock {
   enum class Kind : uint8_t {
-    kNone,  // none that the file could have here
+    kNone,  // not a block that the file could have here
     kData,
-    kCodes,  // data, all right as far as can be told without the dictionary that it needs
+    kCodes,  // data, valid as far as can be checked without the dictionary
     kIndexNode,
     kDictionary,
     kStatistics
@@ -27,7 +27,7 @@ struct FoundBlock {
   Kind kind = Kind::kNone;
   BlockPointer pointer;
   size_t size_bytes = 0;  // before compression
-  // Of data.
+  // For data only:
   Encoding encoding = Encoding::kPlain;
   uint64_t first_ordinal = 0;
   uint64_t num_rows = 0;
@@ -35,44 +35,46 @@ struct FoundBlock {
   uint64_t end_ordinal() const { return first_ordinal + num_rows; }
 };
 
-// What is known of a data block before it is looked at.
+// What is known about a data block before its bytes are decoded.
 struct ExpectedRows {
   uint64_t first_ordinal = 0;
-  bool exact = true;  // else it is that or a greater one
+  bool exact = true;  // false: the block may also begin at a greater ordinal
   uint64_t most_rows = 0xffffffff;
   uint64_t entries_before = 0;
 };
 
-// Decodes blocks of the file that `info` describes. Thread-compatible.
+// Identifies and decodes blocks of the file that `info` describes. Thread-compatible.
 template <typename T>
 class BlockJudge {
  public:
-  // `blocks_may_be_extended`: though `info` does not say so. Judge accepts blocks of up to
-  // `max_judged_bytes`, which may be more than `max_block_size_bytes`; the caller then decides.
+  // `blocks_may_be_extended`: blocks may be extended even if `info` does not say so. Judge accepts
+  // blocks of up to `max_judged_bytes`. If that exceeds `max_block_size_bytes`, the caller decides
+  // about larger blocks.
   BlockJudge(const FileInfo& info, bool blocks_may_be_extended, size_t max_block_size_bytes,
              size_t max_judged_bytes, size_t max_dictionary_values);
 
-  // The block at `pointer`, whose bytes are `stored`, its checksum (which is taken as right)
-  // included. `cost_bytes`: is set to how many bytes had to be looked at, decoded.
+  // Identifies the block at `pointer`. `stored`: all bytes of the block, including the checksum,
+  // which is assumed to be right. Sets `cost_bytes` to the number of bytes that were decoded.
   FoundBlock Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
                    const ExpectedRows& expected, uint64_t& cost_bytes);
 
-  // Reads the rows of a data block at `pointer`, checksum and all, and fills `found`. OK if they
-  // are the expected ones and all of them decode. kOutOfRange: the block is above a limit.
+  // Reads the rows of the data block at `pointer`, verifies its checksum and fills `found`. OK if
+  // the rows are the expected ones and all of them decode (or are kCodes). kOutOfRange: the block
+  // exceeds a limit.
   absl::Status Read(const Source& source, const BlockPointer& pointer, const ExpectedRows& expected,
                     FoundBlock& found);
 
-  // Calls append_rows(batch), or of a file with levels append_entries(batch), for all rows of a
-  // block that Read or Judge gave; returns the first error.
+  // Calls append_rows(batch) or, for a file with levels, append_entries(batch) for all rows of a
+  // block that Read or Judge returned. Returns the first error.
   template <typename AppendRows, typename AppendEntries>
   absl::Status ForEachBatch(const Source& source, const FoundBlock& found, AppendRows append_rows,
                             AppendEntries append_entries);
 
-  // The dictionary that blocks need, once it was found or set; null before.
+  // The dictionary of the blocks; null until it is found or set.
   const std::shared_ptr<const encodings::Dictionary>& dictionary() const { return dictionary_; }
   void SetDictionary(std::shared_ptr<const encodings::Dictionary> dictionary);
 
-  // The file as its blocks show it.
+  // The file's description, corrected by the blocks found.
   const FileInfo& info() const { return forms_.front(); }
 
  private:
@@ -88,17 +90,17 @@ class BlockJudge {
   absl::Status CheckCodes(std::span<const uint8_t> bytes, const FileInfo& form,
                           const ExpectedRows& expected, FoundBlock& found);
   bool IsDictionary(std::span<const uint8_t> bytes);
-  // Those of a file of which nothing is lost; of another one they cannot be checked.
+  // Only for a file that has lost no rows; otherwise statistics cannot be checked.
   bool IsStatistics(std::span<const uint8_t> bytes, const ExpectedRows& expected);
 
   const size_t max_block_size_bytes_;
   const size_t max_judged_bytes_;
   const size_t max_dictionary_values_;
-  // What the file may be: one that its first data block decides.
+  // Possible descriptions of the file. The first data block decides which one is right.
   std::vector<FileInfo> forms_;
   BlockBuffer buffer_;
-  uint64_t rows_bytes_ = 0;                 // that were decoded, of rows
-  std::optional<Encoding> codes_encoding_;  // of blocks that need a dictionary
+  uint64_t rows_bytes_ = 0;                 // bytes of rows that were decoded
+  std::optional<Encoding> codes_encoding_;  // of blocks that need the dictionary
   std::shared_ptr<const encodings::Dictionary> dictionary_;
   std::optional<BlockCursor<T>> rows_;
   std::optional<LevelBlockCursor<T>> records_;

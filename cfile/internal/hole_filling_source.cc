@@ -27,7 +27,7 @@ absl::Status HoleFillingSource::ReadAt(uint64_t offset, std::span<uint8_t> out) 
 
 absl::Status HoleFillingSource::ErrorIn(uint64_t begin, uint64_t end) const {
   const std::lock_guard lock(mutex_);
-  auto hole = holes_.lower_bound(end);  // begins behind the bytes
+  auto hole = holes_.lower_bound(end);  // the first hole after the bytes
   if (hole == holes_.begin()) return absl::OkStatus();
   --hole;
   return hole->second.end > begin ? hole->second.error : absl::OkStatus();

@@ -1,4 +1,4 @@
-// A source that cannot be read everywhere, such as a file on a failing disk.
+// Reads a source that is not readable everywhere, such as a file on a failing disk.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace cfile::internal {
 
-// The bytes of another source. A read of it that fails is done again page by page; pages that
-// cannot be read are zeros and are not tried again. Thread-safe. Memory: about 80 bytes for each
-// run of such pages, and each error once as long as it is the same one.
+// Returns the bytes of another source. A failed read is repeated page by page. Unreadable pages are
+// returned as zeros and are not read again. Thread-safe. Memory: about 80 bytes for each run of
+// unreadable pages, and one copy of each error (equal errors in succession share one).
 class HoleFillingSource final : public Source {
  public:
   explicit HoleFillingSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
 
   const std::string& name() const override { return source_->name(); }
   uint64_t size() const override { return source_->size(); }
-  // Does not fail.
+  // Never fails.
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override;
   std::span<const uint8_t> InMemory() const override { return source_->InMemory(); }
   void WillRead(uint64_t offset, uint64_t size) const override { source_->WillRead(offset, size); }
 
-  // Why bytes from `begin` to `end` are zeros here that are not so in the source; OK if all that
-  // were read could be.
+  // Why bytes from `begin` to `end` were returned as zeros. OK if all bytes that were read there
+  // are real.
   absl::Status ErrorIn(uint64_t begin, uint64_t end) const;
   absl::Status ErrorIn(const BlockPointer& block) const {
     return ErrorIn(block.offset, block.end());
@@ -47,7 +47,7 @@ class HoleFillingSource final : public Source {
 
   const std::shared_ptr<const Source> source_;
   mutable std::mutex mutex_;
-  mutable std::map<uint64_t, Hole> holes_;  // by begin, none touches another; guarded by mutex_
+  mutable std::map<uint64_t, Hole> holes_;  // by begin; holes do not touch; guarded by mutex_
   mutable absl::Status last_error_;         // guarded by mutex_
 };
 

@@ -17,7 +17,7 @@ using encodings::DataLoss;
 using encodings::KeyHeads;
 
 constexpr size_t kOrdinalKeyBytes = 4;
-// No block takes less of a file.
+// The fewest bytes that a block takes in a file.
 constexpr uint64_t kLeastBlockBytes = 4;
 
 uint64_t OrdinalOf(std::string_view key) {
@@ -70,7 +70,7 @@ absl::Status AboveIndexRoom(size_t needed, size_t room) {
 
 namespace {
 
-// Of what is beside its place and its key.
+// Memory of an entry besides its pointer and its key.
 size_t BytesOfEntry(bool leaf) {
   return leaf ? sizeof(std::atomic<bool>) + sizeof(SeekIndexSlot)
               : sizeof(std::atomic<const IndexNode*>);
@@ -105,7 +105,7 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(
                     " bytes");
   }
   const auto num_entries = static_cast<uint32_t>(trailer.num_entries());
-  // Nothing is allocated for entries that the file has no blocks for.
+  // Do not allocate memory for more entries than there can be blocks before the node.
   const uint64_t room = pointer.offset - std::min(pointer.offset, first_block_offset);
   if (num_entries > room / kLeastBlockBytes) {
     return DataLoss("the index node claims ", num_entries, " entries for the ", room,
@@ -208,12 +208,12 @@ size_t IndexNode::memory_usage_bytes() const {
 
 size_t IndexNode::MostMemoryBytes(IndexKind kind, bool leaf, size_t num_entries,
                                   size_t key_bytes) {
-  // Strings have a capacity even where they are empty.
+  // Strings have a capacity even if they are empty.
   constexpr size_t kShortStrings = 64;
   const size_t bytes = sizeof(IndexNode) + kShortStrings +
                        num_entries * (BytesOfEntry(leaf) + sizeof(BlockPointer));
   if (kind == IndexKind::kPositional) return bytes + num_entries * sizeof(uint64_t);
-  // The keys' buffer grows by doubling; the heads keep at most one key more.
+  // The keys' buffer grows by doubling. KeyHeads keeps a prefix of at most one key's length.
   return bytes + (num_entries + 1) * sizeof(uint32_t) + 3 * key_bytes +
          encodings::KeyHeads::MostBytesOfHeads(num_entries);
 }

@@ -1,4 +1,4 @@
-// One node of an index tree, built and parsed (cfile/FORMAT.md, Index nodes).
+// Builds and parses one node of an index tree (cfile/FORMAT.md, Index nodes).
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace cfile::internal {
 
 // How the keys of a tree's nodes are stored.
 enum class IndexKeyForm : uint8_t {
-  kBytes,         // behind a vint length: value keys, and ordinals as 4 bytes big-endian
+  kBytes,         // after a vint length: value keys, and ordinals as 4 bytes big-endian
   kVint64Ordinal  // positional keys of a version-1 file
 };
 
@@ -30,17 +30,17 @@ class IndexNodeBuilder {
  public:
   explicit IndexNodeBuilder(IndexKeyForm form) : form_(form) {}
 
-  // `key`: the stored form: bytes, or for kVint64Ordinal the 4 bytes big-endian that it is made of.
+  // `key`: the stored bytes; for kVint64Ordinal, the OrdinalKey of the ordinal.
   void Add(std::string_view key, const BlockPointer& pointer);
 
   size_t num_entries() const { return offsets_.size(); }
   size_t key_bytes() const { return key_bytes_; }
-  // What Kudu's writer compares with the block size.
+  // The size that Kudu's writer compares with the block size.
   size_t estimated_size_bytes() const { return entries_.size() + 4 * offsets_.size() + 16; }
   size_t memory_usage_bytes() const { return entries_.capacity() + 4 * offsets_.capacity(); }
   const std::string& first_key() const { return first_key_; }
 
-  // Appends the node to `out` and begins anew.
+  // Appends the node to `out` and resets the builder.
   void Finish(bool leaf, encodings::ByteWriter& out);
 
  private:
@@ -54,28 +54,31 @@ class IndexNodeBuilder {
 // The 4 bytes big-endian of an ordinal.
 std::string OrdinalKey(uint64_t ordinal);
 
-// kOutOfRange: a node needs `needed` bytes of memory, and `room` bytes are left of
-// ReaderOptions::max_index_size_bytes.
+// Returns kOutOfRange: a node needs `needed` bytes of memory, but only `room` bytes of
+// ReaderOptions::max_index_size_bytes are left.
 absl::Status AboveIndexRoom(size_t needed, size_t room);
 
-// A parsed node, checked so that searches need no further checks. Shared by cursors; immutable but
-// for what is filled in once: its children and which blocks' checksums were verified.
+// A parsed node. Parse has checked it, so searches need no further checks. Shared by cursors.
+// Immutable, except for parts that are filled in once: children, seek indexes, and which blocks'
+// checksums were verified.
 class IndexNode {
  public:
-  // Parses the node at `pointer`, whose bytes are `bytes`. No `form`: this is the root of a
-  // version-1 positional index, whose first ordinal, always 0, tells it. kDataLoss: malformed, its
-  // entries are out of order, or they do not point to places one after the other between
-  // `first_block_offset` and the node itself. kOutOfRange: the node takes more memory than
-  // `memory_room`; the number of its entries tells that before the memory is taken. (A file is
-  // written from front to back, so each subtree has a range of the file for itself: no two entries
-  // share a child, and a walk of the tree takes no more time than the file has bytes.)
+  // Parses `bytes`, the node at `pointer`. Without `form`, the form is inferred from the root's
+  // first key, which is always ordinal 0: this is for the root of a version-1 positional index.
+  //
+  // kDataLoss: the node is malformed, its entries are out of order, or their blocks do not follow
+  // each other between `first_block_offset` and the node itself. kOutOfRange: the entries need more
+  // than `memory_room` bytes; this is checked before memory is allocated.
+  //
+  // A file is written from front to back, so each subtree has its own range of the file. Therefore
+  // no two entries share a child, and the time to walk the tree is limited by the file's size.
   static absl::StatusOr<std::unique_ptr<IndexNode>> Parse(
       std::span<const uint8_t> bytes, IndexKind kind, std::optional<IndexKeyForm> form,
       const BlockPointer& pointer, uint64_t first_block_offset, size_t memory_room = SIZE_MAX);
   ~IndexNode();
 
   const BlockPointer& pointer() const { return pointer_; }
-  // Where in the file the subtree of entry i may begin.
+  // The earliest offset in the file at which the subtree of entry i may begin.
   uint64_t subtree_begin(uint32_t i) const {
     return i == 0 ? first_block_offset_ : pointers_[i - 1].end();
   }
@@ -83,33 +86,34 @@ class IndexNode {
   bool leaf() const { return leaf_; }
   uint32_t num_entries() const { return static_cast<uint32_t>(pointers_.size()); }
   const BlockPointer& entry_pointer(uint32_t i) const { return pointers_[i]; }
-  uint64_t ordinal(uint32_t i) const { return ordinals_[i]; }  // positional
-  std::string_view key(uint32_t i) const {                     // value
+  uint64_t ordinal(uint32_t i) const { return ordinals_[i]; }  // positional index only
+  std::string_view key(uint32_t i) const {                     // value index only
     return std::string_view(key_bytes_)
         .substr(key_offsets_[i], key_offsets_[i + 1] - key_offsets_[i]);
   }
 
-  // Of this node, without its children.
+  // Memory of this node, without its children.
   size_t memory_usage_bytes() const;
-  // The most that memory_usage_bytes() may be of a node of so many entries whose keys (0 for
-  // ordinals) have so many bytes in all.
+  // The largest possible memory_usage_bytes() of a node with `num_entries` entries whose keys have
+  // `key_bytes` bytes in total (0 for ordinals).
   static size_t MostMemoryBytes(IndexKind kind, bool leaf, size_t num_entries, size_t key_bytes);
 
-  // The last entry whose ordinal is <= `ordinal`, or whose key is < `key`; 0 if there is none.
+  // Returns the last entry whose ordinal is <= `ordinal`, or whose key is < `key`; 0 if there is
+  // none.
   // Precondition: num_entries() > 0.
   uint32_t FindOrdinal(uint64_t ordinal) const;
   uint32_t FindKey(std::string_view key) const;
 
-  // The child that was handed to SetChild for entry i, or nullptr. Thread-safe.
+  // The child that SetChild stored for entry i, or nullptr. Thread-safe.
   const IndexNode* child(uint32_t i) const { return children_[i].load(std::memory_order_acquire); }
-  // Keeps `child` for entry i, unless another thread was first; returns the one that is kept.
+  // Stores `child` for entry i unless another thread has stored one. Returns the stored child.
   // Thread-safe.
   const IndexNode* SetChild(uint32_t i, std::unique_ptr<IndexNode> child) const;
 
-  // For the seek index of entry i's block. Thread-safe.
+  // The place for the seek index of entry i's block. Thread-safe.
   SeekIndexSlot& seek_index(uint32_t i) const { return seek_indexes_[i]; }
 
-  // Whether the checksum of entry i's block was found right before. Thread-safe.
+  // True if the checksum of entry i's block was verified before. Thread-safe.
   bool verified(uint32_t i) const { return verified_[i].load(std::memory_order_relaxed); }
   void SetVerified(uint32_t i) const { verified_[i].store(true, std::memory_order_relaxed); }
 
@@ -123,7 +127,7 @@ class IndexNode {
   bool leaf_ = true;
   std::vector<BlockPointer> pointers_;
   std::vector<uint64_t> ordinals_;  // positional
-  // Value keys: back to back with their offsets.
+  // Value keys, back to back, and their offsets.
   std::string key_bytes_;
   std::vector<uint32_t> key_offsets_;
   encodings::KeyHeads key_heads_;

@@ -8,7 +8,7 @@
 namespace cfile::internal {
 namespace {
 
-// What an entry takes of a node beside its key, at most: the key's length, a pointer and a place.
+// The most bytes of an entry in a node besides its key: the key's length, a pointer and an offset.
 constexpr size_t kEntryBytes = 5 + 10 + 5 + 4;
 
 }  // namespace
@@ -31,7 +31,8 @@ absl::Status IndexTreeWriter::Spill(size_t level, BlockAppender& appender) {
 }
 
 absl::Status IndexTreeWriter::MakeRoom(std::string_view key, BlockAppender& appender) {
-  // The key goes into each level up to the first whose node in hand has entries already.
+  // The key becomes the first key of each empty node and so enters the level above too, up to the
+  // first level whose pending node has entries.
   for (size_t level = 0; level < levels_.size(); ++level) {
     const IndexNodeBuilder& node = levels_[level];
     if (node.num_entries() == 0) continue;
@@ -53,7 +54,7 @@ absl::StatusOr<BlockPointer> IndexTreeWriter::WriteNode(size_t level, BlockAppen
 
 absl::StatusOr<BlockPointer> IndexTreeWriter::Finish(BlockAppender& appender) {
   if (levels_.empty()) levels_.emplace_back(form_);
-  // A spill may add a level, so the end is looked at anew each time.
+  // A spill may add a level, so the number of levels is read again each time.
   for (size_t level = 0; level + 1 < levels_.size(); ++level) {
     if (levels_[level].num_entries() > 0) CFILE_RETURN_IF_ERROR(Spill(level, appender));
   }
@@ -67,12 +68,12 @@ size_t IndexTreeWriter::memory_usage_bytes() const {
 }
 
 absl::Status CheckIndexDepth(const FileReader& file, size_t depth) {
-  constexpr size_t kDeepest = 1000;  // walks go as deep on the stack
+  constexpr size_t kDeepest = 1000;  // walks recurse this deep
   const size_t limit = std::min(file.options().max_index_depth, kDeepest);
   if (depth < limit) return absl::OkStatus();
   if (limit == kDeepest) {
     return encodings::DataLoss(file.source().name(), ": an index of ", depth + 1,
-                               " levels is deeper than any, ", kDeepest);
+                               " levels, expected at most ", kDeepest);
   }
   return encodings::OutOfRange(file.source().name(), ": an index of ", depth + 1, " levels is ",
                                encodings::AboveLimit(limit, "max_index_depth"));

@@ -1,4 +1,4 @@
-// The B-trees over data blocks: grown while blocks are written, descended when they are sought
+// The B-trees over data blocks: built while blocks are written, searched to find blocks
 // (cfile/FORMAT.md, Index trees).
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace cfile::internal {
 
-// kOutOfRange if an index of `file` may not have a node at `depth` (0: the root); kDataLoss if none
-// may.
+// kOutOfRange if an index of `file` may not have a node at `depth` (0: the root); kDataLoss if no
+// index may.
 absl::Status CheckIndexDepth(const FileReader& file, size_t depth);
 
-// Builds one tree: a node that is full is written there and then, and its first key goes into the
-// level above. Holds one node per level. Thread-compatible.
+// Builds one tree. Writes a node as soon as it is full and adds the node's first key to the level
+// above. Holds one node per level. Thread-compatible.
 class IndexTreeWriter {
  public:
   IndexTreeWriter(IndexKind kind, IndexKeyForm form, size_t block_size_bytes,
@@ -29,26 +29,27 @@ class IndexTreeWriter {
         block_size_bytes_(std::min(block_size_bytes, max_block_size_bytes / 2)),
         max_block_size_bytes_(max_block_size_bytes) {}
 
-  // Call before the next data block is written (a subtree is one range of the file), with its key.
-  // Writes the nodes in hand that are too large for a key that is so long.
+  // Call before the next data block is written, with the block's key. Writes those pending nodes
+  // that this key would make too large. (They have to be written first, because a subtree is one
+  // range of the file.)
   absl::Status MakeRoom(std::string_view key, BlockAppender& appender);
   // Adds the entry of the next data block.
   absl::Status Add(std::string_view key, const BlockPointer& pointer, BlockAppender& appender) {
     return AddAt(0, key, pointer, appender);
   }
 
-  // Writes what is pending and returns the root's place. A tree of no entries has a root of no
-  // entries.
+  // Writes the pending nodes and returns the root's place. A tree without entries has a root
+  // without entries.
   absl::StatusOr<BlockPointer> Finish(BlockAppender& appender);
 
   size_t memory_usage_bytes() const;
-  // At most what a reader takes for the nodes written so far.
+  // The most memory that a reader needs for the nodes written so far.
   size_t reader_memory_bytes() const { return reader_memory_bytes_; }
 
  private:
   absl::Status AddAt(size_t level, std::string_view key, const BlockPointer& pointer,
                      BlockAppender& appender);
-  // Writes the node in hand of a level, and adds its entry to the level above.
+  // Writes the pending node of a level and adds its entry to the level above.
   absl::Status Spill(size_t level, BlockAppender& appender);
   absl::StatusOr<BlockPointer> WriteNode(size_t level, BlockAppender& appender);
 
@@ -68,17 +69,17 @@ class IndexPath {
   IndexPath() = default;
   IndexPath(FileReader* file, IndexKind kind) : file_(file), kind_(kind) {}
 
-  // Goes to the last data block whose first ordinal is <= `ordinal`, or whose key is < `key`; to
-  // the first if there is none. Afterwards valid() is false only if the tree has no entries.
+  // Goes to the last data block whose first ordinal is <= `ordinal`, or whose key is < `key`, or to
+  // the first block if there is none. Afterwards valid() is false only if the tree has no entries.
   absl::Status SeekToOrdinal(uint64_t ordinal);
   absl::Status SeekToKey(std::string_view key);
 
-  // Goes to the next data block; valid() is false after the last. After an error the path is where
-  // it was. Precondition: valid().
+  // Goes to the next data block; after the last one, valid() is false. An error leaves the path
+  // unchanged. Precondition: valid().
   absl::Status Next();
 
   bool valid() const { return !steps_.empty(); }
-  // No data block follows. Precondition: valid().
+  // True if no data block follows. Precondition: valid().
   bool at_last() const;
 
   // The leaf and its entry. Precondition: valid().
@@ -86,7 +87,7 @@ class IndexPath {
   uint32_t entry() const { return steps_.back().entry; }
   const BlockPointer& pointer() const { return leaf().entry_pointer(entry()); }
 
-  // What tells one place in the tree from another.
+  // Identifies a place in the tree.
   struct LeafEntry {
     const IndexNode* leaf = nullptr;
     uint32_t entry = 0;
@@ -107,7 +108,7 @@ class IndexPath {
   FileReader* file_ = nullptr;
   IndexKind kind_ = IndexKind::kPositional;
   std::vector<Step> steps_;   // root first
-  std::vector<Step> before_;  // of Next: steps_ as they were
+  std::vector<Step> before_;  // in Next: the steps at its begin
 };
 
 }  // namespace cfile::internal

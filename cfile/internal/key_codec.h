@@ -13,9 +13,9 @@
 
 namespace cfile::internal {
 
-// Appends the memcmp form of `value`: integers big-endian, signed ones with the sign bit flipped;
-// floats likewise, negative ones with all bits flipped; bool one byte; strings and bytes as they
-// are.
+// Appends the memcmp form of `value`: integers big-endian, signed integers with the sign bit
+// flipped; floats big-endian, with the sign bit flipped, or all bits if negative; bool as one byte;
+// strings and bytes unchanged.
 template <typename T>
 void AppendKey(const T& value, std::string& out) {
   if constexpr (encodings::kIsBytes<T>) {
@@ -36,7 +36,8 @@ void AppendKey(const T& value, std::string& out) {
   }
 }
 
-// The reverse, of bytes that are one key: false if they are not. T of bytes gives a std::string.
+// Parses a key in memcmp form. False if `key` is not the key of a value of T. If T is a string,
+// Value is std::string.
 template <typename T, typename Value>
 bool ParseKey(std::string_view key, Value& value) {
   if constexpr (encodings::kIsBytes<T>) {
@@ -63,8 +64,8 @@ bool ParseKey(std::string_view key, Value& value) {
   }
 }
 
-// How much of `first`, the first key of a block, the index keeps: enough to be greater than
-// `previous_last`, the last key of the block before it, or all of it if the two are equal.
+// How many bytes of `first`, the first key of a block, the index keeps: enough to be greater than
+// `previous_last`, the last key of the previous block, or all bytes if the two keys are equal.
 // Precondition: previous_last <= first.
 size_t SeparatingLength(std::string_view previous_last, std::string_view first);
 

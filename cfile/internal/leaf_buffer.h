@@ -1,4 +1,4 @@
-// The entries of one leaf, gathered before they are handed to its file.
+// Gathers the entries of one leaf before they are written to the leaf's file.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,15 @@ class LeafBuffer {
   static std::unique_ptr<LeafBuffer> Create(const RecordNode& leaf);
   virtual ~LeafBuffer() = default;
 
-  // An entry without a value. Precondition: definition < the leaf's maximum.
+  // Appends an entry without a value. Precondition: definition < the leaf's maximum.
   void AppendNull(uint16_t repetition, uint16_t definition) {
     AppendLevels(repetition, definition);
   }
-  // An entry that has one. False, and nothing appended: the leaf holds another type.
+  // Appends an entry with a value. Returns false, and appends nothing, if the leaf has another
+  // type.
   virtual bool AppendValue(uint16_t repetition, const RecordValue& value) = 0;
 
-  // One per entry; none where the leaf's maximum is 0.
+  // One level per entry; empty if the leaf's maximum is 0.
   std::span<const uint16_t> repetition() const { return repetition_; }
   std::span<const uint16_t> definition() const { return definition_; }
 
@@ -70,7 +71,7 @@ class TypedLeafBuffer final : public LeafBuffer {
     return true;
   }
 
-  // Those of the entries that have one. Valid until the next change.
+  // The values of all entries that have one. Valid until the next change.
   std::span<const T> values() {
     if constexpr (encodings::kIsBytes<T>) {
       views_.clear();
@@ -93,10 +94,10 @@ class TypedLeafBuffer final : public LeafBuffer {
   }
 
  private:
-  encodings::ByteWriter values_;  // of T, back to back; of strings instead:
+  encodings::ByteWriter values_;  // values of T, back to back; strings use instead:
   std::vector<size_t> sizes_;
   encodings::ByteWriter text_;
-  std::vector<std::string_view> views_;  // what values() returns
+  std::vector<std::string_view> views_;  // the result of values()
 };
 
 inline std::unique_ptr<LeafBuffer> LeafBuffer::Create(const RecordNode& leaf) {

@@ -25,7 +25,7 @@ class Walk {
   LeafEntries& found() { return found_; }
 
  private:
-  // `node`: that at `pointer`, if it can be read.
+  // `node`: the node at `pointer`, or the reason why it cannot be read.
   void Visit(const BlockPointer& pointer, size_t depth,
              const absl::StatusOr<const IndexNode*>& node) {
     absl::Status status = check_(pointer);
@@ -63,7 +63,7 @@ LeafEntries ReadLeafEntries(FileReader& file,
   LeafEntries value = std::move(Walk(file, IndexKind::kValue, check, lose).found());
   if (positional.whole) return positional;
   if (value.whole) return value;
-  // Of those that both know the ordinals are known.
+  // If both indexes have an entry for a block, keep the positional one, which has the ordinal.
   std::vector<LeafEntry>& entries = positional.entries;
   entries.insert(entries.end(), value.entries.begin(), value.entries.end());
   std::stable_sort(entries.begin(), entries.end(), [](const LeafEntry& a, const LeafEntry& b) {

@@ -1,4 +1,4 @@
-// The data blocks of a file of whose indexes a part may be lost.
+// Lists the data blocks of a file whose indexes may be damaged.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@ namespace cfile::internal {
 
 struct LeafEntry {
   BlockPointer pointer;
-  std::optional<uint64_t> first_ordinal;  // where a positional index says it
+  std::optional<uint64_t> first_ordinal;  // known from a positional index only
 };
 
 struct LeafEntries {
   std::vector<LeafEntry> entries;  // in file order
-  // They are all that the file has: those of an index of which nothing is lost.
+  // True if `entries` are all blocks of the file, because they come from an undamaged index.
   bool whole = false;
 };
 
-// A node that cannot be used, and why.
+// Called with a node that cannot be used, and the reason.
 using LoseNode = std::function<void(const BlockPointer& node, const absl::Status& status)>;
 
-// What the leaves of an index of `file` point to that is whole; where none is, what the rest of
-// both knows together. Calls `lose` for each node of either index that `check` or `file` says is
-// damaged. `check`: what is known of a node's bytes, besides what `file` finds. Memory: 32 bytes
-// for each block, twice that while two damaged indexes are put together.
+// Returns the data blocks that the leaves of an undamaged index of `file` point to. If no index is
+// undamaged, combines the undamaged parts of both. Calls `lose` for each node of either index that
+// `check` or `file` finds damaged. `check`: an additional check of a node, by its place. Memory: 32
+// bytes for each block, and twice that while two damaged indexes are combined.
 LeafEntries ReadLeafEntries(FileReader& file,
                             const std::function<absl::Status(const BlockPointer&)>& check,
                             const LoseNode& lose);

@@ -20,14 +20,14 @@ using encodings::LevelWidth;
 constexpr int kLengthWidth = 16;  // of an array
 constexpr uint16_t kMaxLength = std::numeric_limits<uint16_t>::max();
 
-// The definition levels of arrays.
+// The definition level of an empty array.
 uint16_t EmptyArray(const LevelLimits& limits) {
   return static_cast<uint16_t>(limits.max_definition - 2);
 }
 
 absl::Status CheckLevels(std::string_view kind, const uint16_t* levels, size_t count,
                          uint16_t max) {
-  // Those that the width cannot exceed need no look.
+  // Nothing to check if the bit width cannot express a larger level.
   if (max == (1u << LevelWidth(max)) - 1) return absl::OkStatus();
   uint16_t highest = 0;
   for (size_t i = 0; i < count; ++i) highest = std::max(highest, levels[i]);
@@ -37,7 +37,7 @@ absl::Status CheckLevels(std::string_view kind, const uint16_t* levels, size_t c
 
 }  // namespace
 
-// Sums of 16 bits, eight of which the compiler makes at a time.
+// Uses 16-bit sums, of which the compiler can compute eight at a time.
 size_t CountLevels(const uint16_t* levels, size_t count, uint16_t wanted) {
   size_t total = 0;
   while (count > 0) {
@@ -128,8 +128,8 @@ void LevelEncoder::Finish(uint32_t num_entries, uint32_t num_records, ByteWriter
 
 namespace {
 
-// Arrays tell their elements; the entries are these and one for each array without any. Reads all
-// lengths.
+// Counts the entries of arrays: one for each element, and one for each array without elements.
+// Reads all lengths.
 absl::Status CountEntries(uint32_t num_elements, LevelBlock& block) {
   encodings::RleHybridReader lengths(block.repetition, kLengthWidth);
   uint16_t buffer[1024];

@@ -1,6 +1,6 @@
-// What stands before the values of a block of records: repetition and definition levels, or, of
-// Kudu's arrays, two bitmaps and the arrays' lengths (cfile/FORMAT.md, Blocks of levels and Blocks
-// of arrays). Either way entries go in and come out, as cfile/levels.h has them.
+// The part of a block of records before the values: repetition and definition levels or, for Kudu's
+// arrays, two bitmaps and the lengths of the arrays (cfile/FORMAT.md, Blocks of levels and Blocks
+// of arrays). In both cases the interface consists of entries as in cfile/levels.h.
 #pragma once
 
 #include <cstddef>
@@ -19,27 +19,27 @@
 
 namespace cfile::internal {
 
-// How many of `count` levels are `wanted`.
+// Returns how many of `count` levels are equal to `wanted`.
 size_t CountLevels(const uint16_t* levels, size_t count, uint16_t wanted);
 
-// Collects the levels of one block after the other. Thread-compatible.
+// Collects the levels of one block at a time. Thread-compatible.
 class LevelEncoder {
  public:
-  // kudu_exact: runs begin and end where Kudu's writer has them.
+  // kudu_exact: runs begin and end where those of Kudu's writer do.
   LevelEncoder(const LevelLimits& limits, bool kudu_exact);
 
-  // `count` further entries. Either pointer is not looked at where its maximum is 0. Precondition:
-  // no level is above its maximum; the first entry of a block begins a record. An array that cannot
-  // be is kInvalidArgument or kOutOfRange; the message begins with the entry, counted from
-  // `first_entry` on.
+  // Adds `count` entries. `repetition` or `definition` is ignored if its maximum is 0.
+  // Preconditions: no level exceeds its maximum; the first entry of a block begins a record. For
+  // Kudu's arrays, kInvalidArgument or kOutOfRange if there can be no such array; the message
+  // begins with the entry's number, counted from `first_entry`.
   absl::Status Add(const uint16_t* repetition, const uint16_t* definition, size_t count,
                    uint64_t first_entry);
 
-  // Bytes so far, about.
+  // Approximate bytes so far.
   size_t size_bytes() const;
 
-  // Appends the block's part with its `num_entries` entries of `num_records` records, which ends
-  // the last of them, and begins anew.
+  // Ends the last record, appends the levels of the block's `num_entries` entries and `num_records`
+  // records, and resets the encoder for the next block.
   void Finish(uint32_t num_entries, uint32_t num_records, encodings::ByteWriter& out);
 
  private:
@@ -48,31 +48,31 @@ class LevelEncoder {
   void EndArray();
 
   const LevelLimits limits_;
-  // Of arrays: the elements' lengths and validity.
+  // For arrays: the lengths of the arrays and the validity of the elements.
   encodings::RleHybridEncoder repetition_;
   encodings::RleHybridEncoder definition_;
-  // Of arrays alone.
+  // The remaining members are used for arrays only. arrays_: the validity of the arrays.
   encodings::ValidityEncoder arrays_;
   uint32_t num_elements_ = 0;
-  bool in_array_ = false;  // an array is begun
-  bool has_room_ = false;  // it is neither null nor empty
-  uint16_t length_ = 0;    // its elements so far
+  bool in_array_ = false;  // an array has begun
+  bool has_room_ = false;  // the array is neither null nor empty
+  uint16_t length_ = 0;    // elements of the array so far
 };
 
-// A block of records taken apart. Spans point into its bytes.
+// The parts of a block of records. Spans point into the block's bytes.
 struct LevelBlock {
   uint32_t num_entries = 0;
   uint32_t num_records = 0;
-  // RLE-hybrid. Of arrays: their lengths, and the elements' validity.
+  // RLE-hybrid. For arrays: the lengths of the arrays, and the validity of the elements.
   std::span<const uint8_t> repetition;
   std::span<const uint8_t> definition;
-  std::span<const uint8_t> arrays;  // of arrays alone: their validity
+  std::span<const uint8_t> arrays;  // for arrays only: the validity of the arrays
   DataBlock values;
 };
 
-// Takes apart a block of the file that `info` describes. Of a flat file without nulls the block's
-// values alone tell their number: num_entries and num_records are then 0. kDataLoss: lengths do not
-// fit, or counts are beyond those of the footer.
+// Splits a block of the file that `info` describes into its parts. In a flat file without nulls
+// only the values know their number, so num_entries and num_records are 0. kDataLoss: a length does
+// not fit, or a count exceeds that of the footer.
 absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const FileInfo& info);
 
 // Reads the levels of one block from front to end. Thread-compatible.
@@ -81,9 +81,9 @@ class LevelDecoder {
   // Precondition: `block` is of a file with these limits, and its bytes stay valid.
   void Open(const LevelBlock& block, const LevelLimits& limits);
 
-  // Writes the levels of the next `count` entries; either pointer is not looked at where its
-  // maximum is 0. kDataLoss: a level is above its maximum, or is not there, or arrays do not fit
-  // their elements. Precondition: no more than the block's entries.
+  // Writes the levels of the next `count` entries. `repetition` or `definition` is ignored if its
+  // maximum is 0. kDataLoss: a level exceeds its maximum or is missing, or the arrays do not match
+  // their elements. Precondition: the block has at least `count` further entries.
   absl::Status Read(uint16_t* repetition, uint16_t* definition, size_t count);
 
  private:
@@ -93,7 +93,7 @@ class LevelDecoder {
   encodings::RleHybridReader repetition_;
   encodings::RleHybridReader definition_;
   encodings::RleHybridReader arrays_;
-  uint32_t elements_left_ = 0;  // of the array in hand
+  uint32_t elements_left_ = 0;  // of the current array
 };
 
 }  // namespace cfile::internal

@@ -12,11 +12,11 @@ namespace {
 using encodings::DataLoss;
 using encodings::kMaxBatchValues;
 
-// Entries that are decoded at a time, as long as no record is longer: they stay in the cache.
+// Entries that are decoded at a time, unless a record is longer. This many fit the CPU's cache.
 constexpr size_t kWindowEntries = 8192;
-// One more than a batch takes, so that it is known whether a record ends with the batch.
+// One more than a batch, to see whether a record ends with the batch.
 constexpr size_t kMaxWindowEntries = kMaxBatchValues + 1;
-// Levels that are counted before the count is looked at.
+// Levels that are counted in one step.
 constexpr size_t kStride = 64;
 
 }  // namespace
@@ -82,8 +82,9 @@ absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
       cut += records;
       break;
     }
-    // Where the record number max_records begins, or the last one that begins in the window.
-    size_t stride = begin_;  // the last one with a beginning in it
+    // Find where record number max_records begins, or else the last record that begins in the
+    // window.
+    size_t stride = begin_;  // the last stride in which a record begins
     for (size_t i = begin_ + 1; i < end_ && records < max_records;) {
       const size_t count = std::min(kStride, end_ - i);
       size_t begun = CountLevels(repetition_.data() + i, count, 0);
@@ -112,7 +113,8 @@ absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
     }
     CFILE_RETURN_IF_ERROR(Fill());
   }
-  // A last record that is too long for a batch by one entry is given in two parts as well.
+  // The window may have one entry more than a batch. A last record that needs this entry is left
+  // for the next batch or, if it is the only one, split.
   if (cut - begin_ > kMaxBatchValues) {
     cut = LastBegin(begin_, begin_ + kMaxBatchValues + 1);
     records = cut == begin_ ? 0 : records - 1;
@@ -122,7 +124,7 @@ absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
 }
 
 LevelWindow::Extent LevelWindow::Cut(size_t values) const {
-  size_t end = begin_ + values;  // before the first value that is too many
+  size_t end = begin_ + values;  // the first value that is too many
   if (limits_.max_definition > 0) {
     for (size_t i = begin_, left = values;; ++i) {
       if (definition_[i] != limits_.max_definition || left-- > 0) continue;
@@ -190,7 +192,7 @@ absl::Status LevelBlockCursor<T>::SeekToRow(uint32_t row) {
   return absl::OkStatus();
 }
 
-// The counts of the block agree with what was read.
+// Compares the counts of the block with what was read so far.
 template <typename T>
 absl::Status LevelBlockCursor<T>::CheckCounts() const {
   const bool at_end = window_.at_end();
@@ -213,7 +215,7 @@ absl::StatusOr<LevelBatch<T>> LevelBlockCursor<T>::Next(size_t max_records) {
     return DataLoss("the levels have more values than the block, which has ", num_present());
   }
   if (extent.values > 0) {
-    // Behind a batch that was cut the values are not where the entries are.
+    // After a batch was cut, the values are ahead of the entries.
     CFILE_RETURN_IF_ERROR(values_.SeekToRow(window_.value()));
     CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.Next(extent.values));
     if (batch.size() < extent.values) extent = window_.Cut(batch.size());

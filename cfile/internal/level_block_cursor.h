@@ -1,4 +1,4 @@
-// A position inside one block of records: levels and values brought together.
+// A position inside one block of records. Combines the levels with the values.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 
 namespace cfile::internal {
 
-// Walks over the entries of a block without their values: finds where records end. The part of
-// LevelBlockCursor that no type of values changes. Thread-compatible.
+// Walks over the entries of a block without their values and finds where records end. The part of
+// LevelBlockCursor that does not depend on the type of the values. Thread-compatible.
 class LevelWindow {
  public:
-  // So many entries that follow each other, the records that end in them, and the values they hold.
+  // A number of successive entries, the records that end in them, and the values in them.
   struct Extent {
     size_t entries = 0;
     size_t records = 0;
@@ -32,26 +32,26 @@ class LevelWindow {
   // Begins at the front of `block`. Its bytes must stay valid.
   void Open(const LevelBlock& block, const LevelLimits& limits);
 
-  // The entries in front of the position: of whole records, at most `max_records` of them, or else
-  // of the front part of one that is longer than a batch. Empty at the block's end.
+  // Returns the extent of the next entries: whole records, at most `max_records` of them, or the
+  // front part of one record that is longer than a batch. Empty at the block's end. Does not move.
   absl::StatusOr<Extent> Look(size_t max_records);
-  // The longest front part of what Look gave last that holds at most `values` values: whole records
-  // if there is one. Precondition: that holds more values.
+  // Returns the longest front part of the last result of Look that has at most `values` values:
+  // whole records if at least one fits. Precondition: the last result has more values.
   Extent Cut(size_t values) const;
-  // Moves past entries that were looked at.
+  // Moves past entries that Look or Cut returned.
   void Pass(const Extent& extent);
 
-  // Of the entries in front of the position; empty where the maximum is 0.
+  // The levels of the next `entries` entries; empty if the maximum is 0.
   std::span<const uint16_t> repetition(size_t entries) const;
   std::span<const uint16_t> definition(size_t entries) const;
 
   uint32_t num_entries() const { return num_entries_; }
   uint32_t num_records() const { return num_records_; }
-  // Records that have ended, and values passed.
+  // The number of records that have ended, and of values passed.
   uint32_t record() const { return record_; }
   uint32_t value() const { return value_; }
   bool at_end() const { return begin_ == end_ && decoded_all(); }
-  // A part of record() was passed.
+  // True if a part of record() was passed.
   bool inside_record() const { return inside_record_; }
   size_t memory_usage_bytes() const {
     return (repetition_.capacity() + definition_.capacity()) * sizeof(uint16_t);
@@ -74,23 +74,23 @@ class LevelWindow {
   uint32_t value_ = 0;
   bool inside_record_ = false;
 
-  // The window: entries begin_ to end_ - 1 of these are decoded and not passed.
+  // The window: the entries begin_ to end_ - 1 are decoded and not yet passed.
   std::vector<uint16_t> repetition_;
   std::vector<uint16_t> definition_;
   size_t begin_ = 0;
   size_t end_ = 0;
 };
 
-// Reads the records of one block after the other: for FileCursor, which knows them as rows.
-// Thread-compatible. Errors say what is wrong inside the block, not which block.
+// Reads the records of one block at a time. FileCursor uses the records as rows. Thread-compatible.
+// Errors say what is wrong inside the block, but do not name the block.
 template <typename T>
 class LevelBlockCursor {
  public:
-  // `dictionary`: of the file; may be null where its blocks need none.
+  // `dictionary`: the file's dictionary; may be null if the file's blocks need none.
   LevelBlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
       : values_(type, std::move(dictionary)) {}
 
-  // As BlockCursor::Open; of a flat file each row is a record of one entry.
+  // As BlockCursor::Open. In a flat file, each row is a record with one entry.
   absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
                     std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr);
@@ -103,10 +103,10 @@ class LevelBlockCursor {
   uint32_t first_ordinal() const { return values_.first_ordinal(); }
   uint32_t row() const { return window_.record(); }
 
-  // To the first entry of record `row`. Precondition: row <= num_rows().
+  // Goes to the first entry of record `row`. Precondition: row <= num_rows().
   absl::Status SeekToRow(uint32_t row);
 
-  // As LevelCursor::Next; first_record is left to the caller.
+  // As LevelCursor::Next. The caller sets first_record.
   absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
 
   size_t memory_usage_bytes() const {

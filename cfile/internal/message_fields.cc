@@ -50,7 +50,7 @@ Repetition RepetitionOf(const FieldDescriptor& field) {
                                                       : Repetition::kRequired;
 }
 
-// Makes the nodes of a schema. Recurses as deep as it may be.
+// Builds the nodes of a schema. RecordLimits::max_depth limits the recursion.
 class SchemaBuilder {
  public:
   explicit SchemaBuilder(const RecordLimits& limits) : limits_(limits) {}
@@ -66,7 +66,7 @@ class SchemaBuilder {
       return absl::InvalidArgumentError(
           StrCat(Where(), "messages of type ", message.full_name(), " have no fields"));
     }
-    // The tree may be far larger than the types: it is checked before memory is taken for it.
+    // The tree may be far larger than the types, so check the limits before memory is allocated.
     if (open_.size() > limits_.max_depth || nodes.size() > limits_.max_nodes) {
       return encodings::OutOfRange(Where(), "the schema is ",
                                    open_.size() > limits_.max_depth
@@ -110,7 +110,7 @@ class SchemaBuilder {
     return absl::OkStatus();
   }
 
-  // "PATH: " of the field whose messages are added; empty for the message itself.
+  // "PATH: " for the field whose message type is being added; empty for the outermost message.
   std::string Where() const {
     return path_.empty() ? "" : absl::StrCat(absl::StrJoin(path_, "."), ": ");
   }
@@ -134,20 +134,20 @@ absl::StatusOr<RecordSchema> RecordSchemaOf(const Descriptor& descriptor,
 absl::StatusOr<std::vector<const FieldDescriptor*>> internal::MatchFields(
     const Descriptor& descriptor, const RecordSchema& schema) {
   std::vector<const FieldDescriptor*> fields(schema.nodes().size());
-  std::vector<const Descriptor*> messages(schema.nodes().size());  // whose fields a group holds
+  std::vector<const Descriptor*> messages(schema.nodes().size());  // the type of each group
   messages[0] = &descriptor;
   for (size_t i = 1; i < schema.nodes().size(); ++i) {
     const RecordNode& node = schema.node(i);
     const Descriptor* const message = messages[node.parent];
-    if (message == nullptr) continue;  // inside of what the message does not have
+    if (message == nullptr) continue;  // inside a group that the message does not have
     const RecordNode& parent = schema.node(node.parent);
     const FieldDescriptor* field = nullptr;
     if (fields[node.parent] != nullptr && parent.kind == GroupKind::kMap) {
-      fields[i] = fields[node.parent];  // the entries
+      fields[i] = fields[node.parent];  // the group of the entries
       messages[i] = message;
       continue;
     }
-    // Of an entry, key and value are known by their places.
+    // In a map's entry, key and value are identified by position.
     if (message->map_key() != nullptr) {
       field = i == node.parent + 1 ? message->map_key() : message->map_value();
     } else {
@@ -171,7 +171,7 @@ absl::StatusOr<std::vector<const FieldDescriptor*>> internal::MatchFields(
 
 absl::Status internal::MessageBudget::Take(size_t bytes) {
   if (bytes > max_size_bytes_ - size_bytes_) {
-    return absl::OutOfRangeError(StrCat("a record of more bytes is ",
+    return absl::OutOfRangeError(StrCat("the memory of a record is ",
                                         AboveLimit(max_size_bytes_, "max_message_size_bytes")));
   }
   size_bytes_ += bytes;

@@ -1,4 +1,4 @@
-// Which field of a protobuf message each node of a schema is.
+// Matches the nodes of a schema with the fields of a protobuf message.
 #pragma once
 
 #include <vector>
@@ -9,21 +9,22 @@
 
 namespace cfile::internal {
 
-// By node, nullptr where the message has none. A map's group and the group of its entries have the
-// map's field. kInvalidArgument, with the node's path: the field has another type.
+// Returns the field of each node, nullptr if the message does not have the field. A map's group and
+// the group of its entries both have the map's field. kInvalidArgument, with the node's path, if a
+// field has another type.
 absl::StatusOr<std::vector<const google::protobuf::FieldDescriptor*>> MatchFields(
     const google::protobuf::Descriptor& descriptor, const RecordSchema& schema);
 
-// Counts what a record takes as a message, in the units of ReaderOptions::max_message_size_bytes.
+// Counts the size of a record as a message, in the units of ReaderOptions::max_message_size_bytes.
 class MessageBudget {
  public:
   static constexpr size_t kGroupBytes = 64;
-  static constexpr size_t kValueBytes = 16;  // and those of a string
+  static constexpr size_t kValueBytes = 16;  // plus the bytes of a string
 
   explicit MessageBudget(size_t max_size_bytes) : max_size_bytes_(max_size_bytes) {}
 
   void BeginRecord() { size_bytes_ = 0; }
-  // kOutOfRange, naming the option: the record has more than the limit.
+  // Adds `bytes`. kOutOfRange, naming the option, if the record exceeds the limit.
   absl::Status Take(size_t bytes);
 
  private:

@@ -1,4 +1,4 @@
-// Errors that say once which file they are about.
+// Adds a file's name to errors that do not have it yet.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace cfile::internal {
 
-// True if `message` has `name` as a word of its own, or as the folder of a path.
+// True if `message` contains `name` as a separate word, or as the folder of a path.
 bool Names(absl::string_view message, const std::string& name);
 
-// `status` with this message; its code and payloads stay.
+// Returns `status` with another message and the same code and payloads.
 absl::Status WithMessage(const absl::Status& status, absl::string_view message);
 
-// `status` with `name` and a colon before its message if the message does not name it yet: what a
-// user's Source or Sink returns may do that or not. OK stays OK.
+// Puts `name` and a colon before the message, unless the message has the name already. (Errors of a
+// user's Source or Sink may or may not have it.) OK stays OK.
 absl::Status Named(const absl::Status& status, const std::string& name);
-// The same for what a Sink of this name returned. The sink of a file names its temporary file, in
-// the same folder, which is as good.
+// The same for an error of the Sink with this name. A file's sink names its temporary file, which
+// is in the same folder; such a message stays unchanged.
 absl::Status NamedSink(const absl::Status& status, const std::string& name);
 template <typename T>
 absl::StatusOr<T> Named(absl::StatusOr<T> result, const std::string& name) {

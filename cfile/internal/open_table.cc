@@ -16,7 +16,7 @@ using internal::TableContents;
 using internal::TablePart;
 using internal::TablePartColumn;
 
-// That the file is the one that table.cft speaks of.
+// kDataLoss if the file is not the one that table.cft describes.
 absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
                              const TablePartColumn& expected, const ColumnSchema& column) {
   if (info.file_size_bytes != expected.size_bytes) {
@@ -54,8 +54,8 @@ std::string PartPath(const std::string& directory, const TablePart& part) {
 absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open(
     const std::string& directory, const ReaderOptions& options) {
   const std::string path = internal::TableFilePath(directory);
-  // Names of earlier versions stand in other tables, too: the folders that they meant have to be
-  // remembered, and must be those of one table.cft.
+  // Part names of earlier versions are not unique. Therefore remember the identities of such
+  // folders, and try again if table.cft was replaced meanwhile.
   constexpr int kMostTries = 10;
   for (int i = 0; i < kMostTries; ++i) {
     CFILE_ASSIGN_OR_RETURN(const std::optional<FolderIdentity> before, internal::IdentityOf(path));
@@ -110,12 +110,12 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(size_t part, size_t column)
   const std::string path = internal::ColumnFilePath(directory_, in_part, column);
   absl::StatusOr<Reader> reader = Reader::Open(path, options_);
   if (absl::IsNotFound(reader.status())) return ErrorOfMissing(part, reader.status());
-  // After the file is open: from here on it stays what it is.
+  // Check after the file is open: an open file no longer changes.
   CFILE_RETURN_IF_ERROR(CheckFolder(part));
   if (!reader.ok()) return reader.status();
   CFILE_RETURN_IF_ERROR(
       CheckColumnFile(path, reader->info(), in_part.columns[column], columns_[column]));
-  // If two threads opened it, both use what the first one opened.
+  // If two threads opened the file, both use the reader that was stored first.
   const std::lock_guard lock(mutex_);
   if (!slot.has_value()) slot = *std::move(reader);
   return *slot;

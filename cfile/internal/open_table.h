@@ -1,4 +1,4 @@
-// An open table, as TableReader and its cursors share it.
+// An open table, shared by TableReader and its cursors.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace cfile {
 // Thread-safe.
 class TableReader::Impl {
  public:
-  // What table.cft holds, and which folders its parts have: nullopt for parts whose name is unique,
-  // and for folders that are not there.
+  // The contents of table.cft, and the identities of the parts' folders: nullopt for parts with
+  // unique names, and for folders that do not exist.
   struct Contents {
     internal::TableContents table;
     std::vector<std::optional<internal::FolderIdentity>> folders;  // by part
@@ -56,10 +56,10 @@ class TableReader::Impl {
     return first_ordinals_[part];
   }
 
-  // The part with the row `ordinal`. Precondition: ordinal < num_rows().
+  // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
   size_t PartOf(uint64_t ordinal) const {
     assert(ordinal < num_rows_);
-    // Of several parts that begin there, all but the last are empty.
+    // If several parts begin at the same ordinal, all of them but the last are empty.
     const auto after = std::upper_bound(first_ordinals_.begin(), first_ordinals_.end(), ordinal);
     return static_cast<size_t>(after - first_ordinals_.begin()) - 1;
   }
@@ -67,15 +67,15 @@ class TableReader::Impl {
   // As TableReader::OpenColumn.
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
 
-  // Adds to `report` the first row of a part whose compound key contradicts its key columns. A key
-  // column that cannot be read adds nothing: its own report says so.
+  // Adds to `report` the first row of a part whose compound key contradicts its key columns.
+  // Ignores key columns that cannot be read: their own reports contain the errors.
   void CompareKeys(size_t part, const Reader& keys, VerifyReport& report) const;
 
  private:
   // kAborted if the part's folder is not the one that was there when the table was opened.
   absl::Status CheckFolder(size_t part) const;
-  // `status`, by which a part's file could not be opened, as kAborted if table.cft no longer names
-  // the part.
+  // `status`: the error of opening a part's file. Returns kAborted instead if table.cft no longer
+  // names the part.
   absl::Status ErrorOfMissing(size_t part, const absl::Status& status) const;
   absl::Status Replaced() const;
 
@@ -83,7 +83,7 @@ class TableReader::Impl {
   const ReaderOptions options_;
   const internal::TableContents contents_;
   const std::vector<std::optional<internal::FolderIdentity>> folders_;
-  const std::vector<ColumnSchema> columns_;  // those that have files
+  const std::vector<ColumnSchema> columns_;  // the columns that have files
   std::vector<uint64_t> first_ordinals_;     // by part
   uint64_t num_rows_ = 0;
   mutable std::mutex mutex_;

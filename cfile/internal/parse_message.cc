@@ -16,17 +16,18 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-// Messages inside each other: a schema's nodes (RecordLimits) and what they are in.
+// The deepest nesting of messages: the nodes of a schema (RecordLimits) and the messages around
+// them.
 constexpr int kDeepest = 1010;
 constexpr uint64_t kMostTimes = 8;
 
-// At least what each takes in memory, with what its container keeps in reserve.
+// Upper estimates of memory, including what containers reserve.
 constexpr uint64_t kMessageBytes = 192;
 constexpr uint64_t kTextBytes = 64;
 constexpr uint64_t kUnknownBytes = 64;
 constexpr uint64_t kScalarBytes = 8;
 
-// Walks a message's fields without keeping any.
+// Walks the fields of a message without storing them.
 class Counter {
  public:
   Counter(std::string_view bytes, uint64_t limit)
@@ -35,9 +36,9 @@ class Counter {
 
   uint64_t bytes() const { return bytes_; }
 
-  // False: this is no message of the type, or the limit is passed.
+  // False: the bytes are not a message of the type, or the limit is exceeded.
   bool Walk(const Descriptor& type, int depth) {
-    int groups = 0;  // open ones, which no type of ours has
+    int groups = 0;  // open groups; our own types have none
     while (const uint32_t tag = input_.ReadTag()) {
       const FieldDescriptor* field =
           groups > 0 ? nullptr : type.FindFieldByNumber(WireFormatLite::GetTagFieldNumber(tag));
@@ -94,7 +95,7 @@ absl::Status CheckParsedSize(std::string_view bytes, uint64_t max_size_bytes,
                              const google::protobuf::Descriptor& type) {
   const auto does_not_parse = [] { return encodings::DataLoss("its message does not parse"); };
   if (bytes.size() > std::numeric_limits<int>::max()) return does_not_parse();
-  // A small message may take more than a multiple of its limit.
+  // Small messages take more memory in relation to their size.
   constexpr uint64_t kSmallBytes = 64 * 1024;
   constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
   const uint64_t limit = max_size_bytes > (kMost - kSmallBytes) / kMostTimes

@@ -9,11 +9,11 @@
 
 namespace cfile::internal {
 
-// Counts the memory that `bytes` take as a parsed message of this type: an empty message of two
-// bytes becomes one of a hundred. Readers and writers both ask this function, so that a writer
-// publishes nothing that its readers refuse. Errors begin with "its message". kOutOfRange: more
-// than 64 KiB and eight times `max_size_bytes` (max_metadata_size_bytes, which is named).
-// kDataLoss: the bytes are no such message.
+// Checks how much memory `bytes` take as a parsed message of this type. (An empty message of two
+// bytes becomes one of a hundred.) Readers and writers both call this function, so writers publish
+// nothing that readers reject. kOutOfRange: more than 64 KiB plus eight times `max_size_bytes`; the
+// message names max_metadata_size_bytes. kDataLoss: the bytes are not such a message. Error
+// messages begin with "its message".
 absl::Status CheckParsedSize(std::string_view bytes, uint64_t max_size_bytes,
                              const google::protobuf::Descriptor& type);
 

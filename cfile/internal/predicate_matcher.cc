@@ -23,7 +23,7 @@ using encodings::kIsBytes;
 using encodings::kIsFloat;
 using encodings::uint128_t;
 
-// Lists of up to so many numbers are looked for one number at a time.
+// A list of up to this many numbers is evaluated in one pass per number.
 constexpr size_t kMaxListPasses = 8;
 
 template <typename T>
@@ -52,7 +52,7 @@ T Highest() {
   }
 }
 
-// The number next to `value`. Preconditions: there is one; `value` is not NaN.
+// The next greater or smaller number. Preconditions: there is one; `value` is not NaN.
 template <typename T>
 T Next(const T& value, bool up) {
   if constexpr (kIsFloat<T>) {
@@ -66,7 +66,7 @@ T Next(const T& value, bool up) {
   }
 }
 
-// The first of bytes that are above all that begin with `prefix`; nullopt: there are none.
+// The least string that is above all strings that begin with `prefix`; nullopt if there is none.
 std::optional<std::string> BehindPrefix(std::string prefix) {
   while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
   if (prefix.empty()) return std::nullopt;
@@ -156,7 +156,7 @@ PredicateMatcher<T>::PredicateMatcher(const Predicate<T>& predicate) {
   }
 }
 
-// All of [low, high], which may be empty.
+// Sets the range [low, high], which may be empty.
 template <typename T>
 void PredicateMatcher<T>::SetRange(const T& low, const T& high) {
   if constexpr (kIsBytes<T>) {
@@ -243,7 +243,7 @@ void PredicateMatcher<T>::Match(std::span<const T> values, uint8_t* bits) const 
       encodings::MatchEach(
           values.data(), count, [&](const T& value) { return value == low_; }, bits);
     } else {
-      // Most values are told from the ends by their first byte, or by eight.
+      // The first byte, or the first eight, decides about most values.
       const auto first_byte = [](std::string_view text, uint8_t none) {
         return text.empty() ? none : static_cast<uint8_t>(text[0]);
       };
@@ -274,7 +274,7 @@ void PredicateMatcher<T>::Match(std::span<const T> values, uint8_t* bits) const 
   }
 }
 
-// A value of this key is above the range.
+// True if a value with this key is above the range.
 template <typename T>
 bool PredicateMatcher<T>::IsAbove(const std::string& key) const {
   if (kIsBytes<T>) return !unbounded_ && key >= high_key_;
@@ -302,7 +302,7 @@ Verdict PredicateMatcher<T>::Judge(const BlockStatistics& statistics) const {
   const auto& max = statistics.max_key;
   const Verdict all = nulls ? Verdict::kSome : Verdict::kAll;
   const bool outside = only_nans || (max && *max < low_key_) || (min && IsAbove(*min));
-  // All values but NaN lie in the range.
+  // True: all values except NaN are in the range.
   const bool inside = min && max && *min >= low_key_ && !IsAbove(*max);
   if (form_ == Form::kNotEqual) {
     if (outside) return all;

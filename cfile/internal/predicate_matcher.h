@@ -1,4 +1,4 @@
-// A predicate made ready for use: on values, on statistics, on indexes.
+// A predicate prepared for use on values, statistics and indexes.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace cfile::internal {
 
-// How many of some rows match.
+// How many rows of a set match.
 enum class Verdict : uint8_t { kNone, kSome, kAll };
 
 // Immutable. For the types of CFILE_FOR_EACH_VALUE_TYPE.
@@ -21,28 +21,28 @@ class PredicateMatcher {
  public:
   explicit PredicateMatcher(const Predicate<T>& predicate);
 
-  // What the predicate comes down to.
+  // The kind of the simplified predicate.
   enum class Form : uint8_t {
     kNothing,  // matches nothing
     kNull,
     kNotNull,
-    kRange,     // the values from low to high
-    kNotEqual,  // the others
+    kRange,     // values from low to high
+    kNotEqual,  // all other values
     kList,      // some of the values from low to high
   };
   Form form() const { return form_; }
 
-  // Which of `values`, that are all present, match: a bitmap as MatchRange writes it. Precondition:
-  // form() is one of the last three.
+  // Writes which of `values` match, as a bitmap like that of MatchRange. All values must be
+  // present. Precondition: form() is one of the last three.
   void Match(std::span<const T> values, uint8_t* bits) const;
 
-  // What statistics allow to say of the rows that they are about.
+  // How many of the rows that `statistics` describe match. kSome if the statistics cannot tell.
   Verdict Judge(const BlockStatistics& statistics) const;
-  // False if the Bloom filter says that none matches.
+  // False if the Bloom filter excludes all values that match.
   bool PassesBloomFilter(const FileStatistics& statistics) const;
 
-  // Of kRange and kList: the values that match lie from low() on, before end(), which is absent if
-  // there is nothing above. In the order of keys.
+  // For kRange and kList: the values that match are at least low() and below end(), in the order of
+  // keys. end() is nullopt if there is no upper bound.
   T low() const { return T(low_); }
   std::optional<Owned<T>> end() const;
 
@@ -53,13 +53,14 @@ class PredicateMatcher {
   bool IsAbove(const std::string& key) const;
 
   Form form_ = Form::kNothing;
-  // Numbers: the range is [low_, high_]. Bytes: [low_, high_), or all from low_ on.
+  // Numbers: the range is [low_, high_]. Bytes: [low_, high_), or everything from low_ on if
+  // unbounded_.
   Owned<T> low_{};
   Owned<T> high_{};
   bool unbounded_ = false;
-  bool single_ = false;         // a range of one value, low_
+  bool single_ = false;         // the range has one value, low_
   std::vector<Owned<T>> list_;  // kList: ascending
-  // In memcmp form; high_key_ is included for numbers.
+  // In memcmp form. For numbers, high_key_ is inclusive.
   std::string low_key_;
   std::string high_key_;
   std::vector<std::string> list_keys_;

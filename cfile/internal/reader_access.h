@@ -1,4 +1,4 @@
-// The library's own way from a Reader to the open file behind it.
+// Gives the library access to the open file of a Reader.
 #pragma once
 
 #include <memory>

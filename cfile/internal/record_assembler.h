@@ -1,4 +1,4 @@
-// Leaves back into records: the second half of Dremel.
+// Assembles records from leaves: the second half of Dremel.
 #pragma once
 
 #include <cstddef>
@@ -23,19 +23,19 @@ class LeafStream {
   // Call before every record; do not call after the last.
   absl::Status BeginRecord() { return position_ < num_entries_ ? absl::OkStatus() : Refill(); }
 
-  // The entry that comes next; at the end of a record there may be none, which looks like the first
-  // of the next record.
+  // True if there is a next entry. At the end of a record there may be none; that is the same as if
+  // the next entry began the next record.
   bool at_entry() const { return position_ < num_entries_; }
   uint16_t repetition() const {
     return repetition_.empty() || !at_entry() ? uint16_t{0} : repetition_[position_];
   }
   // Precondition: at_entry().
   uint16_t definition() const { return definition_.empty() ? uint16_t{0} : definition_[position_]; }
-  // The value of the present entry. Precondition: it has one.
+  // Passes the current entry's value to `visitor`. Precondition: the entry has a value.
   absl::Status TellValue(size_t node, RecordVisitor& visitor) const {
     return Tell(values_position_, node, visitor);
   }
-  // Passes the present entry, with its value if it has one.
+  // Moves past the current entry and, with `has_value`, past its value.
   absl::Status Advance(bool has_value) {
     values_position_ += has_value ? 1 : 0;
     if (++position_ < num_entries_ || batch_ends_record_) return absl::OkStatus();
@@ -44,17 +44,17 @@ class LeafStream {
 
  protected:
   struct Entries {
-    size_t num_entries = 0;  // 0: the leaf ends
+    size_t num_entries = 0;  // 0: the end of the leaf
     std::span<const uint16_t> repetition = {};
     std::span<const uint16_t> definition = {};
-    bool ends_record = true;  // the last of them is the last of its record
+    bool ends_record = true;  // the last entry is the last one of its record
   };
 
  private:
   virtual absl::Status SeekToRecord(uint64_t record) = 0;
-  // The next ones, valid until the next call.
+  // Loads the next entries, valid until the next call.
   virtual absl::StatusOr<Entries> Load() = 0;
-  // Tells value i of those that were loaded.
+  // Passes loaded value i to `visitor`.
   virtual absl::Status Tell(size_t i, size_t node, RecordVisitor& visitor) const = 0;
 
   absl::Status Refill();
@@ -67,29 +67,30 @@ class LeafStream {
   bool batch_ends_record_ = true;
 };
 
-// Tells records that it reads from some leaves of a schema, or all. Groups without such a leaf are
-// left out. Thread-compatible.
+// Reads records from some or all leaves of a schema and passes them to a visitor. Groups without
+// any of these leaves are omitted. Thread-compatible.
 //
-// kDataLoss, with path and record: the levels of the leaves contradict each other or the schema.
+// kDataLoss, with path and record, if the levels of the leaves contradict each other or the schema.
 class RecordAssembler {
  public:
-  // `leaves` ascend; `streams` are theirs. Both stay the caller's; streams outlive the assembler.
+  // `leaves`: the numbers of the leaves, ascending; `streams`: one for each leaf, not owned. The
+  // streams must outlive the assembler.
   RecordAssembler(const RecordSchema& schema, std::span<const size_t> leaves,
                   std::vector<LeafStream*> streams);
 
   absl::Status Seek(uint64_t record);
-  // Precondition: there is a record. After an error a further call tells the same record again,
-  // from its beginning.
+  // Passes the next record to `visitor`. Precondition: there is one. After an error, another call
+  // passes the same record again, from its beginning.
   absl::Status Next(RecordVisitor& visitor);
-  // The record that comes next.
+  // The number of the next record.
   uint64_t record() const { return record_; }
 
  private:
   // A node of the projection, in preorder.
   struct Step {
     size_t node;
-    size_t end = 0;           // the steps below are those behind this one up to end
-    size_t first_stream = 0;  // streams in and below it
+    size_t end = 0;           // the steps after this one and before end are below it
+    size_t first_stream = 0;  // the streams in and below the node
     size_t end_stream = 0;
     Repetition repetition;
     bool is_leaf;
@@ -97,7 +98,7 @@ class RecordAssembler {
     uint16_t max_definition;
   };
 
-  // These recurse as deep as the schema, which has a limit.
+  // The recursion is as deep as the schema, whose depth is limited.
   absl::Status ReadGroup(size_t step, uint16_t repetition, RecordVisitor& visitor);
   absl::Status ReadField(size_t step, uint16_t repetition, RecordVisitor& visitor);
   absl::Status SkipMissing(const Step& step, uint16_t repetition);
@@ -108,7 +109,7 @@ class RecordAssembler {
   const std::vector<LeafStream*> streams_;
   std::vector<Step> steps_;
   uint64_t record_ = 0;
-  bool in_place_ = true;  // all streams stand at record_
+  bool in_place_ = true;  // all streams are at record_
 };
 
 }  // namespace cfile::internal

@@ -7,7 +7,7 @@ namespace {
 
 using encodings::StrCat;
 
-// What an entry without a value takes, about.
+// Approximate bytes of an entry without a value.
 constexpr size_t kEntryBytes = 2 * sizeof(uint16_t);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Records into the levels and values of their leaves: the first half of Dremel.
+// Splits records into the levels and values of their leaves: the first half of Dremel.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,10 @@ namespace cfile::internal {
 
 // Takes records and fills a buffer for each leaf. Thread-compatible.
 //
-// Errors, kInvalidArgument with the field's path: a required field is missing, one that is not
-// repeated stands twice, a value has another type than its leaf, or the calls do not nest as the
-// schema does. The record is then half in the buffers: Clear them and end, or go on with nothing.
+// kInvalidArgument, with the field's path: a required field is missing, a field that is not
+// repeated occurs twice, a value has another type than its leaf, or the calls do not nest as the
+// schema does. After an error, the buffers hold a part of the record: Clear them, and do not
+// continue.
 class RecordShredder final : public RecordVisitor {
  public:
   explicit RecordShredder(const RecordSchema& schema);
@@ -26,38 +27,38 @@ class RecordShredder final : public RecordVisitor {
   absl::Status EndGroup(size_t node) override;
   absl::Status Value(size_t node, const RecordValue& value) override;
 
-  // Records that have ended, and whether one has begun.
+  // The number of finished records, and whether a record is open.
   uint64_t num_records() const { return num_records_; }
   bool in_record() const { return !open_.empty(); }
 
-  // By leaf. Whoever empties them calls Clear.
+  // The buffers by leaf. The caller empties them with Clear.
   const std::vector<std::unique_ptr<LeafBuffer>>& leaves() const { return leaves_; }
-  // About the bytes that they hold.
+  // Approximate bytes in the buffers.
   size_t buffered_bytes() const { return buffered_bytes_; }
   void Clear();
 
  private:
   struct Group {
     size_t node;
-    uint16_t repetition;  // of the first entry in each leaf below
-    size_t fields_left;   // that have not come yet
-    uint64_t occurrence;  // a number of its own
+    uint16_t repetition;  // of the group's first entry in each leaf below
+    size_t fields_left;   // fields that have not occurred yet
+    uint64_t occurrence;  // a unique number
   };
 
-  // What is asked of a node each time it comes.
+  // What Enter needs to know about a node.
   struct Node {
     size_t parent;
     size_t num_children;  // 0: a leaf
-    size_t leaf;          // the first one in it
+    size_t leaf;          // the first leaf in the node
     uint16_t max_repetition;
     bool repeated;
-    uint64_t seen_in = 0;  // the occurrence of its group in which it was last seen
+    uint64_t seen_in = 0;  // the occurrence of the group in which the node last occurred
   };
 
-  // Finds the repetition level of `node`, which comes now. False if it must not: Misplaced says
-  // why.
+  // Finds the repetition level of `node`, which occurs now. False if `node` is not allowed here;
+  // Misplaced then returns the error.
   bool Enter(size_t node, uint16_t& repetition);
-  // Errors. Made outside of the calls that a record consists of, which stay short so.
+  // Errors. Not inlined, to keep the functions that are called for each value short.
   [[gnu::noinline]] absl::Status Misplaced(size_t node) const;
   [[gnu::noinline]] absl::Status WrongType(size_t node) const;
   [[gnu::noinline]] static absl::Status NotOpen(size_t node);

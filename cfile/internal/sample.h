@@ -1,5 +1,4 @@
-// The first values of a block, and in a few numbers what they are like: what automatic choice goes
-// by.
+// The first values of a block and a summary of their nature: the basis of automatic choice.
 #pragma once
 
 #include <algorithm>
@@ -19,18 +18,19 @@
 
 namespace cfile::internal {
 
-// A sample is at most so many values and bytes.
+// The most values and bytes of a sample.
 inline constexpr size_t kSampleValues = 4096;
 inline constexpr size_t kSampleBytes = 64 * 1024;
 
-// What a sample must fit into with any encoding, given what that adds at most.
+// A sample must fit into one block with every encoding. These are the block's size and the most
+// bytes that an encoding adds.
 struct SampleLimits {
   size_t block_bytes = 0;
   uint32_t extra_bytes_per_value = 0;
   uint32_t extra_bytes_per_block = 0;
 };
 
-// Copies of values. Thread-compatible.
+// Copies of the first values of a block. Thread-compatible.
 template <typename T>
 class Sample {
  public:
@@ -39,8 +39,8 @@ class Sample {
         room_(limits.block_bytes -
               std::min<size_t>(limits.block_bytes, limits.extra_bytes_per_block)) {}
 
-  // Copies values from the front of `values` until the sample is full and returns how many. The
-  // first value always has room, unless it is more than kSampleBytes.
+  // Copies values from the front of `values` until the sample is full. Returns how many values were
+  // copied. The first value always fits, unless it has more than kSampleBytes bytes.
   size_t Add(std::span<const T> values) {
     if (values_ == nullptr) values_ = std::make_unique_for_overwrite<T[]>(kSampleValues);
     values = values.first(std::min(values.size(), kSampleValues - count_));
@@ -66,7 +66,7 @@ class Sample {
     return taken;
   }
 
-  // The first value alone may be more than some encoder's block holds.
+  // True if some encoder's block may be too small for the sample. Happens only with a single value.
   bool may_fill_block() const { return bytes_ + count_ * extra_bytes_per_value_ > room_; }
 
   // Valid until the next call of Clear.
@@ -83,19 +83,19 @@ class Sample {
   const size_t extra_bytes_per_value_;
   const size_t room_;
   std::unique_ptr<T[]> values_;
-  std::unique_ptr<char[]> text_;  // of strings
+  std::unique_ptr<char[]> text_;  // the bytes of strings
   size_t count_ = 0;
   size_t bytes_ = 0;
 };
 
-// Whether of two measures of one thing one is well above the other.
+// True if the greater one of two measures of the same kind is well above the other.
 inline bool Differ(double a, double b) { return std::max(a, b) > 1.25 * std::min(a, b) + 0.25; }
 
-// Means of a value: what tells columns apart that want other encodings.
+// Averages over values. They distinguish columns that need different encodings.
 struct Nature {
-  double step = 0;      // bits from a number to the next one, or bytes that strings share
-  double width = 0;     // bits of a number, bytes of a string
-  double distinct = 0;  // 8: every value is a new one
+  double step = 0;      // bits of the difference to the previous number; strings: common bytes
+  double width = 0;     // numbers: bits; strings: bytes
+  double distinct = 0;  // 8 times the fraction of distinct values
 
   bool DiffersFrom(const Nature& other) const {
     return Differ(step, other.step) || Differ(width, other.width) ||
@@ -108,7 +108,7 @@ template <typename T>
 uint64_t BitsOf(const T& value) {
   uint64_t bits = 0;
   if constexpr (encodings::kIsBytes<T>) {
-    // Both ends tell strings apart.
+    // Combine both ends and the size, which distinguish strings.
     const size_t size = value.size();
     const size_t half = std::min<size_t>(size, 4);
     uint32_t front = 0, back = 0;
@@ -126,7 +126,7 @@ uint64_t BitsOf(const T& value) {
   return bits;
 }
 
-// Of the first values of a sample. Precondition: it is not empty.
+// The nature of the first values of a sample. Precondition: `values` is not empty.
 template <typename T>
 Nature NatureOf(std::span<const T> values) {
   constexpr size_t kLooks = 512;

@@ -1,4 +1,4 @@
-// Sorting numbers by SIMD, in a unit of its own: the library's header is large.
+// Sorts numbers with SIMD. A separate unit, because the SIMD library's header is large.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace cfile::internal {
 
-// In ascending order.
+// Sorts in ascending order.
 void SortNumbers(std::span<uint64_t> numbers);
 
 }  // namespace cfile::internal

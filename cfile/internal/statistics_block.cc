@@ -65,7 +65,8 @@ BlockStatisticsPB ToMessage(const BlockStatistics& statistics) {
   return message;
 }
 
-// `key` is the memcmp form of a value of `type`, or may be a cut or rounded one.
+// True if `key` can be a bound of values of `type`: the memcmp form of a value, possibly cut or
+// rounded up.
 bool IsBound(const std::string& key, const ColumnType& type) {
   return encodings::VisitPhysicalType(type.physical(), [&]<typename T>(std::type_identity<T>) {
     if constexpr (std::is_same_v<T, Int96>) {
@@ -73,7 +74,7 @@ bool IsBound(const std::string& key, const ColumnType& type) {
     } else {
       if constexpr (encodings::kIsBytes<T>) {
         if (key.size() > kMaxBoundBytes) return false;
-        // What is short enough is not cut.
+        // Bounds that are short enough are not cut.
         if (type.type_length > 0 && type.type_length <= kMaxBoundBytes)
           return key.size() == type.type_length;
       }
@@ -111,7 +112,7 @@ absl::StatusOr<BlockStatistics> FromMessage(BlockStatisticsPB& message, const Co
   return result;
 }
 
-// `outer` are bounds of what `inner` is about, as far as both say.
+// True if the bounds of `outer` include those of `inner`, as far as both are known.
 bool Encloses(const BlockStatistics& outer, const BlockStatistics& inner) {
   return !(outer.min_key && inner.min_key && *outer.min_key > *inner.min_key) &&
          !(outer.max_key && inner.max_key && *outer.max_key < *inner.max_key);
@@ -162,7 +163,7 @@ void StatisticsWriter<T>::AddEntry(std::string_view entry) {
     blocks_ = {};
     return;
   }
-  // Doubled, but not beyond the limit.
+  // Double the capacity, but do not exceed the limit.
   if (size > blocks_.capacity())
     blocks_.reserve(std::min(std::max(size, 2 * blocks_.size()), limit));
   blocks_.append(entry);
@@ -174,9 +175,10 @@ absl::StatusOr<StatisticsBytes> StatisticsWriter<T>::Finish() {
   if (!enabled_) return result;
   StatisticsPB rest;
   *rest.mutable_file() = ToMessage(file_.Statistics(null_count_));
-  // Fields may follow each other in any order, so what was appended is a part of the message.
+  // Fields of a message may have any order, so the collected entries are a valid part of the
+  // message.
   rest.AppendToString(&blocks_);
-  // Blocks may be limited to sizes that leave no room for even this.
+  // The limit of blocks may be too small even for the statistics of the file alone.
   if (blocks_.size() <= max_block_size_bytes_) result.message = std::move(blocks_);
   if (!bloom_) return result;
   if (result.message.empty()) {
@@ -187,7 +189,7 @@ absl::StatusOr<StatisticsBytes> StatisticsWriter<T>::Finish() {
   CFILE_RETURN_IF_ERROR(bloom_->Finish());
   result.bloom_filter = bloom_->filter();
   result.bloom_info = bloom_->info();
-  // The message's last field. Its bytes are not copied to the others.
+  // The header of the message's last field. The field's bytes are not copied into the message.
   constexpr uint32_t kLengthDelimited = 2;
   encodings::ByteWriter field;
   field.PutVint(uint32_t{StatisticsPB::kBloomFilterFieldNumber} << 3 | kLengthDelimited);
@@ -201,10 +203,10 @@ namespace {
 using encodings::AsString;
 using encodings::ByteReader;
 
-// No data block takes less of a file, with its place in an index.
+// The fewest bytes that a data block takes in a file, including its index entry.
 constexpr uint64_t kLeastBlockBytes = 16;
 
-// Takes the next field of a message off `reader`: its number, and its bytes if it has a length.
+// Reads the next field of a message: its number and, if the field has a length, its bytes.
 absl::Status ReadField(ByteReader& reader, uint32_t& number, std::span<const uint8_t>& field) {
   constexpr uint32_t kVint = 0, kFixed64 = 1, kLength = 2, kFixed32 = 5;
   uint32_t tag = 0;
@@ -219,13 +221,13 @@ absl::Status ReadField(ByteReader& reader, uint32_t& number, std::span<const uin
   } else {
     sound = sound && (kind == kFixed64 || kind == kFixed32) &&
             reader.ReadBytes(kind == kFixed64 ? 8 : 4, field);
-    number = 0;  // none of ours
+    number = 0;  // not one of our fields
   }
   return sound ? absl::OkStatus()
                : DataLoss("statistics: the message does not parse at byte ", reader.offset());
 }
 
-// The fields of a StatisticsPB that stand once.
+// The fields of a StatisticsPB that are not repeated.
 struct StatisticsFields {
   std::span<const uint8_t> file;
   std::span<const uint8_t> bloom_filter;
@@ -245,7 +247,7 @@ absl::StatusOr<StatisticsFields> FieldsOf(std::span<const uint8_t> bytes) {
 }  // namespace
 
 uint64_t StatisticsLimit(const ReaderOptions& options) {
-  // A block has less than 2^32 bytes, so larger limits are as that one.
+  // Blocks have less than 2^32 bytes, so larger limits have the same effect.
   constexpr uint64_t kNone = std::numeric_limits<uint32_t>::max();
   return std::min<uint64_t>(options.max_block_size_bytes, kNone) +
          std::min<uint64_t>(options.max_bloom_filter_bytes, kNone);
@@ -259,7 +261,7 @@ void DescribeBloomFilter(const BloomFilterInfo& filter, ExtensionsPB& extensions
 absl::Status InterpretStatistics(const ExtensionsPB& extensions, const ReaderOptions& options,
                                  FileInfo& info) {
   const uint64_t limit = StatisticsLimit(options);
-  // A block has its size before it where the file has a codec.
+  // If the file has a codec, a block's size is stored before the block.
   const uint64_t most_beside =
       kChecksumBytes + (info.compression == Compression::kNone ? 0 : sizeof(uint32_t));
   info.statistics_above_limit = info.statistics->size > limit + most_beside;
@@ -277,12 +279,12 @@ absl::Status InterpretStatistics(const ExtensionsPB& extensions, const ReaderOpt
 
 absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
                                                const FileInfo& info) {
-  // StatisticsPB by its fields: an entry of two bytes must not become one of hundreds before it is
-  // looked at.
+  // Parse StatisticsPB field by field: an entry of two bytes must not take hundreds of bytes of
+  // memory before it is checked.
   CFILE_ASSIGN_OR_RETURN(const auto fields, FieldsOf(bytes));
   BlockStatisticsPB entry;
   const auto parse = [&entry](std::span<const uint8_t> field) {
-    constexpr uint64_t kLeast = 64;  // a small message takes more times its bytes
+    constexpr uint64_t kLeast = 64;  // small messages take more memory in relation to their size
     return ParseMessage(AsString(field), field.size() + kLeast, entry).ok()
                ? absl::OkStatus()
                : DataLoss("the message does not parse");
@@ -316,7 +318,7 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
     if (absl::Status parsed = parse(field); !parsed.ok()) return fault(parsed, "block ", i);
     auto block = FromMessage(entry, info.type);
     if (!block.ok()) return fault(block.status(), "block ", i);
-    // Compared by subtraction: sums of what the file claims could wrap around.
+    // Compare by subtraction: sums of numbers from the file could overflow.
     if (block->num_entries() == 0 || block->present_count > result.file.present_count - present ||
         block->null_count > result.file.null_count - nulls ||
         block->nan_count > result.file.nan_count - nans || !Encloses(result.file, *block)) {

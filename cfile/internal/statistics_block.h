@@ -1,4 +1,4 @@
-// The statistics block of a file, written and read (cfile/FORMAT.md, Statistics).
+// Writes and reads the statistics block of a file (cfile/FORMAT.md, Statistics).
 #pragma once
 
 #include <cstdint>
@@ -20,29 +20,31 @@ class ExtensionsPB;
 
 namespace cfile::internal {
 
-// The statistics block of a file.
+// The bytes of a statistics block.
 struct StatisticsBytes {
-  std::string message;                    // empty: the file gets no statistics
-  std::span<const uint8_t> bloom_filter;  // the last bytes of the message, if it has a filter
+  std::string message;                    // empty: the file has no statistics
+  std::span<const uint8_t> bloom_filter;  // if any: its bytes, to be stored after `message`
   std::optional<BloomFilterInfo> bloom_info;
 };
 
-// Collects the statistics of a file while its blocks are written. Of a file without statistics it
-// does nothing. Holds at most half of max_block_size_bytes of finished blocks' entries, and
+// Collects the statistics of a file while its blocks are written. Does nothing if the file gets no
+// statistics. Memory: at most half of max_block_size_bytes for the entries of finished blocks, and
 // max_bloom_filter_bytes for the Bloom filter. Thread-compatible.
 template <typename T>
 class StatisticsWriter {
  public:
   explicit StatisticsWriter(const WriterOptions& options);
 
-  // Values of the block in hand. Cheapest while they are in the cache.
+  // Adds values of the current block. Fastest while the values are in the CPU's cache.
   void Add(std::span<const T> values);
 
-  // The block is complete; `num_entries`: its rows, or the entries of its records, nulls included.
+  // Ends the current block. `num_entries`: its rows or, for records, their entries, including
+  // nulls.
   void FinishBlock(uint64_t num_entries);
 
-  // What the file gets; valid as long as this object. Called once, last. kOutOfRange: the Bloom
-  // filter does not fit in the options' limits, or the statistics have no room for it.
+  // Returns the statistics, valid as long as this object. Call once, last. kOutOfRange: the Bloom
+  // filter exceeds the limit of the options, or the statistics that contain it exceed
+  // max_block_size_bytes.
   absl::StatusOr<StatisticsBytes> Finish();
 
   size_t memory_usage_bytes() const {
@@ -58,24 +60,24 @@ class StatisticsWriter {
   ValueSummary<T> block_;
   ValueSummary<T> file_;
   uint64_t null_count_ = 0;  // of finished blocks
-  std::string blocks_;       // their entries, as StatisticsPB has them
+  std::string blocks_;       // entries of finished blocks, as fields of StatisticsPB
   bool blocks_dropped_ = false;
   std::optional<BloomFilterBuilder> bloom_;
 };
 
-// The most bytes of a statistics block that `options` allow, stored and before compression.
+// The largest statistics block, stored or before compression, that `options` allow, in bytes.
 uint64_t StatisticsLimit(const ReaderOptions& options);
 
-// The fields of the footer that describe the statistics' Bloom filter.
+// Sets the fields of the footer that describe the Bloom filter.
 void DescribeBloomFilter(const BloomFilterInfo& filter, ExtensionsPB& extensions);
 
-// Sets bloom_filter and statistics_above_limit of `info`, of which statistics and compression are
-// set, by what the footer says. kDataLoss: that is no filter.
+// Sets bloom_filter and statistics_above_limit of `info` from the footer. Precondition: statistics
+// and compression of `info` are set. kDataLoss: the footer describes an invalid filter.
 absl::Status InterpretStatistics(const ExtensionsPB& extensions, const ReaderOptions& options,
                                  FileInfo& info);
 
-// The statistics in `bytes`, of the file that `info` describes. kDataLoss: malformed, or they
-// contradict each other or the footer.
+// Parses the statistics of the file that `info` describes. The result's Bloom filter is a copy.
+// kDataLoss: the bytes are malformed, or the statistics contradict each other or the footer.
 absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
                                                const FileInfo& info);
 

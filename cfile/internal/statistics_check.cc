@@ -9,7 +9,7 @@ namespace {
 
 using encodings::DataLoss;
 
-// `found`: what the values give.
+// `found`: the statistics of the values themselves.
 absl::Status Compare(const BlockStatistics& stated, const BlockStatistics& found) {
   if (stated.present_count != found.present_count || stated.null_count != found.null_count ||
       stated.nan_count != found.nan_count) {
@@ -22,7 +22,8 @@ absl::Status Compare(const BlockStatistics& stated, const BlockStatistics& found
        (stated.min_exact && (!found.min_exact || *stated.min_key != *found.min_key)))) {
     return DataLoss("their minimum is not that of the values");
   }
-  // Without a maximum found there are values above all that are short enough to be one.
+  // `found` has no maximum if the values are above every bound that is short enough. A stated
+  // maximum is then wrong.
   if (stated.max_key &&
       (!found.max_key || *stated.max_key < *found.max_key ||
        (stated.max_exact && (!found.max_exact || *stated.max_key != *found.max_key)))) {

@@ -1,4 +1,4 @@
-// Statistics compared with the values that they are about: for Verify.
+// Compares statistics with the values that they describe, for Verify.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,20 @@ namespace cfile::internal {
 template <typename T>
 class StatisticsChecker {
  public:
-  // `statistics`: null if the file has none; then everything is right.
+  // `statistics`: null if the file has none; all checks then succeed.
   explicit StatisticsChecker(std::shared_ptr<const FileStatistics> statistics)
       : statistics_(std::move(statistics)) {}
 
-  // Values of one block, present ones, or rows.
+  // Adds values of the current block: present values, or rows.
   void Add(std::span<const T> values);
   void Add(const Batch<T>& batch);
 
-  // The block had `num_entries` rows, or entries. kDataLoss: what the statistics say of block
-  // `index`, or the Bloom filter, is not so. After a block that could not be read to its end
-  // anything may come out.
+  // Ends the current block. `num_entries`: its rows, or entries. kDataLoss: the values contradict
+  // the statistics of block `index`, or the Bloom filter. After a block that could not be read to
+  // its end, the result is undefined.
   absl::Status FinishBlock(size_t index, uint64_t num_entries);
-  // The file has so many blocks, all of them seen.
+  // Ends the file. `num_blocks`: the blocks of the file, all of which were added. kDataLoss: the
+  // values contradict the statistics of the file.
   absl::Status FinishFile(size_t num_blocks);
 
  private:
@@ -36,7 +37,7 @@ class StatisticsChecker {
   ValueSummary<T> block_;
   ValueSummary<T> file_;
   uint64_t null_count_ = 0;
-  bool missing_in_filter_ = false;  // a value of the block
+  bool missing_in_filter_ = false;  // of a value of the current block
   std::unique_ptr<T[]> present_;
   size_t capacity_ = 0;
 };

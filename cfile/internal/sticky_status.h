@@ -1,4 +1,4 @@
-// The failure of a writer, which every later call returns.
+// The first error of a writer, which every later call returns.
 #pragma once
 
 #include <string>
@@ -12,13 +12,14 @@ namespace cfile::internal {
 // Thread-compatible.
 class StickyStatus {
  public:
-  // `name`: of the file, for messages.
+  // `name`: the file's name, for messages.
   explicit StickyStatus(const std::string& name)
       : interrupted_(absl::AbortedError(absl::StrCat(name, ": an exception ended a call"))),
         finished_(absl::FailedPreconditionError(absl::StrCat(name, ": the writer is finished"))) {}
 
-  // What `work` returns, and from an error on that error. An exception that passes through (of an
-  // allocation, say) is an error too: what it left half done must not be gone on with.
+  // Returns the result of `work`, or the error of an earlier call. An exception that passes through
+  // (of an allocation, for example) counts as an error, because the writer may be in an
+  // inconsistent state.
   template <typename Work>
   absl::Status Run(Work&& work) {
     if (!status_.ok()) return status_;
@@ -33,7 +34,7 @@ class StickyStatus {
     return status_;
   }
 
-  // Run for the last time: where `work` succeeds, what comes behind it fails.
+  // As Run, for the last time: if `work` succeeds, later calls fail.
   template <typename Work>
   absl::Status Finish(Work&& work) {
     absl::Status status = Run(std::forward<Work>(work));
@@ -44,8 +45,8 @@ class StickyStatus {
   const absl::Status& status() const { return status_; }
 
  private:
-  // Made beforehand, as nothing may be allocated while an exception passes or once a file is in
-  // place.
+  // Created in advance, because nothing may be allocated while an exception passes through or after
+  // a file is in place.
   const absl::Status interrupted_;
   const absl::Status finished_;
   absl::Status status_;

@@ -25,11 +25,11 @@ using encodings::EncoderOptions;
 using encodings::EncodingRow;
 using encodings::kIsBytes;
 
-// What a Goal is, in numbers.
+// A Goal in numbers.
 struct Rule {
-  double picoseconds_per_byte;  // of decoded values, the most that a scan may take
-  double slack;                 // what is chosen may be so many times as large as the smallest
-  double compressed_to;         // compression must leave no more of the bytes
+  double picoseconds_per_byte;  // time limit of a scan, per byte of decoded values
+  double slack;                 // largest acceptable size, relative to the smallest
+  double compressed_to;         // largest acceptable compressed size, relative to uncompressed
 };
 constexpr Rule RuleOf(Goal goal) {
   switch (goal) {
@@ -43,32 +43,31 @@ constexpr Rule RuleOf(Goal goal) {
   return {.picoseconds_per_byte = 500, .slack = 1.15, .compressed_to = 0.75};
 }
 
-// How many times the cost of a scan counts of an encoding whose blocks are to be searched by key,
-// but have to be decoded for it.
+// Cost multiplier for encodings that must decode values to search by key.
 constexpr double kSearchFactor = 4;
 
-// What any block takes beside its values, envelope, checksum and index entry, and what a dictionary
-// takes beside its own: where values take next to nothing, this is what there is to save.
+// Bytes of a block besides its values (envelope, checksum and index entry), and of a dictionary
+// besides its values. Matters for values that take almost no space.
 constexpr double kBlockBytes = 64;
 constexpr double kDictionaryBytes = 40;
 
-// What a codec that is to be used on all blocks must leave at most.
+// The largest relative size that compression may leave if the codec is used for all blocks.
 constexpr double kAlwaysCompressedTo = 0.9;
 
-// A way to store the sample, and what it is estimated to take.
+// A way to store the sample, with estimates.
 struct Candidate {
   Storage storage;
   double bytes = 0;
   double picoseconds = 0;  // of a scan
 };
 
-// Codes of the values of a dictionary: how many there are of one kind.
+// Counts of the distinct values of a sample.
 struct DistinctValues {
   size_t distinct = 0;
-  size_t once = 0;   // of them, those that occur once
-  size_t twice = 0;  // twice
-  size_t runs = 0;   // of equal values
-  size_t bytes = 0;  // of the distinct values in a dictionary
+  size_t once = 0;   // distinct values that occur once
+  size_t twice = 0;  // distinct values that occur twice
+  size_t runs = 0;   // runs of equal values
+  size_t bytes = 0;  // size of the distinct values in a dictionary
 };
 
 template <typename P>
@@ -109,10 +108,10 @@ DistinctValues CountDistinctAsPages(std::span<const T> values) {
   }
 }
 
-// What the sample would take of a block that has codes, and of the dictionary: a sample shows only
-// some of the values that a file holds, so their number is estimated from those that it shows once
-// and twice (Chao's estimator), and the dictionary shared out over one block. Nothing if it would
-// outgrow its limit.
+// Estimates the bytes of the sample in a block of codes, including the sample's share of the
+// dictionary. A sample shows only some of a file's values, so the number of distinct values is
+// estimated from the values that occur once and twice (Chao's estimator). The dictionary is divided
+// by the values of one block. nullopt if the dictionary would exceed its limit.
 template <typename T>
 std::optional<double> DictionaryBytes(std::span<const T> values, const EncoderOptions& options) {
   const DistinctValues found = CountDistinctAsPages(values);
@@ -132,7 +131,7 @@ std::optional<double> DictionaryBytes(std::span<const T> values, const EncoderOp
          count * std::min(all, block_values) * entry_bytes / block_values;
 }
 
-// The sample in one block, skip table and values; nothing if it does not fit into one.
+// Encodes the sample into one block: skip table and values. nullopt if the sample does not fit.
 template <typename T>
 std::optional<ByteWriter> EncodeSample(std::span<const T> values, PhysicalType type,
                                        EncoderOptions options, Encoding encoding) {
@@ -147,14 +146,15 @@ std::optional<ByteWriter> EncodeSample(std::span<const T> values, PhysicalType t
   return bytes;
 }
 
-// The fastest of those that are within budget and hardly larger than the smallest of them.
+// Among the candidates within the budget, chooses the fastest whose size is at most `slack` times
+// the smallest.
 Storage Choose(std::span<const Candidate> candidates, double budget, double slack) {
   const auto allowed = [&](const Candidate& each) { return each.picoseconds <= budget; };
   double smallest = std::numeric_limits<double>::infinity();
   for (const Candidate& each : candidates) {
     if (allowed(each)) smallest = std::min(smallest, each.bytes);
   }
-  // The first one is PLAIN: nothing is ever larger.
+  // The first candidate is PLAIN: never choose a larger one.
   const double most = std::min(slack * smallest, candidates.front().bytes);
   const Candidate* best = nullptr;
   for (const Candidate& each : candidates) {

@@ -1,4 +1,4 @@
-// How the values of a sample are best stored: by which encoding, compressed or not.
+// Finds the best way to store the values of a sample: the encoding, and whether to compress.
 #pragma once
 
 #include <span>
@@ -16,12 +16,12 @@ struct Storage {
   friend bool operator==(const Storage&, const Storage&) = default;
 };
 
-// The encodings of the registry that a column of `type` is tried with, PLAIN first.
+// The encodings that are tried for a column of `type`, PLAIN first.
 std::vector<const encodings::EncodingRow*> TrialCandidates(PhysicalType type);
 
-// Encodes `values` with each candidate, compresses what that may pay for, and chooses as Goal says.
-// `options`: of the encoders that are to follow. Preconditions: `values` is not empty; `candidates`
-// are TrialCandidates(type).
+// Encodes `values` with each candidate, compresses the results where that may be worth it, and
+// chooses by the Goal. `options`: the options of the encoders that will write the blocks.
+// Preconditions: `values` is not empty; `candidates` are TrialCandidates(type).
 template <typename T>
 Storage TryStorage(std::span<const T> values, PhysicalType type,
                    const encodings::EncoderOptions& options, const AutoOptions& choice,

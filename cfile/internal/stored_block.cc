@@ -21,7 +21,7 @@ using encodings::OutOfRange;
 
 constexpr uint8_t kZeros[kAlignment] = {};
 
-// Version 2 keeps a block as it is where compression saves less than a tenth.
+// In version 2, a block is not compressed if that saves less than a tenth.
 bool WorthCompressing(size_t compressed, size_t uncompressed) {
   return compressed < uncompressed && uint64_t{compressed} * 10 <= uint64_t{uncompressed} * 9;
 }
@@ -43,7 +43,7 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
     return OutOfRange(sink_->name(), ": a block of ", uncompressed_size, " bytes is ",
                       AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
   }
-  // What goes into the file: up to three pieces, and the checksum over them.
+  // What is written: up to three pieces, and the checksum of them.
   ByteWriter sizes;
   std::span<const uint8_t> pieces[3] = {{}, prefix, body};
   bool compressed = false;
@@ -95,8 +95,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer) {
-  // A block that is far above the limit is not read at all. Twice the limit is enough for the sizes
-  // before a block and for what a codec may add to incompressible data.
+  // Do not read a block that is far above the limit. Twice the limit is enough for the sizes before
+  // a block and for data that the codec makes larger.
   if (pointer.size / 2 > max_block_size_bytes) {
     return OutOfRange("the block's ", pointer.size, " stored bytes are far ",
                       AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
@@ -104,14 +104,14 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   std::span<const uint8_t> stored;
   if (const auto memory = source.InMemory(); !memory.empty()) {
     stored = memory.subspan(pointer.offset, pointer.size);
-    // Decoders begin at the front and many look at what stands at the end: let both come from
-    // memory together.
+    // Decoders begin at the front, and many of them also read the end: fetch both from memory at
+    // the same time.
     __builtin_prefetch(stored.data());
     for (size_t back = 64; back <= 256 && back <= stored.size(); back += 64) {
       __builtin_prefetch(stored.data() + stored.size() - back);
     }
   } else {
-    const uint64_t skipped = pointer.offset - buffer.stored_offset;  // huge if before it
+    const uint64_t skipped = pointer.offset - buffer.stored_offset;  // may wrap around
     const uint64_t held = buffer.stored.size();
     if (pointer.offset >= buffer.stored_offset && skipped <= held &&
         pointer.size <= held - skipped) {
@@ -171,7 +171,7 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   }
   const bool compressed =
       format.version == FormatVersion::kV1 || uncompressed_size != rest.size();
-  // A size that these bytes cannot make is damage, whatever the limit is.
+  // A size to which these bytes cannot expand is damage, whatever the limit is.
   if (compressed) {
     CFILE_RETURN_IF_ERROR(
         CheckUncompressedSize(format.compression, rest.size(), uncompressed_size));
@@ -196,7 +196,7 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer) {
   if (status.ok()) return status;
-  // A nested call, or the source, may have named the block or the file already.
+  // The source, or an inner call, may have named the block or the file already.
   const std::string block =
       absl::StrCat("block at offset ", pointer.offset, ", ", pointer.size, " bytes: ");
   if (absl::StartsWith(status.message(), absl::StrCat(file, ": ", block))) return status;

@@ -1,5 +1,5 @@
-// How any block but header and footer lies in a file: compressed or not, behind it its checksum
-// (cfile/FORMAT.md, File).
+// How blocks other than header and footer are stored in a file: compressed or not, followed by a
+// checksum (cfile/FORMAT.md, File).
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@ namespace cfile::internal {
 
 using encodings::ByteWriter;
 
-// What values are aligned to, in bytes of the file.
+// The alignment of values, in bytes of the file.
 inline constexpr size_t kAlignment = 64;
 
 // How a block is to be stored.
 struct BlockStorage {
-  // Zeros are put before the block so that its byte *align_at lies at a multiple of kAlignment in
-  // the file, unless it is stored compressed.
+  // If set, and if the block is not stored compressed, zeros are written before the block so that
+  // its byte *align_at is at a multiple of kAlignment in the file.
   std::optional<size_t> align_at = std::nullopt;
-  // False: as it is, where the format can say so (version 1 cannot).
+  // False: do not compress, if the format can express that (version 1 cannot).
   bool compress = true;
-  // How many bytes the block may have above the limit of other blocks.
+  // By how many bytes the block may exceed the limit of other blocks.
   size_t extra_size_bytes = 0;
 };
 
-// Appends blocks to a sink. The only one who knows offsets. Thread-compatible.
+// Appends blocks to a sink and determines their offsets. Thread-compatible.
 class BlockAppender {
  public:
   // `sink` must outlive the appender and have received `offset` bytes.
@@ -45,15 +45,15 @@ class BlockAppender {
         compression_level_(compression_level),
         max_block_size_bytes_(max_block_size_bytes) {}
 
-  // Stores `prefix` and `body`, one after the other, as one block. kOutOfRange: the block is larger
-  // than the limit.
+  // Stores `prefix` and `body`, one after the other, as one block. kOutOfRange: the block exceeds
+  // the limit.
   absl::StatusOr<BlockPointer> Append(std::span<const uint8_t> prefix,
                                       std::span<const uint8_t> body,
                                       const BlockStorage& storage = {});
 
-  // Bytes of the file so far.
+  // The file's size so far, in bytes.
   uint64_t offset() const { return offset_; }
-  // Bytes of its own buffers.
+  // Memory of the appender's buffers, in bytes.
   size_t memory_usage_bytes() const { return joined_.capacity() + compressed_.capacity(); }
 
  private:
@@ -69,44 +69,45 @@ class BlockAppender {
   ByteWriter compressed_;
 };
 
-// Memory for blocks that have to be read or decompressed; kept from block to block.
+// Memory for blocks that are read or decompressed; reused from block to block.
 struct BlockBuffer {
-  ByteWriter stored;  // bytes of the file, of one block or of several
+  ByteWriter stored;  // bytes of the file: one block or several
   uint64_t stored_offset = 0;
-  uint64_t announced_end = 0;  // of what a scan told the source that it will read
+  uint64_t announced_end = 0;  // the end of the bytes that a scan has announced to the source
   ByteWriter uncompressed;
   size_t memory_usage_bytes() const { return stored.capacity() + uncompressed.capacity(); }
 };
 
-// A block as it was before compression. Valid as long as the source and the buffer it was fetched
-// into are not changed.
+// A block before compression. Valid until the source, or the buffer that the block was fetched
+// into, changes.
 struct FetchedBlock {
   std::span<const uint8_t> bytes;
   bool compressed = false;
-  bool in_source = false;          // the bytes lie in the source's memory, not in the buffer
+  bool in_source = false;          // the bytes are in the source's memory, not in the buffer
   uint32_t stored_size_bytes = 0;  // in the file, without the checksum
 };
 
-// What of a file decides how its blocks are stored.
+// The properties of a file that determine how its blocks are stored.
 struct BlockFormat {
   FormatVersion version = FormatVersion::kV2;
   Compression compression = Compression::kNone;
   bool checksums = true;
 };
 
-// Reads the block at `pointer`, which must lie inside the source (checked when it was parsed).
-// Verifies its checksum if the file has checksums and `verify` is set. kDataLoss names offset, what
-// was expected and what was found; kOutOfRange: the block is larger than `max_block_size_bytes`,
-// stored or uncompressed. A source that is not in memory is read as far as `read_end`,
-// an offset that is not before the block's end: what lies there is in the buffer when the next
-// block is fetched into it.
+// Reads the block at `pointer`, which must be inside the source (checked when the pointer was
+// parsed). Verifies the checksum if the file has checksums and `verify` is set. kDataLoss says what
+// was expected and what was found; kOutOfRange: the block exceeds `max_block_size_bytes`, stored or
+// uncompressed. Errors do not name the block (see InBlock).
+//
+// If the source is not in memory, reads up to the offset `read_end`, which is at or after the
+// block's end. The bytes after the block stay in the buffer for the next call.
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer);
 
-// `status` with the file and the block that it is about put before its message, each if the message
-// does not name it yet.
+// Puts the file and the block before the message of `status`, each unless the message has it
+// already.
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer);
 

@@ -26,7 +26,7 @@ using encodings::DataLoss;
 constexpr std::string_view kMagic = "cfiletb1";
 constexpr std::string_view kPartPrefix = "part-";
 
-// One step inside the folder it is looked up in.
+// True if `name` is a single component of a path, which stays inside its folder.
 bool IsPlainName(const std::string& name) {
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
@@ -47,11 +47,11 @@ absl::StatusOr<RecordNode> ParseNode(const SchemaNodePB& message) {
   return node;
 }
 
-// Of a flat table its columns, else the tree and what follows from it.
+// For a flat table, the columns; otherwise the tree and the columns that follow from it.
 absl::StatusOr<Schema> ParseSchema(const SchemaNodePB& root, const RecordLimits& limits) {
   bool flat = root.name().empty();
   std::vector<RecordNode> nodes;
-  // A stack of what is still to come; how deep it goes, the parser of messages has limited.
+  // A stack of nodes to parse. ParseMessage has limited its depth.
   std::vector<const SchemaNodePB*> pending = {&root};
   while (!pending.empty()) {
     const SchemaNodePB& message = *pending.back();
@@ -113,7 +113,7 @@ absl::StatusOr<TablePartColumn> ParsePartColumn(const PartColumnPB& message, con
     return error(part.num_rows(), " values expected as the part has rows, found ",
                  result.num_values);
   }
-  // With levels, a record may have any number of them.
+  // With levels, a record may have any number of nulls.
   if (!column.has_levels() && result.null_count > (column.nullable ? result.num_values : 0)) {
     return error(result.null_count, " nulls found in ", result.num_values,
                  column.nullable ? " values" : " values that may not be null");
@@ -135,7 +135,7 @@ absl::StatusOr<TablePart> ParsePart(const PartPB& message,
   if (!IsPlainName(part.directory)) {
     return DataLoss("a part's directory expected, found \"", part.directory, "\"");
   }
-  // The limit of a file. It also keeps the sum over all parts far from overflow.
+  // The limit of a file. Also prevents overflow of the sum over all parts.
   if (part.num_rows > std::numeric_limits<uint32_t>::max()) {
     return DataLoss("part ", part.directory, ": at most 2^32 - 1 rows expected, found ",
                     part.num_rows);
@@ -287,7 +287,7 @@ std::string SerializeTable(const TableContents& contents) {
   bytes.PutBytes(kMagic);
   bytes.PutFixed(static_cast<uint32_t>(message.size()));
   bytes.PutBytes(std::string_view(message));
-  // Over all that precedes it: magic, length and message.
+  // Covers all bytes before it: magic, length and message.
   bytes.PutFixed(Crc32c(bytes.span()));
   return std::string(bytes.view());
 }
@@ -308,7 +308,7 @@ absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
 }
 
 absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes) {
-  // Not mapped: an appender may be just about to replace it.
+  // Not mapped: an appender may be about to replace the file.
   CFILE_ASSIGN_OR_RETURN(const std::shared_ptr<const Source> source, OpenPreadSource(path));
   if (source->size() > max_size_bytes) {
     return encodings::OutOfRange(path, ": ", source->size(), " bytes are ",

@@ -1,4 +1,4 @@
-// table.cft, the file that makes a directory a table, written and read (cfile/FORMAT.md, Table).
+// Writes and reads table.cft, the file that makes a directory a table (cfile/FORMAT.md, Table).
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,22 @@
 
 namespace cfile::internal {
 
-// What it says of one column's file in one part.
+// What table.cft says about one column's file in one part.
 struct TablePartColumn {
   std::string file_name;  // inside the part's directory
   uint64_t size_bytes = 0;
   uint64_t num_values = 0;
   uint64_t null_count = 0;
-  // Least and greatest value of a column with a value index, in memcmp form. Both or neither.
+  // The least and the greatest value of a column with a value index, in memcmp form. Both or
+  // neither.
   std::optional<std::string> min_key = {};
   std::optional<std::string> max_key = {};
 };
 
 struct TablePart {
-  std::string directory;  // inside the table's
+  std::string directory;  // inside the table's directory
   uint64_t num_rows = 0;
-  std::vector<TablePartColumn> columns = {};  // as many as StoredColumns gives
+  std::vector<TablePartColumn> columns = {};  // one for each of StoredColumns
 };
 
 struct TableContents {
@@ -36,39 +37,40 @@ struct TableContents {
   std::vector<TablePart> parts;
 };
 
-// The columns that have a file in each part: those of the schema and, with key columns, the key
-// index.
+// The columns that have a file in each part: the columns of the schema and, if there are key
+// columns, the key index.
 std::vector<ColumnSchema> StoredColumns(const Schema& schema);
 
-// A new name for a part: "part-" and 128 random bits, so that no two parts of any tables share one.
+// A new name for a part: "part-" and 128 random bits, so that no two parts of any tables have the
+// same name.
 absl::StatusOr<std::string> NewPartName();
-// True of what NewPartName makes. Earlier versions counted: part-000000, part-000001, ...
+// True for names that NewPartName makes. Earlier versions numbered the parts (part-000000, ...).
 bool IsUniquePartName(std::string_view name);
 
-// The path of table.cft in `directory`, of a part's column in it, and the name of such a file.
+// The path of table.cft in `directory`, the path of a part's column, and the name of a column's
+// file.
 std::string TableFilePath(const std::string& directory);
 std::string ColumnFilePath(const std::string& directory, const TablePart& part, size_t column);
 std::string ColumnFileName(size_t column, std::string_view name);
 
-// kInvalidArgument: there are no columns, a name is empty or not unique, a type is not valid, a key
-// column is not there, nullable, with levels or named twice, or the columns are not those of the
-// tree.
+// kInvalidArgument: there are no columns, a name is empty or not unique, a type is invalid, or the
+// columns are not the leaves of the tree; a key column does not exist, is nullable, has levels, has
+// no order (int96) or is named twice. Other errors: those of Validate for a column's type.
 absl::Status ValidateSchema(const Schema& schema);
 
 // The bytes of table.cft. Precondition: ValidateSchema(contents.schema).ok().
 std::string SerializeTable(const TableContents& contents);
 
-// Checks the bytes of SerializeTable as a reader with this limit would. kOutOfRange: it would
-// refuse them, by their size or by the memory that they take when they are parsed.
+// Compares the result of SerializeTable with a reader's limit. kOutOfRange: the reader would reject
+// the bytes, because of their size or of the memory that they take when parsed.
 absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
                                 size_t max_size_bytes);
 
-// The bytes of the file at `path`. kOutOfRange if there are more than `max_size_bytes`.
+// Reads the file at `path`. kOutOfRange if it has more than `max_size_bytes` bytes.
 absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes);
 
-// What SerializeTable was given. `path` is for messages. kDataLoss: the bytes are damaged,
-// or passes a limit of `options`;
-// kUnimplemented: a type that is not known.
+// The reverse of SerializeTable. `path`: for messages. kDataLoss: the bytes are damaged;
+// kOutOfRange: they exceed a limit of `options`; kUnimplemented: a type is unknown.
 absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
                                          const ReaderOptions& options = {});
 

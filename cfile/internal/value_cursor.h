@@ -1,4 +1,4 @@
-// A Cursor's work (cfile/reader.h): what a FileCursor over values adds to that over any block.
+// Implements Cursor (cfile/reader.h): what values add to FileCursor.
 #pragma once
 
 #include <algorithm>
@@ -76,7 +76,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
       if (low) {
         CFILE_ASSIGN_OR_RETURN(const KeyPosition begin, GoToKey(*low));
         found.begin = std::min(begin.ordinal, found.end);
-        // A range of no rows, `low` being above `high`.
+        // An empty range, since `low` is above `high`: stay at `high`.
         if (begin.ordinal > found.end) CFILE_RETURN_IF_ERROR(GoToKey(*high).status());
       } else {
         CFILE_RETURN_IF_ERROR(this->GoTo(0, BlockAccess::kSeek));
@@ -87,7 +87,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     return range;
   }
 
-  // Goes to where `other`, a cursor of the same file, is.
+  // Goes to the position of `other`, a cursor of the same file.
   absl::Status SeekToPlaceOf(const ValueCursor& other) {
     end_ = other.end_;
     return Base::SeekToPlaceOf(other);
@@ -133,12 +133,12 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
   }
 
  private:
-  // Ordinals and keys that are sorted at a time.
+  // How many ordinals, or keys, are sorted at a time.
   static constexpr size_t kTakenOrdinals = size_t{1} << 17;
   static constexpr int kKeyNumberBits = 16;
   static constexpr size_t kSoughtKeys = size_t{1} << kKeyNumberBits;
 
-  // As Seeking, of a seek after which Next ends at the last row.
+  // As Seeking, for a seek after which Next continues to the last row.
   template <typename Seek>
   auto SeekingToAnyRow(const Seek& seek) {
     auto result = this->Seeking(seek);
@@ -166,15 +166,15 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
         return KeyPosition{.ordinal = this->first_ordinal_ + bound->position,
                            .exact = bound->exact};
       }
-      // All values of this block are less: the first greater one begins the next block, or there is
-      // none.
+      // All values of this block are less than `key`. The first greater value, if any, begins the
+      // next block.
       CFILE_ASSIGN_OR_RETURN(const bool more, this->NextBlock(BlockAccess::kSeek));
       if (!more) return KeyPosition{.ordinal = this->num_values(), .exact = false};
     }
   }
 
-  // Moves the path of the value index to the block where the first value >= `key` may be. Its path
-  // is not valid() in a file without values.
+  // Moves the path of the value index to the block that may contain the first value >= `key`. In a
+  // file without values, the path is not valid() afterwards.
   absl::Status FindBlock(const T& key) {
     if (!encodings::IsKey(key)) return NotAKey();
     absl::Status status = MovePath(key);
@@ -197,7 +197,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     return absl::OkStatus();
   }
 
-  // Opens the block that FindBlock went to; it may be the one in hand.
+  // Opens the block that FindBlock found, which may be open already.
   absl::Status OpenFoundBlock() {
     IndexPath& path = this->paths_[1];
     if (this->loaded_ && this->path_ == &path && path.leaf_entry() == this->loaded_entry_)
@@ -208,10 +208,10 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
   }
 
   absl::Status SeekSome(std::span<const T> keys, std::span<KeyPosition> positions) {
-    // Keys of one block side by side: the block's place, then the key's number. (No file has places
-    // of 2^48 bytes.)
+    // Sort the keys by block: the block's offset, then the key's number in the lower bits. (Offsets
+    // are below 2^48.)
     order_.resize(keys.size());
-    this->Unload();  // the path leaves its block
+    this->Unload();  // the path leaves the loaded block
     for (size_t i = 0; i < keys.size(); ++i) {
       CFILE_RETURN_IF_ERROR(FindBlock(keys[i]));
       const IndexPath& path = this->paths_[1];
@@ -247,7 +247,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
         const encodings::LowerBound& bound = bounds[i - begin];
         KeyPosition& position = positions[order_[i] % kSoughtKeys];
         position = {.ordinal = first_ordinal + bound.position, .exact = bound.exact};
-        // Behind this block's last value: that of the next one, or the end.
+        // After this block's last value: the position is in the next block, or the end.
         if (bound.position == num_rows && position.ordinal < this->num_values()) {
           CFILE_ASSIGN_OR_RETURN(position, FindBehind(position.ordinal, block_keys[i - begin]));
         }
@@ -256,8 +256,8 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     return absl::OkStatus();
   }
 
-  // GoToKey of a key that is greater than all values before row `ordinal`, where a block begins:
-  // in the block in hand if that is the one.
+  // GoToKey for a key that is greater than all values before row `ordinal`, where a block begins.
+  // Uses the loaded block if it begins there.
   absl::StatusOr<KeyPosition> FindBehind(uint64_t ordinal, const T& key) {
     if (this->loaded_ && this->first_ordinal_ == ordinal) {
       const auto bound = this->block_.SeekToKey(key);
@@ -269,9 +269,9 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     return GoToKey(key);
   }
 
-  // The ordinals, to the rows of `out` from `out_begin` on.
+  // Copies the values at `ordinals` to the rows of `out` from `out_begin` on.
   absl::Status TakeSome(std::span<const uint64_t> ordinals, size_t out_begin, OwnedBatch<T>& out) {
-    // The ordinal, which fits 32 bits, then its number.
+    // The upper 32 bits are the ordinal, the lower 32 bits its index in `ordinals`.
     order_.resize(ordinals.size());
     bool ascending = true;
     for (size_t i = 0; i < ordinals.size(); ++i) {
@@ -281,7 +281,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     if (!ascending) SortNumbers(order_);
     for (size_t begin = 0; begin < order_.size();) {
       const uint64_t first = order_[begin] >> 32;
-      // Two blocks side by side: more will follow, and are read together.
+      // If two adjacent blocks are needed, more will probably follow, so read ahead.
       const uint64_t block_end = this->first_ordinal_ + this->block_.num_rows();
       const bool reads_ahead = begin > 0 && !this->file_->in_memory() && first >= block_end &&
                                first - block_end < this->block_.num_rows();

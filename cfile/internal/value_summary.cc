@@ -19,7 +19,7 @@ using encodings::kIsFloat;
 template <typename T>
 constexpr bool kHasOrder = !std::is_same_v<T, encodings::Int96>;
 
-// The part of `value` that is kept of a bound: all of it if it is not of bytes.
+// The part of `value` that is kept as a bound: a prefix of bytes, else the whole value.
 template <typename T>
 T Kept(const T& value) {
   if constexpr (kIsBytes<T>) {
@@ -38,7 +38,7 @@ bool Less(const T& a, const T& b) {
   }
 }
 
-// The shortest key above all that begin with `bytes`; none if all of these are 0xff.
+// The shortest key above all keys that begin with `bytes`; nullopt if all of `bytes` are 0xff.
 std::optional<std::string> RoundedUp(std::string bytes) {
   while (!bytes.empty() && bytes.back() == '\xff') bytes.pop_back();
   if (bytes.empty()) return std::nullopt;
@@ -60,7 +60,8 @@ void ValueSummary<T>::Add(std::span<const T> values) {
   if constexpr (kIsBytes<T>) {
     const bool first = !has_bounds();
     encodings::BytesBounds bounds(first ? values[0] : T(min_), first ? values[0] : T(max_));
-    // The last is the greatest where values ascend: then none of those between changes anything.
+    // Add the last value first: if the values ascend, it is the greatest, and the other values
+    // change nothing.
     bounds.Add(values.back());
     for (const T& value : values) bounds.Add(value);
     Widen(bounds.min(), bounds.max(), first);

@@ -1,4 +1,4 @@
-// Counts and bounds of values while they are written or verified: what BlockStatistics are made of.
+// Collects counts and bounds of values for BlockStatistics, while values are written or verified.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace cfile::internal {
 
-// Of a bound that is a string as many bytes are kept (cfile/FORMAT.md, Statistics).
+// The most bytes that are kept of a bound that is a string (cfile/FORMAT.md, Statistics).
 inline constexpr size_t kMaxBoundBytes = 64;
 
 // Thread-compatible. For the types of CFILE_FOR_EACH_VALUE_TYPE.
 template <typename T>
 class ValueSummary {
  public:
-  // Values that are present.
+  // Adds present values.
   void Add(std::span<const T> values);
-  // The same of values that ascend, and that are not less than those before them; none is NaN.
+  // The same for values in ascending order, not less than those added before; none is NaN.
   void AddAscending(std::span<const T> values);
 
-  // All that `other` has seen.
+  // Adds all values that `other` has seen.
   void Merge(const ValueSummary& other);
 
-  // What has been seen, with `null_count` nulls beside it. Int96 has counts only.
+  // The statistics of all values added, with `null_count` nulls. Int96 has only counts.
   BlockStatistics Statistics(uint64_t null_count) const;
 
   uint64_t present_count() const { return present_count_; }
@@ -38,7 +38,8 @@ class ValueSummary {
 
   uint64_t present_count_ = 0;
   uint64_t nan_count_ = 0;
-  // If has_bounds(). Of bytes the first kMaxBoundBytes + 1: enough to tell which are cut.
+  // Defined if has_bounds(). For bytes, the first kMaxBoundBytes + 1: enough to know whether the
+  // bound is cut.
   Owned<T> min_{};
   Owned<T> max_{};
 };

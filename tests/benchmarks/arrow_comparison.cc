@@ -1,12 +1,12 @@
-// Our page encodings beside those of Arrow C++, in one process on the same data: pages of 65,536
-// values, decoded into reused memory by one thread. A row has the best of several turns, in which
-// Arrow, ours and memcpy of the same decoded bytes follow each other, so that what else the machine
-// does hits all of them.
+// Compares our page encodings with those of Arrow C++, in one process on the same data: pages of
+// 65,536 values, decoded into reused memory by one thread. A row shows the best of several turns.
+// In each turn Arrow, our code and memcpy of the same decoded bytes run one after the other, so
+// that other work of the machine affects all of them.
 //
 //   arrow_comparison [PART_OF_A_ROW'S_NAME [TURNS]]
 //
-// "views": string_view and ByteArray; "packed": PackedStrings and Arrow's BinaryArray. Encoding a
-// dictionary counts its page, decoding loads it.
+// "views": string_view and ByteArray; "packed": PackedStrings and Arrow's BinaryArray. Times with a
+// dictionary include encoding or loading its page.
 #include <arrow/api.h>
 #include <parquet/encoding.h>
 #include <parquet/types.h>
@@ -43,8 +43,7 @@ namespace {
 using ArrowEncoding = parquet::Encoding;
 
 constexpr size_t kPage = 65536;
-// Few enough pages to stay in the processor's caches, so that codecs are measured and not the
-// memory.
+// Few enough pages to stay in the processor's caches, so that codecs are measured and not memory.
 constexpr size_t kColumnValues = 8 * kPage;
 std::string_view wanted;
 int turns = 15;
@@ -61,7 +60,7 @@ auto OrDie(Result result) {
 }
 void Keep(const void* p) { asm volatile("" : : "g"(p) : "memory"); }
 
-// The shortest processor time that some work took.
+// The shortest processor time of some work.
 class Best {
  public:
   template <typename Work>
@@ -81,9 +80,9 @@ class Best {
   double seconds_ = std::numeric_limits<double>::infinity();
 };
 
-// What is measured of one encoding of one column, in both ways.
+// One encoding of one column, as one of the two libraries does it.
 struct Side {
-  std::function<size_t(bool keep)> encode;  // bytes
+  std::function<size_t(bool keep)> encode;  // returns the number of bytes
   std::function<void()> decode;
 };
 void Row(const std::string& name, size_t count, Side arrow, Side ours,
@@ -111,7 +110,7 @@ void Row(const std::string& name, size_t count, Side arrow, Side ours,
   std::fflush(stdout);
 }
 
-// A column that is made when a row wants it.
+// A column that is created when a row first needs it.
 template <typename Make>
 class Lazy {
  public:
@@ -132,7 +131,7 @@ std::span<const T> PageOf(std::span<const T> values, size_t page) {
 }
 size_t Pages(size_t count) { return (count + kPage - 1) / kPage; }
 
-// An encoding of ours. `type`: of its dictionary's values.
+// One of our encodings. `type` is the type of its dictionary's values.
 template <typename P>
 struct Ours {
   std::function<std::unique_ptr<PageEncoder<P>>()> encoder;
@@ -143,7 +142,8 @@ struct Ours {
   EncodedBlock passing;
   ByteWriter dictionary;
 
-  // keep: pages, for Decode. Otherwise each takes the memory of the one before, as a writer has it.
+  // keep: keeps all pages, for Decode. Otherwise each page reuses the memory of the one before, as
+  // in a writer.
   size_t Encode(std::span<const P> values, bool keep) {
     const auto made = encoder();
     pages.resize(Pages(values.size()));
@@ -229,7 +229,7 @@ struct Arrows {
   }
 };
 
-// Numbers and bools. Arrow's D is void where it has no such encoding.
+// Numbers and bools. D is void if Arrow does not have the encoding.
 template <typename D, typename P, typename Column>
 void Fixed(const std::string& name, Column& column, ArrowEncoding::type encoding, Ours<P> ours) {
   if (name.find(wanted) == std::string::npos) return;

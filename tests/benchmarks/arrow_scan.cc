@@ -1,5 +1,5 @@
-// Arrow C++ reads a column of Parquet without making Arrow's arrays: its fastest way. Prints what
-// file_comparison prints of ours.
+// Arrow C++ reads a Parquet column without creating Arrow arrays, which is its fastest way. Prints
+// the same figures as file_comparison does for our files.
 //
 //   arrow_scan DATA WHO FILE.parquet    one required column of int64 or double
 #include <arrow/io/file.h>

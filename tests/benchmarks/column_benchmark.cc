@@ -1,6 +1,6 @@
-// One column of 10 million values in memory, one thread: scans, writes and seeks. Every figure
-// stands beside memcpy of the same decoded bytes, measured in the same run: the counter x_memcpy is
-// bytes/s of the work over bytes/s of memcpy.
+// Scans, writes and seeks of one column of 10 million values in memory, by one thread. Each figure
+// is compared with memcpy of the same decoded bytes in the same run: the counter x_memcpy is the
+// bytes per second of the work divided by those of memcpy.
 //
 //   build/release/tests/benchmarks/cfile_benchmark [--benchmark_filter=REGEX]
 #include <benchmark/benchmark.h>
@@ -31,32 +31,32 @@ constexpr size_t kBatchRows = 4096;
 
 using benchmarks::OrDie;
 
-// std::vector<bool> is no array.
+// An array of values, used because std::vector<bool> is no array.
 template <typename T>
 class Values {
  public:
   Values() : values_(std::make_unique_for_overwrite<T[]>(kNumValues)) {}
   void push_back(const T& value) { values_[size_++] = value; }
   const T& operator[](size_t i) const { return values_[i]; }
-  operator std::span<const T>() const { return {values_.get(), size_}; }  // NOLINT: it is one
+  operator std::span<const T>() const { return {values_.get(), size_}; }  // NOLINT: implicit
 
  private:
   std::unique_ptr<T[]> values_;
   size_t size_ = 0;
 };
 
-// A column: what is appended, and how.
+// A column: its values, and the options with which they are appended.
 template <typename T>
 struct Data {
   ColumnType type;
   WriterOptions options;
   Values<T> values;
   std::vector<uint8_t> validity;  // empty: no nulls
-  std::string characters;         // behind the values of strings
+  std::string characters;         // bytes of the strings
   size_t raw_bytes = 0;           // of the decoded values
 
-  // Writes the column to `file`, whose memory is used again: a fresh one would measure the kernel's
-  // page faults.
+  // Writes the column to `file` and reuses its memory. With new memory, the kernel's page faults
+  // would be measured.
   void Write(std::vector<uint8_t>& file) const {
     file.clear();
     auto writer = OrDie(Writer<T>::Create(NewMemorySink(&file), type, options));
@@ -110,7 +110,7 @@ const Data<int32_t>& NullableInt32() {
                        [](size_t, uint64_t random) { return static_cast<int32_t>(random); });
   return data;
 }
-// The same as Kudu's writer lays it out: short runs in the bitmap, unaligned values.
+// The same column in the layout of Kudu's writer: short runs in the bitmap, unaligned values.
 const Data<int32_t>& NullableInt32Kudu() {
   static const auto data = Numbers<int32_t>(
       ColumnType::Int32(),
@@ -172,7 +172,7 @@ const Data<bool>& Bools() {
                                          [](size_t, uint64_t random) { return random % 2 != 0; });
   return data;
 }
-// English words have 8 letters or so; 1,000 of them, the first ones more often.
+// 1,000 words of about 8 letters, like English words; the first ones are more frequent.
 const Data<std::string_view>& WordsDict() {
   static const auto data = [] {
     Data<std::string_view> words{.type = ColumnType::String(),
@@ -217,7 +217,7 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Seconds that memcpy takes for so many bytes, warm: the median of 9.
+// The seconds of a memcpy of `bytes` bytes, warm: the median of 9.
 double MemcpySeconds(size_t bytes) {
   std::vector<char> from(bytes, 1), to(bytes, 2);
   std::vector<double> seconds;
@@ -232,7 +232,7 @@ double MemcpySeconds(size_t bytes) {
   return seconds[4];
 }
 
-// `begin`: when the measured loop began.
+// Sets the counters of a run. `begin` is the time when the measured loop began.
 void Count(benchmark::State& state, size_t raw_bytes, double begin) {
   const double seconds = (Now() - begin) / static_cast<double>(state.iterations());
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kNumValues));
@@ -260,7 +260,7 @@ void Scan(benchmark::State& state, const Data<T>& (*data)()) {
   Count(state, data().raw_bytes, begin);
 }
 
-// A scan that reads each value: what a zero-copy scan costs its user.
+// A scan that reads each value: the cost of a zero-copy scan to its caller.
 void ScanAndAdd(benchmark::State& state, const Data<int32_t>& (*data)()) {
   const std::vector<uint8_t> file = data().Write();
   const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
@@ -301,7 +301,7 @@ void SeekOrdinal(benchmark::State& state, const Data<T>& (*data)()) {
   for (auto _ : state) benchmark::DoNotOptimize(OrDie(cursor.Get(random() % kNumValues)));
 }
 
-// Within the rows of one block, which stays in hand.
+// Seeks among the rows of one block, which stays decoded.
 template <typename T>
 void SeekInBlock(benchmark::State& state, const Data<T>& (*data)()) {
   const std::vector<uint8_t> file = data().Write();
@@ -320,7 +320,8 @@ void SeekKey(benchmark::State& state, const Data<T>& (*data)()) {
   const std::vector<uint8_t> file = data().Write();
   const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
   auto cursor = OrDie(reader.NewCursor<T>());
-  // The wanted keys lie in the order of their use, so that fetching them costs nothing.
+  // The wanted keys lie in memory in the order of their use, so that fetching them takes no
+  // measurable time.
   std::mt19937_64 random(3);
   std::vector<Owned<T>> keys;
   for (int i = 0; i < 200'000; ++i) keys.emplace_back(data().values[random() % kNumValues]);
@@ -334,8 +335,8 @@ void SeekKey(benchmark::State& state, const Data<T>& (*data)()) {
   }
 }
 
-// A leaf of kNumValues entries: what is appended. Values are PLAIN, so that a scan points at them
-// and its time is that of the levels.
+// A leaf of kNumValues entries. Values are PLAIN, so that a scan only points to them and its time
+// is the time of the levels.
 struct LeafData {
   LevelLimits limits;
   std::vector<uint16_t> repetition, definition;
@@ -350,11 +351,11 @@ struct LeafData {
   }
 };
 
-// Records of up to `max_length` entries, one in ten of which holds no value.
+// Records of up to `max_length` entries. One entry in ten has no value.
 LeafData MakeLeaf(LevelLimits limits, uint64_t max_length) {
   LeafData data{.limits = limits};
   std::mt19937_64 random(1);
-  uint64_t left = 0;  // of the record
+  uint64_t left = 0;  // entries left in the record
   for (size_t i = 0; i < kNumValues; ++i) {
     const bool begins = left == 0;
     if (begins) left = 1 + random() % max_length;

@@ -1,4 +1,4 @@
-// The columns of arrow_comparison and file_comparison, `count` values each, the same in every run.
+// The columns of arrow_comparison and file_comparison: `count` values each, the same in every run.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::vector<T> MakeValues(Value value, size_t count) {
   return values;
 }
 
-// Ascending with jitter, as times of events are.
+// Ascending numbers with random distances, like times of events.
 template <typename T>
 std::vector<T> SequentialInts(size_t count) {
   constexpr uint64_t kFirst = sizeof(T) == 8 ? 1'600'000'000'000'000 : 0;
@@ -38,7 +38,8 @@ template <typename T>
 std::vector<T> RandomInts(size_t count) {
   return MakeValues<T>([](size_t, auto& random) { return random(); }, count);
 }
-// Steps of about a normal distribution: the sum of six uniform ones.
+// A random walk; steps are approximately normally distributed: each is the sum of six uniform
+// numbers.
 inline std::vector<double> WalkDoubles(size_t count) {
   double at = 100;
   return MakeValues<double>(
@@ -49,7 +50,7 @@ inline std::vector<double> WalkDoubles(size_t count) {
       },
       count);
 }
-// The same with two decimals.
+// The values of WalkDoubles, rounded to two decimals.
 inline std::vector<double> Prices(size_t count) {
   std::vector<double> values = WalkDoubles(count);
   for (double& value : values) value = std::round(value * 100) / 100;
@@ -73,7 +74,7 @@ inline std::vector<uint8_t> RunBools(size_t count) {
       count);
 }
 
-// Values back to back.
+// Strings whose bytes lie one after the other.
 struct StringColumn {
   std::string text;
   std::vector<int32_t> offsets;

@@ -1,4 +1,4 @@
-"""The results page that tests/benchmarks/run writes: the table, how to repeat it, and how costs grow with rows."""
+"""Makes the results page of tests/benchmarks/run: the table, how to repeat it, and how costs grow with rows."""
 
 import datetime
 import json
@@ -37,7 +37,7 @@ def table(header, lines):
 
 
 def scale_tables(scale):
-    """What was measured, and what follows for 10^9 rows and for the largest file."""
+    """The measured costs, and estimates for 10^9 rows and for the largest file."""
     show = comparison_table.number
     measured = table(
         ("data", "rows", "write, M values/s", "writer's memory, KiB", "bytes a value", "open, µs", "scan, M values/s",
@@ -50,7 +50,7 @@ def scale_tables(scale):
     for line in largest.values():
         for rows in (10**6, 10**8, 10**9, MAX_VALUES):
             blocks = math.ceil(rows / (line["rows"] / line["blocks"]))
-            # Entries of a node, from the leaves of the largest file: the last one is half full on average.
+            # Entries per node, computed from the leaves of the largest file; the last leaf is half full on average.
             leaves = max(1, nodes(line) - (levels(line) > 1))
             full = max(2, round(line["blocks"] / (leaves - 0.5))) if leaves > 1 else NODE_BYTES // 16
             depth = 1

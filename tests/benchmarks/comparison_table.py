@@ -1,14 +1,14 @@
-"""What the files are compared in: the rows of the table that tests/benchmarks/run prints, and how they are judged."""
+"""The rows of the table that tests/benchmarks/run prints, and how they are judged."""
 
 from dataclasses import dataclass
 
 UNITS = {"scan": "M values/s", "scan unchecked": "M values/s", "scan again": "M values/s", "write": "M values/s",
          "seek": "µs", "seek many": "µs a key", "take": "µs a row", "one row": "µs", "size": "bytes a value"}
 RATES = ("scan", "scan unchecked", "scan again", "write")  # more is better
-# What memory allows.
+# The limits that memory sets.
 LIMITS = {"scan": "memcpy", "scan unchecked": "memcpy", "scan again": "memcpy", "write": "memcpy",
           "seek": "sorted array", "seek many": "sorted array", "take": "array", "one row": "array"}
-# Peers whose files have no checksums, or that do not look at them, have one scan for both.
+# Peers without checksums, or that do not check them, have the same figure for both scans.
 PEERS_WORK = {"scan unchecked": "scan"}
 DATA = {
     "sequence": "int64, 1.6e15 + 1000 i + 0 to 999",
@@ -24,7 +24,7 @@ NATIVE_PEERS = ("memcpy", "array", "sorted array", "LevelDB", "RocksDB", "LMDB")
 
 @dataclass(frozen=True)
 class Times:
-    """A reach as a ratio: ours to the peer's, at least for rates, at most for times and sizes."""
+    """The ratio to reach, ours to the peer's: a minimum for rates, a maximum for times and sizes."""
 
     factor: float
 
@@ -39,7 +39,7 @@ class Times:
 
 @dataclass(frozen=True)
 class AtMost:
-    """A reach that needs no peer."""
+    """A reach that needs no peer: the largest figure allowed."""
 
     figure: float
 
@@ -52,7 +52,7 @@ class AtMost:
 
 @dataclass(frozen=True)
 class Row:
-    """Work on a column by our default file, and by one tuned for it, beside peers: (name, reach or None)."""
+    """Work on a column by our default file and by a tuned file, compared with peers: (name, reach or None)."""
 
     title: str
     work: str
@@ -118,7 +118,7 @@ def rows():
 
 
 def judge(figures, native_only):
-    """The table from {(data, work, who): figure}, a dictionary a row. native_only: without the peers that need Python."""
+    """Makes the table of {(data, work, who): figure}: one dictionary per row. native_only: without the peers that need Python."""
     measured = {who for _, _, who in figures}
     judged = []
     for row in rows():
@@ -130,7 +130,7 @@ def judge(figures, native_only):
         tuned = figures.get((row.data, row.work, f"cfile {row.tuned}")) if row.tuned else None
         for peer_name, reach in peers:
             if peer_name is None:
-                continue  # nothing limits a size
+                continue  # sizes have no limit
             peer = figures.get((row.data, PEERS_WORK.get(row.work, row.work), peer_name))
             judged.append({
                 "work": row.title,

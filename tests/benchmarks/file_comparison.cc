@@ -1,6 +1,6 @@
-// Files of this library beside what a user would pick instead, on the same data in one run: one
-// thread, warm, the median of five. Prints figures as lines of JSON; tests/benchmarks/run adds the
-// peers that are reached through Python and makes a table of all.
+// Compares files of this library with what a user would choose instead, on the same data in one
+// run: one thread, warm, the median of five. Prints figures as lines of JSON. tests/benchmarks/run
+// adds the peers that need Python and makes a table of all.
 //
 //   file_comparison DIRECTORY [DIVISOR]         10 million numbers and 5 million strings / DIVISOR;
 //                                               the data stays in DIRECTORY for other programs
@@ -20,11 +20,10 @@ constexpr size_t kNumbers = 10'000'000;
 constexpr size_t kStrings = 5'000'000;
 constexpr size_t kQueries = 50'000;
 
-// What a user has who chooses nothing; `sorted` columns have an index by value, the others need
-// none.
+// The default options. A `sorted` column has a value index; the others need none.
 WriterOptions Default(bool sorted) { return {.value_index = sorted}; }
 
-// What a user has who wants the smallest file.
+// The options for the smallest file.
 WriterOptions ForSize(bool sorted) { return {.goal = Goal::kSize, .value_index = sorted}; }
 
 template <typename T>

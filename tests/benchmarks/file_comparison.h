@@ -1,4 +1,4 @@
-// The parts of file_comparison: what each measures of a column and prints (measure.h).
+// The parts of file_comparison. Each measures some work and prints figures (measure.h).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace cfile::benchmarks {
 
-// A file of a column: "default", or what the file is tuned for.
+// Options of a file of a column. `name` is "default", or the work for which the file is tuned.
 struct FileOptions {
   std::string name;
   WriterOptions options;
@@ -29,44 +29,46 @@ struct Column {
   std::string name;
   ColumnType type;
   std::span<const T> values;
-  size_t arrow_bytes = 0;  // of the values as Arrow has them: memcpy of so many is the limit
+  size_t arrow_bytes = 0;  // of the values in Arrow's layout; the limit is their memcpy
   std::vector<FileOptions> files;
 };
 
-// Keys that are asked for, one after the other in memory, so that what is found is measured and not
-// the reading of the question.
+// Keys to search for. They lie in memory in the order of their use, so that fetching them takes no
+// measurable time.
 struct Queries {
   std::string text;
   std::vector<std::string_view> keys;
 };
-// Random ones of `keys`.
+// Random keys of `keys`.
 Queries RandomQueries(std::span<const std::string_view> keys, size_t count);
 std::vector<uint64_t> RandomOrdinals(size_t values, size_t count);
 
-// Of every file of the column: the rate of writing it, its size, a scan from Open to its end,
-// another scan of the open file, a take of 10,000 ordinals, and single ordinals. The files stay in
+// Measures each file of the column: the rate of writing, its size, a scan from Open to the end,
+// another scan of the open file, a Take of 10,000 ordinals, and single ordinals. The files stay in
 // `directory`.
 template <typename T>
 void MeasureFiles(const Column<T>& column, const std::string& directory);
 
-// SeekToKey one by one, and SeekMany of 1,000 keys, in the files that MeasureFiles left.
+// Measures SeekToKey of single keys, and SeekMany of 1,000 keys, in the files that MeasureFiles
+// left.
 void MeasureSeeks(const Column<std::string_view>& column, const Queries& queries,
                   const std::string& directory);
 
-// What memory allows: memcpy of the column, reading an array at random ordinals.
+// Measures the limits of memory: memcpy of the column, and reading an array at random ordinals.
 template <typename T>
 void MeasureMemory(const Column<T>& column);
-// Binary search in a sorted array of views of keys that lie one after the other.
+// Measures binary search in a sorted array of views; the keys lie one after the other.
 void MeasureSortedArray(const Column<std::string_view>& column, const Queries& queries);
 
-// Writes, sizes, scans and seeks of the sorted stores of keys that this build found.
+// Measures writes, sizes, scans and seeks of the sorted key stores that this build found.
 void MeasureKeyValueStores(const Column<std::string_view>& column, const Queries& queries,
                            const std::string& directory);
 
-// How the costs of a file grow from 10^4 rows to `max_rows`; its lines of JSON are its own.
+// Measures how the costs of a file grow from 10^4 to `max_rows` rows. Prints lines of JSON of a
+// form of its own.
 void MeasureScale(size_t max_rows, const std::string& directory);
 
-// A file at `path` that is not synced: peers do not wait for the disk either.
+// A file at `path` that is not synced, because peers do not wait for the disk either.
 std::unique_ptr<Sink> OpenUnsyncedFile(const std::string& path);
 
 // Reads all batches.

@@ -1,4 +1,4 @@
-// Files of this library: what MeasureFiles and MeasureSeeks measure.
+// Measures files of this library: MeasureFiles and MeasureSeeks.
 #include <cstdio>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// What memory allows: the limits that the figures of files stand beside.
+// The limits that memory sets. Figures of files are compared with them.
 #include <cstring>
 #include <memory>
 #include <random>
@@ -38,7 +38,7 @@ void MeasureMemory(const Column<T>& column) {
   for (const char* work : {"scan", "scan again", "write"})
     PrintRate(column.name, work, "memcpy", column.values.size(), copy);
 
-  // Of strings, what a view points at is read too.
+  // For strings, the bytes that a view points to are read, too.
   const auto ordinals = RandomOrdinals(column.values.size(), 10'000);
   const double read = MedianSeconds([&] {
     uint64_t sum = 0;

@@ -1,8 +1,8 @@
-"""Files of other formats, measured as file_comparison measures ours: file_peers.py DIRECTORY
+"""Measures files of other formats like file_comparison measures ours: file_peers.py DIRECTORY
 
-DIRECTORY holds the data that file_comparison left there. Prints the same lines of JSON; processor time of one thread,
-warm, the median of five. What is not installed is left out, what fails is told on the standard error. The Parquet
-files that arrow_scan reads stay in DIRECTORY.
+DIRECTORY holds the data that file_comparison left there. Prints the same lines of JSON; figures are the median of five
+measurements of processor time, one thread, warm. Peers that are not installed are skipped; errors are printed on the standard
+error output. The Parquet files that arrow_scan reads stay in DIRECTORY.
 """
 
 import json
@@ -24,7 +24,7 @@ SINGLE_ROWS = 100
 RUNS = 5
 NUMBERS = {"sequence": np.int64, "walk": np.float64, "prices": np.float64}
 STRINGS = ("keys", "words", "urls")
-# Only the sizes of these are compared, and what is beside them.
+# Only the sizes of these files are compared, and work that depends on them.
 SIZES_ONLY = ("prices", "urls")
 
 
@@ -35,12 +35,12 @@ def median_seconds(work):
         start = time.process_time()
         result = work()
         seconds.append(time.process_time() - start)
-        del result  # outside of what is measured
+        del result  # not measured
     return statistics.median(seconds)
 
 
 class Column:
-    """A column's data, and what is asked of it."""
+    """The data of a column, and the rows and keys to look up."""
 
     def __init__(self, directory, name):
         self.name = name
@@ -69,7 +69,8 @@ class Column:
             raise ValueError(f"{who} gives other values")
 
     def measure(self, who, write=None, scan=None, opened=None, take=None, one=None, path=None):
-        """write(path); scan(path) -> Arrow's column; take(handle, ordinals) and one(handle, ordinal) of opened(path)."""
+        """Measures the given functions: write(path); scan(path) -> Arrow's column; take(handle, ordinals) and one(handle, ordinal), where
+        handle is opened(path)."""
         path = path or self.path(who)
         try:
             if write:
@@ -87,7 +88,7 @@ class Column:
                 handle = opened(path)
                 seconds = median_seconds(lambda: [one(handle, i) for i in self.single])
                 self.print("one row", who, seconds / len(self.single) * 1e6)
-        except Exception as error:  # of whatever library it is; the others are measured
+        except Exception as error:  # of any library; the other peers are still measured
             print(f"file_peers: {who} with {self.name}: {type(error).__name__}: {error}", file=sys.stderr)
 
 
@@ -96,7 +97,7 @@ def to_arrow(values):
 
 
 def parquet_settings(column):
-    """Parquet's encodings by name, and the candidates for the smallest file."""
+    """Options for Parquet's encodings by name, and the candidates for the smallest file."""
     kind = "DELTA_BINARY_PACKED" if column.name == "sequence" else "BYTE_STREAM_SPLIT"
     kind = "DELTA_BYTE_ARRAY" if column.name in STRINGS else kind
     plain = {"use_dictionary": False, "compression": "none"}

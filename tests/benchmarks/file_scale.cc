@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kAppendedRows = 65536;
 constexpr size_t kLookups = 20'000;
 
-// Levels of an index, and its nodes; 0 if the file has no such index.
+// The number of levels and nodes of an index; 0 if the file does not have the index.
 struct IndexShape {
   uint32_t depth = 0;
   uint64_t nodes = 0;
@@ -27,8 +27,8 @@ IndexShape ShapeOf(const Reader& reader, IndexKind kind) {
   return shape;
 }
 
-// Writes a file of `rows` rows a piece at a time and reads it in all ways. `next` makes the values
-// of the rows [begin, end). `look_up` finds one ordinal's row.
+// Writes a file of `rows` rows in pieces and reads it in all ways. `next` makes the values of the
+// rows [begin, end). `look_up` finds the row of an ordinal.
 template <typename T, typename Next, typename LookUp>
 void MeasureFile(const std::string& data, const std::string& path, const ColumnType& type,
                  const WriterOptions& options, size_t rows, Next next, LookUp look_up) {

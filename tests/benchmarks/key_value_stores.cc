@@ -1,5 +1,6 @@
-// Sorted stores of keys: one table file of LevelDB, one of RocksDB, and LMDB. Keys have no values.
-// Defaults all, but for block caches that hold everything, which is the stores' best case.
+// Sorted key stores: one table file of LevelDB, one of RocksDB, and LMDB. Keys have no values. All
+// options have their defaults, except that block caches hold all blocks, which is the stores' best
+// case.
 #include "file_comparison.h"
 
 #ifdef CFILE_BENCHMARK_LEVELDB
@@ -29,7 +30,7 @@ namespace {
 #if defined(CFILE_BENCHMARK_LEVELDB) || defined(CFILE_BENCHMARK_ROCKSDB)
 constexpr size_t kCacheBytes = size_t{2} << 30;
 
-// LevelDB's and RocksDB's iterators have the same methods.
+// Iterators of LevelDB and of RocksDB have the same methods.
 template <typename Slice, typename Iterator>
 void MeasureIterator(const Column<std::string_view>& column, const Queries& queries,
                      const std::string& who, Iterator& iterator) {
@@ -131,7 +132,7 @@ void MeasureLmdb(const Column<std::string_view>& column, const Queries& queries,
   MDB_txn* transaction = nullptr;
   MDB_dbi database = 0;
   double used_bytes = 0;
-  // In one go, in order, without waiting for the disk.
+  // Writes all keys in one transaction, in order, without a sync.
   const double write = MedianSeconds([&] {
     std::filesystem::remove(path);
     MDB_env* const environment = OpenLmdb(path, MDB_NOSYNC | MDB_WRITEMAP);
@@ -151,7 +152,7 @@ void MeasureLmdb(const Column<std::string_view>& column, const Queries& queries,
     mdb_env_close(environment);
   });
   PrintRate(column.name, "write", "LMDB", column.values.size(), write);
-  // The file is as long as the map.
+  // The file is as long as its mapping, so the used bytes are counted instead.
   PrintFigure(column.name, "size", "LMDB", used_bytes / static_cast<double>(column.values.size()));
 
   MDB_env* const environment = OpenLmdb(path, MDB_RDONLY);

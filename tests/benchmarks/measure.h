@@ -1,4 +1,5 @@
-// What the programs of file_comparison share: time, figures as lines of JSON, an end on errors.
+// Code that the programs of file_comparison share: measuring time, printing figures as lines of
+// JSON, ending on errors.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +18,18 @@ inline void Check(bool good, const std::string& what) {
   std::exit(1);
 }
 
-// Keeps the compiler from leaving out what `p` points at.
+// Keeps the compiler from removing the computation of the data at `p`.
 inline void Keep(const void* p) { asm volatile("" : : "g"(p) : "memory"); }
 
-// Processor time of this process: everything measured is one thread that waits for nothing but
-// memory, so this is the time it takes, less what other programs on the machine took.
+// The processor time of this process, in seconds. All work is done by one thread that waits only
+// for memory. So this is the elapsed time without the time of other programs.
 inline double ProcessorSeconds() {
   timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// The median of five turns after one that warms up.
+// The median of five runs, after one run that warms up.
 template <typename Work>
 double MedianSeconds(const Work& work) {
   work();
@@ -42,9 +43,9 @@ double MedianSeconds(const Work& work) {
   return seconds[seconds.size() / 2];
 }
 
-// Prints one figure as a line of JSON. `data`: a column; `work`: what was done with it; `who` did
-// it. Scans and writes in million values a second, seeks, takes and single rows in microseconds a
-// row, sizes in bytes a value. No name needs escapes.
+// Prints one figure as a line of JSON: `who` did `work` with the column `data`. Units: scans and
+// writes in million values per second; seeks, takes and single rows in microseconds per row; sizes
+// in bytes per value. Names must not need JSON escapes.
 inline void PrintFigure(const std::string& data, const std::string& work, const std::string& who,
                         double figure) {
   std::printf("{\"data\": \"%s\", \"work\": \"%s\", \"who\": \"%s\", \"figure\": %.6g}\n",

@@ -1,4 +1,4 @@
-// Values without their errors: one ends the program with its message.
+// OrDie returns the value of a StatusOr; an error ends the program with its message.
 #pragma once
 
 #include <utility>

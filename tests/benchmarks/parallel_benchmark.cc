@@ -1,12 +1,13 @@
-// What several threads gain: the import of CSV with cfile-import's --threads, and scans of a
-// table's columns split into ranges, one cursor per thread.
+// Measures the gain of several threads: the import of CSV with cfile-import's --threads, and scans
+// of a table's columns that are split into ranges, with one cursor per thread.
 //
 //   parallel_benchmark DIRECTORY [TURNS]
 //
-// DIRECTORY is made and takes 500 MB of CSV of ten columns, which are the same each time, and what
-// becomes of them. A row is the best of several turns, in which 1, 2 and 4 threads follow each
-// other; the last figures are speed beside one thread, per thread, and the time of all cores
-// together beside that of one: where other work runs on the machine, only the latter means much.
+// DIRECTORY is created. It takes 500 MB of CSV of ten columns, the same in every run, and the
+// imported tables. A row shows the best of several turns, in which 1, 2 and 4 threads run one after
+// the other. The last figures are the speed per thread compared with one thread, and the processor
+// time of all threads compared with that of one. If other work runs on the machine, only the latter
+// is meaningful.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -46,7 +47,7 @@ struct Cost {
   double cpu_seconds = std::numeric_limits<double>::max();
 };
 
-// Prints what work(num_threads) costs.
+// Measures work(num_threads) and prints its costs.
 void Measure(const std::string& name, int turns, const std::function<void(size_t)>& work) {
   Cost best[std::size(kThreads)];
   for (int turn = 0; turn < turns; ++turn) {
@@ -76,7 +77,8 @@ std::vector<std::string> Words(size_t count, std::mt19937_64& random) {
   return words;
 }
 
-// Integers, a timestamp, numbers with fractions, words that repeat, a text in quotes, truth, a day.
+// Columns: integers, a timestamp, numbers with fractions, repeated words, a quoted text, a bool, a
+// date.
 void GenerateCsv(const std::string& path) {
   if (std::filesystem::exists(path)) return;
   std::mt19937_64 random(7);
@@ -114,7 +116,7 @@ void Import(const std::string& input, const std::string& output, size_t num_thre
   OrDie(tools::Import(options, progress));
 }
 
-// A table of two parts with a column for each kind of decoding.
+// Writes a table of two parts, with a column for each kind of decoding.
 void GenerateTable(const std::string& path) {
   std::filesystem::remove_all(path);
   const Schema schema{.columns = {{.name = "delta", .type = ColumnType::Int64()},

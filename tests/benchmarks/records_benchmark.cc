@@ -1,11 +1,12 @@
-// Nested records from JSON Lines, one thread: import as cfile-import does it, all leaves read back
-// as levels and values, and levels decoded. With a Python that has pyarrow, records_pyarrow.py does
-// the same with Parquet on the same file in between, and the ratios are printed.
+// Measures nested records from JSON Lines, with one thread: the import as in cfile-import, reading
+// all leaves as levels and values, and decoding levels. With a Python that has pyarrow,
+// records_pyarrow.py does the same with Parquet on the same file, and the ratios are printed.
 //
 //   records_benchmark DIRECTORY [PYTHON [TURNS]]
 //
-// DIRECTORY is made and takes 200 MB of records, which are the same each time, and what becomes of
-// them. A row is the best of several turns, in which ours and pyarrow follow each other.
+// DIRECTORY is created. It takes 200 MB of records, the same in every run, and the files that are
+// made of them. A row shows the best of several turns, in which our code and pyarrow run one after
+// the other.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -44,8 +45,9 @@ double Seconds(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Visits to a shop: strings that repeat and such that do not, integers, floating-point numbers,
-// null and missing fields, lists of strings, of integers and of structs that hold a list.
+// Makes records of visits to a shop: repeated and distinct strings, integers, floating-point
+// numbers, null and missing fields, lists of strings, of integers, and of structs that contain a
+// list.
 class Generator {
  public:
   std::string Record() {
@@ -122,7 +124,7 @@ struct Read {
   uint64_t values = 0;
 };
 
-// All levels and values of all leaves.
+// Reads all levels and values of all leaves.
 Read ReadLeaves(const std::string& path) {
   const TableReader table = OrDie(TableReader::Open(path));
   Read read;
@@ -142,7 +144,7 @@ Read ReadLeaves(const std::string& path) {
   return read;
 }
 
-// Decoding the levels of blocks of 65,536 entries, over and over. G levels/s.
+// Decodes the levels in blocks of 65,536 entries, repeatedly. Returns G levels/s.
 double DecodeLevels(const std::vector<uint16_t>& levels, int width) {
   encodings::ByteWriter bytes;
   encodings::PutHybrid<uint16_t>(levels, width, bytes);
@@ -166,14 +168,14 @@ void PrintLevels() {
   std::mt19937_64 random(6);
   std::vector<uint16_t> flat(65'536), lists(65'536);
   for (uint16_t& level : flat) level = random() % 10 > 0 ? 1 : 0;
-  // Lists of lists of about four elements: three definition levels and two of repetition.
+  // Levels 0 to 2, like repetition levels of lists of lists with about four elements.
   for (uint16_t& level : lists) level = static_cast<uint16_t>(random() % 4 > 0 ? 2 : random() % 3);
   std::printf("%-44s %6.2f G levels/s\n", "levels of a flat column, one null in ten",
               DecodeLevels(flat, 1));
   std::printf("%-44s %6.2f G levels/s\n", "levels of lists of lists", DecodeLevels(lists, 2));
 }
 
-// The seconds that the script prints by name; nothing without a Python.
+// The seconds that the script prints, by name; empty if no Python is given.
 std::map<std::string, double> RunPeer(const std::string& python, const std::string& input) {
   std::map<std::string, double> seconds;
   if (python.empty()) return seconds;

@@ -1,7 +1,7 @@
-"""What records_benchmark compares itself with: records_pyarrow.py RECORDS.jsonl.
+"""The peer of records_benchmark: records_pyarrow.py RECORDS.jsonl.
 
-Reads JSON Lines, writes them as Parquet beside them and reads that, on one thread. Prints a line "NAME SECONDS" for
-each of the three.
+With one thread, imports the JSON Lines into a Parquet file beside them, imports them again with a known schema, and reads the
+Parquet file. Prints a line "NAME SECONDS" for each of the three.
 """
 
 import os

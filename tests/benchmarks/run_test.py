@@ -1,4 +1,4 @@
-"""run_test.py DIRECTORY: that tests/benchmarks/run, with the programs in DIRECTORY, measures what its table needs and judges it."""
+"""run_test.py DIRECTORY: tests that tests/benchmarks/run, with the programs in DIRECTORY, measures and judges all rows of its table."""
 
 import json
 import subprocess

@@ -1,10 +1,11 @@
-// Every allocation fails, once or with all that follow. The library throws nothing but
-// std::bad_alloc, which passes through its calls. What is promised then, and tested here: nothing
-// leaks (memory, descriptors, mappings), nothing torn lies under a final name, an older file there
-// is untouched, temporary files are removed. A writer that an exception has passed through writes
-// nothing more: its later calls fail. A cursor is good for nothing but its destructor; its reader
-// gives new ones. Destructors ask for no memory, but that of TableWriter, to remove its part: if
-// there is none the part stays, as that of a killed writer would.
+// Every allocation fails, alone or with all later ones. The library throws only std::bad_alloc,
+// which passes through its calls. The tests check what the library promises then:
+// - Nothing leaks: memory, descriptors, mappings.
+// - No incomplete file has a final name; an older file is untouched; temporary files are removed.
+// - After an exception a writer writes nothing more: its later calls fail.
+// - After an exception a cursor can only be destroyed; its reader can create new cursors.
+// - Destructors allocate no memory. The exception is TableWriter, which needs memory to remove its
+//   part; without memory the part stays, as if the writer had been killed.
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -45,11 +46,12 @@ using testing::IsEmpty;
 using testing_support::FaultMode;
 
 thread_local bool failed_in_protobuf = false;
-thread_local bool failed = false;  // since Fail
+thread_local bool failed = false;  // since the last call of Fail
 
-// Its repeated fields lose an element where they cannot grow, which is not ours to mend.
+// Records whether protobuf made the failing allocation. A repeated field of protobuf that cannot
+// grow loses an element; this library cannot prevent that.
 void SeeWhetherProtobufCalls() {
-  void* frames[4];  // this, Allocate unless it is inlined, operator new, and who called it
+  void* frames[4];  // this function, Allocate unless inlined, operator new, and its caller
   for (int i = backtrace(frames, 4) - 1; i >= 2; --i) {
     Dl_info caller;
     failed_in_protobuf |=
@@ -58,7 +60,7 @@ void SeeWhetherProtobufCalls() {
   }
 }
 
-// The `number`-th allocation from now on fails, for so long.
+// The `number`-th allocation from now on fails; with kFromThenOn all later ones too.
 void Fail(int64_t number, FaultMode mode) {
   static thread_local FaultMode mode_of_failures;
   mode_of_failures = mode;
@@ -70,7 +72,7 @@ void Fail(int64_t number, FaultMode mode) {
   };
   heap.allocations_left = number;
 }
-// No further one fails.
+// No later allocation fails.
 void StopFailing() { heap.allocations_left = -1; }
 
 size_t MappingsOf(const std::string& path) {
@@ -80,14 +82,14 @@ size_t MappingsOf(const std::string& path) {
   return count;
 }
 
-// Calls `prepare`, `attempt` and `check` until `attempt` has seen each of its allocations fail, and
-// that and all later ones; `check` is told whether it threw. What `attempt` made must be gone when
-// it ends.
+// Calls `prepare`, `attempt` and `check` until each allocation of `attempt` has failed, alone and
+// with all later ones. `check` gets whether `attempt` threw. EXPECTs that everything that `attempt`
+// made is gone when it ends.
 void FailEachAllocation(const std::function<void()>& prepare,
                         const std::function<absl::Status()>& attempt,
                         const std::function<void(bool threw)>& check) {
   if (kSanitized) GTEST_SKIP() << "sanitizers have an operator new of their own";
-  // What is made once and stays: tables of the registry, of protobuf, ...
+  // The first attempt creates objects that stay: tables of the registry, of protobuf, ...
   prepare();
   absl::Status status = attempt();
   ASSERT_TRUE(status.ok()) << status;
@@ -158,7 +160,7 @@ class AllocationFaultTest : public testing::TestWithParam<Case> {
     return cursor.SeekToKey(values_[301]).status();
   }
 
-  // What else there is to ask.
+  // Other queries of the reader.
   absl::Status Query(const Reader& reader) const {
     auto cursor = reader.NewCursor<std::string_view>();
     if (!cursor.ok()) return cursor.status();
@@ -239,7 +241,8 @@ TEST_P(AllocationFaultTest, Writer) {
   }
 }
 
-// Whoever catches the exception and goes on must not publish a file that lacks rows.
+// If a caller catches the exception and continues, no file without some of its rows may be
+// published.
 TEST_P(AllocationFaultTest, WriterThatGoesOn) {
   FailEachAllocation([&] { fs::remove(path_); },
                      [&] {
@@ -297,7 +300,7 @@ TEST_P(AllocationFaultTest, Queries) {
                      [&](bool) { EXPECT_EQ(MappingsOf(path_), 0); });
 }
 
-// Of a torn file into a new one.
+// Salvages a torn file into a new one.
 TEST_P(AllocationFaultTest, Salvage) {
   ASSERT_TRUE(Write(path_).ok());
   fs::resize_file(path_, fs::file_size(path_) - 10);
@@ -312,7 +315,7 @@ TEST_P(AllocationFaultTest, Salvage) {
         return ::cfile::Salvage(*source, *std::move(sink), {.value_index = true}).status();
       },
       [&](bool threw) {
-        // The report may fail when the file is there.
+        // The allocation of the report may fail after the file is published.
         const bool published = fs::exists(saved);
         EXPECT_TRUE(published || threw);
         EXPECT_EQ(directory_.Entries().size(), published ? 2 : 1);
@@ -320,7 +323,8 @@ TEST_P(AllocationFaultTest, Salvage) {
       });
 }
 
-// The same reader, with its index nodes and its cache, gives a new cursor where one has failed.
+// After a cursor has failed, the same reader, with its index nodes and its cache, creates a new
+// cursor.
 TEST_P(AllocationFaultTest, ReaderThatGoesOn) {
   ASSERT_TRUE(Write(path_).ok());
   FailEachAllocation([] {},
@@ -342,7 +346,7 @@ TEST_P(AllocationFaultTest, ReaderThatGoesOn) {
                      [](bool) {});
 }
 
-// Codecs take memory by malloc, which is not made to fail; what is around them is.
+// The memory that codecs take by malloc does not fail here; the allocations around them do.
 TEST(CodecAllocationFaultTest, WriterAndReader) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("file");
@@ -374,7 +378,7 @@ TEST(CodecAllocationFaultTest, WriterAndReader) {
 TEST(LevelAllocationFaultTest, WriterAndCursor) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("leaf");
-  // Of each three records: a list of two, an empty one, null.
+  // Three records each: a list of two elements, an empty list, null.
   std::vector<uint16_t> repetition, definition;
   std::vector<int32_t> values;
   for (int32_t i = 0; i < 300; ++i) {
@@ -492,8 +496,8 @@ TEST(TableAllocationFaultTest, Writer) {
           return append(appends ? TableWriter::Append(path) : TableWriter::Create(path, schema));
         },
         [&](bool threw) {
-          // Where the failure came while table.cft was written, a part that it does not name may
-          // stay, as one of a killed writer would.
+          // If the failure came while table.cft was written, a part that table.cft does not name
+          // may stay, as if the writer had been killed.
           for (const std::string& entry : directory.Entries()) {
             EXPECT_FALSE(IsTemporaryFileName(fs::path(entry).filename())) << entry;
           }

@@ -1,6 +1,6 @@
-// How much a campaign does: in a build's tests some seconds' worth, all of it under
-// tests/campaign/run, which sets CFILE_CAMPAIGN=full and prints what was done as a row of its
-// table.
+// How much work a campaign does. In a build's tests a campaign takes some seconds. Under
+// tests/campaign/run, which sets CFILE_CAMPAIGN=full, it does all of its work. It prints the
+// amounts as a row of the results table.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,14 @@ inline bool Full() {
   return amount != nullptr && std::string_view(amount) == "full";
 }
 
-// `few` in a build's tests, there fewer still under a sanitizer that is slow; `all` in the
-// campaign.
+// `few` in a build's tests, and less under a slow sanitizer; `all` in the full campaign.
 inline uint64_t Amount(uint64_t few, uint64_t all) {
   if (Full()) return all;
   return few < kThinning ? few : few / kThinning;
 }
 
-// For the running test's row: `what`, lower-case words with underscores ("bit_flips"), was done
-// `amount` times more.
+// Adds `amount` to the number named `what` in the running test's row. `what` is lower-case words
+// with underscores ("bit_flips").
 inline void Done(const std::string& what, uint64_t amount) {
   const testing::TestInfo* const test = testing::UnitTest::GetInstance()->current_test_info();
   for (int i = 0; i < test->result()->test_property_count(); ++i) {

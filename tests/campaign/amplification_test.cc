@@ -1,5 +1,5 @@
-// Files of some hundred bytes that claim, behind right checksums, what would take gigabytes:
-// refused with the name of the limit, or read within the bounds.
+// Files of some hundred bytes, with right checksums, whose contents would take gigabytes. A reader
+// refuses them with the name of a limit, or reads them within the bounds.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,8 +29,8 @@ void Append(std::span<const uint8_t> bytes, Bytes& file) {
   file.insert(file.end(), bytes.begin(), bytes.end());
 }
 
-// A file of three rows with a value index and zstd, without its footer; then blocks and a footer
-// that names them.
+// A file of three rows with a value index and zstd, without its footer. Tests add blocks and a
+// footer that points to them.
 class Forgery {
  public:
   Forgery() {
@@ -72,7 +72,7 @@ class Forgery {
   FileInfo info_;
 };
 
-// Reads it in all ways, within the bounds, and returns the first error.
+// Reads the file in all ways, within the bounds, and returns the first error.
 absl::Status ReadAll(const Bytes& file, const ReaderOptions& options = {},
                      uint64_t most_damages = 999) {
   absl::Status status;
@@ -97,14 +97,14 @@ absl::Status ReadAll(const Bytes& file, const ReaderOptions& options = {},
   return status;
 }
 
-// As damage, or where `message` tells which limit to raise as above it.
+// EXPECTs damage; or, if `message` says which limit to raise, an error of that limit.
 void ExpectRefused(const absl::Status& status, std::string_view message) {
   const bool limit = message.starts_with("raise ");
   EXPECT_TRUE(limit ? absl::IsOutOfRange(status) : absl::IsDataLoss(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr(std::string(message)));
 }
 
-// All of them stand at one place of the node.
+// All entries of the node have the same offset.
 TEST(Amplification, IndexNodeOfMillionsOfEntries) {
   Forgery forgery;
   ByteWriter node;
@@ -113,7 +113,7 @@ TEST(Amplification, IndexNodeOfMillionsOfEntries) {
   node.PutVint(0u);
   constexpr uint32_t kEntries = 4'000'000;
   for (uint32_t i = 0; i < kEntries; ++i) node.PutFixed(uint32_t{0});
-  // num_entries and type, a leaf, of the trailer.
+  // The trailer's fields num_entries and type (leaf).
   ByteWriter trailer;
   trailer.PutFixed(uint8_t{0x08});
   trailer.PutVint(kEntries);
@@ -124,7 +124,7 @@ TEST(Amplification, IndexNodeOfMillionsOfEntries) {
   ExpectRefused(ReadAll(forgery.Finish()), "claims 4000000 entries for the");
 }
 
-// Each of them is a damage to report.
+// No entry points to a valid block: each of them is a damage to report.
 TEST(Amplification, IndexOfBlocksThatAreNone) {
   constexpr uint32_t kBlocks = 300'000;
   constexpr uint32_t kBlockBytes = 4;
@@ -143,7 +143,7 @@ TEST(Amplification, IndexOfBlocksThatAreNone) {
   const VerifyReport report = Verify(*Reader::Open(NewMemoryViewSource(file)));
   EXPECT_EQ(report.damages.size(), VerifyReport::kMostDamages);
   EXPECT_GE(report.damages.size() + report.more_damages, kBlocks);
-  // Refused by the number of its entries.
+  // The node is refused for its number of entries.
   EXPECT_LT(MostHeapBytes([&] {
               const auto reader =
                   Reader::Open(NewMemoryViewSource(file), {.max_index_size_bytes = 1 << 20});
@@ -153,7 +153,7 @@ TEST(Amplification, IndexOfBlocksThatAreNone) {
             8 << 20);
 }
 
-// Keys of 15 MiB that a codec makes small.
+// Keys of 15 MiB that a codec compresses well.
 TEST(Amplification, IndexOfLongKeys) {
   Forgery forgery;
   const std::string key(15 << 20, 'x');
@@ -178,11 +178,11 @@ TEST(Amplification, IndexOfLongKeys) {
   ExpectRefused(ReadAll(file, {.max_index_size_bytes = 32 << 20}), "raise max_index_size_bytes");
 }
 
-// A footer of 16 MiB of what is small in it and large in memory.
+// A footer of 16 MiB, with fields that take few bytes in the file and much memory.
 TEST(Amplification, FooterOfMillionsOfFields) {
   const Bytes whole = Forgery().Finish();
   const FileInfo info = Reader::Open(NewMemoryViewSource(whole))->info();
-  // An empty pair of metadata; an unknown field without a byte, with a number, with a group.
+  // An empty pair of metadata; unknown fields: empty bytes, a number, a group.
   for (const std::string_view field :
        {std::string_view("\x3a\x00", 2), std::string_view("\xfa\x06\x00", 3),
         std::string_view("\xf8\x06\x00", 3), std::string_view("\xfb\x06\xfc\x06", 4)}) {
@@ -201,7 +201,7 @@ TEST(Amplification, FooterOfMillionsOfFields) {
   }
 }
 
-// A dictionary of values of one byte, for each of which a view would be made.
+// A dictionary of one-byte values; each value would need a view in memory.
 TEST(Amplification, DictionaryOfMillionsOfValues) {
   for (const size_t values : {size_t{3'000'000}, size_t{15'000'000}}) {
     Bytes file;
@@ -215,7 +215,7 @@ TEST(Amplification, DictionaryOfMillionsOfValues) {
     FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
     ASSERT_TRUE(info.dictionary.has_value());
     file.resize(file.size() - info.footer_size_bytes);
-    // How many values, then the values (cfile/FORMAT.md, RLE_DICTIONARY).
+    // The number of values, then the values (cfile/FORMAT.md, RLE_DICTIONARY).
     ByteWriter dictionary, stored;
     dictionary.PutVint(static_cast<uint32_t>(values));
     dictionary.PutBytes(std::string_view(std::string(values, 'x')));

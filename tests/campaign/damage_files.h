@@ -1,4 +1,4 @@
-// Small files of all kinds, whole, for campaigns that damage them.
+// Small undamaged files of all kinds, for campaigns that damage them.
 #pragma once
 
 #include <algorithm>
@@ -38,9 +38,10 @@ inline bool IsKudus(const ColumnType& type, Encoding encoding) {
          static_cast<uint32_t>(encoding) < encodings::kFirstExtendedNumber;
 }
 
-// Of every physical type in every encoding, some automatic, with each codec in turn; sorted with a
-// value index, and nullable; with statistics and without, with a Bloom filter, in Kudu's bytes and
-// of version 1; with levels of every shape. `seed`: the values; the blocks of two seeds are alike.
+// Files of every physical type in every encoding, and some with automatic choice; with each codec
+// in turn; sorted with a value index, and nullable; with and without statistics; with a Bloom
+// filter; as written for Kudu; of version 1; with levels of every shape. `seed` selects the values;
+// files of two seeds have blocks of the same shape.
 inline std::vector<NamedFile> OwnFiles(uint64_t seed) {
   const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
   std::vector<NamedFile> files;
@@ -71,7 +72,7 @@ inline std::vector<NamedFile> OwnFiles(uint64_t seed) {
         add(type, {.encoding = row.encoding, .compression = codec, .nullable = true}, "");
       }
       if (!IsKudus(type, row.encoding)) continue;
-      if (row.encoding == Encoding::kGroupVarint) continue;  // Kudu no longer has it
+      if (row.encoding == Encoding::kGroupVarint) continue;  // Kudu no longer supports it
       add(type, {.encoding = row.encoding, .nullable = true, .compatibility = Compatibility::kKudu},
           " as Kudu");
       add(type,

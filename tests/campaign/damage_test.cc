@@ -1,5 +1,6 @@
-// Damaged files: reported with the place, or provably harmless; behind right checksums survived.
-// Never a crash, a hang, too much memory, or wrong values behind a valid checksum.
+// Damaged files: the damage is reported with its place, or does no harm; damage with right
+// checksums does not crash the reader. There is never a crash, a hang, too much memory, or a wrong
+// value under a valid checksum.
 #include <ctime>
 
 #include <atomic>
@@ -29,9 +30,9 @@ using campaign::Bytes;
 using campaign::Transcript;
 
 constexpr uintmax_t kMostGoldenBytes = 8 * 1024;
-constexpr size_t kZeroedBytes = 512;  // a page, as to files of this size
+constexpr size_t kZeroedBytes = 512;  // stands for a page, as these files are small
 
-// Our own ones and the golden ones; of many kinds a few in a build's tests.
+// Our own files and the golden ones; in a build's tests only some of each kind.
 const std::vector<NamedFile>& Files() {
   static const auto* const files = new auto([] {
     std::vector<NamedFile> all = campaign::OwnFiles(/*seed=*/0);
@@ -45,8 +46,7 @@ const std::vector<NamedFile>& Files() {
   return *files;
 }
 
-// `work(i)` for each i below `count`, by as many threads as there are cores, until one finds
-// something.
+// Calls `work(i)` for each i below `count`, in one thread per core, until a test fails.
 void ForEach(size_t count, const std::function<void(size_t)>& work) {
   std::atomic<size_t> next = 0;
   std::vector<std::jthread> threads;
@@ -58,9 +58,9 @@ void ForEach(size_t count, const std::function<void(size_t)>& work) {
 }
 
 absl::StatusOr<Reader> Open(const Bytes& file) {
-  // Of this thread, and small.
+  // A small cache for each thread.
   thread_local const auto cache = std::make_shared<BlockCache>(64 * 1024);
-  // An exact copy on the heap, so that a sanitizer sees any reading beyond it.
+  // An exact copy on the heap, so that a sanitizer detects a read past its end.
   return Reader::Open(NewMemorySource(file, "damaged"), {.block_cache = cache});
 }
 
@@ -70,8 +70,8 @@ double ThreadSeconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Runs `read`; it must not take long (of a processor, so that other programs do not count), nor
-// more of the heap than is stated.
+// Runs `read` and checks its processor time (other programs do not count) and its heap memory
+// against the bounds.
 template <typename Read>
 auto WithinBounds(Read&& read) {
   const double start = ThreadSeconds();
@@ -81,7 +81,8 @@ auto WithinBounds(Read&& read) {
   return *std::move(result);
 }
 
-// Where the damage is: a part of the file with an offset, or one of its ends.
+// True if the message says where the damage is: a part of the file with an offset, or an end of the
+// file.
 bool NamesThePlace(const absl::Status& status) {
   const std::string message(status.message());
   if (!message.starts_with("damaged: ")) return false;  // the file's name
@@ -91,8 +92,8 @@ bool NamesThePlace(const absl::Status& status) {
   return false;
 }
 
-// With `changed` instead of `whole`: an error that names the place, which is returned, or the very
-// same rows.
+// Reads `changed` in place of `whole`. EXPECTs an error that names the place, or the same rows.
+// Returns the error.
 absl::Status ExpectErrorOrSame(const Bytes& changed, const Transcript& whole,
                                const std::string& what) {
   Transcript transcript = WithinBounds([&] { return campaign::TranscriptOfFile(Open(changed)); });
@@ -102,13 +103,13 @@ absl::Status ExpectErrorOrSame(const Bytes& changed, const Transcript& whole,
   return std::move(transcript.status);
 }
 
-// True of the error of a limit, which names the option.
+// True for an error about a limit, which names the option to raise.
 bool IsLimit(const absl::Status& status) {
   return absl::IsOutOfRange(status) &&
          std::string(status.message()).find(": raise max_") != std::string::npos;
 }
 
-// What is right behind checksums can still be impossible, or claim more than a limit allows.
+// With right checksums, contents can still be impossible or above a limit.
 absl::Status ExpectSurvives(const Bytes& changed, const std::string& what) {
   absl::Status status = WithinBounds([&] {
     const auto reader = Open(changed);
@@ -147,13 +148,14 @@ Whole ReadWhole(const NamedFile& file) {
   return whole;
 }
 
-// `work(file, what was read of it whole)` for each file.
+// Calls `work(file, results of reading the undamaged file)` for each file.
 void ForEachFile(const std::function<void(const NamedFile&, const Whole&)>& work) {
   ForEach(Files().size(), [&](size_t i) { work(Files()[i], ReadWhole(Files()[i])); });
 }
 
-// Flips a bit of `changed`, which is as `file`, for as long as it takes. Returns whether it did no
-// harm: alignment, which no checksum covers, or what these readings did not need. Verify sees it.
+// Flips a bit of `changed`, a copy of `file`, and flips it back afterwards. Returns true if the
+// flip did no harm: it hit alignment, which no checksum covers, or bytes that these reads did not
+// need. EXPECTs that Verify finds it.
 bool FlipIsHarmless(const NamedFile& file, const Whole& whole, size_t byte, int bit,
                     Bytes& changed) {
   changed[byte] = static_cast<uint8_t>(file.bytes[byte] ^ 1 << bit);
@@ -165,14 +167,14 @@ bool FlipIsHarmless(const NamedFile& file, const Whole& whole, size_t byte, int 
   return status.ok();
 }
 
-// The file's first `size` bytes alone.
+// Opens only the first `size` bytes of the file.
 void ExpectPrefixRefused(const NamedFile& file, size_t size) {
   const Bytes front(file.bytes.begin(), file.bytes.begin() + static_cast<ptrdiff_t>(size));
   const absl::Status status = WithinBounds([&] { return Open(front).status(); });
   ASSERT_TRUE(absl::IsDataLoss(status)) << file.name << ", " << size << " bytes: " << status;
 }
 
-// With `size` zeros, or as many as there are bytes, from `at` on.
+// Overwrites `size` bytes from `at` on with zeros, or all bytes up to the end of the file.
 void ExpectZerosReportedOrHarmless(const NamedFile& file, const Whole& whole, size_t at,
                                    size_t size) {
   Bytes changed = file.bytes;
@@ -187,7 +189,8 @@ void ExpectZerosReportedOrHarmless(const NamedFile& file, const Whole& whole, si
   }
 }
 
-// Bytes of a file that have a checksum, without it, and what signs them again.
+// Bytes of a file that have a checksum, without that checksum, and a function that corrects the
+// checksum.
 struct Part {
   uint64_t begin = 0;
   uint64_t end = 0;
@@ -246,13 +249,13 @@ TEST(Damage, WhatIsAppendedIsRefused) {
     for (size_t size = 1; size <= 64 * 1024; size = size * 2 + random() % 2, ++appended) {
       Bytes longer = file.bytes;
       while (longer.size() < file.bytes.size() + size) {
-        // In turn random bytes, zeros and the file's own ones.
+        // Zeros, random bytes, or the file's own bytes.
         const size_t at = longer.size() - file.bytes.size();
         longer.push_back(size % 3 == 0   ? 0
                          : size % 3 == 1 ? static_cast<uint8_t>(random())
                                          : file.bytes[at % file.bytes.size()]);
       }
-      if (longer.size() % file.bytes.size() == 0) continue;  // it ends as a file does
+      if (longer.size() % file.bytes.size() == 0) continue;  // ends like a whole file
       const absl::Status status = WithinBounds([&] { return Open(longer).status(); });
       ASSERT_TRUE(absl::IsDataLoss(status)) << file.name << " and " << size << ": " << status;
     }
@@ -271,7 +274,7 @@ TEST(Damage, ZeroedPagesAreReportedOrHarmless) {
   campaign::Done("zeroed_pages", pages);
 }
 
-// Two blocks of one file change places: their checksums fit, their ordinals do not.
+// Two blocks of one file are swapped: their checksums are right, their ordinals are not.
 TEST(Damage, BlocksThatChangePlacesAreNoticed) {
   std::atomic<uint64_t> swaps = 0;
   ForEachFile([&](const NamedFile& file, const Whole& whole) {
@@ -300,10 +303,10 @@ TEST(Damage, BlocksThatChangePlacesAreNoticed) {
   campaign::Done("swaps_in_a_file", swaps);
 }
 
-// A block of another file, with other values, written in place of one of equal size. One that
-// stands at other ordinals is noticed. One of the same ordinals is not where the file says nothing
-// about its values: a checksum is of the block alone. It is survived, and what Verify knows of
-// values (bounds, keys) is compared.
+// A block is replaced by one of the same size from another file, with other values. A block with
+// other ordinals is noticed. A block with the same ordinals cannot be noticed unless the file says
+// something about its values, because a checksum covers only the block. The reader must not crash,
+// and Verify compares bounds and keys with the values.
 TEST(Damage, BlocksOfOtherFilesAreNoticedByTheirOrdinals) {
   const std::vector<NamedFile> ours = campaign::OwnFiles(/*seed=*/0);
   const std::vector<NamedFile> theirs = campaign::OwnFiles(/*seed=*/1'000'000);
@@ -355,7 +358,7 @@ TEST(Damage, BlocksOfOtherFilesAreNoticedByTheirOrdinals) {
         unnoticed += VerifyFindsNothing(changed) ? 1 : 0;
       }
     }
-    // Index nodes, dictionaries and statistics say of no file that they are its own.
+    // Index nodes, dictionaries and statistics do not say to which file they belong.
     for (const BlockPointer& block : whole.blocks) {
       for (const BlockPointer& twin : other.blocks) {
         if (our_ordinals.contains(block.offset) || their_ordinals.contains(twin.offset)) continue;
@@ -376,8 +379,8 @@ TEST(Damage, BlocksOfOtherFilesAreNoticedByTheirOrdinals) {
   campaign::Done("nodes_of_other_files", nodes);
 }
 
-// Behind right checksums the structures themselves must hold: an error or some values, in bounded
-// time and memory.
+// If the checksums are right, the contents must still be checked: the result is an error or some
+// values, in bounded time and memory.
 TEST(Damage, SignedDamageIsSurvived) {
   std::atomic<uint64_t> changes = 0, unsigned_changes = 0;
   ForEachFile([&](const NamedFile& file, const Whole& whole) {
@@ -399,7 +402,7 @@ TEST(Damage, SignedDamageIsSurvived) {
         for (const uint8_t value : values) {
           Bytes changed = file.bytes;
           changed[at] = value;
-          // Now and then some bytes more.
+          // Sometimes changes some more bytes.
           for (uint64_t more = random() % 6 == 0 ? random() % 8 : 0; more > 0; --more) {
             changed[part.begin + random() % (part.end - part.begin)] =
                 static_cast<uint8_t>(random());
@@ -414,13 +417,13 @@ TEST(Damage, SignedDamageIsSurvived) {
       }
     }
   });
-  // Only where a changed length says that the checksum is elsewhere.
+  // A checksum is wrong only if a changed length moved it.
   EXPECT_LT(unsigned_changes, changes / 50);
   EXPECT_GT(changes, 100'000u / kThinning);
   campaign::Done("signed_changes", changes);
 }
 
-// Of golden files that are too large for all of that, some of it.
+// Golden files that are too large for all changes get some of them.
 TEST(Damage, LargeFilesAreDamagedHereAndThere) {
   std::vector<NamedFile> large = GoldenFiles(".cfile", UINTMAX_MAX);
   std::erase_if(large, [](const NamedFile& file) { return file.bytes.size() <= kMostGoldenBytes; });

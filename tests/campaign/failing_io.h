@@ -1,5 +1,5 @@
-// Sources and a sink that fail: at one call, at all from one on, or wherever some bytes are read;
-// and the walk over all calls.
+// Sources and a sink that fail: at one call, at all calls from a given one on, or at each read that
+// covers a given byte. And a loop that makes each call fail in turn.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,24 @@
 
 namespace cfile::testing_support {
 
-// The calls that fail, and how. Shared by a test and what it makes; one thread at a time.
+// Decides which calls fail and how. A test shares it with its sources and sinks. For one thread at
+// a time.
 class Fault {
  public:
   explicit Fault(absl::StatusCode code) : code_(code) {}
 
-  // The `number`-th call from now on fails, for so long.
+  // The `number`-th call from now on fails; with kFromThenOn all later calls fail too.
   void Arm(int64_t number, FaultMode mode) {
     left_ = number;
     mode_ = mode;
     fired_ = false;
   }
-  // No further call fails.
+  // No later call fails.
   void Disarm() { left_ = 0; }
-  // Since Arm a call has failed.
+  // True if a call has failed since Arm.
   bool fired() const { return fired_; }
 
-  // What the call named `call` of `name` returns.
+  // Returns the result of the call `call` on the object `name`.
   absl::Status Call(const char* call, const std::string& name) {
     if (left_ <= 0 || --left_ > 0) return absl::OkStatus();
     if (mode_ == FaultMode::kFromThenOn) left_ = 1;
@@ -43,13 +44,13 @@ class Fault {
 
  private:
   const absl::StatusCode code_;
-  int64_t left_ = 0;  // calls up to the one that fails, itself counted
+  int64_t left_ = 0;  // calls until one fails, including that one
   FaultMode mode_ = FaultMode::kOnce;
   bool fired_ = false;
 };
 
-// Not in memory, so that each read is a call. A read that fails has filled half of what it was
-// given.
+// A source that is not in memory, so that each read is a call. A read that fails has filled half of
+// its buffer.
 class FailingSource final : public Source {
  public:
   FailingSource(std::shared_ptr<const Source> source, std::shared_ptr<Fault> fault)
@@ -69,7 +70,7 @@ class FailingSource final : public Source {
   const std::shared_ptr<Fault> fault_;
 };
 
-// Every read that takes in the byte at `bad` fails. Not in memory.
+// A source that is not in memory. Every read that covers the byte at `bad` fails.
 class UnreadableSource final : public Source {
  public:
   UnreadableSource(std::shared_ptr<const Source> source, uint64_t bad)
@@ -87,7 +88,7 @@ class UnreadableSource final : public Source {
   const uint64_t bad_;
 };
 
-// Counts in `breaches` the calls that may not come after one that failed.
+// A sink that fails. Counts in `breaches` the calls that are not allowed after a failed call.
 class FailingSink final : public Sink {
  public:
   FailingSink(std::unique_ptr<Sink> sink, std::shared_ptr<Fault> fault, int* breaches)
@@ -114,8 +115,9 @@ class FailingSink final : public Sink {
   bool ended_ = false;
 };
 
-// Calls `attempt` with the number of the call that it has to make fail, 1, 2, ..., and for how
-// long, until no call failed. More than `least` calls must have failed. `what`: for the test's row.
+// Calls `attempt`(number, mode) with the number of the call to fail, 1, 2, ..., in each mode, until
+// no call failed. EXPECTs that more than `least` calls failed. `what` names the amount in the
+// test's row.
 template <typename Attempt>
 void FailEachCall(Fault& fault, const char* what, uint64_t least, const Attempt& attempt) {
   for (const FaultMode mode : kFaultModes) {

@@ -1,4 +1,4 @@
-// How long a call that is made to fail does so: the campaigns of faults go through both.
+// How long injected failures last. The campaigns of faults run with both modes.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace cfile::testing_support {
 
 enum class FaultMode {
   kOnce,
-  kFromThenOn,  // every later call too: a disk that is full, or gone
+  kFromThenOn,  // all later calls fail too: a disk that is full or gone
 };
 inline constexpr FaultMode kFaultModes[] = {FaultMode::kOnce, FaultMode::kFromThenOn};
 
-// Which calls have their turn: each, but in a build's tests, of those from which on all fail, the
-// first of each `few`.
+// The distance between the calls that are made to fail. It is 1, but `few` in a build's tests with
+// kFromThenOn.
 inline int64_t FaultStep(FaultMode mode, int64_t few) {
   return mode == FaultMode::kOnce || campaign::Full() ? 1 : few;
 }

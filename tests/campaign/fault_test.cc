@@ -1,5 +1,5 @@
-// Every call of a Source and of a Sink fails, once or with all that follow: what readers and
-// writers of rows and of records, and salvage, make of it.
+// Every call of a Source and of a Sink fails, alone or with all later ones. Checks the readers and
+// writers of rows and of records, and Salvage.
 #include <memory>
 #include <random>
 #include <string>
@@ -40,7 +40,7 @@ struct Case {
 
 std::vector<Case> Cases(bool value_index) {
   std::vector<Case> cases;
-  // Many small blocks and nodes: trees of some depth, and a call for each.
+  // Many small blocks and nodes, so that trees are deep and each block is a call.
   const WriterOptions options{.value_index = value_index,
                               .block_size_bytes = 4000,
                               .max_values_per_block = 1000,
@@ -63,7 +63,7 @@ std::vector<Case> Cases(bool value_index) {
 
 constexpr size_t kRows = 20'000;
 
-// Different values, long enough for a file of several times what a reader keeps of its ends.
+// Different values. The file is several times as large as the head and tail that a reader keeps.
 template <typename T>
 Column<T> ColumnOf(const Case& test) {
   std::mt19937_64 random(7);
@@ -82,7 +82,7 @@ Column<T> ColumnOf(const Case& test) {
 
 class FaultTest : public testing::TestWithParam<Case> {
  protected:
-  // Calls `check` with the column's C++ type.
+  // Calls `check` with the C++ type of the column's values.
   template <typename Check>
   void ForColumn(Check check) {
     if (GetParam().type.physical() == PhysicalType::kBytes) {
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Columns, FaultTest, testing::ValuesIn(Cases(/*value_ind
 INSTANTIATE_TEST_SUITE_P(IndexedColumns, FaultTest, testing::ValuesIn(Cases(/*value_index=*/true)),
                          [](const auto& test) { return test.param.name; });
 
-// Calls that succeed give what the model has; the first error is returned.
+// EXPECTs the rows of `column` from all successful calls; returns the first error.
 template <typename T>
 absl::Status ReadAll(const Reader& reader, Cursor<T>& cursor, const Column<T>& column) {
   if (const absl::Status status = cursor.SeekToOrdinal(0); !status.ok()) return status;
@@ -149,9 +149,9 @@ void ExpectInjected(const absl::Status& status, absl::StatusCode code) {
   EXPECT_THAT(status.message(), HasSubstr("ReadAt test: made to fail"));
 }
 
-// Reads by `make_cursor`(reader), a StatusOr, and `read`(reader, cursor), a status, while each read
-// of `bytes` fails, of which there are more than `least`. kUnavailable: an error of the disk.
-// kDataLoss: a read that found the file shorter.
+// Creates a cursor by `make_cursor`(reader), a StatusOr, and reads by `read`(reader, cursor), a
+// status, while each read of `bytes` fails in turn. There must be more than `least` reads.
+// kUnavailable stands for an error of the disk; kDataLoss for a file that has become shorter.
 template <typename MakeCursor, typename Read>
 void ExpectEachReadFails(const std::vector<uint8_t>& bytes, uint64_t least,
                          const MakeCursor& make_cursor, const Read& read) {
@@ -162,7 +162,7 @@ void ExpectEachReadFails(const std::vector<uint8_t>& bytes, uint64_t least,
     FailEachCall(*fault, "failed_reads", least, [&](int64_t number, FaultMode mode) {
       const ReaderOptions options{.block_cache = std::make_shared<BlockCache>(1 << 16),
                                   .read_ahead_bytes = 10'000};
-      // It fails again while the fault stays, and works when that is gone.
+      // The call fails again while the fault lasts, and succeeds afterwards.
       const auto retry = [&](const absl::Status& first, const auto& again) {
         ExpectInjected(first, code);
         if (mode == FaultMode::kFromThenOn) {
@@ -187,7 +187,7 @@ void ExpectEachReadFails(const std::vector<uint8_t>& bytes, uint64_t least,
           return cursor.status();
         }));
       }
-      // The same cursor goes on after the call that failed.
+      // The same cursor continues after a failed call.
       if (const absl::Status status = read(*reader, *cursor); !status.ok()) {
         retry(status, [&] { return read(*reader, *cursor); });
       }
@@ -230,8 +230,8 @@ TEST_P(FaultTest, EachReadOfVerifyFails) {
   });
 }
 
-// In turn each Append of the sink, and its Finish. `write`(sink) makes a writer of it, if that can
-// be made, appends all and finishes it, and calls the same again on a writer that has failed.
+// Makes each Append of the sink, and Finish, fail in turn. `write`(sink) creates a writer, appends
+// all values and finishes the writer. After a failure it repeats the same calls.
 template <typename Write>
 void ExpectEachWriteFails(const std::vector<uint8_t>& expected, const Write& write,
                           uint64_t least = 5) {
@@ -284,8 +284,8 @@ TEST_P(FaultTest, EachWriteFails) {
   });
 }
 
-// The rows of `total` that salvage says it has saved: all but those that are missing and, of a file
-// without its footer, some at the end.
+// The rows that Salvage recovered according to its report: all of the `total` rows but the missing
+// ones and, for a file without its footer, some at the end.
 std::vector<size_t> SavedRows(const SalvageReport& report, size_t total) {
   std::vector<size_t> rows;
   size_t next = 0;
@@ -301,10 +301,10 @@ std::vector<size_t> SavedRows(const SalvageReport& report, size_t total) {
   return rows;
 }
 
-// Salvages `bytes`, of `rows` rows, while each call of the source fails, where each of its pages
-// cannot be read, and while each call of the sink fails; the same without the footer, if there are
-// checksums. `expect`(reader, saved): that the file holds these rows. What a failed read costs is
-// told, by an error or in the report.
+// Salvages `bytes`, a file of `rows` rows: while each call of the source fails, with each page of
+// the file unreadable, and while each call of the sink fails. If the file has checksums, repeats
+// this without the footer. `expect`(reader, saved) checks that the new file holds these rows.
+// EXPECTs that an error or the report tells of each failed read.
 template <typename Expect>
 void ExpectEachCallOfSalvageFails(const std::vector<uint8_t>& bytes, size_t rows,
                                   const Expect& expect) {
@@ -347,7 +347,7 @@ void ExpectEachCallOfSalvageFails(const std::vector<uint8_t>& bytes, size_t rows
     FailEachCall(*fault, "failed_reads", 3, [&](int64_t number, FaultMode mode) {
       fault->Arm(number, mode);
       const bool lost = salvage(source);
-      // Where blocks are looked for, what fails is read again.
+      // While Salvage searches for blocks, it repeats a failed read.
       EXPECT_FALSE(lost && (!fault->fired() || (torn && mode == FaultMode::kOnce)));
     });
     ExpectEachWriteFails(
@@ -359,7 +359,7 @@ void ExpectEachCallOfSalvageFails(const std::vector<uint8_t>& bytes, size_t rows
 TEST_P(FaultTest, EachCallOfSalvageFails) {
   ForColumn([&]<typename T>(std::type_identity<T>) {
     Column<T> column = ColumnOf<T>(GetParam());
-    if (!std::is_same_v<T, int64_t>) column.rows.resize(kRows / 4);  // it is saved so often
+    if (!std::is_same_v<T, int64_t>) column.rows.resize(kRows / 4);  // Salvage runs many times
     for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
       WriterOptions options = GetParam().options;
       options.version = version;
@@ -379,10 +379,12 @@ TEST_P(FaultTest, EachCallOfSalvageFails) {
   });
 }
 
-// Leaves of records: the same columns but those with an index by value, which records have not.
+// Leaves of records, for the same columns except those with a value index, which records do not
+// have.
 class LevelFaultTest : public FaultTest {
  protected:
-  // Numbers take less room than texts, and a reader keeps the file's ends.
+  // Numbers take fewer bytes than texts, and the file must exceed the head and tail that a reader
+  // keeps.
   template <typename T>
   Leaf<T> MakeLeaf() const {
     std::mt19937_64 random(7);

@@ -1,5 +1,5 @@
-// Every call of the operating system fails, once or with all that follow, while files and tables
-// are written, read and salvaged.
+// Every system call fails, alone or with all later ones, while files and tables are written, read
+// and salvaged.
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -38,7 +38,7 @@ using testing_support::SystemCalls;
 
 constexpr size_t kRows = 30'000;
 
-// kRows numbers from `first` on: three writes of the sink and more.
+// Writes the numbers `first`, `first` + 1, ... as kRows rows: more than three writes of the sink.
 absl::Status WriteNumbers(const std::string& path, int64_t first) {
   std::vector<int64_t> values(kRows);
   for (size_t i = 0; i < kRows; ++i) values[i] = first + static_cast<int64_t>(i);
@@ -66,9 +66,9 @@ absl::Status ReadNumbers(const std::string& path, int64_t first,
   return absl::OkStatus();
 }
 
-// True if `status` names the first of the calls that failed by its name and by a path in
-// `directory`. A close behind what was read only has nobody to tell, and a call of the name
-// `survived` may do no harm: then it is the next one.
+// True if `status` names the first call that failed, by its name and by a path in `directory`.
+// Skips a close after reading, whose failure no call reports, and calls of the name `survived`,
+// which may fail without harm.
 bool NamesTheCall(const absl::Status& status, const std::vector<std::string>& failed,
                   const std::string& directory, const std::string& survived) {
   for (const std::string& call : failed) {
@@ -78,8 +78,8 @@ bool NamesTheCall(const absl::Status& status, const std::vector<std::string>& fa
   return false;
 }
 
-// While calls fail those of cleaning up do so, too: what cannot be removed then stays under its
-// temporary name, by which IsTemporaryFileName tells it.
+// Removes the temporary files that an attempt left because calls for their removal failed, too.
+// IsTemporaryFileName recognizes their names.
 void RemoveTemporaryFiles(const std::string& directory) {
   std::vector<fs::path> left;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -88,23 +88,23 @@ void RemoveTemporaryFiles(const std::string& directory) {
   for (const fs::path& path : left) fs::remove(path);
 }
 
-// What a failing call made of an attempt.
+// The result of an attempt with a failing call.
 struct Outcome {
   absl::Status status;
-  std::string failed;  // the first call; empty if none failed
+  std::string failed;  // name of the first failed call; empty if none failed
   FaultMode mode;
 };
 
-// Calls `prepare` and `attempt` again and again while its first, second, ... call of the system
-// fails with `error`, or that and all later ones, until it makes so many no more; `check` is called
-// when they work again, and nothing of temporary files is left.
+// Calls `prepare`, `attempt` and `check` repeatedly. The first, second, ... system call of
+// `attempt` fails with `error`, alone or with all later ones, until `attempt` makes fewer calls
+// than that. `check` runs after the calls work again and temporary files are removed.
 void FailEachCall(const std::string& directory, int error, const std::function<void()>& prepare,
                   const std::function<absl::Status()>& attempt,
                   const std::function<void(const Outcome&)>& check, int64_t least_calls = 3,
                   const std::string& survived = "") {
   const size_t descriptors = OpenDescriptors();
   for (const FaultMode mode : testing_support::kFaultModes) {
-    // What is interrupted is tried until it is not.
+    // A call that is interrupted is repeated until it succeeds.
     if (mode == FaultMode::kFromThenOn && error == EINTR) continue;
     uint64_t done = 0;
     for (int64_t number = 1;; number += testing_support::FaultStep(mode, 2), ++done) {
@@ -135,7 +135,7 @@ void FailEachCall(const std::string& directory, int error, const std::function<v
   }
 }
 
-// A close by a destructor, behind what was read only, has nobody to tell; the rest is told.
+// No call reports a failing close after reading. All other failures are reported.
 bool MayBeSilent(const std::string& failed, int error) {
   return error == EINTR || error == SystemCalls::kShort || failed == "close";
 }
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Errors, FileFaultTest, testing::ValuesIn(kErrors));
 
 TEST_P(FileFaultTest, EachCallOfASinkFails) {
   const std::string path = directory_.path("file");
-  bool told_of_close = false;  // of the file itself, before it is renamed
+  bool told_of_close = false;  // of the written file, before it is renamed
   for (const bool older : {false, true}) {
     if (GetParam() == SystemCalls::kShort && older) continue;
     FailEachCall(
@@ -162,7 +162,7 @@ TEST_P(FileFaultTest, EachCallOfASinkFails) {
         [&] { return WriteNumbers(path, 5); },
         [&](const Outcome& outcome) {
           const auto& [status, failed, mode] = outcome;
-          // Only the folder's sync comes when the new file is in place.
+          // Only the sync of the folder comes after the new file has its name.
           const std::string message(status.message().data(), status.message().size());
           const bool synced_late = message.starts_with("fsync " + directory_.path() + ":") ||
                                    message.starts_with("open " + directory_.path() + ":");
@@ -196,7 +196,7 @@ TEST_P(FileFaultTest, EachCallOfAReaderFails) {
   if (GetParam() == ENOSPC || GetParam() == EDQUOT) return;
   for (const auto access : {ReaderOptions::Access::kPread, ReaderOptions::Access::kMap}) {
     const bool maps = access == ReaderOptions::Access::kMap;
-    if (maps && GetParam() == SystemCalls::kShort) continue;  // there are no reads
+    if (maps && GetParam() == SystemCalls::kShort) continue;  // a mapped file is not read by calls
     std::set<std::string> all_failed;
     FailEachCall(
         directory_.path(), GetParam(), [] {}, [&] { return ReadNumbers(path, 5, access); },
@@ -209,7 +209,7 @@ TEST_P(FileFaultTest, EachCallOfAReaderFails) {
             EXPECT_FALSE(status.ok());
           }
         },
-        // Of a mapped file only open and close can be interrupted.
+        // For a mapped file, only open and close can be interrupted.
         maps && GetParam() == EINTR ? 2 : 3);
     if (GetParam() != EIO) continue;
     EXPECT_THAT(all_failed,
@@ -217,7 +217,8 @@ TEST_P(FileFaultTest, EachCallOfAReaderFails) {
   }
 }
 
-// Of a torn file into a new one: what could not be read is missing there, and the report tells it.
+// Salvages a torn file. Rows that could not be read are missing in the new file, and the report
+// says so.
 TEST_P(FileFaultTest, EachCallOfSalvageFails) {
   const std::string torn = directory_.path("torn");
   const std::string saved = directory_.path("saved");
@@ -237,7 +238,7 @@ TEST_P(FileFaultTest, EachCallOfSalvageFails) {
         return absl::OkStatus();
       },
       [&](const Outcome& outcome) {
-        // What fails once while blocks are looked for is read again.
+        // A read that fails once while Salvage searches for blocks is repeated.
         if (!outcome.failed.empty() && outcome.failed != "pread" &&
             !MayBeSilent(outcome.failed, GetParam())) {
           EXPECT_FALSE(outcome.status.ok());
@@ -252,8 +253,8 @@ TEST_P(FileFaultTest, EachCallOfSalvageFails) {
       3, "pread");
 }
 
-// What cannot be removed stays under its temporary name, by which IsTemporaryFileName tells it; the
-// error that is told is the first.
+// A file that cannot be removed keeps its temporary name, which IsTemporaryFileName recognizes. The
+// call returns the first error.
 TEST(TemporaryFileTest, CannotBeRemoved) {
   const TemporaryDirectory directory;
   {
@@ -269,8 +270,9 @@ TEST(TemporaryFileTest, CannotBeRemoved) {
   EXPECT_TRUE(ReadNumbers(directory.path("file"), 5).ok());
 }
 
-// How a table is written: each makes a new table, or a further part of the one that is there, of
-// two rows of two columns, the first of which are `value` and the next number. An error stays.
+// A function that writes two rows of two columns into a new table or into a further part of the
+// table at `path`. The first column holds `value` and the next number. After an error, further
+// calls return the same error.
 using WriteTwo = absl::Status (*)(const std::string& path, bool is_new, int64_t value);
 
 absl::Status WriteTwoRows(const std::string& path, bool is_new, int64_t value) {
@@ -285,7 +287,7 @@ absl::Status WriteTwoRows(const std::string& path, bool is_new, int64_t value) {
   return writer->Finish();
 }
 
-// More than is gathered: some is written before Finish.
+// More bytes than are buffered: some are written before Finish.
 absl::Status WriteTwoRecords(const std::string& path, bool is_new, int64_t value) {
   CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
                          RecordSchema::Parse("message Two { required int64 a;"
@@ -303,7 +305,7 @@ absl::Status WriteTwoRecords(const std::string& path, bool is_new, int64_t value
 }
 
 absl::Status WriteTwoMessages(const std::string& path, bool is_new, int64_t value) {
-  google::protobuf::Timestamp message;  // has two fields
+  google::protobuf::Timestamp message;  // a message type with two fields
   const auto& type = *message.GetDescriptor();
   CFILE_ASSIGN_OR_RETURN(const auto writer, is_new ? MessageWriter::Create(path, type)
                                                    : MessageWriter::Append(path, type));
@@ -317,7 +319,7 @@ absl::Status WriteTwoMessages(const std::string& path, bool is_new, int64_t valu
   return finished;
 }
 
-// A table of `parts` parts, each of two rows; the first numbers are 1, 2, ...
+// EXPECTs a table of `parts` parts of two rows each; the first column holds 1, 2, ...
 void ExpectTwos(const std::string& path, size_t parts) {
   const auto table = TableReader::Open(path);
   ASSERT_TRUE(table.ok()) << table.status();
@@ -350,7 +352,7 @@ class TableFaultTest : public testing::TestWithParam<std::tuple<int, WriteTwo>> 
   absl::Status Write(bool is_new, int64_t value) {
     return std::get<1>(GetParam())(path_, is_new, value);
   }
-  // Puts it back, or an empty folder in its place.
+  // Restores the table, or puts an empty folder in its place.
   void Prepare(bool is_new) {
     fs::remove_all(path_);
     if (is_new) {
@@ -374,9 +376,9 @@ INSTANTIATE_TEST_SUITE_P(Messages, TableFaultTest,
                                           testing::Values(&WriteTwoMessages)));
 
 TEST_P(TableFaultTest, EachCallOfAWriterFails) {
-  // Of the folder std::filesystem asks more than it has to.
+  // std::filesystem makes more calls for the folder than necessary.
   bool told_of_folder = false;
-  // A new table in a new folder and in one that is there, and a further part.
+  // A new table in a new folder and in an existing one, and a further part.
   for (const bool has_folder : {false, true}) {
     for (const bool is_new : {true, false}) {
       if (!has_folder && !is_new) continue;
@@ -402,10 +404,11 @@ TEST_P(TableFaultTest, EachCallOfAWriterFails) {
             }
             const size_t before = is_new ? 0 : 1;
             const size_t parts = before + (status.ok() || synced_late ? 1 : 0);
-            // Of each part the folder and two files; and the folder and table.cft.
+            // The folder and two files of each part; the table's folder and table.cft.
             const size_t named = 3 * parts + (parts > 0 ? 2 : has_folder ? 1 : 0);
             const size_t left = directory_.Entries().size() - named;
-            // What cannot be removed, or may be named by a table.cft that cannot be read again.
+            // Entries that could not be removed, or that a table.cft may name which cannot be read
+            // again.
             EXPECT_LE(left, mode == FaultMode::kOnce || status.ok() ? 0 : 3 + !has_folder);
             if (parts > 0) {
               ExpectTwos(path_, parts);
@@ -413,7 +416,7 @@ TEST_P(TableFaultTest, EachCallOfAWriterFails) {
               EXPECT_FALSE(fs::exists(table_file));
             }
             if (status.ok()) return;
-            // Another try. A part that is left is in the way of a new table only.
+            // A second attempt. A part that is left prevents only the creation of a new table.
             if (parts == 0 && fs::exists(path_) && !fs::is_empty(path_)) {
               EXPECT_EQ(Write(is_new, 1).code(), absl::StatusCode::kAlreadyExists);
               fs::remove_all(path_);
@@ -425,12 +428,13 @@ TEST_P(TableFaultTest, EachCallOfAWriterFails) {
           3, "read directory");
     }
   }
-  // By glibc 2.33 or later, of which stat is a function.
+  // Requires glibc 2.33 or later, where stat is a function.
   EXPECT_EQ(told_of_folder, error() != EINTR && error() != SystemCalls::kShort);
 }
 
-// The part of a writer that ends with an error, here of table.cft's limit, or of one that is given
-// up is removed. That has nobody to tell, and what it cannot remove is in nobody's way.
+// A writer whose Finish fails, here by the limit of table.cft, and a writer that is destroyed
+// without Finish, remove their part. No call reports a failure of this removal, and leftover files
+// do no harm.
 TEST_P(TableFaultTest, EachCallOfAWriterThatFailsItselfFails) {
   const WriterOptions options{.max_metadata_size_bytes = ReadFile(older_.path("table.cft")).size()};
   for (const bool given_up : {false, true}) {
@@ -463,7 +467,7 @@ TEST_P(TableFaultTest, EachCallOfAWriterThatFailsItselfFails) {
   }
 }
 
-// All of a table of records, in each way that it can be read.
+// Reads all of a table of records, in each way.
 absl::Status ReadTable(const TableReader& table) {
   using namespace campaign;
   const uint64_t end = table.num_rows();
@@ -490,7 +494,7 @@ TEST_P(FileFaultTest, EachCallOfATableReaderFails) {
   ASSERT_TRUE(written.ok()) << written;
   for (const auto access : {ReaderOptions::Access::kPread, ReaderOptions::Access::kMap}) {
     const bool maps = access == ReaderOptions::Access::kMap;
-    if (maps && GetParam() == SystemCalls::kShort) continue;  // only table.cft is read
+    if (maps && GetParam() == SystemCalls::kShort) continue;  // only table.cft is read by calls
     const ReaderOptions options{.access = access,
                                 .block_cache = std::make_shared<BlockCache>(1 << 16),
                                 .read_ahead_bytes = 10'000};
@@ -506,7 +510,7 @@ TEST_P(FileFaultTest, EachCallOfATableReaderFails) {
           if (!failed.empty() && !MayBeSilent(failed, GetParam())) {
             EXPECT_FALSE(status.ok());
           }
-          // The same table goes on after the call that failed.
+          // The same table continues after a failed call.
           if (table && !status.ok()) {
             const absl::Status again = ReadTable(*table);
             EXPECT_TRUE(again.ok()) << again;
@@ -516,7 +520,7 @@ TEST_P(FileFaultTest, EachCallOfATableReaderFails) {
   }
 }
 
-// A disk that takes no more: by the limit of a file's size, at many sizes.
+// A full disk, simulated by limits of the file's size, at many sizes.
 TEST(FullDiskTest, LeavesWhatWasThere) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("file");

@@ -1,4 +1,4 @@
-// Random operations on random files, compared one by one with a vector of the same rows.
+// Random operations on random files; each result is compared with a vector of the same rows.
 #include <algorithm>
 #include <deque>
 #include <optional>
@@ -29,7 +29,7 @@ using testing::HasSubstr;
 
 constexpr uint64_t kOperationsPerFile = 250;
 
-// What was done last, to be shown when something is wrong.
+// The last operations, printed if a result is wrong.
 class History {
  public:
   template <typename... Parts>
@@ -43,7 +43,7 @@ class History {
   std::deque<std::string> tail_;
 };
 
-// Some cursors of one file, and what each of them has to do.
+// Some cursors of one file, and the state that each should have.
 template <typename T>
 class Model {
  public:
@@ -79,8 +79,8 @@ class Model {
   struct Walker {
     Cursor<T> cursor;
     uint64_t ordinal;
-    uint64_t end;  // of its range
-    // After an error only a seek is sure to work, and no end is known.
+    uint64_t end;  // of the cursor's range
+    // After an error, `ordinal` and `end` are not certain, and only a seek is sure to work.
     bool sure;
   };
 
@@ -124,7 +124,7 @@ class Model {
     return random_() % 2 == 0 ? StepSeek(walker) : StepSeekToKey(walker);
   }
 
-  // Mostly a row, sometimes one of the few behind the last.
+  // Usually a row, sometimes one of the first ordinals after the last row.
   uint64_t RandomOrdinal() { return random_() % (size() + 1 + random_() % 3); }
 
   Owned<T> RandomKey() { return Constant<T>(reader_.type(), rows_, random_); }
@@ -134,7 +134,7 @@ class Model {
     walker.end = end;
     walker.sure = true;
   }
-  // Somewhere.
+  // Takes the cursor's present position.
   void PlaceWhereItIs(Walker& walker, bool sure) {
     ASSERT_LE(walker.cursor.ordinal(), size());
     Place(walker, walker.cursor.ordinal(), size());
@@ -142,12 +142,13 @@ class Model {
   }
   void Lose(Walker& walker) { PlaceWhereItIs(walker, /*sure=*/false); }
 
-  // True if `status` is that of a call that succeeded in going to `ordinal`, and had to be.
+  // `status` is the result of going to `ordinal`. EXPECTs success or failure as due; returns true
+  // on success.
   bool Reached(const absl::Status& status, uint64_t ordinal, uint64_t limit) {
     if (ordinal > limit) {
       EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
     } else if (!positional() && ordinal > 0 && ordinal < size()) {
-      // Possible only inside the block where it stands.
+      // Possible only inside the block of the cursor.
       EXPECT_TRUE(status.ok() || absl::IsFailedPrecondition(status)) << status;
     } else {
       EXPECT_TRUE(status.ok()) << status;
@@ -155,7 +156,8 @@ class Model {
     return status.ok();
   }
 
-  // True if `status` is that of a key search that could work, and did.
+  // `status` is the result of a search for keys. EXPECTs success or failure as due; returns true on
+  // success.
   bool Searched(const absl::Status& status, bool with_nan) {
     if (with_nan) {
       EXPECT_TRUE(absl::IsInvalidArgument(status) || (!keyed() && !status.ok())) << status;
@@ -200,7 +202,7 @@ class Model {
   void StepSeekMany(Walker& walker) {
     std::vector<Owned<T>> owned(random_() % (random_() % 4 == 0 ? 200 : 5));
     bool with_nan = false;
-    for (auto&& key : owned) {  // std::vector<bool> gives no references
+    for (auto&& key : owned) {  // std::vector<bool> has no references to its elements
       key = RandomKey();
       if (!encodings::IsKey<T>(T(key)) && random_() % 8 != 0) key = {};
       with_nan |= !encodings::IsKey<T>(T(key));
@@ -320,7 +322,7 @@ class Model {
     Place(walker, found->begin, found->end);
   }
 
-  // The clone goes on beside the cursor, or in its or another one's place.
+  // The clone joins the cursors, or replaces one of them if there are four.
   void StepClone(Walker& walker) {
     history_.Add("Clone");
     auto clone = walker.cursor.Clone();
@@ -346,7 +348,7 @@ class Model {
     ExpectScan(reader_, predicate, rows_, options);
   }
 
-  // The block of a row, by its number.
+  // The number of the block that holds the row.
   ptrdiff_t BlockOf(uint64_t ordinal) const {
     return std::upper_bound(block_begins_.begin(), block_begins_.end(), ordinal) -
            block_begins_.begin() - 1;
@@ -385,13 +387,13 @@ class Model {
   const testing_support::Rows<T>& rows_;
   const Column<T>& column_;
   Random& random_;
-  std::vector<uint64_t> block_begins_;  // and the end
+  std::vector<uint64_t> block_begins_;  // and the end of the last block
   std::vector<Walker> walkers_;
   OwnedBatch<T> taken_;
   History history_;
 };
 
-// The same of records: cursors go to any, and read on from there in batches of any size.
+// The same for records: cursors go to random records and read from there in batches of any size.
 template <typename T>
 void RunRecords(const Reader& reader, const Leaf<T>& leaf, uint64_t operations, Random& random) {
   struct Walker {
@@ -416,7 +418,7 @@ void RunRecords(const Reader& reader, const Leaf<T>& leaf, uint64_t operations, 
       const absl::Status status = walker.cursor.SeekToRecord(record);
       if (record > leaf.num_records()) {
         EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
-        // Where it is in a long record is not known.
+        // The position inside a long record is not known.
         EXPECT_TRUE(walker.cursor.SeekToRecord(0).ok());
         walker.place = {};
       } else {

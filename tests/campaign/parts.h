@@ -1,5 +1,5 @@
-// The parts of a file that have a checksum of their own, and how they are signed again after a
-// change.
+// The parts of a file that have a checksum of their own, and functions that correct these checksums
+// after a change.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace cfile::campaign {
 
-// The data blocks, index nodes, dictionary and statistics of a file that is whole.
+// The data blocks, index nodes, dictionary and statistics of an undamaged file.
 inline std::vector<BlockPointer> BlocksOf(const Reader& reader) {
   std::vector<BlockPointer> blocks;
   const FileInfo& info = reader.info();
   if (info.statistics) blocks.push_back(*info.statistics);
   if (info.dictionary) blocks.push_back(*info.dictionary);
-  // The blocks of values are entries of both indexes.
+  // Both indexes point to the data blocks; they are taken from one index only.
   const IndexKind with_values =
       info.positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
   for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
@@ -35,16 +35,16 @@ inline std::vector<BlockPointer> BlocksOf(const Reader& reader) {
   return blocks;
 }
 
-// A block: its last four bytes are the checksum of those before them. Precondition: it lies in
-// `file`.
+// Corrects the checksum of a block: its last four bytes, over the bytes before them. Precondition:
+// the block lies inside `file`.
 inline void SignBlock(const BlockPointer& block, std::span<uint8_t> file) {
   const size_t size = block.size - internal::kChecksumBytes;
   encodings::StoreLittleEndian(internal::Crc32c(file.subspan(block.offset, size)),
                                file.data() + block.offset + size);
 }
 
-// Header (magic, length, message, checksum) and footer (checksum, message, magic, length) of any
-// bytes, as far as their lengths fit.
+// Corrects the checksums of header (magic, length, message, checksum) and footer (checksum,
+// message, magic, length). `file` may hold any bytes; a part whose length does not fit is skipped.
 inline void SignMetadata(std::span<uint8_t> file) {
   using encodings::LoadLittleEndian;
   constexpr size_t kMagicBytes = 8;

@@ -1,6 +1,6 @@
-// A writing process is killed at random points, and the disk loses what was not synced: the final
-// name holds nothing, the old file or the whole new one; the temporary files that are left give
-// back every block that is whole.
+// A writing process is killed at random points, and the disk loses bytes that were not synced. The
+// final name then has no file, the old file or the whole new file. From temporary files, Salvage
+// recovers every whole block.
 #include <sys/wait.h>
 
 #include <chrono>
@@ -37,8 +37,8 @@ constexpr size_t kRows = 30'000;
 
 uint64_t PowerCuts() { return campaign::Amount(50, 1000); }
 
-// What row `i` of a file of the number `value` holds. Every other file has strings of a dictionary
-// that does not take them all, so that the first blocks need it and the last do not.
+// The value of row `i` in file number `value`. Files of even numbers hold strings with a dictionary
+// that does not take all of them: the first blocks need the dictionary, the last ones do not.
 int64_t NumberOf(int64_t value, size_t i) {
   return value * static_cast<int64_t>(kRows) + static_cast<int64_t>(i);
 }
@@ -54,7 +54,7 @@ absl::Status WriteValues(To to, std::span<const T> values, const ColumnType& typ
   return status.ok() ? (*writer)->Finish() : status;
 }
 
-// kRows rows, into a path or a sink, in blocks that are much smaller than the file.
+// Writes kRows rows to a path or a sink, in blocks that are much smaller than the file.
 template <typename To>
 absl::Status WriteNumbers(To to, int64_t value) {
   if (!HasStrings(value)) {
@@ -69,7 +69,7 @@ absl::Status WriteNumbers(To to, int64_t value) {
                                        Encoding::kDict);
 }
 
-// The rows of a file of the number `value`, as numbers.
+// Reads the rows of file number `value` as numbers.
 std::vector<int64_t> NumbersOf(const Reader& reader, int64_t value) {
   std::vector<int64_t> numbers;
   const auto read = [&]<typename T>(std::type_identity<T>, const auto& number_of) {
@@ -91,9 +91,9 @@ std::vector<int64_t> NumbersOf(const Reader& reader, int64_t value) {
   return numbers;
 }
 
-// What came of a temporary file that WriteNumbers(value) has left: that the rows of all blocks that
-// are there come back in their order, those that need the dictionary if that is there, and no
-// others. Returns how many rows those are.
+// Salvages a temporary file that WriteNumbers(value) left. EXPECTs the rows of all blocks in the
+// file, in order, and no others; blocks that need the dictionary count only if it is in the file.
+// Returns the number of rows.
 uint64_t ExpectSalvage(const std::string& path, int64_t value) {
   std::vector<uint8_t> whole;
   EXPECT_TRUE(WriteNumbers(NewMemorySink(&whole), value).ok());
@@ -134,7 +134,7 @@ uint64_t ExpectSalvage(const std::string& path, int64_t value) {
   return expected.size();
 }
 
-// The value of a file that WriteNumbers has written whole; -1 if there is none.
+// The number of a file that WriteNumbers has completed; -1 if there is none.
 int64_t ValueOfFile(const std::string& path) {
   if (!fs::exists(path)) return -1;
   const auto reader = Reader::Open(path);
@@ -161,7 +161,7 @@ const Schema& TwoColumns() {
   return schema;
 }
 
-// Ten rows more.
+// Appends a part of ten rows.
 absl::Status AppendPart(const std::string& path) {
   auto writer = fs::exists(path + "/table.cft") ? TableWriter::Append(path)
                                                 : TableWriter::Create(path, TwoColumns());
@@ -170,7 +170,7 @@ absl::Status AppendPart(const std::string& path) {
   return status.ok() ? (*writer)->Finish() : status;
 }
 
-// Parts of a table that is whole; 0 if there is none.
+// The number of parts of an undamaged table; 0 if there is no table.
 size_t PartsOf(const std::string& path) {
   if (!fs::exists(path + "/table.cft")) return 0;
   const auto table = TableReader::Open(path);
@@ -186,8 +186,9 @@ size_t PartsOf(const std::string& path) {
   return table->num_parts();
 }
 
-// Runs `work(0)`, `work(1)`, ... in a process of its own, until it is killed after some time up to
-// three times of what the first one took. Returns how many it has reported as done.
+// Runs `work(0)`, `work(1)`, ... in a process of its own. Kills the process at a random time, up to
+// three times the duration of `work(0)` after the end of `work(0)`. Returns how many calls it
+// reported as done.
 template <typename Work>
 int64_t RunAndKill(Work work, std::mt19937_64& random) {
   using Clock = std::chrono::steady_clock;
@@ -202,7 +203,7 @@ int64_t RunAndKill(Work work, std::mt19937_64& random) {
     }
   }
   close(pipes[1]);
-  // From when it has done the first one: the rest falls anywhere in a later one.
+  // Counts time from the end of the first call: the kill happens at any point of a later one.
   int64_t done = 0;
   char byte;
   if (read(pipes[0], &byte, 1) == 1) ++done;
@@ -223,16 +224,16 @@ TEST(PowerCutTest, KilledWriterOfAFile) {
   std::mt19937_64 random(1);
   const TemporaryDirectory directory;
   const std::string path = directory.path("file");
-  std::set<bool> torn;  // files of which rows came back, and others
+  std::set<bool> torn;  // whether rows came back from torn files
   for (uint64_t cut = 0; cut < PowerCuts(); ++cut) {
     const int64_t done = RunAndKill([&](int64_t i) { return WriteNumbers(path, i + 1); }, random);
-    // The last one reported, or the one behind it.
+    // The last reported file, or the one after it.
     const int64_t value = ValueOfFile(path);
     EXPECT_TRUE(value == done || value == done + 1) << value << " after " << done;
     for (const std::string& entry : directory.Entries()) {
       if (entry == "file") continue;
       EXPECT_TRUE(IsTemporaryFileName(entry)) << entry;
-      // The one behind the last that is there.
+      // The temporary file belongs to the file after the last complete one.
       torn.insert(ExpectSalvage(directory.path(entry), std::max<int64_t>(value, 0) + 1) > 0);
       fs::remove(directory.path(entry));
     }
@@ -250,7 +251,7 @@ TEST(PowerCutTest, KilledAppenderOfATable) {
     const int64_t done = RunAndKill([&](int64_t) { return AppendPart(path); }, random);
     const auto parts = static_cast<int64_t>(PartsOf(path));
     EXPECT_TRUE(parts == done || parts == done + 1) << parts << " after " << done;
-    // What lies about does not keep the next appender from its work.
+    // Leftover files do not hinder the next appender.
     const absl::Status status = AppendPart(path);
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_EQ(static_cast<int64_t>(PartsOf(path)), parts + 1);
@@ -259,11 +260,11 @@ TEST(PowerCutTest, KilledAppenderOfATable) {
   campaign::Done("kills", PowerCuts());
 }
 
-// A disk as a power cut may leave it. A folder's entries and a file's bytes are certain from their
-// sync on; until then each may or may not be there, whatever came before or after it.
+// A disk as a power cut may leave it. Entries of a folder and bytes of a file are certain after
+// their sync. Before that, each of them may or may not be on the disk, in any order.
 class Disk {
  public:
-  // What it may be after `events` on the folder `root`, which began as it is in `start`.
+  // The disk after `events` on the folder `root`, whose files were `start` before.
   Disk(const std::map<std::string, std::string>& start, const std::vector<Event>& events,
        std::mt19937_64& random)
       : random_(random) {
@@ -274,7 +275,7 @@ class Disk {
     for (const Event& event : events) Apply(event);
   }
 
-  // Puts it below the folder `to` instead of `from`.
+  // Writes a possible state of the folder `from` below the folder `to`.
   void Write(const std::string& from, const std::string& to) {
     std::map<std::string, size_t> entries = durable_;
     for (const auto& [path, text, file] : pending_) {
@@ -284,7 +285,7 @@ class Disk {
     }
     for (const auto& [path, file] : entries) {
       const std::string target = to + path.substr(from.size());
-      // A folder whose own entry is lost takes with it what is in it.
+      // If the entry of a folder is lost, everything in that folder is lost.
       if (!fs::exists(fs::path(target).parent_path())) continue;
       if (file == kFolder) {
         fs::create_directory(target);
@@ -301,7 +302,7 @@ class Disk {
   };
   struct Pending {
     std::string path;
-    std::string text;  // the new name, of a renaming
+    std::string text;  // for a rename: the new name
     size_t file;
   };
   static constexpr size_t kFolder = ~size_t{0};
@@ -347,7 +348,7 @@ class Disk {
     }
   }
 
-  // All that was synced, and of the rest nothing, a part, zeros, some pages or all.
+  // All synced bytes. Of the rest nothing, a part, zeros, some pages or everything.
   std::string BytesOf(const File& file) {
     std::string bytes = file.synced;
     const size_t rest = file.written.size() - bytes.size();
@@ -366,7 +367,7 @@ class Disk {
     }
   }
 
-  // Pages may come to the disk in any order.
+  // The disk may write pages in any order.
   std::string SomePages(std::string bytes, size_t begin) {
     constexpr size_t kPageBytes = 4096;
     while (begin < bytes.size()) {
@@ -379,9 +380,9 @@ class Disk {
 
   std::mt19937_64& random_;
   std::vector<File> files_;
-  std::map<std::string, size_t> now_;      // as programs see it
-  std::map<std::string, size_t> durable_;  // what is certain
-  std::vector<Pending> pending_;           // entries that are not
+  std::map<std::string, size_t> now_;      // as programs see them
+  std::map<std::string, size_t> durable_;  // certain entries
+  std::vector<Pending> pending_;           // entries that are not certain
 };
 
 std::map<std::string, std::string> Contents(const std::string& directory) {
@@ -392,8 +393,8 @@ std::map<std::string, std::string> Contents(const std::string& directory) {
   return contents;
 }
 
-// Calls `check(directory, done)` with many disks as a cut at every point of `work` may leave them;
-// `done`: the work has reported success before.
+// Calls `check(directory, done)` with many states of the disk after a power cut at every point of
+// `work`. `done`: `work` had reported success before the cut.
 template <typename Work, typename Check>
 void CutEverywhere(const std::string& root, Work work, Check check) {
   const std::map<std::string, std::string> start = Contents(root);
@@ -447,7 +448,7 @@ TEST(PowerCutTest, LostWritesOfAFile) {
   }
 }
 
-// A new table, one in a folder that was just made, and a further part; at any spelling of the path.
+// A new table, a table in a new folder, and a further part; the path is spelled in several ways.
 TEST(PowerCutTest, LostWritesOfATable) {
   for (const auto& [before, spelling, has_folder] :
        std::vector<std::tuple<size_t, const char*, bool>>{{0, "table", false},

@@ -1,5 +1,5 @@
-// Columns and options for the models: every encoding and type of the registry in turn, all else
-// random, down to blocks of one value and index nodes of two entries.
+// Random columns and options for the model campaigns: every encoding and type of the registry in
+// turn, everything else random, down to blocks of one value and index nodes of two entries.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ T OneOf(const std::array<T, kSize>& choices, Random& random) {
   return choices[random() % kSize];
 }
 
-// One of the types of that physical type.
+// One of the types that have this physical type.
 inline ColumnType RandomType(PhysicalType physical, Random& random) {
   std::vector<ColumnType> types;
   for (const ColumnType& type : testing_support::AllColumnTypes()) {
@@ -43,7 +43,7 @@ inline ColumnType RandomType(PhysicalType physical, Random& random) {
   return types[random() % types.size()];
 }
 
-// For a column of values or of entries; `sorted`: with a value index.
+// Options for a column of values or of entries. `sorted`: with a value index.
 inline WriterOptions RandomOptions(Encoding encoding, bool nullable, bool sorted, Random& random) {
   const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
   const bool automatic = random() % 8 == 0;
@@ -63,7 +63,8 @@ inline WriterOptions RandomOptions(Encoding encoding, bool nullable, bool sorted
           .restart_interval = OneOf<uint32_t, 4>({0, 0, 1, 5}, random)};
 }
 
-// Makes it a file of version 1, or one as Kudu writes it, where `create`, a writer's, allows that.
+// May change the options to those of a file of version 1 or of a file for Kudu, if `create`, which
+// creates a writer, accepts them.
 template <typename Create>
 void MakeOlder(WriterOptions& options, Random& random, const Create& create) {
   WriterOptions older = options;
@@ -83,7 +84,7 @@ void MakeOlder(WriterOptions& options, Random& random, const Create& create) {
   if (create(NewMemorySink(&file), older).ok()) options = std::move(older);
 }
 
-// A column with the options of its file.
+// A column and the options of its file.
 template <typename T>
 struct RandomFile {
   ColumnType type;
@@ -95,7 +96,7 @@ inline size_t RandomNumRows(Random& random) {
   return random() % 8 == 0 ? random() % 4 : random() % 900;
 }
 
-// NaNs are left out of a sorted column, so that it may have fewer rows.
+// A sorted column has no NaN, so that it may have fewer rows than `num_rows`.
 template <typename T>
 RandomFile<T> MakeRandomFile(const encodings::Pair& pair, size_t num_rows, Random& random) {
   RandomFile<T> file{.type = RandomType(pair.type, random)};
@@ -119,7 +120,7 @@ RandomFile<T> MakeRandomFile(const encodings::Pair& pair, size_t num_rows, Rando
   return file;
 }
 
-// A leaf of records with the options of its file.
+// A leaf of records and the options of its file.
 template <typename T>
 struct RandomLeafFile {
   ColumnType type;
@@ -142,7 +143,7 @@ RandomLeafFile<T> MakeRandomLeafFile(const encodings::Pair& pair, Random& random
   size_t num_records = random() % 8 == 0 ? random() % 4 : random() % 300;
   size_t long_record = 0;
   if (limits.max_repetition > 0 && !limits.kudu_array && random() % 8 == 0) {
-    // One among a few that does not fit a batch, or has many beside it.
+    // One long record among a few others. It either exceeds a batch or shares one with others.
     long_record = random() % 4 == 0 ? 140'000 : 1000;
     num_records = 1 + random() % 10;
   }
@@ -150,8 +151,8 @@ RandomLeafFile<T> MakeRandomLeafFile(const encodings::Pair& pair, Random& random
   return file;
 }
 
-// Calls visit(seed, pair, random, type_identity<T>) for `files` files, the pairs of the registry in
-// turn, until one fails. A file depends on nothing but its seed.
+// Calls visit(seed, pair, random, type_identity<T>) for `files` files, with the pairs of the
+// registry in turn, until a test fails. A file depends only on its seed.
 template <typename Visit>
 void ForRandomFiles(uint64_t files, const Visit& visit) {
   const std::vector<encodings::Pair> pairs = encodings::AllPairs();
@@ -165,8 +166,8 @@ void ForRandomFiles(uint64_t files, const Visit& visit) {
   Done("files", files);
 }
 
-// `file` by a source that is in memory, as a mapped one, or by one that is read piece by piece;
-// with caches of all sizes.
+// Opens `file` by a source in memory, like a mapped file, or by one that is read in pieces; with
+// caches of all sizes.
 inline absl::StatusOr<Reader> OpenRandomly(const std::vector<uint8_t>& file, Random& random) {
   std::shared_ptr<const Source> source = NewMemoryViewSource(file);
   if (random() % 2 == 0) source = std::make_shared<testing_support::CountingSource>(source);
@@ -178,7 +179,7 @@ inline absl::StatusOr<Reader> OpenRandomly(const std::vector<uint8_t>& file, Ran
                        .read_ahead_bytes = OneOf<size_t, 3>({1, 1000, size_t{1} << 20}, random)});
 }
 
-// Names a file that a model failed with.
+// Describes the file with which a model failed.
 inline std::string Describe(uint64_t seed, const ColumnType& type, const WriterOptions& options) {
   return absl::StrCat(
       "file ", seed, ": ", type.ToString(), " ", EncodingName(options.encoding), " ",

@@ -1,5 +1,5 @@
-// A table of records for the campaigns of faults and of threads. What a record holds follows from
-// its number.
+// A table of records for the campaigns of faults and of threads. A record's contents depend on its
+// number only.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace cfile::campaign {
 
-// The leaves of the records, by their numbers.
+// The numbers of the leaves.
 enum RecordLeaf : size_t { kId, kName, kNumber };
 
 inline uint64_t NumItems(uint64_t record) { return record % 5; }
@@ -46,8 +46,8 @@ inline absl::Status WriteRecordTable(const std::string& directory, size_t parts,
   return absl::OkStatus();
 }
 
-// Each of these reads the records `begin` up to `end`, and EXPECTs what was written. OK or the
-// first error.
+// Each of these functions reads the records from `begin` to `end` and EXPECTs what was written.
+// Returns OK or the first error.
 inline absl::Status ReadIds(TableCursor<int64_t>& cursor, uint64_t begin, uint64_t end) {
   CFILE_RETURN_IF_ERROR(cursor.SeekToRange({begin, end}));
   for (uint64_t record = begin; record < end;) {

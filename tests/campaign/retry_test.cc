@@ -1,6 +1,5 @@
-// After each call that failed the same object is called again: a reader then gives all that it
-// would have given, nothing twice, or the error again; a writer returns the error again and
-// publishes nothing.
+// After each failed call, the test calls the same object again. A reader must then return all rows,
+// none twice, or the error again. A writer must return the error again and publish nothing.
 #include <cerrno>
 #include <filesystem>
 #include <functional>
@@ -46,18 +45,18 @@ using testing_support::Fault;
 using testing_support::FaultMode;
 using testing_support::SystemCalls;
 
-// What an object gave: hashes of rows, in order.
+// The results of an object: hashes of rows, in order.
 using Rows = std::vector<uint64_t>;
 
-// Repeats the calls that fail. Of a failure that lasts, until it has been seen three times.
+// Repeats failed calls. A lasting failure is ended after it has been seen three times.
 class Retry {
  public:
-  // `injected`: whether a status is of the call that was made to fail; `disarm` ends the failure.
+  // `injected` tells whether a status comes from the injected failure; `disarm` ends the failure.
   Retry(std::function<bool(const absl::Status&)> injected, std::function<void()> disarm)
       : injected_(std::move(injected)), disarm_(std::move(disarm)) {}
 
-  // What `call`, which returns a Status or StatusOr, gives in the end. After each failure
-  // `between`() is called first.
+  // Repeats `call`, which returns a Status or StatusOr, until it succeeds, and returns its result.
+  // Calls `between`() after each failure.
   template <typename Call, typename Between>
   auto Until(const Call& call, const Between& between) {
     while (true) {
@@ -93,8 +92,8 @@ class Retry {
   int errors_ = 0;
 };
 
-// Calls `read`(reader, retry), which returns Rows, while each read of `bytes` fails. They must be
-// those of a source that does not fail.
+// Calls `read`(reader, retry), which returns Rows, while each read of `bytes` fails in turn.
+// EXPECTs the same rows as from a source that does not fail.
 template <typename Read>
 void ExpectRetriesReadAll(const std::vector<uint8_t>& bytes, uint64_t least, const Read& read) {
   const auto fault = std::make_shared<Fault>(absl::StatusCode::kUnavailable);
@@ -131,7 +130,7 @@ void AddBatch(const Batch<T>& batch, Rows& rows) {
     rows.push_back(batch.IsValid(i) ? HashOf(batch.values[i]) : 0);
 }
 
-// All rows from where the cursor is on; its place is asked for before and after each call.
+// Reads all rows from the cursor's position on. Checks the position before and after each call.
 template <typename Cursor>
 void ReadByNext(Cursor& cursor, Retry& retry, Rows& rows) {
   while (!testing::Test::HasFailure()) {
@@ -145,7 +144,7 @@ void ReadByNext(Cursor& cursor, Retry& retry, Rows& rows) {
   }
 }
 
-// Columns of more bytes than a reader keeps of a file's ends.
+// The file has more bytes than the head and tail that a reader keeps.
 constexpr size_t kRows = 16'000;
 
 struct Case {
@@ -154,7 +153,7 @@ struct Case {
   bool positional_index = true;
 };
 std::vector<Case> Cases() {
-  // Many small blocks and nodes: trees of some depth, and a call for each.
+  // Many small blocks and nodes, so that trees are deep and each block is a call.
   const WriterOptions options{.encoding = Encoding::kPlain,
                               .compression = Compression::kNone,
                               .block_size_bytes = 4000,
@@ -177,7 +176,7 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-// `file` without its positional index, as Kudu writes the index of compound keys.
+// Returns `file` without its positional index, like Kudu's index files of compound keys.
 std::vector<uint8_t> WithoutPositionalIndex(std::vector<uint8_t> file) {
   FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
   file.resize(file.size() - info.footer_size_bytes);
@@ -219,7 +218,7 @@ TEST_P(RetryTest, NextOfACursor) {
   });
 }
 
-// A seek that failed has no effect: Next gives the rows that it would have given.
+// A failed seek has no effect: Next returns the same rows as without it.
 TEST_P(RetryTest, SeeksOfACursor) {
   const Column<int64_t> column = MakeColumn();
   const auto key = [&](size_t row) {
@@ -304,7 +303,7 @@ TEST_P(RetryTest, ACopyOfACursorThatFailed) {
   });
 }
 
-// Scans of all ways in which they find their rows.
+// Scans of every way to find rows.
 TEST_P(RetryTest, NextOfAScan) {
   const Column<int64_t> column = MakeColumn();
   const int64_t low = column.rows[4000].value_or(int64_t{4000} << 32);
@@ -339,7 +338,7 @@ TEST_P(RetryTest, NextOfAScan) {
   }
 }
 
-// By the codes of a dictionary, which is read too.
+// A scan by the codes of a dictionary, which the scan also reads.
 TEST(RetryScanTest, OfADictionary) {
   Column<std::string_view> column;
   std::mt19937_64 random(5);
@@ -367,7 +366,7 @@ TEST(RetryScanTest, OfADictionary) {
   });
 }
 
-// Entries of a batch, and the records that it says they are of.
+// Adds the entries of a batch, and its record numbers.
 template <typename T>
 void AddLevels(const LevelBatch<T>& batch, Rows& rows) {
   rows.push_back(absl::HashOf(batch.first_record, batch.num_records, batch.num_entries));
@@ -376,7 +375,7 @@ void AddLevels(const LevelBatch<T>& batch, Rows& rows) {
   for (const T& value : batch.values) rows.push_back(HashOf(value));
 }
 
-// One record is so long that it comes in parts.
+// One record is so long that it is returned in parts.
 TEST(RetryLevelTest, NextOfALevelCursor) {
   std::mt19937_64 random(3);
   const auto leaf = testing_support::RandomLeaf<int64_t>(
@@ -408,7 +407,8 @@ TEST(RetryLevelTest, NextOfALevelCursor) {
   });
 }
 
-// Damage inside a record of which a part was given is told again: the part is not given twice.
+// After a part of a record was returned, damage inside the record is returned repeatedly; the part
+// is not returned twice.
 TEST(RetryLevelTest, DamageInsideARecord) {
   std::vector<uint16_t> repetition(200'000, 1), definition(200'000, 1);
   repetition[0] = 0;
@@ -424,7 +424,7 @@ TEST(RetryLevelTest, DamageInsideARecord) {
   const std::vector<int32_t> narrow(values.begin(), values.end());
   ASSERT_TRUE(writer->Append(repetition, definition, narrow).ok());
   ASSERT_TRUE(writer->Finish().ok());
-  // As uint16 one value is damage.
+  // In a column of uint16, one value is damage.
   FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
   file.resize(file.size() - info.footer_size_bytes);
   info.type = ColumnType::Uint16();
@@ -453,7 +453,8 @@ TEST(RetryLevelTest, DamageInsideARecord) {
   EXPECT_GT(cursor.Next(10)->num_entries, 0u);
 }
 
-// As ExpectRetriesReadAll, of a table at `path` in `directory`: each call of the system fails.
+// Like ExpectRetriesReadAll, for a table at `path` in `directory`: each system call fails in turn.
+// In a build's tests, only every `few`-th call does.
 template <typename Read>
 void ExpectRetriesReadTable(const std::string& directory, const std::string& path, const Read& read,
                             int64_t few) {
@@ -542,7 +543,8 @@ TEST_F(RetryTableTest, CursorsOfRecords) {
       3);
 }
 
-// A record of which a part was told is told again from its beginning.
+// If a part of a record was passed to the visitor before the failure, the record is repeated from
+// its beginning.
 TEST_F(RetryTableTest, Records) {
   const absl::Status written = campaign::WriteRecordTable(path_, 2, 4500);
   ASSERT_TRUE(written.ok()) << written;
@@ -571,7 +573,7 @@ TEST_F(RetryTableTest, Records) {
       7);
 }
 
-// An error of the visitor is one after which the same record comes again.
+// After an error of the visitor, the same record is passed again.
 TEST_F(RetryTableTest, RecordsOfAVisitorThatFails) {
   ASSERT_TRUE(campaign::WriteRecordTable(path_, 1, 50).ok());
   class FailingVisitor final : public RecordVisitor {
@@ -648,10 +650,11 @@ TEST_F(RetryTableTest, Messages) {
       3);
 }
 
-// `make`() gives a StatusOr of a writer of a new table at `path` in `directory`, `calls` what is
-// called on it, the last of which publishes. While each call of the system fails once, each call
-// after the first that failed returns the same error, and nothing is published, unless only the
-// last step of publishing failed. `has_columns`: calls for other columns succeed.
+// `make`() returns a StatusOr of a writer of a new table at `path` in `directory`. `calls` are
+// called on the writer; the last one publishes the table. Each system call fails once. EXPECTs that
+// after the first failed call each call returns the same error, and that nothing is published
+// unless only the last step of publishing failed. `has_columns`: calls for other columns may
+// succeed.
 template <typename Writer, typename Make>
 void ExpectWritersStayFailed(
     const std::string& directory, const std::string& path, const Make& make,
@@ -673,7 +676,7 @@ void ExpectWritersStayFailed(
           const absl::Status status = call(**writer);
           if (first.ok()) {
             first = status;
-            // Asking is a call as well: so only once one has failed.
+            // is_published makes a system call, too: it is called only after one has failed.
             if (!first.ok()) published = is_published();
           } else if (&call == &calls.back() || !has_columns || !status.ok()) {
             EXPECT_EQ(status, first);

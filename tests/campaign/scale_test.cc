@@ -1,5 +1,5 @@
-// What is large: values, files, trees and row numbers beyond 31 and 32 bits. In a build's tests the
-// same steps, smaller; the campaign needs 5 GB of disk in TMPDIR.
+// Large values, files, trees and row numbers, beyond 31 and 32 bits. A build's tests run the same
+// steps with smaller sizes; the full campaign needs 5 GB of disk in TMPDIR.
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -28,7 +28,8 @@ constexpr int64_t kMiB = 1 << 20;
 
 int64_t ValueAt(uint64_t ordinal) { return static_cast<int64_t>(3 * ordinal) - 7; }
 
-// A file of more than 2^32 bytes, as are its values: offsets and sums of sizes are wide enough.
+// A file of more than 2^32 bytes, with as many bytes of values: offsets and sums of sizes are wide
+// enough.
 TEST(Scale, FileBeyond32Bits) {
   const uint64_t rows = campaign::Amount(1'000'000, 560'000'000);
   const TemporaryDirectory directory;
@@ -72,9 +73,9 @@ TEST(Scale, FileBeyond32Bits) {
   campaign::Done("bytes_of_one_file", 8 * rows);
 }
 
-// Writes and reads a cell of `size` bytes beside small ones. What that takes is what README.md
-// says: in the worst case the value while it is encoded or rebuilt, its word of a dictionary, the
-// block, as it is stored, and what growing takes beside.
+// Writes and reads a cell of `size` bytes beside small ones, within the memory that README.md
+// states. In the worst case this is: the value while it is encoded or rebuilt, its word of the
+// dictionary, the block, the stored block, and the overhead of growing buffers.
 void WriteAndReadCell(Encoding encoding, Compression compression, uint64_t size) {
   SCOPED_TRACE(testing::Message() << size << " bytes, " << EncodingName(encoding) << ", "
                                   << CompressionName(compression));
@@ -124,7 +125,7 @@ TEST(Scale, LargeCell) {
   campaign::Done("bytes_of_one_cell", size);
 }
 
-// Reads both indexes and all `rows` of a file with a block for each of them.
+// Reads both indexes and all rows of a file that has one block per row.
 void ReadManyBlocks(const std::string& path, uint64_t rows) {
   const auto reader = Reader::Open(path);
   ASSERT_TRUE(reader.ok()) << reader.status();
@@ -156,7 +157,7 @@ void ReadManyBlocks(const std::string& path, uint64_t rows) {
   }
 }
 
-// A block for each value, and trees of many levels.
+// One block per value, and trees of many levels.
 TEST(Scale, ManyBlocks) {
   const uint64_t rows = campaign::Amount(20'000, 1'000'000);
   const size_t node_bytes = campaign::Full() ? 1024 : 300;
@@ -176,13 +177,13 @@ TEST(Scale, ManyBlocks) {
               ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
             }),
             4 * kMiB);
-  // The nodes of both indexes, which stay, take some 50 bytes for each of their entries.
+  // The nodes of both indexes stay in memory and take about 50 bytes per entry.
   EXPECT_LE(MostHeapBytes([&] { ReadManyBlocks(path, rows); }),
             static_cast<int64_t>(2 * 60 * rows) + 4 * kMiB);
   campaign::Done("blocks_of_one_file", rows);
 }
 
-// Fills a file with `limit` rows, which is how many it can have, and reads it.
+// Writes and reads a file with `limit` rows, the maximum of a file.
 void WriteAndReadRows(uint64_t limit) {
   const std::vector<int32_t> batch(1 << 20, 5);
   for (const bool one_more : {false, true}) {
@@ -221,11 +222,11 @@ void WriteAndReadRows(uint64_t limit) {
   }
 }
 
-// 2^32 - 1 rows and not one more.
+// Exactly 2^32 - 1 rows are possible.
 TEST(Scale, RowLimit) {
   if (!campaign::Full()) GTEST_SKIP() << "takes 2^32 rows";
   constexpr uint64_t kLimit = std::numeric_limits<uint32_t>::max();
-  // Neither the writer's nor the reader's memory grows with equal rows.
+  // With equal rows, neither the writer's nor the reader's memory grows.
   EXPECT_LE(MostHeapBytes([&] { WriteAndReadRows(kLimit); }), 16 * kMiB);
   campaign::Done("rows_of_one_file", kLimit);
 }

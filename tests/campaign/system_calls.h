@@ -1,6 +1,6 @@
-// The calls of the operating system by which files are written and read, as this program makes
-// them: each can be made to fail, and what they did is written down. The definitions here go before
-// those of the C library in the program that includes this header, in one source file only.
+// The system calls that write and read files, as this program makes them. Each can be made to fail,
+// and their effects can be recorded. The functions defined here replace those of the C library;
+// include this header in only one source file of a program.
 #pragma once
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 namespace cfile::testing_support {
 
-// One thread at a time.
+// For one thread at a time.
 class SystemCalls {
  public:
   static SystemCalls& Get() {
@@ -29,9 +29,11 @@ class SystemCalls {
     return calls;
   }
 
-  // The `number`-th call from now on fails with `error` (a value of errno), for so long. kShort: it
-  // is done by half if it reads or writes. EINTR: if it is one that signals interrupt; once, as it
-  // is tried again until it succeeds. Only calls for paths that begin with `directory`.
+  // The `number`-th call from now on fails with `error` (a value of errno), and with kFromThenOn
+  // all later calls too. kShort: reads and writes transfer only half of the bytes; other calls do
+  // not count. EINTR: only calls that signals can interrupt count; one failure only, because the
+  // caller repeats the call until it succeeds. Only calls with paths that begin with `directory`
+  // count.
   static constexpr int kShort = -1;
   void Arm(const std::string& directory, int64_t number, int error, FaultMode mode) {
     directory_ = directory;
@@ -41,10 +43,10 @@ class SystemCalls {
     failed_.clear();
   }
   void Disarm() { directory_.clear(); }
-  // The calls that failed, in order, as messages name them: "write", "rename to", ...
+  // The calls that failed, in order, by their names in error messages: "write", "rename to", ...
   const std::vector<std::string>& failed() const { return failed_; }
 
-  // What the calls did, in order, while recording.
+  // The effects of the calls, in order, while recording.
   struct Event {
     enum Kind { kMakeFolder, kCreate, kWrite, kSync, kRename } kind;
     std::string path;
@@ -62,7 +64,7 @@ class SystemCalls {
     return std::move(events_);
   }
 
-  // For the calls below.
+  // For the functions below.
   bool Watched(const std::string& path) const {
     return !directory_.empty() && path.compare(0, directory_.size(), directory_) == 0;
   }
@@ -71,8 +73,8 @@ class SystemCalls {
     const auto found = paths_.find(descriptor);
     return found == paths_.end() ? none : found->second;
   }
-  // The path of `name` in the folder that is open as `folder`. The system knows it: closedir closes
-  // unseen.
+  // The path of `name` in the folder that is open as `folder`. Asks the system, because closedir
+  // closes descriptors without a call of our close.
   static std::string PathAt(int folder, const char* name) {
     if (folder == AT_FDCWD) return name;
     char path[4096];
@@ -82,7 +84,7 @@ class SystemCalls {
   }
   void Opened(int descriptor, const std::string& path) { paths_[descriptor] = Plain(path); }
   void Closed(int descriptor) { paths_.erase(descriptor); }
-  // 0, or how this call has to fail.
+  // Returns 0, or the error with which this call must fail.
   int Fails(const char* name, const std::string& path, bool may_be_short = false,
             bool may_be_interrupted = true) {
     if (!Watched(path) || (error_ == kShort && !may_be_short)) return 0;
@@ -97,7 +99,7 @@ class SystemCalls {
           {kind, Plain(path), kind == Event::kRename ? Plain(text) : std::move(text)});
     }
   }
-  // Without "..", and without slashes at the end or one after the other: as events name a path.
+  // Removes "..", repeated slashes and slashes at the end: the form of paths in events.
   static std::string Plain(const std::string& path) {
     std::string plain = std::filesystem::path(path).lexically_normal();
     while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
@@ -106,13 +108,13 @@ class SystemCalls {
 
  private:
   std::string directory_;
-  int64_t left_ = 0;  // calls up to the one that fails, itself counted
+  int64_t left_ = 0;  // calls until one fails, including that one
   int error_ = 0;
   FaultMode mode_ = FaultMode::kOnce;
   std::vector<std::string> failed_;
   bool recording_ = false;
   std::vector<Event> events_;
-  std::map<int, std::string> paths_;  // of open descriptors of watched files
+  std::map<int, std::string> paths_;  // paths of watched files, by open descriptor
 };
 
 inline int FailWith(int error) {
@@ -151,7 +153,7 @@ int close(int descriptor) {
   const std::string path = calls.PathOf(descriptor);
   calls.Closed(descriptor);
   const int result = static_cast<int>(syscall(SYS_close, descriptor));
-  // The descriptor is closed all the same, as Linux does it.
+  // The descriptor is closed even if close fails, as in Linux.
   if (const int error = calls.Fails("close", path)) {
     return cfile::testing_support::FailWith(error);
   }
@@ -189,13 +191,14 @@ int fsync(int descriptor) {
   SystemCalls& calls = SystemCalls::Get();
   const std::string& path = calls.PathOf(descriptor);
   if (const int error = calls.Fails("fsync", path)) return cfile::testing_support::FailWith(error);
-  // The disk is not waited for, which takes most of the time and which no test could tell.
+  // Does not wait for the disk: that would take most of the time, and no test could notice the
+  // difference.
   const int result = fcntl(descriptor, F_GETFD) < 0 ? -1 : 0;
   if (result == 0) calls.Did(SystemCalls::Event::kSync, path);
   return result;
 }
 
-// There is a struct of that name too.
+// There is also a struct of that name.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 int flock(int descriptor, int operation) {
@@ -232,7 +235,7 @@ int fstat(int descriptor, struct stat* status) noexcept {
 void* mmap(void* begin, size_t size, int protection, int flags, int descriptor,
            off_t offset) noexcept {
   using cfile::testing_support::SystemCalls;
-  if (descriptor >= 0) {  // else it is memory, perhaps for what the next line needs
+  if (descriptor >= 0) {  // otherwise the mapping is memory, perhaps for the next line itself
     SystemCalls& calls = SystemCalls::Get();
     if (const int error = calls.Fails("mmap", calls.PathOf(descriptor), /*may_be_short=*/false,
                                       /*may_be_interrupted=*/false)) {
@@ -253,7 +256,7 @@ int unlink(const char* path) noexcept {
   return static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
 }
 
-// Of std::filesystem, which looks into folders and removes them.
+// std::filesystem calls openat to list and to remove folders.
 int openat(int folder, const char* name, int flags, ...) {
   using cfile::testing_support::SystemCalls;
   va_list arguments;
@@ -301,7 +304,7 @@ int stat(const char* path, struct stat* status) noexcept {
 }
 #pragma GCC diagnostic pop
 
-// Of what may be replaced, and of folders that may have been.
+// Called for files that may be replaced, and for folders that may have been replaced.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 int fstatat(int folder, const char* name, struct stat* status, int flags) noexcept {

@@ -1,5 +1,6 @@
-// Many threads at a few files and one small cache, doing all that readers and cursors allow at
-// once; what each finds is compared with the model. ThreadSanitizer watches (the preset tsan).
+// Many threads use a few files and one small cache, with all operations that readers and cursors
+// allow at the same time. Each result is compared with the model. ThreadSanitizer checks for races
+// (the preset tsan).
 #include <algorithm>
 #include <barrier>
 #include <memory>
@@ -37,7 +38,7 @@ using encodings::KeyLess;
 constexpr size_t kThreads = 16;
 constexpr size_t kRows = 6000;
 
-// So that indexes have several levels.
+// Options with small blocks, so that indexes have several levels.
 WriterOptions SmallBlocks(Encoding encoding, Compression compression) {
   return {.encoding = encoding,
           .compression = compression,
@@ -46,7 +47,7 @@ WriterOptions SmallBlocks(Encoding encoding, Compression compression) {
           .index_block_size_bytes = 300};
 }
 
-// A cursor in a range, on its way from one thread to another.
+// A cursor with a range, which one thread leaves for another.
 template <typename T>
 struct Handover {
   Cursor<T> cursor;
@@ -54,7 +55,7 @@ struct Handover {
   uint64_t end;
 };
 
-// A sorted file. What is not guarded by the mutex does not change.
+// A sorted file. Fields that the mutex does not guard do not change.
 template <typename T>
 struct SharedFile {
   ColumnType type;
@@ -64,8 +65,8 @@ struct SharedFile {
   ReaderOptions options;
 
   std::mutex mutex;
-  std::optional<Reader> reader;         // the one in use; others may still be
-  std::optional<Handover<T>> handover;  // who leaves one takes the one before it
+  std::optional<Reader> reader;         // the present one; older ones may still be in use
+  std::optional<Handover<T>> handover;  // a thread that leaves one takes the previous one
 };
 
 template <typename T>
@@ -90,7 +91,7 @@ void AddFile(const ColumnType& type, Encoding encoding, Compression compression,
   files.push_back(std::move(file));
 }
 
-// What one thread does with the files of one type of values.
+// The operations of one thread on the files of one type of values.
 template <typename T>
 class Worker {
  public:
@@ -121,7 +122,7 @@ class Worker {
       case 7:
         return HandOver(file, cursor);
       case 8:
-        // They read the whole file.
+        // These operations read the whole file.
         if (random_() % 64 == 0) return Inspect(file);
         [[fallthrough]];
       default:
@@ -130,14 +131,14 @@ class Worker {
   }
 
  private:
-  // A copy of the one in use.
+  // A copy of the present reader.
   Reader ReaderOf(SharedFile<T>& file) {
     const std::lock_guard lock(file.mutex);
     return *file.reader;
   }
 
-  // The file is opened once more; the thread's cursor of it, and so the last one of some reader, is
-  // let go.
+  // Opens the file again. Drops the thread's cursor and the previous reader, perhaps the last users
+  // of a reader.
   void Reopen(SharedFile<T>& file, std::optional<Cursor<T>>& cursor) {
     auto reader = Reader::Open(file.source, file.options);
     ASSERT_TRUE(reader.ok()) << reader.status();
@@ -249,8 +250,8 @@ class Worker {
     ASSERT_TRUE(next == kRows || !KeyEqual<T>(T(*file.column.rows[next]), T(low)));
   }
 
-  // Reads a part of a range, leaves a clone for another thread, and ends the range that some thread
-  // has left.
+  // Reads a part of a range, leaves a clone for another thread, and finishes the range that a
+  // thread left before.
   void HandOver(SharedFile<T>& file, Cursor<T>& cursor) {
     const uint64_t begin = random_() % kRows;
     const uint64_t end = std::min<uint64_t>(kRows, begin + random_() % 100);
@@ -274,7 +275,7 @@ class Worker {
     cursor = std::move(own->cursor);
   }
 
-  // Up to so many batches.
+  // Reads at most `batches` batches.
   void ReadSome(const SharedFile<T>& file, Cursor<T>& cursor, uint64_t end, size_t batches,
                 uint64_t& ordinal) {
     for (; batches > 0 && ordinal < end; --batches) {
@@ -312,7 +313,7 @@ void OpenLeaf(const ColumnType& type, Encoding encoding, Compression compression
   file.reader = *std::move(reader);
 }
 
-// What one thread does with records: those of a leaf, and those of a table by cursors of its own.
+// The operations of one thread on records: of a leaf, and of a table by cursors of its own.
 template <typename T>
 class RecordWorker {
  public:
@@ -375,7 +376,7 @@ class RecordWorker {
 
 TEST(Threads, ShareFilesAndACache) {
   Random random(1);
-  // Seeks find some blocks in it, and always push others out.
+  // Seeks find some blocks in the cache, and always evict others.
   const auto cache = std::make_shared<BlockCache>(40'000);
   const auto options = [&](size_t max_seek_index_bytes) {
     return ReaderOptions{.block_cache = cache, .max_seek_index_bytes = max_seek_index_bytes};
@@ -383,7 +384,8 @@ TEST(Threads, ShareFilesAndACache) {
   Files<std::string_view> strings;
   Files<int64_t> numbers;
   const ColumnType text = ColumnType::String();
-  // With seek indexes beside the blocks, for some of which there is no room, and in the cache.
+  // With seek indexes beside the blocks, some of which exceed their budget, and with seek indexes
+  // in the cache.
   AddFile(text, Encoding::kPrefix, Compression::kNone, true, options(20'000), strings, random);
   AddFile(text, Encoding::kPrefix, Compression::kZstd, true, options(0), strings, random);
   AddFile(text, Encoding::kPlain, Compression::kNone, true, options(1 << 20), strings, random);
@@ -440,7 +442,7 @@ TEST(Threads, ShareFilesAndACache) {
   Done("evictions", counters.evictions);
 }
 
-// All rows, and by key one of each block: every node of both indexes.
+// Reads all rows, and by key one row of each block, so that every node of both indexes is read.
 absl::Status ReadAll(const Reader& reader, const Column<int64_t>& column) {
   CFILE_ASSIGN_OR_RETURN(Cursor<int64_t> cursor, reader.NewCursor<int64_t>());
   for (uint64_t ordinal = 0; ordinal < kRows;) {
@@ -456,7 +458,7 @@ absl::Status ReadAll(const Reader& reader, const Column<int64_t>& column) {
   return absl::OkStatus();
 }
 
-// An index that just fits max_index_size_bytes does so, however many threads load it at once.
+// An index that just fits max_index_size_bytes also fits if many threads load it at once.
 TEST(Threads, LoadAnIndexThatJustFits) {
   Column<int64_t> column;
   for (size_t i = 0; i < kRows; ++i) column.rows.emplace_back(static_cast<int64_t>(i) * i);
@@ -470,7 +472,7 @@ TEST(Threads, LoadAnIndexThatJustFits) {
     return Reader::Open(source, {.block_cache = std::make_shared<BlockCache>(0),
                                  .max_index_size_bytes = max_index_size_bytes});
   };
-  // The least limit at which one thread reads all.
+  // The smallest limit with which one thread reads everything.
   size_t too_few = 0;
   size_t enough = ReaderOptions().max_index_size_bytes;
   while (enough - too_few > 1) {
@@ -492,7 +494,7 @@ TEST(Threads, LoadAnIndexThatJustFits) {
   }
 
   const uint64_t rounds = Amount(200, 2000);
-  std::vector<Reader> readers;  // of each round
+  std::vector<Reader> readers;  // one per round
   for (uint64_t round = 0; round < rounds; ++round) {
     const auto fresh = open(enough);
     ASSERT_TRUE(fresh.ok()) << fresh.status();

@@ -1,5 +1,6 @@
-// All that a reader gives of a file, in every way it can be asked, as a row of hashes: two files
-// that read alike have equal rows, and of a damaged one what comes before the error is its front.
+// The results of all ways to read a file, as a list of hashes. Files that read alike have equal
+// lists. For a damaged file, the list up to the error must be a prefix of the undamaged file's
+// list.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +23,10 @@ namespace cfile::campaign {
 
 struct Transcript {
   std::vector<uint64_t> steps;
-  absl::Status status;  // OK: all was read
+  absl::Status status;  // OK: everything was read
 
-  // Whether this is what a reader gave of a damaged form of the file whose transcript `whole` is:
-  // nothing else, up to an error or the end.
+  // `whole` is the transcript of a file, and this is the transcript of a damaged copy. True if this
+  // is a prefix of `whole`; without an error it must be equal.
   bool IsFrontOf(const Transcript& whole) const {
     if (steps.size() > whole.steps.size() || (status.ok() && steps.size() != whole.steps.size()))
       return false;
@@ -49,8 +50,9 @@ uint64_t HashOfValues(std::span<const T> values, uint64_t seed) {
   return seed;
 }
 
-// Reads `reader` to its end or the first error, which `transcript` then has. What a file or a
-// type cannot be asked (kFailedPrecondition, kInvalidArgument) is a step.
+// Reads `reader` to its end or to the first error, which is stored in `transcript`. If the file or
+// its type does not support a call (kFailedPrecondition, kInvalidArgument), the code of the status
+// is a step.
 template <typename T>
 class TranscriptOf {
  public:
@@ -68,7 +70,7 @@ class TranscriptOf {
   static constexpr size_t kBatchRows = 1000;
 
   void Step(uint64_t hash) { transcript_.steps.push_back(hash); }
-  // Whether `status` is OK; if not, what follows.
+  // True if `status` is OK. Otherwise records the error, or a step for an unsupported call.
   bool Good(const absl::Status& status) {
     if (status.ok()) return true;
     if (absl::IsFailedPrecondition(status) || absl::IsInvalidArgument(status)) {
@@ -89,7 +91,7 @@ class TranscriptOf {
   void ReadRows() {
     auto cursor = reader_.NewCursor<T>();
     if (!Good(cursor.status()) || !Good(reader_.Statistics().status())) return;
-    // Each batch is a step of its own: what was given before an error must be right too.
+    // Each batch is a step, so that the batches before an error are compared too.
     while (true) {
       const auto batch = cursor->Next(kBatchRows);
       if (!Good(batch.status()) || batch->empty()) break;
@@ -124,7 +126,7 @@ class TranscriptOf {
     }
   }
 
-  // The rows that are not below a value of the middle.
+  // Finds the rows that are not less than a value from the middle.
   void Filter() {
     const Owned<T> low = kept_.empty() ? Owned<T>() : kept_[kept_.size() / 2];
     auto scan = Scan<T>::Open(reader_, Predicate<T>::GreaterOrEqual(T(low)));

@@ -1,5 +1,5 @@
-// Several processes on one table: those that append at once, that create it at once, and that read
-// it while it grows or while others are put in its place.
+// Several processes use one table: they append at the same time, create it at the same time, or
+// read it while it grows or is replaced.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kRows = 10;  // of each part
+constexpr size_t kRows = 10;  // per part
 constexpr int kProcesses = 3;
 
 const Schema& TwoColumns() {
@@ -35,7 +35,7 @@ const Schema& TwoColumns() {
   return schema;
 }
 
-// Rows that hold `stamp` in both columns.
+// Appends rows that hold `stamp` in both columns.
 absl::Status AppendStamp(TableWriter& writer, int64_t stamp) {
   const std::vector<int64_t> values(kRows, stamp);
   CFILE_RETURN_IF_ERROR(writer.Append<int64_t>(0, values));
@@ -54,8 +54,7 @@ absl::Status AppendPart(const std::string& path, int64_t stamp) {
   return writer->Finish();
 }
 
-// The stamp of each part of a column. kInternal: the rows of a part are not those that one writer
-// has written.
+// The stamp of each part in a column. kInternal: a part does not hold the rows of one writer.
 absl::StatusOr<std::vector<int64_t>> StampsOf(const TableReader& table, size_t column) {
   std::vector<int64_t> stamps;
   if (table.num_rows() != kRows * table.num_parts()) return absl::InternalError("other rows");
@@ -71,7 +70,7 @@ absl::StatusOr<std::vector<int64_t>> StampsOf(const TableReader& table, size_t c
   }
 }
 
-// Those of all columns, which must be the same.
+// The stamps of the parts. kInternal if the columns differ.
 absl::StatusOr<std::vector<int64_t>> ReadStamps(const std::string& path) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(path));
   CFILE_ASSIGN_OR_RETURN(std::vector<int64_t> stamps, StampsOf(table, 0));
@@ -84,7 +83,7 @@ size_t EntriesOf(const std::string& directory) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(directory), {}));
 }
 
-// Processes that begin their work together, each with a number, and give numbers back.
+// Processes that start their work together. Each has a number and can return numbers.
 class Processes {
  public:
   // `work(number, give)` runs in process `number` and returns its exit code.
@@ -110,7 +109,7 @@ class Processes {
     close(start[0]);
     close(results[1]);
     results_ = results[0];
-    close(start[1]);  // for which all wait
+    close(start[1]);  // all processes wait for this
   }
   ~Processes() {
     Wait();
@@ -136,8 +135,8 @@ class Processes {
     }
   }
 
-  // After Wait: the exit codes, in the order in which the processes ended, and what they gave: no
-  // more than a pipe holds.
+  // After Wait: the exit codes, in the order in which the processes ended, and the numbers that
+  // they returned. A pipe's buffer limits how many these can be.
   const std::vector<int>& exit_codes() const { return exit_codes_; }
   std::vector<int64_t> Results() {
     std::vector<int64_t> results;
@@ -158,7 +157,7 @@ class Processes {
   int results_ = -1;
 };
 
-// In a process: 0, or after an error, which is printed, 1.
+// For use in a process: returns 0, or prints the error and returns 1.
 int ExitCode(const absl::Status& status) {
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s\n", status.ToString().c_str());
@@ -184,7 +183,7 @@ TEST(TwoProcessesTest, AppendAtOnce) {
       }
       return 0;
     });
-    // Readers see the parts of before, and perhaps more.
+    // Readers see the parts that were there before, and perhaps more.
     std::vector<int64_t> before;
     for (bool running = true; running; ++reads) {
       running = writers.running();
@@ -195,7 +194,7 @@ TEST(TwoProcessesTest, AppendAtOnce) {
       before = *now;
     }
     for (const int code : writers.exit_codes()) ASSERT_EQ(code, 0);
-    // A part for each Finish that has succeeded, in any order, and nothing of the others.
+    // There is one part for each successful Finish, in any order, and no other part.
     ASSERT_EQ(before[0], -1);
     const std::vector<int64_t> published = writers.Results();
     EXPECT_EQ(published.size(), kProcesses * kAppends);
@@ -233,7 +232,7 @@ TEST(TwoProcessesTest, CreateAtOnce) {
   campaign::Done("creations", rounds);
 }
 
-// Until it is gone: another process may put something into it meanwhile.
+// Repeats until the table is gone, because another process may add an entry meanwhile.
 void Remove(const std::string& path) {
   std::error_code error;
   do {
@@ -241,7 +240,7 @@ void Remove(const std::string& path) {
   } while (error || fs::exists(path));
 }
 
-// Gives the part of a table of one part the name that earlier versions gave it.
+// Renames the part of a table of one part to the name that earlier versions used.
 absl::Status CountPart(const std::string& path) {
   const std::string file = internal::TableFilePath(path);
   CFILE_ASSIGN_OR_RETURN(internal::TableContents contents,
@@ -252,7 +251,7 @@ absl::Status CountPart(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Puts tables with the stamps 1, 2, ... at `path`, one instead of the other.
+// Puts tables with the stamps 1, 2, ... at `path`; each replaces the one before.
 absl::Status ReplaceTables(const std::string& path, int64_t count, bool counted) {
   const std::string next = path + ".next", old = path + ".old";
   for (int64_t stamp = 1; stamp <= count; ++stamp) {
@@ -280,14 +279,15 @@ TEST(TwoProcessesTest, ReplaceWhileOthersReadAndGiveUp) {
     const std::string path = directory.path("table");
     Processes processes(2, [&](int number, const Processes::Give&) {
       if (number == 0) return ExitCode(ReplaceTables(path, tables, counted));
-      // Begins parts and gives them up, whatever becomes of the table.
+      // Begins parts and gives them up, whatever the state of the table.
       for (int64_t i = 0; i < 3 * tables; ++i) {
         const auto writer = TableWriter::Append(path);
         if (writer.ok() && AppendStamp(**writer, -i).ok()) continue;
       }
       return 0;
     });
-    // Rows of several tables are never mixed, and no other error is told than the one that is.
+    // Rows of several tables are never mixed. The only errors say that there is no table, or that
+    // the table was replaced.
     for (bool running = true; running;) {
       running = processes.running();
       const auto stamps = ReadStamps(path);
@@ -304,7 +304,7 @@ TEST(TwoProcessesTest, ReplaceWhileOthersReadAndGiveUp) {
     const auto last = ReadStamps(path);
     ASSERT_TRUE(last.ok()) << last.status();
     EXPECT_EQ(*last, std::vector<int64_t>{tables});
-    // Nothing is left of what was given up.
+    // Nothing is left of the parts that were given up.
     EXPECT_EQ(EntriesOf(path), 2);
   }
   EXPECT_GT(whole, 0);

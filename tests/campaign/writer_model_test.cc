@@ -1,5 +1,5 @@
-// What is written depends on the values alone: not on how they are divided among calls, nor on the
-// threads that fill a table's columns.
+// The written bytes depend on the values only: not on the batches in which they are appended, nor
+// on the threads that write a table's columns.
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -26,9 +26,9 @@ namespace {
 
 using namespace testing_support;
 
-// Hands the rows over in batches of random sizes, each with a bitmap only if it needs one, to
-// append(values, validity), where no validity is an empty span. Sizes are multiples of `unit`; what
-// null slots and the bitmap's last bits hold is random.
+// Calls append(values, validity) with batches of random sizes, which are multiples of `unit`. A
+// batch without nulls may have an empty validity span. The values of null slots and the unused bits
+// of the bitmap are random.
 template <typename T, typename Append>
 absl::Status AppendInBatches(const ColumnType& type, const Column<T>& column, size_t unit,
                              Random& random, const Append& append) {
@@ -56,7 +56,7 @@ absl::Status AppendInBatches(const ColumnType& type, const Column<T>& column, si
   return absl::OkStatus();
 }
 
-// Kudu's own bytes depend on the batches that rows come in, of 100 at most.
+// The bytes of a file for Kudu depend on the batches, except for batches of multiples of 100 rows.
 size_t BatchUnit(const WriterOptions& options) {
   return options.compatibility == Compatibility::kKudu ? 100 : 1;
 }
@@ -65,7 +65,7 @@ TEST(WriterModel, BytesDoNotDependOnBatches) {
   uint64_t written = 0;
   ForRandomFiles(Amount(300, 5000), [&]<typename T>(uint64_t seed, const encodings::Pair& pair,
                                                     Random& random, std::type_identity<T>) {
-    // Some are longer than the sample of automatic choice.
+    // Some columns are longer than the sample of automatic choice.
     const size_t num_rows = random() % 64 == 0 ? 40'000 : RandomNumRows(random);
     const auto model = MakeRandomFile<T>(pair, num_rows, random);
     SCOPED_TRACE(Describe(seed, model.type, model.options));
@@ -102,7 +102,7 @@ TEST(WriterModel, BytesOfRecordsDoNotDependOnBatches) {
   });
 }
 
-// A table's column, and what appends its rows.
+// A column of a table, and a function that appends its rows.
 struct TableColumn {
   ColumnSchema schema;
   WriterOptions options;
@@ -113,7 +113,7 @@ template <typename T>
 TableColumn MakeTableColumn(const std::string& name, const encodings::Pair& pair, size_t num_rows,
                             Random& random) {
   auto model = MakeRandomFile<T>(pair, num_rows, random);
-  // Of sorted columns some values were no keys.
+  // Sorted columns may have fewer rows, because values that are no keys were left out.
   while (model.column.rows.size() < num_rows) {
     model.column.rows.push_back(model.column.rows.empty() ? std::optional<Owned<T>>(T{})
                                                           : model.column.rows.back());
@@ -132,7 +132,8 @@ TableColumn MakeTableColumn(const std::string& name, const encodings::Pair& pair
   return column;
 }
 
-// Every file of the table that `num_threads` make, each of which takes the next column.
+// Returns every file of a table that `num_threads` threads write; each thread takes the next
+// column.
 std::map<std::string, std::string> WriteTable(const std::vector<TableColumn>& columns,
                                               int num_threads, uint64_t seed) {
   Schema schema;

@@ -1,5 +1,5 @@
-// Automatic choice: whatever is appended reads back, no file is larger than PLAIN's by more than
-// what its blocks say of themselves, and the choice is the one that Goal promises.
+// Automatic choice of encodings: every column reads back; no file is larger than with PLAIN by more
+// than the metadata of its blocks; the choice follows the Goal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ constexpr Kind kKinds[] = {Kind::kUniform, Kind::kFew,  Kind::kConstant,
                            Kind::kSorted,  Kind::kWalk, Kind::kNulls,
                            Kind::kRuns,    Kind::kLong, Kind::kChanging};
 
-// A number that follows `previous` closely, or a string that shares its front.
+// A number a little above `previous`, or a string that shares a prefix with it.
 template <typename T, typename Random>
 Owned<T> Next(const ColumnType& type, const Owned<T>& previous, Random& random) {
   if constexpr (encodings::kIsBytes<T>) {
@@ -175,8 +175,9 @@ TEST(AutoEncoding, EveryColumnReadsBackAndIsNoLargerThanPlain) {
               ASSERT_TRUE(cursor.ok()) << cursor.status();
               ASSERT_NO_FATAL_FAILURE(ExpectRest(*cursor, column, random));
               const auto blocks = BlocksOf(reader);
-              // The envelope, the size before compression, alignment and an index entry; and where
-              // the front of a block tells nothing of the rest, what the encoding may add.
+              // Allowed per block: the envelope, the uncompressed size, alignment and an index
+              // entry. Also allowed is an overhead of the encoding, larger if the first values of a
+              // block do not predict the others.
               const bool misleading = kind == Kind::kChanging || kind == Kind::kRuns ||
                                       kind == Kind::kLong || block_size == 300;
               ASSERT_LE(file.size(), plain.size() + 128 + 128 * (blocks.size() + plain_blocks) +
@@ -189,7 +190,7 @@ TEST(AutoEncoding, EveryColumnReadsBackAndIsNoLargerThanPlain) {
   }
 }
 
-// Bytes do not depend on how values were appended.
+// The bytes of a file do not depend on the sizes of the batches appended.
 TEST(AutoEncoding, BatchesDoNotMatter) {
   std::mt19937_64 random(2);
   for (const ColumnType& type :
@@ -208,7 +209,7 @@ TEST(AutoEncoding, BatchesDoNotMatter) {
         auto writer = Writer<T>::Create(NewMemorySink(&file, "test"), type, options);
         ASSERT_TRUE(writer.ok());
         for (size_t begin = 0; begin < list.size();) {
-          // Whole bytes of the bitmap.
+          // A batch is a whole number of bytes of the bitmap.
           const size_t count = std::min<size_t>(8 + 8 * (random() % 1000), list.size() - begin);
           ASSERT_TRUE((*writer)
                           ->Append({&values[begin], count}, {&validity[begin / 8], (count + 7) / 8})
@@ -222,7 +223,7 @@ TEST(AutoEncoding, BatchesDoNotMatter) {
   }
 }
 
-// What changes in the middle of a file is noticed at once.
+// The writer notices at once that the values change in the middle of a file.
 TEST(AutoEncoding, BlocksOfOneFileDiffer) {
   std::vector<int64_t> values = Uniform(500'000);
   const std::vector<int64_t> sequence = Sequence(500'000);
@@ -240,9 +241,9 @@ TEST(AutoEncoding, BlocksOfOneFileDiffer) {
   ASSERT_EQ(sequential.size(), 1u);
   EXPECT_EQ(uniform.begin()->first, Encoding::kPlain);
   EXPECT_NE(sequential.begin()->first, Encoding::kPlain);
-  // One block may straddle the change.
+  // One block may hold values of both kinds.
   EXPECT_LT(file.size(), 500'000 * 8 + 500'000 * 1.5 + 400'000);
-  // Most bytes are PLAIN.
+  // Most bytes of the file are in PLAIN blocks.
   EXPECT_EQ(reader.info().encoding, Encoding::kPlain);
   auto cursor = reader.NewCursor<int64_t>();
   for (size_t ordinal = 0; ordinal < values.size(); ordinal += 997)
@@ -265,7 +266,7 @@ TEST(AutoEncoding, GoalsDiffer) {
     for (const BlockInfo& block : BlocksOf(reader))
       EXPECT_EQ(block.compressed, goal != Goal::kSpeed && compresses);
   }
-  // Nothing halves a random walk.
+  // With kSpeed a random walk stays PLAIN: no encoding halves its size.
   EXPECT_GT(walk_bytes[Goal::kSpeed], 200'000 * 8);
   EXPECT_LT(walk_bytes[Goal::kBalanced], 200'000 * 6);
   EXPECT_LE(walk_bytes[Goal::kSize], walk_bytes[Goal::kBalanced]);
@@ -276,7 +277,8 @@ TEST(AutoEncoding, GoalsDiffer) {
   EXPECT_LT(key_bytes[Goal::kSpeed], 200'000 * 8);
 }
 
-// What compression saves little of is left as it is, for the sake of scans.
+// With kBalanced, blocks that compression shrinks only a little stay uncompressed, so that scans
+// are fast.
 TEST(AutoEncoding, BalancedBlocksAreCompressedWhereItSavesMuch) {
   if (!CheckCompressionBuiltIn(Compression::kZstd).ok()) GTEST_SKIP() << "no zstd";
   std::mt19937_64 random(5);
@@ -290,13 +292,14 @@ TEST(AutoEncoding, BalancedBlocksAreCompressedWhereItSavesMuch) {
     for (const BlockInfo& block : BlocksOf(OpenFile(file)))
       EXPECT_EQ(block.compressed, goal == Goal::kSize);
   }
-  // Unless the codec was asked for.
+  // A codec that the options name is used all the same.
   const auto file = WriteValues<std::string_view>(
       ColumnType::Binary(), {.compression = Compression::kZstd}, Views(texts));
   for (const BlockInfo& block : BlocksOf(OpenFile(file))) EXPECT_TRUE(block.compressed);
 }
 
-// A file with a codec stores what does not pay as it is, where it can be pointed at.
+// In a file with a codec, blocks that do not compress well are stored raw, and batches point into
+// the file's bytes.
 TEST(AutoEncoding, RawPlainBlocksArePointedAt) {
   const std::vector<int64_t> values = Uniform(100'000);
   const auto file = WriteValues<int64_t>(ColumnType::Int64(), {}, values);
@@ -317,14 +320,14 @@ TEST(AutoEncoding, RawPlainBlocksArePointedAt) {
   for (const BlockInfo& block : BlocksOf(reader)) {
     EXPECT_EQ(block.encoding, Encoding::kPlain);
     EXPECT_FALSE(block.compressed);
-    // count, first ordinal, values
+    // A block is: count, first ordinal, values.
     const size_t values_at = static_cast<size_t>(block.bytes.data() - file.data()) +
                              block.bytes.size() - block.num_values * sizeof(int64_t);
     EXPECT_EQ(values_at % 64, 0u);
   }
 }
 
-// The dictionary is there if a block uses it, and then names the file's encoding.
+// A file has a dictionary if a block uses it. Then the file's encoding is a dictionary encoding.
 TEST(AutoEncoding, DictionariesAreStoredWhereUsed) {
   std::mt19937_64 random(4);
   std::vector<std::string> words(1000);
@@ -339,7 +342,7 @@ TEST(AutoEncoding, DictionariesAreStoredWhereUsed) {
     EXPECT_TRUE(encodings::FindEncoding(reader.info().encoding)->has_dictionary);
     EXPECT_LT(file.size(), 100'000 * 2);
   }
-  // Followed by strings of which each occurs once, which outweigh the others.
+  // Distinct strings follow, which take more space than the repeated ones.
   const std::vector<std::string> keys = Keys(1'000'000);
   values.insert(values.end(), keys.begin(), keys.end());
   {
@@ -359,7 +362,7 @@ TEST(AutoEncoding, DictionariesAreStoredWhereUsed) {
   }
 }
 
-// With a value index, balanced choice leaves keys where they can be compared.
+// With a value index, kBalanced chooses an encoding whose keys can be compared without decoding.
 TEST(AutoEncoding, SortedKeysCanBeSearchedInPlace) {
   const std::vector<std::string> keys = Keys(100'000);
   for (const Goal goal : kGoals) {
@@ -380,7 +383,8 @@ TEST(AutoEncoding, SortedKeysCanBeSearchedInPlace) {
   }
 }
 
-// What the options name stands; version 1 and Kudu get one encoding per file, as ever.
+// An encoding or codec that the options name is kept. Version 1 and Kudu files have one encoding
+// per file.
 TEST(AutoEncoding, LeavesAloneWhatIsNamed) {
   const std::vector<int64_t> values = Sequence(100'000);
   for (const Compression compression : BuiltInCompressions()) {
@@ -434,7 +438,7 @@ TEST(AutoEncoding, LevelsDeepenCompression) {
   EXPECT_NE(bytes[0], bytes[19]);
 }
 
-// The writer says what a reader finds.
+// The writer's counts of blocks equal the counts that a reader finds.
 TEST(AutoEncoding, WriterCountsBlocks) {
   std::mt19937_64 random(6);
   std::vector<std::string> texts = Keys(200'000);
@@ -468,7 +472,7 @@ TEST(AutoEncoding, WriterCountsBlocks) {
   EXPECT_EQ((*writer)->compression(), reader.info().compression);
 }
 
-// Columns with levels are chosen for alike.
+// Columns with levels get the same choice.
 TEST(AutoEncoding, ValuesOfRecordsAreChosenFor) {
   const std::vector<int64_t> values = Sequence(200'000);
   std::vector<uint16_t> repetition, definition(values.size(), 1);

@@ -1,5 +1,5 @@
-// A writer's memory does not grow with the number of rows: 100 million rows under a limit that the
-// kernel keeps.
+// A writer's memory does not grow with the number of rows: writes 100 million rows under a memory
+// limit that the kernel enforces.
 #include <sys/resource.h>
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace cfile {
 namespace {
 
-// Takes everything and keeps nothing.
+// Discards all bytes.
 class DiscardingSink final : public Sink {
  public:
   const std::string& name() const override { return name_; }
@@ -33,7 +33,7 @@ size_t AddressSpaceBytes() {
   return pages * 4096;
 }
 
-// Lets the process map `bytes` more than it has now, for as long as this lives.
+// While this object lives, the process can map at most `bytes` more than at construction.
 class MemoryLimit {
  public:
   explicit MemoryLimit(size_t bytes) {
@@ -75,7 +75,7 @@ TEST(BoundedMemory, AHundredMillionRowsInSixteenMegabytes) {
   WriteAHundredMillionRows(/*statistics=*/false, 1 << 20);
 }
 
-// The statistics of blocks may take half of the largest block.
+// The statistics of blocks may take up to half of max_block_size_bytes, which is 8 MiB here.
 TEST(BoundedMemory, StatisticsOfTwoHundredThousandBlocks) {
   WriteAHundredMillionRows(/*statistics=*/true, 9 << 20);
 }
@@ -104,8 +104,8 @@ TEST(BoundedMemory, TwentyMillionStringsInSixteenMegabytes) {
   EXPECT_LT(peak, 2u << 20);
 }
 
-// Automatic choice, over values that change their nature: a dictionary, its sample and the encoders
-// are counted and bounded.
+// Automatic choice over values whose nature changes: the memory of the dictionary, the sample and
+// the encoders is bounded and is included in memory_usage_bytes.
 TEST(BoundedMemory, TwentyMillionChosenValuesInThirtyTwoMegabytes) {
   const MemoryLimit limit(32 << 20);
   auto writer = Writer<std::string_view>::Create(std::make_unique<DiscardingSink>(),
@@ -117,7 +117,7 @@ TEST(BoundedMemory, TwentyMillionChosenValuesInThirtyTwoMegabytes) {
   for (size_t row = 0; row < 20'000'000; row += kBatch) {
     for (size_t i = 0; i < kBatch; ++i) {
       char* key = &text[16 * i];
-      // Now a word of few, now one that never comes again.
+      // Values alternate between words from a small set and keys that never repeat.
       size_t rest = row / 1'000'000 % 2 == 0 ? (row + i) * 7919 % 10'000 : row + i;
       for (int digit = 15; digit >= 0; --digit, rest /= 10)
         key[digit] = static_cast<char>('0' + rest % 10);
@@ -129,7 +129,7 @@ TEST(BoundedMemory, TwentyMillionChosenValuesInThirtyTwoMegabytes) {
   }
   ASSERT_TRUE((*writer)->Finish().ok());
   EXPECT_LT(peak, 16u << 20);
-  // The 10,000 words and their codes.
+  // At least the 10,000 words and their codes.
   EXPECT_GT(least, 10'000u * (16 + 8));
   std::printf("%zu bytes held at most\n", peak);
 }

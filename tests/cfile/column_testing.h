@@ -27,7 +27,7 @@ inline std::vector<Compression> BuiltInCompressions() {
   return built_in;
 }
 
-// One per physical type, and those that need extensions.
+// One type per physical type, and types that need format extensions.
 inline std::vector<ColumnType> AllColumnTypes() {
   return {ColumnType::Bool(),
           ColumnType::Int8(),
@@ -58,7 +58,7 @@ inline std::vector<ColumnType> AllColumnTypes() {
           ColumnType::Uuid()};
 }
 
-// A random value; `spread` 0 = few different ones, 1 = any.
+// A random value. `spread` 0: one of a few different values; 1: any value.
 template <typename T, typename Random>
 Owned<T> RandomValue(const ColumnType& type, int spread, Random& random) {
   if constexpr (encodings::kIsBytes<T>) {
@@ -83,7 +83,7 @@ Owned<T> RandomValue(const ColumnType& type, int spread, Random& random) {
   }
 }
 
-// A column in plain form: the model that files are compared with.
+// The rows of a column in memory. Tests compare files with them.
 template <typename T>
 struct Column {
   std::vector<std::optional<Owned<T>>> rows;
@@ -102,7 +102,7 @@ struct Column {
   }
 };
 
-// std::vector<bool> is no array; everything else is appended as it lies.
+// Appends all rows of `column`. Copies the values first: std::vector<bool> is no array.
 template <typename T>
 absl::Status AppendColumn(Writer<T>& writer, const Column<T>& column, bool nullable) {
   const std::vector<T> values = column.Values();
@@ -132,7 +132,7 @@ Column<T> RandomColumn(const ColumnType& type, size_t num_rows, int null_percent
   return column;
 }
 
-// The file that `column` makes. EXPECTs that it can be written.
+// Returns a file that holds `column`. EXPECTs that it can be written.
 template <typename T>
 std::vector<uint8_t> WriteColumn(const ColumnType& type, const WriterOptions& options,
                                  const Column<T>& column) {
@@ -162,7 +162,8 @@ void ExpectBatch(const Batch<T>& batch, const Column<T>& column) {
   ASSERT_EQ(batch.null_count, nulls);
 }
 
-// Reads `reader` from where its cursor stands to the end, in batches of random size.
+// Reads from the cursor's position to the end, in batches of random size, and compares the rows
+// with `column`.
 template <typename T, typename Random>
 void ExpectRest(Cursor<T>& cursor, const Column<T>& column, Random& random) {
   for (uint64_t ordinal = cursor.ordinal();;) {

@@ -45,7 +45,7 @@ absl::StatusOr<Row> RowOf(std::string_view key) {
   return row;
 }
 
-// Strings of the bytes that escaping is about.
+// A string of the bytes that escaping treats specially, and some others.
 std::string RandomText(std::mt19937_64& random, size_t size) {
   std::string text(size, '\0');
   for (char& byte : text) byte = "\0\0\1\2a\xff"[random() % 6];
@@ -63,7 +63,7 @@ std::vector<Row> RandomRows(size_t count) {
   return rows;
 }
 
-// The format document's example.
+// The example of cfile/FORMAT.md.
 TEST(CompoundKey, Bytes) {
   CompoundKey key({ColumnType::String(), ColumnType::Int32(), ColumnType::String()});
   key.Add("a\0b"sv).Add<int32_t>(-1).Add("c\0"sv);
@@ -115,7 +115,7 @@ TEST(CompoundKey, FileOfKeysIsFoundByKeyAndPrefix) {
   EXPECT_TRUE(Verify(*reader).ok());
   auto cursor = reader->NewCursor<std::string_view>();
   ASSERT_TRUE(cursor.ok());
-  // A scan begins at the front, though there is no positional index.
+  // A scan starts at the first row, although there is no positional index.
   EXPECT_EQ(cursor->Next(1)->values[0], keys[0]);
   for (const Row& row : RandomRows(2000)) {
     const std::string key = KeyOf(row);
@@ -145,7 +145,7 @@ TEST(CompoundKey, VerifyCountsADamagedBlockOnce) {
                                                    .block_size_bytes = 4096});
   ASSERT_TRUE(writer->Append(keys).ok());
   ASSERT_TRUE(writer->Finish().ok());
-  file[200] ^= 1;  // in the first of many blocks
+  file[200] ^= 1;  // in the first of several blocks
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   ASSERT_TRUE(reader.ok());
   const VerifyReport report = Verify(*reader);

@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(BuiltIn, CompressionTest,
                          testing::ValuesIn(testing_support::BuiltInCompressions()),
                          [](const auto& codec) { return CompressionName(codec.param); });
 
-// The bound on what a codec can make must hold for the most compressible bytes there are.
+// The bound on the uncompressed size must hold for the most compressible bytes.
 TEST_P(CompressionTest, ClaimsOfImpossibleSizesAreRefused) {
   const std::vector<uint8_t> zeros(8 << 20);
   ByteWriter compressed;
@@ -81,7 +81,7 @@ TEST_P(CompressionTest, RoundTripsAtEverySize) {
     for (uint8_t& byte : input) byte = static_cast<uint8_t>(random() % letters);
     ByteWriter compressed;
     ASSERT_TRUE(Compress(GetParam(), input, compressed).ok());
-    // Buffers of their own, so that the sanitizers see the first byte beyond them.
+    // The input has a buffer of its exact size, so that sanitizers detect a read past its end.
     const std::vector<uint8_t> exact(compressed.data(), compressed.data() + compressed.size());
     std::vector<uint8_t> output(size);
     const absl::Status status = Uncompress(GetParam(), exact, output);
@@ -110,7 +110,7 @@ TEST_P(CompressionTest, WantsExactlyTheSize) {
   }
 }
 
-// Every size but the right one, and an end that is not the end: the message names the codec.
+// A wrong size, bytes after the end, or no bytes: the error names the codec.
 TEST_P(CompressionTest, NamesTheCodecOfDamage) {
   const std::vector<uint8_t> input(300, uint8_t{7});
   ByteWriter compressed;
@@ -133,8 +133,8 @@ TEST_P(CompressionTest, NamesTheCodecOfDamage) {
   expect_damage({}, input.size());
 }
 
-// A flipped byte may go unnoticed (that is what checksums are for), a missing one may not. Neither
-// may touch other memory, which the sanitizers watch.
+// A changed byte may go unnoticed (checksums find it), but a missing byte may not. Neither may
+// cause access to other memory; the sanitizers check that.
 TEST_P(CompressionTest, SurvivesDamage) {
   std::mt19937 random(2);
   std::vector<uint8_t> input(600);
@@ -182,7 +182,8 @@ TEST_P(CompressionTest, NameComesBack) {
   EXPECT_EQ(*parsed, GetParam());
 }
 
-// What others made: Python's zlib and gzip, the Brotli tool; LZ4 and LZO by hand.
+// Bytes from other implementations: Python's zlib and gzip, the Brotli tool. The LZ4 and LZO bytes
+// were made by hand.
 TEST(ForeignCompressionTest, IsRead) {
   struct Case {
     Compression compression;
@@ -211,7 +212,7 @@ TEST(ForeignCompressionTest, IsRead) {
   }
 }
 
-// As `cat a.gz b.gz` makes them; Parquet's readers take them too.
+// `cat a.gz b.gz` produces several members. Parquet's readers accept them too.
 TEST(ForeignCompressionTest, GzipMembersFollowEachOther) {
   if (!CheckCompressionBuiltIn(Compression::kGzip).ok()) GTEST_SKIP();
   ByteWriter members;
@@ -226,7 +227,7 @@ TEST(ForeignCompressionTest, GzipMembersFollowEachOther) {
     output.resize(size);
     EXPECT_TRUE(absl::IsDataLoss(Uncompress(Compression::kGzip, members.span(), output))) << size;
   }
-  // The other wrapper is not taken for this one.
+  // A zlib stream is not accepted as gzip.
   ByteWriter zlib;
   ASSERT_TRUE(Compress(Compression::kZlib, AsBytes("two"), zlib).ok());
   output.resize(3);

@@ -1,4 +1,4 @@
-// A source that is not in memory, as an object store is not, and counts what it is asked for.
+// A source that is not in memory, as an object store is not. It counts the reads and their bytes.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace cfile::testing_support {
 
-// Thread-safe, as sources are.
+// Thread-safe, as every Source is.
 class CountingSource final : public Source {
  public:
   explicit CountingSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
@@ -27,7 +27,7 @@ class CountingSource final : public Source {
     return source_->ReadAt(offset, out);
   }
 
-  // Since the last Reset.
+  // The number of reads, their bytes, and the size of the largest read since the last Reset.
   uint64_t reads() const { return reads_; }
   uint64_t bytes() const { return bytes_; }
   uint64_t largest() const { return largest_; }

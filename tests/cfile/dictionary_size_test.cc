@@ -1,5 +1,5 @@
-// Asking for a dictionary never makes a file larger than PLAIN does, but for one byte in a block of
-// nulls: the width of its codes.
+// A dictionary encoding never makes a file larger than PLAIN does, except for one byte in each
+// block without values: the width of its codes.
 #include <gtest/gtest.h>
 
 #include "cfile/inspect.h"

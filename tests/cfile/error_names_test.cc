@@ -1,5 +1,5 @@
-// Each error about a file or a table names it once, whoever made it: the library, the system, or a
-// user's Source or Sink. Payloads stay.
+// An error about a file or a table names it exactly once, whether the library, the system or a
+// user's Source or Sink reported the error. Payloads of the status are kept.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -41,7 +41,7 @@ absl::Status UserError(bool named, const std::string& name) {
   return status;
 }
 
-// Fails from the read number `first` on (1: the first).
+// A source that fails from read number `first` on (1 is the first read).
 class UserSource final : public Source {
  public:
   UserSource(std::vector<uint8_t> bytes, bool named, int first)
@@ -76,7 +76,7 @@ class UserSink final : public Sink {
   const bool in_finish_;
 };
 
-// Larger than what a reader keeps of a file's ends.
+// Returns a file that is larger than the head and tail that a reader keeps in memory.
 std::vector<uint8_t> MakeFile() {
   std::vector<uint8_t> file;
   auto writer = *Writer<int64_t>::Create(
@@ -191,7 +191,7 @@ TEST(ErrorNames, OfFiles) {
   ExpectNamedOnce(status, damaged_path);
   ExpectNamedOnce(Verify(*damaged_reader).damages.at(0).status, damaged_path);
 
-  // Of writers.
+  // Errors of writers.
   const std::string nowhere = missing + "/file";
   ExpectNamedOnce(Writer<int64_t>::Create(nowhere, ColumnType::Int64()).status(), missing);
   ExpectNamedOnce(

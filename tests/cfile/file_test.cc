@@ -1,4 +1,4 @@
-// Files written and read back: every type, encoding, codec, version and index.
+// Files are written and read back: every type, encoding, codec, version and index.
 #include <filesystem>
 #include <random>
 #include <thread>
@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using namespace testing_support;
 
-// Random seeks by ordinal and, where there is a value index, by key, compared with the model.
+// Compares random seeks with the model: by ordinal and, if the file has a value index, by key.
 template <typename T>
 void ExpectSeeks(const Reader& reader, const Column<T>& column, std::mt19937_64& random) {
   auto cursor = reader.NewCursor<T>();
@@ -125,8 +125,8 @@ TEST(File, VersionOneRoundTripsInItsOwnForm) {
   EXPECT_EQ(Reader::Open(NewMemoryViewSource(file))->info().incompatible_features, 0u);
 }
 
-// Kudu's own files of version 1 have positional keys as in version 2: the tree of one of ours is
-// written anew in that form, with two levels.
+// Version 1 files written by Kudu have positional keys in the form of version 2. The test rewrites
+// the index of one of our files in that form, with two levels.
 TEST(File, VersionOneReadsKeysOfBothForms) {
   std::mt19937_64 random(21);
   for (const Compression compression :
@@ -146,7 +146,7 @@ TEST(File, VersionOneReadsKeysOfBothForms) {
     CFileFooterPB footer;
     ASSERT_TRUE(
         footer.ParseFromArray(file.data() + file.size() - 12 - size, static_cast<int>(size)));
-    // The data blocks and, behind them, a tree of two levels.
+    // The data blocks, followed by a tree of two levels.
     std::vector<IndexEntryInfo> blocks;
     ASSERT_TRUE(VisitIndex(*Reader::Open(NewMemorySource(file)), IndexKind::kPositional,
                            [&](const IndexNodeInfo& node) {
@@ -204,7 +204,7 @@ TEST(File, TreesGrowToManyLevels) {
                   deepest = std::max(deepest, node.depth);
                   return true;
                 }).ok());
-    EXPECT_GE(deepest, 10u);  // two entries a node
+    EXPECT_GE(deepest, 10u);  // a node has two entries
   }
   ExpectSeeks<int64_t>(*reader, column, random);
 }
@@ -293,7 +293,7 @@ TEST(File, OrderIsCheckedAndNamesTheOrdinal) {
     const absl::Status status = writer->Append({&less, 1});
     EXPECT_TRUE(absl::IsInvalidArgument(status));
     EXPECT_THAT(std::string(status.message()), HasSubstr("ordinal 4"));
-    EXPECT_EQ(writer->Append(ascending), status);  // sticky
+    EXPECT_EQ(writer->Append(ascending), status);  // the error is sticky
     EXPECT_EQ(writer->Finish(), status);
   }
   {
@@ -376,7 +376,7 @@ TEST(File, KuduFilesHaveNothingOfOurs) {
   EXPECT_TRUE(reader->info().header_metadata.empty());
   EXPECT_TRUE(reader->info().created_by.empty());
   EXPECT_EQ(reader->info().incompatible_features, kFeatureChecksums);
-  // Kudu's own empty file with both indexes has 84 bytes.
+  // Kudu's own empty file with both indexes also has 84 bytes.
   const auto empty = WriteColumn<int32_t>(
       ColumnType::Int32(), {.value_index = true, .compatibility = Compatibility::kKudu}, {});
   EXPECT_EQ(empty.size(), 84u);
@@ -473,7 +473,7 @@ TEST(File, AppearsWhenFinishedAndNotBefore) {
               HasSubstr(directory.path()));
 }
 
-// A value never fails because of its neighbours, and what is written can be read.
+// No value fails because of the values around it, and every file that is written can be read.
 TEST(File, LargeValuesAndMetadataHaveLimitsThatReadersShare) {
   std::mt19937_64 random(10);
   const std::string large(900'000, 'x'), larger(1'000'000, 'y');
@@ -527,7 +527,7 @@ TEST(File, KudusBlocksOfAnySizeEnd) {
   }
 }
 
-// Whether nulls stand in one call with the values around them or in calls of their own.
+// Nulls may be appended in one call together with the values around them, or in calls of their own.
 TEST(File, NullsGoIntoTheSameBlocksHoweverTheyAreAppended) {
   std::mt19937_64 random(20);
   for (int round = 0; round < 200; ++round) {
@@ -580,8 +580,8 @@ TEST(File, ManyThreadsShareAReader) {
 }
 
 TEST(File, ABillionEqualValuesAndNullsTakeLittleMemory) {
-  // 100,000,000 nulls are a block of a few bytes (Kudu does not end blocks at nulls): reading it
-  // must not size a buffer by it.
+  // The 100,000,000 nulls are one block of a few bytes, because Kudu does not end blocks at nulls.
+  // The reader must not allocate a buffer for that number of rows.
   std::vector<uint8_t> file;
   auto writer = *Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(),
                                          {.nullable = true, .compatibility = Compatibility::kKudu});

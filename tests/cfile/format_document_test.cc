@@ -1,6 +1,6 @@
-// The examples of cfile/FORMAT.md are what they say, its rules have numbers and verdicts, its list
-// of encodings is the registry's, and the places that the sources cite exist. Readers answer broken
-// rules as the verdicts say.
+// Checks cfile/FORMAT.md: its examples decode to the values given; each rule has a number and a
+// verdict; the list of encodings equals the registry; the sections that the sources cite exist.
+// Readers treat broken rules as the verdicts say.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -99,7 +99,7 @@ std::string Text(const ColumnType& type, const T& value) {
   }
 }
 
-// Appends the values of a page or of one of Kudu's blocks.
+// Appends the values of a Parquet page or of a block of Kudu.
 template <typename T>
 absl::Status AppendBlock(const ColumnType& type, Encoding encoding,
                          const encodings::BlockView& block, std::vector<std::string>& values) {
@@ -114,7 +114,7 @@ absl::Status AppendBlock(const ColumnType& type, Encoding encoding,
   return absl::OkStatus();
 }
 
-// Appends the rows that the cursor's Next gives, to the end.
+// Appends the rows from the cursor's position to the end.
 template <typename T, typename AnyCursor>
 absl::Status AppendRows(const ColumnType& type, AnyCursor& cursor,
                         std::vector<std::string>& values) {
@@ -126,7 +126,7 @@ absl::Status AppendRows(const ColumnType& type, AnyCursor& cursor,
   }
 }
 
-// Appends the rows of a data block, null header and envelope included.
+// Appends the rows of a data block. The block may have a null header and an envelope.
 template <typename T>
 absl::Status AppendDataBlock(const Bytes& bytes, const FileInfo& info,
                              std::vector<std::string>& values) {
@@ -141,8 +141,8 @@ absl::Status AppendFile(const Reader& reader, std::vector<std::string>& values) 
   return AppendRows<T>(reader.type(), cursor, values);
 }
 
-// The entries of a block of records, each with its levels: "(0,2,7)", "(0,1)" where it has no
-// value.
+// Appends the entries of a block of records, each with its levels: "(0,2,7)", or "(0,1)" if the
+// entry has no value.
 template <typename T>
 absl::Status AppendEntries(const Bytes& bytes, const FileInfo& info,
                            std::vector<std::string>& entries) {
@@ -160,7 +160,7 @@ absl::Status AppendEntries(const Bytes& bytes, const FileInfo& info,
   return absl::OkStatus();
 }
 
-// The values of an example as its last line writes them, or what is wrong.
+// Returns the values of an example in the form of its last line, or a description of the error.
 std::string Decode(const Example& example) {
   std::vector<std::string> values;
   encodings::ByteReader reader(example.bytes);
@@ -225,7 +225,7 @@ std::string Decode(const Example& example) {
                                     ":", *part.Min<double>(), "..", *part.Max<double>()));
     }
   } else if (kind == "bloom-filter") {
-    // All small numbers that may be in it.
+    // All numbers below 1000 that the filter may contain.
     const std::string filter(example.bytes.begin(), example.bytes.end());
     for (int32_t number = 0; number < 1000; ++number) {
       if (internal::BloomMightContain(filter, internal::BloomHash(number)))
@@ -248,7 +248,7 @@ std::string Decode(const Example& example) {
       return AppendEntries<typename decltype(t)::type>(example.bytes, info, values);
     });
     if (!status.ok()) return status.ToString();
-  } else {  // block, nullable, extended
+  } else {  // the kind is block, nullable or extended
     const FileInfo info{
         .type = *ColumnType::Parse(example.kind.at(1)),
         .encoding = *ParseEncoding(example.kind.at(2)),
@@ -325,13 +325,13 @@ TEST(FormatDocument, RulesHaveANumberOfTheirOwnAndAVerdict) {
   EXPECT_GT(citations, 10);
 }
 
-// An example of the document that breaks a rule.
+// A change of an example of the document that breaks a rule.
 struct Breach {
   std::string_view rule;
-  std::string_view example;  // the words after "hexdump"; the first of those that match
+  std::string_view example;  // the words after "hexdump"; selects the first example that matches
   int offset;                  // where bytes are replaced; kEnd: bytes are appended
   std::string_view bytes;      // in hexadecimal; kCut: the last byte is cut off
-  size_t replaced = SIZE_MAX;  // bytes that are replaced; by default as many
+  size_t replaced = SIZE_MAX;  // how many bytes are replaced; by default as many as `bytes` has
 };
 constexpr int kEnd = -1;
 constexpr std::string_view kCut = "cut";

@@ -1,4 +1,4 @@
-// The golden files by their bytes.
+// Reads the golden files as bytes.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ struct NamedFile {
   std::vector<uint8_t> bytes;
 };
 
-// Those of tests/golden whose names end with `extension` and that have up to `most_bytes`, by their
-// names.
+// The files of tests/golden whose names end with `extension` and that have at most `most_bytes`
+// bytes, sorted by name.
 inline std::vector<NamedFile> GoldenFiles(std::string_view extension, uintmax_t most_bytes) {
   namespace fs = std::filesystem;
   const std::string root = CFILE_SOURCE_DIR "/tests/golden";

@@ -37,7 +37,7 @@ std::string Pattern(size_t size) {
   return bytes;
 }
 
-// Both ways to open a file.
+// The two ways to open a file.
 using OpenFunction = absl::StatusOr<std::shared_ptr<const Source>> (*)(const std::string&);
 class FileSourceTest : public testing::TestWithParam<OpenFunction> {
  protected:
@@ -95,7 +95,7 @@ TEST_P(FileSourceTest, RefusesWhatIsNoFile) {
   EXPECT_THAT(folder.status().message(), HasSubstr(directory_.path() + ": "));
   EXPECT_THAT(folder.status().message(), HasSubstr("a directory"));
 
-  // Must not wait for a writer.
+  // Opening a FIFO must not block until a writer opens it.
   ASSERT_EQ(mkfifo(directory_.path("pipe").c_str(), 0600), 0);
   EXPECT_EQ(GetParam()(directory_.path("pipe")).status().code(),
             absl::StatusCode::kFailedPrecondition);
@@ -168,7 +168,7 @@ TEST(FileSinkTest, WritesPiecesOfAnySize) {
   auto sink = NewFileSink(path);
   ASSERT_TRUE(sink.ok()) << sink.status();
   EXPECT_EQ((*sink)->name(), path);
-  // Around the buffer's size, one behind the other, so that it is met filled to every degree.
+  // Sizes around the buffer's size, so that appends meet the buffer at many fill levels.
   for (const size_t size : {0, 1, 65'535, 1, 65'536, 65'537, 300'000, 17, 40'000, 40'000, 3}) {
     const std::string piece = Pattern(size);
     ASSERT_TRUE((*sink)->Append(AsBytes(piece)).ok());
@@ -232,7 +232,7 @@ TEST(FileSinkTest, PassesOverALeftTemporaryFile) {
     const auto sink = NewFileSink(directory.path("file"));
     name = directory.Entries().at(0);
   }
-  // The next names this process would take, as left by one that was killed.
+  // The next names that this process would choose, as if a killed process had left these files.
   const size_t dash = name.rfind('-', name.rfind(".cfile-tmp") - 1);
   const int number = std::stoi(name.substr(dash + 1));
   for (int i = 1; i <= 3; ++i) {
@@ -281,7 +281,8 @@ TEST(FileSinkTest, SaysWhatFails) {
   EXPECT_THAT(directory.Entries(), ElementsAre("folder"));
 }
 
-// What is no file is not replaced by one, and stays: here a FIFO, and links to it and to a device.
+// The sink does not replace anything but a regular file. Here: a FIFO, and links to a FIFO and to a
+// device.
 TEST(FileSinkTest, ReplacesOnlyFiles) {
   const TemporaryDirectory directory;
   const std::string pipe = directory.path("pipe"), link = directory.path("link");
@@ -300,7 +301,7 @@ TEST(FileSinkTest, ReplacesOnlyFiles) {
   expect_refused(link, "found a device");
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 
-  // It comes while the file is written.
+  // The FIFO is created while the file is being written.
   const std::string late = directory.path("late");
   const auto sink = NewFileSink(late);
   ASSERT_TRUE(sink.ok()) << sink.status();
@@ -309,7 +310,7 @@ TEST(FileSinkTest, ReplacesOnlyFiles) {
   EXPECT_TRUE(std::filesystem::is_fifo(late));
 }
 
-// The link is replaced, not the file that it leads to.
+// The sink replaces the link, not the file that the link points to.
 TEST(FileSinkTest, ReplacesALinkToAFile) {
   const TemporaryDirectory directory;
   WriteFile(directory.path("file"), "old");
@@ -330,8 +331,8 @@ TEST(FileSinkTest, ReplacesALinkToAFile) {
 }
 
 TEST(FileSinkTest, FullDiskIsResourceExhausted) {
-  // /dev/full refuses each write. The sink only ever creates files, so it is brought there by a
-  // descriptor's number.
+  // /dev/full refuses every write. The sink only creates regular files, so the test makes the
+  // sink's descriptor refer to /dev/full.
   const TemporaryDirectory directory;
   const auto sink = NewFileSink(directory.path("file"));
   ASSERT_TRUE(sink.ok());

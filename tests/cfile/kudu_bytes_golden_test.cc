@@ -1,5 +1,6 @@
-// What is written for Kudu is, byte for byte, what Kudu wrote: files of real Kudu are read and
-// written anew. Where a codec's version shows, the blocks before compression are the same.
+// Files for Kudu are byte for byte what Kudu wrote: the test reads files of real Kudu and writes
+// them again. Where the compressed bytes depend on the codec's version, the blocks before
+// compression are equal.
 #include <algorithm>
 #include <cstdio>
 #include <deque>
@@ -22,8 +23,9 @@
 namespace cfile {
 namespace {
 
-// How many rows Kudu's flush handed over at a time when these files were made: those of one leaf of
-// its tree in memory. The last leaf had what was left, up to 13. It shows in where blocks end.
+// The number of rows that Kudu's flush appended at a time when these files were made: the rows of
+// one leaf of its in-memory tree. The last leaf had the remaining rows, up to 13. The ends of
+// blocks depend on this number.
 constexpr size_t kRowsPerAppend = 7;
 
 std::vector<uint8_t> ReadFile(const std::filesystem::path& path) {
@@ -31,12 +33,13 @@ std::vector<uint8_t> ReadFile(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Calls append(batch) for all rows, kRowsPerAppend at a time as Kudu appended them.
+// Calls append(batch) for all rows, kRowsPerAppend rows at a time, as Kudu appended them.
 template <typename T, typename Append>
 void ForEachAppend(const Reader& reader, Append append) {
   auto cursor = reader.NewCursor<T>();
   ASSERT_TRUE(cursor.ok()) << cursor.status();
-  // Without a positional index rows come in order only, and a batch ends where a block does.
+  // Without a positional index, rows can be read only in order, and a batch ends where a block
+  // ends.
   const bool in_order = !reader.info().positional_index_root;
   const auto values = std::make_unique<T[]>(in_order ? reader.num_values() : 0);
   std::deque<std::string> texts;
@@ -98,7 +101,7 @@ std::vector<uint8_t> WriteAnew(const Reader& reader, Encoding encoding, size_t b
   return bytes;
 }
 
-// All data blocks, before compression.
+// Returns all data blocks, uncompressed.
 std::vector<std::vector<uint8_t>> Blocks(const std::vector<uint8_t>& file) {
   std::vector<std::vector<uint8_t>> blocks;
   const auto reader = Reader::Open(NewMemoryViewSource(file));
@@ -112,7 +115,8 @@ std::vector<std::vector<uint8_t>> Blocks(const std::vector<uint8_t>& file) {
   return blocks;
 }
 
-// Why a file comes out otherwise, though its blocks are the same; empty: it does not.
+// Returns why a file's bytes may differ from Kudu's although its blocks are equal; empty if they
+// may not differ.
 std::string Reason(const FileInfo& info) {
   if (!info.has_checksums()) return "it has no checksums, and we always write them";
   if (info.compression == Compression::kSnappy) return "Kudu has another version of Snappy";
@@ -131,13 +135,13 @@ TEST(KuduBytesGolden, AreWrittenAnew) {
     const auto json = nlohmann::json::parse(ReadFile(json_path));
     const auto reader = Reader::Open(entry.path());
     ASSERT_TRUE(reader.ok()) << reader.status();
-    // In a build without its codec.
+    // Skips files whose encoding or codec is not built in.
     if (encodings::FindEncoding(reader->info().encoding) == nullptr ||
         !CheckCompressionBuiltIn(reader->info().compression).ok()) {
       continue;
     }
     SCOPED_TRACE(entry.path().filename());
-    // What Kudu was asked for, so that its choice is ours.
+    // If Kudu was asked to choose the encoding, the writer chooses too.
     const bool automatic = json.value("requested_encoding", "") == "AUTO_ENCODING";
     const Encoding encoding = automatic ? Encoding::kAuto : reader->info().encoding;
     num_automatic += automatic ? 1 : 0;

@@ -1,4 +1,4 @@
-// Files of real Kudu, and minted ones of our own, read back exactly: by scan, by ordinal, by key.
+// Files of real Kudu, and golden files of our own, read back exactly: by scan, by ordinal, by key.
 // CFILE_GOLDEN_DIRS adds folders.
 #include <zlib.h>
 
@@ -68,14 +68,14 @@ Owned<T> FromJson(const json& value, bool hex) {
     if (value == "NaN") return std::numeric_limits<T>::quiet_NaN();
     if (value == "Infinity") return std::numeric_limits<T>::infinity();
     if (value == "-Infinity") return -std::numeric_limits<T>::infinity();
-    // 9 digits are read as float32, not as a double that is rounded again.
+    // Parses the 9 digits as float32: a conversion by way of double would round twice.
     if constexpr (std::is_same_v<T, float>) return std::strtof(value.dump().c_str(), nullptr);
     return value.get<T>();
   } else if constexpr (std::is_same_v<T, int128_t>) {
     return value.is_string() ? ParseInt128(value.get<std::string>())
                              : static_cast<int128_t>(value.get<int64_t>());
   } else if constexpr (std::is_same_v<T, Int96>) {
-    return T();  // Kudu has none
+    return T();  // Kudu has no INT96
   } else {
     return value.get<T>();
   }
@@ -143,7 +143,7 @@ void CheckSeeks(const Reader& reader, const Column<T>& expected, std::mt19937_64
   EXPECT_TRUE(absl::IsOutOfRange(cursor->SeekToOrdinal(expected.size() + 1)));
 }
 
-// Keys that are there, and ones right beside them.
+// Seeks keys that exist and keys right beside them.
 template <typename T>
 void CheckKeys(const Reader& reader, const Column<T>& expected, std::mt19937_64& random) {
   auto cursor = reader.NewCursor<T>();
@@ -251,8 +251,8 @@ TEST(KuduGolden, ReadsBackExactly) {
   std::printf("%d files, %d readings\n", files, read);
 }
 
-// Calls check(reader, description, path without suffix) for each file of a folder of those that
-// Kudu writes beside its columns.
+// Calls check(reader, description, path without suffix) for each file in `folder`. These are files
+// that Kudu stores beside its columns.
 template <typename Check>
 void ForSideFiles(const char* folder, int expected, Check check) {
   int files = 0;
@@ -280,14 +280,14 @@ TEST(KuduGolden, ShowsBloomFiltersAsBytes) {
     const absl::Status status = VisitBlocks(reader, [&](const BlockInfo& block) {
       const json& filter = filters.at(index++);
       EXPECT_EQ(block.pointer.offset, filter["offset"].get<uint64_t>());
-      // The header's length, the header, the bits.
+      // A block is: the header's length, the header, the bits.
       const size_t bits = filter["bits_bytes"].get<size_t>();
       EXPECT_EQ(block.bytes.size(), 4 + 2 + bits);
       EXPECT_EQ(block.bytes[5], filter["num_hash_functions"].get<int>());
       int ones = 0;
       for (const uint8_t byte : block.bytes.last(bits)) ones += std::popcount(byte);
       EXPECT_EQ(ones, filter["ones"].get<int>());
-      for (const size_t size : {0, 3, 5, 6})  // no bits
+      for (const size_t size : {0, 3, 5, 6})  // no bits follow
         EXPECT_FALSE(internal::CheckBloomFilter(block.bytes.first(size)).ok()) << size;
       return true;
     });
@@ -304,7 +304,7 @@ TEST(KuduGolden, ReadsDeltasBack) {
     EXPECT_FALSE(reader.info().holds_bloom_filters());
     auto cursor = reader.NewCursor<std::string_view>();
     ASSERT_TRUE(cursor.ok()) << cursor.status();
-    ASSERT_TRUE(cursor->SeekToKey("").ok());  // found by key only
+    ASSERT_TRUE(cursor->SeekToKey("").ok());  // the file has only a value index
     const std::vector<json> expected = ReadValues(base + ".values.gz");
     size_t row = 0;
     while (true) {

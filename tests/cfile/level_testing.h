@@ -13,19 +13,19 @@
 
 namespace cfile::testing_support {
 
-// A leaf in plain form: the model that files are compared with.
+// The entries of a leaf in memory. Tests compare files with them.
 template <typename T>
 struct Leaf {
   LevelLimits limits;
-  std::vector<uint16_t> repetition, definition;  // one per entry, maxima of 0 too
+  std::vector<uint16_t> repetition, definition;  // one per entry, also if the maximum is 0
   std::vector<Owned<T>> values;
-  // Of each record, and behind the last: its first entry, and its first value.
+  // The first entry and the first value of each record, and then the total numbers of both.
   std::vector<size_t> entries, first_values;
 
   size_t num_records() const { return entries.size() - 1; }
 };
 
-// Derives the places of records from the levels.
+// Computes `entries` and `first_values` from the levels.
 template <typename T>
 void Index(Leaf<T>& leaf) {
   size_t values = 0;
@@ -42,8 +42,9 @@ void Index(Leaf<T>& leaf) {
   leaf.first_values.push_back(values);
 }
 
-// Levels that some schema has: of an array the one entry that tells why it has no elements, or
-// elements. `long_record`: entries of one of the records, 0 for no long one.
+// Returns levels that some schema can have. A Kudu array has either elements, or one entry whose
+// definition level says why there are none. `long_record` is the number of entries of the record in
+// the middle; 0: no record is long.
 template <typename T, typename Random>
 Leaf<T> RandomLeaf(const ColumnType& type, const LevelLimits& limits, size_t num_records,
                    size_t long_record, Random& random) {
@@ -55,7 +56,7 @@ Leaf<T> RandomLeaf(const ColumnType& type, const LevelLimits& limits, size_t num
     if (max == 0 || (dense == 0 && random() % 20 != 0)) return static_cast<uint16_t>(max);
     return static_cast<uint16_t>(lowest + random() % (max - lowest + 1));
   };
-  const uint64_t with_elements = limits.max_definition - 1u;  // of arrays
+  const uint64_t with_elements = limits.max_definition - 1u;  // lowest of an element
   for (size_t record = 0; record < num_records; ++record) {
     size_t entries = limits.max_repetition == 0 ? 1 : 1 + random() % (1 + random() % 8);
     if (record == num_records / 2 && long_record > 0) entries = long_record;
@@ -72,7 +73,8 @@ Leaf<T> RandomLeaf(const ColumnType& type, const LevelLimits& limits, size_t num
   return leaf;
 }
 
-// The file that `leaf` makes, appended in parts that end anywhere. EXPECTs that it can be written.
+// Returns a file that holds `leaf`, appended in parts of random size. EXPECTs that it can be
+// written.
 template <typename T, typename Random>
 std::vector<uint8_t> WriteLeaf(const ColumnType& type, const WriterOptions& options,
                                const Leaf<T>& leaf, Random& random) {
@@ -111,7 +113,7 @@ std::vector<uint8_t> WriteLeaf(const ColumnType& type, const WriterOptions& opti
   return file;
 }
 
-// Where a leaf is read on.
+// A position in a leaf: a record, the first entry to read, and the first value to read.
 struct LeafPlace {
   uint64_t record = 0;
   size_t entry = 0;
@@ -122,8 +124,8 @@ LeafPlace PlaceOf(const Leaf<T>& leaf, uint64_t record) {
   return {record, leaf.entries.at(record), leaf.first_values.at(record)};
 }
 
-// EXPECTs that `batch`, of at most `max_records`, holds what `leaf` does at `place`, which goes on
-// behind it.
+// EXPECTs that `batch`, of at most `max_records`, equals the part of `leaf` at `place`. Moves
+// `place` to the end of the batch.
 template <typename T>
 void ExpectLevels(const LevelBatch<T>& batch, size_t max_records, const Leaf<T>& leaf,
                   LeafPlace& place) {
@@ -144,7 +146,7 @@ void ExpectLevels(const LevelBatch<T>& batch, size_t max_records, const Leaf<T>&
   EXPECT_TRUE(equal(batch.repetition, leaf.repetition, leaf.limits.max_repetition));
   EXPECT_TRUE(equal(batch.definition, leaf.definition, leaf.limits.max_definition));
   place.entry += batch.num_entries;
-  // Whole records, or a part of one that is too long.
+  // The batch holds whole records, or a part of one record that is too long for a batch.
   EXPECT_TRUE(batch.num_records == 0 ? place.entry < leaf.entries.at(place.record + 1)
                                      : place.entry == leaf.entries.at(place.record));
   EXPECT_LE(place.value + batch.values.size(), leaf.values.size());
@@ -152,8 +154,8 @@ void ExpectLevels(const LevelBatch<T>& batch, size_t max_records, const Leaf<T>&
     EXPECT_TRUE(encodings::KeyEqual<T>(found, T(leaf.values[place.value++])));
 }
 
-// Reads from the record where `cursor` stands to the end, or `max_batches`, in batches of random
-// size; OK or the first error. EXPECTs what `leaf` holds, unless that is null.
+// Reads from the cursor's record to the end, but at most `max_batches` batches of random size.
+// Returns OK or the first error. EXPECTs the entries of `leaf`; compares nothing if `leaf` is null.
 template <typename T, typename Random>
 absl::Status ReadRest(LevelCursor<T>& cursor, const Leaf<T>* leaf, Random& random,
                       size_t max_batches = SIZE_MAX) {

@@ -1,4 +1,4 @@
-// Columns of records: levels and values written, read, sought, and refused.
+// Columns of records: levels and values are written, read and sought; wrong ones are refused.
 #include "cfile/levels.h"
 
 #include <numeric>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using namespace testing_support;
 using File = std::vector<uint8_t>;
 
-// A scan, seeks, Verify and VisitBlocks give what was written.
+// A scan, seeks, Verify and VisitBlocks return what was written.
 template <typename T>
 void ExpectFile(const File& file, const Leaf<T>& leaf, uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -61,7 +61,7 @@ void ExpectFile(const File& file, const Leaf<T>& leaf, uint64_t seed) {
 
 constexpr LevelLimits kLimits[] = {{0, 0}, {0, 1}, {0, 3}, {1, 1}, {1, 2}, {2, 5}, {7, 300}};
 
-// Every encoding, types of each shape, every kind of limits; blocks of a few records.
+// Every encoding, types of each shape, every kind of limits. Blocks have a few records.
 TEST(Levels, RoundTripOfEveryEncoding) {
   std::mt19937_64 random(1);
   uint64_t files = 0;
@@ -105,7 +105,7 @@ TEST(Levels, ARecordLongerThanABatchComesInParts) {
       if (testing::Test::HasFailure()) return;
     }
   }
-  // Strings whose bytes outgrow a decoder's buffer end a batch too.
+  // A batch also ends when the strings' bytes fill the decoder's buffer.
   auto leaf = RandomLeaf<std::string_view>(ColumnType::String(), {1, 2}, 50, 0, random);
   for (std::string& value : leaf.values) value.resize(random() % 2 == 0 ? 5 : 40'000, 'x');
   for (const Encoding encoding : {Encoding::kPrefix, Encoding::kParquetDeltaByteArray}) {
@@ -131,7 +131,7 @@ TEST(Levels, FilesWithoutRecordsOrValues) {
   ExpectFile(file, nulls, 6);
 }
 
-// What Writer writes is read as levels, and what LevelWriter writes is not read as values.
+// A file of Writer can be read as levels. A file of LevelWriter cannot be read as values.
 TEST(Levels, FlatFilesAreLeavesToo) {
   std::mt19937_64 random(7);
   for (const bool nullable : {false, true}) {
@@ -162,7 +162,7 @@ TEST(Levels, FlatFilesAreLeavesToo) {
   EXPECT_TRUE(absl::IsInvalidArgument(LevelCursor<int64_t>::Open(*reader).status()));
 }
 
-// The message of the first failing Append.
+// Appends the entries to a new writer; returns the status of Append.
 absl::Status AppendTo(const LevelLimits& limits, std::vector<uint16_t> repetition,
                       std::vector<uint16_t> definition, size_t num_values) {
   File file;
@@ -216,7 +216,8 @@ TEST(Levels, WrongOptionsAreRefused) {
           .status()));
 }
 
-// A record stays in one block, which may so outgrow block_size_bytes, but not the largest block.
+// A record stays in one block. The block may therefore exceed block_size_bytes, but not
+// max_block_size_bytes.
 TEST(Levels, ARecordIsLimitedByTheLargestBlock) {
   const WriterOptions options{
       .encoding = Encoding::kPlain, .block_size_bytes = 1000, .max_block_size_bytes = 100'000};
@@ -236,7 +237,7 @@ TEST(Levels, ARecordIsLimitedByTheLargestBlock) {
   EXPECT_TRUE(absl::IsOutOfRange(append(26'000))) << append(26'000);
 }
 
-// {1,2} {} null {3,4} {5,6,7,8} {null} {9}, as Kudu's writer lays arrays out.
+// {1,2} {} null {3,4} {5,6,7,8} {null} {9}, in the layout of Kudu's writer.
 TEST(Levels, KudusArraysByteByByte) {
   const std::vector<uint16_t> repetition = {0, 1, 0, 0, 0, 1, 0, 1, 1, 1, 0, 0};
   const std::vector<uint16_t> definition = {3, 3, 1, 0, 3, 3, 3, 3, 3, 3, 2, 3};

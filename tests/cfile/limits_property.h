@@ -1,5 +1,6 @@
-// What the limits of writers and readers promise each other: either a writer refuses what is above
-// one, naming it, and leaves nothing, or a reader with the same limits reads all of the file.
+// Checks that the limits of writers and readers agree. A writer either refuses what exceeds a
+// limit, with an error that names the limit, and publishes nothing; or a reader with the same
+// limits reads the whole file.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@
 
 namespace cfile::testing_support {
 
-// A reader's limits that are those of a writer with `options`.
+// The limits of `options`, as options of a reader.
 inline ReaderOptions SameLimits(const WriterOptions& options) {
   return {.max_block_size_bytes = options.max_block_size_bytes,
           .max_metadata_size_bytes = options.max_metadata_size_bytes,
@@ -28,18 +29,18 @@ inline ReaderOptions SameLimits(const WriterOptions& options) {
           .max_index_size_bytes = options.max_index_size_bytes};
 }
 
-// EXPECTs that `status`, of a writer into `file`, is OK, or that it is about a limit and nothing
-// was published.
+// `status` is the result of a writer that writes into `file`. EXPECTs that it is OK, or that it is
+// an error about a limit and that nothing was published.
 inline void ExpectWrittenOrRefused(const absl::Status& status, const std::vector<uint8_t>& file) {
   if (status.ok()) return;
   EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;
-  // Kudu's limit of header and footer is no option.
+  // Kudu limits the size of header and footer; no option raises that limit.
   EXPECT_THAT(std::string(status.message()),
               testing::AnyOf(testing::HasSubstr("raise max_"), testing::HasSubstr("Kudu reads")));
   EXPECT_TRUE(file.empty());
 }
 
-// Opens the file and EXPECTs that every part of it is sound.
+// Opens the file and EXPECTs that Verify finds no damage.
 inline absl::StatusOr<Reader> OpenAndVerify(const std::vector<uint8_t>& file,
                                             const ReaderOptions& options) {
   absl::StatusOr<Reader> reader = Reader::Open(NewMemoryViewSource(file), options);
@@ -50,7 +51,8 @@ inline absl::StatusOr<Reader> OpenAndVerify(const std::vector<uint8_t>& file,
   return reader;
 }
 
-// Writes `column` with `options` and reads it back. Returns what the writer said.
+// Writes `column` with `options` and reads it back if the writer succeeds. Returns the writer's
+// status.
 template <typename T, typename Random>
 absl::Status TryColumn(const ColumnType& type, const WriterOptions& options,
                        const Column<T>& column, Random& random) {
@@ -81,7 +83,7 @@ absl::Status TryColumn(const ColumnType& type, const WriterOptions& options,
   return status;
 }
 
-// The same for a leaf, which is appended in two parts.
+// Like TryColumn, for a leaf that is appended in two parts.
 template <typename T, typename Random>
 absl::Status TryLeaf(const ColumnType& type, const WriterOptions& options, const Leaf<T>& leaf,
                      Random& random) {

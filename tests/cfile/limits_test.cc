@@ -1,4 +1,4 @@
-// Each limit can be chosen, and who meets it is told its name.
+// Each limit can be set by an option, and an error about a limit names that option.
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +31,7 @@ absl::Status Write(const WriterOptions& options, std::string_view value, Bytes& 
   return status.ok() ? (*writer)->Finish() : status;
 }
 
-// Opens, reads the first value and goes to the root of the index.
+// Opens the file and reads the first value, which also reads the root of the index.
 absl::Status Read(const Bytes& file, const ReaderOptions& options) {
   const auto reader = Reader::Open(NewMemoryViewSource(file), options);
   if (!reader.ok()) return reader.status();
@@ -43,7 +43,7 @@ void ExpectLimit(const absl::Status& status, absl::StatusCode code, const std::s
   EXPECT_THAT(std::string(status.message()), HasSubstr(message));
 }
 
-// A pair without key and value takes few bytes and much memory.
+// A pair with empty key and value takes few bytes in the file but much memory.
 TEST(Limits, OfMetadataInMemory) {
   constexpr size_t kLimit = 20'000;
   Bytes file;
@@ -105,7 +105,8 @@ TEST(Limits, OfBlocks) {
   EXPECT_EQ(report.limits[0].first_ordinal, 0u);
 }
 
-// A block that claims to be larger than its bytes can make it is damaged; above the limit or not.
+// A block that claims to be larger than its bytes can expand to is damaged, whether its size is
+// above the limit or not.
 TEST(Limits, AreNotMetByImpossibleSizes) {
   Bytes file;
   const std::string value(100'000, 'x');
@@ -131,18 +132,19 @@ TEST(Limits, AreNotMetByImpossibleSizes) {
               absl::StatusCode::kOutOfRange,
               "above the limit of 50000: raise max_block_size_bytes");
   ExpectLimit(Read(with_size(2'000'000'000), {}), absl::StatusCode::kDataLoss, "cannot make");
-  // So is one that ends behind the file.
+  // A block that ends after the end of the file is damaged, too.
   file.erase(file.begin() + static_cast<ptrdiff_t>(block.offset),
              file.begin() + static_cast<ptrdiff_t>(block.end()));
   EXPECT_TRUE(absl::IsDataLoss(Read(file, {})));
 }
 
-// Statistics are of use, not of need.
+// Statistics above the limit are ignored, because reading works without them.
 TEST(Limits, OfStatisticsMakeThemIgnored) {
   std::vector<int64_t> values(20'000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i * i);
   for (const bool compressed : {false, true}) {
-    // A filter of 25,000 bytes; or the entries of 2,000 blocks, of which the codec makes half.
+    // Large statistics: a filter of 25,000 bytes, or the entries of 2,000 blocks, which the codec
+    // reduces to about half.
     WriterOptions options{.encoding = Encoding::kPlain,
                           .compression = compressed ? Compression::kZstd : Compression::kNone,
                           .block_size_bytes = 4000,
@@ -169,7 +171,7 @@ TEST(Limits, OfStatisticsMakeThemIgnored) {
                               .max_bloom_filter_bytes = limit - 9'000};
     const auto reader = Reader::Open(NewMemoryViewSource(file), small);
     ASSERT_TRUE(reader.ok()) << reader.status();
-    // Of what is compressed, only its bytes tell.
+    // If the statistics are compressed, the reader learns their size only when it loads them.
     EXPECT_EQ(reader->info().statistics_above_limit, !compressed);
     EXPECT_EQ(reader->info().bloom_filter.has_value(), !compressed);
     for (int i = 0; i < 2; ++i) {
@@ -254,7 +256,7 @@ TEST(Limits, OfIndexDepth) {
   }
 }
 
-// A group in a group ..., `depth` names with the leaf.
+// Nested groups; `depth` is the number of names on the path to the leaf.
 std::vector<RecordNode> DeepNodes(size_t depth) {
   std::vector<RecordNode> nodes = {{.name = "m", .num_children = 1}};
   for (size_t i = 1; i < depth; ++i) nodes.push_back({.name = "g", .num_children = 1});
@@ -271,7 +273,7 @@ TEST(Limits, OfRecordDepth) {
   ExpectLimit(RecordSchema::Parse(schema->ToString()).status(), absl::StatusCode::kOutOfRange,
               kRaise);
   EXPECT_EQ(RecordSchema::Parse(schema->ToString(), raised).value(), *schema);
-  // Whatever is allowed: the stack is not without end.
+  // Without limits, the depth is still limited, because the stack is finite.
   const RecordLimits none{SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
   EXPECT_TRUE(RecordSchema::Create(DeepNodes(1000), none).ok());
   ExpectLimit(RecordSchema::Create(DeepNodes(1001), none).status(),

@@ -1,10 +1,11 @@
-// Files behind whose right checksums stands what cannot be: the error says what.
+// Files with right checksums and impossible contents: the error says what is wrong.
 #include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
 
 #include "cfile/inspect.h"
+#include "cfile/internal/compression.h"
 #include "cfile/internal/crc32c.h"
 #include "cfile/internal/file_metadata.h"
 #include "cfile/internal/index_node.h"
@@ -29,7 +30,7 @@ absl::Status ReadAll(const File& file) {
   return campaign::TranscriptOfFile(Reader::Open(NewMemorySource(file, "damaged"))).status;
 }
 
-// Where the only data block of `file` lies.
+// The location of the only data block of `file`.
 BlockPointer DataBlock(const File& file) {
   BlockPointer pointer;
   EXPECT_TRUE(VisitBlocks(*Reader::Open(NewMemoryViewSource(file)), [&](const BlockInfo& block) {
@@ -39,19 +40,19 @@ BlockPointer DataBlock(const File& file) {
   return pointer;
 }
 
-// `file`, which has lost its footer, with one that says what `info` does.
+// Appends a footer with the fields of `info` to `file`, which has no footer.
 File WithFooter(File file, const FileInfo& info) {
   encodings::ByteWriter tail;
   internal::AppendFooter(info, Compatibility::kNone, tail);
   file.insert(file.end(), tail.data(), tail.data() + tail.size());
   return file;
 }
-// `file`, which has a footer, without it.
+// Removes the footer of `file`.
 File WithoutFooter(File file) {
   file.resize(file.size() - Reader::Open(NewMemoryViewSource(file))->info().footer_size_bytes);
   return file;
 }
-// Appends a block with its checksum, and says where it lies.
+// Appends a block and its checksum. Returns its location.
 BlockPointer AppendBlock(encodings::ByteWriter block, File& file) {
   block.PutFixed(internal::Crc32c(block.span()));
   const BlockPointer pointer{.offset = file.size(), .size = static_cast<uint32_t>(block.size())};
@@ -59,13 +60,13 @@ BlockPointer AppendBlock(encodings::ByteWriter block, File& file) {
   return pointer;
 }
 
-// Levels that cannot be, in blocks that say all else rightly.
+// Impossible levels in blocks that are otherwise right.
 TEST(Malformed, ImpossibleLevelsAreNamed) {
   const auto read = [](const LevelLimits& limits, const File& old_levels, const File& new_levels) {
     File file;
     auto writer = LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), limits,
                                                {.encoding = Encoding::kPlain});
-    // Two records of 8 entries and 1, the definition levels 2 2 2 2 1 1 1 1 0.
+    // Two records, of 8 entries and of 1; the definition levels are 2 2 2 2 1 1 1 1 0.
     const std::vector<uint16_t> repetition = {0, 1, 1, 1, 1, 1, 1, 1, 0};
     const std::vector<uint16_t> definition = {2, 2, 2, 2, 1, 1, 1, 1, 0};
     EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(4, 7)).ok());
@@ -99,7 +100,8 @@ TEST(Malformed, ImpossibleLevelsAreNamed) {
   EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xaa, 0x56, 0x00, 0x00}), HasSubstr("values"));
 }
 
-// {7} {} {7, null}; null arrays where there are none, and lengths that do not fit.
+// The arrays are {7} {} {7, null}. The changed bytes have lengths that do not match the elements, a
+// null array with elements, or a null array in a column without null arrays.
 TEST(Malformed, ImpossibleArraysAreNamed) {
   const auto read = [](bool nullable, const File& old_bytes, const File& new_bytes) {
     const LevelLimits limits = LevelLimits::KuduArray(nullable);
@@ -129,7 +131,7 @@ TEST(Malformed, ImpossibleArraysAreNamed) {
   EXPECT_THAT(read(true, {3, 3, 2, 3, 3}, {3, 3, 2, 3, 1}), HasSubstr("values"));
 }
 
-// Footers behind right checksums whose fields on levels do not go together.
+// Footers with right checksums whose fields about levels contradict each other.
 TEST(Malformed, ImpossibleLimitsAreRefused) {
   std::mt19937_64 random(6);
   const auto leaf = RandomLeaf<int32_t>(ColumnType::Int32(), {1, 2}, 20, 0, random);
@@ -164,8 +166,8 @@ TEST(Malformed, ImpossibleLimitsAreRefused) {
   expect("the footer says", [](FileInfo& info) { ++*info.num_entries; });
 }
 
-// 25 levels of two entries that name the same child would be 2^25 visits: each subtree has a range
-// of the file for itself.
+// If both entries of each node named the same child, 25 levels would take 2^25 visits. Therefore
+// each subtree must have a range of the file of its own.
 TEST(Malformed, SharedIndexNodesAreRefused) {
   for (const bool with_positional : {true, false}) {
     std::mt19937_64 random(4);
@@ -218,7 +220,8 @@ TEST(Malformed, IndexThatBeginsBehindTheFirstRow) {
   EXPECT_TRUE(absl::IsDataLoss(reader->Split(4).status()));
 }
 
-// An INT32 page in a column of uint8: a value that does not fit is damage wherever it is read.
+// An INT32 page in a column of uint8: a value outside the type's range is damage, whichever call
+// reads it.
 TEST(Malformed, ValuesOutsideTheTypesRange) {
   for (const Encoding encoding : {Encoding::kParquetPlain, Encoding::kParquetDictionary,
                                   Encoding::kParquetDeltaBinaryPacked,
@@ -266,7 +269,8 @@ TEST(Malformed, ValuesOutsideTheTypesRange) {
   }
 }
 
-// A footer that says fewer values than the blocks have, none above all, hides rows: damage.
+// A footer that says fewer values than the blocks hold would hide rows. This is damage, above all
+// if the footer says 0.
 TEST(Malformed, BlocksAfterTheLastValue) {
   Column<int32_t> column;
   for (int i = 0; i < 2000; ++i) column.rows.push_back(i);
@@ -312,7 +316,7 @@ TEST(Malformed, BlocksAfterTheLastValue) {
         for (int i = 0; i < 2; ++i) EXPECT_EQ(cursor->Next(2000).status(), expected);
         ASSERT_EQ(scan->Next()->size(), 999u);
         for (int i = 0; i < 2; ++i) EXPECT_EQ(scan->Next().status(), expected);
-        // A range that ends before is not concerned.
+        // A range that ends before those blocks can be read.
         ASSERT_TRUE(cursor->SeekToRange({0, 900}).ok());
         EXPECT_EQ(cursor->Next(2000)->size(), 900u);
         EXPECT_TRUE(cursor->Next(2000)->empty());
@@ -321,7 +325,7 @@ TEST(Malformed, BlocksAfterTheLastValue) {
   }
 }
 
-// Parquet's old name of its dictionary encoding is read and not written.
+// Parquet's old number of its dictionary encoding can be read but not written.
 TEST(Malformed, EncodingWithoutEncoderIsNotSalvaged) {
   std::mt19937_64 random(6);
   const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 30, -1, false, random);
@@ -336,7 +340,49 @@ TEST(Malformed, EncodingWithoutEncoderIsNotSalvaged) {
   EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
 }
 
-// One node that cannot be read is one damage, with its rows, and everything else is still checked.
+// Statistics whose stored bytes are above the limit, but not those before compression: a codec can
+// be used so badly that its output is larger.
+TEST(Malformed, StatisticsThatCompressionMadeLargerAreVerified) {
+  const std::vector<int64_t> values = {1, 2};
+  File file;
+  auto writer = Writer<int64_t>::Create(
+      NewMemorySink(&file), ColumnType::Int64(),
+      {.encoding = Encoding::kPlain, .compression = Compression::kSnappy});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE((*writer)->Append(values).ok());
+  ASSERT_TRUE((*writer)->Finish().ok());
+  FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+  const std::span<const uint8_t> stored(file.data() + info.statistics->offset,
+                                        info.statistics->size - sizeof(uint32_t));
+  File message(encodings::LoadLittleEndian<uint32_t>(stored.data()));
+  ASSERT_TRUE(internal::Uncompress(Compression::kSnappy, stored.subspan(sizeof(uint32_t)), message)
+                  .ok());
+
+  encodings::ByteWriter block;
+  block.PutFixed(static_cast<uint32_t>(message.size()));
+  block.PutVint(static_cast<uint32_t>(message.size()));
+  // The first half as literals of one byte, the second half as one literal.
+  const size_t half = message.size() / 2;
+  for (size_t i = 0; i < half; ++i) {
+    block.PutFixed(uint8_t{0});
+    block.PutFixed(message[i]);
+  }
+  ASSERT_LE(message.size() - half, 60u);
+  block.PutFixed(static_cast<uint8_t>((message.size() - half - 1) << 2));
+  block.PutBytes(std::span<const uint8_t>(message).subspan(half));
+  const ReaderOptions options{.max_block_size_bytes = message.size() - 1,
+                              .max_bloom_filter_bytes = 1};
+  file.resize(info.statistics->offset);
+  info.statistics = AppendBlock(std::move(block), file);
+  const auto reader = Reader::Open(NewMemorySource(WithFooter(file, info), "damaged"), options);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  ASSERT_TRUE(reader->info().statistics_above_limit);
+  const VerifyReport report = Verify(*reader);
+  EXPECT_TRUE(report.ok()) << (report.damages.empty() ? report.limits : report.damages)[0].status;
+}
+
+// An unreadable index node is one damage, which gives its rows. Verify still checks everything
+// else.
 TEST(Malformed, VerifyGoesOnBehindADamagedNode) {
   std::mt19937_64 random(5);
   const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 2000, -1, true, random);
@@ -369,7 +415,7 @@ TEST(Malformed, UnknownFeaturesAndCodecsAreNamed) {
   const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 10, -1, false, random);
   const auto file =
       WriteColumn<int32_t>(ColumnType::Int32(), {.compatibility = Compatibility::kKudu}, column);
-  // incompatible_features stands at the message's end: field 10, one byte.
+  // incompatible_features is the last field of the message: field 10, one byte.
   const auto with_features = [&](uint8_t features) {
     File changed = file;
     uint8_t* value = &changed[changed.size() - 13];
@@ -384,9 +430,9 @@ TEST(Malformed, UnknownFeaturesAndCodecsAreNamed) {
   EXPECT_TRUE(with_features(1).ok());
   EXPECT_TRUE(absl::IsUnimplemented(with_features(1 | 64)));
   EXPECT_THAT(std::string(with_features(1 | 64).message()), HasSubstr("bit 6"));
-  // That for arrays goes with a field.
+  // The bit for arrays requires a further field.
   EXPECT_TRUE(absl::IsDataLoss(with_features(1 | 2)));
-  // The bit for checksums cannot be lost: the header still has one.
+  // A missing bit for checksums is noticed, because the header still has a checksum.
   EXPECT_TRUE(absl::IsDataLoss(with_features(0)));
 }
 

@@ -1,4 +1,4 @@
-// README.md's table of types and encodings says what the registry says.
+// The table of types and encodings in README.md matches the registry.
 #include <fstream>
 #include <regex>
 #include <set>
@@ -28,7 +28,7 @@ std::vector<std::string> Cells(const std::string& line) {
   return cells;
 }
 
-// What stands between backquotes.
+// The texts between backquotes.
 std::vector<std::string> Quoted(const std::string& text) {
   std::vector<std::string> names;
   const std::regex quoted("`([^`]*)`");

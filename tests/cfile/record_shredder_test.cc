@@ -1,4 +1,4 @@
-// Records that do not fit their schema, and levels that contradict each other.
+// Records that do not match their schema, and levels that contradict each other.
 #include "cfile/internal/record_shredder.h"
 
 #include <gmock/gmock.h>
@@ -71,7 +71,7 @@ TEST(RecordShredder, RecordsThatDoNotFit) {
             "node 2 ends, and is not the open group");
 }
 
-// A stream of entries that are given.
+// A stream of given entries.
 class FixedStream final : public internal::LeafStream {
  public:
   FixedStream(std::vector<uint16_t> repetition, std::vector<uint16_t> definition)

@@ -1,4 +1,4 @@
-// Records shredded as parquet-java shreds them, and assembled again. CFILE_GOLDEN_DIRS adds
+// Records are shredded as parquet-java shreds them, and assembled again. CFILE_GOLDEN_DIRS adds
 // folders.
 #include <gmock/gmock.h>
 
@@ -19,7 +19,8 @@ struct Set {
   Json json;
 };
 
-// Those of this kind in `folder` and the folders in CFILE_GOLDEN_DIRS, and below.
+// Returns the golden sets of kind "nested levels" in the project's folder, in the folders of
+// CFILE_GOLDEN_DIRS, and in their subfolders.
 std::vector<Set> GoldenSets() {
   std::vector<std::string> folders = {CFILE_SOURCE_DIR "/tests/golden/parquet/nested"};
   if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
@@ -41,7 +42,7 @@ std::vector<Set> GoldenSets() {
   return sets;
 }
 
-// [[repetition, definition, value], ...] of a leaf.
+// The entries of a leaf as [[repetition, definition, value], ...].
 Json Triples(const RecordNode& leaf, internal::LeafBuffer& buffer, size_t num_records) {
   return encodings::VisitPhysicalType(leaf.type.physical(), [&]<typename T>(std::type_identity<T>) {
     const auto values = static_cast<internal::TypedLeafBuffer<T>&>(buffer).values();
@@ -84,7 +85,7 @@ TEST(RecordShreddingGolden, LevelsAndRecords) {
       EXPECT_EQ(Triples(schema->leaf(i), *shredder.leaves()[i], num_records), column["triples"]);
     }
 
-    // All leaves, then each alone; records in one batch, and in many.
+    // Reads all leaves, then each leaf alone; the records in one batch, and in many.
     for (size_t projection = 0; projection <= schema->leaves().size(); ++projection) {
       std::vector<size_t> leaves;
       for (size_t i = 0; i < schema->leaves().size(); ++i) {

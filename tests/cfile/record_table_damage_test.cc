@@ -1,4 +1,4 @@
-// Tables of records whose table.cft or leaves are not what they should be.
+// Tables of records whose table.cft or leaves are damaged.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -82,7 +82,7 @@ TEST(RecordTableDamage, TreesThatAreNone) {
     for (int i = 0; i < 70; ++i) node = &Add(*node, "g", false);
     Add(*node, "a", true);
   });
-  expect_damage("does not parse", [](Node&, Node& g) {  // deeper than messages may be
+  expect_damage("does not parse", [](Node&, Node& g) {  // deeper than protobuf messages may nest
     Node* node = &g;
     for (int i = 0; i < 5000; ++i) node = &Add(*node, "g", false);
     Add(*node, "a", true);
@@ -110,7 +110,7 @@ class RecordTableDamageTest : public testing::Test {
     ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
   }
 
-  // Reads all records there are into records_.
+  // Reads all records into records_.
   absl::Status ReadAll(bool verify_checksums) {
     auto reader = RecordReader::Open(path_, {}, {.verify_checksums = verify_checksums});
     CFILE_RETURN_IF_ERROR(reader.status());
@@ -129,7 +129,7 @@ class RecordTableDamageTest : public testing::Test {
   std::vector<Json> records_;
 };
 
-// Bytes of levels that are believed may say anything, but not crash.
+// Without checksums, damaged levels may read as anything, but must not crash.
 TEST_F(RecordTableDamageTest, FlippedBytesOfLeaves) {
   ASSERT_EQ(ReadAll(true), absl::OkStatus());
   const VerifyReport report = VerifyRecords(TableReader::Open(path_).value());
@@ -145,7 +145,7 @@ TEST_F(RecordTableDamageTest, FlippedBytesOfLeaves) {
         std::string damaged = whole;
         damaged[i] = static_cast<char>(damaged[i] ^ bits);
         WriteFile(path, damaged);
-        // There are bytes that no record is made of.
+        // With checksums, a read fails unless the changed byte does not affect the records.
         ASSERT_TRUE(!ReadAll(true).ok() || records_ == records) << i;
         found += ReadAll(false).code() == absl::StatusCode::kDataLoss ? 1 : 0;
       }
@@ -175,7 +175,7 @@ TEST_F(RecordTableDamageTest, LevelsThatTheTableFileDoesNotName) {
               HasSubstr("levels up to 1 and 1 expected by table.cft, found 2 and 2"));
 }
 
-// Leaves that are each in order, and speak of different records.
+// Leaves that are each valid but belong to different records.
 TEST_F(RecordTableDamageTest, LeavesThatContradict) {
   const auto table = TableReader::Open(path_);
   const std::string path = path_ + "/" + table->part_file(0, 1);

@@ -1,4 +1,4 @@
-// Random records through tables: what was written is read, by scans, seeks and projections.
+// Random records are written to tables and read back by scans, seeks and projections.
 #include <gmock/gmock.h>
 
 #include <random>
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 class Random {
  public:
   explicit Random(uint32_t seed) : engine_(seed) {}
-  // 0 .. bound - 1
+  // Returns 0 to bound - 1.
   size_t Below(size_t bound) { return engine_() % bound; }
   bool OneIn(size_t n) { return Below(n) == 0; }
   uint64_t Bits() { return uint64_t{engine_()} << 32 | engine_(); }
@@ -36,7 +36,7 @@ const std::vector<ColumnType>& Types() {
   return types;
 }
 
-// Adds `node` and what is below it.
+// Adds a random node and its children.
 void AddRandomNode(Random& random, size_t depth, std::vector<RecordNode>& nodes) {
   const size_t i = nodes.size();
   nodes.push_back({.name = i == 0 ? "m" : absl::StrCat("f", i)});
@@ -115,7 +115,7 @@ TEST(RecordTable, RandomRecords) {
     }
     num_records += records.size();
 
-    // Two parts; blocks so small that records lie in many.
+    // Two parts. Blocks are so small that the records are spread over many of them.
     const std::string path = directory.path(absl::StrCat(seed));
     const WriterOptions options = {.block_size_bytes = size_t{1} << random.Below(12)};
     const std::span<const Json> all(records);
@@ -123,7 +123,7 @@ TEST(RecordTable, RandomRecords) {
     ASSERT_EQ(Write(path, schema, all.first(split), false, options), absl::OkStatus());
     ASSERT_EQ(Write(path, schema, all.subspan(split), true, options), absl::OkStatus());
 
-    for (int round = 0; round < 6; ++round) {  // the first reads all there is
+    for (int round = 0; round < 6; ++round) {  // the first round reads all leaves
       std::vector<size_t> leaves;
       std::vector<std::string> paths;
       for (size_t i = 0; i < schema.leaves().size(); ++i) {
@@ -155,7 +155,7 @@ TEST(RecordTable, RandomRecords) {
   EXPECT_GE(num_records, 10'000u);
 }
 
-// A record that is many times as long as what is buffered, and longer than a batch.
+// A record that is much longer than the buffers, and longer than a batch.
 TEST(RecordTable, LongRecords) {
   const TemporaryDirectory directory;
   const RecordSchema schema =
@@ -178,7 +178,7 @@ TEST(RecordTable, LongRecords) {
   EXPECT_EQ(visitor.records, records);
 }
 
-// As deep as a schema may be.
+// A schema of the largest depth.
 TEST(RecordTable, DeepRecords) {
   const TemporaryDirectory directory;
   std::vector<RecordNode> nodes = {{.name = "m", .num_children = 1}};
@@ -227,7 +227,7 @@ TEST(RecordTable, FlatTablesAreTablesOfRecords) {
             (std::vector<Json>{{{"id", 1}, {"name", "a"}}, {{"id", 2}}, {{"id", 3}}}));
   EXPECT_EQ(TableReader::Open(directory.path("flat"))->schema(), flat);
 
-  // The records of a table without a tree are held to the limits that it was opened with.
+  // A table without a tree of records must also keep the limits with which it is opened.
   ReaderOptions options;
   options.record_limits.max_leaves = flat.columns.size();
   EXPECT_EQ(RecordReader::Open(directory.path("flat"), {}, options).status(), absl::OkStatus());

@@ -1,5 +1,5 @@
-// Records as JSON in the form that their schema has: a list is its groups, as in
-// tests/golden/parquet/nested.
+// Records as JSON objects of the schema's shape, as in tests/golden/parquet/nested: a list is an
+// object for the list group with an array of its elements.
 #pragma once
 
 #include <cassert>
@@ -32,7 +32,7 @@ Json ValueToJson(const T& value) {
   }
 }
 
-// The value that ValueToJson was given. Points into `json`.
+// The inverse of ValueToJson. The result may point into `json`.
 template <typename T>
 T ValueFromJson(const Json& json) {
   if constexpr (encodings::kIsBytes<T>) {
@@ -46,7 +46,7 @@ T ValueFromJson(const Json& json) {
   }
 }
 
-// Tells what `json` holds for `node`, once.
+// Calls `visitor` for one occurrence of `node` with the contents of `json`.
 inline absl::Status TellJson(const RecordSchema& schema, size_t node, const Json& json,
                              RecordVisitor& visitor) {
   if (schema.node(node).is_leaf()) {
@@ -70,7 +70,7 @@ inline absl::Status TellJson(const RecordSchema& schema, size_t node, const Json
   return visitor.EndGroup(node);
 }
 
-// Collects records. A repeated field without elements is not there.
+// Collects records as JSON. A repeated field without elements is absent from the object.
 class JsonVisitor final : public RecordVisitor {
  public:
   explicit JsonVisitor(const RecordSchema& schema) : schema_(schema) {}
@@ -103,8 +103,8 @@ class JsonVisitor final : public RecordVisitor {
   std::vector<Json*> open_;
 };
 
-// What `record` looks like when it has been stored: without repeated fields that have no elements,
-// and, if `leaves` is not empty, without what is not in them or above them.
+// Returns `record` as it reads back: without repeated fields that have no elements. If `leaves` is
+// not empty, only these leaves and the groups around them remain.
 inline Json Stored(const RecordSchema& schema, const Json& record,
                    const std::vector<size_t>& leaves = {}, size_t node = 0) {
   if (schema.node(node).is_leaf()) return record;
@@ -128,7 +128,7 @@ inline Json Stored(const RecordSchema& schema, const Json& record,
   return stored;
 }
 
-// What a LeafBuffer holds, `batch` entries at a time.
+// A LeafStream over a LeafBuffer, which loads `batch` entries at a time.
 class MemoryStream final : public internal::LeafStream {
  public:
   MemoryStream(const RecordNode& leaf, internal::LeafBuffer& buffer, size_t num_records,
@@ -174,8 +174,8 @@ class MemoryStream final : public internal::LeafStream {
   internal::LeafBuffer& buffer_;
   size_t num_entries_;
   const size_t batch_;
-  size_t next_ = 0;   // entry to be loaded
-  size_t value_ = 0;  // the first value of those that are loaded
+  size_t next_ = 0;   // the next entry to load
+  size_t value_ = 0;  // index of the first loaded value
   size_t loaded_values_ = 0;
 };
 

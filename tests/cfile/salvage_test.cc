@@ -1,4 +1,4 @@
-// What is left of torn and damaged files comes back: every complete block, and nothing else.
+// Salvage recovers every complete block of torn and damaged files, and nothing else.
 #include "cfile/salvage.h"
 
 #include <algorithm>
@@ -33,8 +33,7 @@ struct Salvaged {
   SalvageReport report;
 };
 
-// What comes back from `torn`, or from `source` that stands for it. EXPECTs that it is a file in
-// order.
+// Salvages `torn`, or `source` in its place. EXPECTs that the result is a sound file.
 absl::StatusOr<Salvaged> SalvageBytes(const Bytes& torn, const SalvageOptions& options = {},
                                       std::shared_ptr<const Source> source = nullptr) {
   Salvaged result;
@@ -70,7 +69,7 @@ bool NeedsDictionary(const BlockInfo& block, const FileInfo& info) {
   return parts->values.values[0] == kCodes;
 }
 
-// The data blocks of a file that is whole.
+// The data blocks of an undamaged file.
 std::vector<Block> BlocksOf(const Bytes& file) {
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   EXPECT_TRUE(reader.ok()) << reader.status();
@@ -83,7 +82,7 @@ std::vector<Block> BlocksOf(const Bytes& file) {
   return blocks;
 }
 
-// The rows of the blocks that `kept` holds for.
+// The rows of the blocks for which `kept` returns true.
 template <typename T, typename Kept>
 Column<T> RowsOf(const Column<T>& column, const std::vector<Block>& blocks, Kept kept) {
   Column<T> rows;
@@ -110,8 +109,9 @@ Bytes Prefix(const Bytes& file, size_t size) {
   return {file.begin(), file.begin() + static_cast<ptrdiff_t>(size)};
 }
 
-// Cuts `file` in many places, and where each block begins and ends; the rows of all blocks before
-// the cut come back, those that need a dictionary if that is before the cut.
+// Cuts `file` at many offsets and at each block's begin and end. The rows of all blocks before the
+// cut must come back. Blocks that need a dictionary come back only if the dictionary is before the
+// cut.
 template <typename T>
 void ExpectTornFiles(const Bytes& file, const Column<T>& column) {
   const std::vector<Block> blocks = BlocksOf(file);
@@ -161,7 +161,7 @@ void ExpectTornFiles(const Bytes& file, const Column<T>& column) {
   }
 }
 
-// Zeros over the middle block's front: those around it come back.
+// Overwrites the middle block with zeros: the other blocks must come back.
 template <typename T>
 void ExpectLostPage(Bytes file, const Column<T>& column) {
   const std::vector<Block> blocks = BlocksOf(file);
@@ -180,7 +180,7 @@ void ExpectLostPage(Bytes file, const Column<T>& column) {
     ASSERT_EQ(salvaged->report.missing.size(), 1);
     EXPECT_EQ(salvaged->report.missing[0],
               (OrdinalRange{lost.first_ordinal, lost.first_ordinal + lost.num_values}));
-    // So few zeros as may align a block.
+    // So few zeros could be the alignment of a block.
     if (lost.pointer.size < 64) continue;
     ASSERT_FALSE(salvaged->report.lost.empty());
     EXPECT_LE(salvaged->report.lost[0].begin, lost.pointer.offset);
@@ -211,8 +211,8 @@ void TestColumn(const ColumnType& type, Encoding encoding, Compression compressi
   ASSERT_NO_FATAL_FAILURE(ExpectLostPage<T>(file, column));
 }
 
-// All types with every encoding that they have, and automatic choice, each with one codec; one type
-// with all codecs.
+// All types with each of their encodings and with automatic choice, each with one codec; and one
+// type with all codecs.
 TEST(SalvageTest, TornColumns) {
   std::vector<Encoding> all = {Encoding::kAuto};
   for (const auto& row : encodings::Encodings()) all.push_back(row.encoding);
@@ -237,7 +237,7 @@ TEST(SalvageTest, TornColumns) {
   }
 }
 
-// The front of `leaf` of so many records.
+// The first `records` records of `leaf`.
 template <typename T>
 Leaf<T> Front(const Leaf<T>& leaf, size_t records) {
   Leaf<T> front{.limits = leaf.limits};
@@ -265,7 +265,7 @@ void TestLeaf(const ColumnType& type, const LevelLimits& limits, Encoding encodi
   const std::vector<Block> blocks = BlocksOf(file);
   ASSERT_GT(blocks.size(), 3);
   for (size_t i = 0; i < blocks.size(); ++i) {
-    // Torn inside of the next block; only the last cut finds a dictionary.
+    // Cuts inside the next block. Only the last cut leaves the dictionary in the file.
     const bool last = i + 1 == blocks.size();
     const size_t cut = last ? file.size() - 1 : blocks[i + 1].pointer.end() - 1;
     const auto salvaged = SalvageBytes(Prefix(file, cut));
@@ -340,7 +340,8 @@ TEST(SalvageTest, WholeFile) {
   EXPECT_THAT(info.header_metadata, testing::Contains(testing::Pair("who", "me")));
 }
 
-// An index by value whose rows do not ascend: without the index they come back.
+// If the rows are no longer sorted, a value index cannot be written: an error. Without the value
+// index, all rows come back.
 TEST(SalvageTest, ValueIndexOfRowsThatDoNotAscend) {
   Bytes file = Numbers(1000, {.value_index = true, .version = FormatVersion::kV1});
   const Block block = BlocksOf(file)[4];
@@ -366,7 +367,7 @@ TEST(SalvageTest, LimitOfBlocks) {
   EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
   EXPECT_THAT(std::string(status.message()),
               testing::HasSubstr("above the limit of 500: raise max_block_size_bytes"));
-  // Far above the limit nothing is looked for, and the report says so.
+  // Blocks far larger than the limit are not searched for; the report says so.
   const auto salvaged =
       SalvageBytes(torn, {.reader = {.max_block_size_bytes = 500, .max_bloom_filter_bytes = 0}});
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
@@ -376,7 +377,7 @@ TEST(SalvageTest, LimitOfBlocks) {
               testing::HasSubstr("500 bytes is not found: raise max_block_size_bytes"));
 }
 
-// A value that only a raised limit reads is not dropped; with its index, and without.
+// A value that only a raised limit can read is not dropped, whether its index is intact or not.
 TEST(SalvageTest, LargeValueIsNotDropped) {
   Column<std::string_view> column;
   column.rows = {"a", std::string(20 << 20, 'x'), "b"};
@@ -398,7 +399,7 @@ TEST(SalvageTest, LargeValueIsNotDropped) {
   }
 }
 
-// The statistics of a torn file may be larger than other blocks.
+// The statistics of a torn file may be larger than its other blocks.
 TEST(SalvageTest, LargeBloomFilterOfATornFile) {
   const Bytes file = Numbers(5000, {.encoding = Encoding::kPlain,
                                     .block_size_bytes = 2000,
@@ -409,7 +410,8 @@ TEST(SalvageTest, LargeBloomFilterOfATornFile) {
   EXPECT_EQ(salvaged->report.rows, 5000);
 }
 
-// PLAIN stays PLAIN where blocks are extended for another reason; what was chosen is chosen anew.
+// A PLAIN file stays PLAIN, even if its blocks are extended for another reason. For a file with
+// automatic choice, encodings are chosen again.
 TEST(SalvageTest, EncodingOfTheNewFile) {
   Column<int64_t> column;
   for (int64_t i = 0; i < 2000; ++i) column.rows.push_back(3 * i);
@@ -445,12 +447,12 @@ TEST(SalvageTest, ValueIndexOfATornFile) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// Damage in a file whose footer is there, with and without checksums of blocks.
+// Damage in a file that has its footer, with and without checksums of blocks.
 TEST(SalvageTest, DamagedBlocksOfAWholeFile) {
   for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
     Bytes file = Numbers(1000, {.value_index = true, .version = version});
     const std::vector<Block> blocks = BlocksOf(file);
-    // The count of rows.
+    // Damages the block's count of rows.
     for (const size_t block : {3, 4, 9}) file[blocks[block].pointer.offset] ^= 1;
     const auto salvaged = SalvageBytes(file);
     ASSERT_TRUE(salvaged.ok()) << salvaged.status();
@@ -467,7 +469,7 @@ TEST(SalvageTest, DamagedBlocksOfAWholeFile) {
   }
 }
 
-// With checksums the blocks below a lost index node come back, too.
+// With checksums, the blocks below a lost index node come back, too.
 TEST(SalvageTest, DamagedIndexOfAWholeFile) {
   for (const bool value_index : {false, true}) {
     Bytes file = Numbers(1000, {.value_index = value_index});
@@ -483,7 +485,7 @@ TEST(SalvageTest, DamagedIndexOfAWholeFile) {
   }
 }
 
-// The leaves of an index, by their places.
+// The locations of an index's leaves, in the order of the tree.
 std::vector<BlockPointer> LeavesOf(const Bytes& file, IndexKind kind) {
   std::vector<BlockPointer> leaves;
   const auto reader = Reader::Open(NewMemoryViewSource(file));
@@ -495,8 +497,8 @@ std::vector<BlockPointer> LeavesOf(const Bytes& file, IndexKind kind) {
   return leaves;
 }
 
-// Which of several leaves of which index is damaged: every block comes back as long as one index
-// knows it, or its checksum tells it.
+// Damages leaves of one index or of both. Every block comes back if one index still points to it,
+// or if the block has a checksum.
 TEST(SalvageTest, DamagedLeaves) {
   for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
     const Bytes file = Numbers(5000, {.value_index = true, .version = version});
@@ -510,7 +512,7 @@ TEST(SalvageTest, DamagedLeaves) {
       SCOPED_TRACE(testing::Message()
                    << static_cast<int>(version) << " " << damage.size() << " " << damage[0].offset);
       Bytes torn = file;
-      // Of version 1 only the trailer's bytes tell.
+      // A leaf of version 1 has no checksum: only a change of its trailer is noticed.
       for (const BlockPointer& leaf : damage) {
         const auto end = version == FormatVersion::kV1 ? leaf.end() : leaf.offset + 9;
         std::fill_n(torn.begin() + static_cast<ptrdiff_t>(end - 8), 8, uint8_t{0xa5});
@@ -525,7 +527,7 @@ TEST(SalvageTest, DamagedLeaves) {
   }
 }
 
-// The same where the byte at `bad` cannot be read.
+// Like SalvageBytes; the byte at `bad` cannot be read.
 absl::StatusOr<Salvaged> SalvageUnreadable(const Bytes& torn, uint64_t bad) {
   return SalvageBytes(torn, {},
                       std::make_shared<UnreadableSource>(NewMemoryViewSource(torn, "torn"), bad));
@@ -534,8 +536,8 @@ absl::StatusOr<Salvaged> SalvageUnreadable(const Bytes& torn, uint64_t bad) {
 const auto kTellsTheRead = testing::Contains(
     testing::Field(&LostBytes::reason, testing::HasSubstr("ReadAt torn: made to fail")));
 
-// What cannot be read costs the blocks of its page, or where the index tells them one only; and the
-// report tells why.
+// An unreadable byte loses the blocks that share its page. If the index says where blocks are, it
+// loses only one block. The report gives the read error.
 TEST(SalvageTest, UnreadableBytes) {
   const Bytes file = Numbers(100'000);
   const std::vector<Block> blocks = BlocksOf(file);
@@ -563,7 +565,8 @@ TEST(SalvageTest, UnreadableBytes) {
   }
 }
 
-// Not what no block can do without: that may be there the next time.
+// An unreadable header or dictionary is an error: no block can be read without it, and a later read
+// may succeed.
 TEST(SalvageTest, UnreadableHeaderOrDictionary) {
   Column<std::string_view> column;
   for (int i = 0; i < 20'000; ++i) column.rows.push_back("name " + std::to_string(i % 50));
@@ -590,7 +593,7 @@ TEST(SalvageTest, UnreadableLeafOfAFileWithoutChecksums) {
   EXPECT_THAT(salvaged->report.lost, kTellsTheRead);
 }
 
-// A limit costs no rows: the error names it.
+// A limit never loses rows: the result is an error that names the limit.
 TEST(SalvageTest, LimitsAreErrors) {
   const auto expect_limit = [](const Bytes& file, const ReaderOptions& options,
                                const std::string& limit) {
@@ -614,7 +617,8 @@ TEST(SalvageTest, LimitsAreErrors) {
                "max_block_size_bytes");
 }
 
-// Without checksums and the index by ordinal, what the rest of the index by value points to.
+// Without checksums and without the positional index, blocks are found by the rest of the value
+// index.
 TEST(SalvageTest, DamagedValueIndexOfAFileWithoutChecksums) {
   const Bytes file = Numbers(2000, {.value_index = true, .version = FormatVersion::kV1});
   const std::vector<Block> blocks = BlocksOf(file);
@@ -627,14 +631,15 @@ TEST(SalvageTest, DamagedValueIndexOfAFileWithoutChecksums) {
   for (size_t k = 0; k + 1 < blocks.size(); ++k) {
     const uint64_t gap = blocks[k].pointer.end();
     if (blocks[k + 1].pointer.offset - gap < 30) continue;
-    // All nodes between two blocks: each of these is a loss of some blocks in front of it.
+    // Overwrites all index nodes between two blocks with zeros. This loses some of the blocks
+    // before them.
     torn = file;
     zero(*info.positional_index_root);
     zero({gap, static_cast<uint32_t>(blocks[k + 1].pointer.offset - gap)});
     const auto salvaged = SalvageBytes(torn);
     ASSERT_TRUE(salvaged.ok()) << salvaged.status();
     EXPECT_LT(salvaged->report.rows, 2000);
-    // What is behind them is there.
+    // The blocks after those nodes come back.
     const std::vector<uint64_t> numbers = NumbersOf(salvaged->file);
     EXPECT_TRUE(std::count(numbers.begin(), numbers.end(), (k + 1) * 100)) << k;
     EXPECT_EQ(salvaged->report.missing.size(), 1);
@@ -669,7 +674,7 @@ TEST(SalvageTest, RefusesWhatCannotBeRead) {
 
 const WriterOptions kSmallBlocks{.encoding = Encoding::kPlain, .max_values_per_block = 10};
 
-// A hundred times a file of 2,000 values of the same type.
+// A column of 100 values. Each value is a file of 2,000 values of the same type.
 Column<std::string_view> FilesAsValues() {
   Column<std::string_view> inner, outer;
   for (int i = 0; i < 2000; ++i) inner.rows.push_back("inner " + std::to_string(i));
@@ -678,7 +683,7 @@ Column<std::string_view> FilesAsValues() {
   return outer;
 }
 
-// What values hold is not taken for blocks of the column as long as nothing before it is lost.
+// If nothing before a value is lost, its contents are not mistaken for blocks of the column.
 TEST(SalvageTest, FilesAsValues) {
   const Column<std::string_view> outer = FilesAsValues();
   const Bytes file = WriteColumn<std::string_view>(ColumnType::Binary(), kSmallBlocks, outer);
@@ -688,7 +693,7 @@ TEST(SalvageTest, FilesAsValues) {
   ExpectRows(salvaged->file, outer);
 }
 
-// Behind lost blocks, too, blocks are preferred to what their values hold.
+// After lost blocks, too, blocks are preferred to the contents of their values.
 TEST(SalvageTest, FilesAsValuesBehindALoss) {
   const Column<std::string_view> outer = FilesAsValues();
   Bytes torn = WriteColumn<std::string_view>(ColumnType::Binary(), kSmallBlocks, outer);
@@ -707,7 +712,8 @@ TEST(SalvageTest, FilesAsValuesBehindALoss) {
              RowsOf(outer, blocks, [&](const Block& block) { return !lost(block); }));
 }
 
-// What ends with the footer of such a value is torn, not that value's file.
+// A torn file may end with the footer of such a value. It is treated as torn, not as the value's
+// file.
 TEST(SalvageTest, TornBehindAFileAsValue) {
   for (const Compression compression : {Compression::kNone, Compression::kZlib}) {
     Column<int32_t> inner;
@@ -736,7 +742,7 @@ TEST(SalvageTest, TornBehindAFileAsValue) {
   }
 }
 
-// Behind lost bytes, too, blocks of up to 4 MiB are found, and those behind them that are larger.
+// After lost bytes, blocks of up to 4 MiB are found, and also larger blocks that follow them.
 TEST(SalvageTest, LargeBlocks) {
   Column<std::string_view> column;
   for (const size_t size : {1, 3'900'000, 4'250'000, 10, 4'300'000, 5'000'000, 20})
@@ -753,7 +759,7 @@ TEST(SalvageTest, LargeBlocks) {
               testing::ElementsAre(OrdinalRange{0, 1}, OrdinalRange{3, 6}));
 }
 
-// Each block in turn, in files with all index nodes, with the footer and without it.
+// Damages each block in turn, in files with small index nodes, with and without the footer.
 template <typename T>
 void ExpectEachBlockLost(const ColumnType& type, Encoding encoding, uint64_t range) {
   SCOPED_TRACE(type.ToString() + " " + std::string(EncodingName(encoding)));
@@ -796,7 +802,8 @@ TEST(SalvageTest, EachBlockLost) {
   ExpectEachBlockLost<int32_t>(ColumnType::Int32(), Encoding::kAuto, 100);
 }
 
-// Behind a loss any ordinal may follow: index nodes are still not taken for runs of values.
+// After a loss, a block of any ordinal may follow. Index nodes are still not mistaken for runs of
+// values.
 template <typename T>
 void ExpectNodesAreNoRows(const ColumnType& type, size_t count, const WriterOptions& options,
                           bool before_a_node) {
@@ -829,7 +836,8 @@ TEST(SalvageTest, IndexNodesBehindALoss) {
   ExpectNodesAreNoRows<int32_t>(ColumnType::Int32(), 2'000'000, small_nodes, true);
 }
 
-// However much was lost before it, a block of any size is found where it should begin.
+// However much was lost before it, a block of any size is found at the offset where it should
+// begin.
 TEST(SalvageTest, LargeBlocksBehindManyLosses) {
   Column<std::string_view> column;
   for (int i = 0; i < 26; ++i)
@@ -845,7 +853,7 @@ TEST(SalvageTest, LargeBlocksBehindManyLosses) {
   EXPECT_EQ(salvaged->report.missing.size(), 5);
 }
 
-// What is lost is told without the blocks between that came back, small as they may be.
+// The report's lost bytes exclude the recovered blocks between them, however small.
 TEST(SalvageTest, LossesBesideASmallBlock) {
   Column<uint8_t> column;
   for (int i = 0; i < 100; ++i) column.rows.push_back(static_cast<uint8_t>(i));
@@ -886,7 +894,7 @@ TEST(SalvageTest, ManyLosses) {
   }
 }
 
-// Of more losses than can be told one by one the rest are added up.
+// The report lists at most 1,000 losses; the others are added up in more_lost.
 TEST(SalvageTest, MoreLossesThanAreTold) {
   Bytes file = Numbers(300'000);
   const std::vector<Block> blocks = BlocksOf(file);
@@ -904,7 +912,8 @@ TEST(SalvageTest, MoreLossesThanAreTold) {
     ASSERT_EQ(report.lost.size(), 1000);
     uint64_t told = 0;
     for (const LostBytes& some : report.lost) told += some.end - some.begin;
-    // Without the footer that is lost, too, and that the last block was there is not known.
+    // Without the footer, its bytes are lost too, and the report cannot know that the last block
+    // existed.
     const bool torn = size != file.size();
     EXPECT_EQ(report.more_lost.count, lost - 1000 + (torn ? 1 : 0));
     EXPECT_GE(told + report.more_lost.bytes, bytes);
@@ -913,7 +922,8 @@ TEST(SalvageTest, MoreLossesThanAreTold) {
   }
 }
 
-// In runs of 0xff each eight bytes fit: what follows them is found none the less.
+// In a run of 0xff bytes, any eight bytes look like four bytes with their right checksum. What
+// follows the run is found nevertheless.
 TEST(SalvageTest, OnesBehindALoss) {
   Column<int64_t> column;
   column.rows.resize(200'000, -1);
@@ -928,8 +938,8 @@ TEST(SalvageTest, OnesBehindALoss) {
             column.rows.size() - blocks[0].num_values - blocks[2].num_values);
 }
 
-// Nothing but its bytes speaks for a block behind lost ones: it is not taken for one of more rows
-// than are usual.
+// After lost blocks, only its own bytes identify a block. A block with unusually many rows is then
+// not accepted.
 TEST(SalvageTest, RowsBehindALoss) {
   for (const size_t rows : {1 << 20, 1 << 21}) {
     Column<bool> column;
@@ -945,8 +955,9 @@ TEST(SalvageTest, RowsBehindALoss) {
   }
 }
 
-// The checksum of what begins at `begin`, and `count` times what the checksum of bytes and their
-// checksum is, always: it fits again and again.
+// Appends the checksum of the bytes from `begin` on, and then `count` more checksums, each of all
+// the bytes before it. The checksum of bytes and their checksum is a constant, so every one of
+// these positions has a right checksum.
 void AppendFittingChecksums(Bytes& torn, size_t begin, int count) {
   for (int i = 0; i <= count; ++i) {
     const uint32_t checksum = i < 2 ? internal::Crc32c(std::span(torn).subspan(begin))
@@ -957,7 +968,7 @@ void AppendFittingChecksums(Bytes& torn, size_t begin, int count) {
   }
 }
 
-// Bytes that fit everywhere take no time that grows with their square.
+// If a checksum is right at every position, the time does not grow with the square of the size.
 TEST(SalvageTest, ChecksumsThatFitEverywhere) {
   Column<uint64_t> column;
   for (uint64_t i = 0; i < 100'000; ++i) column.rows.push_back(i * i);
@@ -976,8 +987,8 @@ TEST(SalvageTest, ChecksumsThatFitEverywhere) {
   EXPECT_EQ(salvaged->report.rows, 0);
 }
 
-// Nor do blocks nested in each other's values behind lost bytes, each of which the next larger one
-// is looked for around: how far that goes is paid by the file's bytes.
+// The same for blocks nested in each other's values, after lost bytes. Salvage searches the lost
+// bytes again for each larger block, up to a budget that depends on the file's size.
 TEST(SalvageTest, BlocksInEachOthersValuesBehindALoss) {
   constexpr size_t kLostBytes = size_t{2} << 20;
   constexpr uint64_t kPaidBytes = uint64_t{64} << 20, kPaidPerByte = 16;
@@ -1008,13 +1019,13 @@ TEST(SalvageTest, BlocksInEachOthersValuesBehindALoss) {
   const auto salvaged = SalvageBytes(torn);
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
   ASSERT_EQ(salvaged->report.blocks, 1);
-  // Each larger one took a look at all lost bytes.
+  // The search for each larger block visited all lost bytes.
   const uint64_t looks = (salvaged->report.bytes - 5) / level_size;
   EXPECT_GT(looks, 2);
   EXPECT_LE((looks - 1) * kLostBytes, kPaidBytes + kPaidPerByte * torn.size());
 }
 
-// Nor do few bytes that decode to many: what they decode to is counted.
+// The same for a few bytes that decode to many values: decoded values are counted in the budget.
 TEST(SalvageTest, ManyValuesThatFitEverywhere) {
   Column<bool> column;
   column.rows.resize(10, true);
@@ -1024,9 +1035,9 @@ TEST(SalvageTest, ManyValuesThatFitEverywhere) {
   encodings::ByteWriter block;
   block.PutFixed(uint32_t{0xffffffff});            // values
   block.PutFixed(uint32_t{0});                     // first ordinal
-  block.PutVint(uint64_t{0x7fffffff} << 1);        // a run of so many,
+  block.PutVint(uint64_t{0x7fffffff} << 1);        // a run of this many,
   block.PutFixed(uint8_t{1});                      // all true;
-  block.PutVint(uint64_t{1} << 27 | uint64_t{1});  // others, of which the end is cut off
+  block.PutVint(uint64_t{1} << 27 | uint64_t{1});  // literals, whose end is cut off
   torn.insert(torn.end(), block.span().begin(), block.span().end());
   AppendFittingChecksums(torn, begin, 1000);
   auto salvaged = SalvageBytes(torn);
@@ -1050,7 +1061,7 @@ TEST(SalvageTest, ManyValuesThatFitEverywhere) {
   EXPECT_EQ(salvaged->report.rows, 0);
 }
 
-// Whatever the bytes are, there is an answer, and what comes out of it is a file in order.
+// For any bytes, Salvage returns an error or a sound file.
 TEST(SalvageTest, AnyBytes) {
   std::mt19937_64 random(11);
   for (const Encoding encoding : {Encoding::kAuto, Encoding::kRle, Encoding::kParquetDictionary}) {
@@ -1072,7 +1083,7 @@ TEST(SalvageTest, AnyBytes) {
           EXPECT_EQ(salvaged.status().code(), absl::StatusCode::kDataLoss) << salvaged.status();
           continue;
         }
-        // A bit is in one block at most, or in the dictionary.
+        // A bit belongs to at most one block, or to the dictionary.
         EXPECT_TRUE(salvaged->report.rows >= 250 ||
                     salvaged->report.dictionary == Dictionary::kLost)
             << bit << ": " << salvaged->report.rows;

@@ -1,4 +1,4 @@
-// Scans find what a filter over all rows finds, and read no more blocks than they must.
+// Scans find the same rows as a filter over all rows, and read no more blocks than necessary.
 #include "cfile/scan.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ using testing_support::Rows;
 using testing_support::TypeOf;
 using File = std::vector<uint8_t>;
 
-// Each block with rows of the range is counted once.
+// Each block that has rows in the range is counted exactly once.
 template <typename T>
 void ExpectCounted(const Reader& reader, const ScanOptions& options, const ScanCounters& counters) {
   uint64_t blocks = 0;
@@ -232,7 +232,7 @@ TEST(Scan, RefusesWhatItCannotAnswer) {
             absl::StatusCode::kFailedPrecondition);
 }
 
-// Statistics behind right checksums that move a block's end, or its nulls, give no wrong answer.
+// Statistics with right checksums but wrong ends or null counts of blocks cause no wrong result.
 TEST(Scan, ComparesTheCountsOfStatisticsWithIndexAndBlocks) {
   Rows<int32_t> rows;
   for (int32_t i = 0; i < 600; ++i) rows.push_back(i % 5 == 0 ? std::nullopt : std::optional(i));

@@ -1,4 +1,5 @@
-// Predicates for tests: random ones, what they mean, and scans that are compared with it.
+// Helpers for tests of scans: random predicates, their meaning by definition, and a comparison of
+// scans with it.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace cfile::testing_support {
 template <typename T>
 using Rows = std::vector<std::optional<Owned<T>>>;
 
-// Of AllColumnTypes the first of that physical type.
+// The first type in AllColumnTypes that has the physical type `physical`.
 inline ColumnType TypeOf(PhysicalType physical) {
   for (const ColumnType& type : AllColumnTypes()) {
     if (type.physical() == physical) return type;
@@ -29,7 +30,7 @@ inline ColumnType TypeOf(PhysicalType physical) {
   return {};
 }
 
-// The predicate by its definition.
+// Evaluates the predicate on one row by its definition.
 template <typename T>
 bool Matches(const Predicate<T>& predicate, const std::optional<Owned<T>>& row) {
   using Kind = typename Predicate<T>::Kind;
@@ -67,7 +68,7 @@ bool Matches(const Predicate<T>& predicate, const std::optional<Owned<T>>& row) 
   }
 }
 
-// A value of the column, or one beside it.
+// A constant for a predicate: a value of the column, a value close to one, or any other.
 template <typename T, typename Random>
 Owned<T> Constant(const ColumnType& type, const Rows<T>& rows, Random& random) {
   Owned<T> value = RandomValue<T>(type, static_cast<int>(random() % 2), random);
@@ -140,7 +141,7 @@ Predicate<T> RandomPredicate(const ColumnType& type, const Rows<T>& rows, Random
   }
 }
 
-// ASSERTs that a scan of `reader` finds those of `rows` that match, and no other.
+// ASSERTs that a scan of `reader` returns exactly the rows of `rows` that match.
 template <typename T>
 void ExpectScan(const Reader& reader, const Predicate<T>& predicate, const Rows<T>& rows,
                 const ScanOptions& options = {}, ScanCounters* counters = nullptr) {

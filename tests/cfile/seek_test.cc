@@ -1,4 +1,5 @@
-// Many rows and keys at once, ranges, splits; the cache that seeks fill and the reads they cost.
+// Seeks of many rows and keys at once, ranges, splits; the cache that seeks fill, and the number of
+// reads.
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -21,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 using namespace testing_support;
 
-// Calls check(column, reader) for files of many kinds, of sources in memory and not.
+// Calls check(column, reader) for files of many kinds, from sources in memory and from others.
 template <typename T, typename Check>
 void ForFiles(const ColumnType& type, bool ascending, Check check) {
   std::mt19937_64 random(1);
@@ -76,7 +77,7 @@ void ExpectTakes(const ColumnType& type) {
             ASSERT_EQ(batch.IsValid(i), expected.has_value());
             ASSERT_TRUE(encodings::KeyEqual<T>(batch.values[i], expected ? T(*expected) : T{}));
           }
-          // The cursor is good for what follows, whatever that is.
+          // Afterwards, the cursor works for any other call.
           const uint64_t ordinal = random() % column.rows.size();
           const auto one = cursor.Get(ordinal);
           ASSERT_TRUE(one.ok()) << one.status();
@@ -153,7 +154,7 @@ TEST(Seek, RangesEndWhereTheySay) {
           if (range.end < range.begin) std::swap(range.begin, range.end);
           ASSERT_TRUE(cursor.SeekToRange(range).ok());
           ASSERT_NO_FATAL_FAILURE(read_all(range));
-          // The next seek has no end.
+          // The range does not apply to the next seek.
           ASSERT_TRUE(cursor.SeekToOrdinal(range.begin).ok());
           ASSERT_NO_FATAL_FAILURE(read_all({range.begin, 1500}));
 
@@ -177,7 +178,7 @@ TEST(Seek, RangesEndWhereTheySay) {
       });
 }
 
-// A seek that is refused, or goes elsewhere, leaves a cursor that reads on as it should.
+// After a seek that is refused, or that goes elsewhere, the cursor still reads the right rows.
 TEST(Seek, RefusedAndManySeeksLeaveNoTrace) {
   std::vector<double> values(100'000);
   std::iota(values.begin(), values.end(), 0.0);
@@ -203,7 +204,7 @@ TEST(Seek, RefusedAndManySeeksLeaveNoTrace) {
   ASSERT_TRUE(cursor.SeekToKey(5).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(cursor.SeekMany(with_nan, std::span(positions).first(2))));
   ASSERT_NO_FATAL_FAILURE(expect_rest(cursor.ordinal()));
-  // No range outlives a seek of any kind.
+  // A range does not apply after a seek of any kind.
   ASSERT_TRUE(cursor.SeekToRange({0, 10}).ok());
   const double keys[] = {50'000, 999.5, 999.7, 2e9};
   ASSERT_TRUE(cursor.SeekMany(keys, positions).ok());
@@ -214,7 +215,7 @@ TEST(Seek, RefusedAndManySeeksLeaveNoTrace) {
   ASSERT_NO_FATAL_FAILURE(expect_rest(cursor.ordinal()));
 }
 
-// A key that is the first of its block: one block is read, and kept.
+// If a key is the first of its block, a seek reads one block and keeps it.
 TEST(Seek, KeysAtBlocksFrontsReadNoMoreThanOthers) {
   std::vector<int32_t> values(400'000);
   std::iota(values.begin(), values.end(), 0);
@@ -242,7 +243,7 @@ TEST(Seek, KeysAtBlocksFrontsReadNoMoreThanOthers) {
   }
 }
 
-// Where a seek index has no room, none is built: seeks cost what they cost without.
+// If a seek index exceeds its budget, it is not built, and seeks work without it.
 TEST(Seek, NoRoomForSeekIndexes) {
   std::mt19937_64 random(8);
   const auto column = RandomColumn<std::string_view>(ColumnType::String(), 5000, -1, true, random);
@@ -291,8 +292,8 @@ TEST(Seek, SplitsAtBlocks) {
   EXPECT_TRUE(empty.Split(4)->empty());
 }
 
-// A block that a seek had to decompress is there for the next one, of any reader's cursor, until
-// others need its room.
+// A block that a seek decompressed stays in the cache for later seeks, also of other cursors, until
+// it is evicted.
 TEST(Seek, CacheHoldsWhatSeeksDecompress) {
   std::mt19937_64 random(4);
   const auto column = RandomColumn<int64_t>(ColumnType::Int64(), 50'000, -1, true, random);
@@ -320,7 +321,7 @@ TEST(Seek, CacheHoldsWhatSeeksDecompress) {
   EXPECT_GE(full.hits, 50u);
   EXPECT_GT(full.size_bytes, 50u * 8000);
   EXPECT_LT(full.size_bytes, 50u * 20'000);
-  // Another file's blocks push them out.
+  // Blocks of another file evict them.
   const auto small = std::make_shared<BlockCache>(100'000);
   const Reader one = *Reader::Open(NewMemoryViewSource(file), {.block_cache = small});
   const Reader two = *Reader::Open(NewMemoryViewSource(file), {.block_cache = small});
@@ -332,7 +333,7 @@ TEST(Seek, CacheHoldsWhatSeeksDecompress) {
     EXPECT_LE(small->counters().size_bytes, 100'000u);
   }
   EXPECT_GT(small->counters().evictions, 50u);
-  // One of no size keeps nothing.
+  // A cache of size 0 keeps nothing.
   const auto none = std::make_shared<BlockCache>(0);
   const Reader bare = *Reader::Open(NewMemoryViewSource(file), {.block_cache = none});
   EXPECT_EQ(*bare.Get<int64_t>(123), column.rows[123]);
@@ -376,7 +377,7 @@ TEST(Seek, ThreadsShareCacheAndSeekIndexes) {
   }
 }
 
-// What a storage with latency is asked for.
+// The number and size of reads from a storage with latency.
 TEST(Seek, ReadsAreFewAndBounded) {
   std::mt19937_64 random(6);
   std::vector<int64_t> values(1'000'000);
@@ -394,7 +395,7 @@ TEST(Seek, ReadsAreFewAndBounded) {
   EXPECT_LE(source->bytes(), 64u * 1024);
   auto cursor = *reader.NewCursor<int64_t>();
 
-  // The nodes on the path, and the block.
+  // Reads the index nodes on the path, and the block.
   source->Reset();
   EXPECT_EQ(*cursor.Get(500'000), values[500'000]);
   EXPECT_LE(source->reads(), 3u);
@@ -402,7 +403,7 @@ TEST(Seek, ReadsAreFewAndBounded) {
   source->Reset();
   EXPECT_EQ(cursor.SeekToKey(values[123'456])->ordinal, 123'456u);
   EXPECT_LE(source->reads(), 3u);
-  // Once more: nothing.
+  // A second time, nothing is read.
   source->Reset();
   EXPECT_EQ(*cursor.Get(500'001), values[500'001]);
   EXPECT_EQ(source->reads(), 0u);
@@ -419,7 +420,7 @@ TEST(Seek, ReadsAreFewAndBounded) {
   EXPECT_LE(source->largest(), 1'000'000u);
   EXPECT_LE(source->bytes(), 8'200'000u);
 
-  // Rows side by side come in few reads, whatever their order.
+  // Adjacent rows take few reads, whatever the order of the ordinals.
   std::vector<uint64_t> ordinals(100'000);
   std::iota(ordinals.begin(), ordinals.end(), uint64_t{700'000});
   std::shuffle(ordinals.begin(), ordinals.end(), random);
@@ -434,8 +435,8 @@ TEST(Seek, ReadsAreFewAndBounded) {
   EXPECT_LE(source->reads(), 6u);
 }
 
-// By default a scan reads four blocks of the default size at once: a block is a little larger than
-// its 256 KiB.
+// By default, one read of a scan covers four blocks of the default size, although a block is a
+// little larger than 256 KiB.
 TEST(Seek, BlocksOfTheDefaultSizeAreReadInFours) {
   const auto expect_fours = [](const std::vector<uint8_t>& file, auto zero) {
     using T = decltype(zero);
@@ -448,7 +449,8 @@ TEST(Seek, BlocksOfTheDefaultSizeAreReadInFours) {
     source->Reset();
     while (!cursor.Next(65536)->empty()) {
     }
-    // The index is one node, and buffered with the file's end, as the last blocks may be.
+    // The index is one node, which was read with the tail of the file. The last blocks may have
+    // been read with it.
     EXPECT_LE(source->reads(), (blocks + 3) / 4) << blocks << " blocks";
     EXPECT_GE(source->reads(), (blocks - 1) / 4) << blocks << " blocks";
     EXPECT_LE(source->largest(), ReaderOptions().read_ahead_bytes);
@@ -479,7 +481,7 @@ TEST(Seek, BlocksOfTheDefaultSizeAreReadInFours) {
   }
 }
 
-// In memory, and told what comes.
+// A source in memory that records the calls of WillRead.
 class AnnouncedSource final : public Source {
  public:
   explicit AnnouncedSource(std::span<const uint8_t> bytes) : bytes_(bytes) {}
@@ -521,7 +523,8 @@ TEST(Seek, ScansAnnounceWhatTheyComeTo) {
     ASSERT_TRUE(cursor.SeekToOrdinal(begin).ok());
     while (!cursor.Next(3000)->empty()) {
     }
-    // Each begins before the last one ends, and all reach the end.
+    // Each announced range begins before the previous one ends; the last one ends at the end of the
+    // file.
     const auto& pieces = source->pieces();
     ASSERT_FALSE(pieces.empty());
     EXPECT_LE(pieces.size(), file.size() / 100'000 + 2);

@@ -1,4 +1,4 @@
-// Statistics are what the values give, in every type and encoding; wrong ones are found.
+// Statistics match the values in every type and encoding; wrong statistics are found.
 #include "cfile/statistics.h"
 
 #include <algorithm>
@@ -52,7 +52,8 @@ std::string Key(const T& value) {
   return key;
 }
 
-// A bound that is cut: above `value`, and with the last byte one less, a beginning of it.
+// A shortened upper bound is greater than `value`. With its last byte decremented, it is a prefix
+// of `value`.
 void ExpectRoundedUp(std::string bound, const std::string& value) {
   EXPECT_GT(bound, value);
   EXPECT_LE(bound.size(), 64u);
@@ -60,7 +61,7 @@ void ExpectRoundedUp(std::string bound, const std::string& value) {
   EXPECT_EQ(value.substr(0, bound.size()), bound);
 }
 
-// What the present rows [begin, end) give, by the plain loop.
+// EXPECTs the statistics that a plain loop over `rows` computes.
 template <typename T>
 void ExpectStatistics(const BlockStatistics& found,
                       const std::vector<std::optional<Owned<T>>>& rows) {
@@ -269,7 +270,7 @@ TEST(Statistics, WithoutRoomForTheBlocksTheFileIsLeft) {
   ASSERT_NE(statistics, nullptr);
   EXPECT_TRUE(statistics->blocks.empty());
   ExpectStatistics<int64_t>(statistics->file, column.rows);
-  // Not even that has room.
+  // Here not even the statistics of the file fit.
   const testing_support::Column<int128_t> one{{{5}}};
   const File file = WriteColumn<int128_t>(
       ColumnType::Int128(),
@@ -294,7 +295,7 @@ TEST(Statistics, ReadOnceByAllThreads) {
   }
 }
 
-// XXH64 of the specification of xxHash, and of the plain forms.
+// XXH64 values from the specification of xxHash, and hashes of values in their PLAIN form.
 TEST(BloomFilter, Hashes) {
   EXPECT_EQ(internal::BloomHash(std::string_view()), 0xef46db3751d8e999u);
   EXPECT_EQ(internal::BloomHash(std::string_view("a")), 0xd24ec4f1a98c6e5bu);
@@ -314,7 +315,8 @@ TEST(BloomFilter, Hashes) {
   EXPECT_EQ(internal::BloomHash(int128_t{-2}), bytes(std::string(15, '\xff') + '\xfe'));
 }
 
-// The filter of `hashes`, each added as often as `times` says, and what the builder says of it.
+// Returns the filter of `hashes`, each added `times` times, and the builder's description of the
+// filter.
 std::pair<std::string, BloomFilterInfo> FilterOf(std::span<const uint64_t> hashes, uint32_t bits,
                                                  size_t max_bytes = 64 << 20, int times = 1) {
   internal::BloomFilterBuilder builder(bits, max_bytes);
@@ -334,7 +336,7 @@ std::vector<uint64_t> RandomHashes(size_t count, uint64_t seed) {
   return hashes;
 }
 
-// The filter of so many blocks, by the format's formula.
+// The filter of `num_blocks` blocks, computed by the formula of the format.
 std::string PlainFilter(std::span<const uint64_t> hashes, size_t num_blocks) {
   std::string filter(num_blocks * internal::kBloomBlockBytes, '\0');
   for (const uint64_t hash : hashes) {
@@ -348,9 +350,9 @@ std::string PlainFilter(std::span<const uint64_t> hashes, size_t num_blocks) {
   return filter;
 }
 
-// What passes of values that are not in a filter of so many bits for each that is.
+// The expected false positive rate of a filter with this many bits per distinct value.
 double FalsePositives(double bits_per_value) {
-  const double load = 256 / bits_per_value;  // values of a block
+  const double load = 256 / bits_per_value;  // mean number of values in a block of the filter
   double chance = std::exp(-load), result = 0;
   for (int values = 0; values < 2000; ++values) {
     result += chance * std::pow(1 - std::pow(31.0 / 32, values), 8);
@@ -366,7 +368,7 @@ double PartThatPasses(const std::string& filter, int probes) {
   return static_cast<double>(passing) / probes;
 }
 
-// One block, the words by hand from the specification's formula.
+// One block; its words computed by hand from the formula of the specification.
 TEST(BloomFilter, Bits) {
   const uint64_t hash = 0x12345678'00000001u;  // times a salt gives the salt
   const auto [filter, info] = FilterOf({&hash, 1}, 1);
@@ -384,7 +386,7 @@ TEST(BloomFilter, Bits) {
 }
 
 // The filters that DuckDB 2.0.0 writes into a Parquet file for 50 different values: i, "word-i" and
-// i / 8.0. (It takes 64 bytes for each.)
+// i / 8.0. (Each of its filters has 64 bytes.)
 TEST(BloomFilter, AsDuckDbs) {
   std::vector<int32_t> numbers;
   std::vector<double> eighths;
@@ -416,8 +418,8 @@ TEST(BloomFilter, AsDuckDbs) {
   });
 }
 
-// Below and above the number of values whose hashes are kept, with small budgets so that both are
-// soon reached; the bits are those of the filter made in one go.
+// Numbers of values below and above the number of hashes that are kept; the budgets are small, so
+// that both limits are reached soon. The bits equal those of a filter that is built in one step.
 TEST(BloomFilter, HasTheBitsPerValueThatWereAskedFor) {
   const std::vector<uint64_t> all = RandomHashes(330'000, 8);
   std::mt19937_64 random(9);
@@ -431,7 +433,7 @@ TEST(BloomFilter, HasTheBitsPerValueThatWereAskedFor) {
       EXPECT_EQ(filter, PlainFilter(hashes, info.num_blocks())) << count;
       const double given = 8.0 * static_cast<double>(filter.size()) / static_cast<double>(count);
       EXPECT_GE(given, 0.9 * bits) << count;
-      // A filter is of whole blocks.
+      // A filter consists of whole blocks.
       if (count * bits > 256 * 10) {
         EXPECT_LE(given, 1.1 * bits) << count;
       }
@@ -447,7 +449,8 @@ TEST(BloomFilter, HasTheBitsPerValueThatWereAskedFor) {
   }
 }
 
-// Those that had 16.8 bits, 5.0 bits and no filter at all.
+// An earlier version gave these numbers of values 16.8 bits per value, 5.0 bits per value, and no
+// filter.
 TEST(BloomFilter, OfMillionsOfValues) {
   const std::vector<uint64_t> all = RandomHashes(8'000'000, 10);
   for (const size_t count : {2'000'000u, 6'700'000u, 8'000'000u}) {
@@ -470,7 +473,7 @@ TEST(BloomFilter, OfManyEqualValues) {
   EXPECT_EQ(info.distinct_values, 5001u);
   EXPECT_EQ(info.num_blocks(), 196u);
   EXPECT_EQ(filter, PlainFilter(hashes, 196));
-  // The same beyond the hashes that are kept.
+  // The same holds above the number of hashes that are kept.
   const std::vector<uint64_t> many = RandomHashes(60'000, 12);
   EXPECT_EQ(FilterOf(many, 10, 2 << 20, 5), FilterOf(many, 10, 2 << 20, 1));
 }
@@ -491,7 +494,7 @@ TEST(BloomFilter, AboveTheBudget) {
                 HasSubstr("above the limit of " + std::to_string(max_bytes) +
                           ": raise max_bloom_filter_bytes"));
   }
-  // What the message says is enough.
+  // The limit that the message names suffices.
   const std::string message(status(400'000, 10, 1 << 20).message());
   const size_t up_to = message.find("takes up to ");
   ASSERT_NE(up_to, message.npos) << message;
@@ -536,7 +539,7 @@ TEST(BloomFilter, TheFileSaysWhatItIs) {
   EXPECT_FALSE(Reader::Open(NewMemorySource(without, "test"))->info().bloom_filter);
 }
 
-// A filter of more than the largest block: what the writer writes by default, readers read.
+// A filter larger than the largest block: readers read what a writer writes with default options.
 TEST(BloomFilter, LargerThanABlock) {
   File file;
   ASSERT_EQ(WriteDistinct(300'000, {.bloom_filter_bits_per_value = 500}, file), absl::OkStatus());
@@ -560,7 +563,7 @@ TEST(BloomFilter, IsNotLeftOut) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("test: a Bloom filter of 12512 bytes, 10 bits for each of about 10000"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("raise max_bloom_filter_bytes"));
-  // The statistics that it would be a part of have no room: two bounds of 64 bytes.
+  // The statistics that contain the filter do not fit: they have two bounds of 64 bytes.
   auto writer = Writer<std::string_view>::Create(NewMemorySink(&file, "test"),
                                                  ColumnType::String(),
                                                  {.encoding = Encoding::kPlain,
@@ -575,7 +578,8 @@ TEST(BloomFilter, IsNotLeftOut) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("raise max_block_size_bytes"));
 }
 
-// A file of cfile 0.1.0, whose filters were of a power of two blocks: i * i + 7 of 40 values.
+// A file of cfile 0.1.0, whose filters had a power of two as the number of blocks. It holds 40
+// values, i * i + 7.
 constexpr std::string_view kOlderFile =
     "6b75647563666c321a0000001a180a0c6366696c652e636f6c756d6e12080807100118012000c228223a000000"
     "00000000000000000000002800000000000000070000000000000008000000000000000b000000000000001000"
@@ -611,7 +615,8 @@ TEST(BloomFilter, OfAnOlderFile) {
   ExpectVerified(*reader);
 }
 
-// `change` made to a file's statistics, which keep their size; checksums are right.
+// Returns `file` with `change` applied to its statistics, which must keep their size. Checksums are
+// right.
 File WithStatistics(const File& file, const std::function<void(StatisticsPB&)>& change) {
   const auto reader = Reader::Open(NewMemorySource(file, "test"));
   EXPECT_TRUE(reader.ok());
@@ -724,7 +729,7 @@ TEST(DamagedStatistics, AreRefused) {
     changes[i](message);
     EXPECT_EQ(parse(message).code(), absl::StatusCode::kDataLoss) << "change " << i;
   }
-  // What the footer says of the filter.
+  // The footer's fields about the filter.
   info.bloom_filter = {.size_bytes = 96, .distinct_values = 1};
   EXPECT_TRUE(absl::IsDataLoss(parse(valid()))) << parse(valid());
   info.bloom_filter->size_bytes = 64;
@@ -738,8 +743,8 @@ TEST(DamagedStatistics, AreRefused) {
   }
   EXPECT_EQ(info.bloom_filter->num_blocks(), 2u);
   info.bloom_filter.reset();
-  // More blocks than the file has room for are refused before they take memory; the entries say
-  // that they have a row each.
+  // More blocks than the file has room for are refused before they take memory. Each entry claims
+  // one row.
   FileInfo many = info;
   many.num_values = 100'000;
   StatisticsPB message;
@@ -755,7 +760,8 @@ TEST(DamagedStatistics, AreRefused) {
   }
 }
 
-// A file whose statistics are damaged is read all the same, and says so where they are asked for.
+// A file with damaged statistics can be read; a call that asks for the statistics returns the
+// error.
 TEST(DamagedStatistics, DoNotHinderCursors) {
   const testing_support::Column<int32_t> column{{{1}, {2}, {3}}};
   File file = WriteColumn<int32_t>(ColumnType::Int32(), {}, column);

@@ -55,7 +55,7 @@ TEST_F(TableDamageTest, TableFileAboveTheLimit) {
   EXPECT_THAT(status.message(), HasSubstr("max_metadata_size_bytes"));
 }
 
-// Whole by its checksum, and wrong.
+// table.cft has a right checksum but wrong contents.
 TEST_F(TableDamageTest, TableFileThatContradictsItself) {
   using internal::TableContents;
   using internal::TablePart;
@@ -205,7 +205,7 @@ TEST_F(TableDamageTest, ColumnFileThatIsAnother) {
   WriteFile(a, kept);
   EXPECT_TRUE(OpenTable().NewCursor<int32_t>(0).ok());
 
-  // The other way round: files of the right size, a table.cft that says something else of them.
+  // The reverse: the files have the right size, but table.cft describes them wrongly.
   const auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
   ASSERT_TRUE(contents.ok()) << contents.status();
   internal::TableContents fewer = *contents;

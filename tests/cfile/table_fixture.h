@@ -24,7 +24,7 @@ inline void WriteFile(const std::string& path, std::string_view contents) {
   std::ofstream(path, std::ios::binary) << contents;
 }
 
-// One column for each way that values are handled; all but the first and the last may be null.
+// One column for each way in which values are handled. All but the first and the last are nullable.
 inline Schema ManyTypes() {
   return {
       .columns = {{.name = "id", .type = ColumnType::Int64()},
@@ -38,7 +38,7 @@ inline Schema ManyTypes() {
                   {.name = "at", .type = ColumnType::Timestamp(TimeUnit::kNanos, "Asia/Tokyo")}}};
 }
 
-// The value of row `row` in any column. The text of a string lies in `text`.
+// The value of row `row` in column `column`. A string points into `text`, which must outlive it.
 template <typename T>
 T ValueOf(uint64_t row, size_t column, const ColumnType& type, std::string& text) {
   if constexpr (std::is_same_v<T, std::string_view>) {
@@ -78,7 +78,7 @@ inline absl::Status AppendRows(TableWriter& writer, uint64_t first, uint64_t cou
   return absl::OkStatus();
 }
 
-// Expects `batch` to be what AppendRows wrote as the rows from its first_ordinal on.
+// EXPECTs that `batch` holds the rows that AppendRows wrote, from first_ordinal on.
 template <typename T>
 void ExpectRows(const Batch<T>& batch, size_t column, const ColumnSchema& schema) {
   std::string text;
@@ -95,7 +95,7 @@ void ExpectRows(const Batch<T>& batch, size_t column, const ColumnSchema& schema
   EXPECT_EQ(batch.null_count, nulls);
 }
 
-// Expects the whole table to be rows 0, 1, ... `rows` - 1, scanned, sought and got.
+// EXPECTs that the table holds the rows 0 to `rows` - 1: by scan, by seek and by Get.
 inline void ExpectTable(const TableReader& table, uint64_t rows) {
   ASSERT_EQ(table.num_rows(), rows);
   for (size_t column = 0; column < table.schema().columns.size(); ++column) {
@@ -142,7 +142,8 @@ inline void ExpectTable(const TableReader& table, uint64_t rows) {
 
 class TableTestBase : public testing::Test {
  protected:
-  // Writes a new part of `count` rows, the first with the number `first`.
+  // Writes a new part of `count` rows; `first` is the number of its first row. `first` = 0 creates
+  // the table.
   void WritePart(uint64_t first, uint64_t count, const Schema& schema = ManyTypes(),
                  const WriterOptions& options = {}) {
     auto writer = first == 0 ? TableWriter::Create(path_, schema, {&options, 1})
@@ -154,7 +155,8 @@ class TableTestBase : public testing::Test {
     ASSERT_TRUE(finished.ok()) << finished;
   }
 
-  // A table with one string column that has a value index, and a part for each of `parts`.
+  // Writes a table with one string column that has a value index. Each element of `parts` becomes a
+  // part.
   void WriteKeys(const std::vector<std::vector<std::string>>& parts) {
     const WriterOptions options{.value_index = true};
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -171,12 +173,12 @@ class TableTestBase : public testing::Test {
     }
   }
 
-  // The directory of a part.
+  // The directory of part number `part`.
   std::string PartPath(size_t part) {
     return std::filesystem::path(path_ + "/" + OpenTable().part_file(part, 0)).parent_path();
   }
 
-  // Gives the parts the names that earlier versions gave them: part-000000, part-000001, ...
+  // Renames the parts to the names of earlier versions: part-000000, part-000001, ...
   void CountParts() {
     auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
     ASSERT_TRUE(contents.ok()) << contents.status();

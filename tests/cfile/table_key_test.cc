@@ -37,7 +37,7 @@ TEST_F(TableKeyTest, SeeksByKeyAcrossParts) {
     EXPECT_EQ(found->ordinal, expected - all.begin()) << key;
     EXPECT_EQ(found->exact, expected != all.end() && *expected == key) << key;
     EXPECT_EQ(cursor->ordinal(), found->ordinal);
-    // It goes on from there, into the next parts.
+    // The cursor continues from there into the next parts.
     std::vector<std::string> rest;
     while (true) {
       const auto batch = cursor->Next(2);
@@ -78,8 +78,8 @@ TEST_F(TableKeyTest, SeeksByNumberAcrossParts) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// Seeks each of `wanted` in a column of strings, and expects the smallest of `all`, which are by
-// ordinal, that is not less, of equal ones the first.
+// Seeks each key of `wanted` in a column of strings. `all` are the keys of the column by ordinal.
+// EXPECTs the smallest key that is not less than the wanted one; of equal keys the first.
 void ExpectSeeks(const TableReader& table, const std::vector<std::string>& all,
                  const std::vector<std::string>& wanted) {
   auto cursor = table.NewCursor<std::string_view>(0);
@@ -127,7 +127,7 @@ TEST_F(TableKeyTest, SeeksInPartsThatOverlap) {
   }
 }
 
-// Such parts are scanned.
+// A part without a value index is scanned.
 TEST_F(TableKeyTest, SeeksInPartsWithoutAValueIndex) {
   const std::vector<std::vector<std::string>> parts = {{"c", "e", "h"}, {"b", "d", "d", "k"}};
   const std::vector<std::vector<std::string>> added = {{"d"}, {"l", "c", "g", "c", "d"}, {}};
@@ -141,7 +141,7 @@ TEST_F(TableKeyTest, SeeksInPartsWithoutAValueIndex) {
   std::vector<std::string> all = Flat(parts);
   for (const std::string& key : Flat(added)) all.push_back(key);
   ExpectSeeks(OpenTable(), all, kWanted);
-  // An indexed part after them.
+  // An indexed part follows them.
   {
     const WriterOptions options{.value_index = true};
     auto writer = TableWriter::Append(path_, {&options, 1});
@@ -154,7 +154,7 @@ TEST_F(TableKeyTest, SeeksInPartsWithoutAValueIndex) {
   EXPECT_TRUE(*OpenTable().has_value_index(0));
 }
 
-// The scan goes by the order of keys: -0 before 0, and NaN nowhere.
+// The scan uses the order of keys: -0 comes before 0, and NaN is never found.
 TEST_F(TableKeyTest, SeeksNumbersInPartsWithoutAValueIndex) {
   const Schema schema{.columns = {{.name = "n", .type = ColumnType::Double()}}};
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -202,12 +202,12 @@ TEST_F(TableKeyTest, EmptyPartHasAValueIndex) {
   EXPECT_TRUE(*OpenTable().has_value_index(0));
 }
 
-// Rows sorted by two columns.
+// A table sorted by two columns.
 class CompoundKeyTableTest : public TableTestBase {
  protected:
   using Row = std::pair<std::string, int32_t>;
 
-  // A further part of `rows`, with `keys` as their compound keys.
+  // Writes a further part with `rows`, and with `keys` as their compound keys.
   absl::Status Write(const std::vector<Row>& rows, const std::vector<Row>& keys) {
     const Schema schema{.columns = {{.name = "n", .type = ColumnType::Int32()},
                                     {.name = "text", .type = ColumnType::String()}},
@@ -290,7 +290,8 @@ TEST_F(CompoundKeyTableTest, FinishRefusesNaN) {
   EXPECT_THAT(status.message(), HasSubstr("row 1 of the new part"));
 }
 
-// A table of rows and keys that go together, but the files of the keys come from another one.
+// The rows and keys of the table match, but then the file of keys is replaced by that of another
+// table.
 TEST_F(CompoundKeyTableTest, VerifyComparesKeysWithRows) {
   const std::vector<Row> rows = {{"a", 1}, {"a", 5}, {"b", 2}};
   const std::vector<Row> others = {{"a", 1}, {"a", 4}, {"b", 2}};
@@ -323,7 +324,7 @@ TEST_F(TableKeyTest, EmptyTableIsSoughtByKey) {
   EXPECT_FALSE(found->exact);
 }
 
-// The empty string is the least of keys, and not the absence of one.
+// The empty string is the smallest key; it does not mean that there is no key.
 TEST_F(TableKeyTest, EmptyStringIsAKey) {
   WriteKeys({{""}, {"", "a"}});
   auto cursor = OpenTable().NewCursor<std::string_view>(0);

@@ -1,4 +1,4 @@
-// A directory of its own for one test.
+// A temporary directory for one test.
 #pragma once
 
 #include <cstdlib>
@@ -11,13 +11,13 @@
 
 namespace cfile {
 
-// What this process has open.
+// The number of open file descriptors of this process.
 inline size_t OpenDescriptors() {
   const std::filesystem::directory_iterator descriptors("/proc/self/fd");
   return static_cast<size_t>(std::distance(descriptors, {}));
 }
 
-// Made empty, and removed with all that is in it.
+// Creates an empty directory. The destructor removes it and its contents.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -31,7 +31,7 @@ class TemporaryDirectory {
   const std::string& path() const { return path_; }
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
-  // All that is in it, folders too, by their paths inside it.
+  // The paths of all files and directories inside, relative to the directory.
   std::vector<std::string> Entries() const {
     std::vector<std::string> entries;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {

@@ -1,5 +1,5 @@
-// What a reader refuses, a writer never writes: each limit at, below and above it, and inputs that
-// must not meet one.
+// A writer never writes what a reader refuses: each limit is tested at, below and above its value,
+// and with inputs that must not exceed it.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -28,7 +28,7 @@ void ExpectAbove(const absl::Status& status, const std::string& option) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("raise " + option));
 }
 
-// Each of the numbers up to `count` as a string, `times` in a row.
+// The numbers below `count` as strings, each `times` times in a row.
 Column<Text> Distinct(size_t count, size_t times) {
   Column<Text> column;
   for (size_t i = 0; i < count * times; ++i) column.rows.push_back(std::to_string(i / times));
@@ -70,7 +70,7 @@ TEST(WriterLimits, OfDictionaryValues) {
         std::vector<std::vector<std::string>> lists;
         for (size_t i = 0; i < 10 * count; ++i) lists.push_back({std::to_string(i / 10)});
         EXPECT_EQ(TryLeaf(ColumnType::String(), options, ListsOf(lists), random), absl::OkStatus());
-        // One record has them all, and begins with those of the record before it.
+        // One record holds all of them. It begins with the value of the record before it.
         lists.assign(2, {"0"});
         for (size_t i = 0; i < count; ++i) lists.back().push_back(std::to_string(i));
         EXPECT_EQ(TryLeaf(ColumnType::String(), options, ListsOf(lists), random), absl::OkStatus());
@@ -79,7 +79,7 @@ TEST(WriterLimits, OfDictionaryValues) {
   }
 }
 
-// Numbers, of which a block that has no codes is DELTA_BINARY_PACKED.
+// Integers: a block that does not use the dictionary is DELTA_BINARY_PACKED.
 TEST(WriterLimits, OfDictionaryNumbers) {
   Random random(2);
   Column<int64_t> column;
@@ -92,7 +92,7 @@ TEST(WriterLimits, OfDictionaryNumbers) {
   }
 }
 
-// As it was found: more distinct strings than a reader takes by default.
+// A bug that was found: more distinct strings than a reader accepts by default.
 TEST(WriterLimits, OfDictionaryValuesByDefault) {
   if (encodings::FindEncoding(Encoding::kDict) == nullptr) GTEST_SKIP();
   constexpr uint64_t kCount = 4'300'000;
@@ -100,7 +100,7 @@ TEST(WriterLimits, OfDictionaryValuesByDefault) {
   Bytes file;
   std::vector<uint32_t> numbers(kBatch);
   std::vector<Text> texts(kBatch);
-  // The bytes of the numbers from `first` on.
+  // Values are the bytes of the numbers from `first` on.
   const auto fill = [&](uint64_t first) {
     for (size_t i = 0; i < kBatch; ++i) {
       numbers[i] = static_cast<uint32_t>(first + i);
@@ -134,7 +134,7 @@ TEST(WriterLimits, OfDictionaryValuesByDefault) {
   }
 }
 
-// A file that was written with a higher limit opens where the reader's is raised, too.
+// A file that was written with a raised limit opens if the reader's limit is raised too.
 TEST(WriterLimits, OfDictionaryValuesIsAnOptionOfReaders) {
   for (const Encoding encoding : {Encoding::kDict, Encoding::kParquetDictionary}) {
     if (encodings::FindEncoding(encoding) == nullptr) continue;
@@ -153,7 +153,7 @@ TEST(WriterLimits, OfDictionaryValuesIsAnOptionOfReaders) {
   }
 }
 
-// Every encoding and type, with values that do not compress after others that do.
+// Every encoding and type: values that compress well, followed by values that do not.
 TEST(WriterLimits, OfBlocks) {
   Random random(4);
   for (const encodings::Pair& pair : encodings::AllPairs()) {
@@ -164,7 +164,8 @@ TEST(WriterLimits, OfBlocks) {
           for (const size_t divisor : {2, 13}) {
             for (const bool nullable : {false, true}) {
               Column<T> column = RandomColumn<T>(type, 4000, nullable ? 20 : 0, false, random);
-              // What compresses so well that the next block takes far more of it.
+              // The first half encodes so well that the writer plans far more values for the next
+              // block.
               const auto first = column.rows[0];
               std::fill(column.rows.begin(), column.rows.begin() + 2000, first);
               const WriterOptions options{
@@ -186,7 +187,7 @@ TEST(WriterLimits, OfBlocks) {
   }
 }
 
-// Strings of all sizes up to the largest that has a block, and above.
+// Strings of all sizes up to the largest that fits into a block, and a larger one.
 TEST(WriterLimits, OfBlocksOfLongValues) {
   Random random(5);
   constexpr size_t kLargest = 6000;
@@ -222,14 +223,15 @@ TEST(WriterLimits, OfBlocksOfLongValues) {
   }
 }
 
-// As they were found: what was encoded before makes the next block far larger than it may be.
+// Bugs that were found: after values that encode well, the next block became far larger than the
+// limit.
 TEST(WriterLimits, BlocksThatGrowStayWithinTheirLimit) {
   Random random(6);
   constexpr size_t kUnit = size_t{1} << 18;
   for (const Encoding encoding :
        {Encoding::kAuto, Encoding::kParquetDictionary, Encoding::kParquetDeltaByteArray}) {
     SCOPED_TRACE(EncodingName(encoding));
-    // An eighth of the default sizes: 1.25 MiB and 16 MiB.
+    // An eighth of the sizes with which the bugs were found: 1.25 MiB and 16 MiB.
     const WriterOptions options{.encoding = encoding,
                                 .block_size_bytes = 5 * kUnit / 8,
                                 .max_block_size_bytes = 8 * kUnit};
@@ -265,7 +267,8 @@ TEST(WriterLimits, RestartsCount) {
   EXPECT_EQ(TryColumn(ColumnType::String(), options, column, random), absl::OkStatus());
 }
 
-// A record is not divided. What fits a block alone, as its first value says, gets one.
+// A record is never split. If its first value shows that the record needs a block of its own, it
+// gets one.
 TEST(WriterLimits, OfRecords) {
   Random random(8);
   constexpr size_t kLargest = 100'000;
@@ -281,7 +284,7 @@ TEST(WriterLimits, OfRecords) {
                                   : RandomText(random() % 3000, random)});
     }
     EXPECT_EQ(TryLeaf(ColumnType::String(), options, ListsOf(lists), random), absl::OkStatus());
-    // Records of many values, all different, of up to a third of the largest block.
+    // Records of many different values, of up to a third of the largest block.
     lists.clear();
     for (int i = 0; i < 100; ++i) {
       std::vector<std::string>& list = lists.emplace_back();
@@ -295,7 +298,7 @@ TEST(WriterLimits, OfRecords) {
   }
 }
 
-// A record may have far more bytes than the block that it is encoded to.
+// A record's values may have far more bytes than its encoded block.
 TEST(WriterLimits, OfRecordsThatEncodeWell) {
   Random random(9);
   const WriterOptions options{.block_size_bytes = 20'000, .max_block_size_bytes = 100'000};
@@ -342,8 +345,9 @@ TEST(WriterLimits, OfIndexes) {
   }
 }
 
-// A node has no room for a long key after many short ones. Keys are cut to what tells them from the
-// value before: of values that share a long front all but the first are long.
+// A node that holds many short keys may have no room for a long key. A key is shortened to the
+// prefix that distinguishes it from the value before. So of values that share a long prefix, all
+// keys but the first are long.
 TEST(WriterLimits, OfIndexNodesWithALongKey) {
   Random random(14);
   for (const int place : {1, 100, 250, 370, 600, 777, 1999}) {
@@ -365,7 +369,7 @@ TEST(WriterLimits, OfIndexNodesWithALongKey) {
         const absl::Status status = TryColumn(ColumnType::String(), options, column, random);
         if (long_values == 2) {
           EXPECT_EQ(status, absl::OkStatus());
-        } else if (long_values == 4) {  // a node needs two of them
+        } else if (long_values == 4) {  // some node must hold two long keys
           ExpectAbove(status, "max_block_size_bytes");
         }
       }
@@ -373,7 +377,7 @@ TEST(WriterLimits, OfIndexNodesWithALongKey) {
   }
 }
 
-// The dictionary is a block, too: what would make it too large is not learnt.
+// The dictionary is a block, too: a value that would make it too large is not added.
 TEST(WriterLimits, OfDictionaryBytes) {
   Random random(15);
   for (const Encoding encoding : {Encoding::kDict, Encoding::kParquetDictionary}) {
@@ -389,7 +393,7 @@ TEST(WriterLimits, OfDictionaryBytes) {
   }
 }
 
-// The estimate is close to what a reader takes.
+// The writer's estimate is close to the memory that a reader takes.
 TEST(WriterLimits, OfIndexesIsNotFarFromWhatReadersTake) {
   Random random(11);
   Column<int32_t> column = RandomColumn<int32_t>(ColumnType::Int32(), 10'000, 0, false, random);
@@ -400,7 +404,7 @@ TEST(WriterLimits, OfIndexesIsNotFarFromWhatReadersTake) {
   };
   EXPECT_FALSE(written(10'000 * 25));
   EXPECT_TRUE(written(10'000 * 60));
-  // Nodes of few entries: what each takes for itself counts.
+  // Nodes of few entries: the memory of each node itself counts.
   column.rows.resize(60);
   for (size_t limit = 20'000; limit < 30'000; limit += 16) {
     const WriterOptions options{.encoding = Encoding::kPlain,
@@ -416,7 +420,7 @@ TEST(WriterLimits, OfMetadata) {
   Random random(12);
   Column<int32_t> column = RandomColumn<int32_t>(ColumnType::Int32(), 10, 0, false, random);
   bool refused = false, written = false;
-  // Few bytes in large messages, and small ones that take more memory than bytes.
+  // Few pairs with long values, and many empty pairs, which take more memory than bytes.
   for (const size_t pairs : {0, 1, 100, 5000}) {
     for (const size_t size : {0, 1, 900, 20'000}) {
       for (const size_t limit : {50, 1000, 20'000, 100'000}) {
@@ -430,7 +434,7 @@ TEST(WriterLimits, OfMetadata) {
   }
   EXPECT_TRUE(refused && written);
 
-  // The footer's.
+  // The footer's metadata.
   Bytes file;
   auto writer = Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(),
                                         {.max_metadata_size_bytes = 20'000});
@@ -441,13 +445,13 @@ TEST(WriterLimits, OfMetadata) {
   EXPECT_TRUE(file.empty());
 }
 
-// Blocks of version 1 are compressed even where that makes them longer.
+// Blocks of version 1 are compressed even if that makes them longer.
 TEST(WriterLimits, OfStoredBlocks) {
   Random random(13);
   for (const Compression codec : BuiltInCompressions()) {
     for (size_t largest = 12; largest < 60; ++largest) {
       for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
-        // Codecs that are not Kudu's.
+        // Version 1 cannot have codecs that Kudu does not have.
         if (version == FormatVersion::kV1 && static_cast<uint32_t>(codec) >= 100) continue;
         Column<int32_t> column = RandomColumn<int32_t>(ColumnType::Int32(), 2, 0, false, random);
         const WriterOptions options{.encoding = Encoding::kPlain,

@@ -1,5 +1,5 @@
-// ALP pages made by another implementation and by hand: tests/golden/alp, and folders of the same
-// form that CFILE_GOLDEN_DIRS adds. Values are compared by their bits.
+// ALP pages from another implementation, and pages made by hand: tests/golden/alp, and folders of
+// the same form in CFILE_GOLDEN_DIRS. Values are compared by their bits.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -66,11 +66,11 @@ std::vector<BitsOf<T>> Expected(const Vector& vector) {
   return bits;
 }
 
-// All values, read in batches of `batch`, as bits.
+// All values as bits, read in batches of `batch`.
 template <typename T>
 absl::StatusOr<std::vector<BitsOf<T>>> Decode(std::span<const uint8_t> bytes, uint32_t count,
                                               size_t batch) {
-  // A copy of exactly the bytes, so that sanitizers see what is read beyond.
+  // A copy in a buffer of its exact size, so that sanitizers detect reads past its end.
   const auto exact = std::make_unique<uint8_t[]>(bytes.size());
   std::copy(bytes.begin(), bytes.end(), exact.get());
   BlockView view(std::span<const uint8_t>(exact.get(), bytes.size()));
@@ -98,7 +98,7 @@ void CheckVector(const Vector& vector) {
     ASSERT_TRUE(bits.ok()) << bits.status();
     ASSERT_EQ(*bits, expected) << "in batches of " << batch;
   }
-  // Seeks.
+  // Seeks to random positions.
   BlockView view(vector.bytes);
   view.count = count;
   auto decoder = MakeAlpDecoder<T>();
@@ -112,7 +112,7 @@ void CheckVector(const Vector& vector) {
     ASSERT_EQ(std::bit_cast<BitsOf<T>>(value), expected[position]) << "at " << position;
   }
 
-  // Our own page of the same values.
+  // Encodes the same values as a page of our own.
   std::vector<T> values;
   for (const auto bit : expected) values.push_back(std::bit_cast<T>(bit));
   EncodedBlock block;
@@ -120,13 +120,13 @@ void CheckVector(const Vector& vector) {
   const auto again = Decode<T>(block.bytes.span(), count, 65536);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(*again, expected);
-  // Vectors of other sizes than ours may suit the values better.
+  // A page with another vector size may suit the values better.
   if (vector.about["vector_size"] == 1024) {
     EXPECT_LE(block.bytes.size(), vector.bytes.size()) << "ours must not be larger";
   }
 }
 
-// With the instructions of each target that the machine has.
+// Runs with the instructions of each target that the machine supports.
 class EveryTarget : public testing::TestWithParam<int64_t> {
  protected:
   void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
@@ -184,7 +184,8 @@ TEST_P(EveryTarget, Malformed) {
   EXPECT_GE(checked, 37u);
 }
 
-// Every byte of a page changed, and the page cut at every byte: no crash, no read beyond.
+// Changes every byte of a page, and cuts the page at every byte: no crash, and no read past the
+// end.
 TEST(AlpGolden, DamagedPagesAreSafe) {
   for (const Vector& vector : LoadVectors(/*malformed=*/false)) {
     if (vector.bytes.size() > 500) continue;

@@ -13,8 +13,8 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// Bytes in a heap block of exactly their size, so that the address sanitizer sees any read outside
-// of them.
+// Bytes in a heap block of their exact size, so that AddressSanitizer detects any read outside of
+// them.
 struct Exact {
   explicit Exact(std::span<const uint8_t> bytes) : size(bytes.size()), data(new uint8_t[size]) {
     std::copy(bytes.begin(), bytes.end(), data.get());
@@ -25,7 +25,7 @@ struct Exact {
   std::unique_ptr<uint8_t[]> data;
 };
 
-// Bit by bit, as the format says it.
+// Packs bit by bit, as the format document describes.
 template <typename T>
 Bytes PackNaively(const std::vector<T>& values, int width) {
   Bytes bytes(PackedBytes(values.size(), width));
@@ -37,7 +37,7 @@ Bytes PackNaively(const std::vector<T>& values, int width) {
   return bytes;
 }
 
-TEST(BitPackingTest, ZeroToSevenInThreeBits) {  // the Parquet document's example
+TEST(BitPackingTest, ZeroToSevenInThreeBits) {  // the example of Parquet's document
   const std::vector<uint32_t> values = {0, 1, 2, 3, 4, 5, 6, 7};
   ByteWriter out;
   PackBits<uint32_t>(values, 3, out);
@@ -58,7 +58,7 @@ TYPED_TEST(BitPackingTypedTest, EveryWidthCountAndStart) {
       std::vector<T> values(size);
       for (T& value : values) value = static_cast<T>(random() & LowBits(width));
       ByteWriter out;
-      out.PutFixed(uint8_t{0x5a});  // what is there stays
+      out.PutFixed(uint8_t{0x5a});  // must not change
       PackBits<T>(values, width, out);
       EXPECT_EQ(out.data()[0], 0x5a);
       const Exact packed(out.span().subspan(1));
@@ -79,7 +79,7 @@ TYPED_TEST(BitPackingTypedTest, EveryWidthCountAndStart) {
 }
 
 TEST(BitPackingTest, UnpackedValuesEndWhereTheBytesEnd) {
-  // 3 of 8 values: the group stops at the last byte that is needed.
+  // 3 of 8 values: the group stops at the last byte that the values need.
   const std::vector<uint64_t> values = {(uint64_t{1} << 61) - 1, 5, uint64_t{1} << 60};
   ByteWriter out;
   PackBits<uint64_t>(values, 61, out);

@@ -1,4 +1,5 @@
-// BIT_SHUFFLE and DICT beyond what holds for every encoding, and what they are made of.
+// BIT_SHUFFLE and DICT: properties that other encodings do not have, and the functions that they
+// use.
 #include "encodings/bit_shuffle.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using Bytes = std::vector<uint8_t>;
 
-// Bit by bit, as the format says it.
+// Transposes bit by bit, as the format document describes.
 Bytes TransposeNaively(const Bytes& values, size_t count, size_t width) {
   Bytes rows(values.size());
   for (size_t i = 0; i < count; ++i) {
@@ -38,7 +39,7 @@ TEST(BitTransposition, IsTheSameOnEveryTarget) {
            count += count < 600 ? 8 : 8 * (1 + random() % 80)) {
         Bytes values(count * width);
         for (size_t i = 0; i < values.size(); ++i) {
-          // Some bytes are the same in all values, or have bits that are.
+          // Some bytes are equal in all values, or have bits that are equal in all values.
           const size_t kind = (i % width + count / 8) % 4;
           values[i] = static_cast<uint8_t>(kind == 0 ? 0x83 : kind == 1 ? random() | 7 : random());
         }
@@ -56,16 +57,16 @@ TEST(BitTransposition, IsTheSameOnEveryTarget) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
-// An LZ4 block and what it stands for.
+// An LZ4 block and its text.
 struct Lz4Block {
   Bytes block;
   Bytes text;
 
-  void PutLength(size_t length) {  // what a nibble of 15 does not hold
+  void PutLength(size_t length) {  // the part that a nibble of 15 does not hold
     for (length -= 15; length >= 255; length -= 255) block.push_back(255);
     block.push_back(static_cast<uint8_t>(length));
   }
-  // offset 0: the last sequence, without a match.
+  // Adds a sequence. offset 0: the last sequence, which has no match.
   void PutSequence(size_t literals, size_t offset, size_t length, std::mt19937_64& random) {
     const size_t match = offset == 0 ? 0 : length - 4;
     block.push_back(
@@ -98,7 +99,7 @@ Lz4Block RandomLz4Block(std::mt19937_64& random) {
   return block;
 }
 
-// Memory of exactly the sizes that are allowed, so that AddressSanitizer sees all else.
+// The buffers have exactly the allowed sizes, so that AddressSanitizer detects any other access.
 bool Decompress(const Bytes& block, size_t size, Bytes& text) {
   text.assign(size + kLz4SlackBytes, 0xee);
   const bool good = DecompressLz4Block(block, {text.data(), size});
@@ -106,7 +107,7 @@ bool Decompress(const Bytes& block, size_t size, Bytes& text) {
   return good;
 }
 
-// 270 literals that are all there, of which two have room.
+// A run of 270 literals, but the text has room for only 2.
 TEST(Lz4Block, WritesNothingBehindItsSlack) {
   Bytes block = {0xf0, 255, 0};
   block.resize(block.size() + 270, 'x');
@@ -129,7 +130,7 @@ TEST(Lz4Block, GivesWhatItStandsFor) {
   }
 }
 
-// A length of 15 goes on in the next byte, and there is none.
+// A length of 15 continues in the next byte, which is missing.
 TEST(Lz4Block, RefusesLengthsThatAreCut) {
   Bytes text;
   EXPECT_TRUE(Decompress({0x1f, 'a', 1, 0, 0, 0}, 20, text));
@@ -154,7 +155,7 @@ TEST(Lz4Block, SurvivesDamage) {
   EXPECT_FALSE(Decompress({0x10, 7, 2, 0, 0}, 5, text));  // before the first byte
 }
 
-// In a build without LZ4 there is nothing to see from here on.
+// In a build without LZ4, the tests below do nothing.
 bool BuiltIn() { return FindEncoding(Encoding::kBitShuffle) != nullptr; }
 
 constexpr Pair kUint32 = {Encoding::kBitShuffle, PhysicalType::kUint32};
@@ -185,7 +186,8 @@ TEST(BitShuffle, EndsBlocksAtTheirSizeBeforeCompression) {
   for (size_t i = 0; i < 8; ++i) EXPECT_EQ(blocks.at(i).count, 125u);
 }
 
-// A block of more values than its bytes earn memory for is decoded again and again, rightly.
+// A block has more values than the decoder may keep for its bytes. Values that are decoded
+// repeatedly are right each time.
 TEST(BitShuffle, ReadsBlocksLargerThanItsWindow) {
   if (!BuiltIn()) return;
   std::vector<int64_t> values(1 << 20);
@@ -214,7 +216,7 @@ TEST(BitShuffle, ReadsBlocksLargerThanItsWindow) {
   }
 }
 
-// What an open block has decoded stays: damage behind it is not seen again.
+// Values that an open block has decoded stay valid: later damage of their bytes is not noticed.
 TEST(BitShuffle, ABlockInHandStaysDecoded) {
   if (!BuiltIn()) return;
   std::vector<int64_t> values(5000);
@@ -277,7 +279,7 @@ TEST(Dict, TurnsToPlainOnceTheDictionaryIsFull) {
     EXPECT_EQ(Mode(blocks.back()), 2u);
     EXPECT_TRUE(std::is_sorted(blocks.begin(), blocks.end(),
                                [](const Block& a, const Block& b) { return Mode(a) < Mode(b); }));
-    EXPECT_EQ(blocks[0].count, 512u);  // codes of 4 bytes before they are narrowed
+    EXPECT_EQ(blocks[0].count, 512u);  // the block is full with codes of 4 bytes each
     const uint32_t words = LoadLittleEndian<uint32_t>(blocks[0].dictionary_bytes->data() + 4);
     EXPECT_GT(words, 100u);
     EXPECT_LT(words, 200u);
@@ -293,7 +295,7 @@ TEST(Dict, HasADictionaryEvenOfNoValues) {
   EXPECT_EQ(blocks[0].dictionary_bytes->size(), 12u);
 }
 
-// The dictionary is a block, and so must not outgrow what a reader takes.
+// The dictionary is a block, and must not exceed the size that a reader accepts.
 TEST(Dict, DoesNotTakeLongValuesBehindTheFirst) {
   if (!BuiltIn()) return;
   const std::string text(5000, 'x');

@@ -1,4 +1,5 @@
-// Encoding columns and decoding blocks through the registry, Kudu's blocks and pages alike.
+// Encodes columns and decodes blocks through the registry. Handles Kudu's blocks and Parquet pages
+// in the same way.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +17,16 @@
 
 namespace cfile::encodings {
 
-// A block in memory of exactly its size, so that AddressSanitizer sees what is read beyond it.
+// A block whose bytes have a buffer of their exact size, so that AddressSanitizer detects reads
+// past the end.
 struct Block {
   std::vector<uint8_t> bytes;
   uint32_t count = 0;
   std::optional<uint32_t> aligned_values_offset;
   std::vector<uint8_t> skip_table;
   uint64_t first_ordinal = 0;
-  Encoding encoding = Encoding::kAuto;  // never so in what Encode returns
-  // Of the column that the block is of.
+  Encoding encoding = Encoding::kAuto;  // never kAuto in a block that Encode returns
+  // The dictionary of the block's column.
   std::shared_ptr<const std::vector<uint8_t>> dictionary_bytes;
   std::shared_ptr<const Dictionary> dictionary;
 
@@ -44,8 +46,9 @@ struct Block {
   }
 };
 
-// The block's view, of bytes that end where no memory follows; valid until the next call but one.
-// No two calls in turn give the same place: a decoder must not think of the block before.
+// A view of a copy of the block whose end is followed by unmapped memory. Valid until the call
+// after the next. Two calls in a row return different addresses, so that a decoder must not rely on
+// the previous block.
 inline BlockView GuardedView(const Block& block) {
   static GuardedBytes bytes[2] = {GuardedBytes(1 << 24), GuardedBytes(1 << 24)};
   static GuardedBytes skip_tables[2] = {GuardedBytes(1 << 16), GuardedBytes(1 << 16)};
@@ -57,8 +60,8 @@ inline BlockView GuardedView(const Block& block) {
   return view;
 }
 
-// As decoder.Read(out), by codes. Preconditions: the decoder has DictionaryValues(); `out` has room
-// for at most 2,000.
+// Like decoder.Read(out), but reads codes and looks them up. Preconditions: the decoder has
+// DictionaryValues(); `out` has at most 2,000 values.
 template <typename T>
 absl::StatusOr<size_t> ReadByCodes(BlockDecoder<T>& decoder, std::span<T> out) {
   static GuardedBytes room(2000 * sizeof(uint32_t));
@@ -76,14 +79,14 @@ inline bool IsPage(Encoding encoding) {
   return static_cast<uint32_t>(encoding) >= kFirstExtendedNumber;
 }
 
-// Encodes all values in blocks; appends at most next_batch() at a time.
+// Encodes all values into blocks. Appends at most next_batch() values at a time.
 template <typename T, typename NextBatch>
 std::vector<Block> Encode(const Pair& pair, std::span<const T> values,
                           const EncoderOptions& options, NextBatch next_batch) {
   auto encoder = MakeEncoder<T>(pair.encoding, pair.type, options).value();
   std::vector<Block> blocks;
   EncodedBlock block;
-  size_t begin = 0;  // of the block
+  size_t begin = 0;  // of the present block
   size_t next = 0;
   bool needs_dictionary = false;
   do {
@@ -128,7 +131,7 @@ std::vector<Block> Encode(const Pair& pair, std::span<const T> values,
   const auto bytes = dictionary.span();
   const auto exact = std::make_shared<const std::vector<uint8_t>>(bytes.begin(), bytes.end());
   auto loaded = [&] {
-    const std::vector<uint8_t> passing = *exact;  // a dictionary keeps what it needs of them
+    const std::vector<uint8_t> passing = *exact;  // a dictionary copies the bytes that it needs
     return LoadDictionary(pair.encoding, pair.type, options.type_length, passing);
   }();
   EXPECT_TRUE(loaded.ok()) << loaded.status();
@@ -145,13 +148,14 @@ std::vector<Block> Encode(const Pair& pair, std::span<const T> values,
   return Encode<T>(pair, values, options, [&] { return values.size(); });
 }
 
-// The decoders of a column's blocks: each is used for all blocks of its encoding and dictionary.
+// The decoders of a column's blocks. One decoder serves all blocks of the same encoding and
+// dictionary.
 template <typename T>
 class Decoders {
  public:
   Decoders(PhysicalType type, uint32_t type_length) : type_(type), type_length_(type_length) {}
 
-  // Not opened on the block yet.
+  // Returns the decoder for the block. The caller has to open it.
   BlockDecoder<T>& For(const Block& block) {
     if (block.dictionary != dictionary_) decoders_.clear();
     dictionary_ = block.dictionary;

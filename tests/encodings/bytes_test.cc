@@ -47,7 +47,7 @@ TEST(PackedBudget, IsUsedUpToItsLastByte) {
   EXPECT_FALSE(two.Take(1));
 }
 
-// What encoders set for some blocks only is not told of the next.
+// A field that an encoder sets for some blocks only must not stay set for the next block.
 TEST(EncodedBlock, IsANewOneOnceCleared) {
   EncodedBlock block{
       .count = 1, .encoding = Encoding::kPlain, .aligned_values_offset = 8, .compressible = false};
@@ -144,11 +144,11 @@ TEST(ByteReader, VintsThatDoNotFitAreRefused) {
     return reader.ReadVint64(value);
   };
   EXPECT_TRUE(reads32({0xff, 0xff, 0xff, 0xff, 0x0f}));
-  EXPECT_FALSE(reads32({0xff, 0xff, 0xff, 0xff, 0x10}));        // bit 33
+  EXPECT_FALSE(reads32({0xff, 0xff, 0xff, 0xff, 0x10}));        // 33 bits
   EXPECT_FALSE(reads32({0x80, 0x80, 0x80, 0x80, 0x80, 0x00}));  // six bytes
-  EXPECT_TRUE(reads32({0x80, 0x00}));                           // longer than needed
+  EXPECT_TRUE(reads32({0x80, 0x00}));                           // longer than necessary
   EXPECT_TRUE(reads64({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}));
-  EXPECT_FALSE(reads64({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02}));  // bit 65
+  EXPECT_FALSE(reads64({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02}));  // 65 bits
   EXPECT_FALSE(reads64({0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00}));
 }
 
@@ -173,7 +173,7 @@ TEST(PackedStrings, MovesAllAndIsGoodForMore) {
   PackedStrings to = std::move(from);
   ASSERT_EQ(to.size(), 4u);
   EXPECT_EQ(to[3], "three");
-  EXPECT_EQ(from.size(), 0u);  // NOLINT: what is moved from may be used
+  EXPECT_EQ(from.size(), 0u);  // NOLINT: a moved-from object may be used
   EXPECT_THAT(from.offsets(), ElementsAre(0));
   from.Append(words);
   EXPECT_EQ(from[1], "two");

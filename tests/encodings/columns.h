@@ -1,4 +1,4 @@
-// Columns to try encodings on.
+// Columns for tests of encodings.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace cfile::encodings {
 
-// A row of the registry with a type that it takes: what most tests are run for.
+// A row of the registry and a type that it supports. Most tests run once per pair.
 struct Pair {
   Encoding encoding;
   PhysicalType type;
@@ -37,7 +37,7 @@ inline std::vector<Pair> AllPairs() {
   return pairs;
 }
 
-// "rle_int8", as googletest wants names.
+// A name for googletest, such as "rle_int8".
 inline std::string PairName(const testing::TestParamInfo<Pair>& info) {
   std::string name =
       std::string(info.param.row().name) + "_" + std::string(PhysicalTypeName(info.param.type));
@@ -51,7 +51,7 @@ inline constexpr Shape kShapes[] = {Shape::kConstant,   Shape::kSorted, Shape::k
                                     Shape::kSmallRange, Shape::kRuns,   Shape::kExtremes,
                                     Shape::kLong};
 
-// Values with the bytes they may point at. (std::vector<bool> has no span.)
+// Values, and the bytes that they may point to. (std::vector<bool> has no span.)
 template <typename T>
 struct Column {
   std::unique_ptr<T[]> values;
@@ -170,7 +170,7 @@ Column<T> MakeColumn(Shape shape, size_t size, uint32_t type_length, uint64_t se
   return column;
 }
 
-// The column's values that may be keys, in the order of keys.
+// Keeps only the values that may be keys, and sorts them in the order of keys.
 template <typename T>
 void SortKeys(Column<T>& column) {
   T* end = std::remove_if(column.values.get(), column.values.get() + column.size,
@@ -179,7 +179,7 @@ void SortKeys(Column<T>& column) {
   std::sort(column.values.get(), end, KeyLess<T>);
 }
 
-// NaNs are equal if their bits are.
+// Compares NaNs by their bits.
 template <typename T>
 testing::AssertionResult SameValues(std::span<const T> found, std::span<const T> expected) {
   if (found.size() != expected.size()) {

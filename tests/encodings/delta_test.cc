@@ -1,5 +1,5 @@
-// The delta encodings beyond what the registry walk and the golden vectors try: block shapes, the
-// lenient reader, every width, skip tables, bounded reads.
+// The delta encodings, beyond the tests of the registry and of the golden vectors: shapes of
+// blocks, the lenient reader, every width, skip tables, bounded reads.
 #include <gmock/gmock.h>
 
 #include "columns.h"
@@ -27,7 +27,7 @@ EncodedBlock EncodePage(PageEncoder<T>& encoder, std::span<const T> values) {
   return block;
 }
 
-// Reads from where the decoder stands, in steps of up to `step`.
+// Reads from the decoder's position to the end, in steps of at most `step`.
 template <typename T>
 absl::StatusOr<std::vector<T>> ReadRest(BlockDecoder<T>& decoder, size_t step,
                                         std::list<std::string>* texts = nullptr) {
@@ -53,7 +53,7 @@ class Delta : public testing::Test {};
 using Integers = testing::Types<int32_t, int64_t>;
 TYPED_TEST_SUITE(Delta, Integers);
 
-// Deltas of each width, where the least one is negative, zero or positive.
+// Deltas of each width; the smallest delta is negative, zero or positive.
 TYPED_TEST(Delta, EveryWidthRoundTripsInEveryShape) {
   using T = TypeParam;
   using U = std::make_unsigned_t<T>;
@@ -81,7 +81,7 @@ TYPED_TEST(Delta, EveryWidthRoundTripsInEveryShape) {
   }
 }
 
-// The kernels of each processor that this one can play.
+// Runs the kernels of each target that this processor supports.
 TYPED_TEST(Delta, EveryTargetDecodesAlike) {
   using T = TypeParam;
   std::mt19937_64 random(2);
@@ -144,7 +144,7 @@ TYPED_TEST(Delta, SeeksFromPlacesAndWithoutThem) {
   }
 }
 
-// A block of 2^30 equal deltas takes a handful of bytes, and no memory for its values.
+// A block of 2^30 equal deltas takes a few bytes, and no memory for its values.
 TEST(DeltaBinaryPacked, YieldsAsAskedFor) {
   ByteWriter page;
   for (const uint64_t field : {1ull << 30, 1ull, 1ull << 30, 0ull, 2ull, 0ull}) page.PutVint(field);
@@ -180,7 +180,7 @@ TEST(DeltaBinaryPacked, ReadsTheSeedsBlocksOf8WhereAllowed) {
   }
 }
 
-// Blocks of 128 values, 4 miniblocks, one value: which is not there, or has no end, or is too
+// Blocks of 128 values, 4 miniblocks, one value. That value is missing, has no end, or is too
 // large.
 TYPED_TEST(Delta, RefusesAHeaderWithoutAFirstValue) {
   for (const size_t more : {0, 1, 5, 11}) {
@@ -203,7 +203,7 @@ TEST(DeltaLength, MakesTheSeedsExample) {
   EXPECT_EQ(block.bytes.view(), expected + "HelloWorldFoobarABCDEF");
 }
 
-// A page of `count` values opens, and reading it fails with `message`.
+// EXPECTs that a page of `count` values opens, and that reading it fails with `message`.
 void ExpectReadFails(BlockDecoder<std::string_view>& decoder, const ByteWriter& page,
                      uint32_t count, const std::string& message) {
   BlockView view(page.span());
@@ -215,7 +215,7 @@ void ExpectReadFails(BlockDecoder<std::string_view>& decoder, const ByteWriter& 
   EXPECT_THAT(std::string(status.message()), HasSubstr(message));
 }
 
-// Lengths and data far into a page are told by their values' numbers.
+// Errors about lengths and data far inside a page name the value's number.
 TEST(DeltaLength, NamesTheValueThatIsWrong) {
   const std::pair<int32_t, std::string> examples[] = {
       {-3, "value 1777 has length -3"},
@@ -244,8 +244,8 @@ TEST(DeltaByteArray, NamesTheValueThatSharesTooMuch) {
   ExpectReadFails(*decoder, bytes, 2000, "value 1777 shares 5 bytes");
 }
 
-// Vectors in other shapes of blocks than the registry's encoder makes, and blocks that only the
-// lenient reader takes.
+// Vectors with shapes of blocks that the registry's encoder does not write, and blocks that only
+// the lenient reader accepts.
 template <typename T>
 void CheckShape(const GoldenVector& vector) {
   const auto column = GoldenValues<T>(vector);
@@ -277,14 +277,14 @@ TEST(DeltaBinaryPacked, MakesTheGoldenBytesInAnyShape) {
   EXPECT_GE(checked, 50);
 }
 
-// Columns of byte arrays that their encodings find hard.
+// Columns of byte arrays that are difficult for these encodings.
 std::vector<std::string> Texts(int kind, size_t size) {
   std::mt19937_64 random(static_cast<uint64_t>(kind));
   std::vector<std::string> texts;
   for (size_t i = 0; i < size; ++i) {
     const std::string number = std::to_string(1'000'000 + i * 7);
     switch (kind) {
-      case 0:  // sorted, as URLs are
+      case 0:  // sorted, like URLs
         texts.push_back("https://example.com/" + number.substr(0, 4) + "/" + number);
         break;
       case 1:
@@ -293,7 +293,7 @@ std::vector<std::string> Texts(int kind, size_t size) {
       case 2:  // prefixes too long for the skip table
         texts.push_back(std::string(3000, 'p') + number);
         break;
-      case 3:  // one value larger than a Read yields, and again
+      case 3:  // some values are larger than the data that a Read returns
         texts.push_back(i % 900 == 3 ? std::string(1'200'000, 'l') : number);
         break;
       default:
@@ -352,9 +352,9 @@ TEST(DeltaBytes, SeekFromPlacesAndWithoutThem) {
   }
 }
 
-// A few bytes that stand for 2^32 values. Seeks that took a time for each would not end.
+// A few bytes that hold 2^32 values. A seek that takes time for each value would not end.
 struct Bomb {
-  // Deltas that are all `step`, in blocks as large as they may be.
+  // All deltas equal `step`; blocks have the largest size.
   static void PutSteps(uint32_t count, int64_t first, int64_t step, ByteWriter& out) {
     const uint32_t block_size = (1u << 31) - 128;
     for (const uint64_t field : {uint64_t{block_size}, uint64_t{1}, uint64_t{count}})
@@ -383,7 +383,7 @@ TYPED_TEST(Delta, SeeksPastValuesThatTakeNoBytes) {
     ASSERT_TRUE(decoder->SeekTo(position).ok());
     T value;
     ASSERT_EQ(decoder->Read({&value, 1}).value(), 1u);
-    EXPECT_EQ(value, static_cast<T>(int64_t{position} * 3 - 7));  // wraps around
+    EXPECT_EQ(value, static_cast<T>(int64_t{position} * 3 - 7));  // the arithmetic wraps around
     if (sizeof(T) == 8) {
       const auto found = decoder->SeekToKey(value);
       ASSERT_TRUE(found.ok());
@@ -406,7 +406,7 @@ TEST(DeltaBytes, SeekPastValuesThatTakeNoBytes) {
       ASSERT_EQ(codecs[i].decoder->position(), UINT32_MAX);
     }
   }
-  // A run of one length is held against the data that are there.
+  // A run of equal lengths is compared with the size of the data.
   ByteWriter page;
   Bomb::PutSteps(UINT32_MAX, 5, 0, page);
   page.PutZeros(5 * 3000);
@@ -422,12 +422,12 @@ TEST(DeltaBytes, SeekPastValuesThatTakeNoBytes) {
   EXPECT_EQ(value, std::string(5, '\0'));
 }
 
-// One long value and many that share nearly all of it.
+// One long value, and many values that share nearly all of it.
 TEST(DeltaBytes, SeekWithoutRebuildingWhatTheyPass) {
   const std::string text(size_t{1} << 20, 'x');
   std::vector<std::string> ends(300);
   std::vector<std::string_view> values(8192, text);
-  for (size_t i = 0; i < ends.size(); ++i)  // ever longer ones too
+  for (size_t i = 0; i < ends.size(); ++i)  // also values that grow longer and longer
     values[values.size() - 300 + i] = ends[i] = text + std::string(i * 1000, 'y');
   EncodedBlock block =
       EncodePage<std::string_view>(*DeltaByteArrayCodec::MakePageEncoder(), values);
@@ -445,7 +445,7 @@ TEST(DeltaBytes, SeekWithoutRebuildingWhatTheyPass) {
   }
 }
 
-// 60 KB that stand for 120 MB: a Read yields about a MiB of them.
+// 60 KB that hold values of 120 MB: each Read returns values of about one MiB.
 TEST(DeltaBytes, BoundsWhatAReadYields) {
   const std::string text(60'000, 'B');
   const std::vector<std::string_view> values(2000, text);
@@ -460,10 +460,10 @@ TEST(DeltaBytes, BoundsWhatAReadYields) {
     ASSERT_LE(n, 18u);
     for (size_t i = 0; i < n; ++i) ASSERT_EQ(out[i], text);
   }
-  EXPECT_LE(block.skip_table.size(), 200u);  // long prefixes only where the page is large too
+  EXPECT_LE(block.skip_table.size(), 200u);  // long prefixes only if the page is large, too
 }
 
-// Three of 3 bytes and one of 4, read as if all had 3.
+// Three values of 3 bytes and one of 4, read with a type length of 3.
 TEST(DeltaBytes, AnotherLengthIsNamed) {
   const std::vector<std::string_view> values = {"one", "two", "six", "four"};
   const EncodedBlock block =
@@ -475,7 +475,7 @@ TEST(DeltaBytes, AnotherLengthIsNamed) {
   EXPECT_EQ(all.status().message(), "value 3 has 4 bytes, not 3");
 }
 
-// What skip tables say that the page does not.
+// Skip tables that contradict the page.
 TEST(DeltaBytes, RefuseWrongSkipTables) {
   const auto texts = Texts(0, 3000);
   const std::vector<std::string_view> values(texts.begin(), texts.end());
@@ -487,7 +487,7 @@ TEST(DeltaBytes, RefuseWrongSkipTables) {
     view.skip_table = std::span<const uint8_t>(table).first(10);
     EXPECT_EQ(codec.decoder->Open(view).code(), absl::StatusCode::kDataLoss);
     view.skip_table = table;
-    table[0] ^= 1;  // where the data or the suffixes begin
+    table[0] ^= 1;  // the offset of the data or of the suffixes
     absl::Status status = codec.decoder->Open(view);
     std::list<std::string> read;
     if (status.ok()) status = ReadRest<std::string_view>(*codec.decoder, 100, &read).status();
@@ -495,7 +495,7 @@ TEST(DeltaBytes, RefuseWrongSkipTables) {
   }
 }
 
-// The place's number, counted from 0.
+// The error has the place's number, counted from 0.
 TEST(DeltaBytes, WrongPlacesAreNamed) {
   const auto texts = Texts(0, 3000);
   const std::vector<std::string_view> values(texts.begin(), texts.end());

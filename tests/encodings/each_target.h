@@ -1,4 +1,4 @@
-// Tests with each instruction set that this machine has.
+// Runs tests with each instruction set of this machine.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 namespace cfile::encodings {
 
-// Calls check() once with each instruction set, which must be more than one.
+// Calls check() once with each instruction set. EXPECTs that there is more than one.
 template <typename Check>
 void WithEachTarget(Check check) {
   const auto targets = hwy::SupportedAndGeneratedTargets();

@@ -46,7 +46,7 @@ TEST(FrameOfReference, DamageIsNamed) {
   EXPECT_THAT(error({0, 1, 5, 0, 0, 0x40, 1, 0, 0, 0}), HasSubstr("ends within its 1 values"));
   EXPECT_THAT(error({0, 1, 5, 0, 0, 0, 1, 0, 0, 0, 0}),
               HasSubstr("1 bytes behind the 1 values, at byte 10"));
-  // 5 + (2^32 - 1).
+  // The sum 5 + (2^32 - 1) overflows.
   EXPECT_THAT(error({0, 1, 5, 0, 0, 0xc0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0}),
               HasSubstr("make no 32-bit value"));
 }

@@ -1,4 +1,4 @@
-// Vectors of pages: NAME.json beside NAME.bin (tests/golden/parquet/INDEX.md says what they hold).
+// Golden pages: NAME.bin with NAME.json beside it (tests/golden/parquet/INDEX.md describes them).
 #pragma once
 
 #include <bit>
@@ -21,13 +21,13 @@ struct GoldenVector {
   std::string name;
   nlohmann::json json;
   std::vector<uint8_t> bytes;
-  std::vector<uint8_t> dictionary;  // page
+  std::vector<uint8_t> dictionary;  // the dictionary page
 
   std::string Text(const char* key) const {
     const auto at = json.find(key);
     return at != json.end() && at->is_string() ? at->get<std::string>() : "";
   }
-  // 0 if there is none.
+  // 0 if the key is missing.
   uint32_t Number(const char* key) const {
     const auto at = json.find(key);
     return at != json.end() && at->is_number() ? at->get<uint32_t>() : 0;
@@ -43,7 +43,8 @@ inline std::vector<uint8_t> BytesOfFile(const std::filesystem::path& path) {
   return {text.begin(), text.end()};
 }
 
-// Those in `folder` and below it, by name; and those of the folders in CFILE_GOLDEN_DIRS.
+// The vectors in `folder`, in its subfolders and in the folders of CFILE_GOLDEN_DIRS, sorted by
+// name.
 inline std::vector<GoldenVector> GoldenVectors(const std::string& folder) {
   std::vector<std::filesystem::path> paths;
   const auto walk = [&](const std::string& from) {
@@ -109,8 +110,8 @@ P GoldenValue(const nlohmann::json& value, std::list<std::string>& texts) {
 
 }  // namespace internal
 
-// The values that the vector says it holds. P: bool, int32_t, int64_t, uint32_t, float, double,
-// Int96 or std::string_view.
+// The values that the description of the vector lists. P: bool, int32_t, int64_t, uint32_t, float,
+// double, Int96 or std::string_view.
 template <typename P>
 Column<P> GoldenValues(const GoldenVector& vector) {
   std::vector<std::pair<P, size_t>> runs;

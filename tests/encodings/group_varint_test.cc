@@ -16,7 +16,7 @@ using Bytes = std::vector<uint8_t>;
 
 Bytes BytesOf(const ByteWriter& out) { return {out.span().begin(), out.span().end()}; }
 
-// Values of all byte lengths.
+// Random values of all byte lengths.
 template <typename T>
 std::vector<T> RandomValues(size_t count, uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -25,7 +25,7 @@ std::vector<T> RandomValues(size_t count, uint64_t seed) {
   return values;
 }
 
-// The two forms behind one face.
+// The 32-bit and the 64-bit form with the same interface.
 struct Form32 {
   using T = uint32_t;
   static constexpr size_t kValues = kGroupVarint32Values;
@@ -46,7 +46,7 @@ struct Form64 {
 };
 
 TEST(GroupVarintTest, TheDocumentsGroup) {
-  // 0b00101101: lengths 1, 3, 4, 2; 11 bytes in all.
+  // 0b00101101: lengths 1, 3, 4, 2; 11 bytes in total.
   ByteWriter out;
   PutGroupVarint32(std::vector<uint32_t>{0xff, 0x030201, 0x07060504, 0x0908}, out);
   EXPECT_EQ(BytesOf(out), (Bytes{0b00101101, 0xff, 1, 2, 3, 4, 5, 6, 7, 8, 9}));

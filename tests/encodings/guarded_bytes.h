@@ -1,4 +1,5 @@
-// Memory that ends where none is: a read or write beyond it ends the test, with no sanitizer too.
+// Memory followed by an unmapped page: a read or write past the end ends the test, also without a
+// sanitizer.
 #pragma once
 
 #include <sys/mman.h>
@@ -30,8 +31,9 @@ class GuardedBytes {
   GuardedBytes(const GuardedBytes&) = delete;
   GuardedBytes& operator=(const GuardedBytes&) = delete;
 
-  // The last `count` values of the memory, until the next call. A sanitizer sees more in memory of
-  // exactly that size: accesses before it, too.
+  // Returns the last `count` values of the memory; valid until the next call. Under a sanitizer,
+  // the values have a heap block of their exact size, so that accesses before them are detected,
+  // too.
   template <typename T>
   std::span<T> Last(size_t count) {
     Require(count <= capacity_ / sizeof(T));
@@ -42,7 +44,7 @@ class GuardedBytes {
     return {reinterpret_cast<T*>(begin_ + capacity_) - count, count};
   }
 
-  // The same bytes there.
+  // Copies `bytes` to the end of the memory.
   std::span<const uint8_t> Copy(std::span<const uint8_t> bytes) {
     const auto copy = Last<uint8_t>(bytes.size());
     std::copy(bytes.begin(), bytes.end(), copy.begin());

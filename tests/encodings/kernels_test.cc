@@ -1,5 +1,5 @@
-// Kernels change how fast an encoding is, and nothing else: the same bytes and values on every
-// processor, and wherever in memory the values lie.
+// Kernels only change the speed of an encoding. Bytes and values are the same on every processor,
+// and wherever the values lie in memory.
 #include <gtest/gtest.h>
 
 #include "blocks.h"
@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryTarget, testing::ValuesIn(AllPairs()), P
 
 TEST_P(EveryTarget, EncodesAndDecodesAlike) {
   const Pair pair = GetParam();
-  // Asked for before any of them is chosen, which changes the answer.
+  // Asks for the targets before one of them is selected, because a selection changes the answer.
   const std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
   VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {
     const uint32_t length = pair.type == PhysicalType::kFixedBytes ? 12 : 0;
@@ -74,7 +74,7 @@ TEST(UnpackIndexes, AsPackedOnEveryTarget) {
         for (uint32_t& value : values) value = static_cast<uint32_t>(random() & LowBits(width));
         ByteWriter packed;
         PackBits(std::span<const uint32_t>(values), width, packed);
-        // Of exactly its size, so that AddressSanitizer sees what is read beyond it.
+        // A buffer of its exact size, so that AddressSanitizer detects reads past its end.
         const std::vector<uint8_t> bytes(packed.span().begin(), packed.span().end());
         const size_t first = round % 2 == 0 ? random() % values.size() : 0;
         const size_t count = std::min<size_t>(1024, values.size() - first);
@@ -91,8 +91,8 @@ TEST(UnpackIndexes, AsPackedOnEveryTarget) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
-// Values back to back are copied and compared together with their neighbours; scattered ones, each
-// in memory of exactly its size, are not.
+// An encoder may copy and compare adjacent values together with their neighbours. It must not do so
+// with scattered values, each in a buffer of its exact size.
 TEST(ByteArrays, EncodeAlikeWhereverTheyLie) {
   const auto encoders = [] {
     std::vector<std::unique_ptr<PageEncoder<std::string_view>>> made;

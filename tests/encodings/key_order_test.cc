@@ -1,4 +1,4 @@
-// The order of floating-point keys, which is not that of <.
+// The order of floating-point keys, which differs from <.
 #include "encodings/key_order.h"
 
 #include <gtest/gtest.h>

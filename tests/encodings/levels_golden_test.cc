@@ -1,4 +1,4 @@
-// Repetition and definition levels of nested columns as parquet-java and Arrow C++ wrote them.
+// Repetition and definition levels of nested columns, as parquet-java and Arrow C++ wrote them.
 #include <gmock/gmock.h>
 
 #include "encodings/levels.h"
@@ -7,7 +7,7 @@
 namespace cfile::encodings {
 namespace {
 
-// `levels`, and what the vector says of them.
+// Compares `levels` with the bytes in the vector's description.
 void CheckEncoded(const std::vector<uint32_t>& levels, uint32_t maximum,
                   const nlohmann::json& encoded) {
   const auto bytes_of = [&](const char* key) {

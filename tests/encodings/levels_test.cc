@@ -10,7 +10,7 @@
 namespace cfile::encodings {
 namespace {
 
-// In memory of exactly its size, so that AddressSanitizer sees what is read beyond it.
+// A buffer of the exact size, so that AddressSanitizer detects reads past its end.
 std::vector<uint8_t> Exactly(const ByteWriter& bytes) {
   return {bytes.span().begin(), bytes.span().end()};
 }
@@ -52,7 +52,7 @@ TYPED_TEST(Levels, ReadBackInEveryWidthAndForm) {
       expect_read(ReadHybrid(Exactly(hybrid), width, out));
       PutIndexes(in, width, indexes);
       expect_read(ReadIndexes(Exactly(indexes), out));
-      // Of these a page has two, and the values follow.
+      // A page has two of these streams; the values follow them.
       for (const bool has_length : {true, false}) {
         ByteWriter page;
         for (int i = 0; i < 2; ++i)

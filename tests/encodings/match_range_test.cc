@@ -1,4 +1,4 @@
-// MatchRange against the plain loop, on every instruction set of this machine.
+// Compares MatchRange with a plain loop, on every instruction set of this machine.
 #include "encodings/match_range.h"
 
 #include <gtest/gtest.h>

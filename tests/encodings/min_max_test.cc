@@ -1,4 +1,4 @@
-// FindMinMax against the plain loop, on every instruction set of this machine.
+// Compares FindMinMax with a plain loop, on every instruction set of this machine.
 #include "encodings/min_max.h"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST(MinMaxOfBytes, AsThePlainLoop) {
       }
     }
   }
-  // All strings of a few bytes, in random order, behind beginnings of all lengths.
+  // Random strings of a few bytes, after common prefixes of all lengths.
   std::mt19937_64 random(6);
   for (int round = 0; round < 20000; ++round) {
     std::vector<std::string> texts;

@@ -54,7 +54,8 @@ size_t PlainBytes(const std::vector<std::vector<P>>& blocks, uint32_t type_lengt
   return bytes;
 }
 
-// Reads all blocks back, whole and by seeks, and checks that the dictionary paid.
+// Reads all blocks back, from the start and after seeks. EXPECTs that the dictionary does not make
+// the file larger than PLAIN.
 template <typename P>
 void ExpectReadsBack(const File<P>& file, const std::vector<std::vector<P>>& blocks,
                      PhysicalType type, uint32_t type_length = 0) {
@@ -136,7 +137,7 @@ TEST(ParquetDictionary, FallsBackPerBlockWhenTheLimitIsReached) {
   const auto file = Write(blocks, {.max_dictionary_bytes = 250 * sizeof(int64_t)});
   ASSERT_TRUE(file.has_dictionary);
   for (size_t b = 0; b < blocks.size(); ++b) {
-    // Two blocks fit; the last needs nothing new.
+    // The dictionary has room for two blocks; the last block needs no new values.
     EXPECT_EQ(file.blocks[b].encoding,
               b < 2 || b == 6 ? Encoding::kAuto : Encoding::kParquetDeltaBinaryPacked);
   }
@@ -192,7 +193,7 @@ TEST(ParquetDictionary, ABlockWithoutCodesTakesTheSmallerEncoding) {
   check(strings, PhysicalType::kFixedBytes, 7, Encoding::kParquetPlain);
 }
 
-// Any mix of blocks: see ExpectReadsBack.
+// Any mix of blocks; ExpectReadsBack compares the sizes.
 TEST(ParquetDictionary, NeverCostsMoreThanPlain) {
   std::mt19937_64 random(9);
   for (int round = 0; round < 200; ++round) {
@@ -238,7 +239,7 @@ TEST(ParquetDictionary, FloatsAreToldApartByTheirBits) {
   ExpectReadsBack(file, blocks, PhysicalType::kDouble);
 }
 
-// Widths 0 to 32, runs of both kinds.
+// Widths 0 to 32, with runs of both kinds.
 void CheckAllWidths() {
   const uint8_t page[] = {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0};
   const auto dictionary = ReadParquetDictionaryPage(PhysicalType::kInt32, 0, 3, page).value();
@@ -340,7 +341,8 @@ TEST(ParquetDictionary, PagesForAParquetFile) {
   }
 }
 
-// At its limit of values the dictionary takes no more: pages that need more have none of its codes.
+// A dictionary with the largest number of values takes no more. Pages that would need more values
+// do not use the dictionary.
 TEST(ParquetDictionary, LimitsOfValues) {
   const auto make = [](size_t limit) {
     return parquet::MakeEncoder<int64_t>(Encoding::kParquetDictionary, 0, size_t{1} << 20, limit)

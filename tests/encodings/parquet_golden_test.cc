@@ -1,6 +1,6 @@
-// Pages that Apache Arrow and parquet-java wrote, and malformed ones: decoded through parquet.h
-// (values) or levels.h (levels and indexes) to the same bits, and where the encoding leaves no
-// choice encoded to the same bytes. CFILE_GOLDEN_DIRS adds folders.
+// Pages that Apache Arrow and parquet-java wrote, and malformed pages. parquet.h (values) and
+// levels.h (levels and indexes) must decode them to the same bits. If the encoding allows only one
+// form, they must encode to the same bytes. CFILE_GOLDEN_DIRS adds folders.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -34,7 +34,7 @@ struct Tally {
   int encoded = 0;
 };
 
-// What decoding is to give: values, an error, or either.
+// The expected result of decoding: values, an error, or either.
 enum class Expect { kValues, kError, kEither };
 
 Expect ExpectOf(const GoldenVector& vector) {
@@ -53,7 +53,7 @@ struct Decoded {
   std::list<std::string> texts;
 };
 
-// Reads from where the decoder stands. No memory for values that do not come.
+// Reads from the decoder's position on. Takes memory only for values that are read.
 template <typename P>
 Decoded<P> ReadRest(BlockDecoder<P>& decoder) {
   Decoded<P> decoded;
@@ -79,7 +79,7 @@ Decoded<P> ReadRest(BlockDecoder<P>& decoder) {
   return decoded;
 }
 
-// Checks what a reader gave against what the vector says.
+// Compares the result of a reader with the vector's description.
 template <typename P>
 void Judge(const GoldenVector& vector, const absl::Status& status, std::span<const P> values,
            Tally& tally) {
@@ -95,11 +95,11 @@ void Judge(const GoldenVector& vector, const absl::Status& status, std::span<con
   ASSERT_EQ(values.size(), vector.count());
   if (vector.json.value("values_undefined", false)) return;
   const auto expected = GoldenValues<P>(vector);
-  ASSERT_LE(expected.size, values.size());  // some give only the first values
+  ASSERT_LE(expected.size, values.size());  // some descriptions list only the first values
   EXPECT_TRUE(SameValues(values.first(expected.size), std::span<const P>(expected.span())));
 }
 
-// Whether an encoder has no choice but these bytes.
+// True if these bytes are the only possible encoding.
 bool IsOnlyForm(const GoldenVector& vector) {
   const std::string encoding = vector.Text("encoding");
   return vector.json.value("byte_exact", false) && encoding != "RLE" &&
@@ -109,7 +109,7 @@ bool IsOnlyForm(const GoldenVector& vector) {
 template <typename P>
 constexpr bool kHasDeltas = std::is_same_v<P, int32_t> || std::is_same_v<P, int64_t>;
 
-// Pages that only the seeds' documents allow, in the mode for them.
+// Reads pages that only some format documents allow, with the lenient reader.
 template <typename P>
 void CheckLenient(const GoldenVector& vector) {
   if constexpr (kHasDeltas<P>) {
@@ -157,7 +157,7 @@ void CheckValues(const GoldenVector& vector, Tally& tally) {
   if (!IsOnlyForm(vector)) return;
   EncodedBlock block;
   if (encoding == Encoding::kParquetDeltaBinaryPacked) {
-    if constexpr (kHasDeltas<P>) {  // in blocks of any shape
+    if constexpr (kHasDeltas<P>) {  // in blocks of the vector's shape
       DeltaBlockShape shape;
       shape.block_size = vector.Number("block_size");
       shape.miniblocks = vector.Number("miniblocks");

@@ -1,4 +1,4 @@
-// What parquet.h says of its functions, beyond the golden pages.
+// The properties that parquet.h documents, beyond the golden pages.
 #include "encodings/parquet.h"
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ TEST(Parquet, RefusesValuesThatAreTooManyForAPage) {
       if constexpr (kIsBytes<T>) {
         const std::string_view all(zeros.As<char>().data(), zeros.As<char>().size());
         if (length == 0) {
-          refuses(std::vector<T>{all});  // its length, cut to 32 bits, is short
+          refuses(std::vector<T>{all});  // its length, truncated to 32 bits, is small
           refuses(std::vector<T>(4, all.substr(0, all.size() / 8)));
         }
         text = "xyz";
@@ -72,7 +72,7 @@ TEST(Parquet, RefusesValuesThatAreTooManyForAPage) {
         refuses(zeros.As<T>());
         std::fill_n(few.get(), 100, T(1));
       }
-      // Nothing is left of them.
+      // The refused values leave no trace in the encoder.
       const auto page = parquet::EncodePage<T>(*encoder, std::span<const T>(few.get(), 100));
       ASSERT_TRUE(page.ok()) << page.status();
       EXPECT_EQ(page->count, 100u);
@@ -195,7 +195,7 @@ TEST(Parquet, PagesThatAreTooShortAreNamed) {
             "parquet-plain: 3 values of 4 bytes take 12 bytes, found 11");
   EXPECT_EQ(opened(Encoding::kParquetByteStreamSplit),
             "parquet-byte-stream-split: 3 values of 4 bytes take 12 bytes, found 11");
-  // Lengths 2, 3 and 4; of the bytes one is missing.
+  // Lengths 2, 3 and 4; one byte of the data is missing.
   const std::string lengths("\x80\x01\x04\x03\x04\x02\0\0\0\0", 10);
   const auto decoder =
       parquet::MakeDecoder<std::string_view>(Encoding::kParquetDeltaLengthByteArray).value();

@@ -29,7 +29,7 @@ Block EncodeOne(PhysicalType type, std::span<const T> values, uint64_t first_ord
   return result;
 }
 
-// The message of the first error when all is read.
+// Reads all values; returns the first error.
 template <typename T>
 std::string Error(PhysicalType type, const Bytes& bytes, uint32_t type_length = 0) {
   auto decoder = PlainCodec::MakeDecoder<T>(type, type_length);
@@ -60,7 +60,8 @@ TEST(Plain, BytesOfBools) {
 }
 
 TEST(Plain, BytesOfBytes) {
-  // Byte 12 "ab", 14 "", 14 300 times 'x', 314 "c", 315 "dd"; the offsets begin at 317.
+  // "ab" is at byte 12, "" at 14, 300 times 'x' at 14, "c" at 314, "dd" at 315; the offsets begin
+  // at 317.
   const std::string long_value(300, 'x');
   const std::string_view values[] = {"ab", "", long_value, "c", "dd"};
   const Block block = EncodeOne<std::string_view>(PhysicalType::kBytes, values, 258);
@@ -105,7 +106,7 @@ TEST(Plain, AViewPointsIntoTheBlock) {
   EXPECT_EQ(static_cast<const void*>(out[1].data()), block.bytes.data() + 14);
 }
 
-// Kudu takes a whole batch; otherwise a block stops at its size.
+// An encoder for Kudu takes a whole batch. Otherwise a block ends at its size.
 TEST(Plain, WhereBlocksEnd) {
   const std::vector<int32_t> values(100);
   EncoderOptions options{.block_size_bytes = 107};
@@ -128,7 +129,7 @@ TEST(Plain, DamageIsNamed) {
               HasSubstr("7 bytes has no room for its header of 8"));
   EXPECT_THAT(Error<int32_t>(kInt32, {1, 0, 0, 0, 0, 0, 0, 0, 9, 9, 9}),
               HasSubstr("found 3 bytes"));
-  // 2^30 values of 4 bytes: no 32-bit product may say that none are needed.
+  // 2^30 values of 4 bytes: a 32-bit product would be 0.
   EXPECT_THAT(Error<int32_t>(kInt32, {0, 0, 0, 64, 0, 0, 0, 0}),
               HasSubstr("1073741824 values of 4 bytes"));
   EXPECT_THAT(Error<std::string_view>(kFixedBytes, {1, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c'}, 2),
@@ -159,7 +160,7 @@ TEST(Plain, DamageOfBytesIsNamed) {
               HasSubstr("value 1 begins at byte 13 and ends at 12"));
 }
 
-// A dictionary is such a block.
+// A dictionary is a PLAIN block, too.
 TEST(Plain, DictionariesOfTooManyValuesAreRefused) {
   const auto load = [](uint32_t count, size_t max_values) {
     ByteWriter block;
@@ -176,7 +177,7 @@ TEST(Plain, DictionariesOfTooManyValuesAreRefused) {
   EXPECT_EQ(above.code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(std::string(above.message()), HasSubstr("a dictionary of 2 values is above the limit "
                                                       "of 1: raise max_dictionary_values"));
-  // More than the bytes earn is damage, whatever the limit.
+  // A count above the number that the bytes can hold is damage, whatever the limit.
   for (const size_t max_values : {10, 10'000}) {
     const absl::Status damaged = load(1000, max_values);
     EXPECT_EQ(damaged.code(), absl::StatusCode::kDataLoss);
@@ -184,7 +185,7 @@ TEST(Plain, DictionariesOfTooManyValuesAreRefused) {
   }
 }
 
-// By Read, ReadPacked and SeekTo alike.
+// Read, ReadPacked and SeekTo return the same error.
 TEST(ParquetPlain, DamageOfBytesIsNamed) {
   const auto decoder =
       MakeDecoder<std::string_view>(Encoding::kParquetPlain, PhysicalType::kBytes, {}).value();

@@ -29,15 +29,15 @@ std::unique_ptr<BlockDecoder<std::string_view>> NewDecoder() {
   return PrefixCodec::MakeDecoder<std::string_view>(PhysicalType::kBytes, 0);
 }
 
-// Entries behind a header of one-byte numbers; the restart offsets and their count are in `entries`
-// too.
+// A block with a header of one-byte numbers. `entries` also holds the restart offsets and their
+// count.
 Bytes Block(uint8_t count, uint8_t restart_interval, const Bytes& entries) {
   Bytes bytes = {0x00, count, 0, restart_interval, 0};
   bytes.insert(bytes.end(), entries.begin(), entries.end());
   return bytes;
 }
 
-// All values, or the message of the first error.
+// All values up to the first error, and the message of that error.
 std::pair<Texts, std::string> ReadAll(const Bytes& bytes) {
   auto decoder = NewDecoder();
   Texts values;
@@ -80,7 +80,7 @@ TEST(Prefix, LengthsOfTwoBytes) {
   EXPECT_THAT(ReadAll(bytes).first, ElementsAre(long_value, long_value + "w"));
 }
 
-// A writer may share less than it could.
+// A writer may share a shorter prefix than possible.
 TEST(Prefix, SharedLengthsNeedNotBeTheLongest) {
   const Bytes bytes = Block(3, 16, {0, 2, 'a', 'b', 1, 1, 'b', 0, 2, 'a', 'c', 0, 0, 0, 0});
   EXPECT_THAT(ReadAll(bytes).first, ElementsAre("ab", "ab", "ac"));
@@ -91,7 +91,7 @@ TEST(Prefix, SharedLengthsNeedNotBeTheLongest) {
   EXPECT_TRUE(found.exact);
 }
 
-// Near the end of a block values are read one by one; a repeated one is not copied.
+// Values near the end of a block are read one by one. A repeated value is not copied.
 TEST(Prefix, EmptyAndRepeatedValuesAtRestarts) {
   const Texts texts = {"xx", "", "", "xx", "xx", "", "x", "x", "", "x"};
   for (const uint32_t interval : {1, 2, 3, 16}) {
@@ -142,7 +142,7 @@ TEST(Prefix, ASeekNamesTheDamageItMeets) {
               HasSubstr("value 1 at byte 8: it shares 1 bytes of 0"));
   EXPECT_THAT(error(Block(2, 1, {0, 1, 'a', 0, 0, 10, 0, 0, 0, 1, 0, 0, 0})),
               HasSubstr("value 1 at byte 10: its restart offset does not point"));
-  // Where the first value's entry lies.
+  // The offset points to the first value's entry.
   EXPECT_THAT(error(Block(2, 1, {0, 1, 'a', 0, 1, 'c', 5, 0, 0, 0, 1, 0, 0, 0})),
               HasSubstr("its restart offset does not point"));
   EXPECT_THAT(error(Block(2, 16, {0, 1, 'a', 2, 1, 'b', 0, 0, 0, 0})),
@@ -151,23 +151,24 @@ TEST(Prefix, ASeekNamesTheDamageItMeets) {
               HasSubstr("value 1 at byte 8: its lengths or its bytes go beyond"));
 }
 
-// Long enough for the fast path, which must not take such an entry for a good one.
+// The block is long enough for the fast path, which must also notice the wrong offset.
 TEST(Prefix, AWrongRestartOffsetInTheMiddleIsFound) {
   std::vector<std::string> texts;
   for (int i = 0; i < 100; ++i) texts.push_back("key-" + std::to_string(1000 + i));
   Bytes bytes = Encode({texts.begin(), texts.end()}, 4, 0);
   ASSERT_THAT(ReadAll(bytes).first, ElementsAreArray(texts));
-  // The restart of value 60 (the 15th that is stored, of 24) takes the place of the one before it.
+  // The restart offset of value 60 (the 15th of 24 stored offsets) is overwritten with the one
+  // before it.
   const size_t restart = bytes.size() - 4 - (24 - 14) * 4;
   std::copy_n(&bytes[restart - 4], 4, &bytes[restart]);
   EXPECT_THAT(ReadAll(bytes).second, HasSubstr("value 60 at byte"));
   auto decoder = NewDecoder();
   ASSERT_TRUE(decoder->Open(bytes).ok());
   std::string_view out[60];
-  EXPECT_EQ(decoder->Read(out).value(), 60u);  // what comes before is not touched by it
+  EXPECT_EQ(decoder->Read(out).value(), 60u);  // the values before it can be read
 }
 
-// Among sound entries enough for the fast path.
+// There are enough sound entries around the bad one for the fast path.
 TEST(Prefix, AnEntryThatSharesTooMuchIsFoundAmongMany) {
   const auto block = [](size_t bad, uint8_t shared, uint8_t restart_interval) {
     Bytes entries;
@@ -189,7 +190,7 @@ TEST(Prefix, AnEntryThatSharesTooMuchIsFoundAmongMany) {
               HasSubstr("value 20 at byte 105: it shares 1 bytes of 0"));
 }
 
-// Entries of a few bytes stand for 50,000 each.
+// Entries of a few bytes for values of 50,000 bytes each.
 Bytes BlockOfLongValues(size_t count, const std::string& text, std::string_view last_bytes) {
   ByteWriter writer;
   for (const size_t byte : {size_t{0}, count, size_t{0}, size_t{255}, size_t{0}}) {
@@ -223,7 +224,7 @@ TEST(Prefix, ASmallBlockOfManyLongValuesIsReadInParts) {
   }
   EXPECT_EQ(read, kCount);
   EXPECT_LE(most * text.size(), size_t{2} << 20);
-  decoder = NewDecoder();  // whose memory has not grown yet
+  decoder = NewDecoder();  // a new decoder, whose memory has not grown
   ASSERT_TRUE(decoder->Open(bytes).ok());
   ASSERT_TRUE(decoder->SeekTo(kCount - 1).ok());
   EXPECT_EQ(decoder->Read(out).value(), 1u);
@@ -242,7 +243,7 @@ TEST(Prefix, ALongValueRepeatedIsNotCopied) {
   EXPECT_EQ(out[kCount - 1].data(), out[0].data());
 }
 
-// Keys of every length around those of the vectors, in turns.
+// Keys of every length around the widths of vector registers, mixed.
 TEST(Prefix, KeysAroundTheWidthsOfVectors) {
   for (const size_t longest : {15, 16, 17, 31, 32, 33, 63, 64, 65, 130}) {
     std::vector<std::string> texts;

@@ -1,6 +1,6 @@
-// What a decoder makes of bytes that no encoder wrote: an error or some values, never more than
-// count(), never a read behind the block's end (nor, under AddressSanitizer, before its begin),
-// never a crash or a hang.
+// Decoders read bytes that no encoder wrote. They must return an error or some values, at most
+// count() values, must not read past the block's end (nor, under AddressSanitizer, before its
+// begin), and must not crash or hang.
 #include <limits>
 #include <string>
 #include <vector>
@@ -39,7 +39,7 @@ void ExpectDamage(const absl::Status& status) {
   EXPECT_GE(status.message().size(), 10u) << status;
 }
 
-// So that all bytes of the values are read.
+// Reads all bytes of the values.
 template <typename T>
 size_t Touch(std::span<const T> values) {
   size_t sum = 0;
@@ -53,7 +53,7 @@ size_t Touch(std::span<const T> values) {
   return sum;
 }
 
-// Reads on from position(), at most `batches` times.
+// Reads from position() on, at most `batches` times.
 template <typename T>
 void ReadSome(BlockDecoder<T>& decoder, int batches, std::span<T> out, volatile size_t& sink) {
   for (; batches > 0; --batches) {
@@ -77,7 +77,7 @@ void ReadSome(BlockDecoder<T>& decoder, int batches, std::span<T> out, volatile 
   }
 }
 
-// The same, packed.
+// Like ReadSome, with ReadPacked.
 template <typename T>
 void PackSome(BlockDecoder<T>& decoder, int batches, size_t max, volatile size_t& sink) {
   if constexpr (kIsBytes<T>) {
@@ -100,7 +100,8 @@ void PackSome(BlockDecoder<T>& decoder, int batches, size_t max, volatile size_t
   }
 }
 
-// Opens the decoder on the block and uses it in all ways. `seek_index`: of a sound block.
+// Opens the decoder on the block and calls all its functions. `seek_index` comes from a sound
+// block.
 template <typename T>
 void Exercise(BlockDecoder<T>& decoder, const Block& block, const SeekIndex* seek_index,
               std::span<const T> keys, std::mt19937_64& random) {
@@ -152,7 +153,8 @@ void Exercise(BlockDecoder<T>& decoder, const Block& block, const SeekIndex* see
   if (seek_index == nullptr) decoder.BuildSeekIndex();
 }
 
-// Calls change(block, exercise) for the blocks; `exercise` tries the block as it is then.
+// Calls change(block, exercise) for each block. exercise(block) uses a decoder on the block after a
+// change.
 template <typename T, typename Change>
 void ForBlocks(const Pair& pair, uint32_t type_length, const std::vector<Block>& blocks,
                Change change) {
@@ -169,7 +171,7 @@ void ForBlocks(const Pair& pair, uint32_t type_length, const std::vector<Block>&
       return !testing::Test::HasFatalFailure();
     });
     if (testing::Test::HasFatalFailure()) return;
-    ASSERT_TRUE(decoder.Open(block.view()).ok());  // it is still good for a sound block
+    ASSERT_TRUE(decoder.Open(block.view()).ok());  // the decoder must still work on a sound block
     auto out = std::make_unique<T[]>(block.count);
     size_t done = 0;
     while (done < block.count) {
@@ -180,7 +182,7 @@ void ForBlocks(const Pair& pair, uint32_t type_length, const std::vector<Block>&
   }
 }
 
-// What a block of a file is made of: its bytes, and those of its skip table.
+// The parts of a block in a file: its bytes, and those of its skip table.
 constexpr std::vector<uint8_t> Block::*kParts[] = {&Block::bytes, &Block::skip_table};
 
 TEST_P(EveryDecoder, SurvivesEveryTruncation) {
@@ -230,8 +232,8 @@ TEST_P(EveryDecoder, SurvivesEveryFlippedBit) {
   });
 }
 
-// A page does not say how many values it holds: what does may be wrong, and so may the number of
-// its first value be.
+// A page does not say how many values it holds. The number that the reader takes from elsewhere may
+// be wrong, and so may the first ordinal.
 TEST_P(EveryDecoder, SurvivesOtherCounts) {
   VisitPhysicalType(GetParam().type, [&]<typename T>(std::type_identity<T>) {
     for (const size_t size : {0, 1, 40, 3000}) {
@@ -250,7 +252,7 @@ TEST_P(EveryDecoder, SurvivesOtherCounts) {
   });
 }
 
-// Beyond the first few hundred bytes too, where the fast paths are.
+// Also damages bytes after the first few hundred, where the fast paths read.
 TEST_P(EveryDecoder, SurvivesRandomDamage) {
   VisitPhysicalType(GetParam().type, [&]<typename T>(std::type_identity<T>) {
     std::mt19937_64 random(8);
@@ -276,7 +278,7 @@ TEST_P(EveryDecoder, SurvivesBytesOfNoBlock) {
       for (int round = 0; round < 2000; ++round) {
         block.count = static_cast<uint32_t>(random() % 200);
         for (const auto part : kParts) {
-          // Small numbers make headers that are believed more often.
+          // With small numbers, headers are accepted more often.
           (block.*part) = std::vector<uint8_t>(random() % 100);
           for (uint8_t& byte : block.*part)
             byte = static_cast<uint8_t>(random() % (random() % 2 == 0 ? 3 : 256));
@@ -287,7 +289,7 @@ TEST_P(EveryDecoder, SurvivesBytesOfNoBlock) {
   });
 }
 
-// Reads a block with what LoadDictionary makes of other bytes than the encoder's.
+// Reads a block with a dictionary that LoadDictionary made of damaged bytes.
 TEST_P(EveryDecoder, SurvivesOtherDictionaries) {
   const Pair pair = GetParam();
   if (!pair.row().has_dictionary) return;
@@ -321,8 +323,8 @@ TEST_P(EveryDecoder, SurvivesOtherDictionaries) {
   });
 }
 
-// Uses the decoder in all ways, through errors. What it reads are the block's values, whose front
-// is `values`.
+// Calls all functions of the decoder and continues after errors. `values` are the first values of
+// the block. EXPECTs that all values that are read equal them.
 template <typename T>
 void ExpectNoOtherValues(BlockDecoder<T>& decoder, std::span<const T> values,
                          std::mt19937_64& random) {
@@ -374,7 +376,7 @@ TEST_P(EveryDecoder, GivesNoOtherValuesAfterAnError) {
             block.count += static_cast<uint32_t>(1 + random() % 2000);
           } else if (round % 10 == 1 && block.dictionary != nullptr) {
             if (few[0].dictionary == nullptr) continue;
-            block.dictionary = few[0].dictionary;  // the front of what it was
+            block.dictionary = few[0].dictionary;  // the same values, but fewer
           } else {
             const size_t some = round % 2 == 0 ? block.bytes.size() : 50;
             block.bytes.resize(block.bytes.size() -
@@ -398,8 +400,8 @@ TEST_P(EveryDecoder, GivesNoOtherValuesAfterAnError) {
   });
 }
 
-// Parquet's pages store int8 to uint16 as INT32: a value that does not fit the type is damage, in
-// every encoding, and the error says which value it is.
+// Parquet's pages store int8 to uint16 as INT32. A value outside the type's range is damage in
+// every encoding, and the error has the value's number.
 TEST(NarrowTypes, ValuesOutsideTheRangeAreDamage) {
   const auto check = [&]<typename T>(std::type_identity<T>, PhysicalType type, Encoding encoding,
                                      int32_t outside) {
@@ -415,10 +417,10 @@ TEST(NarrowTypes, ValuesOutsideTheRangeAreDamage) {
     if (blocks[0].dictionary_bytes != nullptr) {
       const auto dictionary = LoadDictionary(encoding, type, 0, *blocks[0].dictionary_bytes);
       ASSERT_EQ(dictionary.status().code(), absl::StatusCode::kDataLoss);
-      // The value's place in the dictionary.
+      // The error has the value's position in the dictionary.
       EXPECT_THAT(std::string(dictionary.status().message()),
                   testing::HasSubstr(StrCat(" is ", outside, ", outside the type's range ")));
-      // A dictionary that was loaded for another type does not get around the check.
+      // A dictionary that was loaded for another type does not prevent the check.
       options.dictionary = blocks[0].dictionary;
     }
     const auto decoder = MakeDecoder<T>(blocks[0].encoding, type, options).value();
@@ -442,7 +444,7 @@ TEST(NarrowTypes, ValuesOutsideTheRangeAreDamage) {
     }
     const uint32_t positions[] = {kBad};
     EXPECT_EQ(decoder->Gather(positions, std::span(out).first(1)), absl::DataLossError(expected));
-    // What comes after it can still be read.
+    // The values after it can still be read.
     ASSERT_TRUE(decoder->SeekTo(kBad + 1).ok());
     ASSERT_TRUE(decoder->Read(std::span(out).first(1)).ok());
     EXPECT_EQ(out[0], values[kBad + 1]);

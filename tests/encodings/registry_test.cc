@@ -1,5 +1,5 @@
-// Everything that holds for every encoding, tried on every row of the registry and every type that
-// it takes.
+// Properties of all encodings, tested with every row of the registry and every type that the row
+// supports.
 #include "encodings/registry.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ constexpr size_t kSizes[] = {0,  1,  2,  3,  7,   8,   9,   31,   32,
 
 class EveryEncoding : public testing::TestWithParam<Pair> {
  protected:
-  // Calls check(type identity, options) with T and some options of all kinds.
+  // Calls check(type identity, options) with the C++ type T and several options.
   template <typename Check>
   void ForOptions(Check check) {
     const Pair pair = GetParam();
@@ -45,8 +45,8 @@ class EveryEncoding : public testing::TestWithParam<Pair> {
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryEncoding, testing::ValuesIn(AllPairs()), PairName);
 
-// Reads the decoder's block from where it stands in batches of random sizes, borrowing and by its
-// dictionary's codes where it can.
+// Reads from the decoder's position to the end, in batches of random sizes. Uses Borrow and the
+// dictionary's codes if available.
 template <typename T>
 void ExpectRest(BlockDecoder<T>& decoder, std::span<const T> expected, std::mt19937_64& random) {
   static GuardedBytes room(2000 * sizeof(T));
@@ -60,7 +60,8 @@ void ExpectRest(BlockDecoder<T>& decoder, std::span<const T> expected, std::mt19
       const auto n = by_codes ? ReadByCodes(decoder, out) : decoder.Read(out);
       ASSERT_TRUE(n.ok()) << n.status();
       ASSERT_GT(*n, 0u);
-      // Fewer only where the decoder's buffer ends: of bytes, and where numbers are converted.
+      // Read may return fewer values only if the decoder's buffer ends: a buffer of bytes, or of
+      // converted numbers.
       const auto wanted = expected.subspan(position).first(
           std::min<size_t>({batch, kIsBytes<T> ? batch : 512, expected.size() - position}));
       if (OwnBytes(wanted) <= 8192) {
@@ -104,8 +105,8 @@ TEST_P(EveryEncoding, ReadsBackWhatWasWritten) {
   });
 }
 
-// Packed strings are the values of views, however they are asked for; reading goes on behind them
-// either way.
+// ReadPacked returns the same values as Read. Both continue after the values that the other has
+// read.
 TEST_P(EveryEncoding, PacksWhatViewsShow) {
   ForOptions([&]<typename T>(std::type_identity<T>, const EncoderOptions& options) {
     if constexpr (kIsBytes<T>) {
@@ -123,7 +124,7 @@ TEST_P(EveryEncoding, PacksWhatViewsShow) {
             BlockDecoder<T>* decoder = &decoders.For(block);
             ASSERT_TRUE(decoder->Open(block.view()).ok());
             packed.Clear();
-            uint32_t from = 0;  // of the values in `packed`
+            uint32_t from = 0;  // position of the first value in `packed`
             while (decoder->position() < block.count) {
               const uint32_t position = decoder->position();
               if (random() % 4 == 0) {
@@ -157,14 +158,14 @@ TEST_P(EveryEncoding, PacksWhatViewsShow) {
   });
 }
 
-// Values that a block needs few bytes for do not fill the memory in one call.
+// A call with a block whose few bytes hold large values must keep its memory budget.
 TEST_P(EveryEncoding, PacksABatchWithinItsBudget) {
   const Pair pair = GetParam();
   if (pair.type != PhysicalType::kBytes) return;
   std::vector<std::string> large(40, std::string(1'000'000, 'x'));
   large[7] = std::string(PackedBudget::kMaxBytes + 1000, 'y');
   large[8] = large[9] = large[20] = "short";
-  // Words that a dictionary takes, of which short ones come to the end of what a call may add.
+  // Words that a dictionary takes. Short words come when the budget of a call is nearly used up.
   std::vector<std::string> words(PackedBudget::kMaxBytes / 60'000, std::string(60'000, 'w'));
   words.resize(words.size() + 3000, "twenty bytes in all.");
   for (const auto& texts : {large, words}) {
@@ -200,15 +201,16 @@ TEST_P(EveryEncoding, ReadsFullBlocks) {
     auto out = std::make_unique<T[]>(kMaxBatchValues);
     size_t begin = 0;
     for (const Block& block : blocks) {
-      // "About" the block size: not less than half of it, nor much more. A page's encoder learns
-      // only from its first block how many values fill one, and takes no fewer where they grow.
+      // Blocks must have about the block size: at least half of it, and not much more. The encoder
+      // of a page estimates the number of values per block from its first block, and does not
+      // reduce it if the values grow.
       if (!pair.row().has_dictionary) {
         const uint64_t growth = IsPage(pair.encoding)
                                     ? uint64_t{block.count} * pair.row().worst_extra_bytes_per_value
                                     : 0;
         EXPECT_LE(block.bytes.size(), 300u * 1024 + growth);
       }
-      // Nor is a block that a full dictionary ends a full one.
+      // A block that ends because the dictionary is full may be small, too.
       const bool may_be_small = begin == 0 && (IsPage(pair.encoding) || pair.row().has_dictionary);
       if (begin + block.count < size && !may_be_small) {
         EXPECT_GE(block.bytes.size(), 128u * 1024);
@@ -226,7 +228,7 @@ TEST_P(EveryEncoding, ReadsFullBlocks) {
   });
 }
 
-// More than decoders keep decoded at once, of which few bytes tell.
+// A few bytes hold more values than decoders keep decoded at the same time.
 TEST_P(EveryEncoding, ReadsBlocksOfManyEqualValues) {
   const Pair pair = GetParam();
   VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {
@@ -244,7 +246,7 @@ TEST_P(EveryEncoding, ReadsBlocksOfManyEqualValues) {
       BlockDecoder<T>* decoder = &decoders.For(block);
       ASSERT_TRUE(decoder->Open(block.view()).ok());
       const std::span<const T> expected(values.get() + begin, block.count);
-      // More than once: what is no longer there may be asked for in either way.
+      // Several rounds, so that values that are no longer decoded are requested in both ways.
       for (int round = 0; round < 4; ++round) {
         ASSERT_TRUE(decoder->SeekTo(0).ok());
         ASSERT_NO_FATAL_FAILURE(ExpectRest(*decoder, expected, random));
@@ -300,7 +302,7 @@ TEST_P(EveryEncoding, SeeksWhereScansArrive) {
   });
 }
 
-// Keys around the values of a column: present, absent, below and above all.
+// Keys around the values of a column: present, absent, smaller and larger than all values.
 template <typename T>
 Column<T> KeysNear(std::span<const T> values, uint32_t type_length, std::mt19937_64& random) {
   Column<T> keys{std::make_unique<T[]>(200), 0, {}};
@@ -326,7 +328,7 @@ Column<T> KeysNear(std::span<const T> values, uint32_t type_length, std::mt19937
       add(static_cast<T>(value + (i % 2 == 0 ? uint128_t{1} : ~uint128_t{0})));
     }
   }
-  for (T& key : keys.span()) {  // those of the other columns go out of sight with them
+  for (T& key : keys.span()) {  // the texts of the other columns are destroyed at the end
     if constexpr (kIsBytes<T>) key = keys.texts.emplace_back(key);
   }
   return keys;
@@ -365,7 +367,7 @@ TEST_P(EveryEncoding, FindsTheLowerBoundOfAKey) {
   });
 }
 
-// With and without a seek index, one by one and many at a time, everything is found alike.
+// Searches return the same positions with and without a seek index, for one key and for many keys.
 TEST_P(EveryEncoding, FindsManyAndWithAnIndexWhatItFindsAlone) {
   ForOptions([&]<typename T>(std::type_identity<T>, const EncoderOptions& options) {
     Decoders<T> decoders(GetParam().type, options.type_length);
@@ -392,7 +394,7 @@ TEST_P(EveryEncoding, FindsManyAndWithAnIndexWhatItFindsAlone) {
             const int64_t freed = held - campaign::heap.bytes;
             if (!kSanitized) {
               EXPECT_LE(told, freed);
-              EXPECT_GE(told, freed - 160);  // the heap rounds each part up
+              EXPECT_GE(told, freed - 160);  // the heap rounds each allocation up
             }
             index = decoder.BuildSeekIndex();
           }

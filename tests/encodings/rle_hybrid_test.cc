@@ -16,8 +16,8 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 using Values = std::vector<uint64_t>;
 
-// Bytes in a heap block of exactly their size, so that the address sanitizer sees any read outside
-// of them.
+// Bytes in a heap block of their exact size, so that AddressSanitizer detects any read outside of
+// them.
 struct Exact {
   explicit Exact(std::span<const uint8_t> bytes) : size(bytes.size()), data(new uint8_t[size]) {
     std::copy(bytes.begin(), bytes.end(), data.get());
@@ -44,8 +44,8 @@ absl::StatusOr<Values> Decode(std::span<const uint8_t> bytes, int width, size_t 
   return values;
 }
 
-// Kudu's policy, value by value, as cfile/FORMAT.md tells it. Literal runs are made of groups;
-// values of a run are told by its count.
+// Encodes value by value with Kudu's policy, as cfile/FORMAT.md describes it. Literal runs consist
+// of groups; a repeated run has a count of values.
 Bytes EncodeAsKudu(const Values& values, int width) {
   ByteWriter out;
   Values literals;
@@ -78,7 +78,7 @@ Bytes EncodeAsKudu(const Values& values, int width) {
   return {out.span().begin(), out.span().end()};
 }
 
-// Runs of a mean length, and of values that are few or many.
+// Runs of this mean length, of few or of many different values.
 Values RandomRuns(std::mt19937_64& random, size_t count, int width, double mean_run,
                   bool few_values) {
   std::geometric_distribution<size_t> length(1 / (mean_run + 0.01));
@@ -110,7 +110,7 @@ TEST(RleHybridTest, LastLiteralGroup) {
 
 TEST(RleHybridTest, RepeatedRuns) {
   EXPECT_EQ(Encode(Values(100, 0x1234), 16, true), (Bytes{0xc8, 1, 0x34, 0x12}));
-  EXPECT_EQ(Encode(Values(3, 7), 8, true), (Bytes{6, 7}));  // at the end a shorter run
+  EXPECT_EQ(Encode(Values(3, 7), 8, true), (Bytes{6, 7}));  // a shorter run at the end
   EXPECT_EQ(Encode(Values(9, 0), 0, false), (Bytes{18}));
 }
 
@@ -132,7 +132,7 @@ TEST(RleHybridTest, NeverLongerThanKuduExact) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 5000; ++round) {
     const int width = 1 + static_cast<int>(random() % 10);
-    // Runs of changing habits, among them lengths about those at which the policies decide.
+    // Runs of changing lengths, often close to the lengths at which the policies decide.
     Values values;
     const size_t stretches = random() % 20;
     for (size_t stretch = 0; stretch < stretches; ++stretch) {
@@ -161,7 +161,7 @@ TEST(RleHybridTest, RandomNullsBecomeOneLiteralRun) {
   EXPECT_GE(Encode(bits, 1, true).size(), 14000u);
 }
 
-// All of the ways in make the same stream.
+// PutValues, PutBits and PutRun make the same stream.
 TEST(RleHybridTest, ValuesBitsAndRunsMakeOneStream) {
   std::mt19937_64 random(4);
   for (int round = 0; round < 2000; ++round) {
@@ -191,7 +191,7 @@ TEST(RleHybridTest, ValuesBitsAndRunsMakeOneStream) {
     if (width == 1) {
       for (size_t i = 0; i < values.size();) {
         const size_t taken = std::min<size_t>(1 + random() % 64, values.size() - i);
-        uint64_t bits = random() << (taken - 1) << 1;  // what lies above does not matter
+        uint64_t bits = random() << (taken - 1) << 1;  // higher bits are ignored
         for (size_t k = 0; k < taken; ++k) bits |= values[i + k] << k;
         encoder.PutBits(bits, static_cast<int>(taken));
         i += taken;
@@ -207,7 +207,7 @@ TEST(RleHybridTest, SizeBytesIsKudus) {
   RleHybridEncoder encoder(16, true);
   EXPECT_EQ(encoder.size_bytes(), 0u);
   for (uint64_t i = 0; i < 7; ++i) encoder.PutRun(i, 1);
-  EXPECT_EQ(encoder.size_bytes(), 0u);  // a group that is not full does not count
+  EXPECT_EQ(encoder.size_bytes(), 0u);  // an incomplete group does not count
   encoder.PutRun(7, 1);
   EXPECT_EQ(encoder.size_bytes(), 17u);
   for (uint64_t i = 8; i < 504; ++i) encoder.PutRun(i, 1);
@@ -215,7 +215,7 @@ TEST(RleHybridTest, SizeBytesIsKudus) {
   for (uint64_t i = 504; i < 512; ++i) encoder.PutRun(i, 1);
   EXPECT_EQ(encoder.size_bytes(), 2u + 2 * 512);
   encoder.PutRun(1, 1000000);
-  EXPECT_EQ(encoder.size_bytes(), 2u + 2 * 512);  // nor does a pending run
+  EXPECT_EQ(encoder.size_bytes(), 2u + 2 * 512);  // a pending run does not count
   encoder.PutRun(2, 1);
   EXPECT_EQ(encoder.size_bytes(), 2u + 2 * 512 + 3 + 2);
 }
@@ -305,7 +305,7 @@ TEST(RleHybridTest, FindsLowerBounds) {
         Values ordered = RandomRuns(random, 20000, width, mean_run, false);
         std::sort(
             ordered.begin(),
-            ordered.end());  // as they compare; they are stored with the sign bit flipped back
+            ordered.end());  // in the order of values, which are stored with the sign bit flipped
         Values values = ordered;
         for (uint64_t& value : values) value ^= flip;
         const Exact bytes(Encode(values, width, random() % 2 == 0));
@@ -351,13 +351,13 @@ TEST(RleHybridTest, HugeRunsCostNothing) {
 }
 
 TEST(RleHybridTest, TakesWhatOtherWritersMake) {
-  // Runs shorter than 8; a long header for a short run; literals behind literals; excess in the
-  // last run.
+  // Runs shorter than 8; a header longer than necessary; literals after literals; too many values
+  // in the last run.
   EXPECT_EQ(*Decode(Bytes{2, 1, 4, 0, 2, 1}, 1, 4), (Values{1, 0, 0, 1}));
   EXPECT_EQ(*Decode(Bytes{0x86, 0x80, 0x80, 0x00, 1}, 1, 3), (Values{1, 1, 1}));
   EXPECT_EQ(*Decode(Bytes{3, 0x0f, 3, 0xff}, 1, 9), (Values{1, 1, 1, 1, 0, 0, 0, 0, 1}));
   EXPECT_EQ(*Decode(Bytes{200, 1, 1}, 1, 2), (Values{1, 1}));
-  // The last literal group stops at the last needed byte, whatever its header promises.
+  // The last literal group stops at the last byte that is needed, whatever count its header has.
   EXPECT_EQ(*Decode(Bytes{3, 1, 0, 2, 0}, 16, 2), (Values{1, 2}));
   EXPECT_EQ(*Decode(Bytes{0xff, 0xff, 0xff, 0xff, 0x01, 1, 0, 2, 0}, 16, 2), (Values{1, 2}));
 }
@@ -391,7 +391,7 @@ TEST(RleHybridTest, RefusesAndSaysWhy) {
   }
 }
 
-// All calls on bytes that may be anything. Returns whether all values could be read.
+// Makes all calls on bytes that may be anything. Returns whether all values could be read.
 bool Torture(std::span<const uint8_t> bytes, int width, size_t count) {
   const absl::StatusOr<Values> values = Decode(bytes, width, count);
   RleHybridReader reader(bytes, width);
@@ -434,7 +434,7 @@ TEST(RleHybridTest, EveryPrefixAndEveryChangedByte) {
       }
     }
   }
-  for (int round = 0; round < 20000; ++round) {  // noise
+  for (int round = 0; round < 20000; ++round) {  // random bytes
     Bytes noise(random() % 40);
     for (uint8_t& byte : noise)
       byte = static_cast<uint8_t>(random() % 4 == 0 ? random() : random() % 16);
@@ -442,7 +442,7 @@ TEST(RleHybridTest, EveryPrefixAndEveryChangedByte) {
   }
 }
 
-// Two runs of 50 bits and no third.
+// Two runs of 50 bits; the third run is missing.
 TEST(RleHybridReader, DamageIsNamedByItsValue) {
   const std::vector<uint8_t> bytes = {100, 1, 100, 0};
   const std::string message =
@@ -457,7 +457,8 @@ TEST(RleHybridReader, DamageIsNamedByItsValue) {
   EXPECT_EQ(reader.position(), 30u);
 }
 
-// Bytes that change under a reader, as those of a mapped file may, give errors or other values.
+// Bytes may change while a reader has them open, as in a mapped file. The result is errors or other
+// values.
 TEST(RleHybridReader, SurvivesBytesThatChange) {
   RleHybridEncoder encoder(1, /*kudu_exact=*/false);
   for (int i = 0; i < 100; ++i) encoder.PutBits(0x5555555555555555, 64);
@@ -485,7 +486,7 @@ TEST(RleHybridReader, SurvivesBytesThatChange) {
   }
 }
 
-// Their memory is a small part of the stream's.
+// Checkpoints take little memory compared with the stream.
 TEST(RleHybridReader, CheckpointsAreFew) {
   RleHybridEncoder encoder(1, /*kudu_exact=*/false);
   for (int i = 0; i < 1000; ++i) encoder.PutRun(static_cast<uint64_t>(i % 2), 100);
@@ -497,7 +498,7 @@ TEST(RleHybridReader, CheckpointsAreFew) {
   EXPECT_LT(checkpoints->size(), 100u);
 }
 
-// Those of more bytes than there are lead nowhere.
+// Checkpoints of a longer stream do not cause reads past the end.
 TEST(RleHybridReader, SurvivesCheckpointsOfOtherBytes) {
   RleHybridEncoder encoder(1, /*kudu_exact=*/false);
   for (int i = 0; i < 100; ++i) encoder.PutBits(0x5555555555555555, 64);

@@ -1,5 +1,6 @@
-// Kernels give the same on every instruction set of this machine: all encodings with all of them,
-// and those of byte_streams.h and bool_bits.h against the plain loop.
+// Kernels give the same results on every instruction set of this machine. All encodings run with
+// all instruction sets; the kernels of byte_streams.h and bool_bits.h are also compared with a
+// plain loop.
 #include <gtest/gtest.h>
 
 #include "blocks.h"
@@ -61,7 +62,7 @@ TEST(ByteStreamsTargets, AsThePlainLoop) {
         const size_t stride = width == 1 ? count : count + random() % 3;
         std::vector<uint8_t> values(count * width);
         for (uint8_t& byte : values) byte = static_cast<uint8_t>(random());
-        // What lies between the streams stays as it is.
+        // Bytes between the streams must not change.
         std::vector<uint8_t> expected(width * stride, 0xee);
         for (size_t i = 0; i < values.size(); ++i)
           expected[i % width * stride + i / width] = values[i];

@@ -18,7 +18,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// Rows of which `percent` in 100 are null, alone or in stretches.
+// Rows of which `percent` percent are null, in runs of up to `longest_run` rows.
 std::vector<bool> RandomRows(std::mt19937_64& random, size_t count, uint64_t percent,
                              size_t longest_run) {
   std::vector<bool> rows;
@@ -29,7 +29,8 @@ std::vector<bool> RandomRows(std::mt19937_64& random, size_t count, uint64_t per
   return rows;
 }
 
-// In a heap block of exactly its size, so that the address sanitizer sees any access outside of it.
+// Bits in a heap block of their exact size, so that AddressSanitizer detects any access outside of
+// it.
 std::unique_ptr<uint8_t[]> BitsOf(const std::vector<bool>& rows) {
   const size_t size = (rows.size() + 7) / 8;
   std::unique_ptr<uint8_t[]> bits(new uint8_t[size]());
@@ -49,7 +50,7 @@ Bytes Encode(const std::vector<bool>& rows, bool kudu_exact) {
   return Finish(encoder);
 }
 
-TEST(ValidityTest, TheDesignsExample) {  // 4 rows, the first and the last are null
+TEST(ValidityTest, TheDesignsExample) {  // 4 rows; the first and the last are null
   ValidityEncoder encoder(true);
   encoder.AddRun(false, 1);
   encoder.AddRun(true, 2);
@@ -166,7 +167,7 @@ T ValueOf(uint64_t number) {
   } else if constexpr (std::is_same_v<T, bool>) {
     return true;
   } else {
-    return static_cast<T>(number % 120 + 1);  // not 0, so that a null in its place shows
+    return static_cast<T>(number % 120 + 1);  // not 0, so that a null is noticed
   }
 }
 
@@ -185,7 +186,7 @@ TYPED_TEST(SpreadValuesTest, AllTargetsDoAsTheNaiveWay) {
         for (T& value : present) value = ValueOf<T>(random());
         const std::unique_ptr<uint8_t[]> bits = BitsOf(rows);
         if (count % 8 != 0)
-          bits[count / 8] |= static_cast<uint8_t>(0xff << (count % 8));  // not among the rows
+          bits[count / 8] |= static_cast<uint8_t>(0xff << (count % 8));  // bits after the last row
 
         const auto out = room.Last<T>(count);
         std::fill_n(out.data(), count, ValueOf<T>(1));

@@ -1,5 +1,5 @@
-// Files and tables, whose blocks are changed behind right checksums, shown by one of cfile-dump's
-// subcommands each.
+// Each input is a file or a table with changed blocks and right checksums. One subcommand of
+// cfile-dump prints it.
 #include <cstdio>
 
 #include "tests/fuzz/record_tables.h"
@@ -14,7 +14,7 @@ struct Command {
   tools::Action action = tools::PrintSummary;
 };
 
-// What command lines say. To understand them takes far longer than to show a small file.
+// Parses command lines once, because parsing takes far longer than printing a small file.
 std::vector<Command> Understand(const std::vector<std::string>& lines) {
   std::vector<Command> commands;
   for (const std::string& line : lines) {
@@ -31,7 +31,8 @@ std::vector<Command> Understand(const std::vector<std::string>& lines) {
   return commands;
 }
 
-// By one of the commands, chosen by the bytes, so that an input is always shown by the same one.
+// Runs one of the commands. The bytes determine which one, so that an input always has the same
+// command.
 void Show(std::span<const uint8_t> bytes, const std::vector<Command>& commands) {
   static const bool silent = std::freopen("/dev/null", "w", stdout) != nullptr;
   Expect(silent);

@@ -1,5 +1,5 @@
-// Blocks of each encoding of the registry: opened, read, sought by position and by key in all ways
-// that decoders have. A target for each encoding.
+// Blocks of each encoding of the registry are opened, read, and sought by position and by key, with
+// all functions of decoders. There is one target per encoding.
 #include <memory>
 #include <optional>
 
@@ -13,11 +13,11 @@ namespace {
 
 using namespace encodings;
 
-// More values than this are a matter of patience, not of bytes.
+// Reading more values only takes more time.
 constexpr int kMostBatches = 64;
 constexpr size_t kBatch = 1000;
 
-// How the bytes that a target is given are a block.
+// The form of a target's input: the fields of a block.
 struct Input {
   uint8_t type = 0;         // PhysicalType
   uint8_t type_length = 0;  // of fixed bytes
@@ -25,7 +25,7 @@ struct Input {
   uint32_t first_ordinal = 0;
   Bytes skip_table, dictionary, block;
 
-  static constexpr size_t kHeadBytes = 10;  // what stands before the tables
+  static constexpr size_t kHeadBytes = 10;  // bytes before the tables
 
   Bytes Join() const {
     ByteWriter out;
@@ -153,7 +153,7 @@ void Run(const EncodingRow& row, std::span<const uint8_t> bytes) {
       type, [&](auto t) { Exercise<typename decltype(t)::type>(row.encoding, type, *input); });
 }
 
-// Lengths stay right, and the type one that the encoding takes.
+// Keeps the lengths right, and the type one that the encoding supports.
 void Mutate(Bytes& bytes, Random& random) {
   auto input = Input::Split(bytes);
   if (!input) return MutateAny(bytes);
@@ -181,7 +181,8 @@ std::vector<Bytes> Seeds(const EncodingRow& row) {
       for (const Shape shape : kShapes) {
         const auto column = MakeColumn<T>(shape, 60, options.type_length, 1);
         for (const Block& block : Encode<T>(pair, column.span(), options)) {
-          // Not if a dictionary did not pay, nor of one value that is very long.
+          // Skips blocks for which the encoder chose another encoding instead of a dictionary, and
+          // large blocks.
           if (block.encoding != pair.encoding || block.bytes.size() > 10'000) continue;
           Input input{.type = static_cast<uint8_t>(number),
                       .type_length = static_cast<uint8_t>(options.type_length),

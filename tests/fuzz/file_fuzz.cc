@@ -1,4 +1,5 @@
-// Whole files: scanned, sought and verified. Their blocks are changed behind right checksums.
+// Whole files are scanned, sought and verified. Their blocks are changed, and the checksums are
+// corrected.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,12 +17,12 @@
 namespace cfile::fuzz {
 namespace {
 
-// More rows than these read are a matter of patience, not of bytes.
+// Reading more rows only takes more time.
 constexpr int kMostBatches = 64;
 constexpr size_t kBatch = 1000;
 
-// Whether it was found. What is asked for is there, so that only the bytes can be wrong; or the
-// file lacks the index that is asked.
+// True if the call succeeded. The rows and keys that are asked for exist, so that an error means
+// bad data, or that the file lacks the index for the call.
 bool Found(const Reader& reader, const absl::Status& status) {
   if (absl::IsFailedPrecondition(status)) {
     Expect(!reader.info().positional_index_root || !reader.info().value_index_root);
@@ -31,7 +32,8 @@ bool Found(const Reader& reader, const absl::Status& status) {
   return status.ok();
 }
 
-// Calls `next` until it gives an empty batch, or bad data. A file without any index cannot be read.
+// Calls `next` until it returns an empty batch or an error about bad data. A file without any index
+// cannot be read.
 template <typename Next>
 void ReadBatches(const Reader& reader, const Next& next) {
   for (int i = 0; i < kMostBatches; ++i) {
@@ -58,7 +60,7 @@ void ScanLevels(const Reader& reader) {
   }
 }
 
-// A value of the file to compare with, if there is one.
+// A value of the file, for comparisons; an empty value if there is none.
 template <typename T>
 Owned<T> SomeValue(const Reader& reader) {
   const auto value = reader.Get<T>(reader.num_values() / 2);
@@ -123,8 +125,9 @@ void SeekInFile(const Reader& reader) {
   }
 }
 
-// In memory of its own size, so that AddressSanitizer sees what is read behind it, and as if it
-// were not if the size is odd; with a cache of its own, so that nothing stays.
+// Calls `use` with a reader of the file. The bytes have a buffer of their exact size, so that
+// AddressSanitizer detects reads past its end. If the size is odd, the source is not in memory. The
+// cache is new, so that inputs do not affect each other.
 template <typename Use>
 void WithReader(std::span<const uint8_t> file, const Use& use, ReaderOptions options = {}) {
   options.block_cache = std::make_shared<BlockCache>(size_t{64} << 10);
@@ -143,8 +146,8 @@ void Scans(std::span<const uint8_t> file) {
   });
 }
 
-// Blocks are sought whether their checksums are right or not; twice, as the second time their seek
-// indexes are there.
+// Seeks in the file with and without checking its checksums. Seeks twice, because the second seek
+// uses the seek indexes.
 void Seeks(std::span<const uint8_t> file) {
   WithReader(file,
              [](const Reader& reader) {
@@ -173,8 +176,8 @@ bool Verified(const Bytes& file) {
   return reader.ok() && Verify(*reader).ok();
 }
 
-// And what the changes rely on: a file taken apart and put together is as good as it was. (Others
-// have no checksums.)
+// Returns the seeds, and checks the code that changes files: a file that is split and written again
+// must be sound. (Files without checksums cannot be split.)
 std::vector<Bytes> RewrittenSeedFiles() {
   std::vector<Bytes> files = SeedFiles();
   size_t rewritten = 0;
@@ -188,13 +191,14 @@ std::vector<Bytes> RewrittenSeedFiles() {
   return files;
 }
 
-// What comes back of any bytes is a good file.
+// Salvages any bytes. The new file must be sound.
 void Salvages(std::span<const uint8_t> file) {
   Bytes salvaged;
   const auto report = Salvage(NewMemorySource(ToBytes(file)), NewMemorySink(&salvaged));
   if (report.ok()) return Expect(Verified(salvaged));
   Expect(salvaged.empty());
-  // Bloom filters are not values; rows of damaged files with a value index may not ascend.
+  // Files of Bloom filters have no values to salvage. The rows of a damaged file with a value index
+  // may not be sorted.
   if (absl::IsFailedPrecondition(report.status()) || absl::IsInvalidArgument(report.status()))
     return;
   ExpectBadData(report.status());

@@ -1,5 +1,5 @@
-// A file taken apart and written anew around a change: lengths, pointers, compression and checksums
-// fit again, so that what lies behind them is reached.
+// Splits a file into its parts and writes it again with one part changed. Lengths, pointers,
+// compression and checksums are corrected, so that readers reach the changed bytes.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace cfile::fuzz {
 
-// What a file consists of, each part as it was before compression.
+// The parts of a file, uncompressed.
 class FileParts {
  public:
   enum class Kind : uint8_t { kHeader, kIndexNode, kDataBlock, kDictionary, kStatistics, kFooter };
@@ -19,22 +19,22 @@ class FileParts {
     Kind kind;
     BlockPointer pointer = {};  // of a block
     bool compressed = false;
-    Bytes bytes;  // of header and footer: the message
-    // Of an index node that parses.
+    Bytes bytes;  // of header and footer: the protobuf message
+    // Only for an index node that parses.
     std::optional<IndexKind> index = {};
     std::shared_ptr<const internal::IndexNode> node = {};
   };
 
-  // nullopt: `file` cannot be opened, or has no checksums though its version has. Blocks that
-  // cannot be reached or uncompressed are left out.
+  // Returns nullopt if `file` cannot be opened, or if it has no checksums although its version
+  // requires them. Blocks that cannot be reached or uncompressed are left out.
   static std::optional<FileParts> Of(std::span<const uint8_t> file);
 
   const FileInfo& info() const { return info_; }
   // The header, blocks in the order of their offsets, the footer.
   const std::vector<Part>& parts() const { return parts_; }
 
-  // The file, the bytes of part `changed`, if there is one, changed by `change` at last. Empty: a
-  // block became too large.
+  // Writes the file; applies `change` to the final bytes of part number `changed`, if that part
+  // exists. Returns an empty file if a block became too large.
   Bytes Write(size_t changed, const std::function<void(Bytes&)>& change) const;
 
  private:
@@ -43,10 +43,12 @@ class FileParts {
   std::vector<Part> parts_;
 };
 
-// Changes one part of `file`, or any of its bytes; then at least header and footer are signed.
+// Changes one part of `file`, or any of its bytes. Then corrects at least the checksums of header
+// and footer.
 void MutateFile(Bytes& file, Random& random);
 
-// A message as the front of a file of version 2, or of table.cft; and as its end.
+// SignedHeader: a message as the begin of a version-2 file or of table.cft. SignedFooter: a message
+// as the end of a version-2 file.
 Bytes SignedHeader(std::span<const uint8_t> message, std::string_view magic = "kuducfl2");
 Bytes SignedFooter(std::span<const uint8_t> message);
 

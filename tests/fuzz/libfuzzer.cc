@@ -1,8 +1,8 @@
-// A fuzz target as libFuzzer runs it.
+// Runs fuzz targets with libFuzzer.
 //
-//   NAME_fuzz --list                             the names of its targets
-//   NAME_fuzz --target=TARGET --seeds=DIRECTORY  writes the inputs to begin with
-//   NAME_fuzz --target=TARGET ...                libFuzzer, with its options
+//   NAME_fuzz --list                             prints the names of its targets
+//   NAME_fuzz --target=TARGET --seeds=DIRECTORY  writes the seeds of the target
+//   NAME_fuzz --target=TARGET ...                runs libFuzzer with its options
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Tables, in a directory in memory: imports of CSV and JSON Lines, protobuf messages written and
-// read back, records whose leaves do not go together.
+// Tables, in a directory in memory: imports of CSV and JSON Lines, protobuf messages that are
+// written and read back, and records whose leaves contradict each other.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
 #include <google/protobuf/stubs/logging.h>
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All records of a table in order; as many as it says.
+// Expects that all records of the table can be read in order, and that there are `rows` of them.
 void ExpectReadable(const std::string& directory, uint64_t rows) {
   const auto table = TableReader::Open(directory).value();
   Expect(table.num_rows() == rows);
@@ -58,7 +58,7 @@ void ImportJson(std::span<const uint8_t> bytes) { ImportInput(bytes, tools::Impo
 
 using testing::Everything;
 
-// What comes back is the message, without what it does not know.
+// A message that is written must be read back, without its unknown fields.
 void Messages(std::span<const uint8_t> bytes) {
   const google::protobuf::LogSilencer silent;
   Everything message;
@@ -98,7 +98,7 @@ std::vector<Bytes> MessageSeeds() {
   return {least, ToBytes(message.SerializeAsString())};
 }
 
-// A file of message types: each becomes a schema, or is refused.
+// Input: a file of message types. Each type must become a schema or be refused.
 void Descriptors(std::span<const uint8_t> bytes) {
   class Unheard final : public google::protobuf::DescriptorPool::ErrorCollector {
     void AddError(const std::string&, const std::string&, const google::protobuf::Message*,
@@ -128,8 +128,8 @@ std::vector<Bytes> DescriptorSeeds() {
   return {ToBytes(file.SerializeAsString())};
 }
 
-// Counts what it is told, and has enough some time: a few bytes of levels may say that a list has
-// millions of elements.
+// Counts its calls and stops after many of them, because a few bytes of levels may describe a list
+// of millions of elements.
 class Patience final : public RecordVisitor {
  public:
   absl::Status BeginGroup(size_t) override { return Count(); }
@@ -152,7 +152,7 @@ void RecordTable(std::span<const uint8_t> bytes) {
   const auto table = TableReader::Open(place.directory.string()).value();
   (void)VerifyRecords(table);
   const auto reader = RecordReader::Open(table);
-  if (absl::IsFailedPrecondition(reader.status())) return;  // a file without its index
+  if (absl::IsFailedPrecondition(reader.status())) return;  // a file lacks its index
   if (!reader.ok()) return ExpectBadData(reader.status());
   Patience patience;
   for (uint64_t record = 0; record < kTableRows; ++record) {

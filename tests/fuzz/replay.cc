@@ -1,8 +1,8 @@
-// A fuzz target without libFuzzer, as a test of every build: each of its targets with the inputs to
-// begin with, N that are made of them, and what fuzzers have found.
+// Runs fuzz targets without libFuzzer, as a test of every build: each target of the program with
+// its seeds, N inputs that are made by changing seeds, and the inputs that fuzzers have found.
 //
 //   NAME_fuzz_replay [--changed=N] FOUND      FOUND/TARGET holds the inputs that once failed
-//   NAME_fuzz_replay --target=TARGET FILE...  these inputs only
+//   NAME_fuzz_replay --target=TARGET FILE...  runs only these inputs
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -18,7 +18,7 @@ Random mutations;
 
 }  // namespace
 
-// In place of libFuzzer's: a few bytes are changed, inserted, removed or repeated.
+// Replaces libFuzzer's function: changes, inserts, removes or repeats a few bytes.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size) {
   constexpr uint8_t kBytes[] = {0, 1, 0x7f, 0x80, 0xfe, 0xff};
   Bytes bytes(data, data + size);
@@ -57,7 +57,8 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size) 
 
 namespace {
 
-// From an allocation of its size, so that AddressSanitizer sees what is read behind it.
+// Runs the target on a copy in a buffer of its exact size, so that AddressSanitizer detects reads
+// past its end.
 void Run(const Target& target, const Bytes& input) {
   const auto exact = std::make_unique<uint8_t[]>(input.size());
   std::copy(input.begin(), input.end(), exact.get());

@@ -1,4 +1,4 @@
-// Small files of every kind to begin with.
+// Small files of every kind, used as seeds.
 #pragma once
 
 #include "tests/cfile/column_testing.h"
@@ -9,8 +9,8 @@
 
 namespace cfile::fuzz {
 
-// Of several blocks and index nodes each: one for each encoding and type, with nulls or sorted, and
-// some with levels; all codecs have their turn. And the golden ones.
+// Files with several blocks and index nodes: one for each encoding and type, nullable or sorted,
+// some with levels; all codecs in turn. Also the golden files.
 inline std::vector<Bytes> SeedFiles() {
   using namespace testing_support;
   constexpr uintmax_t kMostBytes = 4096;
@@ -31,7 +31,7 @@ inline std::vector<Bytes> SeedFiles() {
   for (const encodings::EncodingRow& row : encodings::Encodings()) {
     for (const ColumnType& type : AllColumnTypes()) {
       if (!row.Supports(type.physical())) continue;
-      // Of a physical type once.
+      // Every physical type has at least one file per encoding.
       if (type.ToString() != encodings::PhysicalTypeName(type.physical()) && random() % 4 != 0)
         continue;
       const bool sorted = turn % 2 == 0 && type.data_type != DataType::kInt96;

@@ -1,5 +1,5 @@
-// What stands in a file beside the values, and table.cft: each given as it lies behind its
-// checksum.
+// The structures of a file other than values, and table.cft. An input is the bytes that a checksum
+// covers, without the checksum.
 #include "cfile/compound_key.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/crc32c.h"
@@ -20,10 +20,10 @@ using encodings::ByteReader;
 using encodings::ByteWriter;
 using Kind = FileParts::Kind;
 
-// More levels or rows than these are a matter of patience, not of bytes.
+// Reading more levels or rows only takes more time.
 constexpr size_t kMost = 100'000;
 
-// Numbers that the fuzzer chooses stand before the bytes in question.
+// Takes numbers from the front of the input; the bytes of the structure follow them.
 template <typename... Numbers>
 bool TakeNumbers(std::span<const uint8_t>& bytes, Numbers&... numbers) {
   ByteReader reader(bytes);
@@ -39,7 +39,7 @@ Bytes WithNumbers(std::span<const uint8_t> bytes, Numbers... numbers) {
   return ToBytes(out.span());
 }
 
-// What Add makes of each part, of that kind, of the seed files.
+// The seeds that `add` makes of each part of this kind in the seed files.
 template <typename Add>
 std::vector<Bytes> PartSeeds(Kind kind, const Add& add) {
   std::vector<Bytes> seeds;
@@ -70,7 +70,7 @@ void OpenFile(const Bytes& file) {
   });
 }
 
-// A file of that header and no values.
+// Opens a file with that header and no values.
 void Header(std::span<const uint8_t> message) {
   static const Bytes footer = [] {
     FileInfo info;
@@ -85,7 +85,7 @@ void Header(std::span<const uint8_t> message) {
   OpenFile(file);
 }
 
-// A file of that footer and of zeros that it may point to.
+// Opens a file with that footer, and with zeros to which the footer may point.
 void Footer(std::span<const uint8_t> message) {
   Bytes file = SignedHeader({});
   file.resize(4096);
@@ -104,7 +104,8 @@ void IndexNode(std::span<const uint8_t> bytes) {
       bytes, kind, form, {.offset = 1 << 20, .size = static_cast<uint32_t>(bytes.size())}, 16);
   if (!node.ok()) return ExpectBadData(node.status());
   for (uint32_t i = 0; i < (*node)->num_entries(); ++i) {
-    // Entries point forwards and not behind the node; what is looked for is found.
+    // Entries point to blocks before the node; a search for an entry's ordinal or key finds the
+    // entry.
     Expect((*node)->subtree_begin(i) <= (*node)->entry_pointer(i).offset &&
            (*node)->entry_pointer(i).end() <= 1 << 20);
     if (kind == IndexKind::kPositional) {
@@ -123,13 +124,14 @@ std::vector<Bytes> IndexNodeSeeds() {
   });
 }
 
-// A block of levels or arrays: maxima or kind, then the block. Entries are read in steps.
+// Input: the maximum levels or the kind of array, then a block of levels or arrays. Its entries are
+// read in steps.
 void LevelBlock(std::span<const uint8_t> bytes) {
   uint8_t repetition, definition, array;
   if (!TakeNumbers(bytes, repetition, definition, array)) return;
   FileInfo info;
   info.type = ColumnType::Int32();
-  info.num_values = array / 4 % 16 == 0 ? UINT32_MAX : kMost;  // which takes longer
+  info.num_values = array / 4 % 16 == 0 ? UINT32_MAX : kMost;  // UINT32_MAX takes longer
   info.num_entries = uint64_t{1} << 40;
   info.levels =
       array % 4 == 0 ? LevelLimits{repetition, definition} : LevelLimits::KuduArray(array % 2 == 0);
@@ -166,7 +168,7 @@ std::vector<Bytes> LevelBlockSeeds() {
   });
 }
 
-// Levels of a page, of all forms: width, number of levels, bytes.
+// Input: width, number of levels, and the levels of a page. Reads them in all forms.
 void PageLevels(std::span<const uint8_t> bytes) {
   uint8_t width;
   uint32_t count;
@@ -207,7 +209,8 @@ std::vector<Bytes> PageLevelSeeds() {
   return seeds;
 }
 
-// The validity of so many rows, in steps and from anywhere: both ways the same.
+// Input: a number of rows and their validity. Reads them in steps and after seeks; the results must
+// be equal.
 void Bitmap(std::span<const uint8_t> bytes) {
   uint32_t count;
   if (!TakeNumbers(bytes, count)) return;
@@ -227,7 +230,7 @@ void Bitmap(std::span<const uint8_t> bytes) {
     valid += *ones;
   }
   for (size_t i = valid_before.size(); i > 0; --i) {
-    // Step i began at 0, 1, 4, 11, ...
+    // Step i began at row 0, 1, 4, 11, ...
     uint32_t position = 0;
     for (uint32_t step = 1, j = 1; j < i; ++j, step = 2 * step + 1) position += step;
     const auto before = decoder.SeekTo(position);
@@ -250,7 +253,7 @@ std::vector<Bytes> BitmapSeeds() {
   return seeds;
 }
 
-// The type, rows, entries and the block.
+// Input: type, number of rows, and a block of statistics.
 void Statistics(std::span<const uint8_t> bytes) {
   static const std::vector<ColumnType> types = testing_support::AllColumnTypes();
   uint8_t type;
@@ -287,7 +290,7 @@ std::vector<Bytes> StatisticsSeeds() {
   });
 }
 
-// The message of table.cft.
+// Input: the message of table.cft.
 void TableFile(std::span<const uint8_t> message) {
   const Bytes file = SignedHeader(message, "cfiletb1");
   const auto table = internal::ParseTable(encodings::AsString(file), "table.cft");
@@ -322,7 +325,7 @@ std::vector<Bytes> TableFileSeeds() {
   return seeds;
 }
 
-// A block as it is stored, of any codec: version and codec, then the bytes without a checksum.
+// Input: version and codec, then a stored block without its checksum.
 void StoredBlock(std::span<const uint8_t> bytes) {
   static const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
   uint8_t version, codec;
@@ -359,7 +362,8 @@ std::vector<Bytes> StoredBlockSeeds() {
   return seeds;
 }
 
-// A key of three columns, whose types stand first: what is read of it makes it again.
+// Input: the types of three columns, then a compound key. The values that are read must make the
+// same key again.
 void CompoundKeys(std::span<const uint8_t> bytes) {
   static const std::vector<ColumnType> all = testing_support::AllColumnTypes();
   std::vector<ColumnType> types;

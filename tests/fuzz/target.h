@@ -1,5 +1,5 @@
-// What is fuzzed: named targets, several a program, that libFuzzer (libfuzzer.cc) and a build's
-// tests (replay.cc) run alike.
+// Fuzz targets: named functions, several per program. libFuzzer (libfuzzer.cc) and a build's tests
+// (replay.cc) run the same targets.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 #include "absl/status/status.h"
 #include "encodings/bytes.h"
 
-// Of libFuzzer; replay.cc has a simple one of its own. Changes `data` in place, up to `max_size`
-// bytes, and returns the new size.
+// Provided by libFuzzer; replay.cc has a simple version. Changes `data` in place, to at most
+// `max_size` bytes, and returns the new size.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace cfile::fuzz {
@@ -24,34 +24,35 @@ using Bytes = std::vector<uint8_t>;
 using Random = std::minstd_rand;
 
 struct Target {
-  std::string name;  // of words with dashes
-  // Takes any bytes; ends the process if something is not as it should be.
+  std::string name;  // words joined by dashes
+  // Accepts any bytes. Ends the process if a result is wrong.
   std::function<void(std::span<const uint8_t>)> run;
-  // Inputs to begin with. Two may be the same.
+  // Returns the seeds; there may be duplicates.
   std::function<std::vector<Bytes>()> seeds;
-  // Changes an input that has a shape, so that the result still has it; none: any bytes will do.
+  // Changes an input and keeps its structure. Without this function, libFuzzer's changes are used.
   std::function<void(Bytes& input, Random& random)> mutate = {};
 };
 
-// Those of the program. Each *_fuzz.cc has its own.
+// The targets of the program. Each *_fuzz.cc defines them.
 std::vector<Target> Targets();
 
 inline void Expect(bool holds) {
   if (!holds) std::abort();
 }
 
-// True of the error of a limit, which names the option.
+// True for an error about a limit, which names the option to raise.
 inline bool IsLimit(const absl::Status& status) {
   return absl::IsOutOfRange(status) &&
          std::string(status.message()).find(": raise max_") != std::string::npos;
 }
 
-// An error of bytes is one of these. What bytes claim may be above a limit.
+// Expects an error that input bytes can cause. An error of a limit is possible, because bytes may
+// claim large sizes.
 inline void ExpectBadData(const absl::Status& status) {
   Expect(absl::IsDataLoss(status) || absl::IsUnimplemented(status) || IsLimit(status));
 }
 
-// Changes `bytes`, which may grow somewhat.
+// Changes `bytes`, which may grow by up to 64 bytes.
 inline void MutateAny(Bytes& bytes) {
   const size_t size = bytes.size();
   bytes.resize(size + 64);
@@ -61,7 +62,7 @@ inline void MutateAny(Bytes& bytes) {
 inline Bytes ToBytes(std::span<const uint8_t> bytes) { return {bytes.begin(), bytes.end()}; }
 inline Bytes ToBytes(std::string_view text) { return ToBytes(encodings::AsBytes(text)); }
 
-// Reads every byte, so that a sanitizer sees where it lies.
+// Reads every byte, so that a sanitizer checks the addresses.
 inline void Touch(std::string_view bytes) {
   volatile char sink = 0;
   for (const char byte : bytes) sink = byte;

@@ -1,5 +1,5 @@
-// What people write: CSV, JSON Lines, schemas, names of types, values of all types. What is read is
-// printed and read again.
+// Texts that people write: CSV, JSON Lines, schemas, names of types, values of all types. What is
+// read is printed, and read again.
 #include <numeric>
 
 #include "absl/strings/str_split.h"
@@ -19,7 +19,7 @@ namespace {
 using encodings::AsString;
 
 void Csv(std::span<const uint8_t> bytes) {
-  // From memory of its own size: a reader takes views of it.
+  // The reader keeps views of the input, which has a buffer of its exact size.
   tools::CsvReader reader("fuzz.csv", AsString(bytes), ',');
   uint64_t records = 0;
   while (true) {
@@ -29,7 +29,7 @@ void Csv(std::span<const uint8_t> bytes) {
     if (!*more) break;
     ++records;
     for (const tools::CsvField& field : reader.fields()) Touch(field.text);
-    // A piece that ends behind one byte of the record ends with the record.
+    // A piece of the file that ends one byte after the record's begin ends with the record.
     Expect(reader.RecordEnd(begin, 0) <= reader.size());
     Expect(reader.RecordEnd(reader.record_offset(), 0) == reader.offset());
   }
@@ -50,7 +50,7 @@ void ReadValue(const ColumnType& type, std::string_view text) {
   });
 }
 
-// A type, a line end, a value.
+// Input: a type, a line end, a value.
 void TypeAndValue(std::span<const uint8_t> bytes) {
   const std::string_view text = AsString(bytes);
   const size_t line = text.find('\n');
@@ -69,7 +69,7 @@ void SchemaText(std::span<const uint8_t> bytes) {
   Expect(again.ok() && *again == *schema);
 }
 
-// Names that are printed in an error are taken back.
+// A name that an error prints must be accepted as input.
 void Where(std::span<const uint8_t> bytes) {
   const auto conditions = tools::ParseConditions(AsString(bytes));
   if (!conditions.ok()) return Expect(absl::IsInvalidArgument(conditions.status()));
@@ -82,7 +82,7 @@ void Where(std::span<const uint8_t> bytes) {
   }
 }
 
-// A line of JSON with the bytes behind it that the parsers want.
+// A line of JSON, followed by the padding that the parsers need.
 struct PaddedLine {
   explicit PaddedLine(std::string_view line)
       : bytes(std::string(line) + std::string(tools::kJsonPadding, '\0')), size(line.size()) {}
@@ -91,7 +91,7 @@ struct PaddedLine {
   size_t size;
 };
 
-// What `lines` become when they are told to a printer; the first error ends it.
+// Passes `lines` to a printer and returns its output; stops at the first error.
 std::string Printed(const RecordSchema& schema, tools::JsonSchema origin,
                     const std::vector<PaddedLine>& lines, absl::Status& status) {
   std::vector<size_t> leaves(schema.leaves().size());
@@ -116,8 +116,8 @@ std::vector<PaddedLine> Lines(std::string_view text) {
   return lines;
 }
 
-// Records without a schema: the one that is found from all of them takes them all, and what is
-// printed of them is the same when it is read again.
+// Input: records without a schema. The schema that is inferred from all records must accept them
+// all. Their printed form must be the same after it is read and printed again.
 void JsonLines(std::span<const uint8_t> bytes) {
   const std::vector<PaddedLine> lines = Lines(AsString(bytes));
   tools::JsonInference inference;
@@ -133,13 +133,13 @@ void JsonLines(std::span<const uint8_t> bytes) {
   Expect(again.ok() && *again == *schema);
   absl::Status status;
   const std::string printed = Printed(*schema, tools::JsonSchema::kFoundInAll, lines, status);
-  // Of what is inferred, only a number may be out of range.
+  // With an inferred schema, the only error is a number out of range.
   if (!status.ok()) return Expect(absl::IsInvalidArgument(status));
   Expect(Printed(*schema, tools::JsonSchema::kGiven, Lines(printed), status) == printed);
   Expect(status.ok());
 }
 
-// A schema, a blank line, records.
+// Input: a schema, a blank line, records.
 void JsonWithSchema(std::span<const uint8_t> bytes) {
   const std::string_view text = AsString(bytes);
   const size_t end = text.find("\n\n");

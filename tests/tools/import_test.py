@@ -557,11 +557,18 @@ class Headers(ImportTest):
             done = self.run_tool(IMPORT, "t.csv", "t", "--append")
             self.assertIn(b"the table t has no such column", done.stderr)
 
+    def test_no_rows(self):
+        self.write("a\n")
+        done = self.run_tool(IMPORT, "t.csv", "t")
+        self.assertRegex(done.stdout.decode(), r"\na +string +- +- +- +\d+ +0.000\n$")
+
     def test_more_columns_than_open_files(self):
         self.write(",".join(f"c{i}" for i in range(300)) + "\n" + ",".join(str(i) for i in range(300)) + "\n")
         done = self.run_tool("/bin/sh", "-c", f"ulimit -S -n 100; '{IMPORT}' t.csv t --quiet")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertEqual(self.values(), [[str(i) for i in range(300)]])
+        done = self.run_tool("/bin/sh", "-c", f"ulimit -S -n 100; '{DUMP}' verify t")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     WARNING = ("cfile-import: warning: t.csv: the first line is imported as a row, because its fields are values of the types of "
                "their columns; the columns are named column_1, column_2, ... (--header yes takes the first line for the names, "

@@ -127,6 +127,7 @@ int Run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   cfile::tools::OpenStandardStreams();
+  cfile::tools::RaiseOpenFileLimit();
   try {
     return cfile::tools::Run(argc, argv);
   } catch (const std::exception& error) {  // out of memory

@@ -48,6 +48,10 @@ absl::Status CsvInput::ReadHeader() {
                      "columns is missing"));
   }
   for (const CsvField& field : reader_.fields()) {
+    if (field.text.find('\0') != field.text.npos) {
+      return reader_.Error(field.start, absl::StrCat("the name ", Quoted(field.text),
+                                                     " has a zero byte: this is not a text file"));
+    }
     if (IsUtf8(field.text)) continue;
     return reader_.Error(field.start,
                          absl::StrCat("the name ", Quoted(field.text),

@@ -1,6 +1,5 @@
 // cfile-import: imports a CSV file or JSON Lines into a table.
 #include <signal.h>
-#include <sys/resource.h>
 
 #include <exception>
 #include <string>
@@ -34,14 +33,6 @@ void SetUpSignals() {
     if (before.sa_handler == SIG_IGN) continue;  // nohup, or a job in the background
     sigaction(signal, &action, nullptr);
   }
-}
-
-// While a table is written, each column is an open file. The usual limit of a shell is 1,024 files.
-void RaiseOpenFileLimit() {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 ExitCode Run(const Arguments& arguments) {

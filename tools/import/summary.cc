@@ -40,13 +40,15 @@ std::string Encodings(const ImportedColumn& column) {
   return names.empty() ? "-" : names;
 }
 
-// The codec of the column; if only some blocks are compressed, also their number.
+// The codec of the column; if only some blocks are compressed, also their number; "-" without
+// blocks.
 std::string Compressed(const ImportedColumn& column) {
   uint64_t blocks = 0, compressed = 0;
   for (const EncodingTotals& each : column.encodings) {
     blocks += each.blocks;
     compressed += each.compressed_blocks;
   }
+  if (blocks == 0) return "-";
   const std::string name = CompressionName(column.compression);
   if (column.compression == Compression::kNone || compressed == blocks) return name;
   if (compressed == 0) return "none";
