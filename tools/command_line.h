@@ -38,8 +38,8 @@ void SetMaxLeaves(size_t max_leaves, RecordLimits& limits);
 // this file. Call first in main.
 void OpenStandardStreams();
 
-// While a table is written or read, each column is an open file. The usual limit of a shell is 1,024
-// files; this raises it to the most that the system allows. Call in main.
+// Raises the limit of open files to the most that the system allows. While a table is written or
+// read, each column is an open file, and the usual limit of a shell is 1,024 files. Call in main.
 void RaiseOpenFileLimit();
 
 // Prints `text` to standard output. Returns kFine, or kIoError after a message on stderr. A pipe

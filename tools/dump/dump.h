@@ -54,7 +54,7 @@ class Output {
   void Flush();
 
   // Ignores a pipe that its reader closes: the command runs to its end, and Finish reports no error
-  // for it. By default SIGPIPE then ends the process. For commands whose exit code matters most.
+  // for it. By default SIGPIPE then ends the process. For commands that are run for their exit code.
   void IgnoreClosedPipe();
 
   // Prints the pending text, then the error to stderr. Returns the exit code of `status`.
@@ -123,7 +123,7 @@ Action OnFile(Action action);
 
 // The index of the column `name`. kInvalidArgument, with the names of all columns: there is none.
 absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name);
-// The same for files: "key index" is also the name of the file of the compound keys.
+// The same for files: unless a column is called "key index", this names the file of compound keys.
 absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& name);
 
 // kInvalidArgument: the table does not have the chosen part (CheckPart); a column or a part is

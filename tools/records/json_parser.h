@@ -40,7 +40,7 @@ enum class JsonSchema : uint8_t {
   kFoundInAll,
 };
 
-// Thread-compatible.
+// Parses records of one schema, one after another. Thread-compatible.
 class JsonParser {
  public:
   explicit JsonParser(const RecordSchema& schema, JsonSchema origin = JsonSchema::kGiven);

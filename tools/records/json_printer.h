@@ -1,5 +1,5 @@
 // Prints records as JSON Lines, in the forms that tools/records/json_parser.h reads. Parsing a
-// printed record gives the same record, except in the cases marked below.
+// printed record gives the same record, except in the cases that the list below names.
 //
 //   integers            numbers of any size; also decimals of scale 0
 //   float, double       numbers with a point or an exponent, so that JsonInference finds double for
