@@ -54,7 +54,7 @@ class Output {
   void Flush();
 
   // Ignores a pipe that its reader closes: the command runs to its end, and Finish reports no error
-  // for it. By default SIGPIPE then ends the process. For commands that are run for their exit code.
+  // for it. By default SIGPIPE then ends the process. For commands whose exit code is a result.
   void IgnoreClosedPipe();
 
   // Prints the pending text, then the error to stderr. Returns the exit code of `status`.
