@@ -238,8 +238,8 @@ std::vector<std::string> RowsOf(const Reader& reader) {
   return rows;
 }
 
-// Salvages `torn`, the front of a sound file with these rows. Expects the rows in order, without those
-// that the report calls missing. Returns the number of recovered rows.
+// Salvages `torn`, the front of a sound file with these rows. Expects the rows in order, without
+// those that the report calls missing. Returns the number of recovered rows.
 template <typename T>
 size_t SalvageTorn(const Bytes& torn, const std::vector<std::string>& rows) {
   Bytes salvaged;
