@@ -50,7 +50,7 @@ Leaf<T> RandomLeaf(const ColumnType& type, const LevelLimits& limits, size_t num
                    size_t long_record, Random& random) {
   Leaf<T> leaf{.limits = limits};
   const int spread = static_cast<int>(random() % 2);
-  const uint64_t dense = random() % 3;  // 0: hardly any nulls
+  const uint64_t dense = random() % 3;  // 0: few nulls
   const auto definition = [&](uint64_t lowest) {
     const uint64_t max = limits.max_definition;
     if (max == 0 || (dense == 0 && random() % 20 != 0)) return static_cast<uint16_t>(max);

@@ -37,7 +37,7 @@ std::vector<std::string> Quoted(const std::string& text) {
   return names;
 }
 
-// The lines of the table: its head, then its rows.
+// The cells of the table, by line: first its head, then its rows.
 std::vector<std::vector<std::string>> ReadTable() {
   std::ifstream readme(CFILE_SOURCE_DIR "/README.md");
   std::string line;

@@ -305,7 +305,7 @@ TEST(SalvageTest, TornLeaves) {
   }
 }
 
-// 0, 1, 2, ... in blocks of 100.
+// A file of the rows 0, 1, 2, ... in blocks of 100 rows.
 Bytes Numbers(uint64_t count, WriterOptions options = {}) {
   options.encoding = Encoding::kPlain;
   options.max_values_per_block = 100;

@@ -408,7 +408,7 @@ TEST(Seek, ReadsAreFewAndBounded) {
   EXPECT_EQ(*cursor.Get(500'001), values[500'001]);
   EXPECT_EQ(source->reads(), 0u);
 
-  // A scan reads 8 MB in pieces of 1 MB; index nodes lie between them.
+  // A scan reads 8 MB in pieces of 1 MB; there are index nodes between the pieces.
   source->Reset();
   ASSERT_TRUE(cursor.SeekToOrdinal(0).ok());
   uint64_t rows = 0;

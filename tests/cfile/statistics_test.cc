@@ -370,7 +370,7 @@ double PartThatPasses(const std::string& filter, int probes) {
 
 // One block; its words computed by hand from the formula of the specification.
 TEST(BloomFilter, Bits) {
-  const uint64_t hash = 0x12345678'00000001u;  // times a salt gives the salt
+  const uint64_t hash = 0x12345678'00000001u;  // the product with a salt is the salt
   const auto [filter, info] = FilterOf({&hash, 1}, 1);
   const uint32_t salts[] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                             0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};

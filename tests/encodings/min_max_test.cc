@@ -45,7 +45,7 @@ void TestType() {
       }
     }
     if constexpr (kIsFloat<T>) {
-      // NaN first, last, everywhere.
+      // NaN as the first value, as the last, and as every value.
       const auto span = column.span().first(100);
       span[0] = std::numeric_limits<T>::quiet_NaN();
       ExpectAsPlainLoop<T>(span);

@@ -214,7 +214,7 @@ void AppendValue(const T& value, std::string& row) {
   }
 }
 
-// Each row of a file, as bytes that no other row has.
+// The rows of a file as strings; different rows have different strings.
 template <typename T>
 std::vector<std::string> RowsOf(const Reader& reader) {
   std::vector<std::string> rows;
@@ -238,8 +238,8 @@ std::vector<std::string> RowsOf(const Reader& reader) {
   return rows;
 }
 
-// What comes back of a good file's front are its rows in their order, but for those that the report
-// names. Returns how many.
+// Salvages `torn`, the front of a sound file with these rows. Expects the rows in order, without
+// those that the report calls missing. Returns the number of recovered rows.
 template <typename T>
 size_t SalvageTorn(const Bytes& torn, const std::vector<std::string>& rows) {
   Bytes salvaged;
@@ -279,7 +279,7 @@ std::vector<Bytes> TornSeedFiles() {
   return files;
 }
 
-// Changed, and torn as often as not.
+// Changes the file in half of the calls, and cuts it in half of the calls.
 void MutateTornFile(Bytes& file, Random& random) {
   if (random() % 2 == 0) MutateFile(file, random);
   if (random() % 2 == 0) file.resize(random() % (file.size() + 1));
