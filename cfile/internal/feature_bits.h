@@ -1,4 +1,4 @@
-// The footer's incompatible feature bits (cfile/FORMAT.md, File, Feature bits).
+// The footer's incompatible feature bits (cfile/FORMAT.md, File).
 #pragma once
 
 #include <cstdint>
