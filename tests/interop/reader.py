@@ -5,12 +5,9 @@
                         [repetition level, definition level, value]
     reader.py TABLE     prints the rows, or nested records, of a table as JSON, one per line
 
-The code aims at clarity, not at speed. It reads about a million values per second if a block can be decoded at once (fixed
-widths, bit shuffling), a tenth of that for PREFIX and varints. It does not read LZO. Errors are Damage, Unsupported or Limit, and
-name the place.
-
-Raw values are int for integers, the bits as int for FLOAT and DOUBLE (so that no NaN is changed), 0 or 1 for bool, and bytes for
-all other types. present() converts them to JSON.
+The code aims at clarity: about a million values per second where a block can be decoded at once, a tenth of that for PREFIX and
+varints. It does not read LZO. Errors are Damage, Unsupported or Limit, and name the place. Raw values are int for integers, the bits
+as int for FLOAT and DOUBLE (so that no NaN is changed), 0 or 1 for bool, bytes for all others. present() converts them to JSON.
 """
 import bisect
 import functools
