@@ -7,6 +7,7 @@
 #include "cfile/internal/column_encoder.h"
 #include "cfile/internal/file_writer.h"
 #include "cfile/internal/level_block.h"
+#include "cfile/internal/named_status.h"
 #include "cfile/internal/statistics_block.h"
 #include "cfile/internal/sticky_status.h"
 #include "cfile/levels.h"
@@ -212,9 +213,8 @@ class LevelWriter<T>::Impl {
           absl::StrCat(file_.name(), ": a file holds at most ", kMax32,
                        " records, and a block entries: begin a further part"));
     }
-    absl::Status status = levels_.Add(part.repetition, part.definition, part.count, num_entries_);
-    if (!status.ok())
-      return absl::Status(status.code(), absl::StrCat(file_.name(), ": ", status.message()));
+    CFILE_RETURN_IF_ERROR(internal::Named(
+        levels_.Add(part.repetition, part.definition, part.count, num_entries_), file_.name()));
     statistics_.Add(values);
     while (!values.empty()) {
       const size_t taken = encoder_->Append(values);
@@ -263,12 +263,9 @@ class LevelWriter<T>::Impl {
     if (block_entries_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
     encodings::ByteWriter dictionary;
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);
-    auto statistics = statistics_.Finish();
-    if (!statistics.ok()) {
-      return absl::Status(statistics.status().code(),
-                          encodings::StrCat(file_.name(), ": ", statistics.status().message()));
-    }
-    return file_.Finish(num_records_, has_dictionary ? &dictionary : nullptr, *statistics,
+    CFILE_ASSIGN_OR_RETURN(const auto statistics,
+                           internal::Named(statistics_.Finish(), file_.name()));
+    return file_.Finish(num_records_, has_dictionary ? &dictionary : nullptr, statistics,
                         limits_.kudu_array ? std::nullopt : std::optional<uint64_t>(num_entries_));
   }
 

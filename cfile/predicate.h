@@ -13,6 +13,21 @@
 
 namespace cfile {
 
+// What a predicate asks of a value.
+enum class PredicateKind : uint8_t {
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessOrEqual,
+  kGreater,
+  kGreaterOrEqual,
+  kBetween,
+  kIn,
+  kHasPrefix,
+  kIsNull,
+  kIsNotNull,
+};
+
 // A condition on one value. A plain value that owns its constants, including the bytes of strings.
 // Immutable, so threads may share it.
 //
@@ -23,19 +38,7 @@ namespace cfile {
 template <typename T>
 class Predicate {
  public:
-  enum class Kind : uint8_t {
-    kEqual,
-    kNotEqual,
-    kLess,
-    kLessOrEqual,
-    kGreater,
-    kGreaterOrEqual,
-    kBetween,
-    kIn,
-    kHasPrefix,
-    kIsNull,
-    kIsNotNull,
-  };
+  using Kind = PredicateKind;
 
   static Predicate Equal(const T& value) { return {Kind::kEqual, value}; }
   static Predicate NotEqual(const T& value) { return {Kind::kNotEqual, value}; }

@@ -12,6 +12,7 @@
 #include "cfile/internal/data_block.h"
 #include "cfile/internal/file_writer.h"
 #include "cfile/internal/key_codec.h"
+#include "cfile/internal/named_status.h"
 #include "cfile/internal/statistics_block.h"
 #include "cfile/internal/sticky_status.h"
 #include "encodings/count_ones.h"
@@ -337,12 +338,9 @@ class Writer<T>::Impl {
     if (block_rows_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
     encodings::ByteWriter dictionary;
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);
-    auto statistics = statistics_.Finish();
-    if (!statistics.ok()) {
-      return absl::Status(statistics.status().code(),
-                          encodings::StrCat(file_.name(), ": ", statistics.status().message()));
-    }
-    return file_.Finish(num_values_, has_dictionary ? &dictionary : nullptr, *statistics);
+    CFILE_ASSIGN_OR_RETURN(const auto statistics,
+                           internal::Named(statistics_.Finish(), file_.name()));
+    return file_.Finish(num_values_, has_dictionary ? &dictionary : nullptr, statistics);
   }
 
   absl::Status FinishBlock() {

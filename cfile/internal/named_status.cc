@@ -37,7 +37,8 @@ absl::Status Named(const absl::Status& status, const std::string& name) {
 absl::Status NamedSink(const absl::Status& status, const std::string& name) {
   if (status.ok()) return status;  // allocate nothing once a file is in place
   const size_t slash = name.rfind('/');
-  if (slash != std::string::npos && slash > 0 && Names(status.message(), name.substr(0, slash))) return status;
+  const bool in_folder = slash != std::string::npos && slash > 0;
+  if (in_folder && Names(status.message(), name.substr(0, slash))) return status;
   return Named(status, name);
 }
 

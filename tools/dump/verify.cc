@@ -1,4 +1,5 @@
 // cfile-dump verify: checks a file or a table for damage.
+#include <algorithm>
 #include <filesystem>
 #include <numeric>
 #include <string>
@@ -28,9 +29,9 @@ const char* NameOf(ExitCode worst) {
   }
 }
 
-// The worse of two exit codes: kDamaged is the worst, kFine the best. Of two other codes, `other`.
+// The worse of two exit codes: kDamaged is the worst, then the larger number.
 ExitCode Worse(ExitCode one, ExitCode other) {
-  return one == kDamaged || other == kFine ? one : other;
+  return one == kDamaged || other == kDamaged ? kDamaged : std::max(one, other);
 }
 
 // Prints the reports of files, one after another.

@@ -16,31 +16,19 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/predicate.h"
 
 namespace cfile::tools {
 
 // One condition. Values are text, because the parser does not know the types of the columns.
 struct Condition {
-  enum class Kind : uint8_t {
-    kEqual,
-    kNotEqual,
-    kLess,
-    kLessOrEqual,
-    kGreater,
-    kGreaterOrEqual,
-    kBetween,    // two values: low, high
-    kIn,         // at least one value
-    kHasPrefix,  // the value is the prefix
-    kIsNull,     // no value
-    kIsNotNull,  // no value
-  };
+  using Kind = PredicateKind;
   struct Value {
     std::string text;
     size_t offset;  // in bytes from the start of the parsed text
@@ -50,6 +38,7 @@ struct Condition {
   size_t column_offset = 0;
   Kind kind = Kind::kEqual;
   size_t kind_offset = 0;
+  // One; two for kBetween (low, high), at least one for kIn, none for kIsNull and kIsNotNull.
   std::vector<Value> values = {};
 };
 
