@@ -22,6 +22,12 @@ struct OrdinalRange {
   friend bool operator==(const OrdinalRange&, const OrdinalRange&) = default;
 };
 
+// The result of a search by key.
+struct KeyPosition {
+  uint64_t ordinal = 0;  // of the first value >= the key; num_values() if there is none
+  bool exact = false;    // whether that value equals the key
+};
+
 // The rows first_ordinal to first_ordinal + size() - 1. A view: the memory belongs to the cursor,
 // the mapped file or the dictionary. The function that returns a batch says how long the batch
 // stays valid.

@@ -16,8 +16,12 @@
 #include "cfile/batch.h"
 #include "cfile/options.h"
 #include "cfile/types.h"
+#include "encodings/core/key_order.h"
 
 namespace cfile {
+
+// IsKey(value) says whether a value can be a key or a part of one. NaN cannot: it has no order.
+using encodings::IsKey;
 
 // Builds compound keys, or prefixes of them. Thread-compatible.
 class CompoundKey {

@@ -14,99 +14,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cfile/options.h"
+#include "cfile/file_info.h"
 #include "cfile/types.h"
 
 namespace cfile {
 
 class Reader;
-
-// The place of a stored block: the bytes [offset, offset + size) of the file, checksum included.
-struct BlockPointer {
-  uint64_t offset = 0;  // bytes
-  uint32_t size = 0;    // bytes
-  uint64_t end() const { return offset + size; }
-  friend bool operator==(const BlockPointer&, const BlockPointer&) = default;
-};
-
-// Feature bits of the footer (cfile/FORMAT.md, File).
-inline constexpr uint32_t kFeatureChecksums = 1u << 0;
-inline constexpr uint32_t kFeatureArrayBlocks = 1u << 1;
-inline constexpr uint32_t kFeatureNestedBlocks = 1u << 29;
-inline constexpr uint32_t kFeatureExtendedBlocks = 1u << 30;
-
-// Feature bits that a reader may ignore.
-inline constexpr uint32_t kCompatibleFeatureStatistics = 1u << 0;
-
-// The Bloom filter of all values of a file (cfile/FORMAT.md, Statistics).
-struct BloomFilterInfo {
-  static constexpr uint64_t kBlockBytes = 32;
-
-  uint64_t size_bytes = 0;       // a multiple of kBlockBytes
-  uint64_t distinct_values = 0;  // exact, or an estimate within 1 % if there are many
-
-  uint64_t num_blocks() const { return size_bytes / kBlockBytes; }
-  // Bits for each distinct value; 0 if there are no values.
-  double bits_per_value() const {
-    return distinct_values == 0
-               ? 0
-               : 8 * static_cast<double>(size_bytes) / static_cast<double>(distinct_values);
-  }
-  friend bool operator==(const BloomFilterInfo&, const BloomFilterInfo&) = default;
-};
-
-// Describes a filter (FileStatistics::bloom_filter) by counting its bits: distinct_values is an
-// estimate. For files whose footer does not describe their filter.
-BloomFilterInfo DescribeBloomFilter(std::string_view filter);
-
-// The contents of the header and the footer.
-struct FileInfo {
-  FormatVersion version = FormatVersion::kV2;
-  uint64_t file_size_bytes = 0;
-  uint64_t header_size_bytes = 0;  // from the file's start, magic included
-  uint64_t footer_size_bytes = 0;  // to the file's end, magic included
-  ColumnType type;
-  Encoding encoding = Encoding::kPlain;
-  Compression compression = Compression::kNone;
-  bool nullable = false;    // with levels: an entry may have no value
-  uint64_t num_values = 0;  // nulls included; with levels: records
-  // The limits of a file with levels (cfile/levels.h). Without levels: {0, 1} if the column is
-  // nullable, else {0, 0}.
-  LevelLimits levels;
-  // The number of entries. Only in files with levels that do not hold Kudu's arrays.
-  std::optional<uint64_t> num_entries;
-  std::optional<BlockPointer> positional_index_root;
-  std::optional<BlockPointer> value_index_root;
-  std::optional<BlockPointer> dictionary;
-  std::optional<BlockPointer> statistics;
-  // True if the statistics are larger than the sum of max_block_size_bytes and
-  // max_bloom_filter_bytes of ReaderOptions. The file is then read as if it had no statistics.
-  bool statistics_above_limit = false;
-  // Describes the Bloom filter in the statistics. Older writers did not describe the filter in the
-  // footer; for their files this is empty even if there is a filter (see DescribeBloomFilter).
-  std::optional<BloomFilterInfo> bloom_filter;
-  uint32_t incompatible_features = 0;
-  uint32_t compatible_features = 0;
-  std::vector<std::pair<std::string, std::string>> header_metadata;
-  std::vector<std::pair<std::string, std::string>> footer_metadata;
-  std::string created_by;
-  // The serialized messages of header and footer, as stored; DescribeMetadata shows them.
-  std::string header_message;
-  std::string footer_message;
-
-  bool has_checksums() const { return (incompatible_features & kFeatureChecksums) != 0; }
-  bool has_levels() const {
-    return (incompatible_features & (kFeatureArrayBlocks | kFeatureNestedBlocks)) != 0;
-  }
-  bool has_extended_blocks() const { return (incompatible_features & kFeatureExtendedBlocks) != 0; }
-  // True if this is a file in which Kudu keeps Bloom filters: a file without values that has only a
-  // value index. Its blocks, if there are any, are the filters (cfile/FORMAT.md, Bloom filter
-  // files). Cursors find no rows in such a file.
-  bool holds_bloom_filters() const {
-    return num_values == 0 && !positional_index_root && value_index_root.has_value() &&
-           type.data_type == DataType::kBinary && encoding == Encoding::kPlain && !nullable;
-  }
-};
 
 // The messages of header and footer in protobuf's text and JSON formats.
 struct MetadataText {
@@ -130,8 +43,6 @@ struct BlockInfo {
   bool compressed = false;
   std::span<const uint8_t> bytes;  // before compression; valid during the visit
 };
-
-enum class IndexKind : uint8_t { kPositional, kValue };
 
 // One entry of an index node.
 struct IndexEntryInfo {

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "cfile/block_cache.h"
-#include "cfile/record_schema.h"
 #include "cfile/types.h"
 
 namespace cfile {
+
+class BlockCache;
 
 enum class FormatVersion : uint8_t {
   kV1 = 1,  // magic "kuducfil": no checksums, no extensions
@@ -140,12 +140,14 @@ struct WriterOptions {
   std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 
-// The blocks of a file that have the same encoding.
-struct EncodingTotals {
-  Encoding encoding = Encoding::kPlain;
-  uint64_t blocks = 0;
-  uint64_t compressed_blocks = 0;  // of these blocks
-  uint64_t stored_bytes = 0;       // in the file
+// The limits of a schema of records (cfile/record_schema.h). The defaults are meant for untrusted
+// schemas. To allow more, pass higher limits where the schema is made and where a table with the
+// schema is opened (ReaderOptions::record_limits).
+struct RecordLimits {
+  size_t max_depth = 64;  // of a path, leaf included; never more than 1000
+  size_t max_leaves = 10'000;
+  size_t max_nodes = 100'000;
+  size_t max_path_size_bytes = 4096;  // of a leaf's path
 };
 
 struct ReaderOptions {
@@ -156,7 +158,8 @@ struct ReaderOptions {
   // time a block is read.
   bool verify_checksums = true;
 
-  // The cache for blocks that seeks had to read or decompress; null: BlockCache::Default().
+  // The cache for blocks that seeks had to read or decompress (cfile/block_cache.h); null:
+  // BlockCache::Default().
   std::shared_ptr<BlockCache> block_cache = nullptr;
   // The most bytes of seek indexes, for each open file. A seek index makes seeks in one block
   // faster. A block that lies in memory as it is stored (in a mapped file, not compressed) gets one

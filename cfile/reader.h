@@ -19,7 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
-#include "cfile/inspect.h"
+#include "cfile/file_info.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
 #include "cfile/statistics.h"
@@ -31,12 +31,6 @@ namespace internal {
 class FileReader;
 class ReaderAccess;
 }  // namespace internal
-
-// The result of a search by key.
-struct KeyPosition {
-  uint64_t ordinal = 0;  // of the first value >= the key; num_values() if there is none
-  bool exact = false;    // whether that value equals the key
-};
 
 // A position in a column. One thread at a time, but not always the same one; several cursors may
 // read one file at the same time. A cursor keeps the file open and may outlive the Reader. Memory:

@@ -35,6 +35,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/options.h"
 #include "cfile/types.h"
 
 namespace cfile {
@@ -46,15 +47,6 @@ enum class Repetition : uint8_t { kRequired = 0, kOptional = 1, kRepeated = 2 };
 // repeated group of two fields: a required leaf (the key) and the value. The numbers are those of
 // table.cft.
 enum class GroupKind : uint8_t { kPlain = 0, kList = 1, kMap = 2 };
-
-// The limits of a schema. The defaults are meant for untrusted schemas. To allow more, pass higher
-// limits where the schema is made and where a table with the schema is opened (ReaderOptions).
-struct RecordLimits {
-  size_t max_depth = 64;  // of a path, leaf included; never more than 1000
-  size_t max_leaves = 10'000;
-  size_t max_nodes = 100'000;
-  size_t max_path_size_bytes = 4096;  // of a leaf's path
-};
 
 // A node of the tree. The caller of RecordSchema::Create sets the first five fields; Create sets
 // the others.

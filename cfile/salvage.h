@@ -17,7 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
-#include "cfile/inspect.h"
+#include "cfile/file_info.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
 

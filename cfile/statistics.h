@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cfile/batch.h"
@@ -57,5 +58,26 @@ struct FileStatistics {
   template <typename T>
   bool MightContain(const T& value) const;
 };
+
+// The Bloom filter of all values of a file (cfile/FORMAT.md, Statistics).
+struct BloomFilterInfo {
+  static constexpr uint64_t kBlockBytes = 32;
+
+  uint64_t size_bytes = 0;       // a multiple of kBlockBytes
+  uint64_t distinct_values = 0;  // exact, or an estimate within 1 % if there are many
+
+  uint64_t num_blocks() const { return size_bytes / kBlockBytes; }
+  // Bits for each distinct value; 0 if there are no values.
+  double bits_per_value() const {
+    return distinct_values == 0
+               ? 0
+               : 8 * static_cast<double>(size_bytes) / static_cast<double>(distinct_values);
+  }
+  friend bool operator==(const BloomFilterInfo&, const BloomFilterInfo&) = default;
+};
+
+// Describes a filter (FileStatistics::bloom_filter) by counting its bits: distinct_values is an
+// estimate. For files whose footer does not describe their filter.
+BloomFilterInfo DescribeBloomFilter(std::string_view filter);
 
 }  // namespace cfile

@@ -5,11 +5,12 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "encodings/encoding.h"
-#include "encodings/physical_type.h"
+#include "encodings/core/encoding.h"
+#include "encodings/core/physical_type.h"
 
 namespace cfile {
 
@@ -18,6 +19,12 @@ using encodings::EncodingName;
 using encodings::int128_t;
 using encodings::Int96;
 using encodings::PhysicalType;
+using encodings::uint128_t;
+
+// Traits of the C++ types of values.
+using encodings::kIsBytes;    // std::string_view
+using encodings::kIsFloat;    // float and double
+using encodings::kIsInteger;  // integers of up to 128 bits, not bool
 
 // Numbers in files (cfile/FORMAT.md, Messages): Kudu's numbers below 100; from 100 on, 100 +
 // Parquet's number. Never changed.
@@ -152,6 +159,24 @@ absl::Status Validate(const ColumnType& type);
 template <typename T>
 bool HoldsType(const ColumnType& type) {
   return encodings::HoldsType<T>(type.physical());
+}
+
+// Calls visit(std::type_identity<T>{}), where T is the C++ type of the values of `type`, and returns
+// its result. So code for a column whose type is only known at run time is written once:
+//
+//   VisitType(reader.type(), [&]<typename T>(std::type_identity<T>) {
+//     auto cursor = reader.NewCursor<T>();
+//     ...
+//   });
+//
+// Precondition of the first form: Validate(type).ok().
+template <typename Visitor>
+decltype(auto) VisitType(const ColumnType& type, Visitor&& visit) {
+  return encodings::VisitPhysicalType(type.physical(), std::forward<Visitor>(visit));
+}
+template <typename Visitor>
+decltype(auto) VisitType(PhysicalType type, Visitor&& visit) {
+  return encodings::VisitPhysicalType(type, std::forward<Visitor>(visit));
 }
 
 // All codecs that have a number in the format, including those that were not built in.

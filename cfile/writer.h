@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
+#include "cfile/file_info.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
 #include "cfile/types.h"

@@ -102,12 +102,12 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "encodings/bytes.h"
-#include "encodings/levels.h"
-#include "encodings/parquet_dictionary.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
+#include "encodings/core/value_dictionary.h"
+#include "encodings/hybrid/levels.h"
+#include "encodings/parquet/parquet_dictionary.h"
 #include "encodings/registry.h"
-#include "encodings/status.h"
-#include "encodings/value_dictionary.h"
 
 namespace cfile::encodings::parquet {
 

@@ -13,9 +13,9 @@
 #include <string>
 #include <string_view>
 
-#include "encodings/block_codec.h"
-#include "encodings/encoding.h"
-#include "encodings/physical_type.h"
+#include "encodings/core/block_codec.h"
+#include "encodings/core/encoding.h"
+#include "encodings/core/physical_type.h"
 
 namespace cfile::encodings {
 

@@ -246,8 +246,8 @@ absl::StatusOr<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit, boo
   if (too_fine) return TooFine(unit);
   // 128 bits, because an intermediate result may be outside int64: the earliest timestamp in
   // nanoseconds lies within a second that begins before the range of int64.
-  const encodings::int128_t count =
-      encodings::int128_t{days * kSecondsPerDay + time.seconds - offset} * UnitsPerSecond(unit) +
+  const int128_t count =
+      int128_t{days * kSecondsPerDay + time.seconds - offset} * UnitsPerSecond(unit) +
       time.fraction;
   if (count != static_cast<int64_t>(count)) {
     return absl::InvalidArgumentError("it is outside the years 1677 to 2262 that the type holds");

@@ -4,22 +4,15 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "encodings/bytes.h"
 #include "tools/civil_time.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
-
-using encodings::int128_t;
-using encodings::Int96;
-using encodings::kIsBytes;
-using encodings::kIsFloat;
-using encodings::kIsInteger;
-using encodings::uint128_t;
 
 // What the integers of a column mean.
 enum class Meaning : uint8_t { kNumber, kDate, kTime, kTimestamp, kDecimal };
@@ -311,7 +304,9 @@ absl::StatusOr<T> ParseText(const ColumnType& type, std::string_view text, std::
     scratch.clear();
     if (!ParseHex(text, scratch) || scratch.size() != sizeof(T))
       return Invalid(type, text, "expected 24 hexadecimal digits");
-    return encodings::LoadLittleEndian<T>(encodings::AsBytes(scratch).data());
+    T bits;
+    std::memcpy(&bits, scratch.data(), sizeof(T));  // least significant byte first
+    return bits;
   } else {
     if (text == "true" || text == "TRUE" || text == "True") return true;
     if (text == "false" || text == "FALSE" || text == "False") return false;

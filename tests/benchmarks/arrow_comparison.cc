@@ -28,14 +28,14 @@
 #include <vector>
 
 #include "comparison_data.h"
-#include "encodings/alp.h"
-#include "encodings/byte_stream_split.h"
-#include "encodings/delta_binary_packed.h"
-#include "encodings/delta_byte_array.h"
-#include "encodings/delta_length_byte_array.h"
-#include "encodings/parquet_dictionary.h"
-#include "encodings/parquet_plain.h"
-#include "encodings/parquet_rle.h"
+#include "encodings/parquet/alp.h"
+#include "encodings/parquet/byte_stream_split.h"
+#include "encodings/parquet/delta_binary_packed.h"
+#include "encodings/parquet/delta_byte_array.h"
+#include "encodings/parquet/delta_length_byte_array.h"
+#include "encodings/parquet/parquet_dictionary.h"
+#include "encodings/parquet/parquet_plain.h"
+#include "encodings/parquet/parquet_rle.h"
 
 namespace cfile::encodings {
 namespace {

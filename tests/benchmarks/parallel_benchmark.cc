@@ -26,7 +26,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/table.h"
-#include "encodings/status.h"
+#include "encodings/core/status.h"
 #include "tests/benchmarks/or_die.h"
 #include "tools/import/importer.h"
 

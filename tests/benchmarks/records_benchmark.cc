@@ -25,8 +25,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/table.h"
-#include "encodings/levels.h"
-#include "encodings/physical_type.h"
+#include "encodings/core/physical_type.h"
+#include "encodings/hybrid/levels.h"
 #include "tests/benchmarks/or_die.h"
 #include "tools/import/records_importer.h"
 

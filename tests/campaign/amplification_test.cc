@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "cfile/inspect.h"
-#include "cfile/internal/compression.h"
-#include "cfile/internal/crc32c.h"
-#include "cfile/internal/file_metadata.h"
-#include "cfile/internal/index_node.h"
+#include "cfile/internal/format/compression.h"
+#include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/file_metadata.h"
+#include "cfile/internal/format/index_node.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "encodings/physical_type.h"
+#include "encodings/core/physical_type.h"
 #include "encodings/registry.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/golden_files.h"

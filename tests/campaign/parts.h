@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "cfile/inspect.h"
-#include "cfile/internal/crc32c.h"
-#include "cfile/internal/stored_block.h"
+#include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/stored_block.h"
 #include "cfile/reader.h"
-#include "encodings/bytes.h"
+#include "encodings/core/bytes.h"
 
 namespace cfile::campaign {
 

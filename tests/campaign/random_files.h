@@ -15,7 +15,7 @@
 #include "cfile/options.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
-#include "encodings/key_order.h"
+#include "encodings/core/key_order.h"
 #include "encodings/registry.h"
 #include "gtest/gtest.h"
 #include "tests/campaign/amount.h"

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/hash/hash.h"
-#include "cfile/inspect.h"
-#include "cfile/internal/file_metadata.h"
+#include "cfile/file_info.h"
+#include "cfile/internal/format/file_metadata.h"
 #include "cfile/levels.h"
 #include "cfile/protobuf_records.h"
 #include "cfile/reader.h"

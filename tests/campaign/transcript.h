@@ -17,7 +17,7 @@
 #include "cfile/levels.h"
 #include "cfile/reader.h"
 #include "cfile/scan.h"
-#include "encodings/physical_type.h"
+#include "encodings/core/physical_type.h"
 
 namespace cfile::campaign {
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cfile/internal/table_file.h"
+#include "cfile/internal/table/table_file.h"
 #include "cfile/table.h"
-#include "encodings/status.h"
+#include "encodings/core/status.h"
 #include "gtest/gtest.h"
 #include "tests/campaign/amount.h"
 #include "tests/cfile/table_fixture.h"

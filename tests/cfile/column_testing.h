@@ -12,8 +12,8 @@
 #include "cfile/batch.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
-#include "encodings/key_order.h"
-#include "encodings/physical_type.h"
+#include "encodings/core/key_order.h"
+#include "encodings/core/physical_type.h"
 #include "encodings/registry.h"
 #include "gtest/gtest.h"
 

@@ -1,4 +1,4 @@
-#include "cfile/internal/compression.h"
+#include "cfile/internal/format/compression.h"
 
 #include <cstdint>
 #include <random>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "encodings/bytes.h"
+#include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/column_testing.h"

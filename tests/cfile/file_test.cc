@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "cfile/inspect.h"
-#include "cfile/internal/index_node.h"
-#include "cfile/internal/stored_block.h"
+#include "cfile/internal/format/index_node.h"
+#include "cfile/internal/format/stored_block.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-#include "encodings/bytes.h"
+#include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/temporary_directory.h"

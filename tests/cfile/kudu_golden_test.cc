@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "cfile/inspect.h"
-#include "cfile/internal/data_block.h"
+#include "cfile/internal/format/data_block.h"
 #include "cfile/reader.h"
-#include "encodings/key_order.h"
+#include "encodings/core/key_order.h"
 #include "encodings/registry.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"

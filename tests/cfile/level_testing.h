@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cfile/levels.h"
-#include "encodings/key_order.h"
+#include "encodings/core/key_order.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/column_testing.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cfile/inspect.h"
-#include "cfile/internal/crc32c.h"
+#include "cfile/internal/format/crc32c.h"
 #include "cfile/levels.h"
 #include "cfile/reader.h"
 #include "cfile/record_schema.h"
@@ -12,7 +12,7 @@
 #include "cfile/scan.h"
 #include "cfile/table.h"
 #include "cfile/writer.h"
-#include "encodings/bytes.h"
+#include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/temporary_directory.h"

@@ -1,5 +1,5 @@
 // Records that do not match their schema, and levels that contradict each other.
-#include "cfile/internal/record_shredder.h"
+#include "cfile/internal/records/record_shredder.h"
 
 #include <gmock/gmock.h>
 

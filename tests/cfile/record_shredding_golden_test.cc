@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "cfile/internal/record_shredder.h"
+#include "cfile/internal/records/record_shredder.h"
 #include "record_testing.h"
 
 namespace cfile {

@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/crc32c.h"
-#include "cfile/internal/table_file.h"
+#include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/table/table_file.h"
 #include "cfile/records.h"
 #include "proto/table.pb.h"
 #include "record_testing.h"

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "cfile/internal/leaf_buffer.h"
-#include "cfile/internal/record_assembler.h"
+#include "cfile/internal/records/leaf_buffer.h"
+#include "cfile/internal/records/record_assembler.h"
 #include "cfile/record_schema.h"
 #include "cfile/record_visitor.h"
-#include "encodings/physical_type.h"
-#include "encodings/status.h"
+#include "encodings/core/physical_type.h"
+#include "encodings/core/status.h"
 #include "nlohmann/json.hpp"
 
 namespace cfile {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cfile/inspect.h"
-#include "cfile/internal/crc32c.h"
-#include "cfile/internal/level_block.h"
+#include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/level_block.h"
 #include "cfile/reader.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "cfile/inspect.h"
-#include "cfile/internal/crc32c.h"
+#include "cfile/internal/format/crc32c.h"
 #include "cfile/levels.h"
 #include "cfile/writer.h"
-#include "encodings/bytes.h"
+#include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "proto/cfile.pb.h"
 #include "tests/cfile/column_testing.h"

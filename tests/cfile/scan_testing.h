@@ -12,7 +12,7 @@
 
 #include "cfile/predicate.h"
 #include "cfile/scan.h"
-#include "encodings/key_order.h"
+#include "encodings/core/key_order.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/encodings/columns.h"

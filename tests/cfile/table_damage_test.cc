@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "cfile/internal/table_file.h"
+#include "cfile/internal/table/table_file.h"
 #include "cfile/table.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"

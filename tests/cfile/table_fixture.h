@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "cfile/internal/table_file.h"
+#include "cfile/internal/table/table_file.h"
 #include "cfile/table.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/temporary_directory.h"

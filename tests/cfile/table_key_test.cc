@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cfile/compound_key.h"
-#include "cfile/internal/table_file.h"
+#include "cfile/internal/table/table_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"

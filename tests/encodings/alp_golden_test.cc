@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "encodings/alp.h"
+#include "encodings/parquet/alp.h"
 #include "gtest/gtest.h"
 #include "hwy/targets.h"
 #include "nlohmann/json.hpp"

@@ -1,4 +1,4 @@
-#include "encodings/bit_packing.h"
+#include "encodings/kernels/bit_packing.h"
 
 #include <algorithm>
 #include <cstdint>

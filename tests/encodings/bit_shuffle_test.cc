@@ -1,12 +1,12 @@
 // BIT_SHUFFLE and DICT: properties that other encodings do not have, and the functions that they
 // use.
-#include "encodings/bit_shuffle.h"
+#include "encodings/kudu/bit_shuffle.h"
 
 #include <gmock/gmock.h>
 
 #include "blocks.h"
-#include "encodings/bit_transposition.h"
-#include "encodings/lz4_block.h"
+#include "encodings/kernels/bit_transposition.h"
+#include "encodings/kudu/lz4_block.h"
 #include "hwy/targets.h"
 
 namespace cfile::encodings {

@@ -1,4 +1,4 @@
-#include "encodings/bytes.h"
+#include "encodings/core/bytes.h"
 
 #include <gmock/gmock.h>
 
@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "encodings/block_codec.h"
-#include "encodings/packed_strings.h"
+#include "encodings/core/block_codec.h"
+#include "encodings/core/packed_strings.h"
 
 namespace cfile::encodings {
 namespace {

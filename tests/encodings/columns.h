@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "encodings/key_order.h"
+#include "encodings/core/key_order.h"
 #include "encodings/registry.h"
 #include "gtest/gtest.h"
 

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 
 #include "columns.h"
-#include "encodings/delta_binary_packed.h"
-#include "encodings/delta_byte_array.h"
-#include "encodings/delta_length_byte_array.h"
+#include "encodings/parquet/delta_binary_packed.h"
+#include "encodings/parquet/delta_byte_array.h"
+#include "encodings/parquet/delta_length_byte_array.h"
 #include "golden_vectors.h"
 #include "hwy/targets.h"
 

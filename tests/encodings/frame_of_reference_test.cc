@@ -1,4 +1,4 @@
-#include "encodings/frame_of_reference.h"
+#include "encodings/kudu/frame_of_reference.h"
 
 #include <gmock/gmock.h>
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "columns.h"
-#include "encodings/bytes.h"
+#include "encodings/core/bytes.h"
 #include "nlohmann/json.hpp"
 
 namespace cfile::encodings {

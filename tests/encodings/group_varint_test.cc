@@ -1,4 +1,4 @@
-#include "encodings/group_varint.h"
+#include "encodings/kernels/group_varint.h"
 
 #include <algorithm>
 #include <cstdint>

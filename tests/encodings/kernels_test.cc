@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "blocks.h"
-#include "encodings/bit_packing.h"
-#include "encodings/delta_byte_array.h"
-#include "encodings/delta_length_byte_array.h"
-#include "encodings/index_unpacking.h"
-#include "encodings/packed_strings.h"
-#include "encodings/parquet_dictionary.h"
-#include "encodings/parquet_plain.h"
+#include "encodings/core/packed_strings.h"
+#include "encodings/kernels/bit_packing.h"
+#include "encodings/kernels/index_unpacking.h"
+#include "encodings/parquet/delta_byte_array.h"
+#include "encodings/parquet/delta_length_byte_array.h"
+#include "encodings/parquet/parquet_dictionary.h"
+#include "encodings/parquet/parquet_plain.h"
 #include "hwy/targets.h"
 
 namespace cfile::encodings {

@@ -1,5 +1,5 @@
 // The order of floating-point keys, which differs from <.
-#include "encodings/key_order.h"
+#include "encodings/core/key_order.h"
 
 #include <gtest/gtest.h>
 

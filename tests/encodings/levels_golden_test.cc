@@ -1,7 +1,7 @@
 // Repetition and definition levels of nested columns, as parquet-java and Arrow C++ wrote them.
 #include <gmock/gmock.h>
 
-#include "encodings/levels.h"
+#include "encodings/hybrid/levels.h"
 #include "golden_vectors.h"
 
 namespace cfile::encodings {

@@ -1,11 +1,11 @@
-#include "encodings/levels.h"
+#include "encodings/hybrid/levels.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
-#include "encodings/bit_packing.h"
+#include "encodings/kernels/bit_packing.h"
 
 namespace cfile::encodings {
 namespace {

@@ -1,5 +1,5 @@
 // Compares MatchRange with a plain loop, on every instruction set of this machine.
-#include "encodings/match_range.h"
+#include "encodings/kernels/match_range.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Compares FindMinMax with a plain loop, on every instruction set of this machine.
-#include "encodings/min_max.h"
+#include "encodings/kernels/min_max.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "columns.h"
-#include "encodings/bytes_min_max.h"
+#include "encodings/core/bytes_min_max.h"
 #include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {

@@ -1,4 +1,4 @@
-#include "encodings/parquet_dictionary.h"
+#include "encodings/parquet/parquet_dictionary.h"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "encodings/hybrid/rle_hybrid.h"
 #include "encodings/parquet.h"
-#include "encodings/parquet_plain.h"
+#include "encodings/parquet/parquet_plain.h"
 #include "encodings/registry.h"
-#include "encodings/rle_hybrid.h"
 #include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "blocks.h"
-#include "encodings/delta_binary_packed.h"
-#include "encodings/levels.h"
+#include "encodings/hybrid/levels.h"
 #include "encodings/parquet.h"
+#include "encodings/parquet/delta_binary_packed.h"
 #include "golden_vectors.h"
 
 namespace cfile::encodings {

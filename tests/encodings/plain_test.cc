@@ -1,10 +1,10 @@
-#include "encodings/plain.h"
+#include "encodings/kudu/plain.h"
 
 #include <gmock/gmock.h>
 
 #include "blocks.h"
-#include "encodings/dict.h"
-#include "encodings/value_dictionary.h"
+#include "encodings/core/value_dictionary.h"
+#include "encodings/kudu/dict.h"
 
 namespace cfile::encodings {
 namespace {

@@ -1,4 +1,4 @@
-#include "encodings/prefix.h"
+#include "encodings/kudu/prefix.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "encodings/rle_hybrid.h"
+#include "encodings/hybrid/rle_hybrid.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "encodings/bit_packing.h"
+#include "encodings/kernels/bit_packing.h"
 #include "gtest/gtest.h"
 
 namespace cfile::encodings {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "blocks.h"
-#include "encodings/bool_bits.h"
-#include "encodings/byte_streams.h"
+#include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/byte_streams.h"
 #include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {

@@ -1,5 +1,5 @@
-#include "encodings/validity.h"
-#include "encodings/count_ones.h"
+#include "encodings/hybrid/validity.h"
+#include "encodings/kernels/count_ones.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "encodings/physical_type.h"
+#include "encodings/core/physical_type.h"
 #include "gtest/gtest.h"
 #include "guarded_bytes.h"
 #include "hwy/targets.h"

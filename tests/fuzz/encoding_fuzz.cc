@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cfile/batch.h"
-#include "encodings/packed_strings.h"
+#include "encodings/core/packed_strings.h"
 #include "tests/encodings/blocks.h"
 #include "tests/fuzz/target.h"
 

@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "cfile/internal/crc32c.h"
-#include "cfile/internal/file_metadata.h"
-#include "cfile/internal/stored_block.h"
+#include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/file_metadata.h"
+#include "cfile/internal/format/stored_block.h"
 #include "tests/campaign/parts.h"
 
 namespace cfile::fuzz {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "encodings/bytes.h"
+#include "encodings/core/bytes.h"
 
 // Provided by libFuzzer; replay.cc has a simple version. Changes `data` in place, to at most
 // `max_size` bytes, and returns the new size.

@@ -11,7 +11,7 @@ namespace {
 ExitCode PrintAt(uint64_t ordinal, const CommonOptions& common, Output& output) {
   const auto input = OpenInput(common);
   if (!input.ok()) return output.Fail(input.status());
-  const uint64_t num_rows = NumRows(*input);
+  const uint64_t num_rows = input->num_rows();
   if (ordinal >= num_rows) {
     return output.Fail(
         absl::OutOfRangeError(absl::StrCat("there is no row ", ordinal, ": ", common.path, " has ",

@@ -5,7 +5,7 @@
 namespace cfile::tools {
 
 BoundTexts TextOfBounds(const ColumnType& type, const BlockStatistics& statistics) {
-  return encodings::VisitPhysicalType(type.physical(), [&]<typename T>(std::type_identity<T>) {
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) {
     const auto text = [&](const std::optional<Owned<T>>& value) -> std::optional<std::string> {
       if (!value) return std::nullopt;
       std::string out;

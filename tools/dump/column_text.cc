@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "encodings/physical_type.h"
+#include "cfile/types.h"
 #include "tools/dump/dump.h"
 #include "tools/value_text.h"
 
@@ -116,7 +116,7 @@ absl::StatusOr<std::unique_ptr<ColumnText>> Wrap(const ColumnType& type,
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ColumnText>> NewColumnText(const Reader& reader) {
-  return encodings::VisitPhysicalType(reader.type().physical(), [&](auto t) {
+  return VisitType(reader.type(), [&](auto t) {
     using T = typename decltype(t)::type;
     return Wrap<T>(reader.type(), reader.NewCursor<T>());
   });
@@ -124,7 +124,7 @@ absl::StatusOr<std::unique_ptr<ColumnText>> NewColumnText(const Reader& reader) 
 
 absl::StatusOr<std::unique_ptr<ColumnText>> NewColumnText(const TableReader& table, size_t column) {
   const ColumnType& type = table.schema().columns[column].type;
-  return encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+  return VisitType(type, [&](auto t) {
     using T = typename decltype(t)::type;
     return Wrap<T>(type, table.NewCursor<T>(column));
   });

@@ -10,7 +10,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cfile/inspect.h"
+#include "cfile/file_info.h"
 #include "cfile/reader.h"
 #include "cfile/table.h"
 #include "nlohmann/json.hpp"
@@ -113,6 +113,8 @@ ReaderOptions OptionsOf(const CommonOptions& common);
 struct Input {
   std::optional<Reader> file;
   std::optional<TableReader> table;
+
+  uint64_t num_rows() const { return file ? file->num_values() : table->num_rows(); }
 };
 absl::StatusOr<Input> OpenInput(const CommonOptions& common);
 

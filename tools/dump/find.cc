@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
-#include "encodings/key_order.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/rows.h"
 #include "tools/value_text.h"
@@ -76,11 +75,11 @@ absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::s
   CompoundKey key(types);
   std::string scratch;
   for (size_t i = 0; i < keys.size(); ++i) {
-    const absl::Status status = encodings::VisitPhysicalType(types[i].physical(), [&](auto t) {
+    const absl::Status status = VisitType(types[i], [&](auto t) {
       using T = typename decltype(t)::type;
       const auto value = ParseText<T>(types[i], keys[i], scratch);
       if (!value.ok()) return value.status();
-      if (!encodings::IsKey(*value)) return absl::InvalidArgumentError("NaN is no key");
+      if (!IsKey(*value)) return absl::InvalidArgumentError("NaN is no key");
       key.Add<T>(*value);
       return absl::OkStatus();
     });
@@ -115,7 +114,7 @@ ExitCode PrintFound(const FindOptions& options, const CommonOptions& common, Out
   if (!found.ok()) return output.Fail(found.status());
 
   const KeyPosition& position = found->position;
-  const bool end = position.ordinal == NumRows(*input);
+  const bool end = position.ordinal == input->num_rows();
   std::string value;
   for (const auto& column : found->values) {
     if (end) break;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "encodings/physical_type.h"
+#include "cfile/types.h"
 #include "tools/dump/dump.h"
 #include "tools/value_text.h"
 
@@ -25,12 +25,12 @@ const char* NameOf(IndexKind kind) {
 // nothing if `key` is shortened or T is not an integer.
 template <typename T>
 void AppendIntegerKey(const ColumnType& type, std::string_view key, std::string& out) {
-  if constexpr (encodings::kIsInteger<T>) {
+  if constexpr (kIsInteger<T>) {
     if (key.size() != sizeof(T)) return;
-    encodings::uint128_t bits = 0;
+    uint128_t bits = 0;
     for (const char byte : key) bits = bits << 8 | static_cast<uint8_t>(byte);
     constexpr bool kSigned = static_cast<T>(-1) < T{0};
-    if (kSigned) bits ^= encodings::uint128_t{1} << (8 * sizeof(T) - 1);
+    if (kSigned) bits ^= uint128_t{1} << (8 * sizeof(T) - 1);
     out += " (";
     AppendText<T>(type, static_cast<T>(bits), out);
     out += ")";
@@ -49,7 +49,7 @@ void AppendKey(const ColumnType& type, const IndexEntryInfo& entry, IndexKind ki
     AppendPrintable(entry.key, out);
   } else {
     absl::StrAppend(&out, "0x", Hex(entry.key));
-    encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+    VisitType(type, [&](auto t) {
       AppendIntegerKey<typename decltype(t)::type>(type, entry.key, out);
     });
   }

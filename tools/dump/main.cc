@@ -102,7 +102,9 @@ int Run(int argc, char** argv) {
   AddFindCommand(app, common, action);
   AddRecordsCommand(app, common, action);
   AddVerifyCommand(app, common, action);
+#ifdef CFILE_WITH_SALVAGE
   AddSalvageCommand(app, common, action);
+#endif
 
   Output output;
   try {

@@ -126,7 +126,7 @@ ExitCode PrintRows(const Input& input, const CommonOptions& common,
     if (!found.ok()) return output.Fail(found.status());
     finder = *std::move(found);
   }
-  const uint64_t num_rows = NumRows(input);
+  const uint64_t num_rows = input.num_rows();
   if (ordinal > num_rows) {
     return output.Fail(
         absl::OutOfRangeError(absl::StrCat("ordinal ", ordinal, " is beyond the end: ", common.path,
@@ -173,10 +173,6 @@ CLI::Option* AddColumnsOption(CLI::App& command, std::vector<std::string>& names
       ->type_name("NAME,...")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
-}
-
-uint64_t NumRows(const Input& input) {
-  return input.file ? input.file->num_values() : input.table->num_rows();
 }
 
 }  // namespace cfile::tools

@@ -24,6 +24,4 @@ ExitCode PrintRows(const Input& input, const CommonOptions& common,
 CLI::Option* AddColumnsOption(CLI::App& command, std::vector<std::string>& names,
                               const std::string& help);
 
-uint64_t NumRows(const Input& input);
-
 }  // namespace cfile::tools

@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/scan.h"
-#include "tools/dump/rows.h"
 #include "tools/dump/where_parser.h"
 #include "tools/value_text.h"
 
@@ -86,7 +85,7 @@ absl::StatusOr<Predicate<T>> MakePredicate(const ColumnType& type, const Conditi
   if (kind == Kind::kHasPrefix && type.physical() != PhysicalType::kBytes) {
     return no_such_condition("have no prefix");
   }
-  if (std::is_same_v<T, encodings::Int96> && kind != Kind::kEqual && kind != Kind::kNotEqual &&
+  if (std::is_same_v<T, Int96> && kind != Kind::kEqual && kind != Kind::kNotEqual &&
       kind != Kind::kIn) {
     return no_such_condition("have no order");
   }
@@ -172,7 +171,7 @@ absl::StatusOr<RowFinder> RowFinder::Open(const Input& input, std::string_view w
   for (const Condition& condition : *conditions) {
     auto column = FindParts(input, condition, where);
     if (!column.ok()) return column.status();
-    const absl::Status status = encodings::VisitPhysicalType(
+    const absl::Status status = VisitType(
         column->type.physical(), [&]<typename T>(std::type_identity<T>) {
           auto predicate = MakePredicate<T>(column->type, condition, where);
           if (!predicate.ok()) return predicate.status();

@@ -44,7 +44,7 @@ class TypedColumnBatch final : public ColumnBatch {
 }  // namespace
 
 std::unique_ptr<ColumnBatch> ColumnBatch::Create(const ColumnType& type, size_t column) {
-  return encodings::VisitPhysicalType(type.physical(), [&](auto t) -> std::unique_ptr<ColumnBatch> {
+  return VisitType(type, [&](auto t) -> std::unique_ptr<ColumnBatch> {
     return std::make_unique<TypedColumnBatch<typename decltype(t)::type>>(type, column);
   });
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "encodings/key_order.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -39,7 +38,7 @@ absl::Status RowKey::Add(CsvInput& input, size_t column, const ColumnType& type)
   }
   const absl::StatusOr<T> value = ParseText<T>(type, field.text, scratch_);
   if (!value.ok()) return input.Error(column, value.status());
-  if (!encodings::IsKey(*value)) {
+  if (!IsKey(*value)) {
     return input.Error(column, "rows are sorted by this column, and nan has no place in an order");
   }
   key_.Add<T>(*value);
@@ -49,7 +48,7 @@ absl::Status RowKey::Add(CsvInput& input, size_t column, const ColumnType& type)
 absl::StatusOr<std::string_view> RowKey::Of(CsvInput& input) {
   key_.Clear();
   for (size_t i = 0; i < columns_.size(); ++i) {
-    absl::Status status = encodings::VisitPhysicalType(types_[i].physical(), [&](auto t) {
+    absl::Status status = VisitType(types_[i], [&](auto t) {
       return Add<typename decltype(t)::type>(input, columns_[i], types_[i]);
     });
     if (!status.ok()) return status;

@@ -8,13 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "encodings/status.h"
+#include "cfile/status.h"
 #include "tools/records/json_values.h"
 
 namespace cfile::tools {
 namespace {
 
-using encodings::StrCat;
 
 enum Kind : uint8_t { kObject, kArray, kString, kBool, kInteger, kFraction, kNumKinds };
 constexpr std::array kKindNames = {"objects",       "arrays",   "strings",
@@ -155,7 +154,7 @@ class JsonInference::Impl {
         if (name.empty()) return Error("a field without a name");
         if (++num_shapes_ > limits_.max_leaves) {
           return Error(StrCat("field ", num_shapes_, " is ",
-                              encodings::AboveLimit(limits_.max_leaves, "max_leaves"),
+                              AboveLimit(limits_.max_leaves, "max_leaves"),
                               "; or, if names are values, give a schema with a map"));
         }
         shape.fields.push_back(std::make_unique<Shape>());
@@ -211,7 +210,7 @@ class JsonInference::Impl {
     if (shape.element == nullptr) {
       if (++num_shapes_ > limits_.max_nodes)
         return Error(StrCat("field ", num_shapes_, " is ",
-                            encodings::AboveLimit(limits_.max_nodes, "max_nodes")));
+                            AboveLimit(limits_.max_nodes, "max_nodes")));
       shape.element = std::make_unique<Shape>();
     }
     path_.push_back(shape.element.get());
@@ -252,7 +251,7 @@ class JsonInference::Impl {
   absl::Status CheckDepth() const {
     if (path_.size() <= limits_.max_depth) return absl::OkStatus();
     return Error(StrCat("a depth of ", path_.size(), " is ",
-                        encodings::AboveLimit(limits_.max_depth, "max_depth")));
+                        AboveLimit(limits_.max_depth, "max_depth")));
   }
 
   // Notes that a value of `kind` was seen. Error: no type holds both this value and earlier ones.

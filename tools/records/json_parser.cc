@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/strings/charconv.h"
-#include "encodings/physical_type.h"
-#include "encodings/status.h"
+#include "cfile/status.h"
+#include "cfile/types.h"
 #include "tools/records/json_values.h"
 #include "tools/utf8.h"
 #include "tools/value_text.h"
@@ -21,10 +21,6 @@
 namespace cfile::tools {
 namespace {
 
-using encodings::kIsBytes;
-using encodings::kIsFloat;
-using encodings::kIsInteger;
-using encodings::StrCat;
 
 // What the parser needs to know of a schema node for each value.
 struct Node {
@@ -77,7 +73,7 @@ Node NodeOf(const RecordSchema& schema, size_t i) {
       node.type.data_type == DataType::kString || node.type.data_type == DataType::kVarchar;
   result.bare_numbers = IsJsonNumber(node.type);
   result.takes_numbers = result.bare_numbers || node.type.decimal_precision > 0 ||
-                         encodings::HoldsType<int128_t>(result.physical);
+                         result.physical == PhysicalType::kInt128;
   return result;
 }
 
@@ -178,7 +174,7 @@ class JsonParser::Impl {
   absl::Status Once(size_t node, ondemand::value& value, ondemand::json_type type) {
     const Node& field = nodes_[node];
     if (field.is_leaf) {
-      return encodings::VisitPhysicalType(field.physical, [&]<typename T>(std::type_identity<T>) {
+      return VisitType(field.physical, [&]<typename T>(std::type_identity<T>) {
         return Leaf<T>(node, value, type);
       });
     }
@@ -221,7 +217,7 @@ class JsonParser::Impl {
       std::string_view name;
       CFILE_RETURN_IF_INVALID_JSON(field.unescaped_key().get(name));
       CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(entry));
-      CFILE_RETURN_IF_ERROR(encodings::VisitPhysicalType(
+      CFILE_RETURN_IF_ERROR(VisitType(
           nodes_[key].physical,
           [&]<typename T>(std::type_identity<T>) { return Key<T>(node, name); }));
       CFILE_RETURN_IF_ERROR(Field(value, field.value()));

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "encodings/physical_type.h"
+#include "cfile/types.h"
 #include "tools/utf8.h"
 #include "tools/value_text.h"
 

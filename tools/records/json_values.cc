@@ -7,7 +7,6 @@
 namespace cfile::tools {
 namespace {
 
-using encodings::StrCat;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 

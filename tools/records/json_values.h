@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "encodings/status.h"
+#include "cfile/status.h"
 #include "tools/records/json_lines.h"
 
 namespace cfile::tools {

@@ -1,0 +1,361 @@
+// Verify: reads everything in a file and checks that it is consistent.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/inspect.h"
+#include "cfile/internal/check/statistics_check.h"
+#include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/read/block_cursor.h"
+#include "cfile/internal/read/file_reader.h"
+#include "cfile/internal/read/index_walk.h"
+#include "cfile/internal/read/level_block_cursor.h"
+#include "cfile/internal/read/reader_access.h"
+#include "cfile/reader.h"
+#include "encodings/core/key_order.h"
+#include "encodings/core/status.h"
+
+namespace cfile {
+namespace {
+
+using encodings::DataLoss;
+using internal::FileReader;
+
+// Checks one file and collects the damages. In messages an index entry and its block are identified
+// by the block's pointer.
+class Verifier {
+ public:
+  // `reader` must outlive the Verifier.
+  explicit Verifier(const Reader& reader) : file_(*internal::ReaderAccess::File(reader)) {}
+
+  VerifyReport Run() {
+    const FileInfo& info = file_.info();
+    Cover(BlockPointer{0, static_cast<uint32_t>(info.header_size_bytes)});
+    Cover(BlockPointer{info.file_size_bytes - info.footer_size_bytes,
+                       static_cast<uint32_t>(info.footer_size_bytes)});
+    if (info.dictionary) Cover(*info.dictionary);
+    if (info.statistics) Cover(*info.statistics);
+    WalkIndex(IndexKind::kPositional);
+    WalkIndex(IndexKind::kValue);
+    encodings::VisitPhysicalType(info.type.physical(),
+                                 [&](auto type) { ReadBlocks<typename decltype(type)::type>(); });
+    const bool complete = complete_[0] && complete_[1];
+    if (complete && info.positional_index_root && info.value_index_root) CompareIndexes();
+    // If a node cannot be read, the blocks below it are unknown, and CheckCoverage would take their
+    // bytes for bytes of no block.
+    if (complete) {
+      CheckCoverage();
+    } else {
+      for (const BlockPointer& part : covered_) report_.bytes_checked += part.size;
+    }
+    return std::move(report_);
+  }
+
+ private:
+  struct Entry {
+    uint64_t ordinal;
+    std::string key;
+    BlockPointer pointer;
+  };
+
+  const std::string& name() const { return file_.source().name(); }
+
+  void Report(absl::Status status, std::optional<BlockPointer> block = std::nullopt,
+              std::optional<uint64_t> first = std::nullopt,
+              std::optional<uint64_t> last = std::nullopt) {
+    report_.Add({.status = std::move(status),
+                 .block = block,
+                 .first_ordinal = first,
+                 .last_ordinal = last});
+  }
+
+  void Cover(const BlockPointer& pointer) { covered_.push_back(pointer); }
+
+  std::vector<Entry>& entries(IndexKind kind) { return entries_[static_cast<size_t>(kind)]; }
+
+  // Collects the entries of all readable leaves.
+  void WalkIndex(IndexKind kind) {
+    const auto& root_pointer = kind == IndexKind::kPositional ? file_.info().positional_index_root
+                                                              : file_.info().value_index_root;
+    if (!root_pointer) return;
+    Cover(*root_pointer);
+    const auto root = file_.IndexRoot(kind);
+    if (root.ok()) {
+      WalkNode(kind, **root, 0, file_.info().num_values);
+    } else {
+      NodeDamage(kind, root.status(), *root_pointer, 0, file_.info().num_values);
+    }
+  }
+
+  // Visits `node` and the nodes below it. `end` is one past the last row of `node`; it is exact in
+  // a positional index only.
+  void WalkNode(IndexKind kind, const internal::IndexNode& node, size_t depth, uint64_t end) {
+    ++report_.index_nodes;
+    for (uint32_t i = 0; i < node.num_entries(); ++i) {
+      const bool positional = kind == IndexKind::kPositional;
+      const uint64_t first = positional ? node.ordinal(i) : 0;
+      const BlockPointer& pointer = node.entry_pointer(i);
+      if (node.leaf()) {
+        entries(kind).push_back(
+            {first, positional ? std::string() : std::string(node.key(i)), pointer});
+        continue;
+      }
+      Cover(pointer);
+      const uint64_t child_end =
+          positional && i + 1 < node.num_entries() ? node.ordinal(i + 1) : end;
+      const auto child = [&]() -> absl::StatusOr<const internal::IndexNode*> {
+        CFILE_RETURN_IF_ERROR(internal::CheckIndexDepth(file_, depth + 1));
+        return file_.IndexChild(kind, node, i);
+      }();
+      if (child.ok()) {
+        WalkNode(kind, **child, depth + 1, child_end);
+      } else {
+        NodeDamage(kind, child.status(), pointer, first, child_end);
+      }
+    }
+  }
+
+  void NodeDamage(IndexKind kind, absl::Status status, const BlockPointer& pointer, uint64_t first,
+                  uint64_t end) {
+    complete_[static_cast<size_t>(kind)] = false;
+    Report(std::move(status), pointer, first, end > first ? end - 1 : first);
+  }
+
+  // Checks that both indexes have one entry per block, in the same order.
+  void CompareIndexes() {
+    const auto& by_ordinal = entries(IndexKind::kPositional);
+    const auto& by_key = entries(IndexKind::kValue);
+    if (by_ordinal.size() != by_key.size()) {
+      Report(DataLoss(name(), ": the positional index has ", by_ordinal.size(),
+                      " blocks, the value index ", by_key.size()));
+      return;
+    }
+    for (size_t i = 0; i < by_ordinal.size(); ++i) {
+      if (by_ordinal[i].pointer == by_key[i].pointer) continue;
+      Report(DataLoss(name(), ": block ", i, " lies at offset ", by_ordinal[i].pointer.offset,
+                      " for the positional index, at offset ", by_key[i].pointer.offset,
+                      " for the value index"));
+      return;
+    }
+  }
+
+  template <typename T>
+  void ReadBlocks() {
+    if (auto dictionary = file_.Dictionary(); dictionary.ok()) {
+      dictionary_ = *std::move(dictionary);
+    } else {
+      Report(dictionary.status(), file_.info().dictionary);
+    }
+    auto statistics = file_.Statistics();
+    if (statistics.ok() && *statistics == nullptr && file_.info().statistics) {
+      // The stored statistics are above a limit, which this error names. The statistics before
+      // compression may be below the limit.
+      auto read = file_.ReadStatistics();
+      if (read.ok()) {
+        statistics = std::make_shared<const FileStatistics>(*std::move(read));
+      } else {
+        statistics = read.status();
+      }
+    }
+    internal::StatisticsChecker<T> checker(statistics.ok() ? *statistics : nullptr);
+    // Use an index that could be read completely, if there is one; the positional index if both
+    // were.
+    const bool positional = file_.info().positional_index_root &&
+                            (complete_[0] || !file_.info().value_index_root || !complete_[1]);
+    const auto& blocks = entries(positional ? IndexKind::kPositional : IndexKind::kValue);
+    const bool keyed = file_.info().value_index_root.has_value() &&
+                       entries(IndexKind::kValue).size() == blocks.size();
+    uint64_t ordinal = 0;
+    bool lost = false;  // a damaged block came before, so the next ordinal is unknown
+    std::optional<Owned<T>> previous;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const BlockPointer& pointer = blocks[i].pointer;
+      Cover(pointer);
+      ++report_.data_blocks;
+      uint64_t first = positional ? blocks[i].ordinal : ordinal;
+      std::optional<uint64_t> expected;
+      if (positional || !lost) expected = first;
+      const std::string* key = keyed ? &entries(IndexKind::kValue)[i].key : nullptr;
+      uint64_t num_rows = 0;
+      const uint64_t entries_before = report_.entries;
+      absl::Status status =
+          file_.info().has_levels()
+              ? ReadLevelBlock<T>(pointer, first, num_rows, checker)
+              : ReadBlock<T>(pointer, expected, key, previous, first, num_rows, checker);
+      if (status.ok() && complete_[0] && !lost && first != ordinal) {
+        status =
+            DataLoss("expected the block of ordinal ", ordinal, ", found that of ordinal ", first);
+      }
+      // If a block cannot be read, its rows are the rows up to the next block.
+      uint64_t end = first + num_rows;
+      if (!status.ok() && positional)
+        end = i + 1 < blocks.size() ? blocks[i + 1].ordinal : file_.info().num_values;
+      if (!status.ok()) {
+        Report(internal::InBlock(status, name(), pointer), pointer, first,
+               end > first ? end - 1 : first);
+      }
+      absl::Status checked = checker.FinishBlock(i, report_.entries - entries_before);
+      if (status.ok()) ReportStatistics(std::move(checked));
+      lost = !status.ok() && !positional;
+      report_.values += num_rows;
+      ordinal = end;
+    }
+    if (previous) internal::AppendKey<T>(*previous, report_.max_key.emplace());
+    if (ordinal != file_.info().num_values && report_.ok()) {
+      Report(DataLoss(name(), ": the blocks have ", ordinal, " values, the footer says ",
+                      file_.info().num_values));
+    }
+    const auto& num_entries = file_.info().num_entries;
+    if (num_entries && *num_entries != report_.entries && report_.ok()) {
+      Report(DataLoss(name(), ": the blocks have ", report_.entries, " entries, the footer says ",
+                      *num_entries));
+    }
+    if (!statistics.ok()) Report(statistics.status(), file_.info().statistics);
+    if (report_.ok()) ReportStatistics(checker.FinishFile(blocks.size()));
+  }
+
+  void ReportStatistics(absl::Status status) {
+    if (status.ok()) return;
+    const BlockPointer& pointer = *file_.info().statistics;
+    Report(internal::InBlock(status, name(), pointer), pointer);
+  }
+
+  absl::StatusOr<internal::FetchedBlock> Fetch(const BlockPointer& pointer) {
+    const FileInfo& info = file_.info();
+    const internal::BlockFormat format{info.version, info.compression, info.has_checksums()};
+    return internal::FetchBlock(file_.source(), format, pointer, /*verify=*/true,
+                                file_.options().max_block_size_bytes, pointer.end(), buffer_);
+  }
+
+  // Decodes all values of a block of records.
+  template <typename T>
+  absl::Status ReadLevelBlock(const BlockPointer& pointer, uint64_t first_ordinal,
+                              uint64_t& num_records, internal::StatisticsChecker<T>& checker) {
+    CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched, Fetch(pointer));
+    internal::LevelBlockCursor<T> cursor(file_.info().type, dictionary_);
+    CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, file_.info(), first_ordinal));
+    while (cursor.row() < cursor.num_rows()) {
+      CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch, cursor.Next(encodings::kMaxBatchValues));
+      checker.Add(batch.values);
+    }
+    report_.entries += cursor.num_entries();
+    report_.null_count += cursor.num_entries() - cursor.num_present();
+    num_records = cursor.num_rows();
+    return absl::OkStatus();
+  }
+
+  // Decodes all values of a block. `key`: the block's key in the value index, or null. `previous`:
+  // the last value before the block; updated if the column has a value index.
+  template <typename T>
+  absl::Status ReadBlock(const BlockPointer& pointer, std::optional<uint64_t> expected_ordinal,
+                         const std::string* key, std::optional<Owned<T>>& previous,
+                         uint64_t& first_ordinal, uint64_t& num_rows,
+                         internal::StatisticsChecker<T>& checker) {
+    const FileInfo& info = file_.info();
+    CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched, Fetch(pointer));
+    if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
+    internal::BlockCursor<T> cursor(info.type, dictionary_);
+    CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, expected_ordinal));
+    first_ordinal = expected_ordinal.value_or(cursor.first_ordinal());
+    while (cursor.row() < cursor.num_rows()) {
+      const uint32_t row = cursor.row();
+      CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(encodings::kMaxBatchValues));
+      report_.null_count += batch.null_count;
+      checker.Add(batch);
+      if (!info.value_index_root) continue;
+      if (!report_.min_key) internal::AppendKey(batch.values[0], report_.min_key.emplace());
+      if (row == 0 && key != nullptr)
+        CFILE_RETURN_IF_ERROR(CheckKey<T>(*key, batch.values[0], previous));
+      for (size_t i = 0; i < batch.size(); ++i) {
+        if (!batch.IsValid(i) || !encodings::IsKey(batch.values[i])) {
+          return DataLoss("row ", row + i, " of a column with a value index is null or NaN");
+        }
+        if (i > 0 ? encodings::KeyLess<T>(batch.values[i], batch.values[i - 1])
+                  : previous && encodings::KeyLess<T>(batch.values[i], T(*previous))) {
+          return DataLoss("row ", row + i,
+                          " is less than the one before it, in a column with a value index");
+        }
+      }
+      previous = Owned<T>(batch.values.back());
+    }
+    report_.entries += cursor.num_rows();
+    num_rows = cursor.num_rows();
+    return absl::OkStatus();
+  }
+
+  // Checks a block's key in the value index: it must separate the block's first value from the last
+  // value before the block.
+  template <typename T>
+  static absl::Status CheckKey(const std::string& key, const T& first,
+                               const std::optional<Owned<T>>& previous) {
+    std::string first_key, previous_key;
+    internal::AppendKey(first, first_key);
+    if (previous) internal::AppendKey<T>(*previous, previous_key);
+    if (key <= first_key && (!previous || previous_key < key || previous_key == first_key))
+      return absl::OkStatus();
+    return DataLoss("its key in the value index does not separate it from the block before it");
+  }
+
+  // Checks that each byte belongs to exactly one part of the file or is a zero between two parts.
+  void CheckCoverage() {
+    std::sort(covered_.begin(), covered_.end(),
+              [](const BlockPointer& a, const BlockPointer& b) { return a.offset < b.offset; });
+    uint64_t end = 0;
+    for (const BlockPointer& part : covered_) {
+      if (part.offset < end) {
+        Report(DataLoss(name(), ": the block at offset ", part.offset, ", ", part.size,
+                        " bytes, overlaps the one that ends at ", end),
+               part);
+      } else {
+        CheckZeros(end, part.offset);
+      }
+      end = std::max(end, part.end());
+    }
+    report_.bytes_checked = end;
+  }
+
+  void CheckZeros(uint64_t begin, uint64_t end) {
+    std::vector<uint8_t> bytes;
+    for (uint64_t offset = begin; offset < end; offset += bytes.size()) {
+      bytes.resize(static_cast<size_t>(std::min<uint64_t>(end - offset, 64 * 1024)));
+      if (absl::Status status = file_.source().ReadAt(offset, bytes); !status.ok()) {
+        Report(std::move(status));
+        return;
+      }
+      const auto found =
+          std::find_if(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte != 0; });
+      if (found == bytes.end()) continue;
+      Report(DataLoss(name(), ": bytes ", begin, " to ", end,
+                      " belong to no block and must be zero; that at offset ",
+                      offset + (found - bytes.begin()), " is not"));
+      return;
+    }
+  }
+
+  FileReader& file_;
+  internal::BlockBuffer buffer_;
+  std::shared_ptr<const encodings::Dictionary> dictionary_;
+  std::vector<Entry> entries_[2];    // indexed by IndexKind
+  bool complete_[2] = {true, true};  // by IndexKind: all nodes could be read
+  std::vector<BlockPointer> covered_;
+  VerifyReport report_;
+};
+
+}  // namespace
+
+void VerifyReport::Add(Damage damage) {
+  const bool limit = absl::IsOutOfRange(damage.status);
+  std::vector<Damage>& list = limit ? limits : damages;
+  if (list.size() < kMostDamages) {
+    list.push_back(std::move(damage));
+  } else {
+    ++(limit ? more_limits : more_damages);
+  }
+}
+
+VerifyReport Verify(const Reader& reader) { return Verifier(reader).Run(); }
+
+}  // namespace cfile

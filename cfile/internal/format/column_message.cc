@@ -1,0 +1,64 @@
+#include "cfile/internal/format/column_message.h"
+
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+// Converts a number to an enum of one byte. A number that does not fit becomes 255, which is not a
+// value of the enum.
+template <typename Enum>
+Enum ToByteEnum(int32_t number) {
+  constexpr int32_t kMax = std::numeric_limits<uint8_t>::max();
+  return static_cast<Enum>(number < 0 || number > kMax ? kMax : number);
+}
+
+}  // namespace
+
+bool NeedsExtension(const ColumnType& type) {
+  return NeedsExtension(static_cast<uint32_t>(type.data_type)) ||
+         type.logical != LogicalType::kNone || type.time_unit != TimeUnit::kNone ||
+         !type.time_zone.empty() || type.type_length > 0;
+}
+
+int32_t DescribeType(const ColumnType& type, ExtensionsPB& extensions) {
+  if (type.type_length > 0) extensions.set_type_length(static_cast<int32_t>(type.type_length));
+  if (type.decimal_precision > 0) {
+    extensions.set_decimal_precision(type.decimal_precision);
+    extensions.set_decimal_scale(type.decimal_scale);
+  }
+  if (type.logical != LogicalType::kNone) {
+    extensions.set_logical_type(static_cast<int32_t>(type.logical));
+  }
+  if (type.time_unit != TimeUnit::kNone) {
+    extensions.set_time_unit(static_cast<int32_t>(type.time_unit));
+  }
+  if (!type.time_zone.empty()) extensions.set_time_zone(type.time_zone);
+  const auto number = static_cast<int32_t>(type.data_type);
+  if (static_cast<uint32_t>(number) < encodings::kFirstExtendedNumber) return number;
+  extensions.set_data_type(number);
+  return kNumberInExtensions;
+}
+
+absl::StatusOr<ColumnType> InterpretType(int32_t data_type, const ExtensionsPB& extensions) {
+  if (data_type == kNumberInExtensions && !extensions.has_data_type()) {
+    return encodings::DataLoss("the number of the type is missing in the extensions");
+  }
+  const int32_t number = data_type == kNumberInExtensions ? extensions.data_type() : data_type;
+  ColumnType type{.data_type = static_cast<DataType>(number),
+                  .logical = ToByteEnum<LogicalType>(extensions.logical_type()),
+                  .time_unit = ToByteEnum<TimeUnit>(extensions.time_unit()),
+                  .time_zone = extensions.time_zone(),
+                  .type_length = static_cast<uint32_t>(extensions.type_length()),
+                  .decimal_precision = extensions.decimal_precision(),
+                  .decimal_scale = extensions.decimal_scale()};
+  const absl::Status status = Validate(type);
+  if (status.ok()) return type;
+  if (absl::IsUnimplemented(status)) return status;
+  return absl::DataLossError(status.message());
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,32 @@
+// Conversion of a ColumnType to and from messages: Kudu's number and our extensions
+// (cfile/FORMAT.md, Messages).
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "cfile/types.h"
+#include "proto/cfile.pb.h"
+
+namespace cfile::internal {
+
+// The value of Kudu's own field if the real number is in the extensions. Unknown in all of Kudu's
+// enums.
+inline constexpr int32_t kNumberInExtensions = 999;
+
+// True if this number of a type, encoding or compression is one of our extensions of Kudu's
+// numbers.
+constexpr bool NeedsExtension(uint32_t number) { return number >= encodings::kFirstExtendedNumber; }
+
+// True if the footer needs ExtensionsPB to describe `type`.
+bool NeedsExtension(const ColumnType& type);
+
+// Returns the value of Kudu's field for `type` and sets the fields of `extensions` that describe
+// the rest. Precondition: Validate(type).ok().
+int32_t DescribeType(const ColumnType& type, ExtensionsPB& extensions);
+
+// The reverse of DescribeType. kDataLoss: the fields contradict each other; kUnimplemented: a
+// number is unknown.
+absl::StatusOr<ColumnType> InterpretType(int32_t data_type, const ExtensionsPB& extensions);
+
+}  // namespace cfile::internal

@@ -1,0 +1,448 @@
+#include "cfile/internal/format/compression.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "encodings/core/status.h"
+
+#ifdef CFILE_WITH_SNAPPY
+#include <snappy.h>
+#endif
+#ifdef CFILE_WITH_LZ4
+#include <lz4.h>
+#endif
+#ifdef CFILE_WITH_ZLIB
+#include <zlib.h>
+#endif
+#ifdef CFILE_WITH_LZO
+#include <lzo/lzo1x.h>
+#endif
+#ifdef CFILE_WITH_BROTLI
+#include <brotli/decode.h>
+#include <brotli/encode.h>
+#endif
+#ifdef CFILE_WITH_ZSTD
+#include <zstd.h>
+#endif
+
+namespace cfile {
+namespace {
+
+using encodings::AsString;
+using encodings::DataLoss;
+
+// One codec. Without functions, the codec is not built in and only its name is known.
+struct Codec {
+  Compression compression;
+  std::string_view name;
+  // The largest size that `size` bytes can have after compression.
+  size_t (*max_compressed_size)(size_t size) = nullptr;
+  // Compresses `in` into `out`, which has max_compressed_size(in.size()) bytes. Returns the
+  // compressed size.
+  absl::StatusOr<size_t> (*compress)(std::span<const uint8_t> in, uint8_t* out,
+                                     int level) = nullptr;
+  // Decompresses `in` and returns its uncompressed size. `out` is filled only if that size is
+  // out.size(). kDataLoss if `in` is damaged, or if it is too large for `out` and its size is not
+  // known.
+  absl::StatusOr<size_t> (*uncompress)(std::span<const uint8_t> in,
+                                       std::span<uint8_t> out) = nullptr;
+  // The most bytes that one compressed byte can expand to. Limits the claimed size that is
+  // allocated. 0: no useful bound.
+  uint32_t max_expansion = 0;
+  // See DecompressionPicoseconds: time for each compressed byte. Each uncompressed byte costs a
+  // sixth of that.
+  uint32_t picoseconds = 0;
+};
+
+size_t SameSize(size_t size) { return size; }
+absl::StatusOr<size_t> Copy(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
+  if (!in.empty()) std::memcpy(out, in.data(), in.size());
+  return in.size();
+}
+absl::StatusOr<size_t> CopyExactly(std::span<const uint8_t> in, std::span<uint8_t> out) {
+  if (in.size() != out.size()) return in.size();
+  return Copy(in, out.data(), 0);
+}
+
+#ifdef CFILE_WITH_SNAPPY
+absl::StatusOr<size_t> SnappyCompress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
+  size_t size;
+  snappy::RawCompress(AsString(in).data(), in.size(), reinterpret_cast<char*>(out), &size);
+  return size;
+}
+absl::StatusOr<size_t> SnappyUncompress(std::span<const uint8_t> in, std::span<uint8_t> out) {
+  const char* bytes = AsString(in).data();
+  size_t size;
+  if (!snappy::GetUncompressedLength(bytes, in.size(), &size)) {
+    return DataLoss("no length found at the beginning of ", in.size(), " bytes of Snappy data");
+  }
+  // RawUncompress writes as many bytes as the data claim.
+  if (size != out.size()) return size;
+  if (!snappy::RawUncompress(bytes, in.size(), reinterpret_cast<char*>(out.data()))) {
+    return DataLoss("damaged Snappy data of ", in.size(), " bytes");
+  }
+  return size;
+}
+#endif
+
+#ifdef CFILE_WITH_LZ4
+size_t Lz4Bound(size_t size) { return size > LZ4_MAX_INPUT_SIZE ? 0 : LZ4_COMPRESSBOUND(size); }
+absl::StatusOr<size_t> Lz4Compress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
+  const size_t bound = Lz4Bound(in.size());
+  if (bound == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("LZ4 compresses up to ", LZ4_MAX_INPUT_SIZE,
+                                                   " bytes at a time, not ", in.size()));
+  }
+  return static_cast<size_t>(LZ4_compress_default(AsString(in).data(), reinterpret_cast<char*>(out),
+                                                  static_cast<int>(in.size()),
+                                                  static_cast<int>(bound)));
+}
+absl::StatusOr<size_t> Lz4Uncompress(std::span<const uint8_t> in, std::span<uint8_t> out) {
+  const int size = LZ4_decompress_safe(AsString(in).data(), reinterpret_cast<char*>(out.data()),
+                                       static_cast<int>(in.size()), static_cast<int>(out.size()));
+  if (size < 0) {
+    return DataLoss("damaged LZ4 data of ", in.size(), " bytes, or more than the ", out.size(),
+                    " bytes expected in them");
+  }
+  return static_cast<size_t>(size);
+}
+#endif
+
+#ifdef CFILE_WITH_ZLIB
+// zlib's two wrappers around deflate, as its windowBits name them.
+constexpr int kZlibWrapper = MAX_WBITS;
+constexpr int kGzipWrapper = MAX_WBITS + 16;
+const char* WrapperName(int wrapper) { return wrapper == kGzipWrapper ? "gzip" : "zlib"; }
+
+// Creating a stream takes longer than compressing a small block, so each thread keeps its streams.
+struct FreeDeflate {
+  void operator()(z_stream* stream) const {
+    deflateEnd(stream);
+    delete stream;
+  }
+};
+struct FreeInflate {
+  void operator()(z_stream* stream) const {
+    inflateEnd(stream);
+    delete stream;
+  }
+};
+thread_local std::unique_ptr<z_stream, FreeInflate> inflate_stream;
+
+// compressBound counts zlib's wrapper of 6 bytes; gzip's has 18.
+size_t DeflateBound(size_t size) { return compressBound(size) + 12; }
+
+template <int kWrapper>
+absl::StatusOr<size_t> Deflate(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
+  // A template variable outside of the function would leak: GCC does not destroy it when a thread
+  // ends.
+  thread_local std::unique_ptr<z_stream, FreeDeflate> stream;
+  if (stream == nullptr) {
+    auto made = std::make_unique<z_stream>();
+    if (deflateInit2(made.get(), Z_DEFAULT_COMPRESSION, Z_DEFLATED, kWrapper, /*memLevel=*/8,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+      return absl::ResourceExhaustedError("no memory for zlib");
+    }
+    stream.reset(made.release());
+  }
+  deflateReset(stream.get());
+  stream->next_in = const_cast<Bytef*>(in.data());
+  stream->avail_in = static_cast<uInt>(in.size());
+  stream->next_out = out;
+  stream->avail_out = static_cast<uInt>(DeflateBound(in.size()));
+  if (deflate(stream.get(), Z_FINISH) != Z_STREAM_END) {
+    return absl::InternalError(absl::StrCat(WrapperName(kWrapper), " cannot compress"));
+  }
+  return static_cast<size_t>(stream->next_out - out);
+}
+
+template <int kWrapper>
+absl::StatusOr<size_t> Inflate(std::span<const uint8_t> in, std::span<uint8_t> out) {
+  if (inflate_stream == nullptr) {
+    auto made = std::make_unique<z_stream>();
+    if (inflateInit2(made.get(), kWrapper) != Z_OK) {
+      return absl::ResourceExhaustedError("no memory for zlib");
+    }
+    inflate_stream.reset(made.release());
+  }
+  z_stream* stream = inflate_stream.get();
+  uint8_t nothing;  // zlib needs an address even if the size is 0
+  uint8_t* begin = out.empty() ? &nothing : out.data();
+  stream->next_in = const_cast<Bytef*>(in.data());
+  stream->avail_in = static_cast<uInt>(in.size());
+  stream->next_out = begin;
+  stream->avail_out = static_cast<uInt>(out.size());
+  do {  // gzip data may be several members, one after the other (RFC 1952, 2.2)
+    inflateReset2(stream, kWrapper);
+    const int code = inflate(stream, Z_FINISH);
+    if (code == Z_STREAM_END) continue;
+    if (code == Z_MEM_ERROR) return absl::ResourceExhaustedError("no memory for zlib");
+    std::string_view reason = "they end too early";
+    if (code == Z_NEED_DICT) {
+      reason = "they want a dictionary";
+    } else if (stream->msg != nullptr) {
+      reason = stream->msg;
+    } else if (stream->avail_out == 0) {
+      reason = "they end too early or make more bytes than expected";
+    }
+    return DataLoss("damaged ", WrapperName(kWrapper), " data of ", in.size(), " bytes, for ",
+                    out.size(), ": ", reason);
+  } while (kWrapper == kGzipWrapper && stream->avail_in > 0);
+  if (stream->avail_in > 0) {
+    return DataLoss("damaged ", WrapperName(kWrapper), " data of ", in.size(),
+                    " bytes: ", stream->avail_in, " bytes follow their end");
+  }
+  return static_cast<size_t>(stream->next_out - begin);
+}
+#endif
+
+#ifdef CFILE_WITH_LZO
+size_t LzoBound(size_t size) { return size + size / 16 + 64 + 3; }
+
+absl::Status InitLzo() {
+  static const int code = lzo_init();
+  if (code == LZO_E_OK) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("liblzo2 does not fit this build: error ", code));
+}
+absl::StatusOr<size_t> LzoCompress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
+  CFILE_RETURN_IF_ERROR(InitLzo());
+  thread_local const auto memory = std::make_unique<lzo_align_t[]>(
+      (LZO1X_1_MEM_COMPRESS + sizeof(lzo_align_t) - 1) / sizeof(lzo_align_t));
+  lzo_uint size = 0;
+  const int code = lzo1x_1_compress(in.data(), in.size(), out, &size, memory.get());
+  if (code != LZO_E_OK) {
+    return absl::InternalError(absl::StrCat("LZO cannot compress: error ", code));
+  }
+  return size;
+}
+absl::StatusOr<size_t> LzoUncompress(std::span<const uint8_t> in, std::span<uint8_t> out) {
+  CFILE_RETURN_IF_ERROR(InitLzo());
+  lzo_uint size = out.size();
+  const int code = lzo1x_decompress_safe(in.data(), in.size(), out.data(), &size, nullptr);
+  if (code == LZO_E_OK) return size;
+  std::string_view reason = "they refer to what was never there";
+  if (code == LZO_E_INPUT_OVERRUN || code == LZO_E_EOF_NOT_FOUND) reason = "they end too early";
+  if (code == LZO_E_OUTPUT_OVERRUN) reason = "they make more bytes than expected";
+  if (code == LZO_E_INPUT_NOT_CONSUMED) reason = "more bytes follow their end";
+  return DataLoss("damaged LZO data of ", in.size(), " bytes, for ", out.size(), ": ", reason);
+}
+#endif
+
+#ifdef CFILE_WITH_BROTLI
+constexpr int kBrotliQuality = 8;  // Arrow's; the library's default, 11, takes 20 times as long
+
+absl::StatusOr<size_t> BrotliCompress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
+  size_t size = BrotliEncoderMaxCompressedSize(in.size());
+  if (!BrotliEncoderCompress(kBrotliQuality, BROTLI_DEFAULT_WINDOW, BROTLI_DEFAULT_MODE, in.size(),
+                             in.data(), &size, out)) {
+    return absl::ResourceExhaustedError("no memory for Brotli");
+  }
+  return size;
+}
+
+struct FreeBrotli {
+  void operator()(BrotliDecoderState* state) const { BrotliDecoderDestroyInstance(state); }
+};
+absl::StatusOr<size_t> BrotliUncompress(std::span<const uint8_t> in, std::span<uint8_t> out) {
+  // BrotliDecoderDecompress would ignore bytes after the end.
+  const std::unique_ptr<BrotliDecoderState, FreeBrotli> state(
+      BrotliDecoderCreateInstance(nullptr, nullptr, nullptr));
+  if (state == nullptr) return absl::ResourceExhaustedError("no memory for Brotli");
+  const uint8_t* next_in = in.data();
+  size_t in_left = in.size();
+  uint8_t* next_out = out.data();
+  size_t out_left = out.size();
+  size_t size = 0;
+  const BrotliDecoderResult result =
+      BrotliDecoderDecompressStream(state.get(), &in_left, &next_in, &out_left, &next_out, &size);
+  if (result == BROTLI_DECODER_RESULT_SUCCESS && in_left == 0) return size;
+  std::string_view reason = "more bytes follow their end";
+  if (result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT) reason = "they end too early";
+  if (result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT) {
+    reason = "they make more bytes than expected";
+  }
+  if (result == BROTLI_DECODER_RESULT_ERROR) {
+    const BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(state.get());
+    if (code <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES &&
+        code >= BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES) {
+      return absl::ResourceExhaustedError("no memory for Brotli");
+    }
+    reason = BrotliDecoderErrorString(code);
+  }
+  return DataLoss("damaged Brotli data of ", in.size(), " bytes, for ", out.size(), ": ", reason);
+}
+#endif
+
+#ifdef CFILE_WITH_ZSTD
+// Creating a context takes longer than compressing a small block, so each thread keeps its
+// contexts.
+struct FreeZstdContext {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+thread_local std::unique_ptr<ZSTD_CCtx, FreeZstdContext> zstd_compressor;
+thread_local std::unique_ptr<ZSTD_DCtx, FreeZstdContext> zstd_decompressor;
+
+absl::StatusOr<size_t> ZstdCompress(std::span<const uint8_t> in, uint8_t* out, int level) {
+  if (zstd_compressor == nullptr) zstd_compressor.reset(ZSTD_createCCtx());
+  if (zstd_compressor == nullptr) return absl::ResourceExhaustedError("no memory for zstd");
+  const size_t size = ZSTD_compressCCtx(zstd_compressor.get(), out, ZSTD_compressBound(in.size()),
+                                        in.data(), in.size(), level);
+  if (ZSTD_isError(size)) {
+    return absl::InternalError(absl::StrCat("zstd cannot compress: ", ZSTD_getErrorName(size)));
+  }
+  return size;
+}
+absl::StatusOr<size_t> ZstdUncompress(std::span<const uint8_t> in, std::span<uint8_t> out) {
+  if (zstd_decompressor == nullptr) zstd_decompressor.reset(ZSTD_createDCtx());
+  if (zstd_decompressor == nullptr) return absl::ResourceExhaustedError("no memory for zstd");
+  const size_t size =
+      ZSTD_decompressDCtx(zstd_decompressor.get(), out.data(), out.size(), in.data(), in.size());
+  if (ZSTD_isError(size)) {
+    return DataLoss("damaged zstd data of ", in.size(), " bytes: ", ZSTD_getErrorName(size));
+  }
+  return size;
+}
+#endif
+
+// All codecs with a number in the format.
+constexpr Codec kCodecs[] = {
+    {Compression::kNone, "none", SameSize, Copy, CopyExactly, 1, 0},
+#ifdef CFILE_WITH_SNAPPY
+    {Compression::kSnappy, "snappy", snappy::MaxCompressedLength, SnappyCompress, SnappyUncompress,
+     22, 360},
+#else
+    {Compression::kSnappy, "snappy"},
+#endif
+#ifdef CFILE_WITH_LZ4
+    {Compression::kLz4, "lz4", Lz4Bound, Lz4Compress, Lz4Uncompress, 255, 360},
+#else
+    {Compression::kLz4, "lz4"},
+#endif
+#ifdef CFILE_WITH_ZLIB
+    {Compression::kZlib, "zlib", DeflateBound, Deflate<kZlibWrapper>, Inflate<kZlibWrapper>, 1032,
+     8000},
+    {Compression::kGzip, "gzip", DeflateBound, Deflate<kGzipWrapper>, Inflate<kGzipWrapper>, 1032,
+     8000},
+#else
+    {Compression::kZlib, "zlib"},
+    {Compression::kGzip, "gzip"},
+#endif
+#ifdef CFILE_WITH_LZO
+    {Compression::kLzo, "lzo", LzoBound, LzoCompress, LzoUncompress, 255, 500},
+#else
+    {Compression::kLzo, "lzo"},
+#endif
+#ifdef CFILE_WITH_BROTLI
+    // No bound: a few bytes can expand to any number of bytes.
+    {Compression::kBrotli, "brotli", BrotliEncoderMaxCompressedSize, BrotliCompress,
+     BrotliUncompress, 0, 3000},
+#else
+    {Compression::kBrotli, "brotli"},
+#endif
+#ifdef CFILE_WITH_ZSTD
+    {Compression::kZstd, "zstd", ZSTD_compressBound, ZstdCompress, ZstdUncompress, 65536, 1500},
+#else
+    {Compression::kZstd, "zstd"},
+#endif
+};
+
+const Codec* FindCodec(Compression compression) {
+  if (compression == Compression::kDefault) compression = Compression::kNone;
+  for (const Codec& codec : kCodecs) {
+    if (codec.compression == compression) return &codec;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<const Codec*> FindBuiltInCodec(Compression compression) {
+  const Codec* codec = FindCodec(compression);
+  if (codec != nullptr && codec->compress != nullptr) return codec;
+  return absl::UnimplementedError(absl::StrCat("compression codec ", CompressionName(compression),
+                                               " was not built into this library"));
+}
+
+}  // namespace
+
+namespace internal {
+
+absl::Status Compress(Compression compression, std::span<const uint8_t> in,
+                      encodings::ByteWriter& out, int level) {
+  assert(in.size() <= std::numeric_limits<int32_t>::max());
+  CFILE_ASSIGN_OR_RETURN(const Codec* codec, FindBuiltInCodec(compression));
+  const size_t size_before = out.size();
+  uint8_t* begin = out.Extend(codec->max_compressed_size(in.size()));
+  const absl::StatusOr<size_t> size = codec->compress(in, begin, level);
+  out.Truncate(size_before + (size.ok() ? *size : 0));
+  return size.status();
+}
+
+uint64_t DecompressionPicoseconds(Compression compression, uint64_t compressed_size,
+                                  uint64_t uncompressed_size) {
+  const Codec* codec = FindCodec(compression);
+  const uint64_t picoseconds = codec == nullptr ? 0 : codec->picoseconds;
+  return picoseconds * compressed_size + picoseconds * uncompressed_size / 6;
+}
+
+absl::Status CheckUncompressedSize(Compression compression, size_t compressed_size,
+                                   size_t uncompressed_size) {
+  const Codec* codec = FindCodec(compression);
+  if (codec == nullptr || codec->max_expansion == 0 ||
+      uncompressed_size / codec->max_expansion <= compressed_size) {
+    return absl::OkStatus();
+  }
+  return DataLoss(uncompressed_size, " bytes expected after decompression with ",
+                  std::string(codec->name), ", which ", compressed_size, " bytes cannot make");
+}
+
+absl::Status Uncompress(Compression compression, std::span<const uint8_t> in,
+                        std::span<uint8_t> out) {
+  CFILE_ASSIGN_OR_RETURN(const Codec* codec, FindBuiltInCodec(compression));
+  if (std::max(in.size(), out.size()) > std::numeric_limits<int32_t>::max()) {
+    return DataLoss(in.size(), " bytes to become ", out.size(), " with ", std::string(codec->name),
+                    ": more than a block may have");
+  }
+  CFILE_ASSIGN_OR_RETURN(const size_t size, codec->uncompress(in, out));
+  if (size == out.size()) return absl::OkStatus();
+  return DataLoss(out.size(), " bytes expected after decompression with ", std::string(codec->name),
+                  ", found ", size);
+}
+
+}  // namespace internal
+
+std::vector<Compression> AllCompressions() {
+  std::vector<Compression> all;
+  for (const Codec& codec : kCodecs) all.push_back(codec.compression);
+  return all;
+}
+
+std::string CompressionName(Compression compression) {
+  const Codec* codec = FindCodec(compression);
+  if (codec != nullptr) return std::string(codec->name);
+  return absl::StrCat("compression ", static_cast<uint32_t>(compression));
+}
+
+absl::StatusOr<Compression> ParseCompression(std::string_view name) {
+  if (name == "auto") return Compression::kDefault;
+  std::string names = " auto";
+  for (const Codec& codec : kCodecs) {
+    if (codec.name == name) {
+      CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(codec.compression));
+      return codec.compression;
+    }
+    if (codec.compress != nullptr) absl::StrAppend(&names, " ", std::string(codec.name));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", std::string(name), "\" is no compression codec; expected one of:", names));
+}
+
+absl::Status CheckCompressionBuiltIn(Compression compression) {
+  return FindBuiltInCodec(compression).status();
+}
+
+}  // namespace cfile

@@ -1,0 +1,43 @@
+// The part of a data block before the encoded values: the null bitmap of a nullable column and the
+// header of an extended block (cfile/FORMAT.md, Nullable blocks and Extended blocks).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/types.h"
+#include "encodings/core/bytes.h"
+#include "encodings/hybrid/validity.h"
+
+namespace cfile::internal {
+
+// The parts of a data block. Spans point into the block's bytes.
+struct DataBlock {
+  std::optional<uint32_t> num_rows;       // of a nullable block: rows, nulls included
+  std::span<const uint8_t> validity;      // of a nullable block: the encoded bitmap
+  Encoding encoding = Encoding::kPlain;   // of the values
+  std::optional<uint32_t> present_count;  // of an extended block: values, nulls left out
+  std::optional<uint32_t> first_ordinal;  // of an extended block
+  std::span<const uint8_t> skip_table;    // of an extended block; empty = none
+  std::span<const uint8_t> values;        // the encoded present values
+};
+
+// Splits `bytes` into its parts. `encoding`: the column's encoding; an extended block may name
+// another. kDataLoss if a length does not fit.
+absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nullable,
+                                         bool extended, Encoding encoding);
+
+// kDataLoss if `bytes` is not a block of a Bloom filter file.
+absl::Status CheckBloomFilter(std::span<const uint8_t> bytes);
+
+// Appends the row count and the null bitmap of a block, and resets `validity` for the next block.
+void AppendValidity(encodings::ValidityEncoder& validity, encodings::ByteWriter& out);
+
+// Appends the header of an extended block.
+void AppendExtendedHeader(Encoding encoding, uint32_t present_count, uint64_t first_ordinal,
+                          std::span<const uint8_t> skip_table, encodings::ByteWriter& out);
+
+}  // namespace cfile::internal

@@ -1,0 +1,483 @@
+#include "cfile/internal/format/file_metadata.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/format/column_message.h"
+#include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/feature_bits.h"
+#include "cfile/internal/format/metadata_keys.h"
+#include "cfile/internal/format/parse_message.h"
+#include "cfile/internal/format/statistics_block.h"
+#include "cfile/internal/io/named_status.h"
+#include "encodings/core/status.h"
+#include "proto/cfile.pb.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::AsBytes;
+using encodings::AsString;
+using encodings::ByteWriter;
+using encodings::DataLoss;
+using encodings::StrCat;
+
+constexpr std::string_view kMagicV1 = "kuducfil";
+constexpr std::string_view kMagicV2 = "kuducfl2";
+constexpr size_t kMagicBytes = 8;
+constexpr size_t kLengthBytes = 4;
+constexpr std::string_view kCreatedBy = "cfile " CFILE_VERSION;
+
+std::string_view Magic(FormatVersion version) {
+  return version == FormatVersion::kV1 ? kMagicV1 : kMagicV2;
+}
+
+// Returns the number for Kudu's field. If Kudu does not have the number, passes it to
+// `set_extension`.
+template <typename Enum, typename SetExtension>
+int32_t KuduNumber(Enum value, SetExtension set_extension) {
+  const auto number = static_cast<int32_t>(value);
+  if (!NeedsExtension(static_cast<uint32_t>(number))) return number;
+  set_extension(number);
+  return kNumberInExtensions;
+}
+
+// Fills the fields that the header's ColumnPB and the footer share.
+template <typename Message>
+void DescribeColumn(const FileInfo& info, Message& message, ExtensionsPB& extensions) {
+  const int32_t data_type = DescribeType(info.type, extensions);
+  const bool array = (info.incompatible_features & kFeatureArrayBlocks) != 0;
+  if (info.has_levels() && !array) {
+    extensions.set_max_repetition_level(info.levels.max_repetition);
+    extensions.set_max_definition_level(info.levels.max_definition);
+  }
+  if constexpr (std::is_same_v<Message, ColumnPB>) {
+    message.set_type(data_type);
+    message.set_nullable(info.nullable);
+    if (array) message.set_array(true);
+  } else {
+    message.set_data_type(data_type);
+    message.set_is_type_nullable(info.nullable);
+    if (array) message.set_is_type_array(true);
+    if (info.num_entries) extensions.set_num_entries(static_cast<int64_t>(*info.num_entries));
+  }
+  message.set_encoding(KuduNumber(info.encoding, [&](int32_t n) { extensions.set_encoding(n); }));
+  message.set_compression(
+      KuduNumber(info.compression, [&](int32_t n) { extensions.set_compression(n); }));
+}
+
+void AddPairs(const std::vector<std::pair<std::string, std::string>>& pairs,
+              google::protobuf::RepeatedPtrField<FileMetadataPairPB>& out) {
+  for (const auto& [key, value] : pairs) {
+    FileMetadataPairPB& pair = *out.Add();
+    pair.set_key(key);
+    pair.set_value(value);
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> ToPairs(
+    const google::protobuf::RepeatedPtrField<FileMetadataPairPB>& pairs) {
+  std::vector<std::pair<std::string, std::string>> result;
+  result.reserve(static_cast<size_t>(pairs.size()));
+  for (const FileMetadataPairPB& pair : pairs) result.emplace_back(pair.key(), pair.value());
+  return result;
+}
+
+void SetPointer(const std::optional<BlockPointer>& pointer, BlockPointerPB* message) {
+  message->set_offset(static_cast<int64_t>(pointer->offset));
+  message->set_size(static_cast<int32_t>(pointer->size));
+}
+
+// The largest header or footer that Kudu reads.
+constexpr size_t kKuduMaxMetadataBytes = 64 * 1024;
+
+absl::Status CheckMetadata(std::string_view what, std::string_view message, size_t size_bytes,
+                           const google::protobuf::Descriptor& type,
+                           const WriterOptions& options) {
+  const size_t limit = options.max_metadata_size_bytes;
+  if (options.compatibility == Compatibility::kKudu && size_bytes > kKuduMaxMetadataBytes) {
+    return encodings::OutOfRange("a ", what, " of ", size_bytes, " bytes: Kudu reads ",
+                                 kKuduMaxMetadataBytes, " at most");
+  }
+  if (size_bytes > limit) {
+    return encodings::OutOfRange("a ", what, " of ", size_bytes, " bytes is ",
+                                 encodings::AboveLimit(limit, "max_metadata_size_bytes"));
+  }
+  const absl::Status status = CheckParsedSize(message, limit, type);
+  if (status.ok()) return status;
+  return encodings::OutOfRange("the ", what, ": ", status.message());
+}
+
+// Reads header and footer of a file.
+class MetadataReader {
+ public:
+  MetadataReader(const Source& source, const ReaderOptions& options)
+      : source_(source), options_(options) {}
+
+  absl::StatusOr<FileInfo> Read() {
+    if (source_.size() < 2 * (kMagicBytes + kLengthBytes)) {
+      return Error("expected a CFile, found a file of ", source_.size(),
+                   " bytes, shorter than any");
+    }
+    info_.file_size_bytes = source_.size();
+    CFILE_RETURN_IF_ERROR(ReadFooter());
+    CFILE_RETURN_IF_ERROR(ReadHeader());
+    CFILE_RETURN_IF_ERROR(InterpretFooter());
+    return std::move(info_);
+  }
+
+  // Reads the header alone, as if a footer with the same contents followed the last byte.
+  absl::StatusOr<FileInfo> ReadTorn() {
+    if (source_.size() < kMagicBytes + kLengthBytes)
+      return Error("the file ends before its header, at byte ", source_.size());
+    info_.file_size_bytes = source_.size();
+    CFILE_ASSIGN_OR_RETURN(const std::string magic, ReadBytes(0, kMagicBytes));
+    CFILE_ASSIGN_OR_RETURN(info_.version, ParseMagic(magic, "start"));
+    if (info_.version == FormatVersion::kV1) {
+      return Error(
+          "the file is of version 1, which has no checksums: without its footer nothing tells "
+          "where its blocks end");
+    }
+    info_.incompatible_features = kFeatureChecksums;
+    CFILE_RETURN_IF_ERROR(ReadHeader());
+    const auto pair = std::find_if(info_.header_metadata.begin(), info_.header_metadata.end(),
+                                   [](const auto& each) { return each.first == kColumnKey; });
+    ColumnPB column;
+    if (pair == info_.header_metadata.end() || !column.ParseFromString(pair->second) ||
+        !column.has_type() || !column.has_encoding()) {
+      return Error("the header has no ", kColumnKey, " that says what the column holds: without ",
+                   "its footer the file cannot be read (Kudu's own files are such)");
+    }
+    footer_.set_data_type(column.type());
+    footer_.set_encoding(column.encoding());
+    footer_.set_compression(column.compression());
+    footer_.set_is_type_nullable(column.nullable());
+    footer_.set_is_type_array(column.array());
+    *footer_.mutable_extensions() = column.extensions();
+    // The number is unknown: use the maximum.
+    footer_.set_num_values(std::numeric_limits<uint32_t>::max());
+    footer_.mutable_extensions()->set_num_entries(footer_.num_values());
+    const ExtensionsPB& extensions = column.extensions();
+    const bool nested =
+        extensions.has_max_repetition_level() || extensions.has_max_definition_level();
+    const bool extended =
+        nested || NeedsExtendedBlocks(Number(column.type(), extensions.data_type()),
+                                      Number(column.encoding(), extensions.encoding()),
+                                      Number(column.compression(), extensions.compression()));
+    info_.incompatible_features = kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |
+                                  (nested ? kFeatureNestedBlocks : 0) |
+                                  (column.array() ? kFeatureArrayBlocks : 0);
+    CFILE_RETURN_IF_ERROR(InterpretFooter());
+    return std::move(info_);
+  }
+
+ private:
+  template <typename... Parts>
+  absl::Status Error(const Parts&... parts) const {
+    return DataLoss(source_.name(), ": ", parts...);
+  }
+
+  absl::StatusOr<std::string> ReadBytes(uint64_t offset, size_t size) const {
+    std::string bytes(size, '\0');
+    CFILE_RETURN_IF_ERROR(source_.ReadAt(offset, {reinterpret_cast<uint8_t*>(bytes.data()), size}));
+    return bytes;
+  }
+
+  absl::StatusOr<FormatVersion> ParseMagic(std::string_view magic, std::string_view where) const {
+    if (magic == kMagicV2) return FormatVersion::kV2;
+    if (magic == kMagicV1) return FormatVersion::kV1;
+    return Error("this is no CFile or a damaged one: expected the magic ", kMagicV2, " or ",
+                 kMagicV1, " at the ", where, ", found other bytes");
+  }
+
+  absl::Status CheckLength(std::string_view what, uint32_t length, uint64_t fixed_bytes) const {
+    if (length > source_.size() - fixed_bytes) {
+      return Error("the ", what, " claims ", length, " bytes, the file has ", source_.size());
+    }
+    if (length > options_.max_metadata_size_bytes) {
+      return encodings::OutOfRange(
+          source_.name(), ": the ", what, " of ", length, " bytes is ",
+          encodings::AboveLimit(options_.max_metadata_size_bytes, "max_metadata_size_bytes"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckCrc(std::string_view what, uint32_t expected, std::string_view bytes) const {
+    const uint32_t found = Crc32c(AsBytes(bytes));
+    if (expected == found) return absl::OkStatus();
+    return Error("the ", what, " is damaged: checksum mismatch: expected 0x",
+                 absl::Hex(expected, absl::kZeroPad8), ", found 0x",
+                 absl::Hex(found, absl::kZeroPad8));
+  }
+
+  absl::Status Parse(std::string_view what, const std::string& bytes,
+                     google::protobuf::Message& message) const {
+    const absl::Status status = ParseMessage(bytes, options_.max_metadata_size_bytes, message);
+    if (status.ok()) return status;
+    if (!absl::IsOutOfRange(status)) return Error("the ", what, " is damaged: ", status.message());
+    return encodings::OutOfRange(source_.name(), ": the ", what, ": ", status.message());
+  }
+
+  absl::Status ReadFooter() {
+    constexpr size_t kTailBytes = kMagicBytes + kLengthBytes;
+    const uint64_t size = source_.size();
+    CFILE_ASSIGN_OR_RETURN(const std::string tail, ReadBytes(size - kTailBytes, kTailBytes));
+    CFILE_ASSIGN_OR_RETURN(info_.version,
+                           ParseMagic(std::string_view(tail).substr(0, kMagicBytes), "end"));
+    const auto length = encodings::LoadLittleEndian<uint32_t>(AsBytes(tail).data() + kMagicBytes);
+    CFILE_RETURN_IF_ERROR(CheckLength("footer", length, 2 * kTailBytes));
+    CFILE_ASSIGN_OR_RETURN(std::string message, ReadBytes(size - kTailBytes - length, length));
+    info_.footer_message = message;
+    CFILE_RETURN_IF_ERROR(Parse("footer", message, footer_));
+    info_.incompatible_features = footer_.incompatible_features();
+    info_.compatible_features = footer_.compatible_features();
+    info_.footer_size_bytes = kTailBytes + length;
+    if (!info_.has_checksums()) return absl::OkStatus();
+    if (info_.version == FormatVersion::kV1) {
+      return Error("the footer is damaged: a version-1 file claims to have checksums");
+    }
+    info_.footer_size_bytes += kChecksumBytes;
+    if (info_.footer_size_bytes > size - kTailBytes) {
+      return Error("the footer claims ", length, " bytes, the file has ", size);
+    }
+    CFILE_ASSIGN_OR_RETURN(const std::string crc,
+                           ReadBytes(size - info_.footer_size_bytes, kChecksumBytes));
+    return CheckCrc("footer", encodings::LoadLittleEndian<uint32_t>(AsBytes(crc).data()),
+                    info_.footer_message + tail);
+  }
+
+  absl::Status ReadHeader() {
+    const uint64_t available = source_.size() - info_.footer_size_bytes;
+    constexpr size_t kFrontBytes = kMagicBytes + kLengthBytes;
+    if (available < kFrontBytes) return Error("header and footer overlap");
+    CFILE_ASSIGN_OR_RETURN(const std::string front, ReadBytes(0, kFrontBytes));
+    CFILE_ASSIGN_OR_RETURN(const FormatVersion version,
+                           ParseMagic(std::string_view(front).substr(0, kMagicBytes), "start"));
+    if (version != info_.version) return Error("header and footer have different magics");
+    const auto length = encodings::LoadLittleEndian<uint32_t>(AsBytes(front).data() + kMagicBytes);
+    CFILE_RETURN_IF_ERROR(CheckLength("header", length, info_.footer_size_bytes + kFrontBytes));
+    CFILE_ASSIGN_OR_RETURN(const std::string message, ReadBytes(kFrontBytes, length));
+    info_.header_size_bytes = kFrontBytes + length;
+    if (version == FormatVersion::kV2) {
+      // The footer has the bit that says whether the file has checksums. To detect a lost bit, a
+      // file without checksums must not have a valid one here.
+      std::optional<uint32_t> crc;
+      if (available - info_.header_size_bytes >= kChecksumBytes) {
+        CFILE_ASSIGN_OR_RETURN(const std::string bytes,
+                               ReadBytes(info_.header_size_bytes, kChecksumBytes));
+        crc = encodings::LoadLittleEndian<uint32_t>(AsBytes(bytes).data());
+      }
+      if (info_.has_checksums()) {
+        if (!crc) return Error("header and footer overlap");
+        CFILE_RETURN_IF_ERROR(CheckCrc("header", *crc, front + message));
+        info_.header_size_bytes += kChecksumBytes;
+      } else if (crc && *crc == Crc32c(AsBytes(front + message))) {
+        return Error("the footer is damaged: it denies checksums, the header has one");
+      }
+    }
+    CFileHeaderPB header;
+    CFILE_RETURN_IF_ERROR(Parse("header", message, header));
+    info_.header_metadata = ToPairs(header.metadata());
+    info_.header_message = message;
+    return absl::OkStatus();
+  }
+
+  // Returns Kudu's number, or the extension's number if Kudu's field refers to the extensions.
+  uint32_t Number(int32_t kudu, int32_t extension) const {
+    return static_cast<uint32_t>(kudu == kNumberInExtensions ? extension : kudu);
+  }
+
+  absl::StatusOr<BlockPointer> ReadPointer(std::string_view what,
+                                           const BlockPointerPB& message) const {
+    // Converted to unsigned: a negative number becomes a large one.
+    const auto offset = static_cast<uint64_t>(message.offset());
+    const auto block_size = static_cast<uint32_t>(message.size());
+    const uint64_t end = source_.size() - info_.footer_size_bytes;
+    if (offset < info_.header_size_bytes || offset > end || block_size > end - offset) {
+      return Error("the footer is damaged: the ", what, " at offset ", message.offset(), ", ",
+                   message.size(), " bytes, lies outside of bytes ", info_.header_size_bytes,
+                   " to ", end);
+    }
+    return BlockPointer{.offset = offset, .size = block_size};
+  }
+
+  absl::Status InterpretFooter() {
+    const ExtensionsPB& extensions = footer_.extensions();
+    info_.encoding = static_cast<Encoding>(Number(footer_.encoding(), extensions.encoding()));
+    info_.compression =
+        static_cast<Compression>(Number(footer_.compression(), extensions.compression()));
+    if (info_.compression == Compression::kDefault) info_.compression = Compression::kNone;
+    info_.nullable = footer_.is_type_nullable();
+    info_.created_by = extensions.created_by();
+    info_.footer_metadata = ToPairs(footer_.metadata());
+
+    CFILE_RETURN_IF_ERROR(Named(CheckFeatures(info_.incompatible_features), source_.name()));
+    if (!footer_.has_data_type() || !footer_.has_encoding() || !footer_.has_num_values()) {
+      return Error("the footer is damaged: type, encoding or number of values is missing");
+    }
+    if ((footer_.encoding() == kNumberInExtensions && !extensions.has_encoding()) ||
+        (footer_.compression() == kNumberInExtensions && !extensions.has_compression())) {
+      return Error("the footer is damaged: the extensions lack the number of encoding or codec");
+    }
+    auto type = InterpretType(footer_.data_type(), extensions);
+    if (!type.ok()) {
+      return absl::Status(type.status().code(),
+                          StrCat(source_.name(), ": the footer's type: ", type.status().message()));
+    }
+    info_.type = *type;
+    if (NeedsExtendedBlocks(info_) && !info_.has_extended_blocks()) {
+      return Error(
+          "the footer is damaged: type, encoding or compression need extended blocks, the feature "
+          "bit is not set");
+    }
+    if (footer_.num_values() < 0 || footer_.num_values() > std::numeric_limits<uint32_t>::max()) {
+      return Error("the footer is damaged: ", footer_.num_values(),
+                   " values, expected 0 to 2^32 - 1");
+    }
+    info_.num_values = static_cast<uint64_t>(footer_.num_values());
+    CFILE_RETURN_IF_ERROR(InterpretLevels());
+    if (footer_.has_posidx_info()) {
+      CFILE_ASSIGN_OR_RETURN(info_.positional_index_root,
+                             ReadPointer("positional index", footer_.posidx_info().root_block()));
+    }
+    if (footer_.has_validx_info()) {
+      CFILE_ASSIGN_OR_RETURN(info_.value_index_root,
+                             ReadPointer("value index", footer_.validx_info().root_block()));
+    }
+    if (footer_.has_dict_block_ptr()) {
+      CFILE_ASSIGN_OR_RETURN(info_.dictionary, ReadPointer("dictionary", footer_.dict_block_ptr()));
+    }
+    if (extensions.has_statistics() &&
+        (info_.compatible_features & kCompatibleFeatureStatistics) != 0) {
+      CFILE_ASSIGN_OR_RETURN(info_.statistics, ReadPointer("statistics", extensions.statistics()));
+      if (absl::Status status = InterpretStatistics(extensions, options_, info_); !status.ok())
+        return Error("the footer is damaged: ", status.message());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status InterpretLevels() {
+    const ExtensionsPB& extensions = footer_.extensions();
+    const bool array = (info_.incompatible_features & kFeatureArrayBlocks) != 0;
+    const bool nested = (info_.incompatible_features & kFeatureNestedBlocks) != 0;
+    if (array != footer_.is_type_array()) {
+      return Error("the footer is damaged: the feature bit for arrays is ", array ? "" : "not ",
+                   "set, the column is ", footer_.is_type_array() ? "" : "not ", "one of arrays");
+    }
+    if (array) {
+      if (nested) return Error("the footer is damaged: feature bits for arrays and nested blocks");
+      info_.levels = LevelLimits::KuduArray(info_.nullable);
+      return absl::OkStatus();
+    }
+    if (!nested) {
+      info_.levels.max_definition = info_.nullable ? 1 : 0;
+      return absl::OkStatus();
+    }
+    constexpr int32_t kMax = std::numeric_limits<uint16_t>::max();
+    const int32_t repetition = extensions.max_repetition_level();
+    const int32_t definition = extensions.max_definition_level();
+    if (repetition < 0 || repetition > kMax || definition < 0 || definition > kMax) {
+      return Error("the footer is damaged: maximum levels ", repetition, " and ", definition,
+                   ", expected 0 to ", kMax);
+    }
+    if (!info_.has_extended_blocks() || info_.nullable != (definition > 0)) {
+      return Error(
+          "the footer is damaged: nested blocks need extended blocks, and are nullable if the "
+          "maximum definition level is above 0");
+    }
+    info_.levels = {.max_repetition = static_cast<uint16_t>(repetition),
+                    .max_definition = static_cast<uint16_t>(definition)};
+    info_.num_entries = static_cast<uint64_t>(extensions.num_entries());
+    const bool one_each = repetition == 0;
+    if (one_each ? *info_.num_entries != info_.num_values : *info_.num_entries < info_.num_values) {
+      return Error("the footer is damaged: ", extensions.num_entries(), " entries of ",
+                   info_.num_values, " records");
+    }
+    return absl::OkStatus();
+  }
+
+  const Source& source_;
+  const ReaderOptions& options_;
+  CFileFooterPB footer_;
+  FileInfo info_;
+};
+
+}  // namespace
+
+absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions& options) {
+  return MetadataReader(source, options).Read();
+}
+
+absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOptions& options) {
+  return MetadataReader(source, options).ReadTorn();
+}
+
+std::string AppendHeader(const FileInfo& info, Compatibility compatibility, ByteWriter& out) {
+  CFileHeaderPB header;
+  if (info.version == FormatVersion::kV1) {
+    header.set_major_version(1);
+    header.set_minor_version(0);
+  }
+  AddPairs(info.header_metadata, *header.mutable_metadata());
+  if (compatibility != Compatibility::kKudu && info.version != FormatVersion::kV1) {
+    ColumnPB column;
+    ExtensionsPB extensions;
+    DescribeColumn(info, column, extensions);
+    if (extensions.ByteSizeLong() > 0) *column.mutable_extensions() = extensions;
+    FileMetadataPairPB& pair = *header.add_metadata();
+    pair.set_key(std::string(kColumnKey));
+    pair.set_value(column.SerializeAsString());
+  }
+  std::string message = header.SerializeAsString();
+  const size_t begin = out.size();
+  out.PutBytes(Magic(info.version));
+  out.PutFixed(static_cast<uint32_t>(message.size()));
+  out.PutBytes(std::string_view(message));
+  if (info.has_checksums()) out.PutFixed(Crc32c(out.span().subspan(begin)));
+  return message;
+}
+
+std::string AppendFooter(const FileInfo& info, Compatibility compatibility, ByteWriter& out) {
+  CFileFooterPB footer;
+  ExtensionsPB extensions;
+  DescribeColumn(info, footer, extensions);
+  footer.set_num_values(static_cast<int64_t>(info.num_values));
+  if (info.positional_index_root) {
+    SetPointer(info.positional_index_root, footer.mutable_posidx_info()->mutable_root_block());
+  }
+  if (info.value_index_root)
+    SetPointer(info.value_index_root, footer.mutable_validx_info()->mutable_root_block());
+  if (info.dictionary) SetPointer(info.dictionary, footer.mutable_dict_block_ptr());
+  AddPairs(info.footer_metadata, *footer.mutable_metadata());
+  footer.set_incompatible_features(info.incompatible_features);
+  if (info.compatible_features != 0) footer.set_compatible_features(info.compatible_features);
+  if (compatibility != Compatibility::kKudu && info.version != FormatVersion::kV1) {
+    if (info.statistics) SetPointer(info.statistics, extensions.mutable_statistics());
+    if (info.bloom_filter) DescribeBloomFilter(*info.bloom_filter, extensions);
+    extensions.set_created_by(std::string(kCreatedBy));
+    *footer.mutable_extensions() = extensions;
+  }
+  std::string message = footer.SerializeAsString();
+  ByteWriter tail;
+  tail.PutBytes(std::string_view(message));
+  tail.PutBytes(Magic(info.version));
+  tail.PutFixed(static_cast<uint32_t>(message.size()));
+  if (info.has_checksums()) out.PutFixed(Crc32c(tail.span()));
+  out.PutBytes(tail.span());
+  return message;
+}
+
+absl::Status CheckHeader(std::string_view message, size_t size_bytes,
+                         const WriterOptions& options) {
+  return CheckMetadata("header", message, size_bytes, *CFileHeaderPB::descriptor(), options);
+}
+
+absl::Status CheckFooter(std::string_view message, size_t size_bytes,
+                         const WriterOptions& options) {
+  return CheckMetadata("footer", message, size_bytes, *CFileFooterPB::descriptor(), options);
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,43 @@
+// Writes and reads the header and the footer of a file (cfile/FORMAT.md, File and Messages).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/file_info.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
+#include "encodings/core/bytes.h"
+
+namespace cfile::internal {
+
+// Appends a header with `info`'s version and header_metadata and, unless `compatibility` is kKudu,
+// the column's description. Returns the bytes of the header's message.
+std::string AppendHeader(const FileInfo& info, Compatibility compatibility,
+                         encodings::ByteWriter& out);
+
+// Appends a footer with the contents of `info`. Returns the bytes of the footer's message.
+std::string AppendFooter(const FileInfo& info, Compatibility compatibility,
+                         encodings::ByteWriter& out);
+
+// kOutOfRange if readers would refuse a header or a footer of `size_bytes`, whose message is
+// `message`: it is larger than the limit of `options` or than Kudu's, or the parsed message takes
+// too much memory.
+absl::Status CheckHeader(std::string_view message, size_t size_bytes, const WriterOptions& options);
+absl::Status CheckFooter(std::string_view message, size_t size_bytes, const WriterOptions& options);
+
+// Reads header and footer and checks them against each other and against the file's size.
+// Errors as Reader::Open.
+absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions& options);
+
+// Describes a file whose end is lost, from its header alone: num_values is the maximum of the
+// format, there are no pointers, and footer_size_bytes is 0. If the encoding is PLAIN, blocks may
+// be extended even if the info does not say so, because automatic choice writes PLAIN into the
+// header. kDataLoss: the header is damaged, or the file cannot be read without its footer.
+absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOptions& options);
+
+}  // namespace cfile::internal

@@ -1,0 +1,356 @@
+#include "cfile/internal/format/statistics_block.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/format/parse_message.h"
+#include "cfile/internal/format/writer_choices.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/physical_type.h"
+#include "encodings/core/status.h"
+#include "proto/cfile.pb.h"
+
+namespace cfile {
+
+template <typename T>
+std::optional<Owned<T>> BlockStatistics::Min() const {
+  Owned<T> value{};
+  if constexpr (!std::is_same_v<T, Int96>) {
+    if (min_key && internal::ParseKey<T>(*min_key, value)) return value;
+  }
+  return std::nullopt;
+}
+
+template <typename T>
+std::optional<Owned<T>> BlockStatistics::Max() const {
+  Owned<T> value{};
+  if constexpr (!std::is_same_v<T, Int96>) {
+    if (max_key && internal::ParseKey<T>(*max_key, value)) return value;
+  }
+  return std::nullopt;
+}
+
+template <typename T>
+bool FileStatistics::MightContain(const T& value) const {
+  return bloom_filter.empty() ||
+         internal::BloomMightContain(bloom_filter, internal::BloomHash(value));
+}
+
+#define CFILE_INSTANTIATE(T)                                        \
+  template std::optional<Owned<T>> BlockStatistics::Min<T>() const; \
+  template std::optional<Owned<T>> BlockStatistics::Max<T>() const; \
+  template bool FileStatistics::MightContain<T>(const T&) const;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+namespace internal {
+namespace {
+
+using encodings::DataLoss;
+
+BlockStatisticsPB ToMessage(const BlockStatistics& statistics) {
+  BlockStatisticsPB message;
+  message.set_present_count(statistics.present_count);
+  if (statistics.null_count > 0) message.set_null_count(statistics.null_count);
+  if (statistics.nan_count > 0) message.set_nan_count(statistics.nan_count);
+  if (statistics.min_key) message.set_min_key(*statistics.min_key);
+  if (statistics.max_key) message.set_max_key(*statistics.max_key);
+  if (!statistics.min_exact) message.set_min_inexact(true);
+  if (!statistics.max_exact) message.set_max_inexact(true);
+  return message;
+}
+
+// True if `key` can be a bound of values of `type`: the memcmp form of a value, possibly cut or
+// rounded up.
+bool IsBound(const std::string& key, const ColumnType& type) {
+  return encodings::VisitPhysicalType(type.physical(), [&]<typename T>(std::type_identity<T>) {
+    if constexpr (std::is_same_v<T, Int96>) {
+      return false;
+    } else {
+      if constexpr (encodings::kIsBytes<T>) {
+        if (key.size() > kMaxBoundBytes) return false;
+        // Bounds that are short enough are not cut.
+        if (type.type_length > 0 && type.type_length <= kMaxBoundBytes)
+          return key.size() == type.type_length;
+      }
+      Owned<T> value{};
+      return ParseKey<T>(key, value);
+    }
+  });
+}
+
+absl::StatusOr<BlockStatistics> FromMessage(BlockStatisticsPB& message, const ColumnType& type) {
+  BlockStatistics result{.present_count = message.present_count(),
+                         .null_count = message.null_count(),
+                         .nan_count = message.nan_count(),
+                         .min_exact = !message.min_inexact(),
+                         .max_exact = !message.max_inexact()};
+  constexpr uint64_t kMaxCount = std::numeric_limits<int64_t>::max();
+  const bool is_float =
+      type.physical() == PhysicalType::kFloat || type.physical() == PhysicalType::kDouble;
+  if (result.present_count > kMaxCount || result.null_count > kMaxCount ||
+      result.nan_count > (is_float ? result.present_count : 0)) {
+    return DataLoss("counts of ", result.present_count, " values, ", result.null_count, " nulls, ",
+                    result.nan_count, " NaN");
+  }
+  if (message.has_min_key()) result.min_key = std::move(*message.mutable_min_key());
+  if (message.has_max_key()) result.max_key = std::move(*message.mutable_max_key());
+  const bool bounded = result.min_key || result.max_key;
+  if (bounded && result.present_count == result.nan_count)
+    return DataLoss("a minimum or maximum of no values");
+  if ((result.min_key && !IsBound(*result.min_key, type)) ||
+      (result.max_key && !IsBound(*result.max_key, type))) {
+    return DataLoss("a minimum or maximum that is no value of type ", type.ToString());
+  }
+  if (result.min_key && result.max_key && *result.min_key > *result.max_key)
+    return DataLoss("the minimum is above the maximum");
+  return result;
+}
+
+// True if the bounds of `outer` include those of `inner`, as far as both are known.
+bool Encloses(const BlockStatistics& outer, const BlockStatistics& inner) {
+  return !(outer.min_key && inner.min_key && *outer.min_key > *inner.min_key) &&
+         !(outer.max_key && inner.max_key && *outer.max_key < *inner.max_key);
+}
+
+}  // namespace
+
+template <typename T>
+StatisticsWriter<T>::StatisticsWriter(const WriterOptions& options)
+    : enabled_(HasStatistics(options)),
+      ascending_(options.value_index),
+      max_block_size_bytes_(options.max_block_size_bytes) {
+  if (enabled_ && options.bloom_filter_bits_per_value > 0 && !std::is_same_v<T, bool>)
+    bloom_.emplace(options.bloom_filter_bits_per_value, options.max_bloom_filter_bytes);
+}
+
+template <typename T>
+void StatisticsWriter<T>::Add(std::span<const T> values) {
+  if (!enabled_) return;
+  if (ascending_) {
+    block_.AddAscending(values);
+  } else {
+    block_.Add(values);
+  }
+  if (bloom_) bloom_->AddValues(values);
+}
+
+template <typename T>
+void StatisticsWriter<T>::FinishBlock(uint64_t num_entries) {
+  if (!enabled_) return;
+  const uint64_t null_count = num_entries - block_.present_count();
+  if (!blocks_dropped_) {
+    StatisticsPB message;
+    *message.add_blocks() = ToMessage(block_.Statistics(null_count));
+    AddEntry(message.SerializeAsString());
+  }
+  file_.Merge(block_);
+  null_count_ += null_count;
+  block_.Clear();
+}
+
+template <typename T>
+void StatisticsWriter<T>::AddEntry(std::string_view entry) {
+  const size_t limit = max_block_size_bytes_ / 2;
+  const size_t size = blocks_.size() + entry.size();
+  if (size > limit) {
+    blocks_dropped_ = true;
+    blocks_ = {};
+    return;
+  }
+  // Double the capacity, but do not exceed the limit.
+  if (size > blocks_.capacity())
+    blocks_.reserve(std::min(std::max(size, 2 * blocks_.size()), limit));
+  blocks_.append(entry);
+}
+
+template <typename T>
+absl::StatusOr<StatisticsBytes> StatisticsWriter<T>::Finish() {
+  StatisticsBytes result;
+  if (!enabled_) return result;
+  StatisticsPB rest;
+  *rest.mutable_file() = ToMessage(file_.Statistics(null_count_));
+  // Fields of a message may have any order, so the collected entries are a valid part of the
+  // message.
+  rest.AppendToString(&blocks_);
+  // The limit of blocks may be too small even for the statistics of the file alone.
+  if (blocks_.size() <= max_block_size_bytes_) result.message = std::move(blocks_);
+  if (!bloom_) return result;
+  if (result.message.empty()) {
+    return encodings::OutOfRange(
+        "the statistics that a Bloom filter is part of are ",
+        encodings::AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
+  }
+  CFILE_RETURN_IF_ERROR(bloom_->Finish());
+  result.bloom_filter = bloom_->filter();
+  result.bloom_info = bloom_->info();
+  // The header of the message's last field. The field's bytes are not copied into the message.
+  constexpr uint32_t kLengthDelimited = 2;
+  encodings::ByteWriter field;
+  field.PutVint(uint32_t{StatisticsPB::kBloomFilterFieldNumber} << 3 | kLengthDelimited);
+  field.PutVint(result.bloom_filter.size());
+  result.message.append(field.view());
+  return result;
+}
+
+namespace {
+
+using encodings::AsString;
+using encodings::ByteReader;
+
+// The fewest bytes that a data block takes in a file, including its index entry.
+constexpr uint64_t kLeastBlockBytes = 16;
+
+// Reads the next field of a message: its number and, if the field has a length, its bytes.
+absl::Status ReadField(ByteReader& reader, uint32_t& number, std::span<const uint8_t>& field) {
+  constexpr uint32_t kVint = 0, kFixed64 = 1, kLength = 2, kFixed32 = 5;
+  uint32_t tag = 0;
+  uint64_t value = 0;
+  bool sound = reader.ReadVint32(tag);
+  number = tag >> 3;
+  field = {};
+  if (const uint32_t kind = tag & 7; kind == kLength) {
+    sound = sound && reader.ReadLengthPrefixed(field);
+  } else if (kind == kVint) {
+    sound = sound && reader.ReadVint64(value);
+  } else {
+    sound = sound && (kind == kFixed64 || kind == kFixed32) &&
+            reader.ReadBytes(kind == kFixed64 ? 8 : 4, field);
+    number = 0;  // not one of our fields
+  }
+  return sound ? absl::OkStatus()
+               : DataLoss("statistics: the message does not parse at byte ", reader.offset());
+}
+
+// The fields of a StatisticsPB that are not repeated.
+struct StatisticsFields {
+  std::span<const uint8_t> file;
+  std::span<const uint8_t> bloom_filter;
+};
+absl::StatusOr<StatisticsFields> FieldsOf(std::span<const uint8_t> bytes) {
+  StatisticsFields fields;
+  for (ByteReader reader(bytes); !reader.empty();) {
+    std::span<const uint8_t> field;
+    uint32_t number = 0;
+    CFILE_RETURN_IF_ERROR(ReadField(reader, number, field));
+    if (number == StatisticsPB::kFileFieldNumber) fields.file = field;
+    if (number == StatisticsPB::kBloomFilterFieldNumber) fields.bloom_filter = field;
+  }
+  return fields;
+}
+
+}  // namespace
+
+uint64_t StatisticsLimit(const ReaderOptions& options) {
+  // Blocks have less than 2^32 bytes, so larger limits have the same effect.
+  constexpr uint64_t kNone = std::numeric_limits<uint32_t>::max();
+  return std::min<uint64_t>(options.max_block_size_bytes, kNone) +
+         std::min<uint64_t>(options.max_bloom_filter_bytes, kNone);
+}
+
+void DescribeBloomFilter(const BloomFilterInfo& filter, ExtensionsPB& extensions) {
+  extensions.set_bloom_filter_size_bytes(filter.size_bytes);
+  extensions.set_bloom_filter_distinct_values(filter.distinct_values);
+}
+
+absl::Status InterpretStatistics(const ExtensionsPB& extensions, const ReaderOptions& options,
+                                 FileInfo& info) {
+  const uint64_t limit = StatisticsLimit(options);
+  // If the file has a codec, a block's size is stored before the block.
+  const uint64_t most_beside =
+      kChecksumBytes + (info.compression == Compression::kNone ? 0 : sizeof(uint32_t));
+  info.statistics_above_limit = info.statistics->size > limit + most_beside;
+  if (!extensions.has_bloom_filter_size_bytes()) return absl::OkStatus();
+  const uint64_t size = extensions.bloom_filter_size_bytes();
+  if (size == 0 || size % kBloomBlockBytes != 0) {
+    return DataLoss("a Bloom filter of ", size, " bytes, expected a multiple of ",
+                    kBloomBlockBytes);
+  }
+  info.bloom_filter = {.size_bytes = size,
+                       .distinct_values = extensions.bloom_filter_distinct_values()};
+  info.statistics_above_limit |= size > limit;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
+                                               const FileInfo& info) {
+  // Parse StatisticsPB field by field: an entry of two bytes must not take hundreds of bytes of
+  // memory before it is checked.
+  CFILE_ASSIGN_OR_RETURN(const auto fields, FieldsOf(bytes));
+  BlockStatisticsPB entry;
+  const auto parse = [&entry](std::span<const uint8_t> field) {
+    constexpr uint64_t kLeast = 64;  // small messages take more memory in relation to their size
+    return ParseMessage(AsString(field), field.size() + kLeast, entry).ok()
+               ? absl::OkStatus()
+               : DataLoss("the message does not parse");
+  };
+  const auto fault = [](const absl::Status& status, const auto&... whose) {
+    return DataLoss("statistics of ", whose..., ": ", std::string(status.message()));
+  };
+  FileStatistics result;
+  if (absl::Status parsed = parse(fields.file); !parsed.ok()) return fault(parsed, "the file");
+  auto file = FromMessage(entry, info.type);
+  if (!file.ok()) return fault(file.status(), "the file");
+  result.file = *std::move(file);
+  const std::optional<uint64_t> num_entries =
+      info.has_levels() ? info.num_entries : std::optional<uint64_t>(info.num_values);
+  if (num_entries && (result.file.present_count > *num_entries ||
+                      *num_entries - result.file.present_count != result.file.null_count)) {
+    return DataLoss("statistics of the file: ", result.file.present_count, " values and ",
+                    result.file.null_count, " nulls, the footer says ", *num_entries, " in all");
+  }
+  uint64_t present = 0, nulls = 0, nans = 0;
+  for (ByteReader reader(bytes); !reader.empty();) {
+    const size_t i = result.blocks.size();
+    std::span<const uint8_t> field;
+    uint32_t number = 0;
+    CFILE_RETURN_IF_ERROR(ReadField(reader, number, field));
+    if (number != StatisticsPB::kBlocksFieldNumber) continue;
+    if (i >= info.file_size_bytes / kLeastBlockBytes) {
+      return DataLoss("statistics of more than ", i, " blocks, the file has ", info.file_size_bytes,
+                      " bytes");
+    }
+    if (absl::Status parsed = parse(field); !parsed.ok()) return fault(parsed, "block ", i);
+    auto block = FromMessage(entry, info.type);
+    if (!block.ok()) return fault(block.status(), "block ", i);
+    // Compare by subtraction: sums of numbers from the file could overflow.
+    if (block->num_entries() == 0 || block->present_count > result.file.present_count - present ||
+        block->null_count > result.file.null_count - nulls ||
+        block->nan_count > result.file.nan_count - nans || !Encloses(result.file, *block)) {
+      return DataLoss("statistics of block ", i, " do not fit those of the file");
+    }
+    present += block->present_count;
+    nulls += block->null_count;
+    nans += block->nan_count;
+    result.blocks.push_back(*std::move(block));
+  }
+  if (!result.blocks.empty() &&
+      (present != result.file.present_count || nulls != result.file.null_count ||
+       nans != result.file.nan_count)) {
+    return DataLoss("statistics: the blocks have ", present, " values, ", nulls, " nulls and ",
+                    nans, " NaN, the file ", result.file.present_count, ", ",
+                    result.file.null_count, " and ", result.file.nan_count);
+  }
+  if (fields.bloom_filter.size() % kBloomBlockBytes != 0) {
+    return DataLoss("statistics: a Bloom filter of ", fields.bloom_filter.size(),
+                    " bytes, not a multiple of ", kBloomBlockBytes);
+  }
+  if (info.bloom_filter && info.bloom_filter->size_bytes != fields.bloom_filter.size()) {
+    return DataLoss("statistics: a Bloom filter of ", fields.bloom_filter.size(),
+                    " bytes, the footer says ", info.bloom_filter->size_bytes);
+  }
+  result.bloom_filter = AsString(fields.bloom_filter);
+  return result;
+}
+
+#define CFILE_INSTANTIATE(T) template class StatisticsWriter<T>;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace internal
+}  // namespace cfile

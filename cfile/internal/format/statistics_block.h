@@ -1,0 +1,84 @@
+// Writes and reads the statistics block of a file (cfile/FORMAT.md, Statistics).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "cfile/file_info.h"
+#include "cfile/internal/format/bloom_filter.h"
+#include "cfile/internal/format/value_summary.h"
+#include "cfile/options.h"
+#include "cfile/statistics.h"
+
+namespace cfile {
+class ExtensionsPB;
+}
+
+namespace cfile::internal {
+
+// The bytes of a statistics block.
+struct StatisticsBytes {
+  std::string message;                    // empty: the file has no statistics
+  std::span<const uint8_t> bloom_filter;  // if any: its bytes, to be stored after `message`
+  std::optional<BloomFilterInfo> bloom_info;
+};
+
+// Collects the statistics of a file while its blocks are written. Does nothing if the file gets no
+// statistics. Memory: at most half of max_block_size_bytes for the entries of finished blocks, and
+// max_bloom_filter_bytes for the Bloom filter. Thread-compatible.
+template <typename T>
+class StatisticsWriter {
+ public:
+  explicit StatisticsWriter(const WriterOptions& options);
+
+  // Adds values of the current block. Fastest while the values are in the CPU's cache.
+  void Add(std::span<const T> values);
+
+  // Ends the current block. `num_entries`: its rows or, for records, their entries, including
+  // nulls.
+  void FinishBlock(uint64_t num_entries);
+
+  // Returns the statistics, valid as long as this object. Call once, last. kOutOfRange: the Bloom
+  // filter exceeds the limit of the options, or the statistics that contain it exceed
+  // max_block_size_bytes.
+  absl::StatusOr<StatisticsBytes> Finish();
+
+  size_t memory_usage_bytes() const {
+    return blocks_.capacity() + (bloom_ ? bloom_->memory_usage_bytes() : 0);
+  }
+
+ private:
+  void AddEntry(std::string_view entry);
+
+  bool enabled_;
+  bool ascending_;
+  size_t max_block_size_bytes_;
+  ValueSummary<T> block_;
+  ValueSummary<T> file_;
+  uint64_t null_count_ = 0;  // of finished blocks
+  std::string blocks_;       // entries of finished blocks, as fields of StatisticsPB
+  bool blocks_dropped_ = false;
+  std::optional<BloomFilterBuilder> bloom_;
+};
+
+// The largest statistics block, stored or before compression, that `options` allow, in bytes.
+uint64_t StatisticsLimit(const ReaderOptions& options);
+
+// Sets the fields of the footer that describe the Bloom filter.
+void DescribeBloomFilter(const BloomFilterInfo& filter, ExtensionsPB& extensions);
+
+// Sets bloom_filter and statistics_above_limit of `info` from the footer. Precondition: statistics
+// and compression of `info` are set. kDataLoss: the footer describes an invalid filter.
+absl::Status InterpretStatistics(const ExtensionsPB& extensions, const ReaderOptions& options,
+                                 FileInfo& info);
+
+// Parses the statistics of the file that `info` describes. The result's Bloom filter is a copy.
+// kDataLoss: the bytes are malformed, or the statistics contradict each other or the footer.
+absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
+                                               const FileInfo& info);
+
+}  // namespace cfile::internal

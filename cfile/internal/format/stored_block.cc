@@ -1,0 +1,208 @@
+#include "cfile/internal/format/stored_block.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/format/compression.h"
+#include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/io/named_status.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::AboveLimit;
+using encodings::ByteReader;
+using encodings::DataLoss;
+using encodings::OutOfRange;
+
+constexpr uint8_t kZeros[kAlignment] = {};
+
+// In version 2, a block is not compressed if that saves less than a tenth.
+bool WorthCompressing(size_t compressed, size_t uncompressed) {
+  return compressed < uncompressed && uint64_t{compressed} * 10 <= uint64_t{uncompressed} * 9;
+}
+
+}  // namespace
+
+absl::Status BlockAppender::Write(std::span<const uint8_t> bytes) {
+  CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(bytes), sink_->name()));
+  offset_ += bytes.size();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> prefix,
+                                                   std::span<const uint8_t> body,
+                                                   const BlockStorage& storage) {
+  const size_t uncompressed_size = prefix.size() + body.size();
+  if (uncompressed_size - std::min(uncompressed_size, storage.extra_size_bytes) >
+      max_block_size_bytes_) {
+    return OutOfRange(sink_->name(), ": a block of ", uncompressed_size, " bytes is ",
+                      AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
+  }
+  // What is written: up to three pieces, and the checksum of them.
+  ByteWriter sizes;
+  std::span<const uint8_t> pieces[3] = {{}, prefix, body};
+  bool compressed = false;
+  if (compression_ != Compression::kNone) {
+    if (storage.compress || version_ == FormatVersion::kV1) {
+      joined_.Clear();
+      joined_.PutBytes(prefix);
+      joined_.PutBytes(body);
+      compressed_.Clear();
+      CFILE_RETURN_IF_ERROR(
+          Compress(compression_, joined_.span(), compressed_, compression_level_));
+      compressed =
+          version_ == FormatVersion::kV1 || WorthCompressing(compressed_.size(), uncompressed_size);
+    }
+    if (version_ == FormatVersion::kV1) sizes.PutFixed(static_cast<uint32_t>(compressed_.size()));
+    sizes.PutFixed(static_cast<uint32_t>(uncompressed_size));
+    pieces[0] = sizes.span();
+    if (compressed) {
+      pieces[1] = compressed_.span();
+      pieces[2] = {};
+    }
+  }
+  if (storage.align_at && !compressed) {
+    const size_t misaligned =
+        static_cast<size_t>((offset_ + sizes.size() + *storage.align_at) % kAlignment);
+    if (misaligned != 0) CFILE_RETURN_IF_ERROR(Write({kZeros, kAlignment - misaligned}));
+  }
+  const uint64_t begin = offset_;
+  uint32_t crc = 0;
+  for (const auto piece : pieces) {
+    if (piece.empty()) continue;
+    CFILE_RETURN_IF_ERROR(Write(piece));
+    if (version_ != FormatVersion::kV1) crc = ExtendCrc32c(crc, piece);
+  }
+  if (version_ != FormatVersion::kV1) {
+    uint8_t stored_crc[kChecksumBytes];
+    encodings::StoreLittleEndian(crc, stored_crc);
+    CFILE_RETURN_IF_ERROR(Write(stored_crc));
+  }
+  const uint64_t size = offset_ - begin;
+  if (size > std::numeric_limits<int32_t>::max()) {
+    return absl::OutOfRangeError(
+        absl::StrCat(sink_->name(), ": a stored block of ", size, " bytes"));
+  }
+  return BlockPointer{.offset = begin, .size = static_cast<uint32_t>(size)};
+}
+
+absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
+                                        const BlockPointer& pointer, bool verify,
+                                        size_t max_block_size_bytes, uint64_t read_end,
+                                        BlockBuffer& buffer) {
+  // Do not read a block that is far above the limit. Twice the limit is enough for the sizes before
+  // a block and for data that the codec makes larger.
+  if (pointer.size / 2 > max_block_size_bytes) {
+    return OutOfRange("the block's ", pointer.size, " stored bytes are far ",
+                      AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+  }
+  std::span<const uint8_t> stored;
+  if (const auto memory = source.InMemory(); !memory.empty()) {
+    stored = memory.subspan(pointer.offset, pointer.size);
+    // Decoders begin at the front, and many of them also read the end: fetch both from memory at
+    // the same time.
+    __builtin_prefetch(stored.data());
+    for (size_t back = 64; back <= 256 && back <= stored.size(); back += 64) {
+      __builtin_prefetch(stored.data() + stored.size() - back);
+    }
+  } else {
+    const uint64_t skipped = pointer.offset - buffer.stored_offset;  // may wrap around
+    const uint64_t held = buffer.stored.size();
+    if (pointer.offset >= buffer.stored_offset && skipped <= held &&
+        pointer.size <= held - skipped) {
+      stored = buffer.stored.span().subspan(skipped, pointer.size);
+    } else {
+      assert(read_end >= pointer.end());
+      const size_t size = read_end - pointer.offset;
+      buffer.stored.Clear();
+      uint8_t* bytes = buffer.stored.Extend(size);
+      absl::Status status = source.ReadAt(pointer.offset, {bytes, size});
+      if (!status.ok()) buffer.stored.Clear();
+      CFILE_RETURN_IF_ERROR(status);
+      buffer.stored_offset = pointer.offset;
+      stored = buffer.stored.span().first(pointer.size);
+    }
+  }
+  if (format.checksums) {
+    if (stored.size() < kChecksumBytes) {
+      return DataLoss("expected at least the ", kChecksumBytes,
+                      " bytes of a checksum, found a block of ", stored.size());
+    }
+    const auto checksum = stored.last(kChecksumBytes);
+    stored = stored.first(stored.size() - kChecksumBytes);
+    if (verify) {
+      const auto expected = encodings::LoadLittleEndian<uint32_t>(checksum.data());
+      const uint32_t found = Crc32c(stored);
+      if (expected != found) {
+        return DataLoss("checksum mismatch: expected 0x", absl::Hex(expected, absl::kZeroPad8),
+                        ", found 0x", absl::Hex(found, absl::kZeroPad8));
+      }
+    }
+  }
+  FetchedBlock block{.bytes = stored,
+                     .in_source = !source.InMemory().empty(),
+                     .stored_size_bytes = static_cast<uint32_t>(stored.size())};
+  if (format.compression == Compression::kNone) {
+    if (stored.size() > max_block_size_bytes) {
+      return OutOfRange("the block's ", stored.size(), " bytes are ",
+                        AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+    }
+    return block;
+  }
+
+  ByteReader reader(stored);
+  uint32_t compressed_size = 0;
+  uint32_t uncompressed_size = 0;
+  if (format.version == FormatVersion::kV1 && !reader.ReadFixed(compressed_size)) {
+    return DataLoss("expected a compressed block's sizes, found ", stored.size(), " bytes");
+  }
+  if (!reader.ReadFixed(uncompressed_size)) {
+    return DataLoss("expected a compressed block's uncompressed size, found ", stored.size(),
+                    " bytes");
+  }
+  const auto rest = reader.rest();
+  if (format.version == FormatVersion::kV1 && compressed_size != rest.size()) {
+    return DataLoss("expected ", compressed_size, " compressed bytes, found ", rest.size());
+  }
+  const bool compressed =
+      format.version == FormatVersion::kV1 || uncompressed_size != rest.size();
+  // A size to which these bytes cannot expand is damage, whatever the limit is.
+  if (compressed) {
+    CFILE_RETURN_IF_ERROR(
+        CheckUncompressedSize(format.compression, rest.size(), uncompressed_size));
+  }
+  if (uncompressed_size > max_block_size_bytes) {
+    return OutOfRange("the block's ", uncompressed_size, " uncompressed bytes are ",
+                      AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+  }
+  if (!compressed) {
+    block.bytes = rest;
+    return block;
+  }
+  buffer.uncompressed.Clear();
+  uint8_t* out = buffer.uncompressed.Extend(uncompressed_size);
+  CFILE_RETURN_IF_ERROR(Uncompress(format.compression, rest, {out, uncompressed_size}));
+  block.bytes = buffer.uncompressed.span();
+  block.compressed = true;
+  block.in_source = false;
+  return block;
+}
+
+absl::Status InBlock(const absl::Status& status, const std::string& file,
+                     const BlockPointer& pointer) {
+  if (status.ok()) return status;
+  // The source, or an inner call, may have named the block or the file already.
+  const std::string block =
+      absl::StrCat("block at offset ", pointer.offset, ", ", pointer.size, " bytes: ");
+  if (absl::StartsWith(status.message(), absl::StrCat(file, ": ", block))) return status;
+  const bool named = Names(status.message(), file);
+  return WithMessage(
+      status, absl::StrCat(named ? "" : file, named ? "" : ": ", block, status.message()));
+}
+
+}  // namespace cfile::internal

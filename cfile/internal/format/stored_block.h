@@ -1,0 +1,114 @@
+// How blocks other than header and footer are stored in a file: compressed or not, followed by a
+// checksum (cfile/FORMAT.md, File).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/file_info.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
+#include "encodings/core/bytes.h"
+
+namespace cfile::internal {
+
+using encodings::ByteWriter;
+
+// The alignment of values, in bytes of the file.
+inline constexpr size_t kAlignment = 64;
+
+// How a block is to be stored.
+struct BlockStorage {
+  // If set, and if the block is not stored compressed, zeros are written before the block so that
+  // its byte *align_at is at a multiple of kAlignment in the file.
+  std::optional<size_t> align_at = std::nullopt;
+  // False: do not compress, if the format can express that (version 1 cannot).
+  bool compress = true;
+  // By how many bytes the block may exceed the limit of other blocks.
+  size_t extra_size_bytes = 0;
+};
+
+// Appends blocks to a sink and determines their offsets. Thread-compatible.
+class BlockAppender {
+ public:
+  // `sink` must outlive the appender and have received `offset` bytes.
+  BlockAppender(Sink* sink, uint64_t offset, FormatVersion version, Compression compression,
+                size_t max_block_size_bytes, int compression_level = 0)
+      : sink_(sink),
+        offset_(offset),
+        version_(version),
+        compression_(compression),
+        compression_level_(compression_level),
+        max_block_size_bytes_(max_block_size_bytes) {}
+
+  // Stores `prefix` and `body`, one after the other, as one block. kOutOfRange: the block exceeds
+  // the limit.
+  absl::StatusOr<BlockPointer> Append(std::span<const uint8_t> prefix,
+                                      std::span<const uint8_t> body,
+                                      const BlockStorage& storage = {});
+
+  // The file's size so far, in bytes.
+  uint64_t offset() const { return offset_; }
+  // Memory of the appender's buffers, in bytes.
+  size_t memory_usage_bytes() const { return joined_.capacity() + compressed_.capacity(); }
+
+ private:
+  absl::Status Write(std::span<const uint8_t> bytes);
+
+  Sink* sink_;
+  uint64_t offset_;
+  FormatVersion version_;
+  Compression compression_;
+  int compression_level_;
+  size_t max_block_size_bytes_;
+  ByteWriter joined_;
+  ByteWriter compressed_;
+};
+
+// Memory for blocks that are read or decompressed; reused from block to block.
+struct BlockBuffer {
+  ByteWriter stored;  // bytes of the file: one block or several
+  uint64_t stored_offset = 0;
+  uint64_t announced_end = 0;  // the end of the bytes that a scan has announced to the source
+  ByteWriter uncompressed;
+  size_t memory_usage_bytes() const { return stored.capacity() + uncompressed.capacity(); }
+};
+
+// A block before compression. Valid until the source, or the buffer that the block was fetched
+// into, changes.
+struct FetchedBlock {
+  std::span<const uint8_t> bytes;
+  bool compressed = false;
+  bool in_source = false;          // the bytes are in the source's memory, not in the buffer
+  uint32_t stored_size_bytes = 0;  // in the file, without the checksum
+};
+
+// The properties of a file that determine how its blocks are stored.
+struct BlockFormat {
+  FormatVersion version = FormatVersion::kV2;
+  Compression compression = Compression::kNone;
+  bool checksums = true;
+};
+
+// Reads the block at `pointer`, which must be inside the source (checked when the pointer was
+// parsed). Verifies the checksum if the file has checksums and `verify` is set. kDataLoss says what
+// was expected and what was found; kOutOfRange: the block exceeds `max_block_size_bytes`, stored or
+// uncompressed. Errors do not name the block (see InBlock).
+//
+// If the source is not in memory, reads up to the offset `read_end`, which is at or after the
+// block's end. The bytes after the block stay in the buffer for the next call.
+absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
+                                        const BlockPointer& pointer, bool verify,
+                                        size_t max_block_size_bytes, uint64_t read_end,
+                                        BlockBuffer& buffer);
+
+// Puts the file and the block before the message of `status`, each unless the message has it
+// already.
+absl::Status InBlock(const absl::Status& status, const std::string& file,
+                     const BlockPointer& pointer);
+
+}  // namespace cfile::internal

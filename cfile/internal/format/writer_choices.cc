@@ -1,0 +1,126 @@
+#include "cfile/internal/format/writer_choices.h"
+
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/format/column_message.h"
+#include "cfile/internal/format/metadata_keys.h"
+#include "encodings/core/status.h"
+#include "encodings/registry.h"
+
+namespace cfile::internal {
+namespace {
+
+constexpr int kMaxCompressionLevel = 22;  // of zstd
+constexpr size_t kLargestBlockBytes = (size_t{1} << 31) - 1;
+
+absl::Status Invalid(std::string_view message) {
+  return absl::InvalidArgumentError(absl::StrCat(std::string(message)));
+}
+
+// Rejects types, encodings and codecs that Kudu or version 1 (`whom`) does not have.
+absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options,
+                          const std::string& whom) {
+  if (NeedsExtension(type)) return Invalid(absl::StrCat(whom, " has no type ", type.ToString()));
+  if (NeedsExtension(static_cast<uint32_t>(options.encoding))) {
+    return Invalid(absl::StrCat(whom, " has no encoding ", EncodingName(options.encoding)));
+  }
+  if (NeedsExtension(static_cast<uint32_t>(options.compression))) {
+    return Invalid(
+        absl::StrCat(whom, " has no compression ", CompressionName(options.compression)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void ResolveChoices(const ColumnType& type, WriterOptions& options) {
+  const bool kudu = options.compatibility == Compatibility::kKudu;
+  if (options.encoding == Encoding::kAuto && (kudu || options.version == FormatVersion::kV1)) {
+    switch (type.physical()) {
+      case PhysicalType::kBool:
+        options.encoding = Encoding::kRle;
+        break;
+      case PhysicalType::kBytes:
+        options.encoding = kudu                  ? Encoding::kDict
+                           : options.value_index ? Encoding::kPrefix
+                                                 : Encoding::kPlain;
+        break;
+      default:
+        options.encoding = kudu ? Encoding::kBitShuffle : Encoding::kPlain;
+    }
+  }
+  const bool automatic = options.encoding == Encoding::kAuto;
+  if (options.compression == Compression::kDefault && !automatic)
+    options.compression = Compression::kNone;
+  if (options.compression == Compression::kDefault && options.compression_level == 0 &&
+      options.goal == Goal::kBalanced) {
+    options.compression_level = 1;
+  }
+  if (options.restart_interval == 0) options.restart_interval = automatic ? 32 : 16;
+}
+
+Compression CodecOf(const WriterOptions& options) {
+  if (options.compression != Compression::kDefault) return options.compression;
+  const bool none =
+      options.goal == Goal::kSpeed || !CheckCompressionBuiltIn(Compression::kZstd).ok();
+  return none ? Compression::kNone : Compression::kZstd;
+}
+
+bool HasStatistics(const WriterOptions& options) {
+  return options.statistics && options.version != FormatVersion::kV1 &&
+         options.compatibility != Compatibility::kKudu;
+}
+
+absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options) {
+  CFILE_RETURN_IF_ERROR(Validate(type));
+  const encodings::EncodingRow* row = encodings::FindEncoding(options.encoding);
+  if (options.encoding != Encoding::kAuto && (row == nullptr || !row->Supports(type.physical()))) {
+    return absl::UnimplementedError(absl::StrCat("encoding ", EncodingName(options.encoding),
+                                                 " does not take values of type ",
+                                                 type.ToString()));
+  }
+  CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(options.compression));
+  if (options.value_index && options.nullable)
+    return Invalid("a column with a value index cannot be nullable");
+  if (options.value_index && type.physical() == PhysicalType::kInt96)
+    return Invalid("int96 has no order, so a column of it cannot have a value index");
+  if (!options.positional_index && !options.value_index) {
+    return Invalid("a file needs a positional or a value index");
+  }
+  if (options.block_size_bytes == 0 ||
+      options.block_size_bytes > options.max_block_size_bytes / 2) {
+    return Invalid("block_size_bytes must be between 1 and half of max_block_size_bytes");
+  }
+  if (options.max_block_size_bytes > kLargestBlockBytes)
+    return Invalid("max_block_size_bytes must be below 2^31");
+  if (options.max_bloom_filter_bytes > kLargestBlockBytes)
+    return Invalid("max_bloom_filter_bytes must be below 2^31");
+  if (options.max_values_per_block == 0) return Invalid("max_values_per_block must be at least 1");
+  if (options.bloom_filter_bits_per_value > 0 && !HasStatistics(options)) {
+    return Invalid(
+        "a Bloom filter is part of the statistics, which the options, version 1 or Kudu rule out");
+  }
+  if (options.compression_level < 0 || options.compression_level > kMaxCompressionLevel)
+    return Invalid(absl::StrCat("compression_level must be 0 to ", kMaxCompressionLevel));
+  for (const auto& [key, value] : options.metadata) {
+    CFILE_RETURN_IF_ERROR(CheckMetadataKey(key));
+  }
+  if (options.compatibility == Compatibility::kKudu) {
+    CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "Kudu"));
+    if (options.value_index &&
+        (type.physical() == PhysicalType::kBool || type.physical() == PhysicalType::kFloat ||
+         type.physical() == PhysicalType::kDouble)) {
+      return Invalid(absl::StrCat("Kudu has no keys of type ", type.ToString()));
+    }
+    if (options.encoding == Encoding::kGroupVarint && options.version == FormatVersion::kV2) {
+      return Invalid("Kudu no longer has encoding group-varint");
+    }
+  }
+  if (options.version == FormatVersion::kV1)
+    CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "version 1"));
+  return absl::OkStatus();
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,28 @@
+// Completes and checks the options of a writer.
+#pragma once
+
+#include "absl/status/status.h"
+#include "cfile/options.h"
+#include "cfile/types.h"
+
+namespace cfile::internal {
+
+// Replaces the open choices of `options` (kAuto, kDefault, 0) by the writer's choices. If each
+// block can name its own encoding and codec, these two stay open. Otherwise the codec becomes none,
+// and the encoding becomes:
+// - with Compatibility::kKudu, Kudu's default: RLE for bool, DICT for bytes, BIT_SHUFFLE for all
+//   other types;
+// - in version 1: RLE for bool, PREFIX for bytes with a value index, PLAIN for all others.
+void ResolveChoices(const ColumnType& type, WriterOptions& options);
+
+// The codec that the file names. Precondition: ResolveChoices was called for `options`.
+Compression CodecOf(const WriterOptions& options);
+
+// Whether a file written with `options` gets statistics.
+bool HasStatistics(const WriterOptions& options);
+
+// kInvalidArgument or kUnimplemented if a file of `type` cannot be written with `options`.
+// Precondition: ResolveChoices was called for `options`.
+absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options);
+
+}  // namespace cfile::internal

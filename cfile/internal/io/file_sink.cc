@@ -1,0 +1,122 @@
+// The Sink of a file. The file has a temporary name until it is complete.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/io/file_system.h"
+#include "cfile/io.h"
+#include "encodings/core/status.h"
+
+namespace cfile {
+namespace {
+
+using internal::FileDescriptor;
+using internal::SystemError;
+
+constexpr std::string_view kTemporarySuffix = ".cfile-tmp";
+constexpr size_t kBufferBytes = 64 * 1024;
+
+class FileSink final : public Sink {
+ public:
+  explicit FileSink(std::string path)
+      : path_(std::move(path)), buffer_(std::make_unique_for_overwrite<uint8_t[]>(kBufferBytes)) {}
+
+  ~FileSink() override {
+    if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
+  }
+
+  // Creates the temporary file. Call first; may be called again after an error. Nothing is
+  // allocated after the file exists, because a failed allocation could leave the file behind.
+  absl::Status Open(std::string temporary_path) {
+    CFILE_ASSIGN_OR_RETURN(descriptor_,
+                           FileDescriptor::Open(temporary_path, O_WRONLY | O_CREAT | O_EXCL));
+    temporary_path_ = std::move(temporary_path);
+    return absl::OkStatus();
+  }
+
+  const std::string& name() const override { return path_; }
+
+  absl::Status Append(std::span<const uint8_t> bytes) override {
+    if (bytes.size() > kBufferBytes - buffered_) {
+      CFILE_RETURN_IF_ERROR(Flush());
+      if (bytes.size() >= kBufferBytes) return Write(bytes);
+    }
+    if (!bytes.empty()) std::memcpy(buffer_.get() + buffered_, bytes.data(), bytes.size());
+    buffered_ += bytes.size();
+    return absl::OkStatus();
+  }
+
+  absl::Status Finish() override {
+    CFILE_RETURN_IF_ERROR(Flush());
+    if (fsync(descriptor_.get()) != 0) return SystemError("fsync", temporary_path_, errno);
+    // No retry after EINTR: Linux has closed the descriptor even then.
+    if (close(descriptor_.release()) != 0 && errno != EINTR) {
+      return SystemError("close", temporary_path_, errno);
+    }
+    const std::string folder = internal::FolderOf(path_);
+    // Check again: a FIFO, for example, may have been created at the path meanwhile.
+    CFILE_RETURN_IF_ERROR(internal::CheckReplaceable(path_));
+    if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
+      return SystemError("rename to", path_, errno);
+    }
+    temporary_path_.clear();
+    return internal::SyncFolder(folder);
+  }
+
+ private:
+  absl::Status Flush() { return Write({buffer_.get(), std::exchange(buffered_, 0)}); }
+
+  absl::Status Write(std::span<const uint8_t> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count = write(descriptor_.get(), bytes.data(), bytes.size());
+      if (count >= 0) {
+        bytes = bytes.subspan(static_cast<size_t>(count));
+      } else if (errno != EINTR) {
+        return SystemError("write", temporary_path_, errno);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const std::string path_;
+  std::string temporary_path_;  // path of the temporary file while it exists
+  FileDescriptor descriptor_;
+  const std::unique_ptr<uint8_t[]> buffer_;
+  size_t buffered_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path) {
+  static std::atomic<uint64_t> counter = 0;
+  const std::string file_name = path.substr(path.rfind('/') + 1);
+  if (file_name.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" names no file"));
+  }
+  CFILE_RETURN_IF_ERROR(internal::CheckReplaceable(path));
+  // The name is cut, so that the temporary name stays within the file system's limit of 255 bytes.
+  const std::string prefix =
+      absl::StrCat(internal::FolderOf(path), "/.", file_name.substr(0, 200), ".", getpid(), "-");
+  auto sink = std::make_unique<FileSink>(path);
+  while (true) {
+    absl::Status status =
+        sink->Open(absl::StrCat(prefix, counter.fetch_add(1), std::string(kTemporarySuffix)));
+    if (status.ok()) return sink;
+    // The name belongs to a killed process with the same process id: try the next name.
+    if (!absl::IsAlreadyExists(status)) return status;
+  }
+}
+
+bool IsTemporaryFileName(const std::string& name) {
+  return name.size() > kTemporarySuffix.size() && name.front() == '.' &&
+         name.ends_with(kTemporarySuffix);
+}
+
+}  // namespace cfile

@@ -1,0 +1,108 @@
+#include "cfile/internal/io/file_system.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+// The status of the file at `path`, following symbolic links; nullopt if nothing is there.
+absl::StatusOr<std::optional<struct stat>> Stat(const std::string& path) {
+  struct stat found;
+  if (fstatat(AT_FDCWD, path.c_str(), &found, 0) == 0) return found;
+  if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+  return SystemError("stat", path, errno);
+}
+
+}  // namespace
+
+absl::Status SystemError(std::string_view call, const std::string& path, int error) {
+  const absl::Status status =
+      absl::ErrnoToStatus(error, absl::StrCat(std::string(call), " ", path));
+  // An error of the disk, for example. Not kDataLoss, because the bytes may be intact.
+  if (status.code() != absl::StatusCode::kUnknown) return status;
+  return absl::UnavailableError(status.message());
+}
+
+FileDescriptor::~FileDescriptor() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+absl::StatusOr<FileDescriptor> FileDescriptor::Open(const std::string& path, int flags) {
+  int descriptor;
+  do {
+    descriptor = open(path.c_str(), flags | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0) return SystemError("open", path, errno);
+  return FileDescriptor(descriptor);
+}
+
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return path.substr(0, slash == 0 ? 1 : slash);
+}
+
+absl::Status SyncFolder(const std::string& folder) {
+  CFILE_ASSIGN_OR_RETURN(const FileDescriptor descriptor,
+                         FileDescriptor::Open(folder, O_RDONLY | O_DIRECTORY));
+  // EINVAL: the file system cannot sync folders, so there is nothing to wait for.
+  if (fsync(descriptor.get()) != 0 && errno != EINVAL) return SystemError("fsync", folder, errno);
+  return absl::OkStatus();
+}
+
+absl::Status CheckReplaceable(const std::string& path) {
+  CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
+  if (!found.has_value() || S_ISREG(found->st_mode)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(path, ": a file or nothing expected at the path of a new file, found a ",
+                   S_ISDIR(found->st_mode)    ? "directory"
+                   : S_ISFIFO(found->st_mode) ? "FIFO"
+                   : S_ISSOCK(found->st_mode) ? "socket"
+                                              : "device"));
+}
+
+absl::StatusOr<std::optional<FolderIdentity>> IdentityOf(const std::string& path) {
+  CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
+  if (!found.has_value()) return std::nullopt;
+  return FolderIdentity{.device = found->st_dev,
+                        .number = found->st_ino,
+                        .changed_s = found->st_mtim.tv_sec,
+                        .changed_ns = found->st_mtim.tv_nsec};
+}
+
+absl::StatusOr<std::string> RandomName() {
+  char bytes[16];
+  ssize_t size;
+  do {
+    size = getrandom(bytes, sizeof bytes, 0);
+  } while (size < 0 && errno == EINTR);
+  // A request this small is never answered in part.
+  if (size != sizeof bytes) return SystemError("getrandom", "for a name", errno);
+  return absl::BytesToHexString({bytes, sizeof bytes});
+}
+
+absl::StatusOr<FileDescriptor> LockFolder(const std::string& folder) {
+  CFILE_ASSIGN_OR_RETURN(FileDescriptor descriptor,
+                         FileDescriptor::Open(folder, O_RDONLY | O_DIRECTORY));
+  int result;
+  do {
+    result = flock(descriptor.get(), LOCK_EX);
+  } while (result != 0 && errno == EINTR);
+  // EBADF: NFS locks only files that are open for writing.
+  if (result != 0 && errno != EBADF && errno != ENOLCK && errno != EOPNOTSUPP) {
+    return SystemError("flock", folder, errno);
+  }
+  return descriptor;
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,175 @@
+// A position inside one data block. Combines the present values with the nulls.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/batch.h"
+#include "cfile/file_info.h"
+#include "cfile/internal/format/data_block.h"
+#include "cfile/types.h"
+#include "encodings/core/block_codec.h"
+#include "encodings/hybrid/validity.h"
+
+namespace cfile::internal {
+
+// Reads the rows of one block at a time; Open moves the cursor to another block. Thread-compatible.
+// Errors say what is wrong inside the block, but do not name the block.
+template <typename T>
+class BlockCursor {
+ public:
+  // `dictionary`: the file's dictionary; may be null if the file's blocks need none.
+  BlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
+      : type_(type), dictionary_(std::move(dictionary)) {}
+
+  // Opens a block of the file that `info` describes, at the block's first row. `bytes` must stay
+  // valid. `first_ordinal`: the block's first ordinal, if the caller knows it; kDataLoss if the
+  // block says otherwise. `seek_index`: the result of BuildSeekIndex for this block, or nullptr.
+  // kDataLoss if the block has no rows.
+  absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
+                    std::optional<uint64_t> first_ordinal,
+                    const encodings::SeekIndex* seek_index = nullptr);
+
+  // The same for a parsed block. Here the block may have no rows.
+  absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal,
+                    const encodings::SeekIndex* seek_index = nullptr);
+
+  // Builds an index that makes seeks in the open block fast; nullptr if the encoding needs none.
+  // Goes to the block's front.
+  std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex();
+
+  const std::shared_ptr<const encodings::Dictionary>& dictionary() const { return dictionary_; }
+  Encoding encoding() const { return encoding_; }
+  uint32_t num_rows() const { return num_rows_; }
+  uint32_t num_entries() const { return num_rows_; }
+  uint32_t row() const { return row_; }
+  // As stored in the block: the low 32 bits.
+  uint32_t first_ordinal() const { return decoder_->first_ordinal(); }
+  uint32_t num_present() const { return decoder_->count(); }
+
+  // Precondition: row <= num_rows().
+  absl::Status SeekToRow(uint32_t row);
+
+  // Goes to the first row whose value is >= `key`. Precondition: the block has no nulls.
+  absl::StatusOr<encodings::LowerBound> SeekToKey(const T& key);
+
+  // SeekToKey for each of `keys`, with results in the first elements of `bounds`. Then goes to the
+  // block's front.
+  absl::Status SeekToKeys(std::span<const T> keys, std::span<encodings::LowerBound> bounds);
+
+  // Calls put(i, value) or put_null(i) for the value at rows[i]. `rows` must ascend; repeated rows
+  // are allowed. Views are valid only inside the call. The position afterwards is unspecified.
+  template <typename Put, typename PutNull>
+  absl::Status Take(std::span<const uint32_t> rows, Put&& put, PutNull&& put_null);
+
+  // Reads the next rows: at most `max_rows` and kMaxBatchValues, at least 1 unless the block is at
+  // its end. The batch is valid until the next call. The caller sets the batch's first_ordinal.
+  absl::StatusOr<Batch<T>> Next(size_t max_rows);
+
+  // The dictionary's values by code if the block stores codes, else empty.
+  std::span<const T> DictionaryValues() const { return decoder_->DictionaryValues(); }
+
+  // As Next, but returns the codes of the values. The code of a null is 0. Precondition:
+  // DictionaryValues() is not empty.
+  absl::StatusOr<Batch<uint32_t>> NextCodes(size_t max_rows);
+
+  size_t memory_usage_bytes() const {
+    return values_.capacity_bytes() + codes_.capacity_bytes() + validity_bits_.capacity();
+  }
+
+ private:
+  // kDataLoss if the block has nulls. (A column with a value index has none.)
+  absl::Status CheckNoNulls() const;
+  // For use when the decoder's position is unknown.
+  absl::Status SeekToFront() {
+    row_ = 0;
+    return decoder_->SeekTo(0);
+  }
+  absl::StatusOr<encodings::BlockDecoder<T>*> DecoderOf(Encoding encoding);
+
+  // Buffers for a batch of V.
+  template <typename V>
+  struct Buffers {
+    std::unique_ptr<V[]> packed;  // the present values, if the decoder cannot lend them
+    size_t packed_capacity = 0;
+    std::unique_ptr<V[]> spread;  // the values at their rows, with gaps for nulls
+    size_t spread_capacity = 0;
+
+    size_t capacity_bytes() const { return (packed_capacity + spread_capacity) * sizeof(V); }
+  };
+  // Implementations for batches of V: T, or uint32_t if kCodes. kCodes decides whether `decoder_`
+  // is asked for values or for codes.
+  template <bool kCodes, typename V>
+  absl::StatusOr<Batch<V>> NextOf(size_t max_rows, Buffers<V>& buffers);
+  template <bool kCodes, typename V>
+  absl::StatusOr<std::span<const V>> NextPresent(size_t count, Buffers<V>& buffers);
+  template <bool kCodes, typename V>
+  absl::StatusOr<Batch<V>> NextNullable(size_t count, Buffers<V>& buffers);
+  template <typename V>
+  static V* Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity);
+
+  // Rows that Take passes to the decoder at once.
+  static constexpr size_t kTakenRows = 1024;
+
+  ColumnType type_;
+  std::shared_ptr<const encodings::Dictionary> dictionary_;
+  // One decoder for each encoding found so far, since the blocks of a file may differ. Kept, so
+  // that opening a block allocates nothing.
+  std::vector<std::pair<Encoding, std::unique_ptr<encodings::BlockDecoder<T>>>> decoders_;
+  encodings::BlockDecoder<T>* decoder_ = nullptr;
+  Encoding encoding_ = Encoding::kPlain;  // of the block
+  encodings::ValidityDecoder validity_;
+  bool nullable_ = false;
+  uint32_t num_rows_ = 0;
+  uint32_t row_ = 0;
+
+  Buffers<T> values_;
+  Buffers<uint32_t> codes_;
+  std::vector<uint8_t> validity_bits_;
+};
+
+template <typename T>
+template <typename V>
+V* BlockCursor<T>::Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity) {
+  if (count > capacity) {
+    // Reaches the size of the caller's batches in a few steps.
+    capacity = std::min(encodings::kMaxBatchValues, std::bit_ceil(count));
+    buffer = std::make_unique_for_overwrite<V[]>(capacity);
+  }
+  return buffer.get();
+}
+
+template <typename T>
+template <typename Put, typename PutNull>
+absl::Status BlockCursor<T>::Take(std::span<const uint32_t> rows, Put&& put, PutNull&& put_null) {
+  if constexpr (!encodings::kIsBytes<T>) {
+    if (!nullable_) {
+      for (size_t begin = 0; begin < rows.size(); begin += kTakenRows) {
+        const auto some = rows.subspan(begin, std::min(kTakenRows, rows.size() - begin));
+        T* values = Reserve(some.size(), values_.packed, values_.packed_capacity);
+        CFILE_RETURN_IF_ERROR(decoder_->Gather(some, {values, some.size()}));
+        for (size_t i = 0; i < some.size(); ++i) put(begin + i, values[i]);
+      }
+      return SeekToFront();
+    }
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    CFILE_RETURN_IF_ERROR(SeekToRow(rows[i]));
+    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, Next(1));
+    if (batch.IsValid(0)) {
+      put(i, batch.values[0]);
+    } else {
+      put_null(i);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,90 @@
+#include "cfile/internal/read/block_table.h"
+
+#include <utility>
+
+namespace cfile {
+namespace internal {
+namespace {
+
+// Approximate memory of an entry in addition to the block's bytes.
+constexpr size_t kEntryBytes = 256;
+
+}  // namespace
+
+std::shared_ptr<const ResidentBlock> BlockTable::Find(const Key& key) {
+  Shard& shard = ShardOf(key);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.by_key.find(key);
+  if (found == shard.by_key.end()) {
+    ++shard.counters.misses;
+    return nullptr;
+  }
+  ++shard.counters.hits;
+  shard.entries.splice(shard.entries.begin(), shard.entries, found->second);
+  return found->second->block;
+}
+
+void BlockTable::Insert(const Key& key, std::shared_ptr<const ResidentBlock> block) {
+  const size_t size_bytes = kEntryBytes + block->bytes.capacity();
+  if (size_bytes > shard_capacity_bytes_) return;
+  Shard& shard = ShardOf(key);
+  const std::lock_guard lock(shard.mutex);
+  // If an allocation fails, both containers stay unchanged.
+  std::list<Entry> entry;
+  entry.push_front({key, std::move(block), size_bytes});
+  if (!shard.by_key.emplace(key, entry.begin()).second) return;  // another thread read it too
+  shard.entries.splice(shard.entries.begin(), entry);
+  shard.counters.size_bytes += size_bytes;
+  MakeRoom(shard);
+}
+
+void BlockTable::Grow(const Key& key, size_t size_bytes) {
+  Shard& shard = ShardOf(key);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.by_key.find(key);
+  if (found == shard.by_key.end()) return;
+  found->second->size_bytes += size_bytes;
+  shard.counters.size_bytes += size_bytes;
+  MakeRoom(shard);
+}
+
+// Precondition: the caller holds the shard's lock.
+void BlockTable::MakeRoom(Shard& shard) const {
+  while (shard.counters.size_bytes > shard_capacity_bytes_) {
+    const Entry& oldest = shard.entries.back();
+    shard.counters.size_bytes -= oldest.size_bytes;
+    shard.by_key.erase(oldest.key);
+    shard.entries.pop_back();
+    ++shard.counters.evictions;
+  }
+}
+
+BlockCache::Counters BlockTable::counters() const {
+  BlockCache::Counters sum;
+  for (const Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    sum.hits += shard.counters.hits;
+    sum.misses += shard.counters.misses;
+    sum.evictions += shard.counters.evictions;
+    sum.blocks += shard.entries.size();
+    sum.size_bytes += shard.counters.size_bytes;
+  }
+  return sum;
+}
+
+}  // namespace internal
+
+BlockCache::BlockCache(size_t capacity_bytes)
+    : table_(std::make_unique<internal::BlockTable>(capacity_bytes)) {}
+BlockCache::~BlockCache() = default;
+
+const std::shared_ptr<BlockCache>& BlockCache::Default() {
+  // Never destroyed: readers may outlive the other statics.
+  static const auto* cache =
+      new std::shared_ptr<BlockCache>(std::make_shared<BlockCache>(kDefaultBytes));
+  return *cache;
+}
+
+BlockCache::Counters BlockCache::counters() const { return table_->counters(); }
+
+}  // namespace cfile

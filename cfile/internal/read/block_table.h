@@ -1,0 +1,80 @@
+// The contents of a BlockCache.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "absl/hash/hash.h"
+#include "cfile/block_cache.h"
+#include "cfile/internal/format/seek_index_slot.h"
+#include "encodings/core/bytes.h"
+
+namespace cfile::internal {
+
+// A block in memory of its own, verified and uncompressed. Immutable except for seek_index.
+struct ResidentBlock {
+  encodings::ByteWriter bytes;
+  mutable SeekIndexSlot seek_index;
+};
+
+// A cache of blocks. Each shard evicts its least recently used blocks first. Thread-safe.
+class BlockTable {
+ public:
+  explicit BlockTable(size_t capacity_bytes)
+      : num_shards_(std::clamp<size_t>(capacity_bytes / kShardBytes, 1, kMaxShards)),
+        shard_capacity_bytes_(capacity_bytes / num_shards_) {}
+
+  // A block of an open file.
+  struct Key {
+    uint64_t file;  // a number that no other open file of the process has
+    uint64_t offset;
+    friend bool operator==(const Key&, const Key&) = default;
+    template <typename H>
+    friend H AbslHashValue(H state, const Key& key) {
+      return H::combine(std::move(state), key.file, key.offset);
+    }
+  };
+
+  // Returns nullptr if the block is not in the table.
+  std::shared_ptr<const ResidentBlock> Find(const Key& key);
+  // Stores `block` unless it is larger than a shard.
+  void Insert(const Key& key, std::shared_ptr<const ResidentBlock> block);
+  // Adds `size_bytes`, the size of a new seek index, to the size of `key`'s block, if that block is
+  // still in the table.
+  void Grow(const Key& key, size_t size_bytes);
+
+  BlockCache::Counters counters() const;
+
+ private:
+  static constexpr size_t kMaxShards = 16;
+  static constexpr size_t kShardBytes = size_t{1} << 20;  // minimum size, if there is more than one
+
+  struct Entry {
+    Key key;
+    std::shared_ptr<const ResidentBlock> block;
+    size_t size_bytes;
+  };
+  struct Shard {
+    mutable std::mutex mutex;
+    std::list<Entry> entries;  // the most recently used first
+    // Not an Abseil table: a failed allocation destroys the contents of those.
+    std::unordered_map<Key, std::list<Entry>::iterator, absl::Hash<Key>> by_key;
+    BlockCache::Counters counters;
+  };
+
+  Shard& ShardOf(const Key& key) { return shards_[absl::HashOf(key) % num_shards_]; }
+  void MakeRoom(Shard& shard) const;
+
+  const size_t num_shards_;
+  const size_t shard_capacity_bytes_;
+  std::array<Shard, kMaxShards> shards_;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,290 @@
+// A position in a file's rows: the current block, the index that led to the block, and the way to
+// the next block. The rows inside a block are the block cursor's task.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/io/named_status.h"
+#include "cfile/internal/read/file_reader.h"
+#include "cfile/internal/read/index_walk.h"
+#include "encodings/core/status.h"
+#include "encodings/registry.h"
+
+namespace cfile::internal {
+
+// Prepares reading with values of T: checks that this build can read the file and returns the
+// file's dictionary (null if it has none). Errors as Reader::NewCursor.
+template <typename T>
+absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileReader& file) {
+  const FileInfo& info = file.info();
+  const std::string& name = file.source().name();
+  if (!HoldsType<T>(info.type)) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": a column of type ",
+                                                   info.type.ToString(),
+                                                   " does not give values of this C++ type"));
+  }
+  absl::Status status = CheckCompressionBuiltIn(info.compression);
+  if (status.ok()) {
+    status = encodings::MakeDecoder<T>(info.encoding, info.type.physical(), info.type.type_length)
+                 .status();
+  }
+  CFILE_RETURN_IF_ERROR(Named(status, name));
+  CFILE_RETURN_IF_ERROR(file.CheckNumValues());
+  return file.Dictionary();
+}
+
+// Block: BlockCursor or LevelBlockCursor; see BlockCursor for Open, SeekToRow, row, num_rows and
+// first_ordinal. Errors as those of Cursor (cfile/reader.h). Thread-compatible.
+//
+// A call that fails leaves the position unchanged, so it can be repeated.
+template <typename Block>
+class FileCursor {
+ public:
+  FileCursor(std::shared_ptr<FileReader> file, Block block)
+      : file_(std::move(file)),
+        block_(std::move(block)),
+        paths_{IndexWalk(file_.get(), IndexKind::kPositional),
+               IndexWalk(file_.get(), IndexKind::kValue)} {}
+
+  // `access`: kScan if the blocks after this one will be read too.
+  absl::Status SeekToOrdinal(uint64_t ordinal, BlockAccess access = BlockAccess::kSeek) {
+    return Seeking([&] { return GoTo(ordinal, access); });
+  }
+
+  // Goes to the position of `other`, a cursor of the same file. Uses the index that `other` used,
+  // since a file need not have both.
+  absl::Status SeekToPlaceOf(const FileCursor& other) {
+    Unload();
+    ordinal_ = other.ordinal();
+    resume_ = other.resume_;
+    failed_ = other.failed_;
+    if (other.path_ == nullptr) return absl::OkStatus();
+    const ptrdiff_t kind = other.path_ - other.paths_;
+    paths_[kind] = other.paths_[kind];
+    path_ = &paths_[kind];
+    if (!other.loaded_) return absl::OkStatus();
+    CFILE_RETURN_IF_ERROR(LoadBlock(BlockAccess::kSeek));
+    return SeekInBlock(ordinal_);
+  }
+
+  // Returns block().Next(max_rows) at the current position, going to the next block if necessary.
+  // Sets `first_ordinal` to the batch's first row. The batch is empty at the end of the file.
+  template <typename Batch>
+  absl::StatusOr<Batch> NextBatch(size_t max_rows, uint64_t& first_ordinal) {
+    if (!loaded_) {
+      first_ordinal = ordinal_;
+      CFILE_RETURN_IF_ERROR(failed_);
+      if (resume_ != Resume::kBySeek) {
+        CFILE_RETURN_IF_ERROR(EnterNextBlock(BlockAccess::kScan));
+      } else if (ordinal_ < num_values()) {
+        CFILE_RETURN_IF_ERROR(SeekToOrdinal(ordinal_, BlockAccess::kScan));
+      } else {
+        return Batch{};
+      }
+    }
+    while (block_.row() == block_.num_rows()) {
+      CFILE_ASSIGN_OR_RETURN(const bool more, NextBlock());
+      first_ordinal = ordinal_;
+      if (!more) return Batch{};
+    }
+    first_ordinal = ordinal();
+    auto batch = block_.Next(max_rows);
+    if (!batch.ok()) {
+      absl::Status status = Failed(batch.status());
+      failed_ = status;
+      return status;
+    }
+    return batch;
+  }
+
+  uint64_t ordinal() const { return loaded_ ? first_ordinal_ + block_.row() : ordinal_; }
+  const FileReader& file() const { return *file_; }
+
+ protected:
+  uint64_t num_values() const { return file_->info().num_values; }
+
+  absl::Status OutOfRange(uint64_t ordinal) const {
+    return absl::OutOfRangeError(absl::StrCat(file_->source().name(), ": ordinal ", ordinal,
+                                              ", the file has ", num_values(), " values"));
+  }
+
+  template <typename... Parts>
+  absl::Status Damage(const Parts&... parts) const {
+    return encodings::DataLoss(file_->source().name(), ": ", parts...);
+  }
+
+  // Calls `seek`, which returns a Status or StatusOr. If `seek` fails, restores ordinal().
+  template <typename Seek>
+  auto Seeking(const Seek& seek) {
+    const uint64_t before = ordinal();
+    auto result = seek();
+    if (!result.ok() && ordinal() != before) {
+      Unload();
+      ordinal_ = before;
+    }
+    return result;
+  }
+
+  // Names the current block in `status`, an error inside it, and unloads the block.
+  absl::Status Failed(const absl::Status& status) {
+    Unload();
+    return internal::InBlock(status, file_->source().name(), loaded_pointer_);
+  }
+
+  // Call at the end of the rows. kDataLoss if the index has further blocks.
+  absl::Status CheckEnd() const {
+    if (!loaded_ || ordinal() < num_values() || path_->at_last()) return absl::OkStatus();
+    return Damage("the footer says ", num_values(), " values, the index has blocks after them");
+  }
+
+  bool InBlock(uint64_t ordinal) const {
+    return loaded_ && ordinal >= first_ordinal_ && ordinal - first_ordinal_ < block_.num_rows();
+  }
+
+  absl::Status SeekInBlock(uint64_t ordinal) {
+    absl::Status status = block_.SeekToRow(static_cast<uint32_t>(ordinal - first_ordinal_));
+    return status.ok() ? status : Failed(status);
+  }
+
+  absl::Status GoToEnd() {
+    Unload();
+    ordinal_ = num_values();
+    return absl::OkStatus();
+  }
+
+  void Unload() {
+    ordinal_ = ordinal();
+    loaded_ = false;
+    resume_ = Resume::kBySeek;
+    failed_ = absl::OkStatus();
+  }
+
+  // Implements SeekToOrdinal. After an error the position is undefined.
+  absl::Status GoTo(uint64_t ordinal, BlockAccess access) {
+    const uint64_t end = file_->info().num_values;
+    if (ordinal > end) return OutOfRange(ordinal);
+    if (InBlock(ordinal)) return SeekInBlock(ordinal);
+    if (ordinal == end) return GoToEnd();
+    // Without a positional index, only the value index can find the first row.
+    const bool first_by_key = ordinal == 0 && !file_->info().positional_index_root;
+    IndexWalk* const path = &paths_[first_by_key ? 1 : 0];
+    // If the file has no such index, the current block stays loaded.
+    if (path == path_) Unload();
+    CFILE_RETURN_IF_ERROR(first_by_key ? path->SeekToKey("") : path->SeekToOrdinal(ordinal));
+    Unload();
+    path_ = path;
+    if (!path_->valid()) return Damage("the index is empty, the footer says ", end, " values");
+    CFILE_RETURN_IF_ERROR(LoadBlock(access));
+    if (!InBlock(ordinal)) {
+      Unload();
+      return internal::InBlock(
+          encodings::DataLoss("the index names it for ordinal ", ordinal, ", found the rows ",
+                              first_ordinal_, " to ", first_ordinal_ + block_.num_rows()),
+          file_->source().name(), loaded_pointer_);
+    }
+    return SeekInBlock(ordinal);
+  }
+
+  // Opens the block at path_'s position.
+  absl::Status LoadBlock(BlockAccess access) {
+    loaded_pointer_ = path_->pointer();
+    CFILE_ASSIGN_OR_RETURN(loaded_block_,
+                           file_->LoadDataBlock(path_->leaf(), path_->entry(), access, buffer_));
+    const FileInfo& info = file_->info();
+    std::optional<uint64_t> expected_ordinal;
+    if (path_ == &paths_[0]) expected_ordinal = path_->leaf().ordinal(path_->entry());
+    absl::Status status = [&] {
+      const auto open = [&](const encodings::SeekIndex* index) {
+        return block_.Open(loaded_block_.bytes, info, expected_ordinal, index);
+      };
+      SeekIndexSlot* slot = loaded_block_.seek_index;
+      CFILE_RETURN_IF_ERROR(open(slot == nullptr ? nullptr : slot->get()));
+      if (slot != nullptr && slot->get() == nullptr && loaded_block_.seen_before) {
+        if (auto built = block_.BuildSeekIndex(); built != nullptr) {
+          CFILE_RETURN_IF_ERROR(
+              open(file_->KeepSeekIndex(loaded_block_, loaded_pointer_, std::move(built))));
+        }
+      }
+      first_ordinal_ = block_.first_ordinal();
+      if (block_.num_rows() > info.num_values - std::min(first_ordinal_, info.num_values)) {
+        return encodings::DataLoss("the block's rows ", first_ordinal_, " to ",
+                                   first_ordinal_ + block_.num_rows(), " are beyond the footer's ",
+                                   info.num_values, " values");
+      }
+      return absl::OkStatus();
+    }();
+    if (!status.ok()) return internal::InBlock(status, file_->source().name(), loaded_pointer_);
+    loaded_ = true;
+    loaded_entry_ = path_->leaf_entry();
+    return absl::OkStatus();
+  }
+
+  // Goes to the front of the next block. At the end of the file, goes to the end and returns false.
+  absl::StatusOr<bool> NextBlock(BlockAccess access = BlockAccess::kScan) {
+    const uint64_t expected = first_ordinal_ + block_.num_rows();
+    Unload();
+    ordinal_ = expected;
+    if (expected == num_values() && path_->at_last()) return false;
+    resume_ = Resume::kAfterPath;
+    CFILE_RETURN_IF_ERROR(EnterNextBlock(access));
+    return true;
+  }
+
+  // Opens the block that begins at ordinal_. resume_ says how path_ leads to that block.
+  // Precondition: resume_ is not kBySeek.
+  absl::Status EnterNextBlock(BlockAccess access) {
+    if (resume_ == Resume::kAfterPath) {
+      if (path_->at_last()) {
+        return Damage("the blocks end at ordinal ", ordinal_, ", the footer says ", num_values(),
+                      " values");
+      }
+      CFILE_RETURN_IF_ERROR(path_->Next());
+      resume_ = Resume::kAtPath;
+    }
+    const uint64_t expected = ordinal_;
+    CFILE_RETURN_IF_ERROR(LoadBlock(access));
+    if (first_ordinal_ == expected) return absl::OkStatus();
+    Unload();
+    ordinal_ = expected;
+    resume_ = Resume::kAtPath;
+    return internal::InBlock(encodings::DataLoss("expected the block of ordinal ", expected,
+                                                 ", found that of ordinal ", first_ordinal_),
+                             file_->source().name(), loaded_pointer_);
+  }
+
+  std::shared_ptr<FileReader> file_;
+  Block block_;
+  BlockBuffer buffer_;
+  IndexWalk paths_[2];  // by IndexKind
+  IndexWalk* path_ = nullptr;
+
+  LoadedBlock loaded_block_;     // the bytes that block_ reads
+  bool loaded_ = false;          // block_ is open, at path_'s position
+  BlockPointer loaded_pointer_;  // of block_, or of the block that failed to open
+  // The index entry of block_. A key search moves path_ before it knows whether block_ stays.
+  IndexWalk::LeafEntry loaded_entry_;
+  uint64_t first_ordinal_ = 0;  // of block_
+  uint64_t ordinal_ = 0;        // the position, if no block is loaded
+
+  // How to find the block of ordinal_ if no block is loaded. A file without a positional index has
+  // to use path_.
+  enum class Resume : uint8_t {
+    kBySeek,
+    kAfterPath,  // the block after path_'s
+    kAtPath,     // path_'s block
+  };
+  Resume resume_ = Resume::kBySeek;
+  // An error that NextBatch found inside a block. NextBatch returns it until the next seek, since a
+  // part of a record may already have been returned.
+  absl::Status failed_;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,295 @@
+#include "cfile/internal/read/file_reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/format/file_metadata.h"
+#include "cfile/internal/format/statistics_block.h"
+#include "cfile/internal/io/buffered_ends.h"
+#include "encodings/core/status.h"
+#include "encodings/registry.h"
+
+namespace cfile::internal {
+
+namespace {
+
+std::atomic<uint64_t> next_cache_number = 0;
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<const Source> source,
+                                                             const ReaderOptions& options) {
+  if (source->InMemory().empty()) {
+    CFILE_ASSIGN_OR_RETURN(source, BufferEnds(std::move(source)));
+  }
+  CFILE_ASSIGN_OR_RETURN(FileInfo info, ReadFileInfo(*source, options));
+  return std::shared_ptr<FileReader>(new FileReader(std::move(source), options, std::move(info)));
+}
+
+FileReader::FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options,
+                       FileInfo info)
+    : source_(std::move(source)),
+      options_(options),
+      info_(std::move(info)),
+      cache_number_(next_cache_number.fetch_add(1, std::memory_order_relaxed)),
+      seek_index_bytes_left_(static_cast<int64_t>(
+          std::min<size_t>(options.max_seek_index_bytes, std::numeric_limits<int64_t>::max()))) {
+  if (options_.block_cache == nullptr) options_.block_cache = BlockCache::Default();
+  format_ = {.version = info_.version,
+             .compression = info_.compression,
+             .checksums = info_.has_checksums()};
+}
+
+FileReader::~FileReader() {
+  for (auto& root : roots_) delete root.load();
+}
+
+absl::StatusOr<FetchedBlock> FileReader::FetchOnce(const BlockPointer& pointer,
+                                                   size_t max_size_bytes,
+                                                   BlockBuffer& buffer) const {
+  return FetchBlock(*source_, format_, pointer, options_.verify_checksums, max_size_bytes,
+                    pointer.end(), buffer);
+}
+
+absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
+                                                                const BlockPointer& pointer,
+                                                                std::optional<IndexKeyForm> form,
+                                                                uint64_t first_block_offset) const {
+  BlockBuffer buffer;
+  auto node = [&]() -> absl::StatusOr<std::unique_ptr<IndexNode>> {
+    CFILE_ASSIGN_OR_RETURN(const FetchedBlock block,
+                           FetchOnce(pointer, options_.max_block_size_bytes, buffer));
+    const size_t taken = index_bytes_.load(std::memory_order_acquire);
+    const size_t room =
+        options_.max_index_size_bytes - std::min(options_.max_index_size_bytes, taken);
+    CFILE_ASSIGN_OR_RETURN(
+        auto parsed, IndexNode::Parse(block.bytes, kind, form, pointer, first_block_offset, room));
+    if (const size_t needed = parsed->memory_usage_bytes(); needed > room)
+      return AboveIndexRoom(needed, room);
+    // Detects a node in the wrong place: a node that takes the place of its parent or the root
+    // would describe only some of the blocks.
+    const bool leftmost = first_block_offset == info_.header_size_bytes;
+    if (leftmost && parsed->leaf() && parsed->num_entries() > 0) {
+      const uint64_t first = parsed->entry_pointer(0).offset;
+      if (first - first_block_offset >= kAlignment) {
+        return encodings::DataLoss("the index's first block lies at offset ", first,
+                                   ", expected one behind the header's ", first_block_offset,
+                                   " bytes");
+      }
+    }
+    return parsed;
+  }();
+  if (!node.ok()) return InBlock(node.status(), source_->name(), pointer);
+  return node;
+}
+
+absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
+  auto& slot = roots_[static_cast<size_t>(kind)];
+  if (const IndexNode* root = slot.load(std::memory_order_acquire); root != nullptr) return root;
+  const auto& pointer =
+      kind == IndexKind::kPositional ? info_.positional_index_root : info_.value_index_root;
+  if (!pointer) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(source_->name(), ": the file has no ",
+                     kind == IndexKind::kPositional ? "positional" : "value", " index"));
+  }
+  std::optional<IndexKeyForm> form = IndexKeyForm::kBytes;
+  if (kind == IndexKind::kPositional && info_.version == FormatVersion::kV1) form.reset();
+  auto loaded = LoadNode(kind, *pointer, form, info_.header_size_bytes);
+  const IndexNode* kept = slot.load(std::memory_order_acquire);
+  if (kept != nullptr) return kept;  // another thread was first; there may be no room for ours
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> root, std::move(loaded));
+  if (!slot.compare_exchange_strong(kept, root.get(), std::memory_order_acq_rel)) return kept;
+  index_bytes_.fetch_add(root->memory_usage_bytes(), std::memory_order_release);
+  return root.release();
+}
+
+absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const IndexNode& parent,
+                                                        uint32_t entry) {
+  if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
+  const BlockPointer& pointer = parent.entry_pointer(entry);
+  auto loaded = LoadNode(kind, pointer, parent.key_form(), parent.subtree_begin(entry));
+  // Another thread may have been first, as above.
+  if (const IndexNode* kept = parent.child(entry); kept != nullptr) return kept;
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> child, std::move(loaded));
+  const auto damaged = [&](const auto&... parts) {
+    return InBlock(encodings::DataLoss(parts...), source_->name(), pointer);
+  };
+  if (child->num_entries() == 0) return damaged("an index node of no entries below the root");
+  if (kind == IndexKind::kPositional) {
+    const uint64_t first = child->ordinal(0);
+    const uint64_t last = child->ordinal(child->num_entries() - 1);
+    const bool past_next = entry + 1 < parent.num_entries() && last >= parent.ordinal(entry + 1);
+    if (first != parent.ordinal(entry) || past_next) {
+      return damaged("the index node's ordinals ", first, " to ", last,
+                     " do not fit its parent's entry, which says ", parent.ordinal(entry));
+    }
+  } else if (child->key(0) != parent.key(entry)) {
+    return damaged("the index node's first key is not that of its parent's entry");
+  }
+  const size_t bytes = child->memory_usage_bytes();
+  const IndexNode* const offered = child.get();
+  const IndexNode* const kept = parent.SetChild(entry, std::move(child));
+  if (kept == offered) index_bytes_.fetch_add(bytes, std::memory_order_release);
+  return kept;
+}
+
+absl::Status FileReader::CheckNumValues() {
+  if (info_.num_values > 0 || info_.holds_bloom_filters()) return absl::OkStatus();
+  for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
+    const bool positional = kind == IndexKind::kPositional;
+    if (!(positional ? info_.positional_index_root : info_.value_index_root)) continue;
+    CFILE_ASSIGN_OR_RETURN(const IndexNode* root, IndexRoot(kind));
+    if (root->num_entries() == 0) continue;
+    return encodings::DataLoss(source_->name(), ": the footer says 0 values, the ",
+                               positional ? "positional" : "value", " index has blocks");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Dictionary() {
+  if (!info_.dictionary) return nullptr;
+  const std::lock_guard lock(dictionary_mutex_);
+  if (dictionary_ != nullptr) return dictionary_;
+  BlockBuffer buffer;
+  auto dictionary = [&]() -> absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> {
+    CFILE_ASSIGN_OR_RETURN(
+        const FetchedBlock block,
+        FetchOnce(*info_.dictionary, options_.max_block_size_bytes, buffer));
+    return encodings::LoadDictionary(info_.encoding, info_.type.physical(), info_.type.type_length,
+                                     block.bytes, options_.max_dictionary_values);
+  }();
+  if (!dictionary.ok()) return InBlock(dictionary.status(), source_->name(), *info_.dictionary);
+  dictionary_ = *std::move(dictionary);
+  return dictionary_;
+}
+
+absl::StatusOr<std::shared_ptr<const FileStatistics>> FileReader::Statistics() {
+  if (!info_.statistics || info_.statistics_above_limit) return nullptr;
+  const std::lock_guard lock(statistics_mutex_);
+  if (statistics_) return *statistics_;
+  auto statistics = ReadStatistics();
+  if (statistics.ok()) {
+    statistics_ = std::make_shared<const FileStatistics>(*std::move(statistics));
+  } else if (absl::IsOutOfRange(statistics.status())) {
+    statistics_ = nullptr;  // compressed: the footer did not show the size
+  } else {
+    return statistics.status();
+  }
+  return *statistics_;
+}
+
+absl::StatusOr<FileStatistics> FileReader::ReadStatistics() const {
+  BlockBuffer buffer;
+  const uint64_t limit = StatisticsLimit(options_);
+  auto statistics = [&]() -> absl::StatusOr<FileStatistics> {
+    const auto block = FetchOnce(*info_.statistics, limit, buffer);
+    if (absl::IsOutOfRange(block.status())) {
+      return encodings::OutOfRange("the statistics are ",
+                                   encodings::AboveLimit(limit, "max_bloom_filter_bytes"));
+    }
+    CFILE_RETURN_IF_ERROR(block.status());
+    return ParseStatistics(block->bytes, info_);
+  }();
+  if (!statistics.ok()) return InBlock(statistics.status(), source_->name(), *info_.statistics);
+  return statistics;
+}
+
+absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, uint32_t entry,
+                                                        uint64_t read_end,
+                                                        BlockBuffer& buffer) const {
+  const BlockPointer& pointer = leaf.entry_pointer(entry);
+  // Bytes in memory do not change after they were verified. Bytes of other sources are verified
+  // each time they are read.
+  const bool verify = options_.verify_checksums && !(leaf.verified(entry) && in_memory());
+  auto block = FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes,
+                          read_end, buffer);
+  if (!block.ok()) {
+    // Read again on the next try.
+    buffer.stored.Clear();
+    return InBlock(block.status(), source_->name(), pointer);
+  }
+  leaf.SetVerified(entry);
+  return block;
+}
+
+absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uint32_t entry,
+                                                      BlockAccess access, BlockBuffer& buffer) {
+  const BlockPointer& pointer = leaf.entry_pointer(entry);
+  const BlockTable::Key key{cache_number_, pointer.offset};
+  BlockTable& cache = options_.block_cache->table();
+  LoadedBlock loaded;
+  const bool may_be_cached = !in_memory() || format_.compression != Compression::kNone;
+  if (may_be_cached) loaded.resident = cache.Find(key);
+  loaded.seen_before = loaded.resident != nullptr;
+  if (loaded.resident == nullptr) {
+    if (access == BlockAccess::kScan && in_memory()) AnnounceScan(pointer, buffer);
+    const bool verified = leaf.verified(entry);
+    uint64_t read_end = pointer.end();
+    if (access == BlockAccess::kScan && !in_memory()) {
+      for (uint32_t next = entry + 1; next < leaf.num_entries(); ++next) {
+        const uint64_t end = leaf.entry_pointer(next).end();
+        if (end - pointer.offset > options_.read_ahead_bytes) break;
+        read_end = end;
+      }
+    }
+    CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
+                           FetchDataBlock(leaf, entry, read_end, buffer));
+    loaded.bytes = fetched.bytes;
+    if (access == BlockAccess::kSeek && fetched.in_source) {
+      loaded.seek_index = &leaf.seek_index(entry);
+      // If there is no room for a seek index, none is built.
+      loaded.seen_before = verified && seek_index_bytes_left_.load(std::memory_order_relaxed) > 0;
+    }
+    if (access == BlockAccess::kScan || fetched.in_source) return loaded;
+    auto resident = std::make_shared<ResidentBlock>();
+    if (fetched.compressed) {
+      resident->bytes = std::move(buffer.uncompressed);
+    } else {
+      resident->bytes.PutBytes(fetched.bytes);
+    }
+    loaded.resident = std::move(resident);
+    cache.Insert(key, loaded.resident);
+  }
+  loaded.bytes = loaded.resident->bytes.span();
+  if (access == BlockAccess::kSeek) loaded.seek_index = &loaded.resident->seek_index;
+  return loaded;
+}
+
+void FileReader::AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const {
+  const uint64_t ahead = options_.read_ahead_bytes;
+  const uint64_t wanted = std::min(ahead, source_->size() - pointer.end());
+  // Announces twice `ahead` at once, when half of that is left. A cursor that comes from elsewhere
+  // starts anew.
+  const bool known = buffer.announced_end >= pointer.end() + wanted &&
+                     buffer.announced_end - pointer.end() <= 2 * ahead;
+  if (known || wanted == 0) return;
+  const uint64_t size = std::min(2 * ahead, source_->size() - pointer.end());
+  source_->WillRead(pointer.end(), size);
+  buffer.announced_end = pointer.end() + size;
+}
+
+const encodings::SeekIndex* FileReader::KeepSeekIndex(
+    const LoadedBlock& block, const BlockPointer& pointer,
+    std::unique_ptr<const encodings::SeekIndex> index) {
+  const size_t size_bytes = index->memory_usage_bytes();
+  const bool cached = block.resident != nullptr;
+  // An index that does not fit uses up the rest of the budget, so that no further ones are built.
+  const auto needed = static_cast<int64_t>(size_bytes);
+  if (!cached && seek_index_bytes_left_.fetch_sub(needed, std::memory_order_relaxed) < needed) {
+    return nullptr;
+  }
+  const encodings::SeekIndex* offered = index.get();
+  const encodings::SeekIndex* kept = block.seek_index->Set(std::move(index));
+  if (cached && kept == offered) {
+    options_.block_cache->table().Grow({cache_number_, pointer.offset}, size_bytes);
+  } else if (!cached && kept != offered) {
+    seek_index_bytes_left_.fetch_add(needed, std::memory_order_relaxed);
+  }
+  return kept;
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,123 @@
+// An open file for readers and tools: its description, its index nodes and its blocks. Threads can
+// share it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "absl/status/statusor.h"
+#include "cfile/file_info.h"
+#include "cfile/internal/format/index_node.h"
+#include "cfile/internal/format/stored_block.h"
+#include "cfile/internal/read/block_table.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
+#include "cfile/statistics.h"
+#include "encodings/core/block_codec.h"
+
+namespace cfile::internal {
+
+// How a cursor reached a block.
+enum class BlockAccess : uint8_t {
+  kScan,  // the block after the last one
+  kSeek
+};
+
+// A data block, uncompressed. Valid as long as the source, the buffer passed to LoadDataBlock, and
+// `resident`.
+struct LoadedBlock {
+  std::span<const uint8_t> bytes;
+  std::shared_ptr<const ResidentBlock> resident;  // may be null
+  // The place for the block's seek index; nullptr if the block was not sought or has no place.
+  SeekIndexSlot* seek_index = nullptr;
+  // The block was read before and there is room for a seek index, so building one may be worth it.
+  bool seen_before = false;
+};
+
+// An open file. Immutable, except for what is read once and kept: index nodes, the set of verified
+// blocks, seek indexes, dictionary and statistics. Thread-safe.
+class FileReader {
+ public:
+  static absl::StatusOr<std::shared_ptr<FileReader>> Open(std::shared_ptr<const Source> source,
+                                                          const ReaderOptions& options);
+  ~FileReader();
+
+  const FileInfo& info() const { return info_; }
+  const Source& source() const { return *source_; }
+  const ReaderOptions& options() const { return options_; }
+  // True if the source's bytes are in memory.
+  bool in_memory() const { return !source_->InMemory().empty(); }
+
+  // Return the root of an index, and the child at entry `entry` of an inner node. A node is read
+  // and parsed once and lives as long as this object. kFailedPrecondition: the file has no such
+  // index. kDataLoss names the node.
+  absl::StatusOr<const IndexNode*> IndexRoot(IndexKind kind);
+  absl::StatusOr<const IndexNode*> IndexChild(IndexKind kind, const IndexNode& parent,
+                                              uint32_t entry);
+
+  // kDataLoss if the footer says 0 values but an index has data blocks. Reads the roots of the
+  // indexes only in that case.
+  absl::Status CheckNumValues();
+
+  // The file's dictionary, read and decoded once; null if the file has none. Thread-safe.
+  absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> Dictionary();
+
+  // The file's statistics, read and checked once. Null if the file has none or if they exceed the
+  // limit (StatisticsLimit). Thread-safe.
+  absl::StatusOr<std::shared_ptr<const FileStatistics>> Statistics();
+  // Reads the statistics without keeping them. kOutOfRange if they exceed the limit. Precondition:
+  // the file has statistics.
+  absl::StatusOr<FileStatistics> ReadStatistics() const;
+
+  // Reads the data block of a leaf's entry, without the cache. Verifies the checksum unless that is
+  // already done. Errors name the file and the block.
+  absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
+                                              BlockBuffer& buffer) const {
+    return FetchDataBlock(leaf, entry, leaf.entry_pointer(entry).end(), buffer);
+  }
+
+  // The same for a cursor, from the cache if the block is there. After kSeek the block is put into
+  // the cache, unless it is used directly from the source's memory. kScan reads ahead.
+  absl::StatusOr<LoadedBlock> LoadDataBlock(const IndexNode& leaf, uint32_t entry,
+                                            BlockAccess access, BlockBuffer& buffer);
+
+  // Keeps `index`, built for the block at `pointer` that LoadDataBlock returned as `block`. Returns
+  // the kept index, or nullptr if there is no room.
+  const encodings::SeekIndex* KeepSeekIndex(const LoadedBlock& block, const BlockPointer& pointer,
+                                            std::unique_ptr<const encodings::SeekIndex> index);
+
+ private:
+  FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options, FileInfo info);
+  // Reads a block that is needed once: an index node, the dictionary, the statistics.
+  absl::StatusOr<FetchedBlock> FetchOnce(const BlockPointer& pointer, size_t max_size_bytes,
+                                         BlockBuffer& buffer) const;
+  // Tells the source which bytes a scan at `pointer` will need next.
+  void AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const;
+  absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
+                                              uint64_t read_end, BlockBuffer& buffer) const;
+  absl::StatusOr<std::unique_ptr<IndexNode>> LoadNode(IndexKind kind, const BlockPointer& pointer,
+                                                      std::optional<IndexKeyForm> form,
+                                                      uint64_t first_block_offset) const;
+
+  std::shared_ptr<const Source> source_;
+  ReaderOptions options_;
+  FileInfo info_;
+  BlockFormat format_;
+  std::atomic<const IndexNode*> roots_[2] = {nullptr, nullptr};  // by IndexKind
+  const uint64_t cache_number_;                                  // this file's cache key
+  // Remaining budget for seek indexes of blocks outside the cache. Below 0 after an index did not
+  // fit.
+  std::atomic<int64_t> seek_index_bytes_left_;
+  // Memory of the kept nodes only. A node that loses the race against another thread's copy does
+  // not count. (Threads that load different nodes at once may exceed the limit by one node each.)
+  std::atomic<size_t> index_bytes_ = 0;
+  std::mutex dictionary_mutex_;
+  std::shared_ptr<const encodings::Dictionary> dictionary_;  // guarded by dictionary_mutex_
+  std::mutex statistics_mutex_;
+  // nullopt until the statistics are read. Guarded by statistics_mutex_.
+  std::optional<std::shared_ptr<const FileStatistics>> statistics_;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,238 @@
+#include "cfile/internal/read/level_block_cursor.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "encodings/core/block_codec.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::DataLoss;
+using encodings::kMaxBatchValues;
+
+// Entries that are decoded at a time, unless a record is longer. This many fit the CPU's cache.
+constexpr size_t kWindowEntries = 8192;
+// One more than a batch, to see whether a record ends with the batch.
+constexpr size_t kMaxWindowEntries = kMaxBatchValues + 1;
+// Levels that are counted in one step.
+constexpr size_t kStride = 64;
+
+}  // namespace
+
+void LevelWindow::Open(const LevelBlock& block, const LevelLimits& limits) {
+  limits_ = limits;
+  decoder_.Open(block, limits);
+  num_entries_ = block.num_entries;
+  num_records_ = block.num_records;
+  decoded_ = record_ = value_ = 0;
+  inside_record_ = false;
+  begin_ = end_ = 0;
+}
+
+absl::Status LevelWindow::Fill() {
+  const size_t kept = end_ - begin_;
+  const size_t wanted = kept < kWindowEntries ? kWindowEntries : kMaxWindowEntries;
+  for (std::vector<uint16_t>* levels : {&repetition_, &definition_}) {
+    if ((levels == &repetition_ ? limits_.max_repetition : limits_.max_definition) == 0) continue;
+    if (levels->size() < wanted) levels->resize(wanted);
+    std::copy_n(levels->begin() + static_cast<ptrdiff_t>(begin_), kept, levels->begin());
+  }
+  begin_ = 0;
+  end_ = kept;
+  const size_t count = std::min<size_t>(wanted - kept, num_entries_ - decoded_);
+  CFILE_RETURN_IF_ERROR(
+      decoder_.Read(limits_.max_repetition > 0 ? repetition_.data() + kept : nullptr,
+                    limits_.max_definition > 0 ? definition_.data() + kept : nullptr, count));
+  if (limits_.max_repetition > 0 && decoded_ == 0 && count > 0 && repetition_[0] != 0) {
+    return DataLoss("expected the block to begin with a record, found repetition level ",
+                    repetition_[0]);
+  }
+  decoded_ += static_cast<uint32_t>(count);
+  end_ += count;
+  return absl::OkStatus();
+}
+
+size_t LevelWindow::CountValues(size_t begin, size_t end) const {
+  return limits_.max_definition == 0
+             ? end - begin
+             : CountLevels(definition_.data() + begin, end - begin, limits_.max_definition);
+}
+
+size_t LevelWindow::LastBegin(size_t begin, size_t end) const {
+  for (size_t i = end; --i > begin;) {
+    if (repetition_[i] == 0) return i;
+  }
+  return begin;
+}
+
+absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
+  assert(max_records > 0);
+  size_t cut = begin_;
+  size_t records = 0;
+  while (true) {
+    if (begin_ == end_) {
+      if (decoded_all()) return Extent{};
+      CFILE_RETURN_IF_ERROR(Fill());
+    }
+    cut = begin_;
+    if (limits_.max_repetition == 0) {
+      records = std::min(max_records, end_ - begin_);
+      cut += records;
+      break;
+    }
+    // Find where record number max_records begins, or else the last record that begins in the
+    // window.
+    size_t stride = begin_;  // the last stride in which a record begins
+    for (size_t i = begin_ + 1; i < end_ && records < max_records;) {
+      const size_t count = std::min(kStride, end_ - i);
+      size_t begun = CountLevels(repetition_.data() + i, count, 0);
+      if (begun > 0) stride = i;
+      if (begun > max_records - records) {
+        size_t at = i;
+        for (size_t left = max_records - records;; ++at) {
+          if (repetition_[at] == 0 && --left == 0) break;
+        }
+        cut = at;
+        records = max_records;
+        break;
+      }
+      records += begun;
+      i += count;
+    }
+    if (cut == begin_ && records > 0) cut = LastBegin(begin_, std::min(stride + kStride, end_));
+    if (records < max_records && decoded_all()) {
+      ++records;
+      cut = end_;
+    }
+    if (records > 0) break;
+    if (end_ - begin_ == kMaxWindowEntries) {
+      cut = end_ - 1;
+      break;
+    }
+    CFILE_RETURN_IF_ERROR(Fill());
+  }
+  // The window may have one entry more than a batch. A last record that needs this entry is left
+  // for the next batch or, if it is the only one, split.
+  if (cut - begin_ > kMaxBatchValues) {
+    cut = LastBegin(begin_, begin_ + kMaxBatchValues + 1);
+    records = cut == begin_ ? 0 : records - 1;
+    if (cut == begin_) cut += kMaxBatchValues;
+  }
+  return Extent{cut - begin_, records, CountValues(begin_, cut)};
+}
+
+LevelWindow::Extent LevelWindow::Cut(size_t values) const {
+  size_t end = begin_ + values;  // the first value that is too many
+  if (limits_.max_definition > 0) {
+    for (size_t i = begin_, left = values;; ++i) {
+      if (definition_[i] != limits_.max_definition || left-- > 0) continue;
+      end = i;
+      break;
+    }
+  }
+  if (limits_.max_repetition == 0) return {end - begin_, end - begin_, values};
+  const size_t whole = LastBegin(begin_, end + 1);
+  if (whole == begin_) return {end - begin_, 0, values};
+  const size_t begun = CountLevels(repetition_.data() + begin_ + 1, whole - begin_, 0);
+  return {whole - begin_, begun, CountValues(begin_, whole)};
+}
+
+void LevelWindow::Pass(const Extent& extent) {
+  begin_ += extent.entries;
+  record_ += static_cast<uint32_t>(extent.records);
+  value_ += static_cast<uint32_t>(extent.values);
+  if (extent.entries > 0) inside_record_ = extent.records == 0;
+}
+
+std::span<const uint16_t> LevelWindow::repetition(size_t entries) const {
+  if (limits_.max_repetition == 0) return {};
+  return {repetition_.data() + begin_, entries};
+}
+
+std::span<const uint16_t> LevelWindow::definition(size_t entries) const {
+  if (limits_.max_definition == 0) return {};
+  return {definition_.data() + begin_, entries};
+}
+
+template <typename T>
+absl::Status LevelBlockCursor<T>::Open(std::span<const uint8_t> bytes, const FileInfo& info,
+                                       std::optional<uint64_t> first_ordinal,
+                                       const encodings::SeekIndex* seek_index) {
+  window_.Open({}, {});
+  limits_ = info.levels;
+  CFILE_ASSIGN_OR_RETURN(block_, ParseLevelBlock(bytes, info));
+  CFILE_RETURN_IF_ERROR(values_.Open(block_.values, first_ordinal, seek_index));
+  if (limits_.max_repetition == 0 && limits_.max_definition == 0 && !info.has_levels())
+    block_.num_entries = block_.num_records = values_.num_present();
+  const bool holds_all = limits_.max_definition == 0;
+  if (holds_all ? block_.num_entries != num_present() : block_.num_entries < num_present()) {
+    return DataLoss("the block has ", block_.num_entries, " entries, but ", num_present(),
+                    " values");
+  }
+  if (block_.num_records == 0) return DataLoss("a data block of no records");
+  window_.Open(block_, limits_);
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status LevelBlockCursor<T>::SeekToRow(uint32_t row) {
+  assert(row <= num_rows());
+  if (row < window_.record() || (row == window_.record() && window_.inside_record()))
+    window_.Open(block_, limits_);
+  while (window_.record() < row) {
+    CFILE_ASSIGN_OR_RETURN(const LevelWindow::Extent extent, window_.Look(row - window_.record()));
+    if (extent.entries == 0) {
+      return DataLoss("the block's levels have ", window_.record(), " records, its header says ",
+                      num_rows());
+    }
+    window_.Pass(extent);
+  }
+  return absl::OkStatus();
+}
+
+// Compares the counts of the block with what was read so far.
+template <typename T>
+absl::Status LevelBlockCursor<T>::CheckCounts() const {
+  const bool at_end = window_.at_end();
+  if (at_end ? window_.record() != num_rows() : window_.record() >= num_rows()) {
+    return DataLoss("the block's levels have ", at_end ? "" : "more than ", window_.record(),
+                    " records, its header says ", num_rows());
+  }
+  if (at_end && window_.value() != num_present()) {
+    return DataLoss("the block's levels have ", window_.value(), " values, the block has ",
+                    num_present());
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::StatusOr<LevelBatch<T>> LevelBlockCursor<T>::Next(size_t max_records) {
+  CFILE_ASSIGN_OR_RETURN(LevelWindow::Extent extent, window_.Look(max_records));
+  std::span<const T> values;
+  if (window_.value() + extent.values > num_present()) {
+    return DataLoss("the levels have more values than the block, which has ", num_present());
+  }
+  if (extent.values > 0) {
+    // After a batch was cut, the values are ahead of the entries.
+    CFILE_RETURN_IF_ERROR(values_.SeekToRow(window_.value()));
+    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.Next(extent.values));
+    if (batch.size() < extent.values) extent = window_.Cut(batch.size());
+    values = batch.values.first(extent.values);
+  }
+  const LevelBatch<T> batch{.num_records = extent.records,
+                            .num_entries = extent.entries,
+                            .repetition = window_.repetition(extent.entries),
+                            .definition = window_.definition(extent.entries),
+                            .values = values};
+  window_.Pass(extent);
+  CFILE_RETURN_IF_ERROR(CheckCounts());
+  return batch;
+}
+
+#define CFILE_INSTANTIATE(T) template class LevelBlockCursor<T>;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::internal

@@ -1,0 +1,125 @@
+// A position inside one block of records. Combines the levels with the values.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/file_info.h"
+#include "cfile/internal/format/level_block.h"
+#include "cfile/internal/read/block_cursor.h"
+#include "cfile/levels.h"
+#include "cfile/types.h"
+
+namespace cfile::internal {
+
+// Walks over the entries of a block without their values and finds where records end. The part of
+// LevelBlockCursor that does not depend on the type of the values. Thread-compatible.
+class LevelWindow {
+ public:
+  // A number of successive entries, the records that end in them, and the values in them.
+  struct Extent {
+    size_t entries = 0;
+    size_t records = 0;
+    size_t values = 0;
+  };
+
+  // Begins at the front of `block`. Its bytes must stay valid.
+  void Open(const LevelBlock& block, const LevelLimits& limits);
+
+  // Returns the extent of the next entries: whole records, at most `max_records` of them, or the
+  // front part of one record that is longer than a batch. Empty at the block's end. Does not move.
+  absl::StatusOr<Extent> Look(size_t max_records);
+  // Returns the longest front part of the last result of Look that has at most `values` values:
+  // whole records if at least one fits. Precondition: the last result has more values.
+  Extent Cut(size_t values) const;
+  // Moves past entries that Look or Cut returned.
+  void Pass(const Extent& extent);
+
+  // The levels of the next `entries` entries; empty if the maximum is 0.
+  std::span<const uint16_t> repetition(size_t entries) const;
+  std::span<const uint16_t> definition(size_t entries) const;
+
+  uint32_t num_entries() const { return num_entries_; }
+  uint32_t num_records() const { return num_records_; }
+  // The number of records that have ended, and of values passed.
+  uint32_t record() const { return record_; }
+  uint32_t value() const { return value_; }
+  bool at_end() const { return begin_ == end_ && decoded_all(); }
+  // True if a part of record() was passed.
+  bool inside_record() const { return inside_record_; }
+  size_t memory_usage_bytes() const {
+    return (repetition_.capacity() + definition_.capacity()) * sizeof(uint16_t);
+  }
+
+ private:
+  bool decoded_all() const { return decoded_ == num_entries_; }
+  // Decodes further entries into the window.
+  absl::Status Fill();
+  size_t CountValues(size_t begin, size_t end) const;
+  // The last entry of begin + 1 to end - 1 that begins a record; `begin` if none does.
+  size_t LastBegin(size_t begin, size_t end) const;
+
+  LevelLimits limits_;
+  LevelDecoder decoder_;
+  uint32_t num_entries_ = 0;
+  uint32_t num_records_ = 0;
+  uint32_t decoded_ = 0;
+  uint32_t record_ = 0;
+  uint32_t value_ = 0;
+  bool inside_record_ = false;
+
+  // The window: the entries begin_ to end_ - 1 are decoded and not yet passed.
+  std::vector<uint16_t> repetition_;
+  std::vector<uint16_t> definition_;
+  size_t begin_ = 0;
+  size_t end_ = 0;
+};
+
+// Reads the records of one block at a time. FileCursor uses the records as rows. Thread-compatible.
+// Errors say what is wrong inside the block, but do not name the block.
+template <typename T>
+class LevelBlockCursor {
+ public:
+  // `dictionary`: the file's dictionary; may be null if the file's blocks need none.
+  LevelBlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
+      : values_(type, std::move(dictionary)) {}
+
+  // As BlockCursor::Open. In a flat file, each row is a record with one entry.
+  absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
+                    std::optional<uint64_t> first_ordinal,
+                    const encodings::SeekIndex* seek_index = nullptr);
+  std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex() { return values_.BuildSeekIndex(); }
+
+  Encoding encoding() const { return values_.encoding(); }
+  uint32_t num_rows() const { return window_.num_records(); }
+  uint32_t num_entries() const { return window_.num_entries(); }
+  uint32_t num_present() const { return values_.num_present(); }
+  uint32_t first_ordinal() const { return values_.first_ordinal(); }
+  uint32_t row() const { return window_.record(); }
+
+  // Goes to the first entry of record `row`. Precondition: row <= num_rows().
+  absl::Status SeekToRow(uint32_t row);
+
+  // As LevelCursor::Next. The caller sets first_record.
+  absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
+
+  size_t memory_usage_bytes() const {
+    return window_.memory_usage_bytes() + values_.memory_usage_bytes();
+  }
+
+ private:
+  absl::Status CheckCounts() const;
+
+  LevelLimits limits_;
+  LevelBlock block_;
+  LevelWindow window_;
+  BlockCursor<T> values_;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,153 @@
+#include "cfile/reader.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/read/file_reader.h"
+#include "cfile/internal/read/index_walk.h"
+#include "cfile/internal/read/split_rows.h"
+#include "cfile/internal/read/value_cursor.h"
+#include "encodings/core/status.h"
+
+namespace cfile {
+
+using internal::FileReader;
+using internal::IndexWalk;
+
+template <typename T>
+class Cursor<T>::Impl : public internal::ValueCursor<T> {
+  using internal::ValueCursor<T>::ValueCursor;
+
+ public:
+  absl::StatusOr<std::unique_ptr<Impl>> Clone() const {
+    auto clone = std::make_unique<Impl>(this->file_, this->block_.dictionary());
+    CFILE_RETURN_IF_ERROR(clone->SeekToPlaceOf(*this));
+    return clone;
+  }
+};
+
+template <typename T>
+Cursor<T>::Cursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+template <typename T>
+Cursor<T>::Cursor(Cursor&&) noexcept = default;
+template <typename T>
+Cursor<T>& Cursor<T>::operator=(Cursor&&) noexcept = default;
+template <typename T>
+Cursor<T>::~Cursor() = default;
+template <typename T>
+absl::Status Cursor<T>::SeekToOrdinal(uint64_t ordinal) {
+  return impl_->SeekToOrdinal(ordinal);
+}
+template <typename T>
+absl::StatusOr<KeyPosition> Cursor<T>::SeekToKey(const T& key) {
+  return impl_->SeekToKey(key);
+}
+template <typename T>
+absl::Status Cursor<T>::SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
+  return impl_->SeekMany(keys, positions);
+}
+template <typename T>
+absl::Status Cursor<T>::SeekToRange(const OrdinalRange& range) {
+  return impl_->SeekToRange(range);
+}
+template <typename T>
+absl::StatusOr<OrdinalRange> Cursor<T>::SeekToKeyRange(const std::optional<T>& low,
+                                                       const std::optional<T>& high) {
+  return impl_->SeekToKeyRange(low, high);
+}
+template <typename T>
+absl::StatusOr<Batch<T>> Cursor<T>::Next(size_t max_rows) {
+  return impl_->Next(max_rows);
+}
+template <typename T>
+absl::StatusOr<std::optional<T>> Cursor<T>::Get(uint64_t ordinal) {
+  return impl_->Get(ordinal);
+}
+template <typename T>
+absl::Status Cursor<T>::Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
+  return impl_->Take(ordinals, out);
+}
+template <typename T>
+uint64_t Cursor<T>::ordinal() const {
+  return impl_->ordinal();
+}
+template <typename T>
+absl::StatusOr<Cursor<T>> Cursor<T>::Clone() const {
+  CFILE_ASSIGN_OR_RETURN(auto clone, impl_->Clone());
+  return Cursor(std::move(clone));
+}
+
+Reader::Reader(std::shared_ptr<FileReader> file) : file_(std::move(file)) {}
+
+absl::StatusOr<Reader> Reader::Open(const std::string& path, const ReaderOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(auto source, options.access == ReaderOptions::Access::kMap
+                                          ? OpenMappedSource(path)
+                                          : OpenPreadSource(path));
+  return Open(std::move(source), options);
+}
+
+absl::StatusOr<Reader> Reader::Open(std::shared_ptr<const Source> source,
+                                    const ReaderOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(auto file, FileReader::Open(std::move(source), options));
+  return Reader(std::move(file));
+}
+
+const FileInfo& Reader::info() const { return file_->info(); }
+
+absl::StatusOr<uint64_t> Reader::BlockBegin(uint64_t ordinal) const {
+  if (ordinal >= num_values()) return num_values();
+  IndexWalk path(file_.get(), IndexKind::kPositional);
+  CFILE_RETURN_IF_ERROR(path.SeekToOrdinal(ordinal));
+  const uint64_t begin = path.valid() ? path.leaf().ordinal(path.entry()) : 0;
+  if (begin <= ordinal) return begin;
+  return encodings::DataLoss(file_->source().name(), ": the positional index begins the block of ",
+                             "ordinal ", ordinal, " at ordinal ", begin);
+}
+
+absl::StatusOr<std::vector<OrdinalRange>> Reader::Split(size_t max_ranges) const {
+  return internal::SplitRows(num_values(), max_ranges,
+                             [this](uint64_t ordinal) { return BlockBegin(ordinal); });
+}
+
+absl::StatusOr<std::shared_ptr<const FileStatistics>> Reader::Statistics() const {
+  return file_->Statistics();
+}
+
+template <typename T>
+absl::StatusOr<Cursor<T>> Reader::NewCursor() const {
+  const FileInfo& info = file_->info();
+  if (info.has_levels()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(file_->source().name(),
+                     ": the rows of this file are records of any number of values: read it with a "
+                     "LevelCursor"));
+  }
+  CFILE_ASSIGN_OR_RETURN(auto dictionary, internal::PrepareToRead<T>(*file_));
+  return Cursor<T>(std::make_unique<typename Cursor<T>::Impl>(file_, std::move(dictionary)));
+}
+
+template <typename T>
+absl::StatusOr<std::optional<Owned<T>>> Reader::Get(uint64_t ordinal) const {
+  CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, NewCursor<T>());
+  CFILE_ASSIGN_OR_RETURN(const std::optional<T> value, cursor.Get(ordinal));
+  return value ? std::optional<Owned<T>>(*value) : std::nullopt;
+}
+
+template <typename T>
+absl::Status Reader::Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) const {
+  CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, NewCursor<T>());
+  return cursor.Take(ordinals, out);
+}
+
+#define CFILE_INSTANTIATE(T)                                                       \
+  template class Cursor<T>;                                                        \
+  template absl::StatusOr<Cursor<T>> Reader::NewCursor<T>() const;                 \
+  template absl::StatusOr<std::optional<Owned<T>>> Reader::Get<T>(uint64_t) const; \
+  template absl::Status Reader::Take<T>(std::span<const uint64_t>, OwnedBatch<T>&) const;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile

@@ -1,0 +1,314 @@
+// Implements Cursor (cfile/reader.h): what values add to FileCursor.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/batch.h"
+#include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/read/block_cursor.h"
+#include "cfile/internal/read/file_cursor.h"
+#include "cfile/internal/read/sort_numbers.h"
+#include "encodings/core/key_order.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+
+// Calls and errors as those of Cursor. Thread-compatible.
+template <typename T>
+class ValueCursor : public FileCursor<BlockCursor<T>> {
+  using Base = FileCursor<BlockCursor<T>>;
+
+ public:
+  ValueCursor(std::shared_ptr<FileReader> file,
+              std::shared_ptr<const encodings::Dictionary> dictionary)
+      : Base(file, BlockCursor<T>(file->info().type, std::move(dictionary))) {}
+
+  absl::Status SeekToOrdinal(uint64_t ordinal) {
+    return SeekingToAnyRow([&] { return this->GoTo(ordinal, BlockAccess::kSeek); });
+  }
+
+  absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
+    return SeekingToAnyRow([&] { return GoToKey(key); });
+  }
+
+  absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
+    assert(keys.size() == positions.size());
+    for (const T& key : keys) {
+      if (!encodings::IsKey(key)) return NotAKey();
+    }
+    return SeekingToAnyRow([&] {
+      for (size_t begin = 0; begin < keys.size(); begin += kSoughtKeys) {
+        const size_t count = std::min(kSoughtKeys, keys.size() - begin);
+        CFILE_RETURN_IF_ERROR(
+            SeekSome(keys.subspan(begin, count), positions.subspan(begin, count)));
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  absl::Status SeekToRange(const OrdinalRange& range) {
+    assert(range.begin <= range.end);
+    if (range.end > this->num_values()) return this->OutOfRange(range.end);
+    CFILE_RETURN_IF_ERROR(Base::SeekToOrdinal(range.begin));
+    end_ = range.end;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
+                                              const std::optional<T>& high) {
+    auto range = this->Seeking([&]() -> absl::StatusOr<OrdinalRange> {
+      OrdinalRange found{.begin = 0, .end = this->num_values()};
+      if (high) {
+        CFILE_ASSIGN_OR_RETURN(const KeyPosition end, GoToKey(*high));
+        found.end = end.ordinal;
+      }
+      if (low) {
+        CFILE_ASSIGN_OR_RETURN(const KeyPosition begin, GoToKey(*low));
+        found.begin = std::min(begin.ordinal, found.end);
+        // An empty range, since `low` is above `high`: stay at `high`.
+        if (begin.ordinal > found.end) CFILE_RETURN_IF_ERROR(GoToKey(*high).status());
+      } else {
+        CFILE_RETURN_IF_ERROR(this->GoTo(0, BlockAccess::kSeek));
+      }
+      return found;
+    });
+    if (range.ok()) end_ = range->end;
+    return range;
+  }
+
+  // Goes to the position of `other`, a cursor of the same file.
+  absl::Status SeekToPlaceOf(const ValueCursor& other) {
+    end_ = other.end_;
+    return Base::SeekToPlaceOf(other);
+  }
+
+  absl::StatusOr<Batch<T>> Next(size_t max_rows) {
+    const uint64_t at = this->ordinal();
+    const uint64_t left = end_ - std::min(at, end_);
+    if (left == 0) {
+      CFILE_RETURN_IF_ERROR(this->CheckEnd());
+      return Batch<T>{.first_ordinal = at};
+    }
+    uint64_t first_ordinal = 0;
+    auto batch = this->template NextBatch<Batch<T>>(
+        static_cast<size_t>(std::min<uint64_t>(max_rows, left)), first_ordinal);
+    if (batch.ok()) batch->first_ordinal = first_ordinal;
+    return batch;
+  }
+
+  absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
+    if (ordinal >= this->num_values()) return this->OutOfRange(ordinal);
+    return SeekingToAnyRow([&]() -> absl::StatusOr<std::optional<T>> {
+      CFILE_RETURN_IF_ERROR(this->GoTo(ordinal, BlockAccess::kSeek));
+      uint64_t first_ordinal = 0;
+      CFILE_ASSIGN_OR_RETURN(const Batch<T> batch,
+                             this->template NextBatch<Batch<T>>(1, first_ordinal));
+      return batch.IsValid(0) ? std::optional<T>(batch.values[0]) : std::nullopt;
+    });
+  }
+
+  absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
+    for (const uint64_t ordinal : ordinals) {
+      if (ordinal >= this->num_values()) return this->OutOfRange(ordinal);
+    }
+    out.Reset(ordinals.size());
+    return SeekingToAnyRow([&] {
+      for (size_t begin = 0; begin < ordinals.size(); begin += kTakenOrdinals) {
+        const size_t count = std::min(kTakenOrdinals, ordinals.size() - begin);
+        CFILE_RETURN_IF_ERROR(TakeSome(ordinals.subspan(begin, count), begin, out));
+      }
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  // How many ordinals, or keys, are sorted at a time.
+  static constexpr size_t kTakenOrdinals = size_t{1} << 17;
+  static constexpr int kKeyNumberBits = 16;
+  static constexpr size_t kSoughtKeys = size_t{1} << kKeyNumberBits;
+
+  // As Seeking, for a seek after which Next continues to the last row.
+  template <typename Seek>
+  auto SeekingToAnyRow(const Seek& seek) {
+    auto result = this->Seeking(seek);
+    if (result.ok()) end_ = this->num_values();
+    return result;
+  }
+
+  absl::Status NotAKey() const {
+    return absl::InvalidArgumentError(
+        absl::StrCat(this->file_->source().name(), ": NaN cannot be a key"));
+  }
+
+  absl::StatusOr<KeyPosition> GoToKey(const T& key) {
+    CFILE_RETURN_IF_ERROR(FindBlock(key));
+    IndexWalk& path = this->paths_[1];
+    if (!path.valid()) {
+      CFILE_RETURN_IF_ERROR(this->GoToEnd());
+      return KeyPosition{};
+    }
+    CFILE_RETURN_IF_ERROR(OpenFoundBlock());
+    while (true) {
+      auto bound = this->block_.SeekToKey(key);
+      if (!bound.ok()) return this->Failed(bound.status());
+      if (bound->position < this->block_.num_rows()) {
+        return KeyPosition{.ordinal = this->first_ordinal_ + bound->position,
+                           .exact = bound->exact};
+      }
+      // All values of this block are less than `key`. The first greater value, if any, begins the
+      // next block.
+      CFILE_ASSIGN_OR_RETURN(const bool more, this->NextBlock(BlockAccess::kSeek));
+      if (!more) return KeyPosition{.ordinal = this->num_values(), .exact = false};
+    }
+  }
+
+  // Moves the path of the value index to the block that may contain the first value >= `key`. In a
+  // file without values, the path is not valid() afterwards.
+  absl::Status FindBlock(const T& key) {
+    if (!encodings::IsKey(key)) return NotAKey();
+    absl::Status status = MovePath(key);
+    if (!status.ok()) this->Unload();
+    return status;
+  }
+  absl::Status MovePath(const T& key) {
+    search_key_.clear();
+    AppendKey(key, search_key_);
+    IndexWalk& path = this->paths_[1];
+    CFILE_RETURN_IF_ERROR(path.SeekToKey(search_key_));
+    if (!path.valid() && this->num_values() > 0) {
+      return this->Damage("the value index is empty, the footer says ", this->num_values(),
+                          " values");
+    }
+    if (path.valid() && this->file_->info().holds_bloom_filters()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(this->file_->source().name(), ": the file holds Bloom filters, not values"));
+    }
+    return absl::OkStatus();
+  }
+
+  // Opens the block that FindBlock found, which may be open already.
+  absl::Status OpenFoundBlock() {
+    IndexWalk& path = this->paths_[1];
+    if (this->loaded_ && this->path_ == &path && path.leaf_entry() == this->loaded_entry_)
+      return absl::OkStatus();
+    this->Unload();
+    this->path_ = &path;
+    return this->LoadBlock(BlockAccess::kSeek);
+  }
+
+  absl::Status SeekSome(std::span<const T> keys, std::span<KeyPosition> positions) {
+    // Sort the keys by block: the block's offset, then the key's number in the lower bits. (Offsets
+    // are below 2^48.)
+    order_.resize(keys.size());
+    this->Unload();  // the path leaves the loaded block
+    for (size_t i = 0; i < keys.size(); ++i) {
+      CFILE_RETURN_IF_ERROR(FindBlock(keys[i]));
+      const IndexWalk& path = this->paths_[1];
+      order_[i] = (path.valid() ? path.pointer().offset << kKeyNumberBits : 0) | i;
+    }
+    SortNumbers(order_);
+    if (keys.size() > sorted_keys_capacity_) {
+      sorted_keys_ = std::make_unique<T[]>(keys.size());  // std::vector<bool> is no array
+      sorted_keys_capacity_ = keys.size();
+    }
+    for (size_t i = 0; i < keys.size(); ++i) sorted_keys_[i] = keys[order_[i] % kSoughtKeys];
+    bounds_.resize(keys.size());
+    for (size_t begin = 0, end = 0; begin < order_.size(); begin = end) {
+      end = begin + 1;
+      while (end < order_.size() &&
+             order_[end] >> kKeyNumberBits == order_[begin] >> kKeyNumberBits) {
+        ++end;
+      }
+      const std::span<const T> block_keys(sorted_keys_.get() + begin, end - begin);
+      CFILE_RETURN_IF_ERROR(FindBlock(block_keys[0]));
+      if (!this->paths_[1].valid()) {
+        for (size_t i = begin; i < end; ++i) positions[order_[i] % kSoughtKeys] = KeyPosition{};
+        continue;
+      }
+      CFILE_RETURN_IF_ERROR(OpenFoundBlock());
+      const auto bounds = std::span(bounds_).first(block_keys.size());
+      if (absl::Status status = this->block_.SeekToKeys(block_keys, bounds); !status.ok()) {
+        return this->Failed(status);
+      }
+      const uint64_t first_ordinal = this->first_ordinal_;
+      const uint32_t num_rows = this->block_.num_rows();
+      for (size_t i = begin; i < end; ++i) {
+        const encodings::LowerBound& bound = bounds[i - begin];
+        KeyPosition& position = positions[order_[i] % kSoughtKeys];
+        position = {.ordinal = first_ordinal + bound.position, .exact = bound.exact};
+        // After this block's last value: the position is in the next block, or the end.
+        if (bound.position == num_rows && position.ordinal < this->num_values()) {
+          CFILE_ASSIGN_OR_RETURN(position, FindBehind(position.ordinal, block_keys[i - begin]));
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // GoToKey for a key that is greater than all values before row `ordinal`, where a block begins.
+  // Uses the loaded block if it begins there.
+  absl::StatusOr<KeyPosition> FindBehind(uint64_t ordinal, const T& key) {
+    if (this->loaded_ && this->first_ordinal_ == ordinal) {
+      const auto bound = this->block_.SeekToKey(key);
+      if (!bound.ok()) return this->Failed(bound.status());
+      if (bound->position < this->block_.num_rows()) {
+        return KeyPosition{.ordinal = ordinal + bound->position, .exact = bound->exact};
+      }
+    }
+    return GoToKey(key);
+  }
+
+  // Copies the values at `ordinals` to the rows of `out` from `out_begin` on.
+  absl::Status TakeSome(std::span<const uint64_t> ordinals, size_t out_begin, OwnedBatch<T>& out) {
+    // The upper 32 bits are the ordinal, the lower 32 bits its index in `ordinals`.
+    order_.resize(ordinals.size());
+    bool ascending = true;
+    for (size_t i = 0; i < ordinals.size(); ++i) {
+      order_[i] = ordinals[i] << 32 | i;
+      ascending &= i == 0 || order_[i - 1] < order_[i];
+    }
+    if (!ascending) SortNumbers(order_);
+    for (size_t begin = 0; begin < order_.size();) {
+      const uint64_t first = order_[begin] >> 32;
+      // If two adjacent blocks are needed, more will probably follow, so read ahead.
+      const uint64_t block_end = this->first_ordinal_ + this->block_.num_rows();
+      const bool reads_ahead = begin > 0 && !this->file_->in_memory() && first >= block_end &&
+                               first - block_end < this->block_.num_rows();
+      CFILE_RETURN_IF_ERROR(
+          this->GoTo(first, reads_ahead ? BlockAccess::kScan : BlockAccess::kSeek));
+      rows_.clear();
+      for (size_t i = begin; i < order_.size() && this->InBlock(order_[i] >> 32); ++i) {
+        rows_.push_back(static_cast<uint32_t>((order_[i] >> 32) - this->first_ordinal_));
+      }
+      const auto place = [&](size_t i) {
+        return out_begin + static_cast<uint32_t>(order_[begin + i]);
+      };
+      absl::Status status = this->block_.Take(
+          rows_, [&](size_t i, const T& value) { out.Set(place(i), value); },
+          [&](size_t i) { out.SetNull(place(i)); });
+      if (!status.ok()) return this->Failed(status);
+      begin += rows_.size();
+    }
+    return absl::OkStatus();
+  }
+
+  uint64_t end_ = this->num_values();  // where Next ends
+  std::string search_key_;
+  std::vector<uint64_t> order_;
+  std::vector<uint32_t> rows_;
+  std::unique_ptr<T[]> sorted_keys_;
+  size_t sorted_keys_capacity_ = 0;
+  std::vector<encodings::LowerBound> bounds_;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,257 @@
+#include "cfile/internal/salvage/found_block.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "cfile/internal/format/index_node.h"
+#include "cfile/internal/format/level_block.h"
+#include "cfile/internal/format/statistics_block.h"
+#include "encodings/core/status.h"
+#include "encodings/hybrid/rle_hybrid.h"
+#include "encodings/registry.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::DataLoss;
+
+// Decoding a dictionary copies it. Larger ones are not decoded while the checksum may match by
+// chance.
+constexpr size_t kMostUncertainDictionaryBytes = size_t{2} << 20;
+constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
+
+absl::Status CheckRows(const FoundBlock& found, const ExpectedRows& expected) {
+  if (expected.exact ? found.first_ordinal != expected.first_ordinal
+                     : found.first_ordinal < expected.first_ordinal) {
+    return DataLoss("expected the block of ordinal ", expected.first_ordinal, ", found that of ",
+                    found.first_ordinal);
+  }
+  if (found.num_rows > expected.most_rows || found.num_rows > kMaxValues - found.first_ordinal) {
+    return DataLoss("the block of ordinal ", found.first_ordinal, " has ", found.num_rows, " rows");
+  }
+  return absl::OkStatus();
+}
+
+// The uncompressed size that the block claims (if within the limit), or the stored size if that is
+// more.
+uint64_t UncompressedBytes(std::span<const uint8_t> stored, Compression compression,
+                           size_t max_block_size_bytes) {
+  if (compression == Compression::kNone || stored.size() < sizeof(uint32_t)) return stored.size();
+  const auto size = encodings::LoadLittleEndian<uint32_t>(stored.data());
+  return size > max_block_size_bytes ? stored.size() : std::max<uint64_t>(size, stored.size());
+}
+
+// Reads all codes of a page (RLE_DICTIONARY): the bit width, then RLE-hybrid.
+absl::Status ReadPageCodes(std::span<const uint8_t> body, uint32_t count) {
+  constexpr int kMaxWidth = 32;
+  if (body.empty() || body[0] > kMaxWidth) return DataLoss("no page of codes");
+  encodings::RleHybridReader codes(body.subspan(1), body[0]);
+  uint32_t buffer[1024];
+  for (uint32_t left = count; left > 0;) {
+    const auto some = std::min<uint32_t>(left, std::size(buffer));
+    CFILE_RETURN_IF_ERROR(codes.Read(buffer, some));
+    left -= some;
+  }
+  return absl::OkStatus();
+}
+
+// The same for Kudu's DICT: the mode, then a BIT_SHUFFLE block.
+absl::Status ReadBlockCodes(std::span<const uint8_t> block, uint32_t& count,
+                            uint32_t& first_ordinal) {
+  constexpr size_t kModeBytes = 4;
+  CFILE_ASSIGN_OR_RETURN(const auto codes, encodings::MakeDecoder<uint32_t>(
+                                               Encoding::kBitShuffle, PhysicalType::kUint32, {}));
+  CFILE_RETURN_IF_ERROR(codes->Open(block.subspan(std::min(kModeBytes, block.size()))));
+  count = codes->count();
+  first_ordinal = codes->first_ordinal();
+  uint32_t buffer[1024];
+  while (codes->position() < count) CFILE_RETURN_IF_ERROR(codes->Read(buffer).status());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+template <typename T>
+BlockJudge<T>::BlockJudge(const FileInfo& info, bool blocks_may_be_extended,
+                          size_t max_block_size_bytes, size_t max_judged_bytes,
+                          size_t max_dictionary_values)
+    : max_block_size_bytes_(max_block_size_bytes),
+      max_judged_bytes_(max_judged_bytes),
+      max_dictionary_values_(max_dictionary_values),
+      forms_{info} {
+  if (blocks_may_be_extended && !info.has_extended_blocks()) {
+    forms_.push_back(info);
+    forms_.back().incompatible_features |= kFeatureExtendedBlocks;
+  }
+  if (encodings::FindEncoding(info.encoding)->has_dictionary) codes_encoding_ = info.encoding;
+  SetDictionary(nullptr);
+}
+
+template <typename T>
+void BlockJudge<T>::SetDictionary(std::shared_ptr<const encodings::Dictionary> dictionary) {
+  dictionary_ = std::move(dictionary);
+  rows_.emplace(info().type, dictionary_);
+  records_.emplace(info().type, dictionary_);
+}
+
+template <typename T>
+absl::StatusOr<std::span<const uint8_t>> BlockJudge<T>::Fetch(const Source& source,
+                                                              const BlockPointer& pointer,
+                                                              bool verify,
+                                                              size_t max_size_bytes) {
+  const BlockFormat format{info().version, info().compression, info().has_checksums()};
+  buffer_.stored.Clear();
+  CFILE_ASSIGN_OR_RETURN(
+      const FetchedBlock fetched,
+      FetchBlock(source, format, pointer, verify, max_size_bytes, pointer.end(), buffer_));
+  return fetched.bytes;
+}
+
+template <typename T>
+absl::Status BlockJudge<T>::Read(const Source& source, const BlockPointer& pointer,
+                                 const ExpectedRows& expected, FoundBlock& found) {
+  CFILE_ASSIGN_OR_RETURN(const auto bytes,
+                         Fetch(source, pointer, /*verify=*/true, max_block_size_bytes_));
+  found.pointer = pointer;
+  return ReadRows(bytes, info(), expected, found);
+}
+
+template <typename T>
+FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
+                                const ExpectedRows& expected, uint64_t& cost_bytes) {
+  cost_bytes = UncompressedBytes(stored, info().compression, max_judged_bytes_);
+  rows_bytes_ = 0;
+  const FoundBlock found = Judge(pointer, stored, expected);
+  cost_bytes += rows_bytes_;
+  return found;
+}
+
+template <typename T>
+FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
+                                const ExpectedRows& expected) {
+  using Kind = FoundBlock::Kind;
+  FoundBlock found{.pointer = pointer};
+  const auto source = NewMemoryViewSource(stored);
+  const auto bytes =
+      Fetch(*source, {.offset = 0, .size = pointer.size}, /*verify=*/false, max_judged_bytes_);
+  if (!bytes.ok()) return found;
+  found.size_bytes = bytes->size();
+  // The keys of both trees are valid as keys of a value index.
+  const auto node = IndexNode::Parse(*bytes, IndexKind::kValue, IndexKeyForm::kBytes, pointer,
+                                     info().header_size_bytes);
+  // When any ordinal is acceptable, test for an index node first: its checks are stronger. A node
+  // without entries does not count, because a block of PLAIN values may end like one.
+  if (!expected.exact && node.ok() && (*node)->num_entries() > 0) {
+    found.kind = Kind::kIndexNode;
+    return found;
+  }
+  for (size_t form = 0; form < forms_.size(); ++form) {
+    if (!ReadRows(*bytes, forms_[form], expected, found).ok()) continue;
+    forms_ = {FileInfo(forms_[form])};
+    return found;
+  }
+  found = {.pointer = pointer, .size_bytes = bytes->size()};
+  if (node.ok()) {
+    found.kind = Kind::kIndexNode;
+  } else if ((expected.exact || bytes->size() <= kMostUncertainDictionaryBytes) &&
+             IsDictionary(*bytes)) {
+    found.kind = Kind::kDictionary;
+  } else if (expected.exact && IsStatistics(*bytes, expected)) {
+    found.kind = Kind::kStatistics;
+  }
+  return found;
+}
+
+template <typename T>
+bool BlockJudge<T>::IsStatistics(std::span<const uint8_t> bytes, const ExpectedRows& expected) {
+  FileInfo whole = info();
+  whole.num_values = expected.first_ordinal;
+  if (whole.num_entries) whole.num_entries = expected.entries_before;
+  return ParseStatistics(bytes, whole).ok();
+}
+
+template <typename T>
+bool BlockJudge<T>::IsDictionary(std::span<const uint8_t> bytes) {
+  if (!codes_encoding_) return false;
+  const ColumnType& type = info().type;
+  auto dictionary =
+      encodings::LoadDictionary(*codes_encoding_, type.physical(), type.type_length, bytes,
+                                max_dictionary_values_);
+  if (!dictionary.ok()) return false;
+  if (dictionary_ == nullptr) SetDictionary(*std::move(dictionary));
+  return true;
+}
+
+template <typename T>
+absl::Status BlockJudge<T>::ReadRows(std::span<const uint8_t> bytes, const FileInfo& form,
+                                     const ExpectedRows& expected, FoundBlock& found) {
+  absl::Status status = form.has_levels() ? ReadAll(*records_, bytes, form, expected, found)
+                                          : ReadAll(*rows_, bytes, form, expected, found);
+  if (status.ok()) {
+    found.kind = FoundBlock::Kind::kData;
+  } else if (dictionary_ == nullptr && CheckCodes(bytes, form, expected, found).ok()) {
+    found.kind = FoundBlock::Kind::kCodes;
+    return absl::OkStatus();
+  }
+  return status;
+}
+
+template <typename T>
+template <typename Cursor>
+absl::Status BlockJudge<T>::ReadAll(Cursor& cursor, std::span<const uint8_t> bytes,
+                                    const FileInfo& form, const ExpectedRows& expected,
+                                    FoundBlock& found) {
+  CFILE_RETURN_IF_ERROR(cursor.Open(bytes, form, std::nullopt));
+  found.encoding = cursor.encoding();
+  found.first_ordinal = cursor.first_ordinal();
+  found.num_rows = cursor.num_rows();
+  found.num_entries = cursor.num_entries();
+  CFILE_RETURN_IF_ERROR(CheckRows(found, expected));
+  absl::Status status;
+  while (status.ok() && cursor.row() < cursor.num_rows()) {
+    const auto batch = cursor.Next(encodings::kMaxBatchValues);
+    status = batch.status();
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      // Strings that share a prefix may have more bytes than the block.
+      if (batch.ok()) rows_bytes_ += encodings::OwnBytes<T>(batch->values);
+    }
+  }
+  // It is not known how many entries of records were decoded, so all entries count.
+  rows_bytes_ += form.has_levels() ? found.num_entries * (sizeof(T) + 2 * sizeof(uint16_t))
+                                   : cursor.row() * sizeof(T);
+  return status;
+}
+
+template <typename T>
+absl::Status BlockJudge<T>::CheckCodes(std::span<const uint8_t> bytes, const FileInfo& form,
+                                       const ExpectedRows& expected, FoundBlock& found) {
+  CFILE_ASSIGN_OR_RETURN(const LevelBlock parts, ParseLevelBlock(bytes, form));
+  const DataBlock& block = parts.values;
+  const encodings::EncodingRow* row = encodings::FindEncoding(block.encoding);
+  if (row == nullptr || !row->has_dictionary || !row->Supports(form.type.physical()))
+    return DataLoss("the block needs no dictionary");
+  uint32_t count = block.present_count.value_or(0);
+  uint32_t first_ordinal = block.first_ordinal.value_or(0);
+  const bool kudu = block.encoding == Encoding::kDict;
+  const absl::Status codes =
+      kudu ? ReadBlockCodes(block.values, count, first_ordinal) : absl::OkStatus();
+  rows_bytes_ += uint64_t{count} * sizeof(uint32_t);
+  CFILE_RETURN_IF_ERROR(codes);
+  const bool flat = !form.has_levels() && !form.nullable;
+  found.encoding = block.encoding;
+  found.first_ordinal = first_ordinal;
+  found.num_rows = flat ? count : parts.num_records;
+  found.num_entries = flat ? count : parts.num_entries;
+  if (found.num_rows == 0 || count > found.num_entries) return DataLoss("a data block of no rows");
+  CFILE_RETURN_IF_ERROR(CheckRows(found, expected));
+  if (!kudu) CFILE_RETURN_IF_ERROR(ReadPageCodes(block.values, count));
+  codes_encoding_ = block.encoding;
+  return absl::OkStatus();
+}
+
+#define CFILE_INSTANTIATE(T) template class BlockJudge<T>;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::internal

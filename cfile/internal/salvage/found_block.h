@@ -1,0 +1,126 @@
+// Identifies a block of a file by its bytes. For files whose index is lost.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cfile/file_info.h"
+#include "cfile/internal/format/stored_block.h"
+#include "cfile/internal/read/block_cursor.h"
+#include "cfile/internal/read/level_block_cursor.h"
+
+namespace cfile::internal {
+
+struct FoundBlock {
+  enum class Kind : uint8_t {
+    kNone,  // not a block that the file could have here
+    kData,
+    kCodes,  // data, valid as far as can be checked without the dictionary
+    kIndexNode,
+    kDictionary,
+    kStatistics
+  };
+  Kind kind = Kind::kNone;
+  BlockPointer pointer;
+  size_t size_bytes = 0;  // before compression
+  // For data only:
+  Encoding encoding = Encoding::kPlain;
+  uint64_t first_ordinal = 0;
+  uint64_t num_rows = 0;
+  uint64_t num_entries = 0;
+  uint64_t end_ordinal() const { return first_ordinal + num_rows; }
+};
+
+// What is known about a data block before its bytes are decoded.
+struct ExpectedRows {
+  uint64_t first_ordinal = 0;
+  bool exact = true;  // false: the block may also begin at a greater ordinal
+  uint64_t most_rows = 0xffffffff;
+  uint64_t entries_before = 0;
+};
+
+// Identifies and decodes blocks of the file that `info` describes. Thread-compatible.
+template <typename T>
+class BlockJudge {
+ public:
+  // `blocks_may_be_extended`: blocks may be extended even if `info` does not say so. Judge accepts
+  // blocks of up to `max_judged_bytes`. If that exceeds `max_block_size_bytes`, the caller decides
+  // about larger blocks.
+  BlockJudge(const FileInfo& info, bool blocks_may_be_extended, size_t max_block_size_bytes,
+             size_t max_judged_bytes, size_t max_dictionary_values);
+
+  // Identifies the block at `pointer`. `stored`: all bytes of the block, including the checksum,
+  // which is assumed to be right. Sets `cost_bytes` to the number of bytes that were decoded.
+  FoundBlock Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
+                   const ExpectedRows& expected, uint64_t& cost_bytes);
+
+  // Reads the rows of the data block at `pointer`, verifies its checksum and fills `found`. OK if
+  // the rows are the expected ones and all of them decode (or are kCodes). kOutOfRange: the block
+  // exceeds a limit.
+  absl::Status Read(const Source& source, const BlockPointer& pointer, const ExpectedRows& expected,
+                    FoundBlock& found);
+
+  // Calls append_rows(batch) or, for a file with levels, append_entries(batch) for all rows of a
+  // block that Read or Judge returned. Returns the first error.
+  template <typename AppendRows, typename AppendEntries>
+  absl::Status ForEachBatch(const Source& source, const FoundBlock& found, AppendRows append_rows,
+                            AppendEntries append_entries);
+
+  // The dictionary of the blocks; null until it is found or set.
+  const std::shared_ptr<const encodings::Dictionary>& dictionary() const { return dictionary_; }
+  void SetDictionary(std::shared_ptr<const encodings::Dictionary> dictionary);
+
+  // The file's description, corrected by the blocks found.
+  const FileInfo& info() const { return forms_.front(); }
+
+ private:
+  FoundBlock Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
+                   const ExpectedRows& expected);
+  absl::StatusOr<std::span<const uint8_t>> Fetch(const Source& source, const BlockPointer& pointer,
+                                                 bool verify, size_t max_size_bytes);
+  absl::Status ReadRows(std::span<const uint8_t> bytes, const FileInfo& form,
+                        const ExpectedRows& expected, FoundBlock& found);
+  template <typename Cursor>
+  absl::Status ReadAll(Cursor& cursor, std::span<const uint8_t> bytes, const FileInfo& form,
+                       const ExpectedRows& expected, FoundBlock& found);
+  absl::Status CheckCodes(std::span<const uint8_t> bytes, const FileInfo& form,
+                          const ExpectedRows& expected, FoundBlock& found);
+  bool IsDictionary(std::span<const uint8_t> bytes);
+  // Only for a file that has lost no rows; otherwise statistics cannot be checked.
+  bool IsStatistics(std::span<const uint8_t> bytes, const ExpectedRows& expected);
+
+  const size_t max_block_size_bytes_;
+  const size_t max_judged_bytes_;
+  const size_t max_dictionary_values_;
+  // Possible descriptions of the file. The first data block decides which one is right.
+  std::vector<FileInfo> forms_;
+  BlockBuffer buffer_;
+  uint64_t rows_bytes_ = 0;                 // bytes of rows that were decoded
+  std::optional<Encoding> codes_encoding_;  // of blocks that need the dictionary
+  std::shared_ptr<const encodings::Dictionary> dictionary_;
+  std::optional<BlockCursor<T>> rows_;
+  std::optional<LevelBlockCursor<T>> records_;
+};
+
+template <typename T>
+template <typename AppendRows, typename AppendEntries>
+absl::Status BlockJudge<T>::ForEachBatch(const Source& source, const FoundBlock& found,
+                                         AppendRows append_rows, AppendEntries append_entries) {
+  CFILE_ASSIGN_OR_RETURN(const auto bytes,
+                         Fetch(source, found.pointer, /*verify=*/true, max_block_size_bytes_));
+  const auto each = [&](auto& cursor, const auto& append) -> absl::Status {
+    CFILE_RETURN_IF_ERROR(cursor.Open(bytes, info(), found.first_ordinal));
+    while (cursor.row() < cursor.num_rows()) {
+      CFILE_ASSIGN_OR_RETURN(const auto batch, cursor.Next(encodings::kMaxBatchValues));
+      CFILE_RETURN_IF_ERROR(append(batch));
+    }
+    return absl::OkStatus();
+  };
+  return info().has_levels() ? each(*records_, append_entries) : each(*rows_, append_rows);
+}
+
+}  // namespace cfile::internal

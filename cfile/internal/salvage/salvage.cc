@@ -1,0 +1,438 @@
+#include "cfile/salvage.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/format/file_metadata.h"
+#include "cfile/internal/format/metadata_keys.h"
+#include "cfile/internal/read/file_reader.h"
+#include "cfile/internal/salvage/checksum_search.h"
+#include "cfile/internal/salvage/found_block.h"
+#include "cfile/internal/salvage/hole_filling_source.h"
+#include "cfile/internal/salvage/leaf_entries.h"
+#include "cfile/levels.h"
+#include "cfile/writer.h"
+#include "encodings/core/status.h"
+#include "encodings/registry.h"
+
+namespace cfile {
+namespace {
+
+using internal::ExpectedRows;
+using internal::FileReader;
+using internal::FoundBlock;
+using internal::HoleFillingSource;
+using Kind = internal::FoundBlock::Kind;
+
+// The bytes of a stored block besides its contents: the size field and the checksum.
+constexpr uint64_t kMostExtraBytes = 8;
+constexpr size_t kMostBlockBytes = std::numeric_limits<int32_t>::max();  // of any file
+constexpr uint64_t kMostPaddingBytes = 63;  // zeros before an aligned block
+// The most rows of a block that is found after lost bytes, unless an earlier block has more rows.
+constexpr uint64_t kMostUncertainRows = uint64_t{1} << 20;
+// Budget for failed searches: a constant plus a multiple of the file's size.
+constexpr uint64_t kCreditBytes = uint64_t{64} << 20;
+constexpr uint64_t kCreditPerByte = 16;
+constexpr uint64_t kWideCreditPerByte = 4;  // for blocks above max_block_size_bytes
+// Metadata keys in which Kudu stores the bounds of a key column. They are not copied: the recovered
+// rows may have other bounds.
+constexpr std::string_view kBoundsKeys[] = {"min_key", "max_key"};
+
+// Recovers one file of values of type T.
+template <typename T>
+class Salvager {
+ public:
+  // `readable` is `source` with zeros in place of bytes that cannot be read. Blocks are searched in
+  // `readable`; the rows to write are read from `source`.
+  Salvager(std::shared_ptr<const Source> source, std::shared_ptr<const HoleFillingSource> readable,
+           const FileInfo& info, bool blocks_may_be_extended, const SalvageOptions& options)
+      : source_(std::move(source)),
+        readable_(std::move(readable)),
+        options_(options),
+        judge_(info, blocks_may_be_extended, options.reader.max_block_size_bytes,
+               MostSearchedBytes(), options.reader.max_dictionary_values) {}
+
+  // Finds the blocks of a file with a footer: by its indexes, or by Search if a part of the indexes
+  // is lost and the file has checksums. `file` reads `readable`.
+  absl::Status ReadWhole(FileReader& file) {
+    const FileInfo& info = file.info();
+    const auto dictionary = file.Dictionary();
+    if (info.dictionary) CFILE_RETURN_IF_ERROR(CheckReadable(*info.dictionary));
+    if (dictionary.ok()) {
+      judge_.SetDictionary(*dictionary);
+    } else if (absl::IsOutOfRange(dictionary.status())) {
+      return dictionary.status();
+    } else {
+      Lose(info.dictionary->offset, info.dictionary->end(),
+           absl::StrCat("the dictionary: ", dictionary.status().message()));
+    }
+    absl::Status limit;  // the error of a node above a limit
+    internal::LeafEntries index = internal::ReadLeafEntries(
+        file, [this](const BlockPointer& node) { return CheckReadable(node); },
+        [&](const BlockPointer& node, const absl::Status& status) {
+          if (absl::IsOutOfRange(status)) return limit.Update(status);
+          Lose(node.offset, node.end(), absl::StrCat("an index node: ", status.message()));
+        });
+    num_rows_ = info.num_values;
+    whole_ = index.whole;
+    if (!whole_) CFILE_RETURN_IF_ERROR(limit);
+    if (!whole_ && info.has_checksums())
+      return Search(info.file_size_bytes - info.footer_size_bytes);
+    for (const internal::LeafEntry& entry : index.entries)
+      CFILE_RETURN_IF_ERROR(ReadEntry(entry));
+    std::sort(lost_.begin(), lost_.end(),
+              [](const LostBytes& a, const LostBytes& b) { return a.begin < b.begin; });
+    return absl::OkStatus();
+  }
+
+  // Finds blocks by their checksums, up to the offset `end`. The dictionary comes after the blocks
+  // that need it, so if it is found, the search is repeated.
+  absl::Status Search(uint64_t end) {
+    const bool had_dictionary = judge_.dictionary() != nullptr;
+    CFILE_RETURN_IF_ERROR(SearchOnce(end));
+    if (had_dictionary || judge_.dictionary() == nullptr || !needs_dictionary_)
+      return absl::OkStatus();
+    blocks_.clear();
+    kept_end_ = 0;
+    next_ = {};
+    most_rows_ = kMostUncertainRows;
+    needs_dictionary_ = false;
+    return SearchOnce(end);
+  }
+
+  absl::StatusOr<SalvageReport> Write(std::unique_ptr<Sink> sink, Encoding encoding) {
+    const FileInfo& info = judge_.info();
+    // With automatic choice the header says PLAIN, although blocks may have other encodings.
+    const bool chosen = encoding == Encoding::kPlain &&
+                        std::any_of(blocks_.begin(), blocks_.end(), [](const FoundBlock& block) {
+                          return block.encoding != Encoding::kPlain;
+                        });
+    WriterOptions options{
+        .encoding = chosen ? Encoding::kAuto : encoding,
+        .compression = info.compression,
+        .nullable = info.nullable,
+        .value_index = options_.value_index.value_or(info.value_index_root.has_value()),
+        .max_block_size_bytes = options_.reader.max_block_size_bytes,
+        .max_metadata_size_bytes = options_.reader.max_metadata_size_bytes,
+        .max_dictionary_values = options_.reader.max_dictionary_values,
+        .max_index_size_bytes = options_.reader.max_index_size_bytes,
+        .version = info.version};
+    for (const auto& [key, value] : info.header_metadata) {
+      if (!key.starts_with(internal::kReservedKeyPrefix)) options.metadata.emplace_back(key, value);
+    }
+    options.block_size_bytes = std::min(options.block_size_bytes, options.max_block_size_bytes / 2);
+    if (info.has_levels()) {
+      CFILE_ASSIGN_OR_RETURN(
+          auto writer, LevelWriter<T>::Create(std::move(sink), info.type, info.levels, options));
+      CFILE_RETURN_IF_ERROR(WriteRows(*writer));
+    } else {
+      CFILE_ASSIGN_OR_RETURN(auto writer, Writer<T>::Create(std::move(sink), info.type, options));
+      CFILE_RETURN_IF_ERROR(WriteRows(*writer));
+    }
+    return Report();
+  }
+
+ private:
+  // Returns an error with the block's place if a part of the block could not be read.
+  absl::Status CheckReadable(const BlockPointer& pointer) const {
+    return internal::InBlock(readable_->ErrorIn(pointer), source_->name(), pointer);
+  }
+
+  void Lose(uint64_t begin, uint64_t end, std::string reason) {
+    if (!lost_.empty() && lost_.back().reason == reason && lost_.back().end >= kept_end_ &&
+        begin >= lost_.back().end && begin - lost_.back().end <= kMostPaddingBytes) {
+      lost_.back().end = end;
+    } else if (lost_.size() < SalvageReport::kMostLost) {
+      lost_.push_back({begin, end, std::move(reason)});
+    } else {
+      ++more_lost_.count;
+      more_lost_.bytes += end - begin;
+    }
+  }
+
+  // Records a block that was found.
+  void Keep(const FoundBlock& found) {
+    if (found.kind == Kind::kCodes) {
+      needs_dictionary_ = true;
+      Lose(found.pointer.offset, found.pointer.end(),
+           "data blocks that need the dictionary, which is lost");
+    } else {
+      kept_end_ = found.pointer.end();
+    }
+    if (found.kind == Kind::kData) blocks_.push_back(found);
+    if (found.kind == Kind::kData || found.kind == Kind::kCodes) {
+      next_ = {.first_ordinal = found.end_ordinal(),
+               .entries_before = next_.entries_before + found.num_entries};
+      most_rows_ = std::max(most_rows_, found.num_rows);
+    }
+  }
+
+  // kOutOfRange: the block is above a limit; it may be intact.
+  absl::Status ReadEntry(const internal::LeafEntry& entry) {
+    ExpectedRows expected = next_;
+    if (entry.first_ordinal) {
+      expected.exact = true;
+      // Entries of a damaged index without checksums may overlap; this rejects such blocks.
+      expected.first_ordinal = std::max(next_.first_ordinal, *entry.first_ordinal);
+    } else if (!whole_) {
+      // Leaves before this entry may be lost, so the block may begin at a later ordinal.
+      expected.exact = false;
+    }
+    FoundBlock found;
+    absl::Status status = judge_.Read(*source_, entry.pointer, expected, found);
+    if (absl::IsOutOfRange(status))
+      return internal::InBlock(status, source_->name(), entry.pointer);
+    if (status.ok() && found.end_ordinal() > num_rows_) {
+      status = encodings::DataLoss("the block ends with ordinal ", found.end_ordinal(),
+                                   ", the footer says ", num_rows_, " values");
+    }
+    if (status.ok()) {
+      Keep(found);
+    } else {
+      next_.exact = false;
+      Lose(entry.pointer.offset, entry.pointer.end(), std::string(status.message()));
+    }
+    return absl::OkStatus();
+  }
+
+  // The largest block that is searched by its checksum: as large as statistics may be. Data blocks
+  // above max_block_size_bytes are found too, so that SearchOnce can return an error instead of
+  // dropping their rows silently.
+  size_t MostSearchedBytes() const {
+    const ReaderOptions& reader = options_.reader;
+    return std::min(reader.max_block_size_bytes, kMostBlockBytes - reader.max_bloom_filter_bytes) +
+           reader.max_bloom_filter_bytes;
+  }
+
+  absl::Status SearchOnce(uint64_t end) {
+    lost_.clear();
+    more_lost_ = {};
+    internal::ChecksumSearch search(*readable_, end);
+    const uint64_t largest = options_.reader.max_block_size_bytes + kMostExtraBytes;
+    const uint64_t most_searched = MostSearchedBytes() + kMostExtraBytes;
+    // Budgets for failed searches at the places where a block should begin. Without them the time
+    // would be the number of losses times the largest block.
+    uint64_t credit = kCreditBytes + kCreditPerByte * end;
+    uint64_t wide_credit = kCreditBytes + kWideCreditPerByte * end;
+    FoundBlock found;
+    ExpectedRows expected;
+    const auto judge = [&](const BlockPointer& pointer, std::span<const uint8_t> bytes) {
+      internal::ChecksumSearch::Judgement judgement;
+      if (!readable_->ErrorIn(pointer).ok()) return judgement;
+      found = judge_.Judge(pointer, bytes, expected, judgement.cost_bytes);
+      judgement.accepted = found.kind != Kind::kNone;
+      return judgement;
+    };
+    for (uint64_t at = judge_.info().header_size_bytes; at < end;) {
+      CFILE_ASSIGN_OR_RETURN(const uint64_t zeros, search.CountZeros(at, kMostPaddingBytes));
+      expected = next_;
+      const uint64_t reach = std::min({credit, largest, end - at});
+      CFILE_ASSIGN_OR_RETURN(auto pointer,
+                             search.Find(at, std::min(at + zeros, end - 1), reach, judge));
+      if (const uint64_t wide = std::min({wide_credit, most_searched, end - at});
+          !pointer && wide > largest) {
+        CFILE_ASSIGN_OR_RETURN(pointer,
+                               search.Find(at, std::min(at + zeros, end - 1), wide, judge));
+        wide_credit -= wide;
+      }
+      if (!pointer) {
+        credit -= reach;
+        next_.exact = false;
+        expected = next_;
+        expected.most_rows = most_rows_;
+        CFILE_ASSIGN_OR_RETURN(
+            pointer, search.Find(at, end - 1, internal::ChecksumSearch::kMostBegins, judge));
+        // The found block may lie inside a value of the column. Search for a block around it, which
+        // ends after it.
+        while (std::is_same_v<T, std::string_view> && pointer && pointer->offset > at) {
+          const FoundBlock inner = found;
+          constexpr uint64_t kMost = internal::ChecksumSearch::kMostBegins;
+          const uint64_t first =
+              std::max(at, inner.pointer.end() - std::min(inner.pointer.end(), kMost));
+          const uint64_t behind = std::min(inner.pointer.offset + kMost, end);
+          if (first >= inner.pointer.offset || behind - first > credit) break;
+          CFILE_ASSIGN_OR_RETURN(
+              const auto around,
+              search.Find(first, inner.pointer.offset - 1, kMost,
+                          [&](const BlockPointer& outer, std::span<const uint8_t> bytes) {
+                            return outer.end() > inner.pointer.end()
+                                       ? judge(outer, bytes)
+                                       : internal::ChecksumSearch::Judgement{};
+                          }));
+          credit -= (around ? around->end() : behind) - first;
+          if (!around) {
+            found = inner;
+            break;
+          }
+          pointer = around;
+        }
+        const uint64_t next = pointer ? pointer->offset : end;
+        if (next > at) {
+          CFILE_RETURN_IF_ERROR(LoseUnfound(search, at, next, end));
+        }
+        if (!pointer) break;
+      }
+      if (found.size_bytes > options_.reader.max_block_size_bytes &&
+          found.kind != Kind::kStatistics) {
+        return internal::InBlock(
+            encodings::OutOfRange("its ", found.size_bytes, " bytes before compression are ",
+                                  encodings::AboveLimit(options_.reader.max_block_size_bytes,
+                                                        "max_block_size_bytes")),
+            source_->name(), *pointer);
+      }
+      Keep(found);
+      credit += pointer->size;
+      at = pointer->end();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LoseUnfound(internal::ChecksumSearch& search, uint64_t begin, uint64_t end,
+                           uint64_t file_end) {
+    if (const absl::Status error = readable_->ErrorIn(begin, end); !error.ok()) {
+      Lose(begin, end, std::string(error.message()));
+      return absl::OkStatus();
+    }
+    constexpr uint64_t kLookedAt = 64 * 1024;
+    uint64_t zeros = 0;
+    while (zeros < end - begin) {
+      const uint64_t some = std::min(kLookedAt, end - begin - zeros);
+      CFILE_ASSIGN_OR_RETURN(const uint64_t found, search.CountZeros(begin + zeros, some));
+      zeros += found;
+      if (found < some) break;
+    }
+    if (zeros == end - begin) {
+      // A few zeros may be the alignment of the next block.
+      if (zeros > kMostPaddingBytes || end == file_end) Lose(begin, end, "zeros");
+      return absl::OkStatus();
+    }
+    Lose(begin, end,
+         absl::StrCat("no block that fits here ends with its checksum (one above ",
+                      MostSearchedBytes(),
+                      " bytes is not found: raise max_block_size_bytes)",
+                      end == file_end && num_rows_ == kUnknownRows ? "; then the file ends" : ""));
+    return absl::OkStatus();
+  }
+
+  // `writer` is a Writer or a LevelWriter.
+  template <typename AnyWriter>
+  absl::Status WriteRows(AnyWriter& writer) {
+    for (const FoundBlock& block : blocks_) {
+      absl::Status status = judge_.ForEachBatch(
+          *source_, block,
+          [&](const Batch<T>& batch) {
+            if constexpr (std::is_same_v<AnyWriter, Writer<T>>) {
+              if (batch.validity == nullptr) return writer.Append(batch.values);
+              return writer.Append(batch.values, {batch.validity, (batch.values.size() + 7) / 8});
+            }
+            return absl::OkStatus();
+          },
+          [&](const LevelBatch<T>& batch) {
+            if constexpr (std::is_same_v<AnyWriter, LevelWriter<T>>)
+              return writer.Append(batch.repetition, batch.definition, batch.values);
+            return absl::OkStatus();
+          });
+      CFILE_RETURN_IF_ERROR(status);
+    }
+    for (const auto& [key, value] : judge_.info().footer_metadata) {
+      const bool bounds =
+          std::find(std::begin(kBoundsKeys), std::end(kBoundsKeys), key) != std::end(kBoundsKeys);
+      if (!bounds && !key.starts_with(internal::kReservedKeyPrefix))
+        CFILE_RETURN_IF_ERROR(writer.AddMetadata(key, value));
+    }
+    return writer.Finish();
+  }
+
+  SalvageReport Report() {
+    SalvageReport report{.info = judge_.info(), .has_footer = num_rows_ != kUnknownRows};
+    uint64_t next = 0;
+    for (const FoundBlock& block : blocks_) {
+      if (block.first_ordinal > next) report.missing.push_back({next, block.first_ordinal});
+      next = block.end_ordinal();
+      ++report.blocks;
+      report.rows += block.num_rows;
+      report.bytes += block.pointer.size;
+    }
+    const uint64_t end = report.has_footer ? num_rows_ : next_.first_ordinal;
+    if (end > next) report.missing.push_back({next, end});
+    report.dictionary = judge_.dictionary() != nullptr ? SalvageReport::Dictionary::kFound
+                        : needs_dictionary_            ? SalvageReport::Dictionary::kLost
+                                                       : SalvageReport::Dictionary::kNone;
+    report.lost = std::move(lost_);
+    report.more_lost = more_lost_;
+    return report;
+  }
+
+  static constexpr uint64_t kUnknownRows = std::numeric_limits<uint64_t>::max();
+
+  const std::shared_ptr<const Source> source_;
+  const std::shared_ptr<const HoleFillingSource> readable_;
+  const SalvageOptions options_;
+  internal::BlockJudge<T> judge_;
+  uint64_t num_rows_ = kUnknownRows;  // as the footer says
+  bool whole_ = false;                // ReadLeafEntries found an index of which nothing is lost
+  std::vector<FoundBlock> blocks_;    // the blocks whose rows are to be written
+  std::vector<LostBytes> lost_;
+  SalvageReport::MoreLost more_lost_;
+  uint64_t kept_end_ = 0;  // end of the last block that is not lost
+  ExpectedRows next_;
+  uint64_t most_rows_ = kMostUncertainRows;
+  bool needs_dictionary_ = false;
+};
+
+// False if the footer and the header describe different columns. The footer may then be part of a
+// value: of a CFile that is stored in this file.
+bool SameColumn(const FileInfo& a, const FileInfo& b) {
+  return a.type == b.type && a.compression == b.compression && a.nullable == b.nullable &&
+         a.levels == b.levels;
+}
+
+}  // namespace
+
+absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
+                                      std::unique_ptr<Sink> sink,
+                                      const SalvageOptions& salvage_options) {
+  SalvageOptions options = salvage_options;
+  for (size_t* limit :
+       {&options.reader.max_block_size_bytes, &options.reader.max_bloom_filter_bytes}) {
+    *limit = std::min(*limit, kMostBlockBytes);
+  }
+  const auto readable = std::make_shared<const HoleFillingSource>(torn);
+  const auto header = internal::ReadTornFileInfo(*readable, options.reader);
+  const auto whole = FileReader::Open(readable, options.reader);
+  if (!whole.ok() && !absl::IsDataLoss(whole.status())) return whole.status();
+  // A footer without a checksum may parse although some of its bytes were replaced by zeros.
+  const uint64_t size = torn->size();
+  const bool footer = whole.ok() && (!header.ok() || SameColumn(*header, (*whole)->info())) &&
+                      readable->ErrorIn(size - (*whole)->info().footer_size_bytes, size).ok();
+  if (!footer && !header.ok()) {
+    CFILE_RETURN_IF_ERROR(readable->ErrorIn(0, size));
+    return header.status();
+  }
+  const FileInfo& info = footer ? (*whole)->info() : *header;
+  if (info.holds_bloom_filters()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(torn->name(), ": the file holds Bloom filters, not values"));
+  }
+  CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(info.compression));
+  absl::StatusOr<SalvageReport> report;
+  encodings::VisitPhysicalType(info.type.physical(), [&](auto type) {
+    using T = typename decltype(type)::type;
+    report = [&]() -> absl::StatusOr<SalvageReport> {
+      // Checks that the encoding is supported. An encoding with an encoder also has a decoder.
+      CFILE_RETURN_IF_ERROR(encodings::MakeEncoder<T>(info.encoding, info.type.physical(),
+                                                      {.type_length = info.type.type_length})
+                                .status());
+      Salvager<T> salvager(torn, readable, info, !footer && info.encoding == Encoding::kPlain,
+                           options);
+      CFILE_RETURN_IF_ERROR(footer ? salvager.ReadWhole(**whole) : salvager.Search(torn->size()));
+      return salvager.Write(std::move(sink), header.ok() ? header->encoding : info.encoding);
+    }();
+  });
+  return report;
+}
+
+}  // namespace cfile

@@ -1,0 +1,93 @@
+// An open table, shared by TableReader and its cursors.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/internal/io/file_system.h"
+#include "cfile/internal/table/table_file.h"
+#include "cfile/reader.h"
+#include "cfile/table.h"
+
+namespace cfile {
+
+// Thread-safe.
+class TableReader::Impl {
+ public:
+  // The contents of table.cft, and the identities of the parts' folders: nullopt for parts with
+  // unique names, and for folders that do not exist.
+  struct Contents {
+    internal::TableContents table;
+    std::vector<std::optional<internal::FolderIdentity>> folders;  // by part
+  };
+
+  // As TableReader::Open.
+  static absl::StatusOr<std::shared_ptr<const Impl>> Open(const std::string& directory,
+                                                          const ReaderOptions& options);
+
+  Impl(std::string directory, const ReaderOptions& options, Contents contents)
+      : directory_(std::move(directory)),
+        options_(options),
+        contents_(std::move(contents.table)),
+        folders_(std::move(contents.folders)),
+        columns_(internal::StoredColumns(contents_.schema)),
+        readers_(contents_.parts.size() * columns_.size()) {
+    for (const internal::TablePart& part : contents_.parts) {
+      first_ordinals_.push_back(num_rows_);
+      num_rows_ += part.num_rows;
+    }
+  }
+
+  const internal::TableContents& contents() const { return contents_; }
+  const std::vector<ColumnSchema>& columns() const { return columns_; }
+  const std::string& directory() const { return directory_; }
+  const ReaderOptions& options() const { return options_; }
+  uint64_t num_rows() const { return num_rows_; }
+  size_t num_parts() const { return contents_.parts.size(); }
+  uint64_t first_ordinal(size_t part) const {
+    assert(part < num_parts());
+    return first_ordinals_[part];
+  }
+
+  // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
+  size_t PartOf(uint64_t ordinal) const {
+    assert(ordinal < num_rows_);
+    // If several parts begin at the same ordinal, all of them but the last are empty.
+    const auto after = std::upper_bound(first_ordinals_.begin(), first_ordinals_.end(), ordinal);
+    return static_cast<size_t>(after - first_ordinals_.begin()) - 1;
+  }
+
+  // As TableReader::OpenColumn.
+  absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
+
+  // Adds to `report` the first row of a part whose compound key contradicts its key columns.
+  // Ignores key columns that cannot be read: their own reports contain the errors.
+  void CompareKeys(size_t part, const Reader& keys, VerifyReport& report) const;
+
+ private:
+  // kAborted if the part's folder is not the one that was there when the table was opened.
+  absl::Status CheckFolder(size_t part) const;
+  // `status`: the error of opening a part's file. Returns kAborted instead if table.cft no longer
+  // names the part.
+  absl::Status ErrorOfMissing(size_t part, const absl::Status& status) const;
+  absl::Status Replaced() const;
+
+  const std::string directory_;
+  const ReaderOptions options_;
+  const internal::TableContents contents_;
+  const std::vector<std::optional<internal::FolderIdentity>> folders_;
+  const std::vector<ColumnSchema> columns_;  // the columns that have files
+  std::vector<uint64_t> first_ordinals_;     // by part
+  uint64_t num_rows_ = 0;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::optional<Reader>> readers_;  // guarded by mutex_; part by part
+};
+
+}  // namespace cfile

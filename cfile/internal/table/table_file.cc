@@ -1,0 +1,348 @@
+#include "cfile/internal/table/table_file.h"
+
+#include <cassert>
+#include <limits>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/format/column_message.h"
+#include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/parse_message.h"
+#include "cfile/internal/io/file_system.h"
+#include "cfile/io.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
+#include "proto/table.pb.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::AsBytes;
+using encodings::AsString;
+using encodings::DataLoss;
+
+constexpr std::string_view kMagic = "cfiletb1";
+constexpr std::string_view kPartPrefix = "part-";
+
+// True if `name` is a single component of a path, which stays inside its folder.
+bool IsPlainName(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+}
+
+absl::StatusOr<RecordNode> ParseNode(const SchemaNodePB& message) {
+  RecordNode node{.name = message.name(),
+                  .repetition = static_cast<Repetition>(message.repetition()),
+                  .kind = static_cast<GroupKind>(message.kind()),
+                  .num_children = static_cast<size_t>(message.children_size())};
+  if (!node.is_leaf()) return node;
+  auto type = InterpretType(message.column().type(), message.column().extensions());
+  if (!type.ok()) {
+    return absl::Status(type.status().code(),
+                        absl::StrCat("column ", node.name, ": ", type.status().message()));
+  }
+  node.type = *std::move(type);
+  return node;
+}
+
+// For a flat table, the columns; otherwise the tree and the columns that follow from it.
+absl::StatusOr<Schema> ParseSchema(const SchemaNodePB& root, const RecordLimits& limits) {
+  bool flat = root.name().empty();
+  std::vector<RecordNode> nodes;
+  // A stack of nodes to parse. ParseMessage has limited its depth.
+  std::vector<const SchemaNodePB*> pending = {&root};
+  while (!pending.empty()) {
+    const SchemaNodePB& message = *pending.back();
+    pending.pop_back();
+    if (&message != &root &&
+        (message.children_size() > 0 || message.repetition() == SchemaNodePB::REPEATED)) {
+      flat = false;
+    }
+    CFILE_ASSIGN_OR_RETURN(nodes.emplace_back(), ParseNode(message));
+    for (int i = message.children_size(); i-- > 0;) pending.push_back(&message.children(i));
+  }
+  if (!flat) {
+    CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, RecordSchema::Create(std::move(nodes), limits));
+    return Schema::OfRecords(tree);
+  }
+  Schema schema;
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    schema.columns.push_back({.name = std::move(nodes[i].name),
+                              .type = std::move(nodes[i].type),
+                              .nullable = nodes[i].repetition == Repetition::kOptional});
+  }
+  return schema;
+}
+
+void SerializeColumn(const ColumnType& type, SchemaNodePB& node) {
+  ExtensionsPB extensions;
+  node.mutable_column()->set_type(DescribeType(type, extensions));
+  if (extensions.ByteSizeLong() > 0) *node.mutable_column()->mutable_extensions() = extensions;
+}
+
+void SerializeTree(const RecordSchema& tree, SchemaNodePB& root) {
+  std::vector<SchemaNodePB*> messages;  // by node
+  for (size_t i = 0; i < tree.nodes().size(); ++i) {
+    const RecordNode& node = tree.node(i);
+    SchemaNodePB& message = i == 0 ? root : *messages[node.parent]->add_children();
+    messages.push_back(&message);
+    message.set_name(node.name);
+    if (i > 0) message.set_repetition(static_cast<SchemaNodePB::Repetition>(node.repetition));
+    if (node.kind != GroupKind::kPlain) {
+      message.set_kind(static_cast<SchemaNodePB::GroupKind>(node.kind));
+    }
+    if (node.is_leaf()) SerializeColumn(node.type, message);
+  }
+}
+
+absl::StatusOr<TablePartColumn> ParsePartColumn(const PartColumnPB& message, const PartPB& part,
+                                                const ColumnSchema& column) {
+  const auto error = [&](const auto&... pieces) {
+    return DataLoss("part ", part.directory(), ", column ", column.name, ": ", pieces...);
+  };
+  TablePartColumn result{.file_name = message.file_name(),
+                         .size_bytes = message.size_bytes(),
+                         .num_values = message.num_values(),
+                         .null_count = message.null_count()};
+  if (!IsPlainName(result.file_name)) {
+    return error("a file name expected, found \"", result.file_name, "\"");
+  }
+  if (result.num_values != part.num_rows()) {
+    return error(part.num_rows(), " values expected as the part has rows, found ",
+                 result.num_values);
+  }
+  // With levels, a record may have any number of nulls.
+  if (!column.has_levels() && result.null_count > (column.nullable ? result.num_values : 0)) {
+    return error(result.null_count, " nulls found in ", result.num_values,
+                 column.nullable ? " values" : " values that may not be null");
+  }
+  if (message.has_min_key() != message.has_max_key()) {
+    return error("minimum and maximum expected, found only one of them");
+  }
+  if (message.has_min_key()) {
+    if (message.min_key() > message.max_key()) return error("the minimum is above the maximum");
+    result.min_key = message.min_key();
+    result.max_key = message.max_key();
+  }
+  return result;
+}
+
+absl::StatusOr<TablePart> ParsePart(const PartPB& message,
+                                    const std::vector<ColumnSchema>& columns) {
+  TablePart part{.directory = message.directory(), .num_rows = message.num_rows()};
+  if (!IsPlainName(part.directory)) {
+    return DataLoss("a part's directory expected, found \"", part.directory, "\"");
+  }
+  // The limit of a file. Also prevents overflow of the sum over all parts.
+  if (part.num_rows > std::numeric_limits<uint32_t>::max()) {
+    return DataLoss("part ", part.directory, ": at most 2^32 - 1 rows expected, found ",
+                    part.num_rows);
+  }
+  if (static_cast<size_t>(message.columns_size()) != columns.size()) {
+    return DataLoss("part ", part.directory, ": ", columns.size(),
+                    " columns expected as in the schema, found ", message.columns_size());
+  }
+  for (const PartColumnPB& column : message.columns()) {
+    CFILE_ASSIGN_OR_RETURN(part.columns.emplace_back(),
+                           ParsePartColumn(column, message, columns[part.columns.size()]));
+  }
+  return part;
+}
+
+absl::StatusOr<TableContents> ParseContents(std::span<const uint8_t> bytes,
+                                            const ReaderOptions& options) {
+  auto message = std::make_unique<TablePB>();
+  CFILE_RETURN_IF_ERROR(ParseMessage(AsString(bytes), options.max_metadata_size_bytes, *message));
+  TableContents contents;
+  auto schema = ParseSchema(message->schema(), options.record_limits);
+  if (!schema.ok()) {
+    return absl::IsInvalidArgument(schema.status()) ? absl::DataLossError(schema.status().message())
+                                                    : schema.status();
+  }
+  contents.schema = *std::move(schema);
+  contents.schema.key_columns.assign(message->key_columns().begin(), message->key_columns().end());
+  if (const absl::Status status = ValidateSchema(contents.schema); !status.ok()) {
+    return absl::DataLossError(status.message());
+  }
+  const std::vector<ColumnSchema> columns = StoredColumns(contents.schema);
+  for (const PartPB& part : message->parts()) {
+    CFILE_ASSIGN_OR_RETURN(contents.parts.emplace_back(), ParsePart(part, columns));
+  }
+  return contents;
+}
+
+}  // namespace
+
+std::string TableFilePath(const std::string& directory) {
+  return absl::StrCat(directory, "/table.cft");
+}
+
+std::string ColumnFilePath(const std::string& directory, const TablePart& part, size_t column) {
+  return absl::StrCat(directory, "/", part.directory, "/", part.columns[column].file_name);
+}
+
+absl::StatusOr<std::string> NewPartName() {
+  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
+  return std::string(kPartPrefix) + random;
+}
+
+bool IsUniquePartName(std::string_view name) {
+  return name.size() == kPartPrefix.size() + 32 && name.starts_with(kPartPrefix) &&
+         name.find_first_not_of("0123456789abcdef", kPartPrefix.size()) == name.npos;
+}
+
+std::string ColumnFileName(size_t column, std::string_view name) {
+  constexpr size_t kMaxNameBytes = 64;
+  std::string file_name = absl::StrCat(absl::Dec(column, absl::kZeroPad4), "-");
+  for (const char c : name.substr(0, kMaxNameBytes)) {
+    const bool kept = ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') ||
+                      c == '-' || c == '_';
+    file_name.push_back(kept ? c : '_');
+  }
+  return file_name + ".cfile";
+}
+
+std::vector<ColumnSchema> StoredColumns(const Schema& schema) {
+  std::vector<ColumnSchema> columns = schema.columns;
+  if (schema.key_index()) columns.push_back({.name = "key index", .type = ColumnType::Binary()});
+  return columns;
+}
+
+absl::Status ValidateSchema(const Schema& schema) {
+  if (schema.columns.empty()) {
+    return absl::InvalidArgumentError("a schema of one column or more expected, found none");
+  }
+  std::set<std::string_view> names;
+  for (const ColumnSchema& column : schema.columns) {
+    if (column.name.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("column ", names.size(), " of the schema has no name"));
+    }
+    if (!names.insert(column.name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("two columns of the schema have the name ", column.name));
+    }
+    if (const absl::Status status = Validate(column.type); !status.ok()) {
+      return absl::Status(status.code(),
+                          absl::StrCat("column ", column.name, ": ", status.message()));
+    }
+  }
+  if (schema.tree.has_value() && Schema::OfRecords(*schema.tree).columns != schema.columns) {
+    return absl::InvalidArgumentError("the columns of the schema are not the leaves of its tree");
+  }
+  std::set<size_t> keys;
+  for (const size_t column : schema.key_columns) {
+    if (column < schema.columns.size() &&
+        schema.columns[column].type.physical() == PhysicalType::kInt96) {
+      return absl::InvalidArgumentError(absl::StrCat("column ", schema.columns[column].name,
+                                                     " is a key column, but int96 has no order"));
+    }
+    if (column >= schema.columns.size() || schema.columns[column].nullable ||
+        schema.columns[column].has_levels() || !keys.insert(column).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("column ", column, " is a key column, but ",
+                       column >= schema.columns.size()       ? "there is none of that number"
+                       : schema.columns[column].nullable     ? "may be null"
+                       : schema.columns[column].has_levels() ? "is nested"
+                                                             : "is one already"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string SerializeTable(const TableContents& contents) {
+  TablePB table;
+  table.set_created_by("cfile " CFILE_VERSION);
+  if (contents.schema.tree.has_value()) {
+    SerializeTree(*contents.schema.tree, *table.mutable_schema());
+  } else {
+    for (const ColumnSchema& column : contents.schema.columns) {
+      SchemaNodePB& node = *table.mutable_schema()->add_children();
+      node.set_name(column.name);
+      node.set_repetition(column.nullable ? SchemaNodePB::OPTIONAL : SchemaNodePB::REQUIRED);
+      SerializeColumn(column.type, node);
+    }
+  }
+  for (const size_t column : contents.schema.key_columns) {
+    table.add_key_columns(static_cast<uint32_t>(column));
+  }
+  for (const TablePart& part : contents.parts) {
+    PartPB& part_message = *table.add_parts();
+    part_message.set_directory(part.directory);
+    part_message.set_num_rows(part.num_rows);
+    for (const TablePartColumn& column : part.columns) {
+      PartColumnPB& message = *part_message.add_columns();
+      message.set_file_name(column.file_name);
+      message.set_size_bytes(column.size_bytes);
+      message.set_num_values(column.num_values);
+      message.set_null_count(column.null_count);
+      if (column.min_key.has_value()) message.set_min_key(*column.min_key);
+      if (column.max_key.has_value()) message.set_max_key(*column.max_key);
+    }
+  }
+  const std::string message = table.SerializeAsString();
+  encodings::ByteWriter bytes;
+  bytes.PutBytes(kMagic);
+  bytes.PutFixed(static_cast<uint32_t>(message.size()));
+  bytes.PutBytes(std::string_view(message));
+  // Covers all bytes before it: magic, length and message.
+  bytes.PutFixed(Crc32c(bytes.span()));
+  return std::string(bytes.view());
+}
+
+absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
+                                size_t max_size_bytes) {
+  if (bytes.size() > max_size_bytes) {
+    return absl::OutOfRangeError(encodings::StrCat(
+        path, ": ", bytes.size(), " bytes are ",
+        encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes")));
+  }
+  constexpr size_t kFrontBytes = kMagic.size() + sizeof(uint32_t);
+  const std::string_view message =
+      bytes.substr(kFrontBytes, bytes.size() - kFrontBytes - kChecksumBytes);
+  const absl::Status status = CheckParsedSize(message, max_size_bytes, *TablePB::descriptor());
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+}
+
+absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes) {
+  // Not mapped: an appender may be about to replace the file.
+  CFILE_ASSIGN_OR_RETURN(const std::shared_ptr<const Source> source, OpenPreadSource(path));
+  if (source->size() > max_size_bytes) {
+    return encodings::OutOfRange(path, ": ", source->size(), " bytes are ",
+                                 encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes"));
+  }
+  std::string bytes(source->size(), '\0');
+  CFILE_RETURN_IF_ERROR(
+      source->ReadAt(0, {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()}));
+  return bytes;
+}
+
+absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
+                                         const ReaderOptions& options) {
+  encodings::ByteReader reader(AsBytes(bytes));
+  std::span<const uint8_t> magic, message;
+  uint32_t length, crc;
+  if (!reader.ReadBytes(kMagic.size(), magic) || AsString(magic) != kMagic) {
+    return DataLoss(path, ": not the file of a table: magic ", std::string(kMagic), " expected");
+  }
+  if (!reader.ReadFixed(length) || !reader.ReadBytes(length, message) || !reader.ReadFixed(crc) ||
+      !reader.empty()) {
+    return DataLoss(path, ": ", bytes.size(), " bytes found, which is not what the length says");
+  }
+  const uint32_t expected_crc = Crc32c(AsBytes(bytes.substr(0, bytes.size() - kChecksumBytes)));
+  if (crc != expected_crc) {
+    return DataLoss(path, ": CRC32C ", absl::Hex(expected_crc, absl::kZeroPad8),
+                    " expected, found ", absl::Hex(crc, absl::kZeroPad8));
+  }
+  auto contents = ParseContents(message, options);
+  if (!contents.ok()) {
+    return absl::Status(contents.status().code(),
+                        absl::StrCat(path, ": ", contents.status().message()));
+  }
+  return contents;
+}
+
+}  // namespace cfile::internal

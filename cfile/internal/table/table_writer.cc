@@ -1,0 +1,490 @@
+#include <algorithm>
+#include <cassert>
+#include <filesystem>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/compound_key.h"
+#include "cfile/internal/io/file_system.h"
+#include "cfile/internal/io/named_status.h"
+#include "cfile/internal/table/compound_key_check.h"
+#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/write/sticky_status.h"
+#include "cfile/io.h"
+#include "cfile/reader.h"
+#include "cfile/table.h"
+#include "cfile/writer.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
+
+namespace cfile {
+namespace {
+
+namespace fs = std::filesystem;
+using internal::TableContents;
+using internal::TablePart;
+using internal::TablePartColumn;
+
+// A Writer or LevelWriter of any type.
+class ColumnWriter {
+ public:
+  virtual ~ColumnWriter() = default;
+  // The first error of any call so far.
+  virtual absl::Status status() = 0;
+  // Completes the file. Returns its description for table.cft.
+  virtual absl::StatusOr<TablePartColumn> Finish() = 0;
+  virtual uint64_t num_values() const = 0;
+  virtual uint64_t null_count() const = 0;
+  virtual uint64_t bytes_written() const = 0;
+  virtual size_t memory_usage_bytes() const = 0;
+  virtual Encoding encoding() const = 0;
+  virtual Compression compression() const = 0;
+  virtual std::span<const EncodingTotals> encodings() const = 0;
+};
+
+template <typename T>
+class TypedColumnWriter final : public ColumnWriter {
+ public:
+  TypedColumnWriter(std::unique_ptr<Writer<T>> writer, std::string file_name, bool value_index)
+      : writer_(std::move(writer)), file_name_(std::move(file_name)), value_index_(value_index) {}
+
+  Writer<T>& writer() { return *writer_; }
+  absl::Status status() override { return writer_->Append(std::span<const T>()); }
+
+  absl::StatusOr<TablePartColumn> Finish() override {
+    CFILE_RETURN_IF_ERROR(writer_->Finish());
+    TablePartColumn column{.file_name = file_name_,
+                           .size_bytes = writer_->bytes_written(),
+                           .num_values = writer_->num_values(),
+                           .null_count = writer_->null_count()};
+    if (value_index_ && column.num_values > 0) {
+      column.min_key = writer_->min_key();
+      column.max_key = writer_->max_key();
+    }
+    return column;
+  }
+
+  uint64_t num_values() const override { return writer_->num_values(); }
+  uint64_t null_count() const override { return writer_->null_count(); }
+  uint64_t bytes_written() const override { return writer_->bytes_written(); }
+  size_t memory_usage_bytes() const override { return writer_->memory_usage_bytes(); }
+  Encoding encoding() const override { return writer_->encoding(); }
+  Compression compression() const override { return writer_->compression(); }
+  std::span<const EncodingTotals> encodings() const override { return writer_->encodings(); }
+
+ private:
+  const std::unique_ptr<Writer<T>> writer_;
+  const std::string file_name_;
+  const bool value_index_;
+};
+
+template <typename T>
+class TypedLevelWriter final : public ColumnWriter {
+ public:
+  TypedLevelWriter(std::unique_ptr<LevelWriter<T>> writer, std::string file_name)
+      : writer_(std::move(writer)), file_name_(std::move(file_name)) {}
+
+  LevelWriter<T>& writer() { return *writer_; }
+  absl::Status status() override { return writer_->Append({}, {}, {}); }
+
+  absl::StatusOr<TablePartColumn> Finish() override {
+    CFILE_RETURN_IF_ERROR(writer_->Finish());
+    return TablePartColumn{.file_name = file_name_,
+                           .size_bytes = writer_->bytes_written(),
+                           .num_values = writer_->num_records(),
+                           .null_count = null_count()};
+  }
+
+  uint64_t num_values() const override { return writer_->num_records(); }
+  uint64_t null_count() const override { return writer_->num_entries() - writer_->num_values(); }
+  uint64_t bytes_written() const override { return writer_->bytes_written(); }
+  size_t memory_usage_bytes() const override { return writer_->memory_usage_bytes(); }
+  Encoding encoding() const override { return writer_->encoding(); }
+  Compression compression() const override { return writer_->compression(); }
+  std::span<const EncodingTotals> encodings() const override { return writer_->encodings(); }
+
+ private:
+  const std::unique_ptr<LevelWriter<T>> writer_;
+  const std::string file_name_;
+};
+
+// Appends entries with the definition levels 0 and 1 as rows of a nullable column.
+template <typename T>
+absl::Status AppendDefined(Writer<T>& writer, std::span<const uint16_t> definition,
+                           std::span<const T> values) {
+  constexpr size_t kRows = 1024;
+  T rows[kRows] = {};
+  uint8_t validity[kRows / 8];
+  while (!definition.empty()) {
+    const size_t count = std::min(definition.size(), kRows);
+    std::fill(std::begin(validity), std::end(validity), uint8_t{0});
+    for (size_t i = 0; i < count; ++i) {
+      if (definition[i] == 0) continue;
+      if (definition[i] > 1 || values.empty()) {
+        return absl::InvalidArgumentError(
+            "definition levels up to 1 and a value for each 1 expected");
+      }
+      rows[i] = values[0];
+      values = values.subspan(1);
+      validity[i / 8] = static_cast<uint8_t>(validity[i / 8] | 1 << (i % 8));
+    }
+    CFILE_RETURN_IF_ERROR(writer.Append(std::span<const T>(rows, count), validity));
+    definition = definition.subspan(count);
+  }
+  if (values.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError("more values than definition levels of 1");
+}
+
+absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(const std::string& directory,
+                                                              size_t index,
+                                                              const ColumnSchema& column,
+                                                              WriterOptions options) {
+  options.nullable = column.nullable;
+  std::string file_name = internal::ColumnFileName(index, column.name);
+  return encodings::VisitPhysicalType(
+      column.type.physical(),
+      [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<ColumnWriter>> {
+        const std::string path = absl::StrCat(directory, "/", file_name);
+        const auto error = [&](const absl::Status& status) {
+          return absl::Status(status.code(),
+                              absl::StrCat("column ", column.name, ": ", status.message()));
+        };
+        if (column.has_levels()) {
+          auto writer = LevelWriter<T>::Create(path, column.type, column.levels, options);
+          if (!writer.ok()) return error(writer.status());
+          return std::make_unique<TypedLevelWriter<T>>(*std::move(writer), std::move(file_name));
+        }
+        auto writer = Writer<T>::Create(path, column.type, options);
+        if (!writer.ok()) return error(writer.status());
+        return std::make_unique<TypedColumnWriter<T>>(*std::move(writer), std::move(file_name),
+                                                      options.value_index);
+      });
+}
+
+// Creates a directory. Returns false if something with this name exists.
+absl::StatusOr<bool> MakeDirectory(const std::string& path) {
+  std::error_code error;
+  if (fs::create_directory(path, error)) return true;
+  if (!error || error == std::errc::file_exists) return false;
+  return internal::SystemError("mkdir", path, error.value());
+}
+
+}  // namespace
+
+class TableWriter::Impl {
+ public:
+  explicit Impl(std::string directory) : directory_(std::move(directory)) {}
+
+  ~Impl() {
+    columns_.clear();  // removes their temporary files
+    if (published_) return;
+    try {
+      std::error_code ignored;
+      // The part's name is unique, so this removes no other part, even if another table is now at
+      // the path.
+      if (!part_.directory.empty()) fs::remove_all(part_path(), ignored);
+      // Removes the directory only if it is empty: another process may have put something into it.
+      if (made_directory_) fs::remove(directory_, ignored);
+    } catch (const std::bad_alloc&) {
+      // Building paths needs memory. Without memory the part stays, as after a killed writer.
+    }
+  }
+
+  absl::Status Create(const Schema& schema, std::span<const WriterOptions> options) {
+    CFILE_RETURN_IF_ERROR(internal::Named(internal::ValidateSchema(schema), directory_));
+    CFILE_ASSIGN_OR_RETURN(made_directory_, MakeDirectory(directory_));
+    if (!made_directory_) {
+      std::error_code error;
+      const bool is_empty = fs::is_directory(directory_, error) && fs::is_empty(directory_, error);
+      if (error) return internal::SystemError("read directory", directory_, error.value());
+      if (!is_empty) {
+        return absl::AlreadyExistsError(
+            absl::StrCat(directory_, ": nothing or an empty directory expected"));
+      }
+    }
+    contents_.schema = schema;
+    if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
+    return BeginPart(options);
+  }
+
+  absl::Status Append(std::span<const WriterOptions> options) {
+    const std::string path = internal::TableFilePath(directory_);
+    // The schema of an existing table is accepted whatever limits it was made with.
+    if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
+    CFILE_ASSIGN_OR_RETURN(previous_, internal::ReadTableFile(path, max_table_file_bytes_));
+    CFILE_ASSIGN_OR_RETURN(
+        contents_,
+        internal::ParseTable(*previous_, path,
+                             {.max_metadata_size_bytes = max_table_file_bytes_,
+                              .record_limits = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}}));
+    return BeginPart(options);
+  }
+
+  absl::Status Finish() {
+    CFILE_RETURN_IF_ERROR(finished_.status());
+    for (const std::unique_ptr<ColumnWriter>& column : columns_) {
+      CFILE_RETURN_IF_ERROR(column->status());
+    }
+    for (size_t i = 1; i < columns_.size(); ++i) {
+      if (columns_[i]->num_values() != columns_[0]->num_values()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(directory_, ": columns of one length expected, found ",
+                         columns_[0]->num_values(), " rows in ", stored_[0].name, " and ",
+                         columns_[i]->num_values(), " in ", stored_[i].name));
+      }
+    }
+    part_.num_rows = columns_[0]->num_values();
+    return finished_.Finish([&] {
+      for (const std::unique_ptr<ColumnWriter>& column : columns_) {
+        CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), column->Finish());
+      }
+      if (schema().key_index().has_value()) CFILE_RETURN_IF_ERROR(CheckKeys());
+      contents_.parts.push_back(part_);
+      return Publish();
+    });
+  }
+
+  const Schema& schema() const { return contents_.schema; }
+  const ColumnWriter& column(size_t i) const {
+    assert(i < columns_.size());
+    return *columns_[i];
+  }
+  const std::vector<std::unique_ptr<ColumnWriter>>& columns() const { return columns_; }
+
+  // Returns the writer of a column without levels that holds T.
+  template <typename T>
+  absl::StatusOr<Writer<T>*> WriterOf(size_t i) {
+    CFILE_RETURN_IF_ERROR(CheckType<T>(i));
+    if (stored_[i].has_levels()) {
+      return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", stored_[i].name,
+                                                     " has levels, which AppendLevels takes"));
+    }
+    return &static_cast<TypedColumnWriter<T>&>(*columns_[i]).writer();
+  }
+
+  template <typename T>
+  absl::Status AppendLevels(size_t i, std::span<const uint16_t> repetition,
+                            std::span<const uint16_t> definition, std::span<const T> values) {
+    CFILE_RETURN_IF_ERROR(CheckType<T>(i));
+    if (stored_[i].has_levels()) {
+      return static_cast<TypedLevelWriter<T>&>(*columns_[i])
+          .writer()
+          .Append(repetition, definition, values);
+    }
+    if (!repetition.empty() || (!stored_[i].nullable && !definition.empty())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(directory_, ": column ", stored_[i].name, " takes no such levels"));
+    }
+    Writer<T>& writer = static_cast<TypedColumnWriter<T>&>(*columns_[i]).writer();
+    const bool no_nulls = definition.size() == values.size() &&
+                          std::all_of(definition.begin(), definition.end(),
+                                      [](uint16_t level) { return level == 1; });
+    return no_nulls || !stored_[i].nullable ? writer.Append(values)
+                                            : AppendDefined(writer, definition, values);
+  }
+
+ private:
+  template <typename T>
+  absl::Status CheckType(size_t i) const {
+    assert(i < columns_.size());
+    const ColumnSchema& column = stored_[i];
+    if (HoldsType<T>(column.type)) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", column.name, " holds ",
+                                                   column.type.ToString(),
+                                                   ", which is not appended as this C++ type"));
+  }
+
+  std::string part_path() const { return absl::StrCat(directory_, "/", part_.directory); }
+
+  absl::Status BeginPart(std::span<const WriterOptions> options) {
+    const size_t num_columns = schema().columns.size();
+    if (options.size() > 1 && options.size() != num_columns) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(directory_, ": options for none, all or each of ", num_columns,
+                       " columns expected, found ", options.size()));
+    }
+    CFILE_ASSIGN_OR_RETURN(std::string name, internal::NewPartName());
+    CFILE_ASSIGN_OR_RETURN(const bool made, MakeDirectory(absl::StrCat(directory_, "/", name)));
+    if (!made) return absl::AlreadyExistsError(absl::StrCat(directory_, "/", name));
+    part_.directory = std::move(name);
+    const Compatibility compatibility =
+        options.empty() ? Compatibility::kNone : options[0].compatibility;
+    stored_ = internal::StoredColumns(schema());
+    for (size_t i = 0; i < stored_.size(); ++i) {
+      const WriterOptions& column_options = i == num_columns  ? CompoundKeyOptions(compatibility)
+                                            : options.empty() ? WriterOptions{}
+                                            : options.size() == 1 ? options[0]
+                                                                  : options[i];
+      CFILE_ASSIGN_OR_RETURN(columns_.emplace_back(),
+                             NewColumnWriter(part_path(), i, stored_[i], column_options));
+      max_block_size_bytes_ = std::max(max_block_size_bytes_, column_options.max_block_size_bytes);
+    }
+    return absl::OkStatus();
+  }
+
+  // Reads the finished part back and compares its compound keys with its rows.
+  absl::Status CheckKeys() const {
+    // No limit may be lower than in the options with which the files were written.
+    const ReaderOptions options{.access = ReaderOptions::Access::kPread,
+                                .max_block_size_bytes = max_block_size_bytes_,
+                                .max_metadata_size_bytes = SIZE_MAX,
+                                .max_dictionary_values = SIZE_MAX,
+                                .max_index_depth = 1000,
+                                .max_index_size_bytes = SIZE_MAX};
+    const auto open = [&](size_t column) {
+      return Reader::Open(internal::ColumnFilePath(directory_, part_, column), options);
+    };
+    std::vector<Reader> columns;
+    for (const size_t column : schema().key_columns) {
+      CFILE_ASSIGN_OR_RETURN(Reader reader, open(column));
+      columns.push_back(std::move(reader));
+    }
+    CFILE_ASSIGN_OR_RETURN(const Reader keys, open(*schema().key_index()));
+    CFILE_ASSIGN_OR_RETURN(const auto wrong, internal::FindWrongKey(columns, keys));
+    if (!wrong.has_value()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(directory_, ": row ", wrong->row, " of the new part: ", wrong->what));
+  }
+
+  // The current contents of table.cft; nullopt if there is none.
+  absl::StatusOr<std::optional<std::string>> CurrentTableFile() const {
+    auto bytes =
+        internal::ReadTableFile(internal::TableFilePath(directory_), max_table_file_bytes_);
+    if (bytes.ok()) return *std::move(bytes);
+    if (absl::IsNotFound(bytes.status())) return std::nullopt;
+    return bytes.status();
+  }
+
+  absl::Status Publish() {
+    const std::string table_file = internal::SerializeTable(contents_);
+    if (const absl::Status status = internal::CheckTableFileSize(
+            table_file, internal::TableFilePath(directory_), max_table_file_bytes_);
+        !status.ok()) {
+      return absl::Status(status.code(), absl::StrCat(status.message(),
+                                                      ", or write fewer parts and shorter keys"));
+    }
+    // The files that table.cft names must be durable before table.cft is.
+    CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory_));
+    if (!previous_.has_value()) CFILE_RETURN_IF_ERROR(SyncParent());
+    // The lock keeps other writers from publishing between the comparison and the renaming.
+    CFILE_ASSIGN_OR_RETURN(const internal::FileDescriptor lock, internal::LockFolder(directory_));
+    CFILE_ASSIGN_OR_RETURN(const std::optional<std::string> current, CurrentTableFile());
+    if (current != previous_) {
+      return absl::AbortedError(absl::StrCat(internal::TableFilePath(directory_),
+                                             ": changed by another writer since this one began"));
+    }
+    // From here on table.cft may name the part, so the destructor must keep the part. Set before
+    // Replace, because a failed allocation may throw.
+    published_ = true;
+    const absl::Status status = Replace(table_file);
+    if (status.ok()) return status;
+    // After an error table.cft may be the new one nevertheless: if only the last sync failed.
+    const auto now = CurrentTableFile();
+    published_ = !now.ok() || (now->has_value() && (*now)->find(part_.directory) != (*now)->npos);
+    return status;
+  }
+
+  // Makes the entry of the table's directory in its parent durable, also if the directory existed
+  // before.
+  absl::Status SyncParent() const {
+    // "/.." finds the parent even if the path ends with a slash or "." or is a symbolic link.
+    const absl::Status status = internal::SyncFolder(absl::StrCat(directory_, "/.."));
+    // A parent without read permission cannot be synced. If the directory existed before, making
+    // its entry durable was the task of its creator.
+    if (!made_directory_ && absl::IsPermissionDenied(status)) return absl::OkStatus();
+    return status;
+  }
+
+  absl::Status Replace(const std::string& table_file) const {
+    CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink,
+                           NewFileSink(internal::TableFilePath(directory_)));
+    CFILE_RETURN_IF_ERROR(sink->Append(encodings::AsBytes(table_file)));
+    return sink->Finish();
+  }
+
+  const std::string directory_;
+  internal::StickyStatus finished_{directory_};
+  bool made_directory_ = false;
+  bool published_ = false;
+  size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
+  size_t max_block_size_bytes_ = 0;      // the largest of all columns
+  std::optional<std::string> previous_;  // table.cft when this writer was created
+  TableContents contents_;
+  std::vector<ColumnSchema> stored_;  // the columns written by columns_
+  TablePart part_;
+  std::vector<std::unique_ptr<ColumnWriter>> columns_;
+};
+
+TableWriter::TableWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TableWriter::~TableWriter() = default;
+
+absl::StatusOr<std::unique_ptr<TableWriter>> TableWriter::Create(
+    const std::string& directory, const Schema& schema, std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<Impl>(directory);
+  CFILE_RETURN_IF_ERROR(impl->Create(schema, options));
+  return std::unique_ptr<TableWriter>(new TableWriter(std::move(impl)));
+}
+
+absl::StatusOr<std::unique_ptr<TableWriter>> TableWriter::Append(
+    const std::string& directory, std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<Impl>(directory);
+  CFILE_RETURN_IF_ERROR(impl->Append(options));
+  return std::unique_ptr<TableWriter>(new TableWriter(std::move(impl)));
+}
+
+const Schema& TableWriter::schema() const { return impl_->schema(); }
+
+template <typename T>
+absl::Status TableWriter::Append(size_t column, std::span<const T> values) {
+  CFILE_ASSIGN_OR_RETURN(Writer<T>* const writer, impl_->WriterOf<T>(column));
+  return writer->Append(values);
+}
+
+template <typename T>
+absl::Status TableWriter::Append(size_t column, std::span<const T> values,
+                                 std::span<const uint8_t> validity) {
+  CFILE_ASSIGN_OR_RETURN(Writer<T>* const writer, impl_->WriterOf<T>(column));
+  return writer->Append(values, validity);
+}
+
+template <typename T>
+absl::Status TableWriter::AppendLevels(size_t column, std::span<const uint16_t> repetition,
+                                       std::span<const uint16_t> definition,
+                                       std::span<const T> values) {
+  return impl_->AppendLevels(column, repetition, definition, values);
+}
+
+absl::Status TableWriter::Finish() { return impl_->Finish(); }
+
+uint64_t TableWriter::num_values(size_t column) const { return impl_->column(column).num_values(); }
+uint64_t TableWriter::null_count(size_t column) const { return impl_->column(column).null_count(); }
+uint64_t TableWriter::bytes_written(size_t column) const {
+  return impl_->column(column).bytes_written();
+}
+Encoding TableWriter::encoding(size_t column) const { return impl_->column(column).encoding(); }
+Compression TableWriter::compression(size_t column) const {
+  return impl_->column(column).compression();
+}
+std::span<const EncodingTotals> TableWriter::encodings(size_t column) const {
+  return impl_->column(column).encodings();
+}
+
+size_t TableWriter::memory_usage_bytes() const {
+  size_t bytes = 0;
+  for (const auto& column : impl_->columns()) bytes += column->memory_usage_bytes();
+  return bytes;
+}
+
+#define CFILE_INSTANTIATE(T)                                                \
+  template absl::Status TableWriter::Append<T>(size_t, std::span<const T>); \
+  template absl::Status TableWriter::Append<T>(size_t, std::span<const T>,  \
+                                               std::span<const uint8_t>);   \
+  template absl::Status TableWriter::AppendLevels<T>(                       \
+      size_t, std::span<const uint16_t>, std::span<const uint16_t>, std::span<const T>);
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile

@@ -1,0 +1,28 @@
+// Automatic choice of the encoding: an encoder whose blocks may have different encodings.
+#pragma once
+
+#include <memory>
+
+#include "cfile/internal/write/storage_trial.h"
+#include "encodings/core/block_codec.h"
+
+namespace cfile::internal {
+
+// An encoder that gathers the first values of each block (the sample), chooses from them how to
+// store the block (see Goal), and passes all values of the block to the chosen encoding's encoder.
+// The choice is stored in EncodedBlock::encoding and ::compressible. The choice depends only on the
+// values, so files are reproducible.
+//
+// A trial encodes the sample with each encoding that supports the type. A trial takes place for the
+// first block, for a block whose first values differ in nature from those of the last trial, and
+// otherwise at growing intervals. Since a file has only one dictionary, only the registry's last
+// dictionary encoding is tried.
+//
+// Memory: the encoders used so far, a sample of up to 128 KiB and, during a trial, a small multiple
+// of the sample.
+// Precondition: not options.kudu_exact.
+template <typename T>
+std::unique_ptr<encodings::BlockEncoder<T>> MakeAutoEncoder(
+    PhysicalType type, const encodings::EncoderOptions& options, const AutoOptions& choice);
+
+}  // namespace cfile::internal

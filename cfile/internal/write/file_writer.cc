@@ -1,0 +1,165 @@
+#include "cfile/internal/write/file_writer.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/data_block.h"
+#include "cfile/internal/format/feature_bits.h"
+#include "cfile/internal/format/file_metadata.h"
+#include "cfile/internal/format/metadata_keys.h"
+#include "cfile/internal/format/parse_message.h"
+#include "cfile/internal/format/statistics_block.h"
+#include "cfile/internal/format/writer_choices.h"
+#include "cfile/internal/io/named_status.h"
+#include "encodings/core/status.h"
+#include "encodings/registry.h"
+
+namespace cfile::internal {
+
+using encodings::ByteWriter;
+
+FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
+                       const WriterOptions& options)
+    : sink_(std::move(sink)), options_(options) {
+  options_.compression = CodecOf(options);
+  info_.version = options.version;
+  info_.type = type;
+  if (options.encoding != Encoding::kAuto) info_.encoding = options.encoding;
+  info_.compression = options_.compression;
+  info_.nullable = options.nullable;
+  info_.header_metadata = options.metadata;
+  info_.levels.max_definition = options.nullable ? 1 : 0;
+  info_.incompatible_features = IncompatibleFeatures(info_, /*levels=*/false, chooses());
+  if (options.positional_index) {
+    const auto form =
+        options.version == FormatVersion::kV1 ? IndexKeyForm::kVint64Ordinal : IndexKeyForm::kBytes;
+    positional_.emplace(IndexKind::kPositional, form, options.index_block_size_bytes,
+                        options.max_block_size_bytes);
+  }
+  if (options.value_index) {
+    value_.emplace(IndexKind::kValue, IndexKeyForm::kBytes, options.index_block_size_bytes,
+                   options.max_block_size_bytes);
+  }
+}
+
+void FileWriter::SetLevels(const LevelLimits& limits) {
+  info_.levels = limits;
+  info_.incompatible_features = IncompatibleFeatures(info_, /*levels=*/true, chooses());
+}
+
+absl::Status FileWriter::CheckIndexSize() const {
+  const size_t size = (positional_ ? positional_->reader_memory_bytes() : 0) +
+                      (value_ ? value_->reader_memory_bytes() : 0);
+  const size_t limit = options_.max_index_size_bytes;
+  if (size <= limit) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      encodings::StrCat(name(), ": an index that takes ", size, " bytes of memory is ",
+                        encodings::AboveLimit(limit, "max_index_size_bytes")));
+}
+
+absl::Status FileWriter::Begin() {
+  ByteWriter header;
+  const std::string message = AppendHeader(info_, options_.compatibility, header);
+  CFILE_RETURN_IF_ERROR(Named(CheckHeader(message, header.size(), options_), name()));
+  CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(header.span()), sink_->name()));
+  appender_.emplace(sink_.get(), header.size(), options_.version, options_.compression,
+                    options_.max_block_size_bytes, options_.compression_level);
+  return absl::OkStatus();
+}
+
+void FileWriter::AddTotals(Encoding encoding, const BlockPointer& pointer, size_t block_size) {
+  auto totals = std::find_if(encodings_.begin(), encodings_.end(),
+                             [&](const EncodingTotals& each) { return each.encoding == encoding; });
+  if (totals == encodings_.end()) {
+    encodings_.push_back({.encoding = encoding});
+    totals = encodings_.end() - 1;
+  }
+  ++totals->blocks;
+  totals->stored_bytes += pointer.size;
+  // An uncompressed block is stored with its size before it and its checksum after it.
+  if (options_.compression != Compression::kNone &&
+      (options_.version == FormatVersion::kV1 ||
+       pointer.size < block_size + sizeof(uint32_t) + kChecksumBytes)) {
+    ++totals->compressed_blocks;
+  }
+}
+
+absl::Status FileWriter::AddFooterMetadata(std::string_view key, std::string_view value) {
+  CFILE_RETURN_IF_ERROR(CheckMetadataKey(key));
+  info_.footer_metadata.emplace_back(key, value);
+  return absl::OkStatus();
+}
+
+absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, uint64_t first_ordinal,
+                                     std::string_view value_key, ByteWriter& prefix) {
+  const Encoding encoding = block.encoding == Encoding::kAuto ? info_.encoding : block.encoding;
+  if (info_.has_extended_blocks()) {
+    AppendExtendedHeader(encoding, block.count, first_ordinal, block.skip_table.span(), prefix);
+  }
+  BlockStorage storage{.compress = block.compressible};
+  if (block.aligned_values_offset && options_.compatibility != Compatibility::kKudu)
+    storage.align_at = prefix.size() + *block.aligned_values_offset;
+  if (value_) CFILE_RETURN_IF_ERROR(value_->MakeRoom(value_key, *appender_));
+  CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,
+                         appender_->Append(prefix.span(), block.bytes.span(), storage));
+  AddTotals(encoding, pointer, prefix.size() + block.bytes.size());
+  if (positional_)
+    CFILE_RETURN_IF_ERROR(positional_->Add(OrdinalKey(first_ordinal), pointer, *appender_));
+  if (value_) CFILE_RETURN_IF_ERROR(value_->Add(value_key, pointer, *appender_));
+  return CheckIndexSize();
+}
+
+absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionary,
+                                const StatisticsBytes& statistics,
+                                std::optional<uint64_t> num_entries) {
+  info_.num_values = num_values;
+  info_.num_entries = num_entries;
+  if (chooses()) {
+    uint64_t most_bytes = 0;
+    for (const EncodingTotals& totals : encodings_) {
+      const bool has_dictionary = encodings::FindEncoding(totals.encoding)->has_dictionary;
+      const uint64_t bytes =
+          has_dictionary ? std::numeric_limits<uint64_t>::max() : totals.stored_bytes;
+      if (bytes > most_bytes) info_.encoding = totals.encoding;
+      most_bytes = std::max(most_bytes, bytes);
+    }
+  }
+  if (positional_) {
+    CFILE_ASSIGN_OR_RETURN(info_.positional_index_root, positional_->Finish(*appender_));
+  }
+  if (value_) {
+    CFILE_ASSIGN_OR_RETURN(info_.value_index_root, value_->Finish(*appender_));
+  }
+  CFILE_RETURN_IF_ERROR(CheckIndexSize());
+  if (dictionary != nullptr) {
+    CFILE_ASSIGN_OR_RETURN(info_.dictionary, appender_->Append({}, dictionary->span()));
+  }
+  if (!statistics.message.empty()) {
+    // A filter hardly compresses, so it is not copied for an attempt.
+    const BlockStorage storage{.compress = statistics.bloom_filter.empty(),
+                               .extra_size_bytes = statistics.bloom_filter.size()};
+    CFILE_ASSIGN_OR_RETURN(info_.statistics,
+                           appender_->Append(encodings::AsBytes(statistics.message),
+                                             statistics.bloom_filter, storage));
+    info_.bloom_filter = statistics.bloom_info;
+    info_.compatible_features |= kCompatibleFeatureStatistics;
+  }
+  ByteWriter footer;
+  const std::string message = AppendFooter(info_, options_.compatibility, footer);
+  CFILE_RETURN_IF_ERROR(Named(CheckFooter(message, footer.size(), options_), name()));
+  CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(footer.span()), sink_->name()));
+  footer_bytes_ = footer.size();
+  return NamedSink(sink_->Finish(), sink_->name());
+}
+
+size_t FileWriter::memory_usage_bytes() const {
+  return (appender_ ? appender_->memory_usage_bytes() : 0) +
+         (positional_ ? positional_->memory_usage_bytes() : 0) +
+         (value_ ? value_->memory_usage_bytes() : 0);
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,83 @@
+// The part of writing a file that does not depend on the type of its values: header, blocks,
+// indexes and footer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/file_info.h"
+#include "cfile/internal/format/stored_block.h"
+#include "cfile/internal/write/index_writer.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
+#include "encodings/core/block_codec.h"
+
+namespace cfile::internal {
+
+struct StatisticsBytes;
+
+// Writes the parts of a file in this order: Begin, AppendBlock for each block, Finish.
+// Thread-compatible.
+class FileWriter {
+ public:
+  // Precondition: CheckWriterOptions returned OK.
+  FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options);
+
+  // Sets the limits of the levels; the file then has levels. Call before Begin.
+  void SetLevels(const LevelLimits& limits);
+
+  absl::Status Begin();
+
+  // Writes one data block, whose first row is `first_ordinal`. `value_key`: the block's key in the
+  // value index, already shortened; ignored without a value index. `prefix`: the bytes before the
+  // encoded values (null bitmap, levels). In a file of extended blocks, the function appends the
+  // block's header to `prefix`.
+  absl::Status AppendBlock(const encodings::EncodedBlock& block, uint64_t first_ordinal,
+                           std::string_view value_key, ByteWriter& prefix);
+
+  // kInvalidArgument if `key` is reserved for the library.
+  absl::Status AddFooterMetadata(std::string_view key, std::string_view value);
+
+  // Writes the indexes, the dictionary unless it is nullptr, the statistics unless they are empty,
+  // and the footer of a file of `num_values` rows, and makes the file visible. `num_entries`: only
+  // for a file with levels other than those of Kudu's arrays.
+  absl::Status Finish(uint64_t num_values, const ByteWriter* dictionary,
+                      const StatisticsBytes& statistics,
+                      std::optional<uint64_t> num_entries = std::nullopt);
+
+  const std::string& name() const { return sink_->name(); }
+  // The info's encoding is that of the options. With kAuto, the encoding is PLAIN before Finish.
+  // After Finish, it is the dictionary's encoding or, without a dictionary, the encoding of most of
+  // the blocks' bytes.
+  const FileInfo& info() const { return info_; }
+  // Totals of the blocks written so far, by encoding.
+  std::span<const EncodingTotals> encodings() const { return encodings_; }
+  uint64_t bytes_written() const { return appender_ ? appender_->offset() + footer_bytes_ : 0; }
+  size_t memory_usage_bytes() const;
+
+ private:
+  // kOutOfRange if readers would reject the index nodes written so far.
+  absl::Status CheckIndexSize() const;
+  // True if the encoding is chosen for each block.
+  bool chooses() const { return options_.encoding == Encoding::kAuto; }
+  // block_size: the block's size before compression, in bytes.
+  void AddTotals(Encoding encoding, const BlockPointer& pointer, size_t block_size);
+
+  std::unique_ptr<Sink> sink_;
+  WriterOptions options_;
+  FileInfo info_;
+  std::optional<BlockAppender> appender_;
+  std::optional<IndexWriter> positional_;
+  std::optional<IndexWriter> value_;
+  std::vector<EncodingTotals> encodings_;
+  uint64_t footer_bytes_ = 0;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,406 @@
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/format/level_block.h"
+#include "cfile/internal/format/statistics_block.h"
+#include "cfile/internal/io/named_status.h"
+#include "cfile/internal/write/column_encoder.h"
+#include "cfile/internal/write/file_writer.h"
+#include "cfile/internal/write/sticky_status.h"
+#include "cfile/levels.h"
+#include "encodings/core/status.h"
+
+namespace cfile {
+namespace {
+
+using encodings::BlockEncoder;
+using encodings::EncodedBlock;
+
+constexpr uint32_t kMax32 = std::numeric_limits<uint32_t>::max();
+// The most entries between two checks of the block's size.
+constexpr size_t kMaxCheckedEntries = 1024;
+// The upper bound of full_bytes_, as a multiple of block_size_bytes.
+constexpr uint64_t kMaxGrowth = 16;
+
+absl::Status CheckLimits(const LevelLimits& limits, const WriterOptions& options) {
+  const auto invalid = [](auto... parts) {
+    return absl::InvalidArgumentError(absl::StrCat(parts...));
+  };
+  if (limits.kudu_array && limits != LevelLimits::KuduArray(options.nullable))
+    return invalid("the limits of an array are those of LevelLimits::KuduArray");
+  if (options.value_index) return invalid("a column with levels cannot have a value index");
+  if (!options.positional_index) return invalid("a column with levels needs a positional index");
+  if (options.version == FormatVersion::kV1) return invalid("version 1 has no levels");
+  if (options.compatibility == Compatibility::kKudu && !limits.kudu_array)
+    return invalid("Kudu has no levels but those of one-level arrays");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+template <typename T>
+class LevelWriter<T>::Impl {
+ public:
+  Impl(std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
+       const WriterOptions& options, std::unique_ptr<BlockEncoder<T>> encoder)
+      : options_(options),
+        type_(type),
+        limits_(limits),
+        file_(std::move(sink), type, options),
+        encoder_(std::move(encoder)),
+        levels_(limits, options.compatibility == Compatibility::kKudu),
+        statistics_(options),
+        checked_entries_(
+            std::clamp<size_t>(options.block_size_bytes / (8 * sizeof(T)), 1, kMaxCheckedEntries)),
+        full_bytes_(options.block_size_bytes) {
+    file_.SetLevels(limits);
+    BeginLook();
+  }
+
+  absl::Status Begin() {
+    return failure_.Run([&] { return file_.Begin(); });
+  }
+
+  absl::Status Append(std::span<const uint16_t> repetition, std::span<const uint16_t> definition,
+                      std::span<const T> values) {
+    return failure_.Run([&] { return AppendEntries(repetition, definition, values); });
+  }
+
+  absl::Status AddMetadata(std::string_view key, std::string_view value) {
+    CFILE_RETURN_IF_ERROR(failure_.status());
+    return file_.AddFooterMetadata(key, value);
+  }
+
+  absl::Status Finish() {
+    return failure_.Finish([this] { return FinishFile(); });
+  }
+
+  uint64_t num_records() const { return num_records_; }
+  uint64_t num_entries() const { return num_entries_; }
+  uint64_t num_values() const { return num_values_; }
+  const internal::FileWriter& file() const { return file_; }
+  size_t memory_usage_bytes() const {
+    return file_.memory_usage_bytes() + encoder_->size_bytes() + encoder_->retained_bytes() +
+           levels_.size_bytes() + block_.bytes.capacity() + prefix_.capacity() +
+           statistics_.memory_usage_bytes();
+  }
+
+ private:
+  template <typename... Parts>
+  absl::Status Invalid(const Parts&... parts) const {
+    return absl::InvalidArgumentError(absl::StrCat(file_.name(), ": ", parts...));
+  }
+
+  absl::Status AppendEntries(std::span<const uint16_t> repetition,
+                             std::span<const uint16_t> definition, std::span<const T> values) {
+    const size_t count = limits_.max_repetition > 0   ? repetition.size()
+                         : limits_.max_definition > 0 ? definition.size()
+                                                      : values.size();
+    if (repetition.size() != (limits_.max_repetition > 0 ? count : 0) ||
+        definition.size() != (limits_.max_definition > 0 ? count : 0)) {
+      return Invalid("entry ", num_entries_, ": ", repetition.size(), " repetition levels and ",
+                     definition.size(), " definition levels; the maxima are ",
+                     limits_.max_repetition, " and ", limits_.max_definition);
+    }
+    size_t value = 0;
+    for (size_t begin = 0; begin < count;) {
+      const Part part{.repetition = limits_.max_repetition > 0 ? &repetition[begin] : nullptr,
+                      .definition = limits_.max_definition > 0 ? &definition[begin] : nullptr,
+                      .count = std::min(count - begin, entries_to_look_)};
+      CFILE_ASSIGN_OR_RETURN(const Part taken, AppendPart(part, values.subspan(value)));
+      begin += taken.count;
+      value += taken.values;
+    }
+    if (value < values.size()) {
+      return Invalid("entry ", num_entries_, ": ", values.size(), " values were given, the ", count,
+                     " entries hold ", value);
+    }
+    return absl::OkStatus();
+  }
+
+  // Consecutive entries.
+  struct Part {
+    const uint16_t* repetition = nullptr;  // null if the maximum level is 0
+    const uint16_t* definition = nullptr;
+    size_t count = 0;
+    size_t values = 0;
+
+    bool BeginsRecord(size_t i) const { return repetition == nullptr || repetition[i] == 0; }
+    bool HoldsValue(size_t i, uint16_t max) const {
+      return definition == nullptr || definition[i] == max;
+    }
+  };
+
+  absl::Status CheckLevels(const Part& part) const {
+    uint16_t repetition = 0, definition = 0;
+    for (size_t i = 0; i < part.count && part.repetition != nullptr; ++i)
+      repetition = std::max(repetition, part.repetition[i]);
+    for (size_t i = 0; i < part.count && part.definition != nullptr; ++i)
+      definition = std::max(definition, part.definition[i]);
+    if (num_entries_ == 0 && !part.BeginsRecord(0)) {
+      return Invalid("entry 0: repetition level ", part.repetition[0], ", a record begins with 0");
+    }
+    if (repetition <= limits_.max_repetition && definition <= limits_.max_definition)
+      return absl::OkStatus();
+    for (size_t i = 0;; ++i) {
+      const uint16_t r = part.repetition == nullptr ? 0 : part.repetition[i];
+      const uint16_t d = part.definition == nullptr ? 0 : part.definition[i];
+      if (r <= limits_.max_repetition && d <= limits_.max_definition) continue;
+      return Invalid("entry ", num_entries_ + i, ": levels ", r, " and ", d, ", the maxima are ",
+                     limits_.max_repetition, " and ", limits_.max_definition);
+    }
+  }
+
+  // Appends entries from the front of `part`, all to one block. Returns how many entries were
+  // appended and how many of `values` they hold.
+  absl::StatusOr<Part> AppendPart(Part part, std::span<const T> values) {
+    CFILE_RETURN_IF_ERROR(CheckLevels(part));
+    if (block_due_) {
+      size_t begin = 0;
+      while (begin < part.count && !part.BeginsRecord(begin)) ++begin;
+      if (begin == 0) CFILE_RETURN_IF_ERROR(FinishBlock());
+      if (begin > 0) part.count = begin;
+    }
+    // A block that is due lacks only the end of its last record, which max_values_per_block does
+    // not limit.
+    if (!block_due_) {
+      part.count = std::min<uint64_t>(part.count, options_.max_values_per_block - block_entries_);
+    }
+    const auto too_few_values = [&](size_t entry) {
+      return Invalid("entry ", num_entries_ + entry, " holds a value, but no more than ",
+                     values.size(), " were given behind entry ", num_entries_);
+    };
+    if constexpr (encodings::kIsBytes<T>) {
+      // Ends the part after the value whose bytes make the next size check due.
+      for (size_t i = 0; i < part.count; ++i) {
+        if (!part.HoldsValue(i, limits_.max_definition)) continue;
+        if (part.values == values.size()) return too_few_values(i);
+        if (BeginsLarge(part, i, values[part.values].size())) {
+          // End the part here: the next part begins with this record.
+          if (i > 0) {
+            part.count = i;
+            break;
+          }
+          if (!HasRoomFor(values[part.values].size())) CFILE_RETURN_IF_ERROR(FinishBlock());
+        }
+        bytes_to_look_ -= std::min(bytes_to_look_, values[part.values++].size());
+        if (bytes_to_look_ == 0) part.count = i + 1;
+      }
+      CFILE_RETURN_IF_ERROR(internal::CheckSizes(
+          values.first(part.values), type_, options_,
+          [&](size_t i) { return absl::StrCat(file_.name(), ": value ", num_values_ + i); }));
+    } else {
+      part.values = part.definition == nullptr ? part.count
+                                               : internal::CountLevels(part.definition, part.count,
+                                                                       limits_.max_definition);
+      if (part.values > values.size()) {
+        size_t entry = 0;
+        for (size_t left = values.size();; ++entry) {
+          if (part.HoldsValue(entry, limits_.max_definition) && left-- == 0) break;
+        }
+        return too_few_values(entry);
+      }
+    }
+    values = values.first(part.values);
+    const uint64_t records = part.repetition == nullptr
+                                 ? part.count
+                                 : internal::CountLevels(part.repetition, part.count, 0);
+    if (records > kMax32 - num_records_ || part.count > kMax32 - block_entries_) {
+      return absl::OutOfRangeError(
+          absl::StrCat(file_.name(), ": a file holds at most ", kMax32,
+                       " records, and a block entries: begin a further part"));
+    }
+    CFILE_RETURN_IF_ERROR(internal::Named(
+        levels_.Add(part.repetition, part.definition, part.count, num_entries_), file_.name()));
+    statistics_.Add(values);
+    while (!values.empty()) {
+      const size_t taken = encoder_->Append(values);
+      if (taken == 0) {
+        return absl::OutOfRangeError(absl::StrCat(
+            file_.name(), ": record ", num_records_ + records - 1,
+            ", and what stands before it in its block, is ",
+            encodings::AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes")));
+      }
+      values = values.subspan(taken);
+    }
+    num_entries_ += part.count;
+    block_entries_ += part.count;
+    num_records_ += records;
+    block_records_ += static_cast<uint32_t>(records);
+    num_values_ += part.values;
+    entries_to_look_ -= part.count;
+    if (entries_to_look_ == 0 || bytes_to_look_ == 0) {
+      block_due_ |= encoder_->size_bytes() + levels_.size_bytes() >= full_bytes_ ||
+                    encoder_->nearly_full();
+      BeginLook();
+    }
+    block_due_ |= block_entries_ >= options_.max_values_per_block;
+    return part;
+  }
+
+  // True if the entry begins a record (not the first of its block) whose first value, of `size`
+  // bytes, is larger than a quarter of the largest block. Such a record gets a new block if the
+  // current block has no room for this value.
+  bool BeginsLarge(const Part& part, size_t entry, size_t size) const {
+    return size > options_.max_block_size_bytes / 4 && part.BeginsRecord(entry) &&
+           block_entries_ + entry > 0;
+  }
+  bool HasRoomFor(size_t value_size) const {
+    const size_t beside = options_.max_block_size_bytes / 8;  // usually more than the levels
+    return encoder_->size_bytes() + levels_.size_bytes() + value_size <=
+           options_.max_block_size_bytes - beside;
+  }
+
+  void BeginLook() {
+    entries_to_look_ = checked_entries_;
+    bytes_to_look_ = checked_entries_ * 8 * sizeof(T);
+  }
+
+  absl::Status FinishFile() {
+    if (block_entries_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
+    encodings::ByteWriter dictionary;
+    const bool has_dictionary = encoder_->FinishDictionary(dictionary);
+    CFILE_ASSIGN_OR_RETURN(const auto statistics,
+                           internal::Named(statistics_.Finish(), file_.name()));
+    return file_.Finish(num_records_, has_dictionary ? &dictionary : nullptr, statistics,
+                        limits_.kudu_array ? std::nullopt : std::optional<uint64_t>(num_entries_));
+  }
+
+  absl::Status FinishBlock() {
+    const uint64_t first_record = num_records_ - block_records_;
+    const size_t raw_bytes = encoder_->size_bytes() + levels_.size_bytes();
+    encoder_->Finish(first_record, block_);
+    prefix_.Clear();
+    levels_.Finish(static_cast<uint32_t>(block_entries_), block_records_, prefix_);
+    statistics_.FinishBlock(block_entries_);
+    CFILE_RETURN_IF_ERROR(file_.AppendBlock(block_, first_record, {}, prefix_));
+    // Estimates how many unencoded bytes fill the next block, by the ratio of this block. At most
+    // half of the largest block, so that the block's last record has room.
+    const uint64_t stored_bytes = std::max<uint64_t>(prefix_.size() + block_.bytes.size(), 1);
+    const uint64_t largest = std::max<uint64_t>(
+        options_.block_size_bytes, std::min<uint64_t>(kMaxGrowth * options_.block_size_bytes,
+                                                      options_.max_block_size_bytes / 2));
+    full_bytes_ = std::clamp<uint64_t>(options_.block_size_bytes * raw_bytes / stored_bytes,
+                                       options_.block_size_bytes, largest);
+    block_entries_ = 0;
+    block_records_ = 0;
+    block_due_ = false;
+    BeginLook();
+    return absl::OkStatus();
+  }
+
+  const WriterOptions options_;
+  const ColumnType type_;
+  const LevelLimits limits_;
+  internal::FileWriter file_;
+  // With whole_records: a block may grow to the largest size, because a record is not divided.
+  std::unique_ptr<BlockEncoder<T>> encoder_;
+  internal::LevelEncoder levels_;
+  internal::StatisticsWriter<T> statistics_;
+  // The number of entries between two checks of the block's size: about an eighth of a block. The
+  // places of the checks depend on the entries only, not on how calls divide the entries.
+  const size_t checked_entries_;
+  // What remains until the next size check, which comes when one of them is 0. bytes_to_look_
+  // counts the bytes of strings.
+  size_t entries_to_look_ = 0;
+  size_t bytes_to_look_ = 0;
+  uint64_t full_bytes_;  // a block with this many bytes before encoding is due
+  internal::StickyStatus failure_{file_.name()};
+
+  EncodedBlock block_;
+  encodings::ByteWriter prefix_;
+  uint64_t block_entries_ = 0;
+  uint32_t block_records_ = 0;
+  bool block_due_ = false;  // the block ends before the next record
+  uint64_t num_records_ = 0;
+  uint64_t num_entries_ = 0;
+  uint64_t num_values_ = 0;
+};
+
+template <typename T>
+LevelWriter<T>::LevelWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+template <typename T>
+LevelWriter<T>::~LevelWriter() = default;
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<LevelWriter<T>>> LevelWriter<T>::Create(
+    const std::string& path, const ColumnType& type, const LevelLimits& limits,
+    const WriterOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, NewFileSink(path));
+  return Create(std::move(sink), type, limits, options);
+}
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<LevelWriter<T>>> LevelWriter<T>::Create(
+    std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
+    const WriterOptions& user_options) {
+  WriterOptions options = user_options;
+  // As in Writer: Kudu does not limit the rows of a block.
+  if (options.compatibility == Compatibility::kKudu) options.max_values_per_block = kMax32;
+  options.nullable = limits.max_definition > (limits.kudu_array ? 2 : 0);
+  if (absl::Status status = CheckLimits(limits, options); !status.ok())
+    return absl::Status(status.code(), absl::StrCat(sink->name(), ": ", status.message()));
+  CFILE_RETURN_IF_ERROR(internal::PrepareToWrite<T>(sink->name(), type, options));
+  CFILE_ASSIGN_OR_RETURN(auto encoder,
+                         internal::NewEncoder<T>(type, options, /*whole_records=*/true));
+  auto impl = std::make_unique<Impl>(std::move(sink), type, limits, options, std::move(encoder));
+  CFILE_RETURN_IF_ERROR(impl->Begin());
+  return std::unique_ptr<LevelWriter>(new LevelWriter(std::move(impl)));
+}
+
+template <typename T>
+absl::Status LevelWriter<T>::Append(std::span<const uint16_t> repetition,
+                                    std::span<const uint16_t> definition,
+                                    std::span<const T> values) {
+  return impl_->Append(repetition, definition, values);
+}
+template <typename T>
+absl::Status LevelWriter<T>::AddMetadata(std::string_view key, std::string_view value) {
+  return impl_->AddMetadata(key, value);
+}
+template <typename T>
+absl::Status LevelWriter<T>::Finish() {
+  return impl_->Finish();
+}
+template <typename T>
+uint64_t LevelWriter<T>::num_records() const {
+  return impl_->num_records();
+}
+template <typename T>
+uint64_t LevelWriter<T>::num_entries() const {
+  return impl_->num_entries();
+}
+template <typename T>
+uint64_t LevelWriter<T>::num_values() const {
+  return impl_->num_values();
+}
+template <typename T>
+uint64_t LevelWriter<T>::bytes_written() const {
+  return impl_->file().bytes_written();
+}
+template <typename T>
+size_t LevelWriter<T>::memory_usage_bytes() const {
+  return impl_->memory_usage_bytes();
+}
+template <typename T>
+Encoding LevelWriter<T>::encoding() const {
+  return impl_->file().info().encoding;
+}
+template <typename T>
+Compression LevelWriter<T>::compression() const {
+  return impl_->file().info().compression;
+}
+template <typename T>
+std::span<const EncodingTotals> LevelWriter<T>::encodings() const {
+  return impl_->file().encodings();
+}
+
+#define CFILE_INSTANTIATE(T) template class LevelWriter<T>;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile

@@ -1,0 +1,164 @@
+// The first values of a block and a summary of their nature: the basis of automatic choice.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "encodings/core/bytes.h"
+#include "encodings/core/compare_bytes.h"
+#include "encodings/core/physical_type.h"
+
+namespace cfile::internal {
+
+// The most values and bytes of a sample.
+inline constexpr size_t kSampleValues = 4096;
+inline constexpr size_t kSampleBytes = 64 * 1024;
+
+// A sample must fit into one block with every encoding. These are the block's size and the most
+// bytes that an encoding adds.
+struct SampleLimits {
+  size_t block_bytes = 0;
+  uint32_t extra_bytes_per_value = 0;
+  uint32_t extra_bytes_per_block = 0;
+};
+
+// Copies of the first values of a block. Thread-compatible.
+template <typename T>
+class Sample {
+ public:
+  explicit Sample(const SampleLimits& limits)
+      : extra_bytes_per_value_(limits.extra_bytes_per_value),
+        room_(limits.block_bytes -
+              std::min<size_t>(limits.block_bytes, limits.extra_bytes_per_block)) {}
+
+  // Copies values from the front of `values` until the sample is full. Returns how many values were
+  // copied. The first value always fits, unless it has more than kSampleBytes bytes.
+  size_t Add(std::span<const T> values) {
+    if (values_ == nullptr) values_ = std::make_unique_for_overwrite<T[]>(kSampleValues);
+    values = values.first(std::min(values.size(), kSampleValues - count_));
+    size_t taken = 0;
+    if constexpr (encodings::kIsBytes<T>) {
+      if (text_ == nullptr) text_ = std::make_unique_for_overwrite<char[]>(kSampleBytes);
+      for (; taken < values.size(); ++taken) {
+        const std::string_view value = values[taken];
+        if (value.size() > kSampleBytes - bytes_) break;
+        if (count_ > 0 && bytes_ + value.size() + (count_ + 1) * extra_bytes_per_value_ > room_)
+          break;
+        if (!value.empty()) std::memcpy(&text_[bytes_], value.data(), value.size());
+        values_[count_++] = {&text_[bytes_], value.size()};
+        bytes_ += value.size();
+      }
+    } else {
+      const size_t fitting = std::max<size_t>(1, room_ / (sizeof(T) + extra_bytes_per_value_));
+      taken = std::min(values.size(), fitting - std::min(fitting, count_));
+      std::copy_n(values.begin(), taken, &values_[count_]);
+      count_ += taken;
+      bytes_ += taken * sizeof(T);
+    }
+    return taken;
+  }
+
+  // True if some encoder's block may be too small for the sample. Happens only with a single value.
+  bool may_fill_block() const { return bytes_ + count_ * extra_bytes_per_value_ > room_; }
+
+  // Valid until the next call of Clear.
+  std::span<const T> values() const { return {values_.get(), count_}; }
+  // Bytes of the values.
+  size_t size_bytes() const { return bytes_; }
+  size_t memory_usage_bytes() const {
+    return (values_ == nullptr ? 0 : kSampleValues * sizeof(T)) +
+           (text_ == nullptr ? 0 : kSampleBytes);
+  }
+  void Clear() { count_ = bytes_ = 0; }
+
+ private:
+  const size_t extra_bytes_per_value_;
+  const size_t room_;
+  std::unique_ptr<T[]> values_;
+  std::unique_ptr<char[]> text_;  // the bytes of strings
+  size_t count_ = 0;
+  size_t bytes_ = 0;
+};
+
+// True if the greater one of two measures of the same kind is well above the other.
+inline bool Differ(double a, double b) { return std::max(a, b) > 1.25 * std::min(a, b) + 0.25; }
+
+// Averages over values. They distinguish columns that need different encodings.
+struct Nature {
+  double step = 0;      // bits of the difference to the previous number; strings: common bytes
+  double width = 0;     // numbers: bits; strings: bytes
+  double distinct = 0;  // 8 times the fraction of distinct values
+
+  bool DiffersFrom(const Nature& other) const {
+    return Differ(step, other.step) || Differ(width, other.width) ||
+           Differ(distinct, other.distinct);
+  }
+};
+
+// Up to 8 bytes of a value as a number.
+template <typename T>
+uint64_t BitsOf(const T& value) {
+  uint64_t bits = 0;
+  if constexpr (encodings::kIsBytes<T>) {
+    // Combine both ends and the size, which distinguish strings.
+    const size_t size = value.size();
+    const size_t half = std::min<size_t>(size, 4);
+    uint32_t front = 0, back = 0;
+    if (half > 0) {
+      std::memcpy(&front, value.data(), half);
+      std::memcpy(&back, value.data() + size - half, half);
+    }
+    bits = (uint64_t{back} << 32 | front) + size;
+  } else {
+    std::memcpy(&bits, &value, std::min(sizeof(T), sizeof(bits)));
+    if constexpr (encodings::kIsInteger<T> && std::is_signed_v<T> && sizeof(T) < 8) {
+      bits = static_cast<uint64_t>(static_cast<int64_t>(value));
+    }
+  }
+  return bits;
+}
+
+// The nature of the first values of a sample. Precondition: `values` is not empty.
+template <typename T>
+Nature NatureOf(std::span<const T> values) {
+  constexpr size_t kLooks = 512;
+  constexpr size_t kSlots = 1024;
+  values = values.first(std::min(values.size(), kLooks));
+  std::array<uint64_t, kSlots> seen{};
+  uint64_t step = 0, width = 0, distinct = 0;
+  uint64_t previous = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const uint64_t bits = BitsOf(values[i]);
+    if constexpr (encodings::kIsBytes<T>) {
+      width += values[i].size();
+      if (i > 0) {
+        constexpr size_t kMost = 256;
+        step += encodings::CommonPrefix(values[i - 1].substr(0, kMost), values[i].substr(0, kMost));
+      }
+    } else {
+      const auto magnitude = [](uint64_t n) { return std::bit_width(n ^ (n << 1)); };
+      const uint64_t delta = bits - previous;
+      width += static_cast<uint64_t>(magnitude(bits));
+      if (i > 0) {
+        step += static_cast<uint64_t>(std::bit_width(std::min(delta, uint64_t{0} - delta)));
+      }
+      previous = bits;
+    }
+    uint64_t& slot = seen[(bits * 0x9E3779B97F4A7C15u) >> 54];
+    if (i == 0 || slot != bits + 1) ++distinct;
+    slot = bits + 1;
+  }
+  const double count = static_cast<double>(values.size());
+  return {static_cast<double>(step) / count, static_cast<double>(width) / count,
+          8 * static_cast<double>(distinct) / count};
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,47 @@
+// Finds the best way to store the values of a sample: the encoding, and whether to compress.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "cfile/options.h"
+#include "encodings/core/block_codec.h"
+#include "encodings/registry.h"
+
+namespace cfile::internal {
+
+// What decides the choice, besides the values and the options of the encoders.
+struct AutoOptions {
+  Goal goal = Goal::kBalanced;
+  // The file's codec, or kNone. Each block is either compressed with this codec or stored
+  // uncompressed.
+  Compression compression = Compression::kNone;
+  int compression_level = 0;
+  // True: compress every block that becomes at least a tenth smaller, and ignore the cost of
+  // decompression in scans.
+  bool compress_all = false;
+  bool value_index = false;
+  // Approximate size at which blocks end. EncoderOptions::block_size_bytes may be another size. The
+  // estimate of a dictionary's cost divides the dictionary by the values of one such block.
+  size_t block_size_bytes = 256 * 1024;
+};
+
+// A way to store a block.
+struct Storage {
+  const encodings::EncodingRow* row = nullptr;
+  bool compressed = false;
+  friend bool operator==(const Storage&, const Storage&) = default;
+};
+
+// The encodings that are tried for a column of `type`, PLAIN first.
+std::vector<const encodings::EncodingRow*> TrialCandidates(PhysicalType type);
+
+// Encodes `values` with each candidate, compresses the results where that may be worth it, and
+// chooses by the Goal. `options`: the options of the encoders that will write the blocks.
+// Preconditions: `values` is not empty; `candidates` are TrialCandidates(type).
+template <typename T>
+Storage TryStorage(std::span<const T> values, PhysicalType type,
+                   const encodings::EncoderOptions& options, const AutoOptions& choice,
+                   std::span<const encodings::EncodingRow* const> candidates);
+
+}  // namespace cfile::internal

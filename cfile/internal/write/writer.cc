@@ -1,0 +1,465 @@
+#include "cfile/writer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/format/data_block.h"
+#include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/format/statistics_block.h"
+#include "cfile/internal/io/named_status.h"
+#include "cfile/internal/write/column_encoder.h"
+#include "cfile/internal/write/file_writer.h"
+#include "cfile/internal/write/sticky_status.h"
+#include "encodings/core/key_order.h"
+#include "encodings/core/status.h"
+#include "encodings/hybrid/validity.h"
+#include "encodings/kernels/count_ones.h"
+
+namespace cfile {
+namespace {
+
+using encodings::BlockEncoder;
+using encodings::EncodedBlock;
+using encodings::ValidityEncoder;
+
+// Ordinals in files have 32 bits.
+constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
+// Some of Kudu's encodings check the block's size only after each batch. A batch is the rows of one
+// Append call, but at most this many.
+constexpr uint64_t kKuduBatchRows = 100;
+// The most values that are checked together before they are encoded: a whole number of Kudu's
+// batches.
+constexpr size_t kCheckedValues = 10 * kKuduBatchRows;
+
+// The length of the run of equal bits that begins at bit `begin`, at most `count`. Precondition:
+// count > 0.
+size_t RunLength(std::span<const uint8_t> bits, size_t begin, size_t count) {
+  const bool first = (bits[begin / 8] >> (begin % 8) & 1) != 0;
+  const uint8_t flip = first ? 0xff : 0;
+  size_t i = begin;
+  while (i < begin + count) {
+    // The ones of `differ` are the bits of this byte, from bit i on, that differ from the first
+    // bit.
+    const unsigned differ = static_cast<uint8_t>(bits[i / 8] ^ flip) >> (i % 8);
+    if (differ != 0) {
+      i += static_cast<size_t>(std::countr_zero(differ));
+      break;
+    }
+    i += 8 - i % 8;
+  }
+  return std::min(i - begin, count);
+}
+
+// The number of rows with a value among `rows` rows from bit `begin` on.
+size_t CountPresent(const uint8_t* validity, size_t begin, size_t rows) {
+  return static_cast<size_t>(encodings::CountOnes({validity, (begin + rows + 7) / 8}, begin, rows));
+}
+
+}  // namespace
+
+template <typename T>
+class Writer<T>::Impl {
+ public:
+  Impl(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options,
+       std::unique_ptr<BlockEncoder<T>> encoder)
+      : options_(options),
+        type_(type),
+        file_(std::move(sink), type, options),
+        encoder_(std::move(encoder)),
+        validity_(kudu()),
+        statistics_(options) {
+    if (kudu()) options_.max_values_per_block = std::numeric_limits<uint32_t>::max();
+  }
+
+  absl::Status Begin() {
+    return failure_.Run([&] { return file_.Begin(); });
+  }
+
+  absl::Status Append(std::span<const T> values) {
+    return failure_.Run([&] { return AppendPresent(values); });
+  }
+
+  absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity) {
+    assert(validity.size() >= (values.size() + 7) / 8);
+    return failure_.Run([&] { return AppendSome(values, validity.data()); });
+  }
+
+  absl::Status AppendNull() {
+    return failure_.Run([&] { return AppendNulls(1); });
+  }
+
+  absl::Status AddMetadata(std::string_view key, std::string_view value) {
+    CFILE_RETURN_IF_ERROR(failure_.status());
+    return file_.AddFooterMetadata(key, value);
+  }
+
+  absl::Status Finish() {
+    return failure_.Finish([this] { return FinishFile(); });
+  }
+
+  uint64_t num_values() const { return num_values_; }
+  uint64_t null_count() const { return null_count_; }
+  const internal::FileWriter& file() const { return file_; }
+  const std::string& min_key() const { return min_key_; }
+  std::string max_key() const {
+    std::string key;
+    if (options_.value_index && num_values_ > 0) internal::AppendKey<T>(last_value_, key);
+    return key;
+  }
+  size_t memory_usage_bytes() const {
+    return file_.memory_usage_bytes() + encoder_->size_bytes() + encoder_->retained_bytes() +
+           validity_.size_bytes() + block_.bytes.capacity() + prefix_.capacity() +
+           statistics_.memory_usage_bytes() +
+           (present_ == nullptr ? 0 : kCheckedValues * sizeof(T));
+  }
+
+ private:
+  bool kudu() const { return options_.compatibility == Compatibility::kKudu; }
+
+  absl::Status CheckRoom(uint64_t rows) const {
+    if (rows <= kMaxValues - num_values_) return absl::OkStatus();
+    return absl::OutOfRangeError(absl::StrCat(file_.name(), ": a file holds at most ", kMaxValues,
+                                              " values: begin a further part"));
+  }
+
+  // Checks that the values are keys and in ascending order, for the value index. The error names
+  // the first value that is not.
+  absl::Status CheckOrder(std::span<const T> values) const {
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!encodings::IsKey(values[i])) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i,
+                         " is NaN, which a column with a value index cannot hold"));
+      }
+      const bool first = num_values_ + i == 0;
+      if (!first && encodings::KeyLess<T>(values[i], i == 0 ? T(last_value_) : values[i - 1])) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            file_.name(), ": the value at ordinal ", num_values_ + i,
+            " is less than the one before it: a column with a value index must ascend"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Checks values before they are encoded. They belong to the next rows: to all of them if
+  // `validity` is null, otherwise to the rows whose bit is 1, from bit `begin` on.
+  absl::Status CheckValues(std::span<const T> values, const uint8_t* validity, size_t begin) const {
+    if (options_.value_index) CFILE_RETURN_IF_ERROR(CheckOrder(values));
+    if constexpr (encodings::kIsBytes<T>) {
+      return internal::CheckSizes(values, type_, options_, [&](size_t i) {
+        const uint64_t ordinal =
+            num_values_ +
+            (validity == nullptr ? i : encodings::PositionOfOne(validity, begin, i) - begin);
+        return absl::StrCat(file_.name(), ": the value at ordinal ", ordinal);
+      });
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AppendSome(std::span<const T> values, const uint8_t* validity) {
+    CFILE_RETURN_IF_ERROR(CheckRoom(values.size()));
+    for (size_t begin = 0; begin < values.size();) {
+      // Kudu receives one batch at a time, and in a batch one run of values or nulls at a time.
+      size_t count = std::min<size_t>(values.size() - begin, kCheckedValues);
+      if (kudu()) {
+        count = RunLength({validity, (values.size() + 7) / 8}, begin,
+                          std::min<size_t>(count, kKuduBatchRows - begin % kKuduBatchRows));
+      }
+      CFILE_RETURN_IF_ERROR(AppendRows(values, validity, begin, count));
+      begin += count;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AppendPresent(std::span<const T> values) {
+    CFILE_RETURN_IF_ERROR(CheckRoom(values.size()));
+    while (!values.empty()) {
+      const auto checked = values.first(std::min<size_t>(values.size(), kCheckedValues));
+      CFILE_RETURN_IF_ERROR(CheckValues(checked, nullptr, 0));
+      CFILE_RETURN_IF_ERROR(AppendChecked(checked, nullptr, 0, checked.size()));
+      values = values.subspan(checked.size());
+    }
+    return absl::OkStatus();
+  }
+
+  // Appends the rows `begin` to `begin` + `count` - 1 of `values`; at most kCheckedValues rows.
+  absl::Status AppendRows(std::span<const T> values, const uint8_t* validity, size_t begin,
+                          size_t count) {
+    const size_t present = CountPresent(validity, begin, count);
+    if (present == 0) return AppendNulls(count);
+    if (present == count) return AppendPresent(values.subspan(begin, count));
+    if (!options_.nullable) {
+      size_t row = begin;
+      while ((validity[row / 8] >> (row % 8) & 1) != 0) ++row;
+      return NotNullable(num_values_ + row - begin);
+    }
+    if (present_ == nullptr) present_ = std::make_unique_for_overwrite<T[]>(kCheckedValues);
+    encodings::PackValues(values.data() + begin, validity, begin, count, present_.get());
+    CFILE_RETURN_IF_ERROR(CheckValues({present_.get(), present}, validity, begin));
+    return AppendChecked({present_.get(), present}, validity, begin, count);
+  }
+
+  // Appends `count` rows with checked values: all rows hold one if `validity` is null, otherwise
+  // the rows whose bit is 1, from bit `begin` on. At most kCheckedValues, so that values are still
+  // in the CPU cache after the check.
+  absl::Status AppendChecked(std::span<const T> values, const uint8_t* validity, size_t begin,
+                             size_t count) {
+    while (count > 0) {
+      size_t rows = std::min<size_t>(count, options_.max_values_per_block - block_rows_);
+      size_t present = rows == count ? values.size() : rows;
+      if (rows < count && validity != nullptr) present = CountPresent(validity, begin, rows);
+      if (validity != nullptr && present > 0 && IsLarge(values[0])) {
+        // Nulls before a large value, which may begin a new block, belong to the current block.
+        const size_t nulls = encodings::PositionOfOne(validity, begin, 0) - begin;
+        if (nulls > 0) {
+          rows = nulls;
+          present = 0;
+        }
+      }
+      size_t taken = present;
+      if (kudu()) taken = std::min<size_t>(taken, kKuduBatchRows);
+      if (taken > 0) {
+        CFILE_ASSIGN_OR_RETURN(taken, RoomForLarge(values.first(taken)));
+      }
+      if (taken > 0) {
+        const size_t offered = taken;
+        taken = encoder_->Append(values.first(offered));
+        assert(taken > 0 || encoder_->full());
+      }
+      // If the block may be full, append only the rows up to the last value taken; else all rows.
+      if (taken < present || (taken > 0 && !kudu() && encoder_->full())) {
+        rows = validity == nullptr ? taken
+               : taken == 0        ? 0
+                            : encodings::PositionOfOne(validity, begin, taken - 1) + 1 - begin;
+      }
+      if (rows > 0) {
+        if (options_.value_index) {
+          if (block_rows_ == 0) BeginKey(values[0]);
+          last_value_ = values[taken - 1];
+        }
+        AddValidity(validity, begin, rows);
+        statistics_.Add(values.first(taken));
+        num_values_ += rows;
+        null_count_ += rows - taken;
+        block_rows_ += static_cast<uint32_t>(rows);
+        values = values.subspan(taken);
+        begin += rows;
+        count -= rows;
+      }
+      if (encoder_->full() || BlockHasAllRows()) CFILE_RETURN_IF_ERROR(FinishBlock());
+    }
+    return absl::OkStatus();
+  }
+
+  void AddValidity(const uint8_t* validity, size_t begin, size_t rows) {
+    if (!options_.nullable) return;
+    if (validity == nullptr) {
+      validity_.AddRun(true, rows);
+    } else {
+      validity_.AddBits(validity, begin, rows);
+    }
+  }
+
+  // Large values (more than a quarter of the largest block) are appended one by one. If the current
+  // block has no room for such a value, the value begins a new block. Returns how many of `values`
+  // may be appended in one call. Precondition: `values` is not empty.
+  absl::StatusOr<size_t> RoomForLarge(std::span<const T> values) {
+    if constexpr (encodings::kIsBytes<T>) {
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (!IsLarge(values[i])) continue;
+        if (i > 0) return i;
+        const size_t wanted = encoder_->size_bytes() + BlockOverheadBytes() + values[0].size();
+        if (block_rows_ > 0 && wanted > options_.max_block_size_bytes)
+          CFILE_RETURN_IF_ERROR(FinishBlock());
+        return size_t{1};
+      }
+    }
+    return values.size();
+  }
+  bool IsLarge(const T& value) const {
+    if constexpr (encodings::kIsBytes<T>) return value.size() > options_.max_block_size_bytes / 4;
+    return false;
+  }
+
+  // The most bytes of a block besides its values: headers, lengths, the null bitmap.
+  size_t BlockOverheadBytes() const {
+    return internal::kBlockOverheadBytes + validity_.size_bytes();
+  }
+
+  absl::Status AppendNulls(uint64_t count) {
+    CFILE_RETURN_IF_ERROR(CheckRoom(count));
+    if (!options_.nullable) return NotNullable(num_values_);
+    while (count > 0) {
+      const auto run = static_cast<uint32_t>(
+          std::min<uint64_t>(count, options_.max_values_per_block - block_rows_));
+      validity_.AddRun(false, run);
+      num_values_ += run;
+      null_count_ += run;
+      block_rows_ += run;
+      count -= run;
+      if (BlockHasAllRows()) CFILE_RETURN_IF_ERROR(FinishBlock());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status NotNullable(uint64_t ordinal) const {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_.name(), ": the value at ordinal ", ordinal,
+                     " is null, but the column is not nullable",
+                     options_.value_index ? " (it has a value index)" : ""));
+  }
+
+  // True if the block must end: it has the maximum number of rows, or its null bitmap is too large.
+  // The second case occurs with Compatibility::kKudu, where the number of rows is not limited.
+  bool BlockHasAllRows() const {
+    return block_rows_ == options_.max_values_per_block ||
+           (options_.nullable && validity_.size_bytes() > internal::MaxValidityBytes(options_));
+  }
+
+  // Sets block_key_, the key in the value index of the block that begins with `first`.
+  void BeginKey(const T& first) {
+    std::string first_key;
+    internal::AppendKey(first, first_key);
+    std::string previous_last;
+    if (num_values_ > 0) {
+      internal::AppendKey<T>(last_value_, previous_last);
+    } else {
+      min_key_ = first_key;
+    }
+    block_key_ = first_key.substr(0, internal::SeparatingLength(previous_last, first_key));
+  }
+
+  absl::Status FinishFile() {
+    if (block_rows_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
+    encodings::ByteWriter dictionary;
+    const bool has_dictionary = encoder_->FinishDictionary(dictionary);
+    CFILE_ASSIGN_OR_RETURN(const auto statistics,
+                           internal::Named(statistics_.Finish(), file_.name()));
+    return file_.Finish(num_values_, has_dictionary ? &dictionary : nullptr, statistics);
+  }
+
+  absl::Status FinishBlock() {
+    const uint64_t first_ordinal = num_values_ - block_rows_;
+    encoder_->Finish(first_ordinal, block_);
+    prefix_.Clear();
+    if (options_.nullable) internal::AppendValidity(validity_, prefix_);
+    statistics_.FinishBlock(block_rows_);
+    block_rows_ = 0;
+    return file_.AppendBlock(block_, first_ordinal, block_key_, prefix_);
+  }
+
+  WriterOptions options_;
+  ColumnType type_;
+  internal::FileWriter file_;
+  std::unique_ptr<BlockEncoder<T>> encoder_;
+  ValidityEncoder validity_;
+  internal::StatisticsWriter<T> statistics_;
+  internal::StickyStatus failure_{file_.name()};
+
+  std::unique_ptr<T[]> present_;  // kCheckedValues values, for rows of which some are null
+  EncodedBlock block_;
+  encodings::ByteWriter prefix_;
+  uint32_t block_rows_ = 0;
+  uint64_t num_values_ = 0;
+  uint64_t null_count_ = 0;
+
+  // Used only in a column with a value index.
+  Owned<T> last_value_{};
+  std::string block_key_;
+  std::string min_key_;
+};
+
+template <typename T>
+Writer<T>::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+template <typename T>
+Writer<T>::~Writer() = default;
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<Writer<T>>> Writer<T>::Create(const std::string& path,
+                                                             const ColumnType& type,
+                                                             const WriterOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, NewFileSink(path));
+  return Create(std::move(sink), type, options);
+}
+
+template <typename T>
+absl::StatusOr<std::unique_ptr<Writer<T>>> Writer<T>::Create(std::unique_ptr<Sink> sink,
+                                                             const ColumnType& type,
+                                                             const WriterOptions& user_options) {
+  WriterOptions options = user_options;
+  CFILE_RETURN_IF_ERROR(internal::PrepareToWrite<T>(sink->name(), type, options));
+  CFILE_ASSIGN_OR_RETURN(auto encoder,
+                         internal::NewEncoder<T>(type, options, /*whole_records=*/false));
+  auto impl = std::make_unique<Impl>(std::move(sink), type, options, std::move(encoder));
+  CFILE_RETURN_IF_ERROR(impl->Begin());
+  return std::unique_ptr<Writer>(new Writer(std::move(impl)));
+}
+
+template <typename T>
+absl::Status Writer<T>::Append(std::span<const T> values) {
+  return impl_->Append(values);
+}
+template <typename T>
+absl::Status Writer<T>::Append(std::span<const T> values, std::span<const uint8_t> validity) {
+  return impl_->Append(values, validity);
+}
+template <typename T>
+absl::Status Writer<T>::AppendNull() {
+  return impl_->AppendNull();
+}
+template <typename T>
+absl::Status Writer<T>::AddMetadata(std::string_view key, std::string_view value) {
+  return impl_->AddMetadata(key, value);
+}
+template <typename T>
+absl::Status Writer<T>::Finish() {
+  return impl_->Finish();
+}
+template <typename T>
+uint64_t Writer<T>::num_values() const {
+  return impl_->num_values();
+}
+template <typename T>
+uint64_t Writer<T>::null_count() const {
+  return impl_->null_count();
+}
+template <typename T>
+uint64_t Writer<T>::bytes_written() const {
+  return impl_->file().bytes_written();
+}
+template <typename T>
+size_t Writer<T>::memory_usage_bytes() const {
+  return impl_->memory_usage_bytes();
+}
+template <typename T>
+Encoding Writer<T>::encoding() const {
+  return impl_->file().info().encoding;
+}
+template <typename T>
+Compression Writer<T>::compression() const {
+  return impl_->file().info().compression;
+}
+template <typename T>
+std::span<const EncodingTotals> Writer<T>::encodings() const {
+  return impl_->file().encodings();
+}
+template <typename T>
+std::string Writer<T>::min_key() const {
+  return impl_->min_key();
+}
+template <typename T>
+std::string Writer<T>::max_key() const {
+  return impl_->max_key();
+}
+
+#define CFILE_INSTANTIATE(T) template class Writer<T>;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile

@@ -1,0 +1,347 @@
+// The interfaces that every encoding of data blocks implements: BlockEncoder makes one block after
+// another, BlockDecoder reads one block at a time.
+//
+// Both know nothing of files, nulls or compression. One virtual call handles a batch of values,
+// never a single value. The classes are thread-compatible: only one thread at a time may use an
+// object, unless the comment of its class says more.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <span>
+#include <typeinfo>
+
+#include "encodings/core/bytes.h"
+#include "encodings/core/encoding.h"
+#include "encodings/core/packed_strings.h"
+#include "encodings/core/physical_type.h"
+#include "encodings/core/status.h"
+
+namespace cfile::encodings {
+
+// Default limit for the number of values in a dictionary. A reader needs 16 bytes of memory for
+// each.
+inline constexpr size_t kMaxDictionaryValues = size_t{1} << 22;
+
+struct EncoderOptions {
+  // Target size of a block: an encoder reports its block as full at about this many encoded bytes.
+  size_t block_size_bytes = 256 * 1024;
+  // PREFIX: values from one restart point to the next, at least 1.
+  uint32_t restart_interval = 16;
+  // Bytes of one value of kFixedBytes; 0 for other types.
+  uint32_t type_length = 0;
+  // Ends blocks and runs exactly where Apache Kudu's writer ends them (cfile/FORMAT.md, Kudu's own
+  // writer), so that files are byte-identical to Kudu's.
+  bool kudu_exact = false;
+  // RLE_DICTIONARY: limit for the size of the dictionary's page, at most 2^32 - 2. A block whose
+  // values would make the page larger is stored without codes.
+  size_t max_dictionary_bytes = size_t{1} << 20;
+  // DICT, RLE_DICTIONARY: limit for the number of values in the dictionary, at most 2^31 - 1. A
+  // block that would add more is stored without codes.
+  size_t max_dictionary_values = kMaxDictionaryValues;
+  // Limit for the size of a block (skip table included) and of DICT's dictionary, if they have two
+  // or more values. At least twice block_size_bytes, unless whole_records is set.
+  size_t max_block_size_bytes = SIZE_MAX;
+  // The caller ends blocks where records end, and blocks must stay below block_size_bytes. Encoders
+  // of Parquet pages take more values than that before they encode them; the caller must check the
+  // size of the finished block.
+  bool whole_records = false;
+  // Parquet's encodings: whether blocks get skip tables. The other bytes of a block are the same
+  // either way, except that RLE_DICTIONARY counts the skip table when it chooses an encoding for a
+  // block without codes.
+  bool skip_tables = true;
+};
+
+// Estimated time that a scan needs to decode values, in picoseconds of one core: `number` or
+// `string` for each value, plus `byte` for each byte of the decoded values (1 byte for a bool; only
+// the contents of strings, not their views). Values that a scan uses in place cost nothing.
+// Automatic choice of an encoding compares these costs. They were measured once, with the data of
+// tests/benchmarks, and are no promise.
+struct ScanCost {
+  uint32_t number = 0;
+  uint32_t string = 0;
+  uint32_t byte = 0;
+  // A search by key must decode many values: it cannot compare them in place.
+  bool decodes_to_search = false;
+};
+
+// A finished block. The encoder keeps no reference to its bytes.
+struct EncodedBlock {
+  ByteWriter bytes;
+  // Positions where a decoder can begin, for encodings that can otherwise only be read from the
+  // front. Empty: no table. Its layout is part of the encoding (cfile/FORMAT.md).
+  ByteWriter skip_table;
+  uint32_t count = 0;
+  // The encoding of this block, if it differs from the encoder's own (for example, codes would not
+  // save anything). kAuto: the encoder's own encoding.
+  Encoding encoding = Encoding::kAuto;
+  // Offset in `bytes` of fixed-width values that lie back to back, if there are such values. A file
+  // may then align them, so that a reader can use them in place.
+  std::optional<uint32_t> aligned_values_offset;
+  // Whether a file with compression should try to compress this block.
+  bool compressible = true;
+
+  // Empties the block and keeps its memory.
+  void Clear() {
+    bytes.Clear();
+    skip_table.Clear();
+    count = 0;
+    aligned_values_offset.reset();
+    compressible = true;
+    encoding = Encoding::kAuto;
+  }
+};
+
+// Speeds up seeks in one block whose layout makes them slow: holds positions to begin at, or keys
+// that can be searched without reading the block. BlockDecoder::BuildSeekIndex builds it once; the
+// caller keeps it in memory and passes it to every decoder that opens the same block
+// (BlockView::seek_index). Immutable: decoders and threads may share it.
+class SeekIndex {
+ public:
+  virtual ~SeekIndex() = default;
+  virtual size_t memory_usage_bytes() const = 0;
+};
+
+// Casts `index` to Kind. Returns nullptr if `index` is null or of another class.
+template <typename Kind>
+const Kind* OfKind(const SeekIndex* index) {
+  const bool is_one = index != nullptr && typeid(*index) == typeid(Kind);
+  return is_one ? static_cast<const Kind*>(index) : nullptr;
+}
+
+// A block to decode. It does not own the bytes. Blocks of Kudu's encodings store their own count
+// and first ordinal; `count` and `first_ordinal` are then ignored. Blocks of Parquet's encodings
+// (numbers from kFirstExtendedNumber on) are the bytes of a Parquet page, which stores neither.
+struct BlockView {
+  BlockView() = default;
+  // A block of Kudu's encodings, which stores its own count and first ordinal.
+  template <typename Bytes>
+  requires std::convertible_to<Bytes, std::span<const uint8_t>> BlockView(const Bytes& block)
+      : bytes(block) {}  // NOLINT: a span is a view
+  // A block that an encoder has finished; `ordinal` is that of its first value. `block` must
+  // outlive the view.
+  BlockView(const EncodedBlock& block, uint64_t ordinal)
+      : bytes(block.bytes.span()),
+        skip_table(block.skip_table.span()),
+        count(block.count),
+        first_ordinal(static_cast<uint32_t>(ordinal)) {}
+
+  std::span<const uint8_t> bytes;
+  std::span<const uint8_t> skip_table;
+  uint32_t count = 0;
+  uint32_t first_ordinal = 0;
+  // The result of BuildSeekIndex for the same bytes, type and encoding, or nullptr. Must outlive
+  // the view. An index of another class is ignored. An index of other bytes leads to wrong answers,
+  // but not to undefined behaviour.
+  const SeekIndex* seek_index = nullptr;
+};
+
+// The values that the codes of a dictionary encoding stand for. All blocks of a file share them.
+// Immutable: decoders and threads may share it.
+class Dictionary {
+ public:
+  virtual ~Dictionary() = default;
+};
+
+struct DecoderOptions {
+  DecoderOptions(uint32_t length = 0)
+      : type_length(length) {}  // NOLINT: most decoders need no more
+
+  // Bytes of one value of kFixedBytes; 0 for other types.
+  uint32_t type_length;
+  // The dictionary of the file or column chunk, for encodings that have one. Made by LoadDictionary
+  // for the same encoding and type, or by ReadParquetDictionaryPage for the same type.
+  std::shared_ptr<const Dictionary> dictionary;
+};
+
+// Encodes values of type T into blocks.
+template <typename T>
+class BlockEncoder {
+ public:
+  virtual ~BlockEncoder() = default;
+
+  // Copies values from the front of `values` into the block until the block is full or no value is
+  // left. Returns how many values it took: at least one, unless the block is full or `values` is
+  // empty. Preconditions: each value of kFixedBytes has type_length bytes; the values of a block
+  // take less than 2^32 bytes.
+  virtual size_t Append(std::span<const T> values) = 0;
+
+  // True if the block takes no more values: call Finish. A block without values is never full.
+  virtual bool full() const = 0;
+
+  // True if the block should end soon because its dictionary is filling up. Differs from full()
+  // only with EncoderOptions::whole_records.
+  virtual bool nearly_full() const { return full(); }
+
+  // The number of values in the block so far, and approximately how many bytes Finish would make of
+  // them.
+  virtual uint32_t count() const = 0;
+  virtual size_t size_bytes() const = 0;
+
+  // Bytes of memory that the encoder keeps from block to block in addition to its buffers (a
+  // dictionary).
+  virtual size_t retained_bytes() const { return 0; }
+
+  // Completes the block and moves it into `block`, whose memory is reused. `first_ordinal` is the
+  // ordinal in the file of the block's first value; the format stores its low 32 bits. The encoder
+  // is empty afterwards. A block without values is valid.
+  virtual void Finish(uint64_t first_ordinal, EncodedBlock& block) = 0;
+
+  // Appends the dictionary of all blocks finished so far to `out` and returns true. Returns false
+  // if the encoding has no dictionary or no block needs it. Call once, after the last block.
+  virtual bool FinishDictionary(ByteWriter& /*out*/) { return false; }
+};
+
+// The position of the first value that is not less than a key.
+struct LowerBound {
+  uint32_t position = 0;  // count() if all values are less
+  bool exact = false;     // the value there equals the key
+};
+
+// The largest number of values that one call of Read or ReadPacked returns.
+inline constexpr size_t kMaxBatchValues = 65536;
+
+// Decodes one block at a time. Open a block, then read forwards or seek. Open again for the next
+// block; the decoder keeps its buffers.
+//
+// Errors: SeekTo, SeekToKey, Read and ReadPacked return kDataLoss if the block is damaged. The
+// decoder can still be used, but position() may have changed: Read returns the values from there or
+// fails again, and SeekTo moves to another position. After a failed Open the decoder behaves as on
+// an empty block.
+//
+// Memory: a decoder's buffers take at most a small multiple of the block's bytes plus the values of
+// one batch (kMaxBatchValues). They never depend on a count that the block's bytes do not prove. A
+// decoder reads no byte outside the block.
+template <typename T>
+class BlockDecoder {
+ public:
+  virtual ~BlockDecoder() = default;
+
+  // Opens `block`. Its bytes must stay valid and unchanged until the next Open or the end of the
+  // decoder. Takes a time independent of the number of values where the layout allows it; the rest
+  // is checked when it is read. kDataLoss: the block is damaged.
+  virtual absl::Status Open(const BlockView& block) = 0;
+
+  // The number of values in the block; the low 32 bits of the ordinal of its first value, as the
+  // block or the BlockView gives them; the position of the value that Read returns next.
+  uint32_t count() const { return count_; }
+  uint32_t first_ordinal() const { return first_ordinal_; }
+  uint32_t position() const { return position_; }
+
+  // Moves to `position`. Precondition: position <= count().
+  virtual absl::Status SeekTo(uint32_t position) = 0;
+
+  // Decodes the next values into the front of `out` and returns how many: at least 1, unless `out`
+  // is empty or no value is left, and at most out.size(). It returns fewer than possible only if
+  // the values' bytes would exceed the decoder's buffer. Views are valid until the next call on
+  // this decoder, and at most as long as the block's bytes. On failure the contents of `out` are
+  // unspecified. Precondition: out.size() <= kMaxBatchValues.
+  virtual absl::StatusOr<size_t> Read(std::span<T> out) = 0;
+
+  // Strings only: decodes up to `max` of the next values, appends them to `out` and returns how
+  // many.
+  //
+  // Returns fewer if the PackedBudget is used up, or if a later value is damaged; the next call
+  // then reports the damage. Returns 0 with values left only if the next value does not fit in
+  // `out`. kDataLoss, with nothing appended: the next value is damaged, or another value that the
+  // encoding decodes together with it (in the same vector, miniblock or chunk of lengths).
+  // Preconditions: T is std::string_view; max <= kMaxBatchValues.
+  virtual absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out);
+
+  // Returns up to `max` of the next values in place, without copying them, and moves past them.
+  // Empty if they are not available in place: use Read. The values are valid until the next call on
+  // this decoder, and at most as long as the block's bytes.
+  virtual std::span<const T> Borrow(size_t /*max*/) { return {}; }
+
+  // The dictionary's values, indexed by code, if this is a block of codes; empty otherwise. Valid
+  // as long as the dictionary.
+  virtual std::span<const T> DictionaryValues() const { return {}; }
+
+  // Like Read, but returns codes: indexes into DictionaryValues(). Precondition: DictionaryValues()
+  // is not empty.
+  virtual absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> /*out*/) {
+    assert(false && "not a block of codes");
+    return size_t{0};
+  }
+
+  // Finds the first value >= `key` and moves to it. Precondition: the block's values ascend in the
+  // order of KeyLess. If they do not, the result is some position of the block.
+  virtual absl::StatusOr<LowerBound> SeekToKey(const T& key) = 0;
+
+  // Does SeekToKey for each of `keys` and writes the results to `bounds`. Where the encoding allows
+  // it, several memory accesses are in flight at the same time. Afterwards position() is
+  // unspecified. Precondition: bounds.size() == keys.size().
+  virtual absl::Status SeekToKeys(std::span<const T> keys, std::span<LowerBound> bounds);
+
+  // Writes the values at `positions` to `out`. Afterwards position() is unspecified. For values of
+  // a fixed width, not for views. Preconditions: out.size() == positions.size(); the positions
+  // ascend (equal ones are allowed) and are less than count().
+  virtual absl::Status Gather(std::span<const uint32_t> positions, std::span<T> out);
+
+  // Builds a SeekIndex for the open block, which may take as long as decoding the block. Returns
+  // nullptr if seeks are fast without an index, or if the block is damaged. Afterwards position()
+  // is unspecified. This decoder does not use the index: open the block again with it.
+  virtual std::unique_ptr<const SeekIndex> BuildSeekIndex() { return nullptr; }
+
+ protected:
+  uint32_t count_ = 0;
+  uint32_t first_ordinal_ = 0;
+  uint32_t position_ = 0;
+};
+
+// Default: one key after the other.
+template <typename T>
+absl::Status BlockDecoder<T>::SeekToKeys(std::span<const T> keys, std::span<LowerBound> bounds) {
+  assert(bounds.size() == keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    CFILE_ASSIGN_OR_RETURN(bounds[i], SeekToKey(keys[i]));
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status BlockDecoder<T>::Gather(std::span<const uint32_t> positions, std::span<T> out) {
+  assert(out.size() == positions.size());
+  for (size_t i = 0; i < positions.size(); ++i) {
+    CFILE_RETURN_IF_ERROR(SeekTo(positions[i]));
+    CFILE_ASSIGN_OR_RETURN(const size_t read, Read(out.subspan(i, 1)));
+    if (read == 0) return DataLoss("the block's values end at ", position_);
+  }
+  return absl::OkStatus();
+}
+
+// Default: by Read.
+template <typename T>
+absl::StatusOr<size_t> BlockDecoder<T>::ReadPacked(size_t max, PackedStrings& out) {
+  assert(kIsBytes<T> && max <= kMaxBatchValues);
+  size_t done = 0;
+  if constexpr (kIsBytes<T>) {
+    PackedBudget budget(out);
+    T values[256];
+    while (done < max && position_ < count_) {
+      const uint32_t first = position_;
+      const auto read = Read({values, std::min(std::size(values), max - done)});
+      if (!read.ok()) {
+        if (done == 0) return read.status();
+        break;  // the next call reports it
+      }
+      size_t fitting = 0;
+      while (fitting < *read && budget.Take(values[fitting].size())) ++fitting;
+      out.Append({values, fitting});
+      done += fitting;
+      if (fitting < *read) {
+        CFILE_RETURN_IF_ERROR(SeekTo(first + static_cast<uint32_t>(fitting)));
+        break;
+      }
+    }
+  }
+  return done;
+}
+
+}  // namespace cfile::encodings

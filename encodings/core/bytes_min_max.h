@@ -1,0 +1,94 @@
+// Finds the least and the greatest of many byte strings. Reads no byte after the end of a string.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "encodings/core/bytes.h"
+#include "encodings/core/compare_bytes.h"
+
+namespace cfile::encodings {
+
+// The least and the greatest of the values added. Both are views of those values: the caller keeps
+// their bytes valid. Most values are compared with the bounds by one byte only, or by the 8 bytes
+// after the prefix that both bounds share.
+class BytesBounds {
+ public:
+  // Begins with the given bounds. Precondition: min <= max.
+  BytesBounds(std::string_view min, std::string_view max) : min_(min), max_(max) { Update(); }
+
+  std::string_view min() const { return min_; }
+  std::string_view max() const { return max_; }
+
+  void Add(std::string_view value) {
+    uint64_t head;
+    if (common_ == 0) {
+      if (!value.empty()) {
+        const uint8_t first = AsBytes(value)[0];
+        if (first > min_first_ && first < max_first_) return;
+      }
+      head = BytesHead(value);
+    } else {
+      if (value.size() < common_ + 8 || !SharesCommon(value)) return AddAny(value);
+      head = __builtin_bswap64(LoadLittleEndian<uint64_t>(AsBytes(value).data() + common_));
+    }
+    if (head > min_head_ && head < max_head_) return;
+    if (head == min_head_ || head == max_head_) return AddAny(value);
+    // `value` shares the common prefix, so common_ stays.
+    if (head < min_head_) {
+      min_ = value;
+      SetMinHead(head);
+    } else {
+      max_ = value;
+      SetMaxHead(head);
+    }
+  }
+
+ private:
+  // Precondition: value.size() >= common_ + 8.
+  bool SharesCommon(std::string_view value) const {
+    const uint8_t* const a = AsBytes(value).data();
+    const uint8_t* const b = AsBytes(min_).data();
+    const auto difference = [&](size_t i) {
+      return LoadLittleEndian<uint64_t>(a + i) ^ LoadLittleEndian<uint64_t>(b + i);
+    };
+    if (common_ < 8) return difference(0) << (64 - 8 * common_) == 0;
+    uint64_t differences = difference(common_ - 8);
+    for (size_t i = 0; i + 8 < common_; i += 8) differences |= difference(i);
+    return differences == 0;
+  }
+
+  void AddAny(std::string_view value) {
+    const bool below = BytesLess(value, min_);
+    if (!below && !BytesLess(max_, value)) return;
+    (below ? min_ : max_) = value;
+    Update();
+  }
+
+  void Update() {
+    // Each head should have 8 bytes.
+    const size_t shorter = std::min(min_.size(), max_.size());
+    common_ = shorter <= 8 ? 0 : std::min(CommonPrefix(min_, max_), shorter - 8);
+    SetMinHead(BytesHead(min_.substr(common_)));
+    SetMaxHead(BytesHead(max_.substr(common_)));
+  }
+  void SetMinHead(uint64_t head) {
+    min_head_ = head;
+    min_first_ = static_cast<uint8_t>(head >> 56);
+  }
+  void SetMaxHead(uint64_t head) {
+    max_head_ = head;
+    max_first_ = static_cast<uint8_t>(head >> 56);
+  }
+
+  std::string_view min_;
+  std::string_view max_;
+  size_t common_ = 0;      // length of the shared prefix; unless 0, at least 8 bytes follow
+  uint64_t min_head_ = 0;  // the 8 bytes after the prefix
+  uint64_t max_head_ = 0;
+  uint8_t min_first_ = 0;  // the first byte of the head
+  uint8_t max_first_ = 0;
+};
+
+}  // namespace cfile::encodings

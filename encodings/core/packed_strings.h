@@ -1,0 +1,151 @@
+// Strings in Arrow's layout: the bytes of all values back to back, and the offset of the end of
+// each value.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "encodings/core/bytes.h"
+
+namespace cfile::encodings {
+
+// The caller owns the object; decoders append to it (BlockDecoder::ReadPacked). Clear it and use it
+// again for the next batch: its memory grows to what a batch needs and is kept. Movable,
+// thread-compatible. Spans and views are valid until the next non-const call.
+class PackedStrings {
+ public:
+  PackedStrings() = default;
+  PackedStrings(PackedStrings&& other) noexcept { Swap(other); }
+  PackedStrings& operator=(PackedStrings&& other) noexcept {
+    Swap(other);
+    return *this;
+  }
+
+  // The largest size of data() in bytes: offsets must fit Arrow's int32 too.
+  static constexpr size_t kMaxDataBytes = INT32_MAX;
+
+  size_t size() const { return size_; }
+  // size() + 1 offsets in data(): value i begins at offsets()[i] and ends before offsets()[i + 1].
+  std::span<const uint32_t> offsets() const {
+    static constexpr uint32_t kZero = 0;
+    return {offsets_ == nullptr ? &kZero : offsets_.get(), size_ + 1};
+  }
+  std::span<const uint8_t> data() const { return data_.span(); }
+  // Precondition: i < size().
+  std::string_view operator[](size_t i) const {
+    assert(i < size_);
+    return AsString(data().subspan(offsets_[i], offsets_[i + 1] - offsets_[i]));
+  }
+
+  // Removes all values and keeps the memory.
+  void Clear() {
+    data_.Clear();
+    size_ = 0;
+  }
+
+  // The functions below are for decoders.
+
+  // Bytes by which data() may still grow.
+  size_t room() const { return kMaxDataBytes - data_.size(); }
+
+  // Bytes after the reserved data that a decoder may overwrite, so that it can copy in wide steps.
+  static constexpr size_t kAhead = 64;
+
+  // Return where to write the end offsets of the next `values` values, and the next `bytes` bytes
+  // of data. Both are uninitialised, and are part of the object only after Add. A further call of
+  // the same function may drop what was written but not added.
+  uint32_t* ReserveOffsets(size_t values) {
+    if (values + 1 > capacity_ - size_) GrowOffsets(values);
+    return offsets_.get() + size_ + 1;
+  }
+  uint8_t* ReserveData(size_t bytes) {
+    data_.ReserveMore(bytes + kAhead);
+    return data_.data() + data_.size();
+  }
+  // Adds the next `values` values, whose end offsets and `bytes` bytes of data the caller has
+  // written. Preconditions: that many were reserved; data() has at most kMaxDataBytes bytes
+  // afterwards.
+  void Add(size_t values, size_t bytes) {
+    size_ += values;
+    data_.Extend(bytes);
+    assert(data_.size() <= kMaxDataBytes);
+  }
+  // Appends copies of `values`. Precondition: their bytes are at most room().
+  void Append(std::span<const std::string_view> values) {
+    size_t bytes = 0;
+    for (const std::string_view value : values) bytes += value.size();
+    uint32_t* const ends = ReserveOffsets(values.size());
+    uint8_t* const to = ReserveData(bytes);
+    const auto before = static_cast<uint32_t>(data_.size());
+    size_t used = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!values[i].empty()) std::memcpy(to + used, values[i].data(), values[i].size());
+      used += values[i].size();
+      ends[i] = before + static_cast<uint32_t>(used);
+    }
+    Add(values.size(), bytes);
+  }
+
+ private:
+  void Swap(PackedStrings& other) noexcept {
+    data_.Swap(other.data_);
+    offsets_.swap(other.offsets_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(size_, other.size_);
+  }
+  void GrowOffsets(size_t values) {
+    capacity_ = std::max(size_ + 1 + values, 2 * capacity_);
+    auto offsets = std::make_unique_for_overwrite<uint32_t[]>(capacity_);
+    if (offsets_ == nullptr) {
+      offsets[0] = 0;
+    } else {
+      std::memcpy(offsets.get(), offsets_.get(), (size_ + 1) * sizeof(uint32_t));
+    }
+    offsets_ = std::move(offsets);
+  }
+
+  ByteWriter data_;
+  std::unique_ptr<uint32_t[]> offsets_;
+  size_t capacity_ = 0;
+  size_t size_ = 0;
+};
+
+// Limits what one call of ReadPacked adds to a PackedStrings: values of at most kMaxBytes bytes in
+// total, or one value of any size; and never more than fits into the PackedStrings. The limit
+// bounds what one call allocates, because a few bytes of a block may stand for many long values.
+class PackedBudget {
+ public:
+  static constexpr size_t kMaxBytes = size_t{16} << 20;
+
+  explicit PackedBudget(const PackedStrings& out) : room_(out.room()) {}
+
+  // Bytes available for the next values, and for the next value alone: the first value of a call
+  // may use all the room.
+  size_t left() const {
+    const size_t most = std::min(room_, kMaxBytes);
+    return used_ < most ? most - used_ : 0;
+  }
+  size_t left_for_one() const { return used_ == 0 ? room_ : left(); }
+
+  // Use counts `bytes` bytes of values that are known to fit. Take counts one value of `size`
+  // bytes, or returns false if it does not fit.
+  void Use(size_t bytes) { used_ += bytes; }
+  bool Take(size_t size) {
+    if (size > left_for_one()) return false;
+    used_ += size;
+    return true;
+  }
+
+ private:
+  size_t room_;
+  size_t used_ = 0;
+};
+
+}  // namespace cfile::encodings

@@ -1,0 +1,32 @@
+// The decoded values of a dictionary. LoadDictionary of every dictionary encoding makes it; the
+// decoders look up values in it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "encodings/core/block_codec.h"
+#include "encodings/core/status.h"
+
+namespace cfile::encodings {
+
+// Returns kOutOfRange if `count`, the number of values of a dictionary, is more than `max_values`.
+inline absl::Status CheckDictionarySize(uint64_t count, size_t max_values) {
+  if (count <= max_values) return absl::OkStatus();
+  return absl::OutOfRangeError(StrCat("a dictionary of ", count, " values is ",
+                                      AboveLimit(max_values, "max_dictionary_values")));
+}
+
+// Immutable after loading. (Not std::vector<P>: the elements of std::vector<bool> have no
+// addresses.)
+template <typename P>
+struct ValueDictionary final : Dictionary {
+  std::unique_ptr<P[]> values;  // values[i] is the value of code i
+  uint32_t size = 0;
+  uint32_t type_length = 0;  // std::string_view: bytes of each value; 0: any length
+  // If P is std::string_view: the bytes that the values point to. PackedStrings::kAhead bytes after
+  // them may also be read.
+  std::unique_ptr<uint8_t[]> text;
+};
+
+}  // namespace cfile::encodings

@@ -1,0 +1,310 @@
+#include <algorithm>
+#include <bit>
+
+#include "encodings/hybrid/rle_hybrid.h"
+#include "encodings/kernels/bit_appender.h"
+#include "encodings/kernels/bit_packing.h"
+#include "encodings/kernels/count_ones.h"
+
+namespace cfile::encodings {
+namespace {
+
+constexpr uint64_t kRunsPerCheckpoint = 32;
+constexpr uint64_t kLiteralsPerCheckpoint = 4096;
+
+// Runs are mostly short and of random length. If there is room, this many bytes are written at once
+// for any shorter run, which avoids unpredictable branches.
+constexpr size_t kShortRunBytes = 256;
+
+// Writes `value` to `out` `count` times. May overwrite up to `room` values.
+template <typename T>
+inline void FillRun(T* out, size_t count, size_t room, T value) {
+  constexpr size_t kShort = kShortRunBytes / sizeof(T);
+  if (room < kShort) {
+    std::fill_n(out, count, value);
+    return;
+  }
+  const uint64_t pattern = value * (~uint64_t{0} / LowBits(8 * sizeof(T)));
+  uint8_t* const bytes = reinterpret_cast<uint8_t*>(out);
+  for (size_t i = 0; i < kShortRunBytes; i += 8) StoreLittleEndian(pattern, bytes + i);
+  if (count > kShort) std::fill_n(out + kShort, count - kShort, value);
+}
+
+// Copies `count` values from `in` to `out`. May read up to `available` bytes and overwrite up to
+// `room` values.
+template <typename T>
+inline void CopyRun(T* out, size_t count, size_t room, const uint8_t* in, size_t available) {
+  constexpr size_t kShort = kShortRunBytes / sizeof(T);
+  if (room < kShort || available < kShortRunBytes) {
+    std::memcpy(out, in, count * sizeof(T));
+    return;
+  }
+  std::memcpy(out, in, kShortRunBytes);
+  if (count > kShort) std::memcpy(out + kShort, in + kShortRunBytes, (count - kShort) * sizeof(T));
+}
+
+// Copies short runs from `next` on to `out`: runs of at most 48 bits, of which Kudu's streams
+// consist. Copies two runs per step, without a branch on their bits. Moves `next` past the runs and
+// returns the number of bits. Stops before `room` bits would be exceeded, and before any run that
+// is longer, malformed or incomplete.
+uint64_t CopyShortRuns(const uint8_t*& next, const uint8_t* end, uint64_t room, BitAppender& out) {
+  BitAppender appender = out;
+  const uint8_t* p = next;
+  uint64_t passed = 0;
+  bool plain = true;
+  while (plain && end - p >= 16 && room - passed >= 128) {
+    // The second header is also taken from this word: that is faster than another load.
+    uint64_t headers = LoadLittleEndian<uint64_t>(p);
+    for (int run = 0; run < 2; ++run) {
+      const uint64_t literal = headers & 1;
+      const uint64_t repeated = literal - 1;  // all bits are 1 if the run is repeated
+      const uint64_t length = (headers & 0xff) >> 1;
+      const uint64_t count = length << (3 * literal);
+      const uint64_t body = LoadLittleEndian<uint64_t>(p + 1);
+      plain = count - 1 < 48 && (body & repeated & 0xff) <= 1;
+      if (!plain) break;
+      const uint64_t bits = (body & ~repeated) | (-(body & 1) & repeated);
+      appender.AppendWide(bits & LowBits(static_cast<int>(count)), static_cast<int>(count));
+      const uint64_t bytes = 1 + (literal != 0 ? length : 1);  // at most 7
+      headers >>= 8 * bytes;
+      p += bytes;
+      passed += count;
+    }
+  }
+  next = p;
+  out = appender;
+  return passed;
+}
+
+}  // namespace
+
+void RleHybridReader::Open(std::span<const uint8_t> bytes, int width,
+                           std::span<const HybridCheckpoint> known) {
+  assert(0 <= width && width <= kMaxHybridWidth);
+  begin_ = bytes.data();
+  cursor_ = {};
+  cursor_.next = begin_;
+  cursor_.end = begin_ + bytes.size();
+  cursor_.width = width;
+  position_ = 0;
+  checked_ = 0;
+  checkpoints_.clear();
+  known_ = known;
+}
+
+void RleHybridReader::ForgetCheckpoints() {
+  known_ = {};
+  checkpoints_.clear();
+  checked_ = 0;
+  GoTo({});
+}
+
+inline bool RleHybridReader::Cursor::NextRun() {
+  HybridRun found;
+  if (!ParseHybridRun(next, end, width, found)) return false;
+  run = next;
+  next = found.next;
+  literals = found.literals;
+  value = found.value;
+  left = found.count;
+  first = 0;
+  return true;
+}
+
+uint64_t RleHybridReader::Cursor::ValueAt(uint64_t index) const {
+  return literals == nullptr ? value : UnpackOne(packed(), width, index);
+}
+
+std::string WhyNoHybridRun(const uint8_t* p, const uint8_t* end, int width) {
+  ByteReader reader({p, end});
+  uint32_t header;
+  if (reader.empty()) return "the bytes end before it";
+  if (!reader.ReadVint32(header)) return "its header is no vint of 32 bits";
+  if (header >> 1 == 0) return "its length is 0, must be at least 1";
+  if ((header & 1) != 0) {
+    const std::string groups = absl::StrCat(header >> 1, " literal groups");
+    if (header >> 1 > kMaxLiteralGroups)
+      return absl::StrCat("it has ", groups, ", must be at most ", kMaxLiteralGroups);
+    return absl::StrCat("no whole value of its ", groups, " is there");
+  }
+  const int value_bytes = (width + 7) / 8;
+  if (reader.remaining() < static_cast<size_t>(value_bytes))
+    return absl::StrCat("its value takes ", value_bytes, " bytes, found ", reader.remaining());
+  return "its value does not fit the width";
+}
+
+absl::Status RleHybridReader::Damaged(const Cursor& cursor, uint64_t position) const {
+  return DataLoss("RLE-hybrid of width ", cursor.width, ": run at byte ", cursor.next - begin_,
+                  " of ", cursor.end - begin_, ", for value ", position, ": ",
+                  WhyNoHybridRun(cursor.next, cursor.end, cursor.width));
+}
+
+template <typename T>
+absl::Status RleHybridReader::Read(T* out, size_t count) {
+  assert(cursor_.width <= static_cast<int>(8 * sizeof(T)));
+  Cursor cursor = cursor_;
+  size_t done = 0;
+  while (done < count) {
+    if (cursor.left == 0 && !cursor.NextRun()) return Damaged(cursor, position_ + done);
+    const size_t room = count - done;
+    const size_t taken = static_cast<size_t>(std::min<uint64_t>(cursor.left, room));
+    if (cursor.literals == nullptr) {
+      FillRun(out + done, taken, room, static_cast<T>(cursor.value));
+    } else if (cursor.width == static_cast<int>(8 * sizeof(T))) {
+      const uint8_t* const in = cursor.literals + cursor.first * sizeof(T);
+      CopyRun(out + done, taken, room, in, static_cast<size_t>(cursor.end - in));
+    } else {
+      UnpackBits(cursor.packed(), cursor.width, cursor.first, out + done, taken);
+    }
+    cursor.Pass(taken);
+    done += taken;
+  }
+  cursor_ = cursor;
+  position_ += count;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> RleHybridReader::ReadBits(size_t count, uint8_t* bits) {
+  assert(cursor_.width == 1);
+  Cursor cursor = cursor_;
+  BitAppender out(bits);
+  uint64_t left = count;
+  while (left > 0) {
+    if (cursor.left == 0) {
+      left -= CopyShortRuns(cursor.next, cursor.end, left, out);
+      if (!cursor.NextRun()) return Damaged(cursor, position_ + count - left);
+    }
+    const uint64_t taken = std::min(cursor.left, left);
+    if (cursor.literals == nullptr) {
+      out.AppendRepeated(cursor.value != 0, taken);
+    } else {
+      out.AppendPacked(cursor.packed(), cursor.first, taken);
+    }
+    cursor.Pass(taken);
+    left -= taken;
+  }
+  out.Finish();
+  cursor_ = cursor;
+  position_ += count;
+  return CountOnes({bits, (count + 7) / 8}, 0, count);
+}
+
+absl::StatusOr<uint64_t> RleHybridReader::Peek() const {
+  Cursor cursor = cursor_;
+  if (cursor.left == 0 && !cursor.NextRun()) return Damaged(cursor, position_);
+  return cursor.ValueAt(cursor.first);
+}
+
+bool RleHybridReader::GoTo(const Checkpoint& checkpoint) {
+  if (checkpoint.offset > static_cast<uint64_t>(cursor_.end - begin_)) return false;
+  cursor_.next = begin_ + checkpoint.offset;
+  cursor_.left = 0;
+  position_ = checkpoint.position;
+  if (checkpoint.passed == 0) return true;
+  if (!cursor_.NextRun() || cursor_.left < checkpoint.passed) return false;
+  cursor_.Pass(checkpoint.passed);
+  return true;
+}
+
+absl::StatusOr<std::vector<HybridCheckpoint>> RleHybridReader::FindCheckpoints(uint64_t count) {
+  known_ = {};
+  CFILE_RETURN_IF_ERROR(SeekTo(count).status());
+  return checkpoints_;
+}
+
+absl::StatusOr<uint64_t> RleHybridReader::SeekTo(uint64_t position) {
+  if (checkpoints_.empty() && known_.empty()) checkpoints_.push_back({});
+  const auto all = checkpoints();
+  const auto after =
+      std::upper_bound(all.begin(), all.end(), position,
+                       [](uint64_t wanted, const Checkpoint& at) { return wanted < at.position; });
+  const Cursor old_cursor = cursor_;
+  const uint64_t old_position = position_;
+  const bool passes_last = after == all.end() && known_.empty();
+  uint64_t ones = after[-1].ones;
+  uint64_t runs = 0;
+  uint64_t literals = 0;
+  if (!GoTo(after[-1])) {
+    ForgetCheckpoints();
+    return SeekTo(position);
+  }
+  while (position_ < position) {
+    if (cursor_.left == 0) {
+      if (!cursor_.NextRun()) {
+        absl::Status status = Damaged(cursor_, position_);
+        cursor_ = old_cursor;
+        position_ = old_position;
+        return status;
+      }
+      ++runs;
+    }
+    uint64_t taken = std::min(cursor_.left, position - position_);
+    if (cursor_.literals != nullptr) {
+      taken = std::min(taken, kLiteralsPerCheckpoint);
+      literals += taken;
+      if (cursor_.width == 1) ones += CountOnes(cursor_.packed(), cursor_.first, taken);
+    } else if (cursor_.width == 1) {
+      ones += cursor_.value * taken;
+    }
+    cursor_.Pass(taken);
+    position_ += taken;
+    if (passes_last && (runs >= kRunsPerCheckpoint || literals >= kLiteralsPerCheckpoint)) {
+      checkpoints_.push_back(
+          {position_, ones, static_cast<uint64_t>(cursor_.run - begin_), cursor_.first});
+      runs = 0;
+      literals = 0;
+    }
+  }
+  checked_ = std::max(checked_, position);
+  return ones;
+}
+
+absl::StatusOr<uint64_t> RleHybridReader::SeekToLowerBound(uint64_t key, uint64_t flip,
+                                                           uint64_t count) {
+  const auto less = [key, flip](uint64_t value) { return (value ^ flip) < key; };
+  // Seek to `count` once, so that there are checkpoints for all of the values.
+  if (known_.empty() && (checked_ < count || checkpoints_.empty()))
+    CFILE_RETURN_IF_ERROR(SeekTo(count).status());
+
+  bool sound = true;
+  const auto all = checkpoints();
+  const auto after = std::partition_point(all.begin() + 1, all.end(), [&](const Checkpoint& at) {
+    if (at.position >= count || !sound) return false;
+    sound = GoTo(at);
+    if (!sound) return false;
+    const absl::StatusOr<uint64_t> value = Peek();
+    return value.ok() && less(*value);
+  });
+  if (!sound || !GoTo(after[-1])) {
+    ForgetCheckpoints();
+    return SeekToLowerBound(key, flip, count);
+  }
+  while (position_ < count) {
+    if (cursor_.left == 0 && !cursor_.NextRun()) return Damaged(cursor_, position_);
+    const uint64_t held = std::min(cursor_.left, count - position_);
+    uint64_t passed = 0;  // values that are less
+    if (cursor_.literals == nullptr) {
+      passed = less(cursor_.value) ? held : 0;
+    } else {
+      for (uint64_t end = held; passed < end;) {
+        const uint64_t middle = passed + (end - passed) / 2;
+        if (less(cursor_.ValueAt(cursor_.first + middle))) {
+          passed = middle + 1;
+        } else {
+          end = middle;
+        }
+      }
+    }
+    cursor_.Pass(passed);
+    position_ += passed;
+    if (passed < held) break;
+  }
+  return position_;
+}
+
+template absl::Status RleHybridReader::Read<uint8_t>(uint8_t*, size_t);
+template absl::Status RleHybridReader::Read<uint16_t>(uint16_t*, size_t);
+template absl::Status RleHybridReader::Read<uint32_t>(uint32_t*, size_t);
+template absl::Status RleHybridReader::Read<uint64_t>(uint64_t*, size_t);
+
+}  // namespace cfile::encodings

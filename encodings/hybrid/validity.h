@@ -1,0 +1,91 @@
+// The validity bitmap of a nullable block: one bit per row, 1 = the row holds a value, stored as
+// RLE-hybrid of width 1 (cfile/FORMAT.md, Nullable blocks). Also moves values between their rows
+// and an array without nulls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
+#include "encodings/hybrid/rle_hybrid.h"
+
+namespace cfile::encodings {
+
+// Encodes the bitmap of one block at a time. Thread-compatible.
+class ValidityEncoder {
+ public:
+  // kudu_exact: runs begin and end where Kudu's writer ends them. Otherwise a repeated run of fewer
+  // than 64 bits may be stored in the literal run before it, which is faster to read; the bitmap is
+  // never longer than with kudu_exact.
+  explicit ValidityEncoder(bool kudu_exact);
+
+  // Adds `count` rows. All hold a value if `valid`; otherwise all are null.
+  void AddRun(bool valid, uint64_t count);
+
+  // Adds `count` rows as bits, 1 = the row holds a value: bits first, first + 1, ... of `bits`,
+  // least significant bit first. Faster than many short runs.
+  void AddBits(const uint8_t* bits, uint64_t first, uint64_t count);
+
+  // Number of rows so far, and number of rows that hold a value.
+  uint64_t count() const { return count_; }
+  uint64_t valid_count() const { return valid_count_; }
+  // Approximate number of bytes of the bitmap so far.
+  size_t size_bytes() const { return encoder_.size_bytes(); }
+
+  // Appends the encoded bitmap to `out`. The encoder is then empty.
+  void Finish(ByteWriter& out);
+
+ private:
+  RleHybridEncoder encoder_;
+  uint64_t count_ = 0;
+  uint64_t valid_count_ = 0;
+};
+
+// Decodes the bitmap of one block at a time. Keeps its position and, after the first seek,
+// checkpoints (about one per 32 runs). Thread-compatible.
+class ValidityDecoder {
+ public:
+  // Opens on the encoded bitmap of `count` rows; `bitmap` must stay valid as long as it is read.
+  // kDataLoss: there are rows, but `bitmap` is empty.
+  absl::Status Open(std::span<const uint8_t> bitmap, uint32_t count);
+
+  uint32_t count() const { return count_; }
+  uint32_t position() const { return static_cast<uint32_t>(runs_.position()); }
+
+  // Writes the next `count` bits to `bits`, least significant bit first, from bit 0 of bits[0] on
+  // (unused bits of the last byte are 0), and returns how many of them are 1. Precondition:
+  // count <= this->count() - position(); `bits` has (count + 7) / 8 bytes. kDataLoss: the bitmap
+  // ends too early or is malformed.
+  absl::StatusOr<uint32_t> Read(uint32_t count, uint8_t* bits);
+
+  // Goes to row `position` and returns how many rows before it hold a value. Precondition: position
+  // <= count(). kDataLoss: as for Read.
+  absl::StatusOr<uint32_t> SeekTo(uint32_t position);
+
+ private:
+  RleHybridReader runs_;
+  uint32_t count_ = 0;
+};
+
+// Spreads packed values to their rows: out[i] becomes the next value of `present` if bit i of
+// `bits` is 1, else T{}. (So the bytes of a null never hold old data.) `present` holds as many
+// values as the first `count` bits have ones. Reads nothing after them, and writes nothing after
+// out + count. Precondition: `present` and `out` do not overlap. T is a type of
+// CFILE_FOR_EACH_VALUE_TYPE.
+template <typename T>
+void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out);
+
+// The reverse of SpreadValues: copies the values whose bit is 1 to the front of `present`, and
+// returns their number. The bit of values[i] is bit first + i of `bits`. `present` is unspecified
+// after the copied values. Preconditions: `present` has room for `count` values and does not
+// overlap `values`.
+template <typename T>
+size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t count, T* present);
+
+// Returns the position of a bit that is 1: the first one at or after `begin` that has `rank` ones
+// between `begin` and itself. Precondition: there is such a bit.
+size_t PositionOfOne(const uint8_t* bits, size_t begin, size_t rank);
+
+}  // namespace cfile::encodings

@@ -1,0 +1,88 @@
+// PackValues: copies the present values of a batch with nulls.
+#include <algorithm>
+#include <type_traits>
+
+#include "encodings/core/physical_type.h"
+#include "encodings/hybrid/validity.h"
+#include "encodings/kernels/bit_packing.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "encodings/hybrid/validity_pack.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cfile::encodings {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Copies those of 64 values whose bit in `word` is 1 to the front of `present`, and returns their
+// number. May write to all of present[0, 64).
+template <typename Lane>
+size_t Pack64(const Lane* HWY_RESTRICT values, uint64_t word, Lane* HWY_RESTRICT present) {
+  const hn::CappedTag<Lane, 16> d;
+  const size_t lanes = hn::Lanes(d);
+  Lane* to = present;
+  for (size_t i = 0; i < 64; i += lanes, word >>= lanes) {
+    uint8_t bits[8];
+    StoreLittleEndian(lanes < 8 ? word & ((uint64_t{1} << lanes) - 1) : word, bits);
+    to += hn::CompressStore(hn::LoadU(d, values + i), hn::LoadMaskBits(d, bits), d, to);
+  }
+  return static_cast<size_t>(to - present);
+}
+
+size_t Pack64x32(const uint32_t* values, uint64_t word, uint32_t* present) {
+  return Pack64(values, word, present);
+}
+size_t Pack64x64(const uint64_t* values, uint64_t word, uint64_t* present) {
+  return Pack64(values, word, present);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cfile::encodings
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cfile::encodings {
+
+HWY_EXPORT(Pack64x32);
+HWY_EXPORT(Pack64x64);
+
+template <typename T>
+size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t count, T* present) {
+  const std::span<const uint8_t> packed(bits, static_cast<size_t>(PackedBytes(first + count, 1)));
+  T* to = present;
+  size_t i = 0;
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+    // At most `i` values were packed so far, so `present` has room for 64 more.
+    for (; count - i >= 64; i += 64) {
+      const uint64_t word = LoadBits(packed, first + i, 32) | LoadBits(packed, first + i + 32, 32)
+                                                                  << 32;
+      if constexpr (sizeof(T) == 4) {
+        to += HWY_DYNAMIC_DISPATCH(Pack64x32)(reinterpret_cast<const uint32_t*>(values + i), word,
+                                              reinterpret_cast<uint32_t*>(to));
+      } else {
+        to += HWY_DYNAMIC_DISPATCH(Pack64x64)(reinterpret_cast<const uint64_t*>(values + i), word,
+                                              reinterpret_cast<uint64_t*>(to));
+      }
+    }
+  }
+  while (i < count) {
+    const auto taken = static_cast<int>(std::min<size_t>(count - i, kMaxBitsPerLoad));
+    uint64_t word = LoadBits(packed, first + i, taken);
+    // Copy every value; the next value overwrites a null.
+    for (const T* const end = values + i + taken; values + i < end; ++i, word >>= 1) {
+      *to = values[i];
+      to += word & 1;
+    }
+  }
+  return static_cast<size_t>(to - present);
+}
+
+#define CFILE_INSTANTIATE(T) \
+  template size_t PackValues<T>(const T*, const uint8_t*, uint64_t, size_t, T*);
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::encodings
+#endif  // HWY_ONCE

@@ -1,0 +1,199 @@
+#include "encodings/kernels/byte_streams.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "encodings/kernels/byte_streams.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cfile::encodings {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// A block of 16 values is an array of kWidth vectors of 16 bytes. Interleaving the first half of
+// the array with the second (a perfect shuffle) rotates the bits of each byte's index by one.
+// Converting values to streams is such a rotation by 4 bits, the bits of a lane number. Converting
+// back is a rotation by the remaining bits, those of the byte's number in its value.
+//
+// Vectors of 32 bytes hold two such arrays, one in each half.
+
+#if HWY_TARGET != HWY_SCALAR
+
+#if HWY_ARCH_X86 && (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL)
+using D = hn::FixedTag<uint8_t, 32>;
+constexpr size_t kLanes = 32;
+
+// Loads vector j of both arrays of `width` vectors at `p`.
+HWY_INLINE hn::Vec<D> LoadVector(const uint8_t* p, size_t width, size_t j) {
+  const hn::FixedTag<uint8_t, 16> half;
+  return hn::Combine(D(), hn::LoadU(half, p + 16 * (width + j)), hn::LoadU(half, p + 16 * j));
+}
+// Stores vectors j and j + 1 of both arrays. Taking two at once stores whole vectors, not halves.
+HWY_INLINE void StorePair(hn::Vec<D> x, hn::Vec<D> next, uint8_t* p, size_t width, size_t j) {
+  hn::StoreU(hn::ConcatLowerLower(D(), next, x), D(), p + 16 * j);
+  hn::StoreU(hn::ConcatUpperUpper(D(), next, x), D(), p + 16 * (width + j));
+}
+#else
+using D = hn::FixedTag<uint8_t, 16>;
+constexpr size_t kLanes = 16;
+
+HWY_INLINE hn::Vec<D> LoadVector(const uint8_t* p, size_t /*width*/, size_t j) {
+  return hn::LoadU(D(), p + 16 * j);
+}
+HWY_INLINE void StorePair(hn::Vec<D> x, hn::Vec<D> next, uint8_t* p, size_t /*width*/, size_t j) {
+  hn::StoreU(x, D(), p + 16 * j);
+  hn::StoreU(next, D(), p + 16 * (j + 1));
+}
+#endif
+
+// Loops over vectors are parameter packs: the compiler would keep an array that a loop indexes in
+// memory.
+template <size_t kWidth>
+using Numbers = std::make_index_sequence<kWidth>;
+
+template <int kTimes, size_t kWidth, size_t... kJ>
+HWY_INLINE void Shuffle(hn::Vec<D> (&x)[kWidth], std::index_sequence<kJ...> half) {
+  if constexpr (kTimes > 0) {
+    const hn::Vec<D> even[] = {hn::InterleaveLower(D(), x[kJ], x[kJ + kWidth / 2])...};
+    const hn::Vec<D> odd[] = {hn::InterleaveUpper(D(), x[kJ], x[kJ + kWidth / 2])...};
+    ((x[2 * kJ] = even[kJ], x[2 * kJ + 1] = odd[kJ]), ...);
+    Shuffle<kTimes - 1>(x, half);
+  }
+}
+
+constexpr int Log2(size_t width) { return width == 1 ? 0 : 1 + Log2(width / 2); }
+
+// Converts all values but the last few; returns how many.
+template <size_t... kJ>
+size_t Split(const uint8_t* HWY_RESTRICT values, size_t count, uint8_t* HWY_RESTRICT streams,
+             size_t stride, std::index_sequence<kJ...>) {
+  constexpr size_t kWidth = sizeof...(kJ);
+  size_t done = 0;
+  for (; count - done >= kLanes; done += kLanes) {
+    hn::Vec<D> x[] = {LoadVector(values + done * kWidth, kWidth, kJ)...};
+    Shuffle<4>(x, Numbers<kWidth / 2>());
+    (hn::StoreU(x[kJ], D(), streams + kJ * stride + done), ...);
+  }
+  return done;
+}
+
+template <size_t kWidth, size_t... kJ>
+HWY_INLINE void StoreAll(const hn::Vec<D> (&x)[kWidth], uint8_t* p, std::index_sequence<kJ...>) {
+  (StorePair(x[2 * kJ], x[2 * kJ + 1], p, kWidth, 2 * kJ), ...);
+}
+
+template <size_t... kJ>
+size_t Join(const uint8_t* HWY_RESTRICT streams, size_t stride, size_t count,
+            uint8_t* HWY_RESTRICT values, std::index_sequence<kJ...>) {
+  constexpr size_t kWidth = sizeof...(kJ);
+  size_t done = 0;
+  for (; count - done >= kLanes; done += kLanes) {
+    hn::Vec<D> x[] = {hn::LoadU(D(), streams + kJ * stride + done)...};
+    Shuffle<Log2(kWidth)>(x, Numbers<kWidth / 2>());
+    StoreAll(x, values + done * kWidth, Numbers<kWidth / 2>());
+  }
+  return done;
+}
+
+#else
+
+// Without vectors there are no kernels.
+template <size_t kWidth>
+struct Numbers {};
+template <typename Width>
+size_t Split(const uint8_t*, size_t, uint8_t*, size_t, Width) {
+  return 0;
+}
+template <typename Width>
+size_t Join(const uint8_t*, size_t, size_t, uint8_t*, Width) {
+  return 0;
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+size_t SplitWhole(const uint8_t* values, size_t count, size_t width, uint8_t* streams,
+                  size_t stride) {
+  switch (width) {
+    case 2:
+      return Split(values, count, streams, stride, Numbers<2>());
+    case 4:
+      return Split(values, count, streams, stride, Numbers<4>());
+    case 8:
+      return Split(values, count, streams, stride, Numbers<8>());
+    case 16:
+      return Split(values, count, streams, stride, Numbers<16>());
+    default:
+      return 0;
+  }
+}
+
+size_t JoinWhole(const uint8_t* streams, size_t stride, size_t count, size_t width,
+                 uint8_t* values) {
+  switch (width) {
+    case 2:
+      return Join(streams, stride, count, values, Numbers<2>());
+    case 4:
+      return Join(streams, stride, count, values, Numbers<4>());
+    case 8:
+      return Join(streams, stride, count, values, Numbers<8>());
+    case 16:
+      return Join(streams, stride, count, values, Numbers<16>());
+    default:
+      return 0;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cfile::encodings
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cfile::encodings {
+namespace {
+
+HWY_EXPORT(SplitWhole);
+HWY_EXPORT(JoinWhole);
+
+// Widths without a kernel are converted in tiles of this many values, which stay in the cache.
+constexpr size_t kTileValues = 256;
+
+}  // namespace
+
+void SplitByteStreams(const uint8_t* values, size_t count, size_t width, uint8_t* streams,
+                      size_t stride) {
+  if (count == 0) return;
+  if (width == 1) {
+    std::memcpy(streams, values, count);
+    return;
+  }
+  size_t begin = HWY_DYNAMIC_DISPATCH(SplitWhole)(values, count, width, streams, stride);
+  for (; begin < count; begin += kTileValues) {
+    const size_t end = std::min(count, begin + kTileValues);
+    for (size_t j = 0; j < width; ++j) {
+      for (size_t i = begin; i < end; ++i) streams[j * stride + i] = values[i * width + j];
+    }
+  }
+}
+
+void JoinByteStreams(const uint8_t* streams, size_t stride, size_t count, size_t width,
+                     uint8_t* values) {
+  if (count == 0) return;
+  if (width == 1) {
+    std::memcpy(values, streams, count);
+    return;
+  }
+  size_t begin = HWY_DYNAMIC_DISPATCH(JoinWhole)(streams, stride, count, width, values);
+  for (; begin < count; begin += kTileValues) {
+    const size_t end = std::min(count, begin + kTileValues);
+    for (size_t j = 0; j < width; ++j) {
+      for (size_t i = begin; i < end; ++i) values[i * width + j] = streams[j * stride + i];
+    }
+  }
+}
+
+}  // namespace cfile::encodings
+#endif  // HWY_ONCE

@@ -1,0 +1,46 @@
+// GROUP_VARINT: a frame of reference for uint32 (cfile/FORMAT.md, Kudu's data blocks).
+//
+//   group varint 32 (count, minimum, first ordinal, 0)
+//   group varint 32 of (value - minimum) for each value, the last group padded with zeros
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "encodings/core/block_codec.h"
+#include "encodings/core/encoding.h"
+#include "encodings/core/physical_type.h"
+
+namespace cfile::encodings {
+
+// A decoder decodes the whole block in Open. Borrow points to the decoded values.
+struct GroupVarintCodec {
+  static constexpr Encoding kEncoding = Encoding::kGroupVarint;
+  static constexpr std::string_view kName = "group-varint";
+  // Per value: a quarter of a selector. Per block: the header and the padding of the last group.
+  static constexpr uint32_t kWorstExtraBytesPerValue = 1;
+  static constexpr uint32_t kWorstExtraBytesPerBlock = 17 + 4;
+  static constexpr ScanCost kScanCost{.number = 1000};
+  static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kUint32; }
+
+  // For T = uint32_t only.
+  template <typename T>
+  requires std::same_as<T, uint32_t>
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
+    return MakeUint32Encoder(options);
+  }
+  template <typename T>
+  requires std::same_as<T, uint32_t>
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType,
+                                                      const DecoderOptions& /*options*/) {
+    return MakeUint32Decoder();
+  }
+
+ private:
+  static std::unique_ptr<BlockEncoder<uint32_t>> MakeUint32Encoder(const EncoderOptions& options);
+  static std::unique_ptr<BlockDecoder<uint32_t>> MakeUint32Decoder();
+};
+
+}  // namespace cfile::encodings

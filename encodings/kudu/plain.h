@@ -1,0 +1,38 @@
+// PLAIN: values as they lie in memory (cfile/FORMAT.md, Kudu's data blocks).
+//
+//   fixed width   count fixed32 · first ordinal fixed32 · values back to back
+//   bool          see plain_bool.h
+//   bytes         see plain_binary.h
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "encodings/core/block_codec.h"
+#include "encodings/core/encoding.h"
+#include "encodings/core/physical_type.h"
+
+namespace cfile::encodings {
+
+// PLAIN of all types. Borrow returns numbers in the block itself if they are aligned there. Views
+// of bytes always point into the block.
+struct PlainCodec {
+  static constexpr Encoding kEncoding = Encoding::kPlain;
+  static constexpr std::string_view kName = "plain";
+  // PLAIN of bytes takes an offset per value (4 bytes and a quarter of a selector), and per block a
+  // header and the padding of the last group.
+  static constexpr uint32_t kWorstExtraBytesPerValue = 5;
+  static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
+  static constexpr ScanCost kScanCost{.string = 2300};
+  static constexpr bool Supports(PhysicalType) { return true; }
+
+  template <typename T>
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
+                                                      const EncoderOptions& options);
+  template <typename T>
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
+                                                      const DecoderOptions& options);
+};
+
+}  // namespace cfile::encodings

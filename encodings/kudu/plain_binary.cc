@@ -1,0 +1,220 @@
+#include "encodings/kudu/plain_binary.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <vector>
+
+#include "encodings/core/bytes.h"
+#include "encodings/core/compare_bytes.h"
+#include "encodings/core/lower_bound.h"
+#include "encodings/kernels/group_varint.h"
+
+namespace cfile::encodings {
+namespace {
+
+constexpr uint32_t kHeaderBytes = 12;
+// The most bytes that a value adds to a block besides its own: its offset, the selector of four
+// offsets, and the zeros that complete the group.
+constexpr size_t kEntryBytes = 8;
+
+class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
+ public:
+  explicit PlainBinaryEncoder(const EncoderOptions& options)
+      : block_size_bytes_(options.block_size_bytes),
+        max_block_size_bytes_(options.max_block_size_bytes) {
+    Begin();
+  }
+
+  size_t Append(std::span<const std::string_view> values) override {
+    size_t taken = 0;
+    for (; taken < values.size() && !full(); ++taken) {
+      if (size_bytes() + values[taken].size() + kEntryBytes > max_block_size_bytes_ &&
+          !offsets_.empty()) {
+        has_room_ = false;
+        break;
+      }
+      const auto offset = static_cast<uint32_t>(bytes_.size());
+      if (offsets_.size() % 4 == 0) ++offsets_bytes_;
+      offsets_bytes_ += static_cast<size_t>(std::bit_width(offset) + 7) / 8;
+      offsets_.push_back(offset);
+      bytes_.PutBytes(values[taken]);
+    }
+    return taken;
+  }
+
+  // As in Kudu, the size is checked before each value.
+  bool full() const override {
+    return (size_bytes() > block_size_bytes_ || !has_room_) && !offsets_.empty();
+  }
+  uint32_t count() const override { return static_cast<uint32_t>(offsets_.size()); }
+  size_t size_bytes() const override { return bytes_.size() + offsets_bytes_; }
+
+  void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
+    block.Clear();
+    block.count = count();
+    StoreLittleEndian(static_cast<uint32_t>(first_ordinal), bytes_.data());
+    StoreLittleEndian(block.count, bytes_.data() + 4);
+    StoreLittleEndian(static_cast<uint32_t>(bytes_.size()), bytes_.data() + 8);
+    PutGroupVarint32(offsets_, bytes_);
+    block.bytes.Swap(bytes_);
+    Begin();
+  }
+
+ private:
+  void Begin() {
+    bytes_.Clear();
+    bytes_.Extend(kHeaderBytes);
+    offsets_.clear();
+    offsets_bytes_ = 0;
+    has_room_ = true;
+  }
+
+  const size_t block_size_bytes_;
+  const size_t max_block_size_bytes_;
+  bool has_room_ = true;  // false: the next value does not fit into this block
+  ByteWriter bytes_;
+  std::vector<uint32_t> offsets_;
+  size_t offsets_bytes_ = 0;  // size of the encoded offsets, without padding
+};
+
+// The offsets of a block's values, then the end of the last value. They are decoded and checked.
+class OffsetsIndex final : public SeekIndex {
+ public:
+  explicit OffsetsIndex(std::span<const uint32_t> offsets)
+      : offsets_(offsets.begin(), offsets.end()) {}
+  std::span<const uint32_t> offsets() const { return offsets_; }
+  size_t memory_usage_bytes() const override {
+    return sizeof(*this) + offsets_.capacity() * sizeof(uint32_t);
+  }
+
+ private:
+  std::vector<uint32_t> offsets_;
+};
+
+class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
+ public:
+  absl::Status Open(const BlockView& view) override {
+    const std::span<const uint8_t> block = view.bytes;
+    count_ = position_ = 0;
+    offsets_ = {};
+    block_ = block;
+    ByteReader reader(block);
+    uint32_t count;
+    if (!reader.ReadFixed(first_ordinal_) || !reader.ReadFixed(count) ||
+        !reader.ReadFixed(offsets_position_)) {
+      return DataLoss("plain binary: a block of ", block.size(),
+                      " bytes has no room for its header of ", kHeaderBytes);
+    }
+    if (offsets_position_ < kHeaderBytes || offsets_position_ > block.size()) {
+      return DataLoss("plain binary: offsets at byte ", offsets_position_, " of a block of ",
+                      block.size());
+    }
+    // A group of four offsets takes at least five bytes. This check bounds `count` by the size of
+    // the block.
+    const size_t groups = count / 4 + (count % 4 != 0);
+    const size_t offsets_bytes = block.size() - offsets_position_;
+    if (groups > offsets_bytes / 5) {
+      return DataLoss("plain binary: the offsets of ", count, " values do not fit into the ",
+                      offsets_bytes, " bytes from ", offsets_position_, " on");
+    }
+    if (count == 0 && block.size() != kHeaderBytes) {
+      return DataLoss("plain binary: ", block.size() - kHeaderBytes,
+                      " bytes behind the header of a block without values");
+    }
+    count_ = count;
+    if (const auto* index = OfKind<OffsetsIndex>(view.seek_index);
+        index != nullptr && index->offsets().size() == size_t{count} + 1 &&
+        index->offsets().back() == offsets_position_) {
+      offsets_ = index->offsets();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SeekTo(uint32_t position) override {
+    assert(position <= count_);
+    position_ = position;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
+    const size_t n = std::min<size_t>(out.size(), count_ - position_);
+    if (n == 0) return size_t{0};
+    CFILE_RETURN_IF_ERROR(DecodeOffsets());
+    for (size_t i = 0; i < n; ++i) out[i] = ValueAt(position_ + i);
+    position_ += static_cast<uint32_t>(n);
+    return n;
+  }
+
+  absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override {
+    position_ = 0;
+    CFILE_RETURN_IF_ERROR(DecodeOffsets());
+    position_ = FindLowerBound(count_, [&](uint32_t i) { return BytesLess(ValueAt(i), key); });
+    return LowerBound{position_, position_ < count_ && ValueAt(position_) == key};
+  }
+
+  std::unique_ptr<const SeekIndex> BuildSeekIndex() override {
+    if (count_ == 0 || !DecodeOffsets().ok()) return nullptr;
+    return std::make_unique<OffsetsIndex>(offsets_);
+  }
+
+ private:
+  // Decodes the offsets if that is not done yet. Checks that the values are in order, and between
+  // the header and the offsets.
+  absl::Status DecodeOffsets() {
+    if (!offsets_.empty() || count_ == 0) return absl::OkStatus();
+    const size_t groups = (size_t{count_} + 3) / 4;
+    if (decoded_.size() <= 4 * groups) decoded_.resize(4 * groups + 1);
+    ByteReader reader(block_.subspan(offsets_position_));
+    if (!ReadGroupVarint32(reader, groups, decoded_.data())) {
+      return DataLoss("plain binary: the block of ", block_.size(), " bytes ends within the ",
+                      count_, " offsets from byte ", offsets_position_, " on");
+    }
+    if (!reader.empty()) {
+      return DataLoss("plain binary: ", reader.remaining(), " bytes behind the ", count_,
+                      " offsets");
+    }
+    decoded_[count_] = offsets_position_;
+    bool ordered = decoded_[0] == kHeaderBytes;
+    for (size_t i = 0; i < count_; ++i) ordered &= decoded_[i] <= decoded_[i + 1];
+    if (!ordered) return MisplacedValue();
+    offsets_ = std::span(decoded_).first(count_ + size_t{1});
+    return absl::OkStatus();
+  }
+
+  absl::Status MisplacedValue() const {
+    if (decoded_[0] != kHeaderBytes) {
+      return DataLoss("plain binary: the first value at byte ", decoded_[0], ", expected ",
+                      kHeaderBytes);
+    }
+    size_t i = 0;
+    while (decoded_[i] <= decoded_[i + 1]) ++i;
+    return DataLoss("plain binary: value ", i, " begins at byte ", decoded_[i], " and ends at ",
+                    decoded_[i + 1]);
+  }
+
+  std::string_view ValueAt(size_t position) const {
+    const uint32_t begin = offsets_[position];
+    return AsString({block_.data() + begin, offsets_[position + 1] - begin});
+  }
+
+  std::span<const uint8_t> block_;
+  uint32_t offsets_position_ = 0;
+  // The offset of each value, then the end of the last value; empty until they are known. Points to
+  // decoded_ or into the seek index.
+  std::span<const uint32_t> offsets_;
+  std::vector<uint32_t> decoded_;
+};
+
+}  // namespace
+
+std::unique_ptr<BlockEncoder<std::string_view>> MakePlainBinaryEncoder(
+    const EncoderOptions& options) {
+  return std::make_unique<PlainBinaryEncoder>(options);
+}
+
+std::unique_ptr<BlockDecoder<std::string_view>> MakePlainBinaryDecoder() {
+  return std::make_unique<PlainBinaryDecoder>();
+}
+
+}  // namespace cfile::encodings

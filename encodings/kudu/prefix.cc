@@ -1,0 +1,128 @@
+#include "encodings/kudu/prefix.h"
+
+#include <cassert>
+#include <cstring>
+#include <string>
+
+#include "encodings/core/bytes.h"
+#include "encodings/core/compare_bytes.h"
+#include "encodings/kernels/group_varint.h"
+#include "encodings/kudu/prefix_decoder.h"
+
+namespace cfile::encodings {
+namespace {
+
+// The most bytes that a value adds to a block besides its own: two vints and a restart offset.
+constexpr size_t kEntryBytes = 2 * 5 + 4;
+
+class PrefixEncoder final : public BlockEncoder<std::string_view> {
+ public:
+  explicit PrefixEncoder(const EncoderOptions& options)
+      : block_size_bytes_(options.block_size_bytes),
+        max_block_size_bytes_(options.max_block_size_bytes),
+        restart_interval_(options.restart_interval) {
+    assert(restart_interval_ > 0);
+  }
+
+  size_t Append(std::span<const std::string_view> values) override {
+    std::string_view previous = previous_;
+    size_t taken = 0;
+    while (taken < values.size() && !full()) {
+      const std::string_view value = values[taken];
+      if (size_bytes() + value.size() + kEntryBytes > max_block_size_bytes_ && count_ > 0) {
+        has_room_ = false;
+        break;
+      }
+      ++taken;
+      if (until_restart_ == 0) {
+        // Restart offsets are counted from the first entry. Finish adds the length of the header.
+        if (count_ > 0) restarts_.PutFixed(static_cast<uint32_t>(entries_.size()));
+        until_restart_ = restart_interval_;
+        PutEntry(0, value);
+      } else {
+        PutEntry(CommonPrefix(previous, value), value);
+      }
+      --until_restart_;
+      ++count_;
+      previous = value;
+    }
+    if (taken > 0) previous_.assign(previous);
+    return taken;
+  }
+
+  // As in Kudu, the size is checked before each value, and header and restart offsets do not count.
+  bool full() const override { return entries_.size() > block_size_bytes_ || !has_room_; }
+  uint32_t count() const override { return count_; }
+  size_t size_bytes() const override {
+    return kMaxGroupVarint32Bytes + entries_.size() + restarts_.size() + sizeof(uint32_t);
+  }
+
+  void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
+    ByteWriter& out = block.bytes;
+    block.Clear();
+    const uint32_t header[] = {count_, static_cast<uint32_t>(first_ordinal), restart_interval_, 0};
+    PutGroupVarint32(header, out);
+    const auto header_bytes = static_cast<uint32_t>(out.size());
+    out.Reserve(header_bytes + entries_.size() + restarts_.size() + sizeof(uint32_t));
+    out.PutBytes(entries_.span());
+    const size_t num_restarts = restarts_.size() / sizeof(uint32_t);
+    for (size_t i = 0; i < num_restarts; ++i) {
+      out.PutFixed(header_bytes + LoadLittleEndian<uint32_t>(restarts_.data() + 4 * i));
+    }
+    out.PutFixed(static_cast<uint32_t>(num_restarts));
+    block.count = count_;
+    entries_.Clear();
+    restarts_.Clear();
+    previous_.clear();
+    count_ = until_restart_ = 0;
+    has_room_ = true;
+  }
+
+ private:
+  void PutEntry(size_t shared, std::string_view value) {
+    assert(value.size() <= UINT32_MAX);
+    const size_t unshared = value.size() - shared;
+    const uint8_t* suffix = AsBytes(value).data() + shared;
+    if ((shared | unshared) >= 0x80) {
+      entries_.PutVint(shared);
+      entries_.PutVint(unshared);
+      entries_.PutBytes({suffix, unshared});
+      return;
+    }
+    const size_t begin = entries_.size();
+    uint8_t* out = entries_.Extend(2 + unshared + sizeof(uint64_t));
+    StoreLittleEndian(static_cast<uint16_t>(shared | unshared << 8), out);
+    if (unshared - 1 < sizeof(uint64_t) && value.size() >= sizeof(uint64_t)) {
+      // Loads the last 8 bytes of the value and shifts them down to the suffix. This avoids a call
+      // of memcpy for a few bytes.
+      const auto last = LoadLittleEndian<uint64_t>(suffix + unshared - sizeof(uint64_t));
+      StoreLittleEndian(last >> (64 - 8 * unshared), out + 2);
+    } else if (unshared > 0) {
+      std::memcpy(out + 2, suffix, unshared);
+    }
+    entries_.Truncate(begin + 2 + unshared);
+  }
+
+  const size_t block_size_bytes_;
+  const size_t max_block_size_bytes_;
+  const uint32_t restart_interval_;
+  ByteWriter entries_;
+  ByteWriter restarts_;
+  std::string previous_;  // the last value of the previous Append
+  uint32_t count_ = 0;
+  uint32_t until_restart_ = 0;
+  bool has_room_ = true;  // false: the next value does not fit into this block
+};
+
+}  // namespace
+
+std::unique_ptr<BlockEncoder<std::string_view>> PrefixCodec::MakeBytesEncoder(
+    const EncoderOptions& options) {
+  return std::make_unique<PrefixEncoder>(options);
+}
+
+std::unique_ptr<BlockDecoder<std::string_view>> PrefixCodec::MakeBytesDecoder() {
+  return std::make_unique<PrefixDecoder>();
+}
+
+}  // namespace cfile::encodings

@@ -1,0 +1,103 @@
+// Decodes PREFIX blocks (prefix.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "encodings/core/block_codec.h"
+#include "encodings/core/key_heads.h"
+#include "encodings/kudu/prefix_walk.h"
+
+namespace cfile::encodings {
+
+// A block's header, and the keys and offsets of its restart points except the first. With it, a
+// seek reads nothing of the block but the entries that it compares.
+struct PrefixSeekIndex final : public SeekIndex {
+  size_t block_bytes = 0;
+  size_t entries_begin = 0;  // bytes from the block's start
+  size_t entries_end = 0;
+  uint32_t count = 0;
+  uint32_t first_ordinal = 0;
+  uint32_t restart_interval = 1;
+  KeyHeads restart_keys;
+  std::vector<uint32_t> restart_offsets;
+
+  size_t memory_usage_bytes() const override {
+    return sizeof(*this) + restart_keys.memory_usage_bytes() +
+           restart_offsets.capacity() * sizeof(uint32_t);
+  }
+};
+
+class PrefixDecoder final : public BlockDecoder<std::string_view> {
+ public:
+  // Takes time independent of the number of values: checks the header, the counts and the position
+  // of the restart offsets. Each entry and each restart offset is checked when it is used.
+  absl::Status Open(const BlockView& view) override;
+  absl::Status SeekTo(uint32_t position) override;
+  absl::StatusOr<size_t> Read(std::span<std::string_view> out) override;
+  absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override;
+  absl::Status SeekToKeys(std::span<const std::string_view> keys,
+                          std::span<LowerBound> bounds) override;
+  std::unique_ptr<const SeekIndex> BuildSeekIndex() override;
+
+ private:
+  struct Entry {
+    uint32_t shared;
+    uint32_t unshared;
+    const uint8_t* suffix;
+    const uint8_t* end() const { return suffix + unshared; }
+  };
+
+  // Opens without reading the block. Precondition: the block has as many bytes as the block that
+  // the index was built from.
+  void OpenByIndex(const BlockView& view, const PrefixSeekIndex& index);
+  // Parses the entry at `at`. Returns false if its lengths are malformed or its bytes extend beyond
+  // the entries. Does not check the number of shared bytes.
+  bool ParseEntry(const uint8_t* at, Entry& entry) const;
+  // Sets `key` to the whole key at restart point `index`. Returns false if its offset or its entry
+  // is malformed.
+  bool RestartKey(uint32_t index, std::string_view& key) const;
+  // Parses the next entry of walk_. Checks it against the key before it and, at a restart point,
+  // against the stored offset.
+  absl::Status NextEntry(Entry& entry);
+
+  // Return the error for damage. Damaged: `what` is wrong with the value at `position`, whose entry
+  // is at `at`. BadEntry: says what is wrong with that entry, which follows a key of `key_size`
+  // bytes. BadRestart: says what is wrong with restart point `index`.
+  absl::Status Damaged(uint32_t position, const uint8_t* at, const std::string& what) const;
+  absl::Status BadEntry(uint32_t position, const uint8_t* at, size_t key_size) const;
+  absl::Status BadRestart(uint32_t index) const;
+
+  // Returns the last restart point whose key is less than `key`, or 0. The lower bound is in its
+  // interval, or is the next restart point. Sets `bad_restart` to 0 or, if a damaged restart point
+  // was read, to that one.
+  uint32_t FindRestart(std::string_view key, uint32_t& bad_restart) const;
+  // Finds the lower bound of `key` from restart point `restart` on, and goes there.
+  absl::StatusOr<LowerBound> SeekFromRestart(uint32_t restart, std::string_view key);
+
+  // Moves walk_ to position_, with the key before it at the front of the arena.
+  absl::Status CatchUp();
+  void KeyToFront();
+  void ReserveArena(size_t size);
+
+  // Makes ReadShort accept keys of `size` bytes too, if it can.
+  void AllowShortKey(size_t size);
+  // Reads as many values as the fast path can (ReadShortKeys); returns how many.
+  size_t ReadShort(std::span<std::string_view> out);
+
+  PrefixLayout layout_;
+  const PrefixSeekIndex* seek_index_ = nullptr;
+  PrefixWalk walk_;
+  // The values of one Read, one after the other. The key before them is at the front.
+  std::unique_ptr<uint8_t[]> arena_;
+  size_t arena_size_ = 0;
+  // The longest keys that ReadShort accepts in this block: 16, 32 or 64 bytes; 0 if the fast path
+  // cannot read the block.
+  size_t short_key_bytes_ = 16;
+};
+
+}  // namespace cfile::encodings

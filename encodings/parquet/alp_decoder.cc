@@ -1,0 +1,189 @@
+// The decoder of ALP pages.
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <vector>
+
+#include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
+#include "encodings/kernels/alp_kernel.h"
+#include "encodings/kernels/bit_packing.h"
+#include "encodings/parquet/alp.h"
+
+namespace cfile::encodings {
+namespace {
+
+constexpr size_t kHeaderBytes = 7;
+constexpr int kMinLogSize = 3;
+constexpr int kMaxLogSize = 15;
+
+// exponent, factor, exception count, frame, width
+template <typename T>
+constexpr size_t kVectorHeaderBytes = 5 + sizeof(T);
+
+template <typename T>
+class AlpDecoder final : public BlockDecoder<T> {
+ public:
+  absl::Status Open(const BlockView& block) override {
+    this->count_ = this->position_ = 0;
+    this->first_ordinal_ = block.first_ordinal;
+    held_ = kNone;
+    data_ = {};
+    // A page without values may have no bytes at all.
+    if (block.count == 0 && block.bytes.empty()) return absl::OkStatus();
+    ByteReader reader(block.bytes);
+    uint8_t mode, integers, log_size;
+    uint32_t count;
+    if (!reader.ReadFixed(mode) || !reader.ReadFixed(integers) || !reader.ReadFixed(log_size) ||
+        !reader.ReadFixed(count)) {
+      return DataLoss("alp: a page of ", block.bytes.size(),
+                      " bytes has no room for its header of ", kHeaderBytes);
+    }
+    if (mode != 0) return DataLoss("alp: mode ", int{mode}, " at byte 0, must be 0");
+    if (integers != 0) {
+      return DataLoss("alp: integer encoding ", int{integers}, " at byte 1, must be 0");
+    }
+    if (log_size < kMinLogSize || log_size > kMaxLogSize) {
+      return DataLoss("alp: vectors of 2^", int{log_size}, " values at byte 2, must be 2^",
+                      kMinLogSize, " to 2^", kMaxLogSize);
+    }
+    if (count != block.count || count > INT32_MAX) {
+      return DataLoss("alp: ", count, " values at byte 3, expected ", block.count);
+    }
+    log_size_ = log_size;
+    data_ = reader.rest();
+    num_vectors_ = static_cast<uint32_t>((uint64_t{count} + VectorSize() - 1) >> log_size);
+    if (OffsetsBytes() > data_.size()) {
+      return DataLoss("alp: offsets of ", num_vectors_, " vectors expected at byte ", kHeaderBytes,
+                      ", found ", data_.size(), " bytes");
+    }
+    this->count_ = count;
+    return absl::OkStatus();
+  }
+
+  absl::Status SeekTo(uint32_t position) override {
+    assert(position <= this->count_);
+    this->position_ = position;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(std::span<T> out) override {
+    const size_t wanted = std::min<size_t>(out.size(), this->count_ - this->position_);
+    uint32_t position = this->position_;
+    for (size_t done = 0; done < wanted;) {
+      const uint32_t index = position >> log_size_;
+      const uint32_t first = position & (VectorSize() - 1);
+      const uint32_t size = SizeOf(index);
+      const size_t taken = std::min<size_t>(size - first, wanted - done);
+      if (taken == size) {
+        CFILE_RETURN_IF_ERROR(Decode(index, out.data() + done));
+      } else {
+        // Decode the whole vector: the rest of it is likely to be read next.
+        if (held_ != index) {
+          held_ = kNone;
+          if (buffer_.size() < size) buffer_.resize(size);
+          CFILE_RETURN_IF_ERROR(Decode(index, buffer_.data()));
+          held_ = index;
+        }
+        std::memcpy(out.data() + done, buffer_.data() + first, taken * sizeof(T));
+      }
+      done += taken;
+      position += static_cast<uint32_t>(taken);
+    }
+    this->position_ = position;
+    return wanted;
+  }
+
+  absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
+    return SeekToKeyByReading<T>(*this, key);
+  }
+
+ private:
+  using Traits = AlpTraits<T>;
+  using Integer = typename Traits::Integer;
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  uint32_t VectorSize() const { return uint32_t{1} << log_size_; }
+  uint64_t OffsetsBytes() const { return uint64_t{num_vectors_} * sizeof(uint32_t); }
+  // The number of values of a vector. All vectors but the last are full.
+  uint32_t SizeOf(uint32_t index) const {
+    return std::min(VectorSize(), this->count_ - (index << log_size_));
+  }
+  uint64_t OffsetOf(uint32_t index) const {
+    if (index == num_vectors_) return data_.size();
+    return LoadLittleEndian<uint32_t>(data_.data() + size_t{index} * sizeof(uint32_t));
+  }
+
+  // Checks a vector and decodes all of its SizeOf(index) values to `out`.
+  absl::Status Decode(uint32_t index, T* out) {
+    const uint32_t size = SizeOf(index);
+    const uint64_t begin = OffsetOf(index);
+    const uint64_t end = OffsetOf(index + 1);
+    const auto damaged = [&](const auto&... what) {
+      return DataLoss("alp: vector ", index, " of ", num_vectors_, ", at byte ",
+                      kHeaderBytes + begin, ": ", what...);
+    };
+    if (begin < OffsetsBytes() || (index == 0 && begin != OffsetsBytes()) || end > data_.size() ||
+        begin > end) {
+      return damaged("it must lie behind ", kHeaderBytes + OffsetsBytes(), " and end at ",
+                     kHeaderBytes + end, " of ", kHeaderBytes + data_.size());
+    }
+    ByteReader reader(data_.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+    AlpPair pair;
+    uint16_t exceptions;
+    Integer frame;
+    uint8_t width;
+    if (!reader.ReadFixed(pair.exponent) || !reader.ReadFixed(pair.factor) ||
+        !reader.ReadFixed(exceptions) || !reader.ReadFixed(frame) || !reader.ReadFixed(width)) {
+      return damaged("no room for its header of ", kVectorHeaderBytes<T>, " bytes in ",
+                     end - begin);
+    }
+    if (pair.exponent > Traits::kMaxExponent || pair.factor > pair.exponent) {
+      return damaged("exponent ", int{pair.exponent}, " and factor ", int{pair.factor},
+                     ", must be at most ", Traits::kMaxExponent, " and at most the exponent");
+    }
+    if (width > 8 * sizeof(T)) {
+      return damaged("width ", int{width}, ", must be at most ", 8 * sizeof(T));
+    }
+    if (exceptions > size) {
+      return damaged(exceptions, " exceptions among ", size, " values");
+    }
+    const uint64_t packed_bytes = PackedBytes(size, width);
+    const uint64_t body_bytes =
+        packed_bytes + uint64_t{exceptions} * (sizeof(uint16_t) + sizeof(T));
+    if (body_bytes != reader.remaining()) {
+      return damaged(body_bytes, " bytes expected behind its header, found ", reader.remaining());
+    }
+    const uint8_t* const packed = reader.rest().data();
+    const uint8_t* const positions = packed + packed_bytes;
+    const uint8_t* const values = positions + size_t{exceptions} * sizeof(uint16_t);
+    // Wide loads may also read the bytes of the page after the integers.
+    AlpDecode(std::span<const uint8_t>(packed, data_.data() + data_.size()), width, frame, pair,
+              out, size);
+    for (size_t i = 0; i < exceptions; ++i) {
+      const uint16_t at = LoadLittleEndian<uint16_t>(positions + i * sizeof(uint16_t));
+      if (at >= size) return damaged("exception ", i, " at value ", at, " of ", size);
+      std::memcpy(out + at, values + i * sizeof(T), sizeof(T));
+    }
+    return absl::OkStatus();
+  }
+
+  std::span<const uint8_t> data_;  // begins with the first offset; offsets count from here
+  int log_size_ = kMinLogSize;
+  uint32_t num_vectors_ = 0;
+  // The vector in buffer_: the last one of which only a part was read.
+  uint32_t held_ = kNone;
+  std::vector<T> buffer_;
+};
+
+}  // namespace
+
+template <typename T>
+std::unique_ptr<BlockDecoder<T>> MakeAlpDecoder() {
+  return std::make_unique<AlpDecoder<T>>();
+}
+
+template std::unique_ptr<BlockDecoder<float>> MakeAlpDecoder<float>();
+template std::unique_ptr<BlockDecoder<double>> MakeAlpDecoder<double>();
+
+}  // namespace cfile::encodings

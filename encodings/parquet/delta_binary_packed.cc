@@ -1,0 +1,306 @@
+#include "encodings/parquet/delta_binary_packed.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <iterator>
+#include <type_traits>
+
+namespace cfile::encodings {
+namespace {
+
+// Reads a zigzag vint. Returns false if it is truncated or does not fit in a T.
+template <typename T>
+bool ReadZigZag(ByteReader& reader, T& value) {
+  uint64_t bits = 0;
+  if constexpr (sizeof(T) == 4) {
+    uint32_t narrow;
+    if (!reader.ReadVint32(narrow)) return false;
+    bits = narrow;
+  } else {
+    if (!reader.ReadVint64(bits)) return false;
+  }
+  value = static_cast<T>(ZigZagDecode(bits));
+  return true;
+}
+
+}  // namespace
+
+template <typename T>
+absl::Status DeltaBinaryPackedReader<T>::Open(std::span<const uint8_t> bytes, uint32_t count,
+                                              DeltaBlocks blocks) {
+  if (count == 0 && bytes.empty()) {
+    *this = {};
+    return absl::OkStatus();
+  }
+  ByteReader reader(bytes);
+  uint32_t found;
+  if (!reader.ReadVint32(block_size_) || !reader.ReadVint32(miniblocks_) ||
+      !reader.ReadVint32(found) || !ReadZigZag(reader, first_)) {
+    return DataLoss("delta header cut or out of range at byte ", reader.offset(), " of ",
+                    bytes.size());
+  }
+  const bool strict = blocks == DeltaBlocks::kStrict;
+  if (block_size_ == 0 || block_size_ > INT32_MAX || (strict && block_size_ % 128 != 0))
+    return DataLoss("delta block size is ", block_size_, ", not a multiple of 128");
+  if (miniblocks_ == 0 || block_size_ % miniblocks_ != 0)
+    return DataLoss("delta blocks of ", block_size_, " values in ", miniblocks_, " miniblocks");
+  miniblock_size_ = block_size_ / miniblocks_;
+  if (miniblock_size_ % (strict ? 32 : 8) != 0)
+    return DataLoss("delta miniblocks of ", miniblock_size_, " values, not a multiple of 32");
+  if (found != count) return DataLoss("delta header counts ", found, " values, not ", count);
+  bytes_ = bytes;
+  count_ = count;
+  header_size_ = reader.offset();
+  Rewind();
+  return absl::OkStatus();
+}
+
+template <typename T>
+void DeltaBinaryPackedReader<T>::BeginAt(uint32_t position, size_t offset, T value) {
+  position_ = position;
+  offset_ = offset;
+  miniblock_ = miniblocks_;
+  left_ = 0;
+  last_ = group_[kDeltaGroup - 1] = value;
+  group_next_ = kDeltaGroup - 1;
+}
+
+template <typename T>
+void DeltaBinaryPackedReader<T>::Rewind() {
+  BeginAt(0, header_size_, first_);
+}
+
+template <typename T>
+absl::Status DeltaBinaryPackedReader<T>::Restore(uint32_t number, const DeltaPlace<T>& place) {
+  assert(number < SkipPlaces(count_));
+  if (place.offset < header_size_ || place.offset > bytes_.size()) {
+    return DataLoss("skip table: place ", number, " at byte ", place.offset, " of ", bytes_.size());
+  }
+  BeginAt((number + 1) * kSkipInterval, place.offset, place.value);
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status DeltaBinaryPackedReader<T>::BeginBlock() {
+  ByteReader reader(bytes_.subspan(offset_));
+  std::span<const uint8_t> widths;
+  if (!ReadZigZag(reader, min_delta_))
+    return DataLoss("least delta cut or out of range at byte ", offset_);
+  if (!reader.ReadBytes(miniblocks_, widths)) {
+    return DataLoss("delta block at byte ", offset_, " has ", reader.remaining(), " bytes for ",
+                    miniblocks_, " widths");
+  }
+  widths_ = widths.data();
+  offset_ += reader.offset();
+  miniblock_ = 0;
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status DeltaBinaryPackedReader<T>::BeginMiniblock() {
+  if (miniblock_ == miniblocks_) CFILE_RETURN_IF_ERROR(BeginBlock());
+  width_ = widths_[miniblock_++];
+  if (width_ > static_cast<int>(8 * sizeof(T)))
+    return DataLoss("delta width ", width_, " before byte ", offset_);
+  const uint64_t size = uint64_t{miniblock_size_ / 8} * static_cast<uint64_t>(width_);
+  if (size > bytes_.size() - offset_) {
+    return DataLoss("delta miniblock at byte ", offset_, " takes ", size, " bytes, of which ",
+                    bytes_.size() - offset_, " are there");
+  }
+  packed_ = offset_;
+  offset_ += size;
+  left_ = miniblock_size_;
+  return absl::OkStatus();
+}
+
+template <typename T>
+void DeltaBinaryPackedReader<T>::Decode(size_t groups, T* out) {
+  const size_t width = static_cast<size_t>(width_);
+  left_ -= static_cast<uint32_t>(groups * kDeltaGroup);
+  if (width_ == 0) {  // no packed bytes; there may be none left to read
+    static constexpr uint8_t kZeros[kDeltaReadAhead] = {};
+    last_ = DecodeDeltas<T>(kZeros, kZeros, 1, groups, min_delta_, last_, out);
+    return;
+  }
+  const size_t readable = bytes_.size() - packed_;
+  size_t direct = groups;
+  if (groups * width + kDeltaReadAhead > readable)
+    direct = readable < kDeltaReadAhead ? 0 : (readable - kDeltaReadAhead) / width;
+  const auto one = static_cast<uint8_t>(width_);
+  last_ = DecodeDeltas<T>(bytes_.data() + packed_, &one, 1, direct, min_delta_, last_, out);
+  packed_ += direct * width;
+  for (size_t i = direct; i < groups; ++i, packed_ += width) {  // near the end: from a copy
+    uint8_t padded[8 * sizeof(T) + kDeltaReadAhead] = {};
+    std::memcpy(padded, bytes_.data() + packed_, width);
+    last_ = DecodeDeltas<T>(padded, &one, 1, 1, min_delta_, last_, out + i * kDeltaGroup);
+  }
+}
+
+// Fast path: decodes the whole block that has just begun into the front of `out`. Returns the
+// number of its values, or 0 if `out` is too short, the block is damaged or it is near the end of
+// the bytes.
+template <typename T>
+size_t DeltaBinaryPackedReader<T>::DecodeWholeBlock(std::span<T> out) {
+  if (out.size() < block_size_) return 0;
+  uint64_t widths = 0;
+  uint8_t widest = 0;
+  for (uint32_t i = 0; i < miniblocks_; ++i) {
+    widths += widths_[i];
+    widest = std::max(widest, widths_[i]);
+  }
+  const uint64_t size = widths * (miniblock_size_ / kDeltaGroup);
+  if (widest > 8 * sizeof(T) || size + kDeltaReadAhead > bytes_.size() - offset_) return 0;
+  last_ = DecodeDeltas<T>(bytes_.data() + offset_, widths_, miniblocks_,
+                          miniblock_size_ / kDeltaGroup, min_delta_, last_, out.data());
+  offset_ += size;
+  miniblock_ = miniblocks_;
+  return block_size_;
+}
+
+template <typename T>
+absl::Status DeltaBinaryPackedReader<T>::Read(std::span<T> out) {
+  assert(out.size() <= count_ - position_);
+  while (!out.empty()) {
+    size_t taken;
+    if (group_next_ < kDeltaGroup) {
+      taken = std::min(out.size(), kDeltaGroup - group_next_);
+      std::copy_n(group_ + group_next_, taken, out.data());
+      group_next_ += taken;
+    } else {
+      if (left_ == 0 && miniblock_ == miniblocks_) {
+        CFILE_RETURN_IF_ERROR(BeginBlock());
+        if (const size_t whole = DecodeWholeBlock(out); whole > 0) {
+          position_ += static_cast<uint32_t>(whole);
+          out = out.subspan(whole);
+          continue;
+        }
+      }
+      if (left_ == 0) CFILE_RETURN_IF_ERROR(BeginMiniblock());
+      const size_t groups = std::min<size_t>(out.size(), left_) / kDeltaGroup;
+      taken = groups * kDeltaGroup;
+      if (groups > 0) {
+        Decode(groups, out.data());
+      } else {
+        Decode(1, group_);
+        group_next_ = 0;
+      }
+    }
+    position_ += static_cast<uint32_t>(taken);
+    out = out.subspan(taken);
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status DeltaBinaryPackedReader<T>::Skip(uint32_t count) {
+  T skipped[512];
+  while (count > 0) {
+    uint32_t passed;
+    if (const Run run = NextRun(count); run.count > 0) {
+      Pass(run);
+      passed = run.count;
+    } else {
+      passed = std::min<uint32_t>(count, ahead() > 0 ? ahead() : std::size(skipped));
+      CFILE_RETURN_IF_ERROR(Read({skipped, passed}));
+    }
+    count -= passed;
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+typename DeltaBinaryPackedReader<T>::Run DeltaBinaryPackedReader<T>::NextRun(uint32_t max) const {
+  if (ahead() > 0 || left_ == 0 || width_ != 0) return {};
+  const uint32_t count = std::min(max, left_);
+  return {count - count % static_cast<uint32_t>(kDeltaGroup), last_, min_delta_};
+}
+
+template <typename T>
+void DeltaBinaryPackedReader<T>::Pass(const Run& run) {
+  using U = std::make_unsigned_t<T>;
+  position_ += run.count;
+  left_ -= run.count;
+  last_ = static_cast<T>(static_cast<U>(run.last) + static_cast<U>(run.step) * U{run.count});
+}
+
+template <typename T>
+absl::StatusOr<size_t> DeltaBinaryPackedReader<T>::FindEnd() const {
+  DeltaBinaryPackedReader walk = *this;
+  walk.Rewind();
+  // The loop is bounded: each block takes bytes, and so does the width of each of its miniblocks.
+  for (uint32_t left = count_ == 0 ? 0 : count_ - 1; left > 0;
+       left -= std::min(left, miniblock_size_)) {
+    CFILE_RETURN_IF_ERROR(walk.BeginMiniblock());
+  }
+  return walk.offset_;
+}
+
+namespace {
+
+template <typename T>
+class DeltaPageDecoder final : public BlockDecoder<T> {
+ public:
+  explicit DeltaPageDecoder(DeltaBlocks blocks) : blocks_(blocks) {}
+
+  absl::Status Open(const BlockView& block) override {
+    this->count_ = this->position_ = 0;
+    CFILE_RETURN_IF_ERROR(reader_.Open(block.bytes, block.count, blocks_));
+    const size_t places = SkipPlaces(block.count);
+    if (!block.skip_table.empty() && (block.skip_table.size() != places * kDeltaPlaceBytes<T> ||
+                                      kSkipInterval % reader_.block_size() != 0)) {
+      return DataLoss("skip table of ", block.skip_table.size(), " bytes for ", places,
+                      " places in blocks of ", reader_.block_size());
+    }
+    table_ = block.skip_table;
+    this->count_ = block.count;
+    this->first_ordinal_ = block.first_ordinal;
+    must_reseek_ = false;
+    return absl::OkStatus();
+  }
+
+  absl::Status SeekTo(uint32_t position) override {
+    assert(position <= this->count_);
+    this->position_ = position;
+    absl::Status status = SeekWithPlaces(reader_, must_reseek_, position, table_,
+                                         kDeltaPlaceBytes<T>, LoadDeltaPlace<T>);
+    must_reseek_ = !status.ok();
+    return status;
+  }
+
+  absl::StatusOr<size_t> Read(std::span<T> out) override {
+    if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(this->position_));
+    const size_t read = std::min<size_t>(out.size(), this->count_ - this->position_);
+    if (absl::Status status = reader_.Read(out.first(read)); !status.ok()) {
+      must_reseek_ = true;
+      return status;
+    }
+    this->position_ += static_cast<uint32_t>(read);
+    return read;
+  }
+
+  absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
+    return SeekToKeyByReading<T>(*this, key);
+  }
+
+ private:
+  const DeltaBlocks blocks_;
+  DeltaBinaryPackedReader<T> reader_;
+  std::span<const uint8_t> table_;
+  // The reader may have failed: it is not at position_ and must seek first.
+  bool must_reseek_ = false;
+};
+
+}  // namespace
+
+template <typename T>
+std::unique_ptr<BlockDecoder<T>> MakeDeltaBinaryPackedDecoder(DeltaBlocks blocks) {
+  return std::make_unique<DeltaPageDecoder<T>>(blocks);
+}
+
+template class DeltaBinaryPackedReader<int32_t>;
+template class DeltaBinaryPackedReader<int64_t>;
+template std::unique_ptr<BlockDecoder<int32_t>> MakeDeltaBinaryPackedDecoder<int32_t>(DeltaBlocks);
+template std::unique_ptr<BlockDecoder<int64_t>> MakeDeltaBinaryPackedDecoder<int64_t>(DeltaBlocks);
+
+}  // namespace cfile::encodings

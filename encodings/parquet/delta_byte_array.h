@@ -1,0 +1,66 @@
+// DELTA_BYTE_ARRAY: each value as the length of the prefix that it shares with the value before it,
+// and the remaining suffix (cfile/FORMAT.md, Parquet's data blocks).
+//
+//   page := prefix lengths as DELTA_BINARY_PACKED, suffixes as DELTA_LENGTH_BYTE_ARRAY
+//
+// Skip table (empty for up to 1,024 values):
+//   offset of the suffixes in the page, offset of the data in the suffixes (fixed32 each), then for
+//   each value 1024, 2048, ...
+//     the place of its prefix length (8 bytes, see delta_binary_packed.h), the place of its suffix
+//     (12 bytes, see delta_length_byte_array.h), offset of its prefix in the stored prefixes
+//     (fixed32; 0xffffffff: not stored, a reader must begin at an earlier place)
+//   then the stored prefixes back to back.
+//
+// The first value has no prefix. Early Parquet writers had a bug (PARQUET-246): the first value of
+// a page shared a prefix with the last value of the page before. Such pages are refused.
+//
+// The prefixes are stored in the skip table, not in the page: pages are compatible with other
+// writers and no larger. A prefix is stored if it is short or the page is large (see kShortPrefix).
+// The table takes 24 bytes plus a stored prefix for every 1,024 values.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "encodings/core/block_codec.h"
+#include "encodings/core/encoding.h"
+#include "encodings/core/physical_type.h"
+#include "encodings/parquet/page_codec.h"
+
+namespace cfile::encodings {
+
+// In a skip table: the prefix is not stored.
+inline constexpr uint32_t kNoDeltaPrefix = UINT32_MAX;
+
+// The registry's row for DELTA_BYTE_ARRAY: byte arrays of any length or of one fixed length. The
+// decoder rebuilds values in its own buffer: a Read returns at most 1 MiB of values, or one value.
+struct DeltaByteArrayCodec {
+  static constexpr Encoding kEncoding = Encoding::kParquetDeltaByteArray;
+  static constexpr std::string_view kName = "parquet-delta-bytes";
+  // Each value has two lengths, see DeltaLengthByteArrayCodec.
+  static constexpr uint32_t kWorstExtraBytesPerValue = 10;
+  static constexpr uint32_t kWorstExtraBytesPerBlock = 384;
+  static constexpr ScanCost kScanCost{.string = 3600, .byte = 40, .decodes_to_search = true};
+  static constexpr bool Supports(PhysicalType type) {
+    return type == PhysicalType::kBytes || type == PhysicalType::kFixedBytes ||
+           type == PhysicalType::kInt128;
+  }
+
+  static std::unique_ptr<PageEncoder<std::string_view>> MakePageEncoder(bool skip_tables = true);
+  // type_length: bytes of a FIXED_LEN_BYTE_ARRAY value; 0 for BYTE_ARRAY.
+  static std::unique_ptr<BlockDecoder<std::string_view>> MakePageDecoder(uint32_t type_length);
+  template <typename T>
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType /*type*/,
+                                                      const EncoderOptions& options) {
+    return MakePageBlockEncoder<T>(MakePageEncoder(options.skip_tables), options);
+  }
+  template <typename T>
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
+                                                      const DecoderOptions& options) {
+    const uint32_t length = type == PhysicalType::kBytes ? 0 : options.type_length;
+    return MakePageBlockDecoder<T>(MakePageDecoder(PageTypeLength<T>(length)));
+  }
+};
+
+}  // namespace cfile::encodings

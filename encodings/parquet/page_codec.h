@@ -1,0 +1,359 @@
+// Shared parts of the encodings whose blocks hold the bytes of a Parquet data page (encoding
+// numbers from kFirstExtendedNumber on).
+//
+// A page encoding implements PageEncoder<P> and BlockDecoder<P> for Parquet's value types P. The
+// adaptors in this file make block encoders and decoders for all C++ types of columns from them, so
+// that a page encoding need not handle other types, columns or blocks.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "encodings/core/block_codec.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/key_order.h"
+#include "encodings/core/physical_type.h"
+#include "encodings/core/seek_by_reading.h"
+
+namespace cfile::encodings {
+
+// The C++ type of the Parquet values that store values of T (cfile/FORMAT.md, Extended blocks):
+// integers of 8 and 16 bits are sign- or zero-extended to INT32, unsigned integers keep their bits,
+// 128-bit integers become FIXED_LEN_BYTE_ARRAY(16), big-endian. INT96 is handled as
+// FIXED_LEN_BYTE_ARRAY(12), whose pages are the same.
+template <typename T>
+using PageType = std::conditional_t<
+    kIsInteger<T> && sizeof(T) <= 4, int32_t,
+    std::conditional_t<kIsInteger<T> && sizeof(T) == 8, int64_t,
+                       std::conditional_t<std::is_same_v<T, int128_t> || std::is_same_v<T, Int96>,
+                                          std::string_view, T>>>;
+
+// Expands to F(P) for each PageType P.
+#define CFILE_FOR_EACH_PAGE_TYPE(F) \
+  F(bool)                           \
+  F(int32_t)                        \
+  F(int64_t)                        \
+  F(float)                          \
+  F(double)                         \
+  F(std::string_view)
+
+// Returns the bytes of a FIXED_LEN_BYTE_ARRAY value that stores a T, in a column whose type length
+// is `type_length`; 0 for BYTE_ARRAY and other types.
+template <typename T>
+uint32_t PageTypeLength(uint32_t type_length) {
+  const bool fixed = kIsBytes<PageType<T>> && !kIsBytes<T>;
+  return fixed ? uint32_t{sizeof(T)} : type_length;
+}
+
+// Encodes pages. Thread-compatible.
+template <typename P>
+class PageEncoder {
+ public:
+  virtual ~PageEncoder() = default;
+
+  // Appends the page of `values` to `block.bytes`. If a page of this encoding can be decoded only
+  // from its front, also appends to `block.skip_table` what a decoder needs to begin at every
+  // 1,024th value. An encoder with a dictionary may choose another encoding, and then sets
+  // block.encoding.
+  virtual void Encode(std::span<const P> values, EncodedBlock& block) = 0;
+
+  // See BlockEncoder.
+  virtual bool FinishDictionary(ByteWriter& /*out*/) { return false; }
+  virtual size_t retained_bytes() const { return 0; }
+};
+
+// Collects the values of a block and encodes them as one page.
+template <typename T>
+class PageBlockEncoder final : public BlockEncoder<T> {
+ public:
+  using P = PageType<T>;
+
+  PageBlockEncoder(std::unique_ptr<PageEncoder<P>> encoder, const EncoderOptions& options)
+      : encoder_(std::move(encoder)),
+        block_size_bytes_(options.block_size_bytes),
+        whole_records_(options.whole_records),
+        most_full_bytes_(MostFullBytes(options)),
+        most_text_bytes_(MostTextBytes(options)),
+        full_bytes_(options.whole_records ? most_full_bytes_ : options.block_size_bytes) {}
+
+  size_t Append(std::span<const T> values) override {
+    size_t taken = 0;
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (full()) return 0;
+      const uint64_t room = (full_bytes_ - raw_bytes_ + sizeof(P) - 1) / sizeof(P);
+      taken = static_cast<size_t>(std::min<uint64_t>(values.size(), room));
+      values_.Add(values.first(taken));
+      raw_bytes_ += taken * sizeof(P);
+      count_ += static_cast<uint32_t>(taken);
+    } else {
+      for (; taken < values.size() && !full(); ++taken) {
+        if constexpr (kIsBytes<P>) {
+          has_room_ = count_ == 0 || raw_bytes_ + SizeOf(values[taken]) +
+                                             kWorstTextBytes * (size_t{count_} + 1) <=
+                                         most_text_bytes_;
+          if (!has_room_) break;
+        }
+        Add(values[taken]);
+      }
+    }
+    return taken;
+  }
+  bool full() const override { return raw_bytes_ >= full_bytes_ || !has_room_; }
+  uint32_t count() const override { return count_; }
+  size_t size_bytes() const override { return raw_bytes_; }
+  size_t retained_bytes() const override { return encoder_->retained_bytes(); }
+
+  void Finish(uint64_t /*first_ordinal*/, EncodedBlock& block) override {
+    block.Clear();
+    block.count = count_;
+    if constexpr (kIsBytes<P>) {
+      values_.Clear();
+      size_t begin = 0;
+      for (const uint32_t size : sizes_) {
+        values_.Add(AsString(text_.span().subspan(begin, size)));
+        begin += size;
+      }
+      sizes_.clear();
+    }
+    encoder_->Encode(values_.span(), block);
+    // Choose the size of the next block: as many values as fill it if they take as many bytes per
+    // value as those of this block.
+    if (count_ > 0 && !whole_records_) {
+      const uint64_t wanted =
+          uint64_t{block_size_bytes_} * raw_bytes_ / std::max<size_t>(block.bytes.size(), 1);
+      full_bytes_ = std::clamp<uint64_t>(wanted, block_size_bytes_, most_full_bytes_);
+    }
+    values_.Clear();
+    text_.Clear();
+    raw_bytes_ = count_ = 0;
+    has_room_ = true;
+  }
+
+  bool FinishDictionary(ByteWriter& out) override { return encoder_->FinishDictionary(out); }
+
+ private:
+  // A block collects values of at most this many times its target size. Bounds a writer's memory.
+  static constexpr uint64_t kMaxGrowth = 16;
+  // Bytes that a page takes at most besides its strings: for each string, and once per page.
+  static constexpr size_t kWorstTextBytes = 11;
+  static constexpr size_t kWorstPageBytes = 512;
+
+  // The most bytes of values in a block. A page of numbers takes less than twice their bytes.
+  static uint64_t MostFullBytes(const EncoderOptions& options) {
+    const uint64_t grown = kMaxGrowth * uint64_t{options.block_size_bytes};
+    // Encoders count the bytes of a page with 31 bits.
+    if (options.whole_records) return std::min<uint64_t>(grown, INT32_MAX - 16);
+    return std::max<uint64_t>(options.block_size_bytes,
+                              std::min<uint64_t>(grown, options.max_block_size_bytes / 2));
+  }
+  // The most bytes of strings in a block, plus kWorstTextBytes for each. A skip table takes at most
+  // a sixteenth of this in addition.
+  static size_t MostTextBytes(const EncoderOptions& options) {
+    if (options.whole_records) return SIZE_MAX;
+    const size_t page_bytes = options.max_block_size_bytes / 17 * 16;
+    return page_bytes - std::min(page_bytes, kWorstPageBytes);
+  }
+
+  // A growing array of values. Not a std::vector, because std::vector<bool> has no span.
+  class Values {
+   public:
+    void Add(const P& value) { Add(std::span<const P>(&value, 1)); }
+    // Appends each of `values`, converted to P.
+    template <typename V>
+    void Add(std::span<const V> values) {
+      if (values.size() > capacity_ - size_) {
+        capacity_ = std::max<size_t>({64, 2 * capacity_, size_ + values.size()});
+        auto larger = std::make_unique_for_overwrite<P[]>(capacity_);
+        std::copy_n(values_.get(), size_, larger.get());
+        values_ = std::move(larger);
+      }
+      for (size_t i = 0; i < values.size(); ++i) values_[size_ + i] = static_cast<P>(values[i]);
+      size_ += values.size();
+    }
+    void Clear() { size_ = 0; }
+    std::span<const P> span() const { return {values_.get(), size_}; }
+
+   private:
+    std::unique_ptr<P[]> values_;
+    size_t size_ = 0;
+    size_t capacity_ = 0;
+  };
+
+  static size_t SizeOf(const T& value) {
+    if constexpr (kIsBytes<T>) {
+      return value.size();
+    } else {
+      return sizeof(value);
+    }
+  }
+
+  void Add(const T& value) {
+    ++count_;
+    if constexpr (std::is_same_v<T, int128_t>) {
+      uint8_t* bytes = text_.Extend(16);
+      for (int i = 15; i >= 0; --i)
+        bytes[15 - i] = static_cast<uint8_t>(static_cast<uint128_t>(value) >> (8 * i));
+      sizes_.push_back(16);
+      raw_bytes_ += 16;
+    } else if constexpr (std::is_same_v<T, Int96>) {
+      text_.PutFixed(value);
+      sizes_.push_back(sizeof(T));
+      raw_bytes_ += sizeof(T);
+    } else {
+      text_.PutBytes(value);
+      sizes_.push_back(static_cast<uint32_t>(value.size()));
+      raw_bytes_ += value.size() + sizeof(uint32_t);
+    }
+  }
+
+  const std::unique_ptr<PageEncoder<P>> encoder_;
+  const size_t block_size_bytes_;
+  const bool whole_records_;
+  const uint64_t most_full_bytes_;
+  const size_t most_text_bytes_;
+  uint64_t full_bytes_;
+  bool has_room_ = true;  // false: the next string does not fit into this block
+  Values values_;
+  ByteWriter text_;  // if P is std::string_view: the values back to back; sizes_ has their sizes
+  std::vector<uint32_t> sizes_;
+  size_t raw_bytes_ = 0;
+  uint32_t count_ = 0;
+};
+
+// True for types that a page stores as a wider type: integers of 8 and 16 bits, stored as INT32.
+template <typename T>
+inline constexpr bool kIsWidened = kIsInteger<T> && sizeof(T) < sizeof(PageType<T>);
+
+// Converts `values` to T and writes them to `out`. kDataLoss if a value is outside T's range; the
+// message names the value and its position, where `first` is the position of values[0].
+// Precondition: `out` has room for values.size() elements.
+template <typename T>
+absl::Status NarrowValues(std::span<const int32_t> values, uint64_t first, T* out) {
+  static_assert(kIsWidened<T>);
+  // No branch per value, so that the compiler vectorizes the loop.
+  uint32_t lost = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    out[i] = static_cast<T>(values[i]);
+    lost |= static_cast<uint32_t>(values[i] ^ int32_t{out[i]});
+  }
+  if (lost == 0) return absl::OkStatus();
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](int32_t v) { return v != static_cast<T>(v); });
+  return DataLoss("value ", first + static_cast<size_t>(bad - values.begin()), " is ", *bad,
+                  ", outside the type's range ", int32_t{std::numeric_limits<T>::min()}, " to ",
+                  int32_t{std::numeric_limits<T>::max()});
+}
+
+// Decodes a page of P and converts the values to T.
+template <typename T>
+class PageBlockDecoder final : public BlockDecoder<T> {
+ public:
+  using P = PageType<T>;
+
+  explicit PageBlockDecoder(std::unique_ptr<BlockDecoder<P>> decoder)
+      : decoder_(std::move(decoder)) {}
+
+  absl::Status Open(const BlockView& block) override {
+    this->count_ = this->position_ = 0;
+    CFILE_RETURN_IF_ERROR(decoder_->Open(block));
+    this->count_ = block.count;
+    this->first_ordinal_ = block.first_ordinal;
+    return absl::OkStatus();
+  }
+  absl::Status SeekTo(uint32_t position) override {
+    absl::Status status = decoder_->SeekTo(position);
+    this->position_ = decoder_->position();
+    return status;
+  }
+  absl::StatusOr<size_t> Read(std::span<T> out) override {
+    absl::StatusOr<size_t> read;
+    if constexpr (kSameBytes) {
+      read = decoder_->Read({reinterpret_cast<P*>(out.data()), out.size()});
+    } else {
+      P values[512];
+      // Read may return fewer values than wanted, so one call of decoder_ is enough.
+      read = decoder_->Read({values, std::min(std::size(values), out.size())});
+      if constexpr (kIsWidened<T>) {
+        if (read.ok()) {
+          absl::Status status =
+              NarrowValues<T>({values, *read}, decoder_->position() - *read, out.data());
+          if (!status.ok()) read = std::move(status);
+        }
+      } else {
+        for (size_t i = 0; i < read.value_or(0); ++i) out[i] = Convert(values[i]);
+      }
+    }
+    this->position_ = decoder_->position();
+    return read;
+  }
+  std::span<const T> Borrow(size_t max) override {
+    if constexpr (kSameBytes) {
+      const std::span<const P> values = decoder_->Borrow(max);
+      this->position_ = decoder_->position();
+      return {reinterpret_cast<const T*>(values.data()), values.size()};
+    } else {
+      return {};
+    }
+  }
+  std::span<const T> DictionaryValues() const override {
+    if constexpr (kSameBytes) {
+      const std::span<const P> values = decoder_->DictionaryValues();
+      return {reinterpret_cast<const T*>(values.data()), values.size()};
+    } else {
+      return {};
+    }
+  }
+  absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> out) override {
+    absl::StatusOr<size_t> read = decoder_->ReadCodes(out);
+    this->position_ = decoder_->position();
+    return read;
+  }
+  absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
+    return SeekToKeyByReading<T>(*this, key);
+  }
+
+ private:
+  // True if T and P are integers of the same width: then no conversion is needed.
+  static constexpr bool kSameBytes = sizeof(T) == sizeof(P) && kIsInteger<T> && kIsInteger<P>;
+
+  static T Convert(const P& value) {
+    if constexpr (std::is_same_v<T, int128_t>) {
+      uint128_t bits = 0;
+      for (const char byte : value) bits = bits << 8 | static_cast<uint8_t>(byte);
+      return static_cast<T>(bits);
+    } else if constexpr (std::is_same_v<T, Int96>) {
+      return LoadLittleEndian<T>(AsBytes(value).data());
+    } else {
+      return static_cast<T>(value);
+    }
+  }
+
+  const std::unique_ptr<BlockDecoder<P>> decoder_;
+};
+
+// Make a block encoder or decoder of T from a page encoder or decoder. A decoder of one of
+// Parquet's own types is returned as it is.
+template <typename T>
+std::unique_ptr<BlockEncoder<T>> MakePageBlockEncoder(
+    std::unique_ptr<PageEncoder<PageType<T>>> encoder, const EncoderOptions& options) {
+  return std::make_unique<PageBlockEncoder<T>>(std::move(encoder), options);
+}
+template <typename T>
+std::unique_ptr<BlockDecoder<T>> MakePageBlockDecoder(
+    std::unique_ptr<BlockDecoder<PageType<T>>> decoder) {
+  if constexpr (std::is_same_v<T, PageType<T>>) {
+    return decoder;
+  } else {
+    return std::make_unique<PageBlockDecoder<T>>(std::move(decoder));
+  }
+}
+
+}  // namespace cfile::encodings

@@ -1,0 +1,317 @@
+// Loads dictionaries, and decodes pages of codes.
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <vector>
+
+#include "encodings/core/bytes.h"
+#include "encodings/core/packed_strings.h"
+#include "encodings/core/value_dictionary.h"
+#include "encodings/hybrid/code_runs.h"
+#include "encodings/kernels/index_unpacking.h"
+#include "encodings/parquet/parquet_dictionary.h"
+
+namespace cfile::encodings {
+namespace {
+
+template <typename... Found>
+absl::Status DamagedPage(uint64_t count, const Found&... found) {
+  return DataLoss("dictionary page of ", count, " values: ", found...);
+}
+
+// Finds the BYTE_ARRAY values in `text`: for each a length (fixed32), then its bytes.
+absl::Status ReadByteArrays(uint64_t count, std::span<const uint8_t> text,
+                            std::string_view* values) {
+  ByteReader reader(text);
+  for (uint64_t i = 0; i < count; ++i) {
+    uint32_t size;
+    std::span<const uint8_t> bytes;
+    const size_t at = reader.offset();
+    if (!reader.ReadFixed(size) || !reader.ReadBytes(size, bytes)) {
+      return DamagedPage(count, "value ", i, " at byte ", at, " does not end within ", text.size());
+    }
+    values[i] = AsString(bytes);
+  }
+  if (!reader.empty()) {
+    return DamagedPage(count, reader.remaining(), " bytes behind the last at byte ",
+                       reader.offset());
+  }
+  return absl::OkStatus();
+}
+
+template <typename P>
+absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length, uint64_t count,
+                                                           std::span<const uint8_t> page,
+                                                           size_t max_values) {
+  const auto dictionary = std::make_shared<ValueDictionary<P>>();
+  // Check first that the page can hold `count` values, before anything is allocated.
+  constexpr bool kBits = std::is_same_v<P, bool>;
+  const bool variable = kIsBytes<P> && type_length == 0;
+  if (count > UINT32_MAX) return DamagedPage(count, "codes have at most 32 bits");
+  if (variable) {
+    if (count > page.size() / sizeof(uint32_t)) {
+      return DamagedPage(count, "their lengths alone do not fit ", page.size(), " bytes");
+    }
+  } else {
+    const uint64_t value_size = kIsBytes<P> ? type_length : sizeof(P);
+    const uint64_t expected = kBits ? count / 8 + (count % 8 != 0) : count * value_size;
+    if (page.size() != expected) {
+      return DamagedPage(count, expected, " bytes expected, found ", page.size());
+    }
+  }
+  CFILE_RETURN_IF_ERROR(CheckDictionarySize(count, max_values));
+  dictionary->size = static_cast<uint32_t>(count);
+  dictionary->type_length = type_length;
+  dictionary->values = std::make_unique_for_overwrite<P[]>(static_cast<size_t>(count));
+  P* const values = dictionary->values.get();
+  if constexpr (kIsBytes<P>) {
+    dictionary->text = std::make_unique<uint8_t[]>(page.size() + PackedStrings::kAhead);
+    if (!page.empty()) std::memcpy(dictionary->text.get(), page.data(), page.size());
+    const std::span<const uint8_t> text(dictionary->text.get(), page.size());
+    if (variable) {
+      CFILE_RETURN_IF_ERROR(ReadByteArrays(count, text, values));
+    } else {
+      for (uint64_t i = 0; i < count; ++i)
+        values[i] = AsString(text.subspan(static_cast<size_t>(i * type_length), type_length));
+    }
+  } else if constexpr (kBits) {
+    for (uint64_t i = 0; i < count; ++i) values[i] = (page[i / 8] >> (i % 8) & 1) != 0;
+  } else if (!page.empty()) {
+    std::memcpy(values, page.data(), page.size());
+  }
+  return std::shared_ptr<const Dictionary>(dictionary);
+}
+
+// Checks that all values are in the range of T.
+template <typename T>
+absl::Status CheckRange(const Dictionary& dictionary) {
+  const auto& words = static_cast<const ValueDictionary<int32_t>&>(dictionary);
+  T narrow[512];
+  for (size_t begin = 0; begin < words.size; begin += std::size(narrow)) {
+    const size_t count = std::min<size_t>(std::size(narrow), words.size - begin);
+    absl::Status status = NarrowValues<T>({words.values.get() + begin, count}, begin, narrow);
+    if (!status.ok()) return DamagedPage(words.size, status.message());
+  }
+  return absl::OkStatus();
+}
+
+template <typename P>
+class DictionaryDecoder final : public BlockDecoder<P> {
+ public:
+  explicit DictionaryDecoder(std::shared_ptr<const Dictionary> dictionary)
+      : dictionary_(std::static_pointer_cast<const ValueDictionary<P>>(std::move(dictionary))) {
+    assert(dictionary_ == nullptr ||
+           dynamic_cast<const ValueDictionary<P>*>(dictionary_.get()) != nullptr);
+  }
+
+  absl::Status Open(const BlockView& block) override {
+    this->count_ = this->position_ = 0;
+    this->first_ordinal_ = block.first_ordinal;
+    runs_.Open({}, 0);
+    // A page without values needs neither a width nor a dictionary.
+    if (block.count == 0) return absl::OkStatus();
+    if (block.bytes.empty()) {
+      return DataLoss("dictionary codes: no byte for the width of ", block.count, " codes");
+    }
+    const int width = block.bytes[0];
+    if (width > 32) {
+      return DataLoss("dictionary codes: width ", width, " at byte 0, must be at most 32");
+    }
+    if (dictionary_ == nullptr) {
+      return DataLoss("dictionary codes: ", block.count, " of them, but there is no dictionary");
+    }
+    runs_.Open(block.bytes.subspan(1), width);
+    this->count_ = block.count;
+    return absl::OkStatus();
+  }
+
+  absl::Status SeekTo(uint32_t position) override {
+    assert(position <= this->count_);
+    CFILE_RETURN_IF_ERROR(runs_.SeekTo(position));
+    this->position_ = position;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(std::span<P> out) override {
+    const size_t wanted = std::min<size_t>(out.size(), this->count_ - this->position_);
+    CodeRuns::Place place = runs_.place();
+    for (size_t done = 0; done < wanted;) {
+      CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(place, wanted - done, done));
+      const P* const values = dictionary_->values.get();
+      P* const to = out.data() + done;
+      if (place.run.packed.empty()) {
+        std::fill_n(to, taken, values[place.run.value]);
+      } else {
+        for (size_t i = 0; i < taken; ++i) to[i] = values[codes_[i]];
+      }
+      place.run.Pass(taken);
+      done += taken;
+    }
+    runs_.MoveTo(place, wanted);
+    this->position_ += static_cast<uint32_t>(wanted);
+    return wanted;
+  }
+
+  absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
+    if constexpr (kIsBytes<P>) {
+      const size_t wanted = std::min<size_t>(max, this->count_ - this->position_);
+      PackedBudget budget(out);
+      uint32_t* const ends = out.ReserveOffsets(wanted);
+      CodeRuns::Place place = runs_.place();
+      size_t done = 0;
+      while (done < wanted) {
+        const auto taken = NextCodes(place, std::min(wanted - done, kChunk), done);
+        if (!taken.ok()) {
+          if (done == 0) return taken.status();
+          break;
+        }
+        if (place.run.packed.empty()) std::fill_n(codes_, *taken, place.run.value);
+        const size_t fitting = Pack(*taken, budget, out, ends + done);
+        place.run.Pass(fitting);
+        done += fitting;
+        if (fitting < *taken) break;
+      }
+      runs_.MoveTo(place, done);
+      this->position_ += static_cast<uint32_t>(done);
+      return done;
+    } else {
+      return BlockDecoder<P>::ReadPacked(max, out);
+    }
+  }
+
+  std::span<const P> DictionaryValues() const override {
+    if (dictionary_ == nullptr) return {};
+    return {dictionary_->values.get(), dictionary_->size};
+  }
+
+  absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> out) override {
+    const size_t wanted = std::min<size_t>(out.size(), this->count_ - this->position_);
+    CodeRuns::Place place = runs_.place();
+    for (size_t done = 0; done < wanted;) {
+      CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(place, wanted - done, done));
+      if (place.run.packed.empty()) {
+        std::fill_n(out.data() + done, taken, place.run.value);
+      } else {
+        std::copy_n(codes_, taken, out.data() + done);
+      }
+      place.run.Pass(taken);
+      done += taken;
+    }
+    runs_.MoveTo(place, wanted);
+    this->position_ += static_cast<uint32_t>(wanted);
+    return wanted;
+  }
+
+  absl::StatusOr<LowerBound> SeekToKey(const P& key) override {
+    return SeekToKeyByReading<P>(*this, key);
+  }
+
+ private:
+  static constexpr size_t kChunk = 1024;  // a multiple of 8
+
+  // Unpacks and checks up to `max` next codes, all of one run; enters the next run if no code of
+  // the current one is left. Returns how many codes it checked. Codes of a literal run are written
+  // to codes_; the code of a repeated run is place.run.value. Does not move `place` past them.
+  // `done` is the number of values that the caller has already read, for messages.
+  absl::StatusOr<size_t> NextCodes(CodeRuns::Place& place, size_t max, size_t done) {
+    if (place.run.left == 0) CFILE_RETURN_IF_ERROR(runs_.NextRun(place));
+    size_t taken = static_cast<size_t>(std::min<uint64_t>(place.run.left, max));
+    if (place.run.packed.empty()) {
+      if (place.run.value >= dictionary_->size) return NoSuchCode(place.run.value, done);
+      return taken;
+    }
+    taken = std::min(taken, kChunk);
+    // Read only up to a group boundary: from there on unpacking is fast.
+    if (place.run.first % 8 != 0)
+      taken = std::min<size_t>(taken, 8 - static_cast<size_t>(place.run.first % 8));
+    const uint32_t largest =
+        UnpackIndexes(place.run.packed, runs_.width(), place.run.first, codes_, taken);
+    if (largest >= dictionary_->size) return NoSuchCode(largest, done);
+    return taken;
+  }
+
+  // Appends the values of the first `count` codes in codes_ to `out`, or as many as fit, and writes
+  // their end offsets to `ends`. Returns how many values it appended.
+  size_t Pack(size_t count, PackedBudget& budget, PackedStrings& out, uint32_t* ends) const {
+    constexpr size_t kWide = PackedStrings::kAhead;
+    const std::string_view* const values = dictionary_->values.get();
+    size_t done = 0;
+    while (done < count) {
+      // First short values, copied in wide steps that include bytes after them; then one value of
+      // any size.
+      const size_t room = std::min(budget.left(), (count - done) * kWide);
+      const auto before = static_cast<uint32_t>(out.data().size());
+      uint8_t* to = out.ReserveData(room);
+      size_t used = 0;
+      const size_t first = done;
+      for (; done < count; ++done) {
+        const std::string_view value = values[codes_[done]];
+        if (value.size() > kWide || value.size() > room - used) break;
+        const auto* const from = reinterpret_cast<const uint8_t*>(value.data());
+        CopyWide<16>(from, to + used);
+        if (value.size() > 16) CopyWide<kWide - 16>(from + 16, to + used + 16);
+        used += value.size();
+        ends[done] = before + static_cast<uint32_t>(used);
+      }
+      budget.Use(used);
+      out.Add(done - first, used);
+      if (done == count) break;
+      const std::string_view value = values[codes_[done]];
+      if (!budget.Take(value.size())) break;
+      out.Append({&value, 1});
+      ++done;
+    }
+    return done;
+  }
+
+  absl::Status NoSuchCode(uint32_t code, size_t done) const {
+    return DataLoss("dictionary codes: code ", code, " from value ", this->position_ + done,
+                    " on, the dictionary has ", dictionary_->size, " values");
+  }
+
+  const std::shared_ptr<const ValueDictionary<P>> dictionary_;
+  CodeRuns runs_;
+  uint32_t codes_[kChunk];
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
+    PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page,
+    size_t max_values) {
+  assert(type != PhysicalType::kFixedBytes || type_length > 0);
+  return VisitPhysicalType(
+      type,
+      [&]<typename T>(
+          std::type_identity<T>) -> absl::StatusOr<std::shared_ptr<const Dictionary>> {
+        const uint32_t length = type == PhysicalType::kBytes ? 0 : PageTypeLength<T>(type_length);
+        CFILE_ASSIGN_OR_RETURN(auto dictionary,
+                               LoadPage<PageType<T>>(length, count, page, max_values));
+        if constexpr (kIsWidened<T>) CFILE_RETURN_IF_ERROR(CheckRange<T>(*dictionary));
+        return dictionary;
+      });
+}
+
+absl::StatusOr<std::shared_ptr<const Dictionary>> ParquetDictionaryCodec::LoadDictionary(
+    PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values) {
+  ByteReader reader(bytes);
+  uint64_t count;
+  if (!reader.ReadVint64(count)) {
+    return DataLoss("dictionary: no vint of its number of values in ", bytes.size(), " bytes");
+  }
+  return ReadParquetDictionaryPage(type, type_length, count, reader.rest(), max_values);
+}
+
+template <typename P>
+std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder(
+    std::shared_ptr<const Dictionary> dictionary) {
+  return std::make_unique<DictionaryDecoder<P>>(std::move(dictionary));
+}
+
+#define CFILE_INSTANTIATE(P)                                                 \
+  template std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder<P>( \
+      std::shared_ptr<const Dictionary>);
+CFILE_FOR_EACH_PAGE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::encodings

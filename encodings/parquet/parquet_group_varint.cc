@@ -1,0 +1,214 @@
+#include "encodings/parquet/parquet_group_varint.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "encodings/kernels/group_varint.h"
+
+namespace cfile::encodings {
+namespace {
+
+template <typename P>
+inline constexpr uint32_t kGroupValues = sizeof(P) == 4 ? uint32_t{kGroupVarint32Values}
+                                                        : uint32_t{kGroupVarint64Values};
+// Bytes of the smallest group: a selector and one byte per value.
+template <typename P>
+inline constexpr size_t kMinGroupBytes = sizeof(P) == 4 ? 5 : 7;
+// Groups between two checkpoints.
+constexpr uint32_t kCheckpointGroups = 64;
+
+template <typename P>
+class GroupPageEncoder final : public PageEncoder<P> {
+ public:
+  void Encode(std::span<const P> values, EncodedBlock& block) override {
+    if constexpr (sizeof(P) == 4) {
+      PutGroupVarint32({reinterpret_cast<const uint32_t*>(values.data()), values.size()},
+                       block.bytes);
+    } else {
+      PutGroupVarint64({reinterpret_cast<const uint64_t*>(values.data()), values.size()},
+                       block.bytes);
+    }
+  }
+};
+
+// The position of a decoder.
+template <typename U>
+struct GroupState {
+  ByteReader reader_;  // at group next_group_
+  uint32_t next_group_ = 0;
+  bool have_group_ = false;   // always true if position_ is inside a group
+  U group_[kGroupValues<U>];  // if have_group_: values of the group before next_group_
+};
+
+template <typename P>
+class GroupPageDecoder final : public BlockDecoder<P>, private GroupState<std::make_unsigned_t<P>> {
+ public:
+  absl::Status Open(const BlockView& block) override {
+    this->count_ = this->position_ = 0;
+    checkpoints_.clear();
+    // A page has less than 2^31 bytes, so bytes after the first 2^32 - 1 are not part of it.
+    bytes_ = block.bytes.first(
+        std::min<size_t>(block.bytes.size(), std::numeric_limits<uint32_t>::max()));
+    GoToByte(0, 0);
+    const uint64_t groups = GroupsOf(block.count);
+    if (groups > bytes_.size() / kMinGroupBytes<P>) {
+      return DataLoss("parquet-group-varint: the groups of ", block.count, " values take ",
+                      groups * kMinGroupBytes<P>, " bytes at least, found ", bytes_.size());
+    }
+    this->count_ = block.count;
+    this->first_ordinal_ = block.first_ordinal;
+    return absl::OkStatus();
+  }
+
+  absl::Status SeekTo(uint32_t position) override {
+    assert(position <= this->count_);
+    const uint32_t group = position / kValues;
+    const bool here =
+        position % kValues == 0 ? group == next_group_ : have_group_ && group + 1 == next_group_;
+    if (!here) {
+      absl::Status status = GoToGroup(group);
+      if (status.ok() && position % kValues != 0) status = DecodeGroup();
+      if (!status.ok()) {  // back to the page's beginning
+        GoToByte(0, 0);
+        this->position_ = 0;
+        return status;
+      }
+    }
+    this->position_ = position;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(std::span<P> out) override {
+    const size_t n = std::min<size_t>(out.size(), this->count_ - this->position_);
+    const State before = static_cast<const State&>(*this);
+    if (const absl::Status status = ReadAll(out.first(n)); !status.ok()) {
+      static_cast<State&>(*this) = before;
+      return status;
+    }
+    this->position_ += static_cast<uint32_t>(n);
+    return n;
+  }
+
+  absl::StatusOr<LowerBound> SeekToKey(const P& key) override {
+    CFILE_ASSIGN_OR_RETURN(const LowerBound bound, SeekToKeyByReading<P>(*this, key));
+    return bound;
+  }
+
+ private:
+  using U = std::make_unsigned_t<P>;
+  using State = GroupState<U>;
+  using State::group_;
+  using State::have_group_;
+  using State::next_group_;
+  using State::reader_;
+  static constexpr uint32_t kValues = kGroupValues<P>;
+
+  static uint32_t GroupsOf(uint32_t count) { return count / kValues + (count % kValues != 0); }
+
+  absl::Status ReadAll(std::span<P> out) {
+    P* next = out.data();
+    P* const end = next + out.size();
+    const auto copy = [&](uint32_t from) {
+      const size_t taken = std::min<size_t>(kValues - from, static_cast<size_t>(end - next));
+      for (size_t i = 0; i < taken; ++i) *next++ = static_cast<P>(group_[from + i]);
+    };
+    if (this->position_ % kValues != 0) copy(this->position_ % kValues);
+    if (const size_t whole = static_cast<size_t>(end - next) / kValues; whole > 0) {
+      CFILE_RETURN_IF_ERROR(DecodeGroups(whole, reinterpret_cast<U*>(next)));
+      have_group_ = false;
+      next += whole * kValues;
+    }
+    if (next == end) return absl::OkStatus();
+    CFILE_RETURN_IF_ERROR(DecodeGroup());
+    copy(0);
+    return absl::OkStatus();
+  }
+
+  absl::Status DecodeGroup() {
+    CFILE_RETURN_IF_ERROR(DecodeGroups(1, group_));
+    have_group_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status DecodeGroups(size_t groups, U* out) {
+    bool good;
+    if constexpr (sizeof(P) == 4) {
+      good = ReadGroupVarint32(reader_, groups, out);
+    } else {
+      good = ReadGroupVarint64(reader_, groups, out);
+    }
+    if (!good) return Truncated(next_group_, groups);
+    next_group_ += static_cast<uint32_t>(groups);
+    return absl::OkStatus();
+  }
+
+  absl::Status SkipGroups(uint32_t groups) {
+    bool good;
+    if constexpr (sizeof(P) == 4) {
+      good = SkipGroupVarint32(reader_, groups);
+    } else {
+      good = SkipGroupVarint64(reader_, groups);
+    }
+    if (!good) return Truncated(next_group_, groups);
+    next_group_ += groups;
+    return absl::OkStatus();
+  }
+
+  absl::Status Truncated(uint32_t first, size_t groups) const {
+    return DataLoss("parquet-group-varint: groups ", first, " to ", first + groups - 1, " at byte ",
+                    reader_.offset(), ": the page of ", bytes_.size(), " bytes ends within them");
+  }
+
+  // Moves reader_ to group `group`. The first call walks through all groups and makes checkpoints.
+  absl::Status GoToGroup(uint32_t group) {
+    if (checkpoints_.empty()) {
+      GoToByte(0, 0);
+      std::vector<uint32_t> checkpoints = {0};
+      const uint32_t groups = GroupsOf(this->count_);
+      while (groups - next_group_ > kCheckpointGroups) {
+        CFILE_RETURN_IF_ERROR(SkipGroups(kCheckpointGroups));
+        checkpoints.push_back(static_cast<uint32_t>(reader_.offset()));
+      }
+      checkpoints_ = std::move(checkpoints);
+    }
+    const uint32_t checkpoint =
+        std::min(group / kCheckpointGroups, static_cast<uint32_t>(checkpoints_.size() - 1));
+    GoToByte(checkpoints_[checkpoint], checkpoint * kCheckpointGroups);
+    return SkipGroups(group - next_group_);
+  }
+
+  void GoToByte(size_t offset, uint32_t group) {
+    reader_ = ByteReader(bytes_);
+    const bool inside = reader_.Skip(offset);
+    assert(inside);
+    (void)inside;
+    next_group_ = group;
+    have_group_ = false;
+  }
+
+  std::span<const uint8_t> bytes_;
+  std::vector<uint32_t> checkpoints_;  // offset of every kCheckpointGroups-th group
+};
+
+}  // namespace
+
+template <typename P>
+std::unique_ptr<PageEncoder<P>> MakeParquetGroupVarintEncoder() {
+  return std::make_unique<GroupPageEncoder<P>>();
+}
+
+template <typename P>
+std::unique_ptr<BlockDecoder<P>> MakeParquetGroupVarintDecoder() {
+  return std::make_unique<GroupPageDecoder<P>>();
+}
+
+template std::unique_ptr<PageEncoder<int32_t>> MakeParquetGroupVarintEncoder<int32_t>();
+template std::unique_ptr<PageEncoder<int64_t>> MakeParquetGroupVarintEncoder<int64_t>();
+template std::unique_ptr<BlockDecoder<int32_t>> MakeParquetGroupVarintDecoder<int32_t>();
+template std::unique_ptr<BlockDecoder<int64_t>> MakeParquetGroupVarintDecoder<int64_t>();
+
+}  // namespace cfile::encodings

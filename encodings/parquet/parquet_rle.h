@@ -1,0 +1,40 @@
+// Parquet's RLE pages of BOOLEAN (cfile/FORMAT.md, Parquet's data blocks): length in bytes,
+// fixed32, then an RLE-hybrid of width 1 (rle_hybrid.h) of that length.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "encodings/core/encoding.h"
+#include "encodings/parquet/page_codec.h"
+
+namespace cfile::encodings {
+
+std::unique_ptr<PageEncoder<bool>> MakeParquetRleEncoder();
+
+// The decoder ignores bytes after those that the length counts. A page of no values may be empty.
+std::unique_ptr<BlockDecoder<bool>> MakeParquetRleDecoder();
+
+// RLE of bools.
+struct ParquetRleCodec {
+  static constexpr Encoding kEncoding = Encoding::kParquetRle;
+  static constexpr std::string_view kName = "parquet-rle";
+  static constexpr uint32_t kWorstExtraBytesPerValue = 0;
+  // The length, and one run.
+  static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
+  static constexpr ScanCost kScanCost{.number = 100};
+  static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBool; }
+
+  template <typename T>
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
+    return MakePageBlockEncoder<T>(MakeParquetRleEncoder(), options);
+  }
+  template <typename T>
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType, const DecoderOptions&) {
+    return MakePageBlockDecoder<T>(MakeParquetRleDecoder());
+  }
+};
+
+}  // namespace cfile::encodings

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Checks the rooms of the source tree: which folder may include which, that no includes form a cycle, and how many
+source files a folder holds.
+
+  tests/rooms/check_rooms.py           exits with 1 if a rule is broken
+  tests/rooms/check_rooms.py --draw    also prints the rooms and their arrows
+
+A header and its source are one unit: the first include of a source, which stands alone, is its header. The rules are
+the tables below. A folder that they do not name is an error, so a new room is a decision.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MOST_FILES = 45  # source files in one folder
+
+# Each room, and the rooms that it may include besides itself.
+ENCODINGS = {
+    "encodings/core": [],
+    "encodings/kernels": ["encodings/core"],
+    "encodings/hybrid": ["encodings/core", "encodings/kernels"],
+    "encodings/kudu": ["encodings/core", "encodings/kernels", "encodings/hybrid"],
+    "encodings/parquet": ["encodings/core", "encodings/kernels", "encodings/hybrid"],
+    "encodings/own": ["encodings/core", "encodings/kernels", "encodings/hybrid", "encodings/kudu", "encodings/parquet"],
+}
+# The registry and parquet.h are the top of encodings/.
+ENCODINGS["encodings"] = list(ENCODINGS)
+
+# Rooms of cfile/internal also include the public headers (cfile) and encodings/.
+INTERNAL = {
+    "io": [],
+    "format": ["io"],
+    "write": ["format", "io"],
+    "read": ["format", "io"],
+    "check": ["read", "format", "io"],
+    "salvage": ["read", "write", "format", "io"],
+    "table": ["check", "read", "write", "format", "io"],
+    "records": ["table", "read", "write", "format", "io"],
+    "records/protobuf": ["records", "table", "read", "write", "format", "io"],
+}
+# What public headers include of encodings/: numbers, types and macros, no encoding.
+PUBLIC = ["encodings/core"]
+# The rooms that include generated protobuf headers.
+PROTO = {"cfile/internal/format", "cfile/internal/check", "cfile/internal/table"}
+
+
+def allowed():
+    rules = {room: set(others) for room, others in ENCODINGS.items()}
+    rules["cfile"] = set(PUBLIC)
+    for room, others in INTERNAL.items():
+        rules[f"cfile/internal/{room}"] = {f"cfile/internal/{other}" for other in others} | set(ENCODINGS) | {"cfile"}
+    for room in PROTO:
+        rules[room].add("proto")
+    for room in ("tools", "tools/dump", "tools/import", "tools/records"):
+        rules[room] = {"cfile"} | ({"tools"} if room != "tools" else set())
+    for room in ("tools/dump", "tools/import"):
+        rules[room].add("tools/records")
+    return rules
+
+
+def includes_of(path):
+    return re.findall(r'^#include "((?:cfile|encodings|tools|proto)/[^"]+)"', path.read_text(), re.MULTILINE)
+
+
+def header_of(source, includes):
+    """The header of a source: its first include, if that stands alone and has a part of the source's name or folder."""
+    match = re.match(r'#include "([^"]+)"\n\n', source.read_text())
+    return match[1] if match and match[1] in includes else None
+
+
+def read_tree():
+    """Returns {file: [included files]} and {file: unit}, all as paths from the root."""
+    includes, unit = {}, {}
+    for top in ("encodings", "cfile", "tools"):
+        for path in sorted((ROOT / top).rglob("*")):
+            if path.suffix not in (".h", ".cc"):
+                continue
+            name = path.relative_to(ROOT).as_posix()
+            includes[name] = includes_of(path)
+            header = header_of(path, includes[name]) if path.suffix == ".cc" else None
+            unit[name] = header or name
+    return includes, unit
+
+
+def room_of(name):
+    return name.rpartition("/")[0]
+
+
+def cycles_of(arrows):
+    """The strongly connected sets of more than one unit (Tarjan's algorithm, without recursion)."""
+    index, low, stack, on_stack, found = {}, {}, [], set(), []
+    for start in arrows:
+        if start in index:
+            continue
+        work = [(start, iter(arrows[start]))]
+        index[start] = low[start] = len(index)
+        stack.append(start)
+        on_stack.add(start)
+        while work:
+            node, targets = work[-1]
+            for target in targets:
+                if target not in index:
+                    index[target] = low[target] = len(index)
+                    stack.append(target)
+                    on_stack.add(target)
+                    work.append((target, iter(arrows.get(target, ()))))
+                    break
+                if target in on_stack:
+                    low[node] = min(low[node], index[target])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    members = []
+                    while not members or members[-1] != node:
+                        members.append(stack.pop())
+                        on_stack.discard(members[-1])
+                    if len(members) > 1:
+                        found.append(sorted(members))
+    return found
+
+
+def problems():
+    rules = allowed()
+    includes, unit = read_tree()
+    found = []
+    arrows = collections.defaultdict(set)
+    files = collections.Counter()
+    for name, targets in includes.items():
+        room = room_of(name)
+        files[room] += 1
+        if room not in rules:
+            found.append(f"{name}: tests/rooms/check_rooms.py has no rule for the room {room}")
+            continue
+        for target in targets:
+            other = room_of(target)
+            if other != room and other not in rules[room]:
+                found.append(f"{name} includes {target}: {room} may not include {other}")
+            if unit[name] != unit.get(target, target):
+                arrows[unit[name]].add(unit.get(target, target))
+    for cycle in cycles_of({one: sorted(others) for one, others in sorted(arrows.items())}):
+        found.append("these include each other in a cycle: " + ", ".join(cycle))
+    for room, count in sorted(files.items()):
+        if count > MOST_FILES:
+            found.append(f"{room} holds {count} source files, at most {MOST_FILES} are allowed")
+    return found, files, {(room_of(a), room_of(b)) for a, others in arrows.items() for b in others if room_of(a) != room_of(b)}
+
+
+def main():
+    found, files, arrows = problems()
+    if "--draw" in sys.argv[1:]:
+        for room in sorted(files):
+            print(f"{room} ({files[room]} files): {', '.join(sorted(b for a, b in arrows if a == room)) or '-'}")
+    for problem in found:
+        print(problem, file=sys.stderr)
+    print(f"{len(files)} rooms, {len(arrows)} arrows, {len(found)} problems")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
