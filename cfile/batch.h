@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace cfile {
@@ -24,9 +26,12 @@ struct OrdinalRange {
 
 // The result of a search by key.
 struct KeyPosition {
-  uint64_t ordinal = 0;  // of the first value >= the key; num_values() if there is none
+  uint64_t ordinal = 0;  // of the first value >= the key; num_rows() if there is none
   bool exact = false;    // whether that value equals the key
 };
+
+// All rows of any column: a range may end after the last row where a function says so.
+inline constexpr OrdinalRange kAllRows{0, UINT64_MAX};
 
 // The rows first_ordinal to first_ordinal + size() - 1. A view: the memory belongs to the cursor,
 // the mapped file or the dictionary. The function that returns a batch says how long the batch
@@ -86,6 +91,27 @@ class OwnedBatch {
     chunk_free_ = {};
   }
 
+  // Appends copies of the rows of `batch`.
+  void Append(const Batch<T>& batch) {
+    const size_t begin = size_;
+    size_ += batch.size();
+    if (size_ > capacity_) {
+      capacity_ = std::max(size_, 2 * capacity_);
+      auto values = std::make_unique<T[]>(capacity_);
+      std::copy_n(values_.get(), begin, values.get());
+      values_ = std::move(values);
+    }
+    validity_.resize((size_ + 7) / 8, 0xff);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (batch.IsValid(i)) {
+        Set(begin + i, batch.values[i]);
+      } else {
+        values_[begin + i] = T{};
+        SetNull(begin + i);
+      }
+    }
+  }
+
   // Copies `value` into row i, including the bytes of a string. Preconditions: i < size(); the row
   // has not been set since Reset.
   void Set(size_t i, const T& value) {
@@ -124,6 +150,58 @@ class OwnedBatch {
   uint64_t null_count_ = 0;
   std::vector<std::unique_ptr<char[]>> chunks_;  // the bytes of the strings
   std::span<char> chunk_free_;                   // the unused rest of the last chunk
+};
+
+// The most rows of a batch.
+inline constexpr size_t kMaxBatchRows = 65'536;
+
+// The batches of a cursor or a scan from its position to its end, as a range for range-for:
+//
+//   for (const auto& batch : cursor.Batches()) {
+//     if (!batch.ok()) return batch.status();
+//     ...
+//   }
+//
+// An element is an absl::StatusOr of a batch, valid until the next step. After an error the range
+// ends. The range can be walked once and must not outlive the cursor.
+template <typename C>
+class BatchRange {
+ public:
+  BatchRange(C& cursor, size_t max_rows) : cursor_(&cursor), max_rows_(max_rows) {}
+
+  class Iterator {
+   public:
+    explicit Iterator(BatchRange* range) : range_(range), batch_(range->Next()) {}
+    const auto& operator*() const { return batch_; }
+    Iterator& operator++() {
+      ended_ = !batch_.ok();
+      if (!ended_) batch_ = range_->Next();
+      return *this;
+    }
+    // True while there is an element.
+    bool operator!=(std::default_sentinel_t) const {
+      return !ended_ && !(batch_.ok() && batch_->empty());
+    }
+
+   private:
+    BatchRange* range_;
+    decltype(std::declval<BatchRange&>().Next()) batch_;
+    bool ended_ = false;
+  };
+  Iterator begin() { return Iterator(this); }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  auto Next() {
+    if constexpr (requires { cursor_->Next(); }) {
+      return cursor_->Next();
+    } else {
+      return cursor_->Next(max_rows_);
+    }
+  }
+
+  C* cursor_;
+  size_t max_rows_;
 };
 
 }  // namespace cfile

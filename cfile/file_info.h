@@ -42,6 +42,27 @@ struct EncodingTotals {
   uint64_t stored_bytes = 0;       // in the file
 };
 
+// What a writer has written to one file so far; after Finish, the totals of the file. A plain value.
+struct ColumnTotals {
+  uint64_t num_rows = 0;     // nulls included; with levels: records
+  uint64_t num_entries = 0;  // with levels; otherwise num_rows
+  uint64_t num_present = 0;  // entries that hold a value
+  // Bytes written to the sink so far; after Finish, the size of the file.
+  uint64_t bytes_written = 0;
+  // The encoding in the footer: the encoding of the options, or for kAuto, after Finish, the file's
+  // main encoding (cfile/FORMAT.md, Extended blocks).
+  Encoding encoding = Encoding::kPlain;
+  // The codec of the file: the codec of the options, or the codec chosen for kDefault.
+  Compression compression = Compression::kNone;
+  // The blocks written so far, by encoding.
+  std::vector<EncodingTotals> encodings;
+  // The least and the greatest value, in memcmp form, of a column with a value index and values.
+  std::optional<std::string> min_key;
+  std::optional<std::string> max_key;
+
+  uint64_t null_count() const { return num_entries - num_present; }
+};
+
 // The contents of the header and the footer.
 struct FileInfo {
   FormatVersion version = FormatVersion::kV2;
@@ -51,8 +72,8 @@ struct FileInfo {
   ColumnType type;
   Encoding encoding = Encoding::kPlain;
   Compression compression = Compression::kNone;
-  bool nullable = false;    // with levels: an entry may have no value
-  uint64_t num_values = 0;  // nulls included; with levels: records
+  bool nullable = false;  // with levels: an entry may have no value
+  uint64_t num_rows = 0;  // nulls included; with levels: records
   // The limits of a file with levels (cfile/levels.h). Without levels: {0, 1} if the column is
   // nullable, else {0, 0}.
   LevelLimits levels;
@@ -86,7 +107,7 @@ struct FileInfo {
   // value index. Its blocks, if there are any, are the filters (cfile/FORMAT.md, Bloom filter
   // files). Cursors find no rows in such a file.
   bool holds_bloom_filters() const {
-    return num_values == 0 && !positional_index_root && value_index_root.has_value() &&
+    return num_rows == 0 && !positional_index_root && value_index_root.has_value() &&
            type.data_type == DataType::kBinary && encoding == Encoding::kPlain && !nullable;
   }
 };

@@ -33,7 +33,7 @@ struct BlockInfo {
   uint64_t index = 0;  // 0, 1, ... in ordinal order
   BlockPointer pointer;
   uint64_t first_ordinal = 0;
-  uint64_t num_values = 0;  // rows, nulls included; with levels: records
+  uint64_t num_rows = 0;  // rows, nulls included; with levels: records
   // Rows, or with levels entries; and how many of them hold no value.
   uint64_t num_entries = 0;
   uint64_t null_count = 0;
@@ -72,8 +72,8 @@ struct VerifyReport {
 
   uint64_t data_blocks = 0;
   uint64_t index_nodes = 0;
-  uint64_t values = 0;         // rows, nulls included; with levels: records
-  uint64_t entries = 0;        // rows, or with levels entries
+  uint64_t num_rows = 0;       // nulls included; with levels: records
+  uint64_t num_entries = 0;    // rows, or with levels entries
   uint64_t null_count = 0;     // entries without a value
   uint64_t bytes_checked = 0;  // bytes of the file that are verified or accounted for
   // The least and the greatest value, in memcmp form, of a file that has a value index and values.

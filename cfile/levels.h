@@ -13,10 +13,10 @@
 //
 //   auto writer = cfile::LevelWriter<int32_t>::Create("leaf.cfile", cfile::ColumnType::Int32(),
 //                                                     {.max_repetition = 1, .max_definition = 2});
-//   (*writer)->Append(repetition, definition, values);
-//   (*writer)->Finish();
+//   writer->Append(repetition, definition, values);
+//   writer->Finish();
 //
-//   auto cursor = cfile::LevelCursor<int32_t>::Open(reader);
+//   auto cursor = reader.NewLevelCursor<int32_t>();
 //   cursor->SeekToRecord(2);
 //   auto batch = cursor->Next(1000);
 #pragma once
@@ -46,19 +46,23 @@ namespace cfile {
 // which limits its size: see Append.
 template <typename T>
 class LevelWriter {
+  static_assert(kIsValueType<T>,
+                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
+                "std::string");
+
  public:
   // Begins a file at `path` or into `sink`. options.nullable is ignored: `limits` says whether a
   // record may be null. kInvalidArgument: T, type, limits and options do not fit together (for
   // example: a value index, version 1, or Compatibility::kKudu for anything but Kudu's arrays).
   // kUnimplemented: the registry has no such encoding for the type, or the codec was not built in.
-  static absl::StatusOr<std::unique_ptr<LevelWriter>> Create(const std::string& path,
-                                                             const ColumnType& type,
-                                                             const LevelLimits& limits,
-                                                             const WriterOptions& options = {});
-  static absl::StatusOr<std::unique_ptr<LevelWriter>> Create(std::unique_ptr<Sink> sink,
-                                                             const ColumnType& type,
-                                                             const LevelLimits& limits,
-                                                             const WriterOptions& options = {});
+  static absl::StatusOr<LevelWriter> Create(const std::string& path, const ColumnType& type,
+                                            const LevelLimits& limits,
+                                            const WriterOptions& options = {});
+  static absl::StatusOr<LevelWriter> Create(std::unique_ptr<Sink> sink, const ColumnType& type,
+                                            const LevelLimits& limits,
+                                            const WriterOptions& options = {});
+  LevelWriter(LevelWriter&&) noexcept;
+  LevelWriter& operator=(LevelWriter&&) noexcept;
   ~LevelWriter();
 
   // Appends entries: whole records, or a part of a record that the next call continues.
@@ -85,24 +89,11 @@ class LevelWriter {
   // durable and visible. Called once, as the last call.
   absl::Status Finish();
 
-  // The number of records, entries and entries with a value so far.
-  uint64_t num_records() const;
-  uint64_t num_entries() const;
-  uint64_t num_values() const;
-
-  // Bytes written to the sink so far; after Finish, the size of the file.
-  uint64_t bytes_written() const;
+  // What has been written so far.
+  ColumnTotals totals() const;
 
   // Bytes of memory that this writer uses.
   size_t memory_usage_bytes() const;
-
-  // The encoding in the footer: the encoding of the options, or for kAuto, after Finish, the file's
-  // main encoding (cfile/FORMAT.md, Extended blocks).
-  Encoding encoding() const;
-  // The codec of the file: the codec of the options, or the codec chosen for kDefault.
-  Compression compression() const;
-  // The blocks written so far, by encoding. Valid until the next call.
-  std::span<const EncodingTotals> encodings() const;
 
  private:
   class Impl;
@@ -132,7 +123,7 @@ struct LevelBatch {
   bool empty() const { return num_entries == 0; }
 };
 
-// A position in a leaf. One thread at a time, but not always the same one; several cursors may read
+// A position in a leaf; Reader::NewLevelCursor makes one. One thread at a time, but not always the same one; several cursors may read
 // one file at the same time. A cursor keeps the file open. Memory: one block and one batch.
 //
 // Also reads flat files (written by Writer). Each row is then a record of one entry, and the limits
@@ -144,10 +135,11 @@ struct LevelBatch {
 // error of SeekToRecord, record() is unchanged and the cursor is at that record's first entry.
 template <typename T>
 class LevelCursor {
+  static_assert(kIsValueType<T>,
+                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
+                "std::string");
+
  public:
-  // Returns a cursor at record 0. kInvalidArgument: the column does not hold T. kUnimplemented: the
-  // encoding or the codec was not built in. kFailedPrecondition: the file has no positional index.
-  static absl::StatusOr<LevelCursor> Open(const Reader& reader);
   LevelCursor(LevelCursor&&) noexcept;
   LevelCursor& operator=(LevelCursor&&) noexcept;
   ~LevelCursor();
@@ -166,7 +158,13 @@ class LevelCursor {
   // The record of the next entry; after a part of a record, still that record.
   uint64_t record() const;
 
+  // The batches from here to the end, for range-for.
+  BatchRange<LevelCursor> Batches(size_t max_records = kMaxBatchRows) {
+    return {*this, max_records};
+  }
+
  private:
+  friend class Reader;
   class Impl;
   explicit LevelCursor(std::unique_ptr<Impl> impl);
 

@@ -55,12 +55,14 @@ class MessageWriter {
   // of the descriptor. Append fills the fields of the table that the message type also has, by
   // name. kInvalidArgument: a field has another type in the table, or the message type lacks a
   // required field of the table.
-  static absl::StatusOr<std::unique_ptr<MessageWriter>> Create(
-      const std::string& directory, const google::protobuf::Descriptor& descriptor,
-      std::span<const WriterOptions> options = {});
-  static absl::StatusOr<std::unique_ptr<MessageWriter>> Append(
-      const std::string& directory, const google::protobuf::Descriptor& descriptor,
-      std::span<const WriterOptions> options = {});
+  static absl::StatusOr<MessageWriter> Create(const std::string& directory,
+                                              const google::protobuf::Descriptor& descriptor,
+                                              std::span<const WriterOptions> options = {});
+  static absl::StatusOr<MessageWriter> Append(const std::string& directory,
+                                              const google::protobuf::Descriptor& descriptor,
+                                              std::span<const WriterOptions> options = {});
+  MessageWriter(MessageWriter&&) noexcept;
+  MessageWriter& operator=(MessageWriter&&) noexcept;
   ~MessageWriter();
 
   // Writes one message; copies the data it needs. kInvalidArgument: the message has another type,
@@ -86,9 +88,12 @@ class MessageReader {
   // `paths` and errors as RecordReader::Open. Fields that the message type does not have are not
   // read. kInvalidArgument, too: a field has another type in the table, or the message type has
   // none of the selected fields.
-  static absl::StatusOr<std::unique_ptr<MessageReader>> Open(
-      const std::string& directory, const google::protobuf::Descriptor& descriptor,
-      std::span<const std::string> paths = {}, const ReaderOptions& options = {});
+  static absl::StatusOr<MessageReader> Open(const std::string& directory,
+                                            const google::protobuf::Descriptor& descriptor,
+                                            std::span<const std::string> paths = {},
+                                            const ReaderOptions& options = {});
+  MessageReader(MessageReader&&) noexcept;
+  MessageReader& operator=(MessageReader&&) noexcept;
   ~MessageReader();
 
   // Clears `message` and fills it with the next record. Returns false if there are no more records.

@@ -2,10 +2,10 @@
 //
 //   auto reader = cfile::Reader::Open("keys.cfile");
 //   auto cursor = reader->NewCursor<std::string_view>();
-//   auto found = cursor->SeekToKey("apple");          // {ordinal, exact}
-//   for (auto batch = cursor->Next(4096); batch.ok() && !batch->empty();
-//        batch = cursor->Next(4096)) {
-//     ...
+//   auto found = cursor->SeekToKey("apple");  // {ordinal, exact}
+//   for (const auto& batch : cursor->Batches()) {
+//     if (!batch.ok()) return batch.status();
+//     for (std::string_view value : batch->values) ...
 //   }
 #pragma once
 
@@ -32,6 +32,13 @@ class FileReader;
 class ReaderAccess;
 }  // namespace internal
 
+template <typename T>
+class LevelCursor;  // cfile/levels.h
+template <typename T>
+class Predicate;  // cfile/predicate.h
+template <typename T>
+class Scan;  // cfile/scan.h
+
 // A position in a column. One thread at a time, but not always the same one; several cursors may
 // read one file at the same time. A cursor keeps the file open and may outlive the Reader. Memory:
 // one block and one batch; the data read ahead if the source is not in memory (see ReaderOptions);
@@ -46,12 +53,16 @@ class ReaderAccess;
 // such as std::bad_alloc; after an exception it may only be destroyed.
 template <typename T>
 class Cursor {
+  static_assert(kIsValueType<T>,
+                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
+                "std::string");
+
  public:
   Cursor(Cursor&&) noexcept;
   Cursor& operator=(Cursor&&) noexcept;
   ~Cursor();
 
-  // Goes to `ordinal`; num_values() is the end. kOutOfRange: ordinal > num_values().
+  // Goes to `ordinal`; num_rows() is the end. kOutOfRange: ordinal > num_rows().
   // kFailedPrecondition: the file has no positional index.
   absl::Status SeekToOrdinal(uint64_t ordinal);
 
@@ -67,7 +78,7 @@ class Cursor {
   absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions);
 
   // Goes to range.begin. Until the next seek, Next ends at range.end. kOutOfRange: range.end >
-  // num_values(). Precondition: range.begin <= range.end.
+  // num_rows(). Precondition: range.begin <= range.end.
   absl::Status SeekToRange(const OrdinalRange& range);
 
   // SeekToRange for the rows with low <= value < high; nullopt means no bound. Returns the ordinals
@@ -75,18 +86,38 @@ class Cursor {
   absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
                                               const std::optional<T>& high);
 
+  // SeekToKeyRange for the rows that begin with `prefix`. Strings and bytes only.
+  absl::StatusOr<OrdinalRange> SeekToPrefix(std::string_view prefix) requires kIsBytes<T> {
+    // The end of the range: `prefix` without trailing bytes 0xff, its last byte increased.
+    std::string end(prefix.substr(0, prefix.find_last_not_of('\xff') + 1));
+    if (end.empty()) return SeekToKeyRange(prefix, std::nullopt);
+    end.back() = static_cast<char>(end.back() + 1);
+    return SeekToKeyRange(prefix, end);
+  }
+
   // Returns the next rows: at least 1 unless the cursor is at the end, at most `max_rows` and at
   // most 65,536, all from one block. The batch is valid until the next call on this cursor. If the
   // block is PLAIN, of a fixed width and not compressed, the batch points into the mapped file.
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
+  // Returns the rows before the cursor, in ascending order, and goes to the first of them: at least
+  // 1 unless the cursor is at the begin of its range (of the file, except after SeekToRange and
+  // SeekToKeyRange), at most `max_rows` and 65,536, all from one block. So from the end (a seek to
+  // num_rows()), repeated calls return all rows in batches of descending order. The batch is valid
+  // until the next call. Precondition: max_rows > 0. kFailedPrecondition: the file has no positional
+  // index.
+  absl::StatusOr<Batch<T>> Previous(size_t max_rows);
+
+  // The batches that Next returns from here to the end, for range-for.
+  BatchRange<Cursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
+
   // Returns the value at `ordinal`, or nullopt if it is null. A string_view is valid until the next
-  // call. The cursor goes to ordinal + 1. kOutOfRange: ordinal >= num_values().
+  // call. The cursor goes to ordinal + 1. kOutOfRange: ordinal >= num_rows().
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
 
   // Copies the values at `ordinals`, which may be in any order, to `out` in the order of
   // `ordinals`. Opens each block once for every 131,072 ordinals. Afterwards the cursor may be at
-  // any row. kOutOfRange: an ordinal is >= num_values(); the message names it.
+  // any row. kOutOfRange: an ordinal is >= num_rows(); the message names it.
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
 
   // The ordinal of the next row.
@@ -121,10 +152,10 @@ class Reader {
   const FileInfo& info() const;
   const ColumnType& type() const { return info().type; }
   // Rows, nulls included; with levels: records.
-  uint64_t num_values() const { return info().num_values; }
+  uint64_t num_rows() const { return info().num_rows; }
 
-  // Returns the first row of the block that holds `ordinal`; num_values() if ordinal >=
-  // num_values(). kFailedPrecondition: the file has no positional index. kDataLoss: the index is
+  // Returns the first row of the block that holds `ordinal`; num_rows() if ordinal >=
+  // num_rows(). kFailedPrecondition: the file has no positional index. kDataLoss: the index is
   // damaged. kOutOfRange: the index is above a limit of ReaderOptions.
   absl::StatusOr<uint64_t> BlockBegin(uint64_t ordinal) const;
   // Divides all rows into at most `max_ranges` ranges of similar length, none of them empty. Each
@@ -140,9 +171,22 @@ class Reader {
 
   // Returns a cursor at ordinal 0. kInvalidArgument: the column does not hold T. kUnimplemented:
   // the encoding or the codec was not built in. kFailedPrecondition: the file has levels
-  // (info().has_levels()); use LevelCursor in cfile/levels.h.
+  // (info().has_levels()); use NewLevelCursor.
   template <typename T>
   absl::StatusOr<Cursor<T>> NewCursor() const;
+
+  // Returns a cursor at record 0 of a file with or without levels. To call it, include
+  // cfile/levels.h. Errors as NewCursor, but kFailedPrecondition: the file has no positional index.
+  template <typename T>
+  absl::StatusOr<LevelCursor<T>> NewLevelCursor() const;
+
+  // Begins a scan for the rows of `range` that match `predicate`; the range may end after the last
+  // row. To call it, include cfile/scan.h. Errors as NewCursor, and: kInvalidArgument: the predicate
+  // needs an order, and int96 has none. kDataLoss: the statistics are damaged. (Statistics that are
+  // larger than ReaderOptions allow are ignored.)
+  template <typename T>
+  absl::StatusOr<Scan<T>> NewScan(const Predicate<T>& predicate,
+                                  const OrdinalRange& range = kAllRows) const;
 
   // Shortcuts that create a cursor for a single call. Errors as NewCursor and Cursor. For many
   // calls, a cursor is faster.
@@ -150,6 +194,11 @@ class Reader {
   absl::StatusOr<std::optional<Owned<T>>> Get(uint64_t ordinal) const;
   template <typename T>
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) const;
+
+  // Returns copies of the rows of `range`, which may end after the last row. Memory: that of the
+  // rows. Errors as NewCursor and Cursor.
+  template <typename T>
+  absl::StatusOr<OwnedBatch<T>> Read(const OrdinalRange& range = kAllRows) const;
 
  private:
   friend class internal::ReaderAccess;

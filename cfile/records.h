@@ -40,14 +40,16 @@ class RecordWriter final : public RecordVisitor {
  public:
   // As TableWriter::Create, including the errors. `options`: none, one for all leaves, or one per
   // leaf.
-  static absl::StatusOr<std::unique_ptr<RecordWriter>> Create(
-      const std::string& directory, const RecordSchema& schema,
-      std::span<const WriterOptions> options = {});
+  static absl::StatusOr<RecordWriter> Create(const std::string& directory,
+                                             const RecordSchema& schema,
+                                             std::span<const WriterOptions> options = {});
   // As TableWriter::Append, including the errors. Appends to any table without compound keys; in a
   // table without a tree, a record has one field for each column. kUnimplemented: the table has
   // compound keys, which only TableWriter can append.
-  static absl::StatusOr<std::unique_ptr<RecordWriter>> Append(
-      const std::string& directory, std::span<const WriterOptions> options = {});
+  static absl::StatusOr<RecordWriter> Append(const std::string& directory,
+                                             std::span<const WriterOptions> options = {});
+  RecordWriter(RecordWriter&&) noexcept;
+  RecordWriter& operator=(RecordWriter&&) noexcept;
   ~RecordWriter() override;
 
   const RecordSchema& schema() const;
@@ -84,11 +86,13 @@ class RecordReader {
   // Opens the table at `directory`, or uses an open table. `paths` selects leaves, or groups with
   // all leaves below them; empty: all leaves. kInvalidArgument: a path does not exist. Other errors
   // as TableReader and its cursors.
-  static absl::StatusOr<std::unique_ptr<RecordReader>> Open(const std::string& directory,
-                                                            std::span<const std::string> paths = {},
-                                                            const ReaderOptions& options = {});
-  static absl::StatusOr<std::unique_ptr<RecordReader>> Open(
-      const TableReader& table, std::span<const std::string> paths = {});
+  static absl::StatusOr<RecordReader> Open(const std::string& directory,
+                                           std::span<const std::string> paths = {},
+                                           const ReaderOptions& options = {});
+  static absl::StatusOr<RecordReader> Open(const TableReader& table,
+                                           std::span<const std::string> paths = {});
+  RecordReader(RecordReader&&) noexcept;
+  RecordReader& operator=(RecordReader&&) noexcept;
   ~RecordReader();
 
   // The schema of the whole table, not only of the selected leaves.

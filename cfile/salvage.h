@@ -44,7 +44,7 @@ struct LostBytes {
 
 struct SalvageReport {
   // The contents of the header and, if it is available, of the footer. Without the footer
-  // num_values is not known and is 2^32 - 1.
+  // num_rows is not known and is 2^32 - 1.
   FileInfo info;
   // True if the file has a readable footer that describes the same column as the header. Otherwise
   // the file is torn: how many rows it should have is not known.

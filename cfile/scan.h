@@ -1,6 +1,6 @@
 // Scans for the rows of a column that match a predicate. Reads as few blocks as possible.
 //
-//   auto scan = cfile::Scan<int32_t>::Open(reader, cfile::Predicate<int32_t>::Greater(40));
+//   auto scan = reader.NewScan<int32_t>(cfile::Predicate<int32_t>::Greater(40));
 //   for (auto batch = scan->Next(); batch.ok() && !batch->empty(); batch = scan->Next()) {
 //     ...
 //   }
@@ -16,12 +16,6 @@
 #include "cfile/reader.h"
 
 namespace cfile {
-
-struct ScanOptions {
-  // Only the rows in [first_ordinal, end_ordinal) are scanned. The end may be after the last row.
-  uint64_t first_ordinal = 0;
-  uint64_t end_ordinal = UINT64_MAX;
-};
 
 // What a scan has done so far. Each data block with rows in the scanned range is counted once, as
 // read or as skipped. A skipped block is counted for the first reason that excluded it.
@@ -51,7 +45,7 @@ struct ScanBatch {
   bool empty() const { return ordinals.empty(); }
 };
 
-// A scan of one column. One thread at a time; several scans may read one file at the same time. A
+// A scan of one column; Reader::NewScan begins one. One thread at a time; several scans may read one file at the same time. A
 // scan keeps the file open. Memory: one block.
 //
 // The statistics of the whole file or its Bloom filter may exclude all blocks. A value index gives
@@ -60,13 +54,11 @@ struct ScanBatch {
 // blocks it compares codes. Without statistics and without a value index it reads the whole file.
 template <typename T>
 class Scan {
+  static_assert(kIsValueType<T>,
+                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
+                "std::string");
+
  public:
-  // Begins a scan of the file of `reader`, which need not outlive the scan. Errors as
-  // Reader::NewCursor, and: kInvalidArgument: the predicate needs an order, and int96 has none.
-  // kDataLoss: the statistics are damaged. (Statistics that are larger than ReaderOptions allow are
-  // ignored.)
-  static absl::StatusOr<Scan> Open(const Reader& reader, const Predicate<T>& predicate,
-                                   const ScanOptions& options = {});
   Scan(Scan&&) noexcept;
   Scan& operator=(Scan&&) noexcept;
   ~Scan();
@@ -79,9 +71,13 @@ class Scan {
   // error again.
   absl::StatusOr<ScanBatch<T>> Next();
 
+  // The remaining batches, for range-for.
+  BatchRange<Scan> Batches() { return {*this, 0}; }
+
   const ScanCounters& counters() const;
 
  private:
+  friend class Reader;
   class Impl;
   explicit Scan(std::unique_ptr<Impl> impl);
 

@@ -89,14 +89,15 @@ class TableWriter {
   // taken from the schema. kAlreadyExists: there is already a table or something else.
   // kInvalidArgument: the schema is not valid, or `options` has another number of entries. Other
   // errors as Writer::Create and LevelWriter::Create.
-  static absl::StatusOr<std::unique_ptr<TableWriter>> Create(
-      const std::string& directory, const Schema& schema,
-      std::span<const WriterOptions> options = {});
+  static absl::StatusOr<TableWriter> Create(const std::string& directory, const Schema& schema,
+                                            std::span<const WriterOptions> options = {});
   // Begins a further part of the table at `directory`, with the table's schema. `options` as in
   // Create. Only one writer should append at a time: if two run at the same time, the Finish that
   // comes later fails with kAborted.
-  static absl::StatusOr<std::unique_ptr<TableWriter>> Append(
-      const std::string& directory, std::span<const WriterOptions> options = {});
+  static absl::StatusOr<TableWriter> Append(const std::string& directory,
+                                            std::span<const WriterOptions> options = {});
+  TableWriter(TableWriter&&) noexcept;
+  TableWriter& operator=(TableWriter&&) noexcept;
   ~TableWriter();
 
   const Schema& schema() const;
@@ -129,16 +130,10 @@ class TableWriter {
   // into another directory at the same path.
   absl::Status Finish();
 
-  // What Writer or LevelWriter says of the column's file so far. In a column with levels num_values
-  // is the number of records, and null_count the number of entries without a value.
-  // memory_usage_bytes is the sum of all columns.
-  uint64_t num_values(size_t column) const;
-  uint64_t null_count(size_t column) const;
-  uint64_t bytes_written(size_t column) const;
+  // What has been written so far to the column's file. Precondition: the column exists.
+  ColumnTotals totals(size_t column) const;
+  // Bytes of memory that this writer uses for all columns.
   size_t memory_usage_bytes() const;
-  Encoding encoding(size_t column) const;
-  Compression compression(size_t column) const;
-  std::span<const EncodingTotals> encodings(size_t column) const;
 
  private:
   class Impl;
@@ -149,6 +144,8 @@ class TableWriter {
 
 template <typename T>
 class TableCursor;
+template <typename T>
+class TableLevelCursor;
 
 // An open table, with the parts that existed when it was opened. Immutable and thread-safe. A copy
 // is another handle on the same open table.
@@ -204,6 +201,11 @@ class TableReader {
   template <typename T>
   absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
 
+  // Returns a cursor over all parts of a column with or without levels, at record 0. Precondition:
+  // column < schema().columns.size(). Errors as Reader::NewLevelCursor.
+  template <typename T>
+  absl::StatusOr<TableLevelCursor<T>> NewLevelCursor(size_t column) const;
+
   // Divides all rows into at most `max_ranges` ranges of similar length, none of them empty. Each
   // range begins at the first row of a part or of a block of `column`. In a parallel scan each
   // thread's cursor reads one range (TableCursor::SeekToRange). Opens the files of the parts in
@@ -213,6 +215,8 @@ class TableReader {
  private:
   template <typename T>
   friend class TableCursor;
+  template <typename T>
+  friend class TableLevelCursor;
   class Impl;
   explicit TableReader(std::shared_ptr<const Impl> impl);
 
@@ -225,6 +229,10 @@ class TableReader {
 // Cursor.
 template <typename T>
 class TableCursor {
+  static_assert(kIsValueType<T>,
+                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
+                "std::string");
+
  public:
   TableCursor(TableCursor&&) noexcept;
   TableCursor& operator=(TableCursor&&) noexcept;
@@ -236,6 +244,7 @@ class TableCursor {
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
   uint64_t ordinal() const;
+  BatchRange<TableCursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
 
   // Goes to the row with the smallest key that is not less than `key`; if several keys are equal,
   // to the row with the lowest ordinal. After that, Next continues by ordinal, not by key.
@@ -259,27 +268,29 @@ class TableCursor {
 // table open. After an error the position is as for a LevelCursor.
 template <typename T>
 class TableLevelCursor {
+  static_assert(kIsValueType<T>,
+                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
+                "std::string");
+
  public:
-  // Returns a cursor at record 0. Precondition: column < table.schema().columns.size(). Errors as
-  // LevelCursor::Open.
-  static absl::StatusOr<TableLevelCursor> Open(const TableReader& table, size_t column);
-  TableLevelCursor(TableLevelCursor&&) noexcept = default;
-  TableLevelCursor& operator=(TableLevelCursor&&) noexcept = default;
+  TableLevelCursor(TableLevelCursor&&) noexcept;
+  TableLevelCursor& operator=(TableLevelCursor&&) noexcept;
+  ~TableLevelCursor();
 
   // As in LevelCursor. A batch holds records of one part only.
   absl::Status SeekToRecord(uint64_t record);
   absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
-  uint64_t record() const { return record_; }
+  uint64_t record() const;
+  BatchRange<TableLevelCursor> Batches(size_t max_records = kMaxBatchRows) {
+    return {*this, max_records};
+  }
 
  private:
-  TableLevelCursor(const TableReader& table, size_t column) : table_(table), column_(column) {}
-  absl::Status Enter(size_t part);
+  friend class TableReader;
+  class Impl;
+  explicit TableLevelCursor(std::unique_ptr<Impl> impl);
 
-  TableReader table_;
-  size_t column_;
-  uint64_t record_ = 0;
-  size_t part_ = 0;
-  std::optional<LevelCursor<T>> cursor_;  // of part_
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace cfile

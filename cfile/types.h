@@ -21,10 +21,12 @@ using encodings::Int96;
 using encodings::PhysicalType;
 using encodings::uint128_t;
 
-// Traits of the C++ types of values.
+// Traits of the C++ types of values. kIsValueType: T is one of them. (`long long` and std::string are
+// not: use int64_t and std::string_view.)
 using encodings::kIsBytes;    // std::string_view
 using encodings::kIsFloat;    // float and double
 using encodings::kIsInteger;  // integers of up to 128 bits, not bool
+using encodings::kIsValueType;
 
 // Numbers in files (cfile/FORMAT.md, Messages): Kudu's numbers below 100; from 100 on, 100 +
 // Parquet's number. Never changed.
@@ -97,18 +99,12 @@ struct ColumnType {
   static ColumnType Float() { return {.data_type = DataType::kFloat}; }    // float
   static ColumnType Double() { return {.data_type = DataType::kDouble}; }  // double
   // std::string_view, UTF-8.
-  static ColumnType String() {
-    return {.data_type = DataType::kString};
-  }
+  static ColumnType String() { return {.data_type = DataType::kString}; }
   // std::string_view, UTF-8.
-  static ColumnType Varchar() {
-    return {.data_type = DataType::kVarchar};
-  }
+  static ColumnType Varchar() { return {.data_type = DataType::kVarchar}; }
   static ColumnType Binary() { return {.data_type = DataType::kBinary}; }  // std::string_view
   // int32_t, days since 1970-01-01.
-  static ColumnType Date() {
-    return {.data_type = DataType::kDate};
-  }
+  static ColumnType Date() { return {.data_type = DataType::kDate}; }
   // int64_t, in units since 1970-01-01 00:00:00. Microseconds in UTC are Kudu's UNIXTIME_MICROS.
   static ColumnType Timestamp(TimeUnit unit, std::string time_zone = "UTC");
   // Units since midnight: int32_t for seconds and milliseconds, int64_t for micro- and nanoseconds.

@@ -2,9 +2,9 @@
 //
 //   auto writer = cfile::Writer<std::string_view>::Create(
 //       "keys.cfile", cfile::ColumnType::String(), {.value_index = true});
-//   if (!writer.ok()) return writer.status();
-//   CHECK_OK((*writer)->Append(keys));
-//   CHECK_OK((*writer)->Finish());
+//   CFILE_RETURN_IF_ERROR(writer.status());             // cfile/status.h
+//   CFILE_RETURN_IF_ERROR(writer->Append(keys));
+//   return writer->Finish();
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,9 @@
 
 namespace cfile {
 
-// Writes values of type T; cfile/types.h says which T each ColumnType takes. One thread at a time,
-// but not always the same one. Different writers are independent.
+// Writes values of type T; cfile/types.h says which T each ColumnType takes. Movable; a writer that
+// was moved from may only be destroyed or assigned to. One thread at a time, but not always the same
+// one. Different writers are independent.
 //
 // The file's bytes depend only on type, options, rows and metadata. They do not depend on threads,
 // nor on how the rows are divided among calls (except with Compatibility::kKudu: some of Kudu's
@@ -44,16 +45,20 @@ namespace cfile {
 // behind.
 template <typename T>
 class Writer {
+  static_assert(kIsValueType<T>,
+                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
+                "std::string");
+
  public:
   // Begins a file at `path` or into `sink`. A file at `path` is written with NewFileSink: it
   // appears there when Finish succeeds. kInvalidArgument: T, type and options do not fit together.
   // kUnimplemented: the registry has no such encoding for the type, or the codec was not built in.
-  static absl::StatusOr<std::unique_ptr<Writer>> Create(const std::string& path,
-                                                        const ColumnType& type,
-                                                        const WriterOptions& options = {});
-  static absl::StatusOr<std::unique_ptr<Writer>> Create(std::unique_ptr<Sink> sink,
-                                                        const ColumnType& type,
-                                                        const WriterOptions& options = {});
+  static absl::StatusOr<Writer> Create(const std::string& path, const ColumnType& type,
+                                       const WriterOptions& options = {});
+  static absl::StatusOr<Writer> Create(std::unique_ptr<Sink> sink, const ColumnType& type,
+                                       const WriterOptions& options = {});
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
   ~Writer();
 
   // Appends rows that all hold a value. Copies the data it needs before it returns.
@@ -68,6 +73,9 @@ class Writer {
   // null, but the column is not nullable or has a value index (the message names the ordinal).
   absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity);
 
+  // Appends the rows of `batch`, for example of a batch that a cursor has returned. Errors as above.
+  absl::Status Append(const Batch<T>& batch);
+
   // Appends one null row. Errors as above.
   absl::Status AppendNull();
 
@@ -80,28 +88,11 @@ class Writer {
   // A file that a reader with the same limits would refuse is never published.
   absl::Status Finish();
 
-  // The number of rows so far, nulls included, and the number of nulls among them.
-  uint64_t num_values() const;
-  uint64_t null_count() const;
-
-  // Bytes written to the sink so far; after Finish, the size of the file.
-  uint64_t bytes_written() const;
+  // What has been written so far.
+  ColumnTotals totals() const;
 
   // Bytes of memory that this writer uses.
   size_t memory_usage_bytes() const;
-
-  // The encoding in the footer: the encoding of the options, or for kAuto, after Finish, the file's
-  // main encoding (cfile/FORMAT.md, Extended blocks).
-  Encoding encoding() const;
-  // The codec of the file: the codec of the options, or the codec chosen for kDefault.
-  Compression compression() const;
-  // The blocks written so far, by encoding. Valid until the next call.
-  std::span<const EncodingTotals> encodings() const;
-
-  // The least and the greatest value so far, in memcmp form. Only for a column with a value index;
-  // empty before the first value.
-  std::string min_key() const;
-  std::string max_key() const;
 
  private:
   class Impl;

@@ -80,6 +80,15 @@ inline constexpr int kNumPhysicalTypes = 15;
   F(double)                          \
   F(std::string_view)
 
+// True if T is one of these types.
+template <typename T>
+inline constexpr bool kIsValueType = false;
+#define CFILE_IS_VALUE_TYPE(T) \
+  template <>                  \
+  inline constexpr bool kIsValueType<T> = true;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_IS_VALUE_TYPE)
+#undef CFILE_IS_VALUE_TYPE
+
 // Calls visit(std::type_identity<T>{}), where T is the C++ type of `type`, and returns its result.
 template <typename Visitor>
 decltype(auto) VisitPhysicalType(PhysicalType type, Visitor&& visit) {

@@ -60,8 +60,8 @@ struct Data {
   void Write(std::vector<uint8_t>& file) const {
     file.clear();
     auto writer = OrDie(Writer<T>::Create(NewMemorySink(&file), type, options));
-    OrDie(validity.empty() ? writer->Append(values) : writer->Append(values, validity));
-    OrDie(writer->Finish());
+    OrDie(validity.empty() ? writer.Append(values) : writer.Append(values, validity));
+    OrDie(writer.Finish());
   }
   std::vector<uint8_t> Write() const {
     std::vector<uint8_t> file;
@@ -346,8 +346,8 @@ struct LeafData {
     file.clear();
     auto writer = OrDie(LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(),
                                                      limits, {.encoding = Encoding::kPlain}));
-    OrDie(writer->Append(repetition, definition, values));
-    OrDie(writer->Finish());
+    OrDie(writer.Append(repetition, definition, values));
+    OrDie(writer.Finish());
   }
 };
 
@@ -381,7 +381,7 @@ void ScanLevels(benchmark::State& state, const LeafData& (*data)()) {
   std::vector<uint8_t> file;
   data().Write(file);
   const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
-  auto cursor = OrDie(LevelCursor<int32_t>::Open(reader));
+  auto cursor = OrDie(reader.NewLevelCursor<int32_t>());
   const double begin = Now();
   for (auto _ : state) {
     OrDie(cursor.SeekToRecord(0));

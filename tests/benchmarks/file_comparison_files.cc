@@ -59,7 +59,7 @@ void Scan(const Reader& reader) {
     Keep(batch.values.data());
     values += batch.size();
   }
-  Check(values == reader.num_values(), "a scan gives all values");
+  Check(values == reader.num_rows(), "a scan gives all values");
 }
 
 template <typename T>
@@ -75,8 +75,8 @@ void MeasureFiles(const Column<T>& column, const std::string& directory) {
     rate("write", MedianSeconds([&] {
            auto writer =
                OrDie(Writer<T>::Create(OpenUnsyncedFile(path), column.type, file.options));
-           OrDie(writer->Append(column.values));
-           OrDie(writer->Finish());
+           OrDie(writer.Append(column.values));
+           OrDie(writer.Finish());
          }));
     PrintSize(column.name, Who(file), path, column.values.size());
     rate("scan", MedianSeconds([&] { Scan<T>(OrDie(Reader::Open(path))); }));

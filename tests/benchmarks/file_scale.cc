@@ -1,6 +1,7 @@
 // How the costs of a file grow with its rows.
 #include <algorithm>
 
+#include "cfile/inspect.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "comparison_data.h"
@@ -38,12 +39,12 @@ void MeasureFile(const std::string& data, const std::string& path, const ColumnT
   for (size_t begin = 0; begin < rows; begin += kAppendedRows) {
     const std::vector<T>& values = next(begin, std::min(begin + kAppendedRows, rows));
     const double started = ProcessorSeconds();
-    OrDie(writer->Append(values));
+    OrDie(writer.Append(values));
     write += ProcessorSeconds() - started;
-    memory_bytes = std::max(memory_bytes, writer->memory_usage_bytes());
+    memory_bytes = std::max(memory_bytes, writer.memory_usage_bytes());
   }
   const double started = ProcessorSeconds();
-  OrDie(writer->Finish());
+  OrDie(writer.Finish());
   write += ProcessorSeconds() - started;
 
   const double open = MedianSeconds([&] {

@@ -133,20 +133,20 @@ void GenerateTable(const std::string& path) {
   std::vector<std::string_view> strings(kRows);
   int64_t at = 0;
   for (int part = 0; part < 2; ++part) {
-    const auto writer = OrDie(part == 0 ? TableWriter::Create(path, schema, options)
-                                        : TableWriter::Append(path, options));
+    auto writer = OrDie(part == 0 ? TableWriter::Create(path, schema, options)
+                                  : TableWriter::Append(path, options));
     for (uint64_t rows = 0; rows < kScanRows / 2; rows += kRows) {
       for (size_t i = 0; i < kRows; ++i) {
         sequence[i] = at += static_cast<int64_t>(random() % 1000);
         prices[i] = static_cast<int64_t>(random() % 500);
         strings[i] = words[random() % words.size()];
       }
-      absl::Status status = writer->Append<int64_t>(0, sequence);
-      status.Update(writer->Append<std::string_view>(1, strings));
-      status.Update(writer->Append<int64_t>(2, prices));
+      absl::Status status = writer.Append<int64_t>(0, sequence);
+      status.Update(writer.Append<std::string_view>(1, strings));
+      status.Update(writer.Append<int64_t>(2, prices));
       Check(status.ok(), std::string(status.message()));
     }
-    const absl::Status status = writer->Finish();
+    const absl::Status status = writer.Finish();
     Check(status.ok(), std::string(status.message()));
   }
 }

@@ -29,8 +29,8 @@ void WriteFile(const ColumnType& type, const WriterOptions& options, const std::
                std::vector<uint8_t>& file) {
   file.clear();
   auto writer = OrDie(Writer<T>::Create(NewMemorySink(&file), type, options));
-  OrDie(writer->Append(std::span<const T>(values)));
-  OrDie(writer->Finish());
+  OrDie(writer.Append(std::span<const T>(values)));
+  OrDie(writer.Finish());
 }
 
 // Writes without statistics, with statistics, and also with a Bloom filter.
@@ -61,7 +61,7 @@ void AddFind(const std::string& name, const ColumnType& type, const WriterOption
     const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
     ScanCounters counters;
     for (auto _ : state) {
-      auto scan = OrDie(Scan<T>::Open(reader, predicate));
+      auto scan = OrDie(reader.NewScan<T>(predicate));
       while (true) {
         const ScanBatch<T> batch = OrDie(scan.Next());
         if (batch.empty()) break;

@@ -131,7 +131,7 @@ Read ReadLeaves(const std::string& path) {
   for (size_t i = 0; i < table.schema().columns.size(); ++i) {
     encodings::VisitPhysicalType(
         table.schema().columns[i].type.physical(), [&]<typename T>(std::type_identity<T>) {
-          TableLevelCursor<T> cursor = OrDie(TableLevelCursor<T>::Open(table, i));
+          TableLevelCursor<T> cursor = OrDie(table.NewLevelCursor<T>(i));
           for (;;) {
             const LevelBatch<T> batch = OrDie(cursor.Next(std::numeric_limits<size_t>::max()));
             if (batch.empty()) return;

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cfile/block_cache.h"
 #include "cfile/inspect.h"
 #include "cfile/levels.h"
 #include "cfile/reader.h"
@@ -142,8 +143,8 @@ class AllocationFaultTest : public testing::TestWithParam<Case> {
   absl::Status Write(const std::string& path) const {
     auto writer = Writer<std::string_view>::Create(path, ColumnType::String(), GetParam().options);
     if (!writer.ok()) return writer.status();
-    const absl::Status status = (*writer)->Append(values_);
-    return status.ok() ? (*writer)->Finish() : status;
+    const absl::Status status = writer->Append(values_);
+    return status.ok() ? writer->Finish() : status;
   }
 
   absl::Status Read(Cursor<std::string_view>& cursor) const {
@@ -175,8 +176,8 @@ class AllocationFaultTest : public testing::TestWithParam<Case> {
     const auto clone = cursor->Clone();
     if (!clone.ok()) return clone.status();
     EXPECT_EQ(clone->ordinal(), cursor->ordinal());
-    auto scan = Scan<std::string_view>::Open(
-        reader, Predicate<std::string_view>::Between(values_[40], values_[50]));
+    auto scan = reader.NewScan<std::string_view>(
+        Predicate<std::string_view>::Between(values_[40], values_[50]));
     if (!scan.ok()) return scan.status();
     for (size_t found = 0;;) {
       const auto rows = scan->Next();
@@ -194,7 +195,7 @@ class AllocationFaultTest : public testing::TestWithParam<Case> {
   void ExpectWhole(const std::string& path) const {
     const auto reader = Reader::Open(path);
     ASSERT_TRUE(reader.ok()) << reader.status();
-    EXPECT_EQ(reader->num_values(), values_.size());
+    EXPECT_EQ(reader->num_rows(), values_.size());
     EXPECT_TRUE(Verify(*reader).ok());
   }
 
@@ -250,20 +251,20 @@ TEST_P(AllocationFaultTest, WriterThatGoesOn) {
                            path_, ColumnType::String(), GetParam().options);
                        if (!writer.ok()) return writer.status();
                        try {
-                         const absl::Status status = (*writer)->Append(values_);
+                         const absl::Status status = writer->Append(values_);
                          if (!status.ok()) return status;
                        } catch (const std::bad_alloc&) {
                          StopFailing();
-                         EXPECT_FALSE((*writer)->Append(values_).ok());
-                         EXPECT_FALSE((*writer)->AppendNull().ok());
-                         EXPECT_FALSE((*writer)->Finish().ok());
+                         EXPECT_FALSE(writer->Append(values_).ok());
+                         EXPECT_FALSE(writer->AppendNull().ok());
+                         EXPECT_FALSE(writer->Finish().ok());
                          return absl::OkStatus();
                        }
                        try {
-                         return (*writer)->Finish();
+                         return writer->Finish();
                        } catch (const std::bad_alloc&) {
                          StopFailing();
-                         EXPECT_FALSE((*writer)->Finish().ok());
+                         EXPECT_FALSE(writer->Finish().ok());
                        }
                        return absl::OkStatus();
                      },
@@ -363,8 +364,8 @@ TEST(CodecAllocationFaultTest, WriterAndReader) {
               path, ColumnType::Int64(),
               {.encoding = Encoding::kPlain, .compression = codec, .block_size_bytes = 4000});
           if (!writer.ok()) return writer.status();
-          absl::Status status = (*writer)->Append(values);
-          if (status.ok()) status = (*writer)->Finish();
+          absl::Status status = writer->Append(values);
+          if (status.ok()) status = writer->Finish();
           if (!status.ok()) return status;
           const auto reader = Reader::Open(path);
           if (!reader.ok()) return reader.status();
@@ -394,12 +395,12 @@ TEST(LevelAllocationFaultTest, WriterAndCursor) {
               path, ColumnType::Int32(), {.max_repetition = 1, .max_definition = 2},
               {.encoding = encoding, .block_size_bytes = 500, .index_block_size_bytes = 100});
           if (!writer.ok()) return writer.status();
-          absl::Status status = (*writer)->Append(repetition, definition, values);
-          if (status.ok()) status = (*writer)->Finish();
+          absl::Status status = writer->Append(repetition, definition, values);
+          if (status.ok()) status = writer->Finish();
           if (!status.ok()) return status;
           const auto reader = Reader::Open(path);
           if (!reader.ok()) return reader.status();
-          auto cursor = LevelCursor<int32_t>::Open(*reader);
+          auto cursor = reader->NewLevelCursor<int32_t>();
           if (!cursor.ok()) return cursor.status();
           if (status = cursor->SeekToRecord(700); !status.ok()) return status;
           size_t records = 0;
@@ -435,42 +436,41 @@ TEST(RecordAllocationFaultTest, WriterAndReader) {
   const auto schema = RecordSchema::Parse(
       "message m { required int32 id; repeated group tags { optional string name; } }");
   ASSERT_TRUE(schema.ok()) << schema.status();
-  FailEachAllocation(
-      [&] { fs::remove_all(path); },
-      [&]() -> absl::Status {
-        {
-          auto writer = RecordWriter::Create(path, *schema);
-          if (!writer.ok()) return writer.status();
-          absl::Status status;
-          for (int32_t id = 0; status.ok() && id < 3; ++id) {
-            status.Update((*writer)->BeginGroup(0));
-            status.Update((*writer)->Value(1, RecordValue(id)));
-            status.Update((*writer)->BeginGroup(2));
-            status.Update((*writer)->Value(3, RecordValue(std::string_view("a name"))));
-            status.Update((*writer)->EndGroup(2));
-            status.Update((*writer)->EndGroup(0));
-          }
-          if (status.ok()) status = (*writer)->Finish();
-          if (!status.ok()) return status;
-        }
-        auto reader = RecordReader::Open(path);
-        if (!reader.ok()) return reader.status();
-        CountingVisitor visitor;
-        while (true) {
-          const auto more = (*reader)->Next(visitor);
-          if (!more.ok()) return more.status();
-          if (!*more) break;
-        }
-        EXPECT_EQ(visitor.groups, 6);
-        EXPECT_EQ(visitor.values, 6);
-        return absl::OkStatus();
-      },
-      [&](bool threw) {
-        for (const std::string& entry : directory.Entries()) {
-          EXPECT_FALSE(IsTemporaryFileName(fs::path(entry).filename())) << entry;
-        }
-        EXPECT_TRUE(threw || fs::exists(path + "/table.cft"));
-      });
+  FailEachAllocation([&] { fs::remove_all(path); },
+                     [&]() -> absl::Status {
+                       {
+                         auto writer = RecordWriter::Create(path, *schema);
+                         if (!writer.ok()) return writer.status();
+                         absl::Status status;
+                         for (int32_t id = 0; status.ok() && id < 3; ++id) {
+                           status.Update(writer->BeginGroup(0));
+                           status.Update(writer->Value(1, RecordValue(id)));
+                           status.Update(writer->BeginGroup(2));
+                           status.Update(writer->Value(3, RecordValue(std::string_view("a name"))));
+                           status.Update(writer->EndGroup(2));
+                           status.Update(writer->EndGroup(0));
+                         }
+                         if (status.ok()) status = writer->Finish();
+                         if (!status.ok()) return status;
+                       }
+                       auto reader = RecordReader::Open(path);
+                       if (!reader.ok()) return reader.status();
+                       CountingVisitor visitor;
+                       while (true) {
+                         const auto more = reader->Next(visitor);
+                         if (!more.ok()) return more.status();
+                         if (!*more) break;
+                       }
+                       EXPECT_EQ(visitor.groups, 6);
+                       EXPECT_EQ(visitor.values, 6);
+                       return absl::OkStatus();
+                     },
+                     [&](bool threw) {
+                       for (const std::string& entry : directory.Entries()) {
+                         EXPECT_FALSE(IsTemporaryFileName(fs::path(entry).filename())) << entry;
+                       }
+                       EXPECT_TRUE(threw || fs::exists(path + "/table.cft"));
+                     });
 }
 
 TEST(TableAllocationFaultTest, Writer) {
@@ -478,10 +478,10 @@ TEST(TableAllocationFaultTest, Writer) {
   const std::string path = directory.path("table");
   const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
                                   {.name = "b", .type = ColumnType::String()}}};
-  const auto append = [&](absl::StatusOr<std::unique_ptr<TableWriter>> writer) {
+  const auto append = [&](absl::StatusOr<TableWriter> writer) {
     if (!writer.ok()) return writer.status();
-    absl::Status status = AppendRows(**writer, 0, 10);
-    return status.ok() ? (*writer)->Finish() : status;
+    absl::Status status = AppendRows(*writer, 0, 10);
+    return status.ok() ? writer->Finish() : status;
   };
   ASSERT_TRUE(append(TableWriter::Create(path, schema)).ok());
   fs::remove(older.path());
@@ -522,10 +522,10 @@ TEST(TableAllocationFaultTest, Reader) {
   const Schema schema = ManyTypes();
   const std::string path = directory.path("table");
   for (const bool is_new : {true, false}) {
-    const auto writer = is_new ? TableWriter::Create(path, schema) : TableWriter::Append(path);
+    auto writer = is_new ? TableWriter::Create(path, schema) : TableWriter::Append(path);
     ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_TRUE(AppendRows(**writer, is_new ? 0 : 10, 10).ok());
-    ASSERT_TRUE((*writer)->Finish().ok());
+    ASSERT_TRUE(AppendRows(*writer, is_new ? 0 : 10, 10).ok());
+    ASSERT_TRUE(writer->Finish().ok());
   }
   FailEachAllocation([] {},
                      [&]() -> absl::Status {

@@ -41,7 +41,7 @@ class Forgery {
                                            .value_index = true,
                                            .statistics = false});
     const std::vector<int32_t> rows = {1, 2, 3};
-    EXPECT_TRUE((*writer)->Append(rows).ok() && (*writer)->Finish().ok());
+    EXPECT_TRUE(writer->Append(rows).ok() && writer->Finish().ok());
     info_ = Reader::Open(NewMemoryViewSource(file_))->info();
     file_.resize(file_.size() - info_.footer_size_bytes);
   }
@@ -211,7 +211,7 @@ TEST(Amplification, DictionaryOfMillionsOfValues) {
                                                     .statistics = false});
     ASSERT_TRUE(writer.ok()) << writer.status();
     const std::vector<std::string_view> rows(100, "x");
-    ASSERT_TRUE((*writer)->Append(rows).ok() && (*writer)->Finish().ok());
+    ASSERT_TRUE(writer->Append(rows).ok() && writer->Finish().ok());
     FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
     ASSERT_TRUE(info.dictionary.has_value());
     file.resize(file.size() - info.footer_size_bytes);

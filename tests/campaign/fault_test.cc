@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cfile/block_cache.h"
 #include "cfile/inspect.h"
 #include "cfile/levels.h"
 #include "cfile/reader.h"
@@ -25,9 +26,9 @@ using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
 using testing_support::Column;
+using testing_support::FailEachCall;
 using testing_support::FailingSink;
 using testing_support::FailingSource;
-using testing_support::FailEachCall;
 using testing_support::Fault;
 using testing_support::FaultMode;
 using testing_support::Leaf;
@@ -135,7 +136,7 @@ absl::Status ReadAll(const Reader& reader, Cursor<T>& cursor, const Column<T>& c
     EXPECT_EQ(positions[1].ordinal, 10);
   }
   const T wanted = column.rows[1] ? T(*column.rows[1]) : T{};
-  auto scan = Scan<T>::Open(reader, Predicate<T>::Equal(wanted));
+  auto scan = reader.NewScan<T>(Predicate<T>::Equal(wanted));
   if (!scan.ok()) return scan.status();
   while (true) {
     const auto rows = scan->Next();
@@ -225,7 +226,7 @@ TEST_P(FaultTest, EachReadOfVerifyFails) {
         report = Verify(*reader);
       }
       ASSERT_TRUE(report.ok()) << report.damages[0].status;
-      EXPECT_EQ(report.values, kRows);
+      EXPECT_EQ(report.num_rows, kRows);
     });
   });
 }
@@ -267,20 +268,20 @@ TEST_P(FaultTest, EachWriteFails) {
   ForColumn([&]<typename T>(std::type_identity<T>) {
     const Column<T> column = ColumnOf<T>(GetParam());
     const WriterOptions& options = GetParam().options;
-    ExpectEachWriteFails(
-        testing_support::WriteColumn(GetParam().type, options, column),
-        [&](std::unique_ptr<Sink> sink) {
-          auto writer = Writer<T>::Create(std::move(sink), GetParam().type, options);
-          if (!writer.ok()) return writer.status();
-          absl::Status status = AppendColumn<T>(**writer, column, options.nullable);
-          if (status.ok()) status = (*writer)->Finish();
-          if (!status.ok()) {
-            EXPECT_EQ((*writer)->Append(std::span<const T>()), status);
-            EXPECT_EQ((*writer)->AddMetadata("key", "value"), status);
-            EXPECT_EQ((*writer)->Finish(), status);
-          }
-          return status;
-        });
+    ExpectEachWriteFails(testing_support::WriteColumn(GetParam().type, options, column),
+                         [&](std::unique_ptr<Sink> sink) {
+                           auto writer =
+                               Writer<T>::Create(std::move(sink), GetParam().type, options);
+                           if (!writer.ok()) return writer.status();
+                           absl::Status status = AppendColumn<T>(*writer, column, options.nullable);
+                           if (status.ok()) status = writer->Finish();
+                           if (!status.ok()) {
+                             EXPECT_EQ(writer->Append(std::span<const T>()), status);
+                             EXPECT_EQ(writer->AddMetadata("key", "value"), status);
+                             EXPECT_EQ(writer->Finish(), status);
+                           }
+                           return status;
+                         });
   });
 }
 
@@ -405,7 +406,7 @@ TEST_P(LevelFaultTest, EachReadFails) {
   ForColumn([&]<typename T>(std::type_identity<T>) {
     const Leaf<T> leaf = MakeLeaf<T>();
     ExpectEachReadFails(
-        WriteLeaf(leaf), 5, [](const Reader& reader) { return LevelCursor<T>::Open(reader); },
+        WriteLeaf(leaf), 5, [](const Reader& reader) { return reader.NewLevelCursor<T>(); },
         [&](const Reader&, LevelCursor<T>& cursor) {
           std::mt19937_64 random(7);
           absl::Status status = cursor.SeekToRecord(0);
@@ -436,7 +437,7 @@ TEST_P(LevelFaultTest, EachCallOfSalvageFails) {
           }
           testing_support::Index(rest);
           std::mt19937_64 random(7);
-          auto cursor = LevelCursor<T>::Open(reader);
+          auto cursor = reader.NewLevelCursor<T>();
           ASSERT_TRUE(cursor.ok()) << cursor.status();
           const absl::Status status = testing_support::ReadRest(*cursor, &rest, random);
           EXPECT_TRUE(status.ok()) << status;
@@ -452,12 +453,12 @@ TEST_P(LevelFaultTest, EachWriteFails) {
       auto writer =
           LevelWriter<T>::Create(std::move(sink), GetParam().type, leaf.limits, GetParam().options);
       if (!writer.ok()) return writer.status();
-      absl::Status status = (*writer)->Append(leaf.repetition, leaf.definition, values);
-      if (status.ok()) status = (*writer)->Finish();
+      absl::Status status = writer->Append(leaf.repetition, leaf.definition, values);
+      if (status.ok()) status = writer->Finish();
       if (!status.ok()) {
-        EXPECT_EQ((*writer)->Append({}, {}, {}), status);
-        EXPECT_EQ((*writer)->AddMetadata("key", "value"), status);
-        EXPECT_EQ((*writer)->Finish(), status);
+        EXPECT_EQ(writer->Append({}, {}, {}), status);
+        EXPECT_EQ(writer->AddMetadata("key", "value"), status);
+        EXPECT_EQ(writer->Finish(), status);
       }
       return status;
     });

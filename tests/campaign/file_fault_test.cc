@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cfile/block_cache.h"
 #include "cfile/inspect.h"
 #include "cfile/protobuf_records.h"
 #include "cfile/reader.h"
@@ -44,8 +45,8 @@ absl::Status WriteNumbers(const std::string& path, int64_t first) {
   for (size_t i = 0; i < kRows; ++i) values[i] = first + static_cast<int64_t>(i);
   auto writer = Writer<int64_t>::Create(path, ColumnType::Int64(), {.encoding = Encoding::kPlain});
   if (!writer.ok()) return writer.status();
-  absl::Status status = (*writer)->Append(values);
-  return status.ok() ? (*writer)->Finish() : status;
+  absl::Status status = writer->Append(values);
+  return status.ok() ? writer->Finish() : status;
 }
 
 absl::Status ReadNumbers(const std::string& path, int64_t first,
@@ -278,13 +279,13 @@ using WriteTwo = absl::Status (*)(const std::string& path, bool is_new, int64_t 
 absl::Status WriteTwoRows(const std::string& path, bool is_new, int64_t value) {
   const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
                                   {.name = "b", .type = ColumnType::String()}}};
-  CFILE_ASSIGN_OR_RETURN(const auto writer,
+  CFILE_ASSIGN_OR_RETURN(auto writer,
                          is_new ? TableWriter::Create(path, schema) : TableWriter::Append(path));
   const std::vector<int64_t> numbers = {value, value + 1};
   const std::vector<std::string_view> texts = {"x", "y"};
-  CFILE_RETURN_IF_ERROR(writer->Append<int64_t>(0, numbers));
-  CFILE_RETURN_IF_ERROR(writer->Append<std::string_view>(1, texts));
-  return writer->Finish();
+  CFILE_RETURN_IF_ERROR(writer.Append<int64_t>(0, numbers));
+  CFILE_RETURN_IF_ERROR(writer.Append<std::string_view>(1, texts));
+  return writer.Finish();
 }
 
 // More bytes than are buffered: some are written before Finish.
@@ -292,14 +293,14 @@ absl::Status WriteTwoRecords(const std::string& path, bool is_new, int64_t value
   CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
                          RecordSchema::Parse("message Two { required int64 a;"
                                              "  repeated binary b (STRING); }"));
-  CFILE_ASSIGN_OR_RETURN(const auto writer,
+  CFILE_ASSIGN_OR_RETURN(auto writer,
                          is_new ? RecordWriter::Create(path, schema) : RecordWriter::Append(path));
   const std::string text(600'000, 'x');
   absl::Status status;
   for (const int64_t a : {value, value + 1}) {
-    status.Update(TellJson(schema, 0, {{"a", a}, {"b", Json::array({text})}}, *writer));
+    status.Update(TellJson(schema, 0, {{"a", a}, {"b", Json::array({text})}}, writer));
   }
-  const absl::Status finished = writer->Finish();
+  const absl::Status finished = writer.Finish();
   EXPECT_TRUE(status.ok() || finished == status) << finished;
   return finished;
 }
@@ -307,14 +308,14 @@ absl::Status WriteTwoRecords(const std::string& path, bool is_new, int64_t value
 absl::Status WriteTwoMessages(const std::string& path, bool is_new, int64_t value) {
   google::protobuf::Timestamp message;  // a message type with two fields
   const auto& type = *message.GetDescriptor();
-  CFILE_ASSIGN_OR_RETURN(const auto writer, is_new ? MessageWriter::Create(path, type)
-                                                   : MessageWriter::Append(path, type));
+  CFILE_ASSIGN_OR_RETURN(
+      auto writer, is_new ? MessageWriter::Create(path, type) : MessageWriter::Append(path, type));
   absl::Status status;
   for (const int64_t seconds : {value, value + 1}) {
     message.set_seconds(seconds);
-    status.Update(writer->Write(message));
+    status.Update(writer.Write(message));
   }
-  const absl::Status finished = writer->Finish();
+  const absl::Status finished = writer.Finish();
   EXPECT_TRUE(status.ok() || finished == status) << finished;
   return finished;
 }
@@ -442,9 +443,9 @@ TEST_P(TableFaultTest, EachCallOfAWriterThatFailsItselfFails) {
     FailEachCall(
         directory_.path(), error(), [&] { Prepare(/*is_new=*/false); },
         [&]() -> absl::Status {
-          CFILE_ASSIGN_OR_RETURN(const auto writer, TableWriter::Append(path_, {&options, 1}));
+          CFILE_ASSIGN_OR_RETURN(auto writer, TableWriter::Append(path_, {&options, 1}));
           if (given_up) return absl::OkStatus();
-          const absl::Status status = writer->Finish();
+          const absl::Status status = writer.Finish();
           EXPECT_FALSE(status.ok());
           return absl::IsOutOfRange(status) ? absl::OkStatus() : status;
         },
@@ -473,11 +474,11 @@ absl::Status ReadTable(const TableReader& table) {
   const uint64_t end = table.num_rows();
   CFILE_ASSIGN_OR_RETURN(TableCursor<int64_t> ids, table.NewCursor<int64_t>(kId));
   CFILE_RETURN_IF_ERROR(ReadIds(ids, 0, end));
-  CFILE_ASSIGN_OR_RETURN(auto numbers, TableLevelCursor<int64_t>::Open(table, kNumber));
+  CFILE_ASSIGN_OR_RETURN(auto numbers, table.NewLevelCursor<int64_t>(kNumber));
   CFILE_RETURN_IF_ERROR(ReadItems(numbers, 0, end));
-  CFILE_ASSIGN_OR_RETURN(const auto records, RecordReader::Open(table));
-  CFILE_RETURN_IF_ERROR(ReadRecords(*records, end / 2 - 10, end / 2 + 10));
-  CFILE_RETURN_IF_ERROR(ReadRecords(*records, end - 10, end));
+  CFILE_ASSIGN_OR_RETURN(auto records, RecordReader::Open(table));
+  CFILE_RETURN_IF_ERROR(ReadRecords(records, end / 2 - 10, end / 2 + 10));
+  CFILE_RETURN_IF_ERROR(ReadRecords(records, end - 10, end));
   for (size_t part = 0; part < table.num_parts(); ++part) {
     for (const size_t column : {kId, kName, kNumber}) {
       const VerifyReport report = table.VerifyColumn(part, column);
@@ -564,8 +565,8 @@ TEST(FolderFaultTest, ForbiddenFolder) {
   const TemporaryDirectory directory;
   ASSERT_EQ(chmod(directory.path().c_str(), 0500), 0);
   const absl::Status status = WriteNumbers(directory.path("file"), 5);
-  const auto table = TableWriter::Create(directory.path("table"),
-                                         {.columns = {{.name = "a", .type = ColumnType::Int64()}}});
+  auto table = TableWriter::Create(directory.path("table"),
+                                   {.columns = {{.name = "a", .type = ColumnType::Int64()}}});
   ASSERT_EQ(chmod(directory.path().c_str(), 0700), 0);
   EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied);
   EXPECT_THAT(status.message(), HasSubstr("open " + directory.path() + "/.file."));

@@ -338,14 +338,14 @@ class Model {
 
   void StepScan() {
     const auto predicate = RandomPredicate<T>(reader_.type(), rows_, random_);
-    ScanOptions options;
+    OrdinalRange range = kAllRows;
     if (random_() % 2 == 0) {
-      options.first_ordinal = RandomOrdinal();
-      options.end_ordinal = options.first_ordinal + RandomOrdinal();
+      range.begin = RandomOrdinal();
+      range.end = range.begin + RandomOrdinal();
     }
-    history_.Add("Scan by predicate ", static_cast<int>(predicate.kind()), " of ",
-                 options.first_ordinal, " to ", options.end_ordinal);
-    ExpectScan(reader_, predicate, rows_, options);
+    history_.Add("Scan by predicate ", static_cast<int>(predicate.kind()), " of ", range.begin,
+                 " to ", range.end);
+    ExpectScan(reader_, predicate, rows_, range);
   }
 
   // The number of the block that holds the row.
@@ -402,7 +402,7 @@ void RunRecords(const Reader& reader, const Leaf<T>& leaf, uint64_t operations, 
   };
   std::vector<Walker> walkers;
   for (int i = 0; i < 2; ++i) {
-    auto cursor = LevelCursor<T>::Open(reader);
+    auto cursor = reader.NewLevelCursor<T>();
     ASSERT_TRUE(cursor.ok()) << cursor.status();
     walkers.push_back({*std::move(cursor), {}});
   }

@@ -50,8 +50,8 @@ absl::Status WriteValues(To to, std::span<const T> values, const ColumnType& typ
   auto writer =
       Writer<T>::Create(std::move(to), type, {.encoding = encoding, .block_size_bytes = 10'000});
   if (!writer.ok()) return writer.status();
-  const absl::Status status = (*writer)->Append(values);
-  return status.ok() ? (*writer)->Finish() : status;
+  const absl::Status status = writer->Append(values);
+  return status.ok() ? writer->Finish() : status;
 }
 
 // Writes kRows rows to a path or a sink, in blocks that are much smaller than the file.
@@ -113,7 +113,7 @@ uint64_t ExpectSalvage(const std::string& path, int64_t value) {
                 constexpr uint8_t kCodes = 1;  // the first byte of a block of Kudu's DICT
                 const bool codes = HasStrings(value) && block.bytes[0] == kCodes;
                 if (!is_there(block.pointer) || (codes && !has_dictionary)) return true;
-                for (uint64_t i = 0; i < block.num_values; ++i)
+                for (uint64_t i = 0; i < block.num_rows; ++i)
                   expected.push_back(NumberOf(value, block.first_ordinal + i));
                 return true;
               }).ok());
@@ -142,8 +142,8 @@ int64_t ValueOfFile(const std::string& path) {
   if (!reader.ok()) return -2;
   const VerifyReport report = Verify(*reader);
   EXPECT_TRUE(report.ok()) << report.damages[0].status;
-  EXPECT_EQ(reader->num_values(), kRows);
-  if (reader->num_values() != kRows) return -2;
+  EXPECT_EQ(reader->num_rows(), kRows);
+  if (reader->num_rows() != kRows) return -2;
   const bool strings = reader->type() == ColumnType::String();
   const std::vector<int64_t> numbers = NumbersOf(*reader, strings ? 0 : 1);
   if (numbers.size() != kRows) return -2;
@@ -166,8 +166,8 @@ absl::Status AppendPart(const std::string& path) {
   auto writer = fs::exists(path + "/table.cft") ? TableWriter::Append(path)
                                                 : TableWriter::Create(path, TwoColumns());
   if (!writer.ok()) return writer.status();
-  const absl::Status status = AppendRows(**writer, 0, 10);
-  return status.ok() ? (*writer)->Finish() : status;
+  const absl::Status status = AppendRows(*writer, 0, 10);
+  return status.ok() ? writer->Finish() : status;
 }
 
 // The number of parts of an undamaged table; 0 if there is no table.

@@ -35,13 +35,13 @@ inline absl::Status WriteRecordTable(const std::string& directory, size_t parts,
                           "  optional binary name (STRING);"
                           "  repeated group items { required int64 number; } }"));
   for (size_t part = 0; part < parts; ++part) {
-    CFILE_ASSIGN_OR_RETURN(const auto writer,
-                           part == 0 ? RecordWriter::Create(directory, schema, {&options, 1})
-                                     : RecordWriter::Append(directory, {&options, 1}));
+    CFILE_ASSIGN_OR_RETURN(auto writer, part == 0
+                                            ? RecordWriter::Create(directory, schema, {&options, 1})
+                                            : RecordWriter::Append(directory, {&options, 1}));
     for (uint64_t row = 0; row < rows; ++row) {
-      CFILE_RETURN_IF_ERROR(TellJson(schema, 0, MakeRecord(part * rows + row), *writer));
+      CFILE_RETURN_IF_ERROR(TellJson(schema, 0, MakeRecord(part * rows + row), writer));
     }
-    CFILE_RETURN_IF_ERROR(writer->Finish());
+    CFILE_RETURN_IF_ERROR(writer.Finish());
   }
   return absl::OkStatus();
 }

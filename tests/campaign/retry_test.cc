@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/hash/hash.h"
+#include "cfile/block_cache.h"
 #include "cfile/file_info.h"
 #include "cfile/internal/format/file_metadata.h"
 #include "cfile/levels.h"
@@ -100,9 +101,8 @@ void ExpectRetriesReadAll(const std::vector<uint8_t>& bytes, uint64_t least, con
   const auto source = std::make_shared<FailingSource>(NewMemoryViewSource(bytes, "test"), fault);
   std::optional<Rows> expected;
   FailEachCall(*fault, "retried_calls", least, [&](int64_t number, FaultMode mode) {
-    const auto reader =
-        Reader::Open(source, {.block_cache = std::make_shared<BlockCache>(1 << 14),
-                              .read_ahead_bytes = 9'000});
+    const auto reader = Reader::Open(
+        source, {.block_cache = std::make_shared<BlockCache>(1 << 14), .read_ahead_bytes = 9'000});
     ASSERT_TRUE(reader.ok()) << reader.status();
     Retry retry(
         [](const absl::Status& status) {
@@ -135,8 +135,8 @@ template <typename Cursor>
 void ReadByNext(Cursor& cursor, Retry& retry, Rows& rows) {
   while (!testing::Test::HasFailure()) {
     const uint64_t before = cursor.ordinal();
-    const auto batch = retry.Until([&] { return cursor.Next(300); },
-                                   [&] { EXPECT_EQ(cursor.ordinal(), before); });
+    const auto batch =
+        retry.Until([&] { return cursor.Next(300); }, [&] { EXPECT_EQ(cursor.ordinal(), before); });
     if (!batch.ok() || batch->empty()) return;
     EXPECT_EQ(batch->first_ordinal, before);
     EXPECT_EQ(cursor.ordinal(), before + batch->size());
@@ -308,20 +308,19 @@ TEST_P(RetryTest, NextOfAScan) {
   const Column<int64_t> column = MakeColumn();
   const int64_t low = column.rows[4000].value_or(int64_t{4000} << 32);
   const int64_t high = column.rows[13'000].value_or(int64_t{13'000} << 32);
-  const std::pair<Predicate<int64_t>, ScanOptions> scans[] = {
-      {Predicate<int64_t>::GreaterOrEqual(low), {}},
-      {Predicate<int64_t>::Between(low, high), {}},
-      {Predicate<int64_t>::NotEqual(low), {.first_ordinal = 500, .end_ordinal = 15'500}},
-      {Predicate<int64_t>::In({low, high, 77}), {}},
-      {Predicate<int64_t>::IsNull(), {}},
-      {Predicate<int64_t>::IsNotNull(), {}}};
-  for (const auto& [predicate, options] : scans) {
+  const std::pair<Predicate<int64_t>, OrdinalRange> scans[] = {
+      {Predicate<int64_t>::GreaterOrEqual(low), kAllRows},
+      {Predicate<int64_t>::Between(low, high), kAllRows},
+      {Predicate<int64_t>::NotEqual(low), {.begin = 500, .end = 15'500}},
+      {Predicate<int64_t>::In({low, high, 77}), kAllRows},
+      {Predicate<int64_t>::IsNull(), kAllRows},
+      {Predicate<int64_t>::IsNotNull(), kAllRows}};
+  for (const auto& [predicate, range] : scans) {
     SCOPED_TRACE(&predicate - &scans[0].first);
     const bool is_null = predicate.kind() == Predicate<int64_t>::Kind::kIsNull;
     if (is_null && !GetParam().options.nullable) continue;
     ExpectRetriesReadAll(MakeFile(), 1, [&](const Reader& reader, Retry& retry) {
-      auto scan =
-          *retry.Until([&] { return Scan<int64_t>::Open(reader, predicate, options); });
+      auto scan = *retry.Until([&] { return reader.NewScan<int64_t>(predicate, range); });
       Rows rows;
       while (!HasFailure()) {
         const auto batch = retry.Until([&] { return scan.Next(); });
@@ -344,15 +343,15 @@ TEST(RetryScanTest, OfADictionary) {
   std::mt19937_64 random(5);
   for (size_t i = 0; i < 200'000; ++i)
     column.rows.push_back("value " + std::to_string(random() % 200));
-  const auto file = testing_support::WriteColumn<std::string_view>(
-      ColumnType::String(),
-      {.encoding = Encoding::kParquetDictionary, .block_size_bytes = 4000,
-       .index_block_size_bytes = 100},
-      column);
+  const auto file =
+      testing_support::WriteColumn<std::string_view>(ColumnType::String(),
+                                                     {.encoding = Encoding::kParquetDictionary,
+                                                      .block_size_bytes = 4000,
+                                                      .index_block_size_bytes = 100},
+                                                     column);
   ExpectRetriesReadAll(file, 2, [&](const Reader& reader, Retry& retry) {
     auto scan = *retry.Until([&] {
-      return Scan<std::string_view>::Open(reader,
-                                          Predicate<std::string_view>::LessOrEqual("value 3"));
+      return reader.NewScan<std::string_view>(Predicate<std::string_view>::LessOrEqual("value 3"));
     });
     Rows rows;
     while (!testing::Test::HasFailure()) {
@@ -385,7 +384,7 @@ TEST(RetryLevelTest, NextOfALevelCursor) {
       {.encoding = Encoding::kPlain, .block_size_bytes = 4000, .index_block_size_bytes = 100}, leaf,
       random);
   ExpectRetriesReadAll(file, 3, [&](const Reader& reader, Retry& retry) {
-    auto cursor = *retry.Until([&] { return LevelCursor<int64_t>::Open(reader); });
+    auto cursor = *retry.Until([&] { return reader.NewLevelCursor<int64_t>(); });
     Rows rows;
     while (!testing::Test::HasFailure()) {
       const uint64_t before = cursor.record();
@@ -416,14 +415,14 @@ TEST(RetryLevelTest, DamageInsideARecord) {
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i % 7);
   values[150'000] = 70'000;
   std::vector<uint8_t> file;
-  auto writer = *LevelWriter<int32_t>::Create(
-      NewMemorySink(&file, "test"), ColumnType::Int32(), {.max_repetition = 1, .max_definition = 1},
-      {.encoding = Encoding::kParquetPlain,
-       .compression = Compression::kNone,
-       .statistics = false});
+  auto writer = *LevelWriter<int32_t>::Create(NewMemorySink(&file, "test"), ColumnType::Int32(),
+                                              {.max_repetition = 1, .max_definition = 1},
+                                              {.encoding = Encoding::kParquetPlain,
+                                               .compression = Compression::kNone,
+                                               .statistics = false});
   const std::vector<int32_t> narrow(values.begin(), values.end());
-  ASSERT_TRUE(writer->Append(repetition, definition, narrow).ok());
-  ASSERT_TRUE(writer->Finish().ok());
+  ASSERT_TRUE(writer.Append(repetition, definition, narrow).ok());
+  ASSERT_TRUE(writer.Finish().ok());
   // In a column of uint16, one value is damage.
   FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
   file.resize(file.size() - info.footer_size_bytes);
@@ -434,7 +433,7 @@ TEST(RetryLevelTest, DamageInsideARecord) {
 
   const auto reader = Reader::Open(NewMemoryViewSource(file, "test"));
   ASSERT_TRUE(reader.ok()) << reader.status();
-  auto cursor = *LevelCursor<uint16_t>::Open(*reader);
+  auto cursor = *reader->NewLevelCursor<uint16_t>();
   size_t entries = 0;
   absl::Status status;
   while (status.ok()) {
@@ -506,8 +505,7 @@ TEST_F(RetryTableTest, CursorsOfRecords) {
   ExpectRetriesReadTable(
       directory_.path(), path_,
       [](const TableReader& table, const ReaderOptions&, Retry& retry) {
-        auto cursor =
-            *retry.Until([&] { return table.NewCursor<int64_t>(campaign::kId); });
+        auto cursor = *retry.Until([&] { return table.NewCursor<int64_t>(campaign::kId); });
         Rows rows;
         ReadByNext(cursor, retry, rows);
         EXPECT_EQ(rows.size(), 18'000u);
@@ -525,8 +523,8 @@ TEST_F(RetryTableTest, CursorsOfRecords) {
   ExpectRetriesReadTable(
       directory_.path(), path_,
       [](const TableReader& table, const ReaderOptions&, Retry& retry) {
-        auto cursor = *retry.Until(
-            [&] { return TableLevelCursor<int64_t>::Open(table, campaign::kNumber); });
+        auto cursor =
+            *retry.Until([&] { return table.NewLevelCursor<int64_t>(campaign::kNumber); });
         Rows rows;
         while (!testing::Test::HasFailure()) {
           const uint64_t before = cursor.record();
@@ -551,15 +549,15 @@ TEST_F(RetryTableTest, Records) {
   ExpectRetriesReadTable(
       directory_.path(), path_,
       [](const TableReader& table, const ReaderOptions&, Retry& retry) {
-        const auto reader = *retry.Until([&] { return RecordReader::Open(table); });
-        std::optional<JsonVisitor> visitor(reader->schema());
+        auto reader = *retry.Until([&] { return RecordReader::Open(table); });
+        std::optional<JsonVisitor> visitor(reader.schema());
         Rows rows;
         while (!testing::Test::HasFailure()) {
-          const uint64_t before = reader->record();
-          const auto more = retry.Until([&] { return reader->Next(*visitor); },
+          const uint64_t before = reader.record();
+          const auto more = retry.Until([&] { return reader.Next(*visitor); },
                                         [&] {
-                                          EXPECT_EQ(reader->record(), before);
-                                          visitor.emplace(reader->schema());
+                                          EXPECT_EQ(reader.record(), before);
+                                          visitor.emplace(reader.schema());
                                         });
           if (!more.value_or(false)) break;
           EXPECT_EQ(visitor->records.size(), 1u);
@@ -596,15 +594,15 @@ TEST_F(RetryTableTest, RecordsOfAVisitorThatFails) {
   };
   const auto table = TableReader::Open(path_);
   ASSERT_TRUE(table.ok()) << table.status();
-  const auto reader = *RecordReader::Open(*table);
+  auto reader = *RecordReader::Open(*table);
   for (uint64_t record = 0; record < 50; ++record) {
     for (int calls = 1;; ++calls) {
-      JsonVisitor inner(reader->schema());
+      JsonVisitor inner(reader.schema());
       FailingVisitor visitor(inner, calls);
-      const auto more = reader->Next(visitor);
+      const auto more = reader.Next(visitor);
       if (!more.ok()) {
         ASSERT_TRUE(absl::IsCancelled(more.status())) << more.status();
-        ASSERT_EQ(reader->record(), record);
+        ASSERT_EQ(reader.record(), record);
         continue;
       }
       ASSERT_TRUE(*more);
@@ -619,26 +617,24 @@ TEST_F(RetryTableTest, Messages) {
   google::protobuf::Timestamp message;
   const WriterOptions options{
       .encoding = Encoding::kPlain, .block_size_bytes = 4000, .index_block_size_bytes = 100};
-  const auto writer =
-      MessageWriter::Create(path_, *message.GetDescriptor(), {&options, 1});
+  auto writer = MessageWriter::Create(path_, *message.GetDescriptor(), {&options, 1});
   ASSERT_TRUE(writer.ok()) << writer.status();
   constexpr int kMessages = 20'000;
   for (int i = 0; i < kMessages; ++i) {
     message.set_seconds(i);
     message.set_nanos(i * 3);
-    ASSERT_TRUE((*writer)->Write(message).ok());
+    ASSERT_TRUE(writer->Write(message).ok());
   }
-  ASSERT_TRUE((*writer)->Finish().ok());
+  ASSERT_TRUE(writer->Finish().ok());
   ExpectRetriesReadTable(
       directory_.path(), path_,
       [&](const TableReader&, const ReaderOptions& reader_options, Retry& retry) {
         google::protobuf::Timestamp read;
-        const auto reader = *retry.Until([&] {
-          return MessageReader::Open(path_, *read.GetDescriptor(), {}, reader_options);
-        });
+        auto reader = *retry.Until(
+            [&] { return MessageReader::Open(path_, *read.GetDescriptor(), {}, reader_options); });
         Rows rows;
         while (!testing::Test::HasFailure()) {
-          const auto more = retry.Until([&] { return reader->Next(read); });
+          const auto more = retry.Until([&] { return reader.Next(read); });
           if (!more.value_or(false)) break;
           EXPECT_EQ(read.seconds(), static_cast<int64_t>(rows.size()));
           EXPECT_EQ(read.nanos(), static_cast<int32_t>(3 * rows.size()));
@@ -673,7 +669,7 @@ void ExpectWritersStayFailed(
       first = writer.status();
       if (writer.ok()) {
         for (const auto& call : calls) {
-          const absl::Status status = call(**writer);
+          const absl::Status status = call(*writer);
           if (first.ok()) {
             first = status;
             // is_published makes a system call, too: it is called only after one has failed.
@@ -683,7 +679,7 @@ void ExpectWritersStayFailed(
           }
         }
         if (!first.ok()) {
-          EXPECT_EQ(calls.back()(**writer), first);
+          EXPECT_EQ(calls.back()(*writer), first);
         }
       }
     }
@@ -723,15 +719,18 @@ TEST_F(RetryTableTest, WritersOfTables) {
     return writer.Append<std::string_view>(1, texts);
   };
   ExpectWritersStayFailed<TableWriter>(
-      directory_.path(), path_, [&] { return TableWriter::Create(path_, schema, {&options, 1}); },
+      directory_.path(), path_,
+      [&] {
+        return TableWriter::Create(path_, schema, {&options, 1});
+      },
       {append_numbers, append_texts, append_texts, append_numbers,
        [](TableWriter& writer) { return writer.Finish(); }},
       /*has_columns=*/true);
 }
 
 TEST_F(RetryTableTest, WritersOfRecords) {
-  const auto schema = RecordSchema::Parse(
-      "message Two { required int64 a;  repeated binary b (STRING); }");
+  const auto schema =
+      RecordSchema::Parse("message Two { required int64 a;  repeated binary b (STRING); }");
   ASSERT_TRUE(schema.ok()) << schema.status();
   const std::string text(600'000, 'x');
   const auto write = [&](RecordWriter& writer) {

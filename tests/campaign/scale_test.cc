@@ -42,15 +42,15 @@ TEST(Scale, FileBeyond32Bits) {
               for (uint64_t row = 0; row < rows;) {
                 batch.clear();
                 for (; batch.size() < 10'000 && row < rows; ++row) batch.push_back(ValueAt(row));
-                ASSERT_TRUE((*writer)->Append(batch).ok());
+                ASSERT_TRUE(writer->Append(batch).ok());
               }
-              ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+              ASSERT_EQ(writer->Finish(), absl::OkStatus());
             }),
             16 * kMiB);
   EXPECT_LE(MostHeapBytes([&] {
               const auto reader = Reader::Open(path);
               ASSERT_TRUE(reader.ok()) << reader.status();
-              EXPECT_EQ(reader->num_values(), rows);
+              EXPECT_EQ(reader->num_rows(), rows);
               EXPECT_GT(reader->info().file_size_bytes, 8 * rows);
               auto cursor = reader->NewCursor<int64_t>();
               ASSERT_TRUE(cursor.ok());
@@ -90,8 +90,8 @@ void WriteAndReadCell(Encoding encoding, Compression compression, uint64_t size)
         path, ColumnType::String(),
         {.encoding = encoding, .compression = compression, .max_block_size_bytes = kMost});
     ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_EQ((*writer)->Append(values), absl::OkStatus());
-    ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+    ASSERT_EQ(writer->Append(values), absl::OkStatus());
+    ASSERT_EQ(writer->Finish(), absl::OkStatus());
   });
   const bool compressed = compression != Compression::kNone;
   EXPECT_LE(written, static_cast<int64_t>((compressed ? 6 : 4) * size) + 4 * kMiB);
@@ -172,9 +172,9 @@ TEST(Scale, ManyBlocks) {
               ASSERT_TRUE(writer.ok()) << writer.status();
               for (uint64_t row = 0; row < rows; ++row) {
                 const int64_t value = ValueAt(row);
-                ASSERT_TRUE((*writer)->Append({&value, 1}).ok());
+                ASSERT_TRUE(writer->Append({&value, 1}).ok());
               }
-              ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+              ASSERT_EQ(writer->Finish(), absl::OkStatus());
             }),
             4 * kMiB);
   // The nodes of both indexes stay in memory and take about 50 bytes per entry.
@@ -193,27 +193,27 @@ void WriteAndReadRows(uint64_t limit) {
     ASSERT_TRUE(writer.ok()) << writer.status();
     for (uint64_t left = limit - 1; left > 0;) {
       const size_t count = std::min<uint64_t>(left, batch.size());
-      ASSERT_TRUE((*writer)->Append(std::span(batch).first(count)).ok());
+      ASSERT_TRUE(writer->Append(std::span(batch).first(count)).ok());
       left -= count;
     }
     const std::vector<int32_t> last = {6, 7};
-    const absl::Status status = (*writer)->Append(std::span(last).first(one_more ? 2 : 1));
+    const absl::Status status = writer->Append(std::span(last).first(one_more ? 2 : 1));
     if (one_more) {
       EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;
       EXPECT_THAT(std::string(status.message()), HasSubstr(std::to_string(limit)));
       break;
     }
     ASSERT_EQ(status, absl::OkStatus());
-    ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+    ASSERT_EQ(writer->Finish(), absl::OkStatus());
     const auto reader = Reader::Open(NewMemoryViewSource(file));
     ASSERT_TRUE(reader.ok()) << reader.status();
-    EXPECT_EQ(reader->num_values(), limit);
+    EXPECT_EQ(reader->num_rows(), limit);
     auto cursor = reader->NewCursor<int32_t>();
     ASSERT_TRUE(cursor.ok());
     EXPECT_EQ(cursor->Get(limit - 1).value(), 6);
     EXPECT_EQ(cursor->Get(limit - 2).value(), 5);
     EXPECT_EQ(cursor->Get(limit).status().code(), absl::StatusCode::kOutOfRange);
-    auto scan = Scan<int32_t>::Open(*reader, Predicate<int32_t>::Equal(6));
+    auto scan = reader->NewScan<int32_t>(Predicate<int32_t>::Equal(6));
     ASSERT_TRUE(scan.ok()) << scan.status();
     const auto found = scan->Next();
     ASSERT_TRUE(found.ok()) << found.status();

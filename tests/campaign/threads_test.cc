@@ -172,11 +172,11 @@ class Worker {
     const Reader reader = ReaderOf(file);
     const VerifyReport report = Verify(reader);
     ASSERT_TRUE(report.ok()) << report.damages[0].status;
-    ASSERT_EQ(report.values, kRows);
+    ASSERT_EQ(report.num_rows, kRows);
     uint64_t rows = 0;
     const absl::Status status = VisitBlocks(reader, [&](const BlockInfo& block) {
       EXPECT_EQ(block.first_ordinal, rows);
-      rows += block.num_values;
+      rows += block.num_rows;
       return true;
     });
     ASSERT_TRUE(status.ok()) << status;
@@ -238,7 +238,7 @@ class Worker {
   void ScanSome(SharedFile<T>& file) {
     const Owned<T> low = RandomKey(file);
     const Reader reader = ReaderOf(file);
-    auto scan = Scan<T>::Open(reader, Predicate<T>::Equal(T(low)));
+    auto scan = reader.NewScan<T>(Predicate<T>::Equal(T(low)));
     ASSERT_TRUE(scan.ok()) << scan.status();
     uint64_t next = Find(file, T(low)).ordinal;
     while (true) {
@@ -338,18 +338,18 @@ class RecordWorker {
         return ReadIds(*ids_, begin, end);
       case 1:
         if (!items_ || random_() % 64 == 0) {
-          CFILE_ASSIGN_OR_RETURN(items_, TableLevelCursor<int64_t>::Open(table_, kNumber));
+          CFILE_ASSIGN_OR_RETURN(items_, table_.NewLevelCursor<int64_t>(kNumber));
         }
         return ReadItems(*items_, begin, end);
       case 2:
-        if (records_ == nullptr || random_() % 64 == 0) {
+        if (!records_ || random_() % 64 == 0) {
           CFILE_ASSIGN_OR_RETURN(records_, RecordReader::Open(table_));
         }
         if (random_() % 1024 == 0) return VerifyTable();
         return ReadRecords(*records_, begin, std::min(end, begin + 3));
       default:
         if (!levels_ || random_() % 64 == 0) {
-          CFILE_ASSIGN_OR_RETURN(levels_, LevelCursor<T>::Open(*file_.reader));
+          CFILE_ASSIGN_OR_RETURN(levels_, file_.reader->template NewLevelCursor<T>());
         }
         CFILE_RETURN_IF_ERROR(levels_->SeekToRecord(random_() % (kRows + 1)));
         return ReadRest(*levels_, &file_.leaf, random_, 3);
@@ -361,7 +361,7 @@ class RecordWorker {
     if (!records.ok()) return records.damages[0].status;
     const size_t part = random_() % table_.num_parts();
     const VerifyReport column = table_.VerifyColumn(part, random_() % 3);
-    EXPECT_EQ(column.values, table_.part_num_rows(part));
+    EXPECT_EQ(column.num_rows, table_.part_num_rows(part));
     return column.ok() ? absl::OkStatus() : column.damages[0].status;
   }
 
@@ -370,7 +370,7 @@ class RecordWorker {
   Random random_;
   std::optional<TableCursor<int64_t>> ids_;
   std::optional<TableLevelCursor<int64_t>> items_;
-  std::unique_ptr<RecordReader> records_;
+  std::optional<RecordReader> records_;
   std::optional<LevelCursor<T>> levels_;
 };
 

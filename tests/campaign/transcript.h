@@ -61,7 +61,7 @@ class TranscriptOf {
 
   void Read() {
     const FileInfo& info = reader_.info();
-    Step(absl::HashOf(info.type.ToString(), info.nullable, info.num_values, info.header_metadata,
+    Step(absl::HashOf(info.type.ToString(), info.nullable, info.num_rows, info.header_metadata,
                       info.footer_metadata));
     info.has_levels() ? ReadLevels() : ReadRows();
   }
@@ -99,7 +99,7 @@ class TranscriptOf {
       for (size_t i = 0; i < batch->size(); i += 1 + batch->size() / 3) Keep(*batch, i);
     }
     if (failed()) return;
-    const uint64_t rows = reader_.num_values();
+    const uint64_t rows = reader_.num_rows();
     for (uint64_t ordinal = rows; ordinal-- > 0; ordinal -= std::min(ordinal, rows / 10)) {
       const auto value = cursor->Get(ordinal);
       if (Good(value.status())) Step(*value ? HashOf(**value) : 0);
@@ -129,7 +129,7 @@ class TranscriptOf {
   // Finds the rows that are not less than a value from the middle.
   void Filter() {
     const Owned<T> low = kept_.empty() ? Owned<T>() : kept_[kept_.size() / 2];
-    auto scan = Scan<T>::Open(reader_, Predicate<T>::GreaterOrEqual(T(low)));
+    auto scan = reader_.NewScan<T>(Predicate<T>::GreaterOrEqual(T(low)));
     if (!Good(scan.status())) return;
     while (true) {
       const auto batch = scan->Next();
@@ -141,10 +141,10 @@ class TranscriptOf {
   }
 
   void ReadLevels() {
-    auto cursor = LevelCursor<T>::Open(reader_);
+    auto cursor = reader_.NewLevelCursor<T>();
     if (!Good(cursor.status()) || !Good(reader_.Statistics().status())) return;
     ReadEntries(*cursor, SIZE_MAX);
-    const uint64_t records = reader_.num_values();
+    const uint64_t records = reader_.num_rows();
     for (uint64_t record = 0; record < records && !failed(); record += 1 + records / 3) {
       if (Good(cursor->SeekToRecord(record))) ReadEntries(*cursor, 2);
     }

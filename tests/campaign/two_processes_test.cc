@@ -43,15 +43,15 @@ absl::Status AppendStamp(TableWriter& writer, int64_t stamp) {
 }
 
 absl::Status CreateTable(const std::string& path, int64_t stamp) {
-  CFILE_ASSIGN_OR_RETURN(const auto writer, TableWriter::Create(path, TwoColumns()));
-  CFILE_RETURN_IF_ERROR(AppendStamp(*writer, stamp));
-  return writer->Finish();
+  CFILE_ASSIGN_OR_RETURN(auto writer, TableWriter::Create(path, TwoColumns()));
+  CFILE_RETURN_IF_ERROR(AppendStamp(writer, stamp));
+  return writer.Finish();
 }
 
 absl::Status AppendPart(const std::string& path, int64_t stamp) {
-  CFILE_ASSIGN_OR_RETURN(const auto writer, TableWriter::Append(path));
-  CFILE_RETURN_IF_ERROR(AppendStamp(*writer, stamp));
-  return writer->Finish();
+  CFILE_ASSIGN_OR_RETURN(auto writer, TableWriter::Append(path));
+  CFILE_RETURN_IF_ERROR(AppendStamp(writer, stamp));
+  return writer.Finish();
 }
 
 // The stamp of each part in a column. kInternal: a part does not hold the rows of one writer.
@@ -281,8 +281,8 @@ TEST(TwoProcessesTest, ReplaceWhileOthersReadAndGiveUp) {
       if (number == 0) return ExitCode(ReplaceTables(path, tables, counted));
       // Begins parts and gives them up, whatever the state of the table.
       for (int64_t i = 0; i < 3 * tables; ++i) {
-        const auto writer = TableWriter::Append(path);
-        if (writer.ok() && AppendStamp(**writer, -i).ok()) continue;
+        auto writer = TableWriter::Append(path);
+        if (writer.ok() && AppendStamp(*writer, -i).ok()) continue;
       }
       return 0;
     });

@@ -77,12 +77,12 @@ TEST(WriterModel, BytesDoNotDependOnBatches) {
       const absl::Status status = AppendInBatches<T>(
           model.type, model.column, BatchUnit(model.options), random,
           [&](std::span<const T> values, std::span<const uint8_t> validity) {
-            if (validity.empty()) return (*writer)->Append(values);
+            if (validity.empty()) return writer->Append(values);
             const bool one_null = values.size() == 1 && (validity[0] & 1) == 0;
-            return one_null ? (*writer)->AppendNull() : (*writer)->Append(values, validity);
+            return one_null ? writer->AppendNull() : writer->Append(values, validity);
           });
       ASSERT_TRUE(status.ok()) << status;
-      ASSERT_TRUE((*writer)->Finish().ok());
+      ASSERT_TRUE(writer->Finish().ok());
       ASSERT_TRUE(file == expected);
       written += model.column.rows.size();
     }
@@ -153,13 +153,13 @@ std::map<std::string, std::string> WriteTable(const std::vector<TableColumn>& co
       threads.emplace_back([&] {
         for (size_t column = next++; column < columns.size(); column = next++) {
           Random random(seed + column);
-          const absl::Status status = columns[column].append(**writer, column, random);
+          const absl::Status status = columns[column].append(*writer, column, random);
           EXPECT_TRUE(status.ok()) << status;
         }
       });
     }
   }
-  const absl::Status finished = (*writer)->Finish();
+  const absl::Status finished = writer->Finish();
   EXPECT_TRUE(finished.ok()) << finished;
   std::map<std::string, std::string> files;
   for (const std::string& entry : directory.Entries()) {

@@ -110,8 +110,8 @@ std::vector<uint8_t> WriteValues(const ColumnType& type, const WriterOptions& op
   std::vector<uint8_t> file;
   auto writer = Writer<T>::Create(NewMemorySink(&file, "test"), type, options);
   EXPECT_TRUE(writer.ok()) << writer.status();
-  EXPECT_TRUE((*writer)->Append(values).ok());
-  EXPECT_TRUE((*writer)->Finish().ok());
+  EXPECT_TRUE(writer->Append(values).ok());
+  EXPECT_TRUE(writer->Finish().ok());
   return file;
 }
 
@@ -211,12 +211,12 @@ TEST(AutoEncoding, BatchesDoNotMatter) {
         for (size_t begin = 0; begin < list.size();) {
           // A batch is a whole number of bytes of the bitmap.
           const size_t count = std::min<size_t>(8 + 8 * (random() % 1000), list.size() - begin);
-          ASSERT_TRUE((*writer)
-                          ->Append({&values[begin], count}, {&validity[begin / 8], (count + 7) / 8})
-                          .ok());
+          ASSERT_TRUE(
+              writer->Append({&values[begin], count}, {&validity[begin / 8], (count + 7) / 8})
+                  .ok());
           begin += count;
         }
-        ASSERT_TRUE((*writer)->Finish().ok());
+        ASSERT_TRUE(writer->Finish().ok());
         ASSERT_TRUE(file == expected);
       }
     });
@@ -322,7 +322,7 @@ TEST(AutoEncoding, RawPlainBlocksArePointedAt) {
     EXPECT_FALSE(block.compressed);
     // A block is: count, first ordinal, values.
     const size_t values_at = static_cast<size_t>(block.bytes.data() - file.data()) +
-                             block.bytes.size() - block.num_values * sizeof(int64_t);
+                             block.bytes.size() - block.num_rows * sizeof(int64_t);
     EXPECT_EQ(values_at % 64, 0u);
   }
 }
@@ -450,8 +450,8 @@ TEST(AutoEncoding, WriterCountsBlocks) {
   auto writer = Writer<std::string_view>::Create(NewMemorySink(&file), ColumnType::Binary(),
                                                  {.goal = Goal::kSize});
   ASSERT_TRUE(writer.ok());
-  ASSERT_TRUE((*writer)->Append(Views(texts)).ok());
-  ASSERT_TRUE((*writer)->Finish().ok());
+  ASSERT_TRUE(writer->Append(Views(texts)).ok());
+  ASSERT_TRUE(writer->Finish().ok());
   std::map<Encoding, std::array<uint64_t, 3>> found, said;
   const Reader reader = OpenFile(file);
   uint64_t compressed = 0;
@@ -461,15 +461,15 @@ TEST(AutoEncoding, WriterCountsBlocks) {
     found[block.encoding][2] += block.pointer.size;
     compressed += block.compressed;
   }
-  for (const EncodingTotals& totals : (*writer)->encodings())
+  for (const EncodingTotals& totals : writer->encodings())
     said[totals.encoding] = {totals.blocks, totals.compressed_blocks, totals.stored_bytes};
   EXPECT_EQ(said, found);
   EXPECT_GE(said.size(), 2u);
   if (CheckCompressionBuiltIn(Compression::kZstd).ok()) {
     EXPECT_GE(compressed, 1u);
   }
-  EXPECT_EQ((*writer)->encoding(), reader.info().encoding);
-  EXPECT_EQ((*writer)->compression(), reader.info().compression);
+  EXPECT_EQ(writer->totals().encoding, reader.info().encoding);
+  EXPECT_EQ(writer->totals().compression, reader.info().compression);
 }
 
 // Columns with levels get the same choice.
@@ -483,8 +483,8 @@ TEST(AutoEncoding, ValuesOfRecordsAreChosenFor) {
         LevelWriter<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64(),
                                      {.max_repetition = 1, .max_definition = 1}, {.goal = goal});
     ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_TRUE((*writer)->Append(repetition, definition, values).ok());
-    ASSERT_TRUE((*writer)->Finish().ok());
+    ASSERT_TRUE(writer->Append(repetition, definition, values).ok());
+    ASSERT_TRUE(writer->Finish().ok());
     const Reader reader = OpenFile(file);
     for (const BlockInfo& block : BlocksOf(reader)) EXPECT_NE(block.encoding, Encoding::kPlain);
     EXPECT_LT(file.size(), values.size() * 2);

@@ -61,14 +61,14 @@ void WriteAHundredMillionRows(bool statistics, size_t most_bytes) {
   size_t peak = 0;
   for (int64_t row = 0; row < 100'000'000; row += kBatch) {
     for (size_t i = 0; i < kBatch; ++i) values[i] = row + static_cast<int64_t>(i);
-    ASSERT_TRUE((*writer)->Append(values).ok());
-    peak = std::max(peak, (*writer)->memory_usage_bytes());
+    ASSERT_TRUE(writer->Append(values).ok());
+    peak = std::max(peak, writer->memory_usage_bytes());
   }
-  ASSERT_TRUE((*writer)->Finish().ok());
-  EXPECT_EQ((*writer)->num_values(), 100'000'000u);
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_EQ(writer->totals().num_rows, 100'000'000u);
   EXPECT_LT(peak, most_bytes);
   std::printf("%zu bytes held at most, %zu bytes written\n", peak,
-              static_cast<size_t>((*writer)->bytes_written()));
+              static_cast<size_t>(writer->totals().bytes_written));
 }
 
 TEST(BoundedMemory, AHundredMillionRowsInSixteenMegabytes) {
@@ -97,10 +97,10 @@ TEST(BoundedMemory, TwentyMillionStringsInSixteenMegabytes) {
         key[digit] = static_cast<char>('0' + rest % 10);
       values[i] = {key, 16};
     }
-    ASSERT_TRUE((*writer)->Append(values).ok());
-    peak = std::max(peak, (*writer)->memory_usage_bytes());
+    ASSERT_TRUE(writer->Append(values).ok());
+    peak = std::max(peak, writer->memory_usage_bytes());
   }
-  ASSERT_TRUE((*writer)->Finish().ok());
+  ASSERT_TRUE(writer->Finish().ok());
   EXPECT_LT(peak, 2u << 20);
 }
 
@@ -123,11 +123,11 @@ TEST(BoundedMemory, TwentyMillionChosenValuesInThirtyTwoMegabytes) {
         key[digit] = static_cast<char>('0' + rest % 10);
       values[i] = {key, 16};
     }
-    ASSERT_TRUE((*writer)->Append(values).ok());
-    peak = std::max(peak, (*writer)->memory_usage_bytes());
-    if (row > 0) least = std::min(least, (*writer)->memory_usage_bytes());
+    ASSERT_TRUE(writer->Append(values).ok());
+    peak = std::max(peak, writer->memory_usage_bytes());
+    if (row > 0) least = std::min(least, writer->memory_usage_bytes());
   }
-  ASSERT_TRUE((*writer)->Finish().ok());
+  ASSERT_TRUE(writer->Finish().ok());
   EXPECT_LT(peak, 16u << 20);
   // At least the 10,000 words and their codes.
   EXPECT_GT(least, 10'000u * (16 + 8));

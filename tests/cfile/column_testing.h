@@ -140,10 +140,10 @@ std::vector<uint8_t> WriteColumn(const ColumnType& type, const WriterOptions& op
   auto writer = Writer<T>::Create(NewMemorySink(&file, "test"), type, options);
   EXPECT_TRUE(writer.ok()) << writer.status();
   if (!writer.ok()) return file;
-  EXPECT_TRUE(AppendColumn<T>(**writer, column, options.nullable).ok());
-  const absl::Status finished = (*writer)->Finish();
+  EXPECT_TRUE(AppendColumn<T>(*writer, column, options.nullable).ok());
+  const absl::Status finished = writer->Finish();
   EXPECT_TRUE(finished.ok()) << finished;
-  EXPECT_EQ((*writer)->bytes_written(), file.size());
+  EXPECT_EQ(writer->totals().bytes_written, file.size());
   return file;
 }
 

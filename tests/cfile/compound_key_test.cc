@@ -107,8 +107,8 @@ TEST(CompoundKey, FileOfKeysIsFoundByKeyAndPrefix) {
   auto writer = Writer<std::string_view>::Create(NewMemorySink(&file), ColumnType::Binary(),
                                                  CompoundKeyOptions());
   ASSERT_TRUE(writer.ok()) << writer.status();
-  ASSERT_TRUE((*writer)->Append(std::vector<std::string_view>(keys.begin(), keys.end())).ok());
-  ASSERT_TRUE((*writer)->Finish().ok());
+  ASSERT_TRUE(writer->Append(std::vector<std::string_view>(keys.begin(), keys.end())).ok());
+  ASSERT_TRUE(writer->Finish().ok());
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   ASSERT_TRUE(reader.ok()) << reader.status();
   EXPECT_FALSE(reader->info().positional_index_root.has_value());
@@ -143,8 +143,8 @@ TEST(CompoundKey, VerifyCountsADamagedBlockOnce) {
                                                    .positional_index = false,
                                                    .value_index = true,
                                                    .block_size_bytes = 4096});
-  ASSERT_TRUE(writer->Append(keys).ok());
-  ASSERT_TRUE(writer->Finish().ok());
+  ASSERT_TRUE(writer.Append(keys).ok());
+  ASSERT_TRUE(writer.Finish().ok());
   file[200] ^= 1;  // in the first of several blocks
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   ASSERT_TRUE(reader.ok());

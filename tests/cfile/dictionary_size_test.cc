@@ -31,7 +31,7 @@ void ExpectNoLarger(const ColumnType& type, size_t num_rows, int null_percent, s
   size_t empty_blocks = 0;
   bool uses_dictionary = false;
   ASSERT_TRUE(VisitBlocks(*reader, [&](const BlockInfo& block) {
-                const bool empty = block.null_count == block.num_values;
+                const bool empty = block.null_count == block.num_rows;
                 empty_blocks += empty;
                 uses_dictionary |= !empty && block.encoding == Encoding::kParquetDictionary;
                 return true;

@@ -79,15 +79,14 @@ class UserSink final : public Sink {
 // Returns a file that is larger than the head and tail that a reader keeps in memory.
 std::vector<uint8_t> MakeFile() {
   std::vector<uint8_t> file;
-  auto writer = *Writer<int64_t>::Create(
-      NewMemorySink(&file), ColumnType::Int64(),
-      {.encoding = Encoding::kPlain,
-       .compression = Compression::kNone,
-       .value_index = true,
-       .block_size_bytes = 4000});
+  auto writer = *Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64(),
+                                         {.encoding = Encoding::kPlain,
+                                          .compression = Compression::kNone,
+                                          .value_index = true,
+                                          .block_size_bytes = 4000});
   std::vector<int64_t> values(30'000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i);
-  EXPECT_TRUE(writer->Append(values).ok() && writer->Finish().ok());
+  EXPECT_TRUE(writer.Append(values).ok() && writer.Finish().ok());
   return file;
 }
 
@@ -112,10 +111,10 @@ TEST(ErrorNames, OfAUsersSource) {
     expect(cursor->Next(10).status());
     expect(cursor->Get(15'000).status());
     expect(cursor->SeekToKey(15'000).status());
-    auto level_cursor = LevelCursor<int64_t>::Open(*reader);
+    auto level_cursor = reader->NewLevelCursor<int64_t>();
     ASSERT_TRUE(level_cursor.ok()) << level_cursor.status();
     expect(level_cursor->Next(10).status());
-    auto scan = Scan<int64_t>::Open(*reader, Predicate<int64_t>::NotEqual(5));
+    auto scan = reader->NewScan<int64_t>(Predicate<int64_t>::NotEqual(5));
     ASSERT_TRUE(scan.ok()) << scan.status();
     expect(scan->Next().status());
     expect(VisitBlocks(*reader, [](const BlockInfo&) { return true; }));
@@ -132,13 +131,13 @@ TEST(ErrorNames, OfAUsersSink) {
       absl::Status status;
       auto writer = Writer<int64_t>::Create(std::make_unique<UserSink>(named, in_finish),
                                             ColumnType::Int64());
-      status = writer.ok() ? (*writer)->Finish() : writer.status();
+      status = writer.ok() ? writer->Finish() : writer.status();
       ExpectNamedOnce(status, "store://bucket/key");
       EXPECT_EQ(status.GetPayload(kPayload), absl::Cord("payload")) << status;
       auto levels = LevelWriter<int64_t>::Create(std::make_unique<UserSink>(named, in_finish),
                                                  ColumnType::Int64(),
                                                  {.max_repetition = 1, .max_definition = 1});
-      status = levels.ok() ? (*levels)->Finish() : levels.status();
+      status = levels.ok() ? levels->Finish() : levels.status();
       ExpectNamedOnce(status, "store://bucket/key");
     }
   }
@@ -165,15 +164,15 @@ TEST(ErrorNames, OfFiles) {
   const auto reader = Reader::Open(path);
   ASSERT_TRUE(reader.ok()) << reader.status();
   ExpectNamedOnce(reader->NewCursor<int32_t>().status(), path);
-  ExpectNamedOnce(LevelCursor<int32_t>::Open(*reader).status(), path);
-  ExpectNamedOnce(Scan<int32_t>::Open(*reader, Predicate<int32_t>::Equal(1)).status(), path);
+  ExpectNamedOnce(reader->NewLevelCursor<int32_t>().status(), path);
+  ExpectNamedOnce(reader->NewScan<int32_t>(Predicate<int32_t>::Equal(1)).status(), path);
   ExpectNamedOnce(reader->Get<int64_t>(1'000'000).status(), path);
   OwnedBatch<int64_t> taken;
   const uint64_t ordinals[] = {1'000'000};
   ExpectNamedOnce(reader->Take<int64_t>(ordinals, taken), path);
   ExpectNamedOnce(reader->NewCursor<int64_t>()->SeekToOrdinal(1'000'000), path);
   ExpectNamedOnce(reader->NewCursor<int64_t>()->SeekToRange({0, 1'000'000}), path);
-  ExpectNamedOnce(LevelCursor<int64_t>::Open(*reader)->SeekToRecord(1'000'000), path);
+  ExpectNamedOnce(reader->NewLevelCursor<int64_t>()->SeekToRecord(1'000'000), path);
 
   // Damage inside a block.
   std::string damaged(bytes.begin(), bytes.end());
@@ -186,7 +185,7 @@ TEST(ErrorNames, OfFiles) {
   absl::Status status;
   while (status.ok()) status = cursor.Next(65'536).status();
   ExpectNamedOnce(status, damaged_path);
-  auto scan = *Scan<int64_t>::Open(*damaged_reader, Predicate<int64_t>::NotEqual(3));
+  auto scan = *damaged_reader->NewScan<int64_t>(Predicate<int64_t>::NotEqual(3));
   for (status = absl::OkStatus(); status.ok();) status = scan.Next().status();
   ExpectNamedOnce(status, damaged_path);
   ExpectNamedOnce(Verify(*damaged_reader).damages.at(0).status, damaged_path);
@@ -205,7 +204,7 @@ TEST(ErrorNames, OfFiles) {
                       .status(),
                   path);
   auto writer = *Writer<int64_t>::Create(path, ColumnType::Int64());
-  ExpectNamedOnce(writer->AppendNull(), path);
+  ExpectNamedOnce(writer.AppendNull(), path);
 }
 
 TEST(ErrorNames, OfTables) {
@@ -224,34 +223,33 @@ TEST(ErrorNames, OfTables) {
   const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
                                   {.name = "b", .type = ColumnType::String()}}};
   {
-    const auto writer = TableWriter::Create(path, schema);
+    auto writer = TableWriter::Create(path, schema);
     ASSERT_TRUE(writer.ok()) << writer.status();
     const int64_t numbers[] = {1, 2};
     const std::string_view texts[] = {"x", "y"};
-    ASSERT_TRUE((*writer)->Append<int64_t>(0, numbers).ok());
-    ASSERT_TRUE((*writer)->Append<std::string_view>(1, texts).ok());
-    ASSERT_TRUE((*writer)->Finish().ok());
+    ASSERT_TRUE(writer->Append<int64_t>(0, numbers).ok());
+    ASSERT_TRUE(writer->Append<std::string_view>(1, texts).ok());
+    ASSERT_TRUE(writer->Finish().ok());
   }
   ExpectNamedOnce(TableWriter::Create(path, schema).status(), path);
   ExpectNamedOnce(TableWriter::Create(directory.path("other"), Schema()).status(),
                   directory.path("other"));
-  ExpectNamedOnce(
-      TableWriter::Create(directory.path("other"),
-                          {.columns = {{.name = "a", .type = ColumnType::Int64()},
-                                       {.name = "a", .type = ColumnType::Int64()}}})
-          .status(),
-      directory.path("other"));
+  ExpectNamedOnce(TableWriter::Create(directory.path("other"),
+                                      {.columns = {{.name = "a", .type = ColumnType::Int64()},
+                                                   {.name = "a", .type = ColumnType::Int64()}}})
+                      .status(),
+                  directory.path("other"));
   const auto table = TableReader::Open(path);
   ASSERT_TRUE(table.ok()) << table.status();
   ExpectNamedOnce(table->NewCursor<int32_t>(0).status(), path);
   ExpectNamedOnce(table->NewCursor<int64_t>(0)->SeekToOrdinal(7), path);
   ExpectNamedOnce(table->NewCursor<int64_t>(0)->Get(7).status(), path);
   ExpectNamedOnce(table->NewCursor<int64_t>(0)->SeekToKey(7).status(), path);
-  ExpectNamedOnce(TableLevelCursor<int64_t>::Open(*table, 0)->SeekToRecord(7), path);
-  ExpectNamedOnce(TableLevelCursor<int32_t>::Open(*table, 0).status(), path);
+  ExpectNamedOnce(table->NewLevelCursor<int64_t>(0)->SeekToRecord(7), path);
+  ExpectNamedOnce(table->NewLevelCursor<int32_t>(0).status(), path);
   const std::string no_leaf[] = {"c"};
   ExpectNamedOnce(RecordReader::Open(path, no_leaf).status(), path);
-  ExpectNamedOnce((*RecordReader::Open(path))->Seek(7), path);
+  ExpectNamedOnce(RecordReader::Open(path)->Seek(7), path);
   ExpectNamedOnce(MessageReader::Open(path, descriptor).status(), path);
   ExpectNamedOnce(MessageWriter::Append(path, descriptor).status(), path);
 

@@ -57,14 +57,14 @@ void RoundTrip(const ColumnType& type, const WriterOptions& options, size_t num_
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   ASSERT_TRUE(reader.ok()) << reader.status();
   EXPECT_EQ(reader->type(), type) << reader->type().ToString();
-  EXPECT_EQ(reader->num_values(), num_rows);
+  EXPECT_EQ(reader->num_rows(), num_rows);
   auto cursor = reader->NewCursor<T>();
   ASSERT_TRUE(cursor.ok()) << cursor.status();
   ExpectRest(*cursor, column, random);
   ExpectSeeks<T>(*reader, column, random);
   const VerifyReport report = Verify(*reader);
   EXPECT_TRUE(report.ok()) << report.damages[0].status;
-  EXPECT_EQ(report.values, num_rows);
+  EXPECT_EQ(report.num_rows, num_rows);
   EXPECT_EQ(report.bytes_checked, file.size());
 }
 
@@ -262,9 +262,9 @@ TEST(File, MetadataIsKept) {
                               {.metadata = {{"a", "1"}, {"b", std::string("\0\xff", 2)}}});
   ASSERT_TRUE(writer.ok());
   const int32_t value = 7;
-  ASSERT_TRUE((*writer)->Append({&value, 1}).ok());
-  ASSERT_TRUE((*writer)->AddMetadata("late", "pair").ok());
-  ASSERT_TRUE((*writer)->Finish().ok());
+  ASSERT_TRUE(writer->Append({&value, 1}).ok());
+  ASSERT_TRUE(writer->AddMetadata("late", "pair").ok());
+  ASSERT_TRUE(writer->Finish().ok());
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   ASSERT_TRUE(reader.ok()) << reader.status();
   const auto& header = reader->info().header_metadata;
@@ -289,27 +289,27 @@ TEST(File, OrderIsCheckedAndNamesTheOrdinal) {
   const double less = 2.5;
   {
     auto writer = make({.value_index = true});
-    ASSERT_TRUE(writer->Append(ascending).ok());
-    const absl::Status status = writer->Append({&less, 1});
+    ASSERT_TRUE(writer.Append(ascending).ok());
+    const absl::Status status = writer.Append({&less, 1});
     EXPECT_TRUE(absl::IsInvalidArgument(status));
     EXPECT_THAT(std::string(status.message()), HasSubstr("ordinal 4"));
-    EXPECT_EQ(writer->Append(ascending), status);  // the error is sticky
-    EXPECT_EQ(writer->Finish(), status);
+    EXPECT_EQ(writer.Append(ascending), status);  // the error is sticky
+    EXPECT_EQ(writer.Finish(), status);
   }
   {
     auto writer = make({.value_index = true});
     const double bad[] = {1, 5, 4};
-    EXPECT_THAT(std::string(writer->Append(bad).message()), HasSubstr("ordinal 2"));
+    EXPECT_THAT(std::string(writer.Append(bad).message()), HasSubstr("ordinal 2"));
   }
   {
     auto writer = make({.value_index = true});
     const double bad[] = {1, std::numeric_limits<double>::quiet_NaN()};
-    EXPECT_THAT(std::string(writer->Append(bad).message()), HasSubstr("ordinal 1 is NaN"));
+    EXPECT_THAT(std::string(writer.Append(bad).message()), HasSubstr("ordinal 1 is NaN"));
   }
   {
     auto writer = make({.value_index = true});
     const uint8_t validity = 0b0111;
-    const absl::Status status = writer->Append(ascending, {&validity, 1});
+    const absl::Status status = writer.Append(ascending, {&validity, 1});
     EXPECT_TRUE(absl::IsInvalidArgument(status));
     EXPECT_THAT(std::string(status.message()), HasSubstr("ordinal 3 is null"));
   }
@@ -433,16 +433,16 @@ TEST(File, BytesDoNotDependOnHowTheyAreAppended) {
       std::copy(unpacked.begin(), unpacked.end(), values.get());
       for (size_t i = 0; i < unpacked.size();) {
         if (!column.rows[i]) {
-          ASSERT_TRUE(writer->AppendNull().ok());
+          ASSERT_TRUE(writer.AppendNull().ok());
           ++i;
           continue;
         }
         size_t end = i + 1;
         while (end < unpacked.size() && column.rows[end] && random() % 8 != 0) ++end;
-        ASSERT_TRUE(writer->Append(std::span<const T>(values.get() + i, end - i)).ok());
+        ASSERT_TRUE(writer.Append(std::span<const T>(values.get() + i, end - i)).ok());
         i = end;
       }
-      ASSERT_TRUE(writer->Finish().ok());
+      ASSERT_TRUE(writer.Finish().ok());
       EXPECT_EQ(pieces, whole) << row.name;
     });
   }
@@ -457,14 +457,14 @@ TEST(File, AppearsWhenFinishedAndNotBefore) {
   const int32_t values[] = {1, 2, 3};
   {
     auto writer = *Writer<int32_t>::Create(path, ColumnType::Int32());
-    ASSERT_TRUE(writer->Append(values).ok());
+    ASSERT_TRUE(writer.Append(values).ok());
     EXPECT_FALSE(std::filesystem::exists(path));
   }
   EXPECT_EQ(files(), 0);
   auto writer = *Writer<int32_t>::Create(path, ColumnType::Int32());
-  ASSERT_TRUE(writer->Append(values).ok());
-  ASSERT_TRUE(writer->Finish().ok());
-  EXPECT_FALSE(writer->Append(values).ok());
+  ASSERT_TRUE(writer.Append(values).ok());
+  ASSERT_TRUE(writer.Finish().ok());
+  EXPECT_FALSE(writer.Append(values).ok());
   EXPECT_EQ(files(), 1);
   EXPECT_EQ(**Reader::Open(path)->Get<int32_t>(2), 3);
   EXPECT_EQ(**Reader::Open(path, {.access = ReaderOptions::Access::kPread})->Get<int32_t>(2), 3);
@@ -495,13 +495,13 @@ TEST(File, LargeValuesAndMetadataHaveLimitsThatReadersShare) {
   auto writer = *Writer<std::string_view>::Create(NewMemorySink(&file), ColumnType::String(),
                                                   {.max_block_size_bytes = 1024 * 1024});
   const std::string_view too_large[] = {std::string_view(larger), std::string_view(larger)};
-  EXPECT_TRUE(writer->Append(too_large).ok());
+  EXPECT_TRUE(writer.Append(too_large).ok());
   const std::string huge(1024 * 1024, 'z');
   const std::string_view one(huge);
-  EXPECT_TRUE(absl::IsOutOfRange(writer->Append({&one, 1})));
+  EXPECT_TRUE(absl::IsOutOfRange(writer.Append({&one, 1})));
   auto meta = *Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32());
-  EXPECT_TRUE(meta->AddMetadata("k", std::string(17 << 20, 'v')).ok());
-  EXPECT_TRUE(absl::IsOutOfRange(meta->Finish()));
+  EXPECT_TRUE(meta.AddMetadata("k", std::string(17 << 20, 'v')).ok());
+  EXPECT_TRUE(absl::IsOutOfRange(meta.Finish()));
   EXPECT_FALSE(Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(),
                                        {.positional_index = false})
                    .ok());
@@ -549,13 +549,13 @@ TEST(File, NullsGoIntoTheSameBlocksHoweverTheyAreAppended) {
                                                        .index_block_size_bytes = 100,
                                                        .max_block_size_bytes = 1024});
       if (!one_by_one) {
-        EXPECT_TRUE(writer->Append(values, validity).ok());
+        EXPECT_TRUE(writer.Append(values, validity).ok());
       }
       for (size_t i = 0; one_by_one && i < values.size(); ++i) {
         const bool valid = (validity[i / 8] >> i % 8 & 1) != 0;
-        EXPECT_TRUE((valid ? writer->Append({&values[i], 1}) : writer->AppendNull()).ok());
+        EXPECT_TRUE((valid ? writer.Append({&values[i], 1}) : writer.AppendNull()).ok());
       }
-      EXPECT_TRUE(writer->Finish().ok());
+      EXPECT_TRUE(writer.Finish().ok());
       return file;
     };
     ASSERT_EQ(write(false), write(true)) << "round " << round;
@@ -587,9 +587,9 @@ TEST(File, ABillionEqualValuesAndNullsTakeLittleMemory) {
                                          {.nullable = true, .compatibility = Compatibility::kKudu});
   const std::vector<int32_t> values(1'000'000, 5);
   const std::vector<uint8_t> nulls(125'000, 0);
-  for (int i = 0; i < 100; ++i) ASSERT_TRUE(writer->Append(values, nulls).ok());
-  ASSERT_TRUE(writer->Append(values).ok());
-  ASSERT_TRUE(writer->Finish().ok());
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(writer.Append(values, nulls).ok());
+  ASSERT_TRUE(writer.Append(values).ok());
+  ASSERT_TRUE(writer.Finish().ok());
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   auto cursor = reader->NewCursor<int32_t>();
   ASSERT_TRUE(cursor->SeekToOrdinal(99'999'990).ok());

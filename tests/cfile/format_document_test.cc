@@ -214,7 +214,7 @@ std::string Decode(const Example& example) {
     }
   } else if (kind == "statistics") {
     FileInfo info{.type = *ColumnType::Parse(example.kind.at(1))};
-    std::sscanf(example.kind.at(2).c_str(), "rows=%lu", &info.num_values);
+    std::sscanf(example.kind.at(2).c_str(), "rows=%lu", &info.num_rows);
     info.file_size_bytes = 1000;
     const auto statistics = internal::ParseStatistics(example.bytes, info);
     if (!statistics.ok()) return statistics.status().ToString();
@@ -235,7 +235,7 @@ std::string Decode(const Example& example) {
     FileInfo info{.type = *ColumnType::Parse(example.kind.at(1)),
                   .encoding = *ParseEncoding(example.kind.at(2)),
                   .nullable = true,
-                  .num_values = 100};
+                  .num_rows = 100};
     if (kind == "array") {
       info.incompatible_features = kFeatureArrayBlocks;
       info.levels = LevelLimits::KuduArray(true);
@@ -249,12 +249,11 @@ std::string Decode(const Example& example) {
     });
     if (!status.ok()) return status.ToString();
   } else {  // the kind is block, nullable or extended
-    const FileInfo info{
-        .type = *ColumnType::Parse(example.kind.at(1)),
-        .encoding = *ParseEncoding(example.kind.at(2)),
-        .nullable = kind == "nullable",
-        .num_values = 100,
-        .incompatible_features = kind == "extended" ? kFeatureExtendedBlocks : 0};
+    const FileInfo info{.type = *ColumnType::Parse(example.kind.at(1)),
+                        .encoding = *ParseEncoding(example.kind.at(2)),
+                        .nullable = kind == "nullable",
+                        .num_rows = 100,
+                        .incompatible_features = kind == "extended" ? kFeatureExtendedBlocks : 0};
     const absl::Status status = VisitPhysicalType(info.type.physical(), [&](auto t) {
       return AppendDataBlock<typename decltype(t)::type>(example.bytes, info, values);
     });
@@ -328,7 +327,7 @@ TEST(FormatDocument, RulesHaveANumberOfTheirOwnAndAVerdict) {
 // A change of an example of the document that breaks a rule.
 struct Breach {
   std::string_view rule;
-  std::string_view example;  // the words after "hexdump"; selects the first example that matches
+  std::string_view example;    // the words after "hexdump"; selects the first example that matches
   int offset;                  // where bytes are replaced; kEnd: bytes are appended
   std::string_view bytes;      // in hexadecimal; kCut: the last byte is cut off
   size_t replaced = SIZE_MAX;  // how many bytes are replaced; by default as many as `bytes` has

@@ -41,9 +41,9 @@ void ForEachAppend(const Reader& reader, Append append) {
   // Without a positional index, rows can be read only in order, and a batch ends where a block
   // ends.
   const bool in_order = !reader.info().positional_index_root;
-  const auto values = std::make_unique<T[]>(in_order ? reader.num_values() : 0);
+  const auto values = std::make_unique<T[]>(in_order ? reader.num_rows() : 0);
   std::deque<std::string> texts;
-  for (size_t read = 0; in_order && read < reader.num_values();) {
+  for (size_t read = 0; in_order && read < reader.num_rows();) {
     const auto batch = cursor->Next(kRowsPerAppend);
     ASSERT_TRUE(batch.ok()) << batch.status();
     ASSERT_FALSE(batch->empty());
@@ -54,8 +54,8 @@ void ForEachAppend(const Reader& reader, Append append) {
   }
   OwnedBatch<T> rows;
   std::vector<uint64_t> ordinals;
-  for (uint64_t begin = 0; begin < reader.num_values(); begin += ordinals.size()) {
-    const uint64_t left = reader.num_values() - begin;
+  for (uint64_t begin = 0; begin < reader.num_rows(); begin += ordinals.size()) {
+    const uint64_t left = reader.num_rows() - begin;
     ordinals.resize(left < 2 * kRowsPerAppend ? left : kRowsPerAppend);
     std::iota(ordinals.begin(), ordinals.end(), begin);
     if (in_order) {
@@ -84,19 +84,17 @@ std::vector<uint8_t> WriteAnew(const Reader& reader, Encoding encoding, size_t b
   if (!writer.ok()) return {};
 
   ForEachAppend<T>(reader, [&](const Batch<T>& batch) {
-    const absl::Status status =
-        batch.validity == nullptr
-            ? (*writer)->Append(batch.values)
-            : (*writer)->Append(batch.values, {batch.validity, (batch.size() + 7) / 8});
+    const absl::Status status = writer->Append(batch);
     EXPECT_TRUE(status.ok()) << status;
   });
   for (const auto& [key, value] : info.footer_metadata) {
-    const std::string known = key == "min_key"   ? (*writer)->min_key()
-                              : key == "max_key" ? (*writer)->max_key()
+    const ColumnTotals totals = writer->totals();
+    const std::string known = key == "min_key"   ? *totals.min_key
+                              : key == "max_key" ? *totals.max_key
                                                  : value;
-    EXPECT_TRUE((*writer)->AddMetadata(key, known).ok());
+    EXPECT_TRUE(writer->AddMetadata(key, known).ok());
   }
-  const absl::Status status = (*writer)->Finish();
+  const absl::Status status = writer->Finish();
   EXPECT_TRUE(status.ok()) << status;
   return bytes;
 }

@@ -188,7 +188,7 @@ void CheckFile(const std::filesystem::path& path, int* read) {
     const auto reader = Reader::Open(path.string(), {.access = access});
     ASSERT_TRUE(reader.ok()) << reader.status();
     const FileInfo& info = reader->info();
-    EXPECT_EQ(info.num_values, description["num_values"].get<uint64_t>());
+    EXPECT_EQ(info.num_rows, description["num_values"].get<uint64_t>());
     EXPECT_EQ(info.nullable, description["nullable"].get<bool>());
     EXPECT_EQ(info.positional_index_root.has_value(), description.value("has_posidx", true));
     EXPECT_EQ(info.value_index_root.has_value(), description["has_validx"].get<bool>());
@@ -207,7 +207,7 @@ void CheckFile(const std::filesystem::path& path, int* read) {
         expected.push_back(value.is_null() ? std::nullopt
                                            : std::optional<Owned<T>>(FromJson<T>(value, hex)));
       }
-      ASSERT_EQ(expected.size(), info.num_values);
+      ASSERT_EQ(expected.size(), info.num_rows);
       for (const size_t max_rows : {65536, 1000, 7}) CheckScan<T>(*reader, expected, max_rows);
       std::mt19937_64 random(expected.size());
       if (info.positional_index_root) {
@@ -219,7 +219,7 @@ void CheckFile(const std::filesystem::path& path, int* read) {
       if (info.value_index_root && !expected.empty()) CheckKeys<T>(*reader, expected, random);
       const VerifyReport report = Verify(*reader);
       EXPECT_TRUE(report.ok()) << report.damages[0].status;
-      EXPECT_EQ(report.values, info.num_values);
+      EXPECT_EQ(report.num_rows, info.num_rows);
       ++*read;
     });
     if (testing::Test::HasFatalFailure()) return;

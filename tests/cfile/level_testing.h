@@ -96,20 +96,20 @@ std::vector<uint8_t> WriteLeaf(const ColumnType& type, const WriterOptions& opti
     const auto levels = [&](const std::vector<uint16_t>& all, uint16_t max) {
       return max == 0 ? std::span<const uint16_t>() : std::span(all).subspan(begin, count);
     };
-    const absl::Status status = (*writer)->Append(
-        levels(leaf.repetition, leaf.limits.max_repetition),
-        levels(leaf.definition, leaf.limits.max_definition), {values.get() + value, held});
+    const absl::Status status = writer->Append(levels(leaf.repetition, leaf.limits.max_repetition),
+                                               levels(leaf.definition, leaf.limits.max_definition),
+                                               {values.get() + value, held});
     EXPECT_TRUE(status.ok()) << status;
     if (!status.ok()) return file;
     begin += count;
     value += held;
   }
-  EXPECT_EQ((*writer)->num_records(), leaf.num_records());
-  EXPECT_EQ((*writer)->num_entries(), leaf.repetition.size());
-  EXPECT_EQ((*writer)->num_values(), leaf.values.size());
-  const absl::Status finished = (*writer)->Finish();
+  EXPECT_EQ(writer->totals().num_rows, leaf.num_records());
+  EXPECT_EQ(writer->totals().num_entries, leaf.repetition.size());
+  EXPECT_EQ(writer->totals().num_present, leaf.values.size());
+  const absl::Status finished = writer->Finish();
   EXPECT_TRUE(finished.ok()) << finished;
-  EXPECT_EQ((*writer)->bytes_written(), file.size());
+  EXPECT_EQ(writer->totals().bytes_written, file.size());
   return file;
 }
 

@@ -26,9 +26,9 @@ void ExpectFile(const File& file, const Leaf<T>& leaf, uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   ASSERT_TRUE(reader.ok()) << reader.status();
-  ASSERT_EQ(reader->num_values(), leaf.num_records());
+  ASSERT_EQ(reader->num_rows(), leaf.num_records());
   ASSERT_EQ(reader->info().levels, leaf.limits);
-  auto cursor = LevelCursor<T>::Open(*reader);
+  auto cursor = reader->NewLevelCursor<T>();
   ASSERT_TRUE(cursor.ok()) << cursor.status();
   ASSERT_EQ(cursor->limits(), leaf.limits);
   absl::Status status = ReadRest(*cursor, &leaf, random);
@@ -43,19 +43,19 @@ void ExpectFile(const File& file, const Leaf<T>& leaf, uint64_t seed) {
 
   const VerifyReport report = Verify(*reader);
   ASSERT_TRUE(report.ok()) << report.damages[0].status;
-  EXPECT_EQ(report.values, leaf.num_records());
-  EXPECT_EQ(report.entries, leaf.repetition.size());
+  EXPECT_EQ(report.num_rows, leaf.num_records());
+  EXPECT_EQ(report.num_entries, leaf.repetition.size());
   EXPECT_EQ(report.null_count, leaf.repetition.size() - leaf.values.size());
   uint64_t records = 0, entries = 0, nulls = 0;
   ASSERT_TRUE(VisitBlocks(*reader, [&](const BlockInfo& block) {
                 EXPECT_EQ(block.first_ordinal, records);
-                records += block.num_values;
+                records += block.num_rows;
                 entries += block.num_entries;
                 nulls += block.null_count;
                 return true;
               }).ok());
   EXPECT_EQ(records, leaf.num_records());
-  EXPECT_EQ(entries, report.entries);
+  EXPECT_EQ(entries, report.num_entries);
   EXPECT_EQ(nulls, report.null_count);
 }
 
@@ -147,7 +147,7 @@ TEST(Levels, FlatFilesAreLeavesToo) {
     }
     Index(leaf);
     const auto reader = Reader::Open(NewMemoryViewSource(file));
-    auto cursor = LevelCursor<std::string_view>::Open(*reader);
+    auto cursor = reader->NewLevelCursor<std::string_view>();
     ASSERT_TRUE(cursor.ok()) << cursor.status();
     for (const uint64_t record : {0, 4999, 1234, 2500, 7, 5000}) {
       ASSERT_TRUE(cursor->SeekToRecord(record).ok());
@@ -159,17 +159,17 @@ TEST(Levels, FlatFilesAreLeavesToo) {
   const File file = WriteLeaf(ColumnType::Int32(), {}, leaf, random);
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   EXPECT_TRUE(absl::IsFailedPrecondition(reader->NewCursor<int32_t>().status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(LevelCursor<int64_t>::Open(*reader).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(reader->NewLevelCursor<int64_t>().status()));
 }
 
 // Appends the entries to a new writer; returns the status of Append.
 absl::Status AppendTo(const LevelLimits& limits, std::vector<uint16_t> repetition,
-                      std::vector<uint16_t> definition, size_t num_values) {
+                      std::vector<uint16_t> definition, size_t num_rows) {
   File file;
   auto writer = LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), limits);
   EXPECT_TRUE(writer.ok()) << writer.status();
-  const std::vector<int32_t> values(num_values, 7);
-  return (*writer)->Append(repetition, definition, values);
+  const std::vector<int32_t> values(num_rows, 7);
+  return writer->Append(repetition, definition, values);
 }
 
 TEST(Levels, WrongLevelsAreRefusedByEntry) {
@@ -229,8 +229,8 @@ TEST(Levels, ARecordIsLimitedByTheLargestBlock) {
     repetition[0] = 0;
     absl::Status status = absl::OkStatus();
     for (int i = 0; i < 3; ++i)
-      status.Update((*writer)->Append(repetition, definition, std::vector<int32_t>(values, 5)));
-    status.Update((*writer)->Finish());
+      status.Update(writer->Append(repetition, definition, std::vector<int32_t>(values, 5)));
+    status.Update(writer->Finish());
     return status;
   };
   EXPECT_TRUE(append(12'000).ok()) << append(12'000);
@@ -248,8 +248,8 @@ TEST(Levels, KudusArraysByteByByte) {
       NewMemorySink(&file), ColumnType::Int32(), LevelLimits::KuduArray(true),
       {.encoding = Encoding::kPlain, .compatibility = Compatibility::kKudu});
   ASSERT_TRUE(writer.ok()) << writer.status();
-  ASSERT_TRUE((*writer)->Append(repetition, definition, values).ok());
-  ASSERT_TRUE((*writer)->Finish().ok());
+  ASSERT_TRUE(writer->Append(repetition, definition, values).ok());
+  ASSERT_TRUE(writer->Finish().ok());
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   ASSERT_TRUE(reader.ok()) << reader.status();
   EXPECT_EQ(reader->info().incompatible_features, kFeatureChecksums | kFeatureArrayBlocks);

@@ -60,8 +60,8 @@ absl::Status TryColumn(const ColumnType& type, const WriterOptions& options,
   absl::Status status = [&] {
     auto writer = Writer<T>::Create(NewMemorySink(&file), type, options);
     if (!writer.ok()) return writer.status();
-    absl::Status appended = AppendColumn<T>(**writer, column, options.nullable);
-    return appended.ok() ? (*writer)->Finish() : appended;
+    absl::Status appended = AppendColumn<T>(*writer, column, options.nullable);
+    return appended.ok() ? writer->Finish() : appended;
   }();
   ExpectWrittenOrRefused(status, file);
   if (!status.ok()) return status;
@@ -101,22 +101,21 @@ absl::Status TryLeaf(const ColumnType& type, const WriterOptions& options, const
       for (size_t i = begin; i < end; ++i)
         held += leaf.definition[i] == leaf.limits.max_definition ? 1 : 0;
       const auto levels = [&](const std::vector<uint16_t>& all, uint16_t max) {
-        return max == 0 ? std::span<const uint16_t>()
-                        : std::span(all).subspan(begin, end - begin);
+        return max == 0 ? std::span<const uint16_t>() : std::span(all).subspan(begin, end - begin);
       };
-      absl::Status appended = (*writer)->Append(levels(leaf.repetition, leaf.limits.max_repetition),
-                                                levels(leaf.definition, leaf.limits.max_definition),
-                                                {values.get() + value, held});
+      absl::Status appended = writer->Append(levels(leaf.repetition, leaf.limits.max_repetition),
+                                             levels(leaf.definition, leaf.limits.max_definition),
+                                             {values.get() + value, held});
       if (!appended.ok()) return appended;
       value += held;
     }
-    return (*writer)->Finish();
+    return writer->Finish();
   }();
   ExpectWrittenOrRefused(status, file);
   if (!status.ok()) return status;
   const auto reader = OpenAndVerify(file, SameLimits(options));
   if (!reader.ok()) return status;
-  auto cursor = LevelCursor<T>::Open(*reader);
+  auto cursor = reader->NewLevelCursor<T>();
   EXPECT_TRUE(cursor.ok()) << cursor.status();
   if (!cursor.ok()) return status;
   const absl::Status read = ReadRest(*cursor, &leaf, random);

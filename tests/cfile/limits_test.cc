@@ -27,8 +27,8 @@ absl::Status Write(const WriterOptions& options, std::string_view value, Bytes& 
   auto writer =
       Writer<std::string_view>::Create(NewMemorySink(&file), ColumnType::String(), options);
   if (!writer.ok()) return writer.status();
-  const absl::Status status = (*writer)->Append(std::span(&value, 1));
-  return status.ok() ? (*writer)->Finish() : status;
+  const absl::Status status = writer->Append(std::span(&value, 1));
+  return status.ok() ? writer->Finish() : status;
 }
 
 // Opens the file and reads the first value, which also reads the root of the index.
@@ -54,15 +54,14 @@ TEST(Limits, OfMetadataInMemory) {
       WriterOptions options{.max_metadata_size_bytes = kLimit};
       if (!in_footer) options.metadata.resize(pairs);
       file.clear();
-      auto writer =
-          Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), options);
+      auto writer = Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), options);
       absl::Status status = writer.status();
       if (status.ok() && in_footer) {
         for (size_t i = 0; i < pairs; ++i) {
-          ASSERT_TRUE((*writer)->AddMetadata("", "").ok());
+          ASSERT_TRUE(writer->AddMetadata("", "").ok());
         }
       }
-      if (status.ok()) status = (*writer)->Finish();
+      if (status.ok()) status = writer->Finish();
       refused += !status.ok();
       if (!status.ok()) {
         ExpectLimit(status, absl::StatusCode::kOutOfRange, "raise max_metadata_size_bytes");
@@ -92,7 +91,7 @@ TEST(Limits, OfBlocks) {
 
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   ASSERT_TRUE(reader.ok()) << reader.status();
-  auto scan = Scan<std::string_view>::Open(*reader, Predicate<std::string_view>::IsNotNull());
+  auto scan = reader->NewScan<std::string_view>(Predicate<std::string_view>::IsNotNull());
   ASSERT_TRUE(scan.ok()) << scan.status();
   ExpectLimit(scan->Next().status(), absl::StatusCode::kOutOfRange, kRaise);
   ExpectLimit(VisitBlocks(*reader, [](const BlockInfo&) { return true; }),
@@ -157,8 +156,8 @@ TEST(Limits, OfStatisticsMakeThemIgnored) {
     Bytes file;
     auto writer = Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64(), options);
     ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_EQ((*writer)->Append(values), absl::OkStatus());
-    ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+    ASSERT_EQ(writer->Append(values), absl::OkStatus());
+    ASSERT_EQ(writer->Finish(), absl::OkStatus());
     const auto whole = Reader::Open(NewMemoryViewSource(file));
     ASSERT_TRUE(whole.ok()) << whole.status();
     EXPECT_FALSE(whole->info().statistics_above_limit);
@@ -180,7 +179,7 @@ TEST(Limits, OfStatisticsMakeThemIgnored) {
       EXPECT_EQ(*statistics, nullptr);
     }
     EXPECT_EQ(**reader->Get<int64_t>(100), 10'000);
-    auto scan = Scan<int64_t>::Open(*reader, Predicate<int64_t>::Equal(10'000));
+    auto scan = reader->NewScan<int64_t>(Predicate<int64_t>::Equal(10'000));
     ASSERT_TRUE(scan.ok()) << scan.status();
     const auto batch = scan->Next();
     ASSERT_TRUE(batch.ok()) << batch.status();
@@ -207,7 +206,7 @@ TEST(Limits, OfValues) {
   ASSERT_TRUE(writer.ok());
   const uint16_t repetition = 0, definition = 1;
   const std::string_view value = "0123456789";
-  ExpectLimit((*writer)->Append({&repetition, 1}, {&definition, 1}, {&value, 1}),
+  ExpectLimit(writer->Append({&repetition, 1}, {&definition, 1}, {&value, 1}),
               absl::StatusCode::kOutOfRange, "above the limit of 9: raise max_value_size_bytes");
 }
 
@@ -234,8 +233,8 @@ TEST(Limits, OfIndexDepth) {
   ASSERT_TRUE(writer.ok());
   std::vector<int32_t> values(200);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>(i);
-  ASSERT_TRUE((*writer)->Append(values).ok());
-  ASSERT_TRUE((*writer)->Finish().ok());
+  ASSERT_TRUE(writer->Append(values).ok());
+  ASSERT_TRUE(writer->Finish().ok());
   const auto read = [&](size_t max_index_depth) {
     const auto reader =
         Reader::Open(NewMemoryViewSource(file), {.max_index_depth = max_index_depth});
@@ -286,8 +285,8 @@ TEST(Limits, OfRecordDepth) {
     auto writer =
         append ? TableWriter::Append(path) : TableWriter::Create(path, Schema::OfRecords(*schema));
     ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_EQ((*writer)->Append<int32_t>(0, values), absl::OkStatus());
-    ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+    ASSERT_EQ(writer->Append<int32_t>(0, values), absl::OkStatus());
+    ASSERT_EQ(writer->Finish(), absl::OkStatus());
   }
   ExpectLimit(TableReader::Open(path).status(), absl::StatusCode::kOutOfRange, kRaise);
   const auto table = TableReader::Open(path, {.record_limits = raised});
@@ -303,7 +302,7 @@ TEST(Limits, OfTableFiles) {
   ASSERT_TRUE(writer.ok()) << writer.status();
   for (int part = 0;; ++part) {
     ASSERT_LT(part, 10);
-    const absl::Status status = (*writer)->Finish();
+    const absl::Status status = writer->Finish();
     if (!status.ok()) {
       ExpectLimit(status, absl::StatusCode::kOutOfRange,
                   "above the limit of 100: raise max_metadata_size_bytes");

@@ -69,8 +69,8 @@ TEST(Malformed, ImpossibleLevelsAreNamed) {
     // Two records, of 8 entries and of 1; the definition levels are 2 2 2 2 1 1 1 1 0.
     const std::vector<uint16_t> repetition = {0, 1, 1, 1, 1, 1, 1, 1, 0};
     const std::vector<uint16_t> definition = {2, 2, 2, 2, 1, 1, 1, 1, 0};
-    EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(4, 7)).ok());
-    EXPECT_TRUE((*writer)->Finish().ok());
+    EXPECT_TRUE(writer->Append(repetition, definition, std::vector<int32_t>(4, 7)).ok());
+    EXPECT_TRUE(writer->Finish().ok());
     const BlockPointer block = DataBlock(file);
     const auto end = file.begin() + static_cast<ptrdiff_t>(block.end());
     const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(block.offset), end,
@@ -111,8 +111,8 @@ TEST(Malformed, ImpossibleArraysAreNamed) {
     const std::vector<uint16_t> repetition = {0, 0, 0, 1};
     const std::vector<uint16_t> definition = {max, static_cast<uint16_t>(max - 2), max,
                                               static_cast<uint16_t>(max - 1)};
-    EXPECT_TRUE((*writer)->Append(repetition, definition, std::vector<int32_t>(2, 7)).ok());
-    EXPECT_TRUE((*writer)->Finish().ok());
+    EXPECT_TRUE(writer->Append(repetition, definition, std::vector<int32_t>(2, 7)).ok());
+    EXPECT_TRUE(writer->Finish().ok());
     const BlockPointer block = DataBlock(file);
     const auto end = file.begin() + static_cast<ptrdiff_t>(block.end());
     const auto at = std::search(file.begin() + static_cast<ptrdiff_t>(block.offset), end,
@@ -223,14 +223,14 @@ TEST(Malformed, IndexThatBeginsBehindTheFirstRow) {
 // An INT32 page in a column of uint8: a value outside the type's range is damage, whichever call
 // reads it.
 TEST(Malformed, ValuesOutsideTheTypesRange) {
-  for (const Encoding encoding : {Encoding::kParquetPlain, Encoding::kParquetDictionary,
-                                  Encoding::kParquetDeltaBinaryPacked,
-                                  Encoding::kParquetByteStreamSplit}) {
+  for (const Encoding encoding :
+       {Encoding::kParquetPlain, Encoding::kParquetDictionary, Encoding::kParquetDeltaBinaryPacked,
+        Encoding::kParquetByteStreamSplit}) {
     SCOPED_TRACE(static_cast<int>(encoding));
     Column<int32_t> column;
     for (int i = 0; i < 1000; ++i) column.rows.push_back(i == 700 ? 49957 : i / 10);
-    const File file = WriteColumn<int32_t>(
-        ColumnType::Int32(), {.encoding = encoding, .statistics = false}, column);
+    const File file = WriteColumn<int32_t>(ColumnType::Int32(),
+                                           {.encoding = encoding, .statistics = false}, column);
     FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
     info.type = ColumnType::Uint8();
     const auto reader =
@@ -255,7 +255,7 @@ TEST(Malformed, ValuesOutsideTheTypesRange) {
       expect(cursor->Get(700).status());
       EXPECT_EQ(*cursor->Get(699), 69);
     }
-    auto scan = Scan<uint8_t>::Open(*reader, Predicate<uint8_t>::Equal(37));
+    auto scan = reader->NewScan<uint8_t>(Predicate<uint8_t>::Equal(37));
     status = scan.status();
     while (status.ok()) {
       const auto batch = scan->Next();
@@ -284,11 +284,11 @@ TEST(Malformed, BlocksAfterTheLastValue) {
     const FileInfo sound = Reader::Open(NewMemoryViewSource(file))->info();
     for (const bool positional : {true, false}) {
       if (!positional && !value_index) continue;
-      for (const uint64_t num_values : {0u, 1000u}) {
-        SCOPED_TRACE(testing::Message() << value_index << positional << num_values);
+      for (const uint64_t num_rows : {0u, 1000u}) {
+        SCOPED_TRACE(testing::Message() << value_index << positional << num_rows);
         FileInfo info = sound;
-        info.num_values = num_values;
-        if (info.num_entries) info.num_entries = num_values;
+        info.num_rows = num_rows;
+        if (info.num_entries) info.num_entries = num_rows;
         if (!positional) info.positional_index_root.reset();
         const auto reader =
             Reader::Open(NewMemorySource(WithFooter(WithoutFooter(file), info), "damaged"));
@@ -297,15 +297,14 @@ TEST(Malformed, BlocksAfterTheLastValue) {
         ASSERT_FALSE(report.ok());
         EXPECT_THAT(std::string(report.damages[0].status.message()), HasSubstr("the footer"));
         auto cursor = reader->NewCursor<int32_t>();
-        auto scan = Scan<int32_t>::Open(*reader, Predicate<int32_t>::NotEqual(5));
-        if (num_values == 0) {
-          const std::string expected =
-              std::string("damaged: the footer says 0 values, the ") +
-              (positional ? "positional" : "value") + " index has blocks";
+        auto scan = reader->NewScan<int32_t>(Predicate<int32_t>::NotEqual(5));
+        if (num_rows == 0) {
+          const std::string expected = std::string("damaged: the footer says 0 values, the ") +
+                                       (positional ? "positional" : "value") + " index has blocks";
           EXPECT_EQ(cursor.status(), absl::DataLossError(expected));
           EXPECT_EQ(scan.status(), absl::DataLossError(expected));
           if (positional) {
-            EXPECT_EQ(LevelCursor<int32_t>::Open(*reader).status(), absl::DataLossError(expected));
+            EXPECT_EQ(reader->NewLevelCursor<int32_t>().status(), absl::DataLossError(expected));
           }
           continue;
         }
@@ -345,18 +344,18 @@ TEST(Malformed, EncodingWithoutEncoderIsNotSalvaged) {
 TEST(Malformed, StatisticsThatCompressionMadeLargerAreVerified) {
   const std::vector<int64_t> values = {1, 2};
   File file;
-  auto writer = Writer<int64_t>::Create(
-      NewMemorySink(&file), ColumnType::Int64(),
-      {.encoding = Encoding::kPlain, .compression = Compression::kSnappy});
+  auto writer =
+      Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64(),
+                              {.encoding = Encoding::kPlain, .compression = Compression::kSnappy});
   ASSERT_TRUE(writer.ok()) << writer.status();
-  ASSERT_TRUE((*writer)->Append(values).ok());
-  ASSERT_TRUE((*writer)->Finish().ok());
+  ASSERT_TRUE(writer->Append(values).ok());
+  ASSERT_TRUE(writer->Finish().ok());
   FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
   const std::span<const uint8_t> stored(file.data() + info.statistics->offset,
                                         info.statistics->size - sizeof(uint32_t));
   File message(encodings::LoadLittleEndian<uint32_t>(stored.data()));
-  ASSERT_TRUE(internal::Uncompress(Compression::kSnappy, stored.subspan(sizeof(uint32_t)), message)
-                  .ok());
+  ASSERT_TRUE(
+      internal::Uncompress(Compression::kSnappy, stored.subspan(sizeof(uint32_t)), message).ok());
 
   encodings::ByteWriter block;
   block.PutFixed(static_cast<uint32_t>(message.size()));
@@ -407,7 +406,7 @@ TEST(Malformed, VerifyGoesOnBehindADamagedNode) {
   EXPECT_EQ(report.damages[0].block, leaves[1]);
   EXPECT_TRUE(report.damages[0].first_ordinal.has_value());
   EXPECT_EQ(report.data_blocks, blocks);
-  EXPECT_EQ(report.values, 2000u);
+  EXPECT_EQ(report.num_rows, 2000u);
 }
 
 TEST(Malformed, UnknownFeaturesAndCodecsAreNamed) {

@@ -70,33 +70,33 @@ TEST(ProtobufRecords, MessagesComeBackEqual) {
                          : MessageWriter::Create(directory.path("t"), *Everything::descriptor());
     ASSERT_TRUE(writer.ok()) << writer.status();
     for (int i = 0; i < kMessages; ++i) {
-      ASSERT_EQ((*writer)->Write(Make(i + (append ? kMessages : 0))), absl::OkStatus());
+      ASSERT_EQ(writer->Write(Make(i + (append ? kMessages : 0))), absl::OkStatus());
     }
-    ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
-    EXPECT_EQ((*writer)->records().num_records(), uint64_t{kMessages});
+    ASSERT_EQ(writer->Finish(), absl::OkStatus());
+    EXPECT_EQ(writer->records().num_records(), uint64_t{kMessages});
   }
   auto reader = MessageReader::Open(directory.path("t"), *Everything::descriptor());
   ASSERT_TRUE(reader.ok()) << reader.status();
-  ASSERT_EQ((*reader)->records().num_records(), uint64_t{2 * kMessages});
+  ASSERT_EQ(reader->records().num_records(), uint64_t{2 * kMessages});
   Everything message;
   for (const int begin : {0, 700, 3}) {
-    ASSERT_EQ((*reader)->records().Seek(static_cast<uint64_t>(begin)), absl::OkStatus());
+    ASSERT_EQ(reader->records().Seek(static_cast<uint64_t>(begin)), absl::OkStatus());
     for (int i = begin; i < 2 * kMessages; ++i) {
-      const auto more = (*reader)->Next(message);
+      const auto more = reader->Next(message);
       ASSERT_TRUE(more.ok()) << more.status();
       ASSERT_TRUE(*more);
       ASSERT_TRUE(MessageDifferencer::Equals(message, Make(i)))
           << message.DebugString() << Make(i).DebugString();
     }
-    EXPECT_FALSE((*reader)->Next(message).value());
+    EXPECT_FALSE(reader->Next(message).value());
   }
 
   // A message above the limit is refused; a small message is read.
   reader = MessageReader::Open(directory.path("t"), *Everything::descriptor(), {},
                                {.max_message_size_bytes = 100});
   ASSERT_TRUE(reader.ok()) << reader.status();
-  ASSERT_TRUE((*reader)->records().Seek(11).ok());
-  const absl::Status too_large = (*reader)->Next(message).status();
+  ASSERT_TRUE(reader->records().Seek(11).ok());
+  const absl::Status too_large = reader->Next(message).status();
   EXPECT_EQ(too_large.code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(std::string(too_large.message()), HasSubstr("raise max_message_size_bytes"));
 
@@ -104,14 +104,14 @@ TEST(ProtobufRecords, MessagesComeBackEqual) {
   const std::string paths[] = {"texts", "inner.flag"};
   reader = MessageReader::Open(directory.path("t"), *Everything::descriptor(), paths);
   ASSERT_TRUE(reader.ok()) << reader.status();
-  ASSERT_TRUE((*reader)->records().Seek(11).ok());
-  ASSERT_TRUE((*reader)->Next(message).value());
+  ASSERT_TRUE(reader->records().Seek(11).ok());
+  ASSERT_TRUE(reader->Next(message).value());
   EXPECT_EQ(message.ShortDebugString(), R"(texts: "" texts: "x" texts: "xx" inner { flag: true })");
   reader = MessageReader::Open(directory.path("t"), *testing::Part::descriptor());
   ASSERT_TRUE(reader.ok()) << reader.status();
-  ASSERT_TRUE((*reader)->records().Seek(11).ok());
+  ASSERT_TRUE(reader->records().Seek(11).ok());
   testing::Part part;
-  ASSERT_TRUE((*reader)->Next(part).value());
+  ASSERT_TRUE(reader->Next(part).value());
   EXPECT_EQ(part.ShortDebugString(), "id: 11 inner { flag: true }");
 }
 
@@ -126,22 +126,22 @@ TEST(ProtobufRecords, MessagesAboveTheLimit) {
       auto writer =
           MessageWriter::Create(directory.path("t"), *Everything::descriptor(), {&options, 1});
       ASSERT_TRUE(writer.ok()) << writer.status();
-      absl::Status status = (*writer)->Write(Make(seed));
+      absl::Status status = writer->Write(Make(seed));
       if (!status.ok()) {
         EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
         EXPECT_THAT(std::string(status.message()), HasSubstr("raise max_message_size_bytes"));
-        EXPECT_EQ((*writer)->Write(Make(0)), status);
-        EXPECT_EQ((*writer)->Finish(), status);
+        EXPECT_EQ(writer->Write(Make(0)), status);
+        EXPECT_EQ(writer->Finish(), status);
         EXPECT_FALSE(MessageReader::Open(directory.path("t"), *Everything::descriptor()).ok());
         refused = true;
         continue;
       }
-      ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+      ASSERT_EQ(writer->Finish(), absl::OkStatus());
       auto reader = MessageReader::Open(directory.path("t"), *Everything::descriptor(), {},
                                         {.max_message_size_bytes = limit});
       ASSERT_TRUE(reader.ok()) << reader.status();
       Everything message;
-      const auto more = (*reader)->Next(message);
+      const auto more = reader->Next(message);
       ASSERT_TRUE(more.ok() && *more) << more.status();
       EXPECT_TRUE(MessageDifferencer::Equals(message, Make(seed)));
       written = true;
@@ -154,7 +154,7 @@ TEST(ProtobufRecords, ImplicitPresence) {
   const TemporaryDirectory directory;
   auto writer = MessageWriter::Create(directory.path("t"), *Implicit::descriptor());
   ASSERT_TRUE(writer.ok()) << writer.status();
-  EXPECT_EQ((*writer)->records().schema().ToString(),
+  EXPECT_EQ(writer->records().schema().ToString(),
             "message Implicit {\n  required int32 number;\n  required binary text (STRING);\n"
             "  optional int32 maybe;\n  repeated double values;\n}\n");
   Implicit empty, full;
@@ -162,13 +162,13 @@ TEST(ProtobufRecords, ImplicitPresence) {
   full.set_text("x");
   full.set_maybe(0);
   full.add_values(1.5);
-  for (const Implicit& message : {empty, full}) ASSERT_TRUE((*writer)->Write(message).ok());
-  ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  for (const Implicit& message : {empty, full}) ASSERT_TRUE(writer->Write(message).ok());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
   auto reader = MessageReader::Open(directory.path("t"), *Implicit::descriptor());
   ASSERT_TRUE(reader.ok()) << reader.status();
   for (const Implicit& expected : {empty, full}) {
     Implicit message;
-    ASSERT_TRUE((*reader)->Next(message).value());
+    ASSERT_TRUE(reader->Next(message).value());
     EXPECT_TRUE(MessageDifferencer::Equals(message, expected)) << message.DebugString();
   }
 }
@@ -178,17 +178,17 @@ TEST(ProtobufRecords, Errors) {
   {
     auto writer = MessageWriter::Create(directory.path("t"), *Everything::descriptor());
     ASSERT_TRUE(writer.ok()) << writer.status();
-    EXPECT_THAT((*writer)->Write(Implicit()).message(),
+    EXPECT_THAT(writer->Write(Implicit()).message(),
                 HasSubstr("type cfile.testing.Everything expected"));
     Everything message = Make(0);
     message.mutable_inner();
-    EXPECT_THAT((*writer)->Write(message).message(), HasSubstr("inner.flag: required and missing"));
+    EXPECT_THAT(writer->Write(message).message(), HasSubstr("inner.flag: required and missing"));
   }
   EXPECT_TRUE(directory.Entries().empty());
   auto writer = MessageWriter::Create(directory.path("t"), *Everything::descriptor());
   ASSERT_TRUE(writer.ok()) << writer.status();
-  ASSERT_EQ((*writer)->Write(Make(1)), absl::OkStatus());
-  ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  ASSERT_EQ(writer->Write(Make(1)), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
   EXPECT_THAT(
       MessageWriter::Append(directory.path("t"), *Implicit::descriptor()).status().message(),
       HasSubstr("id: required, and no field of"));

@@ -105,9 +105,9 @@ class RecordTableDamageTest : public testing::Test {
     for (int i = 0; i < 20; ++i) {
       Json record = {{"id", i}};
       for (int k = 0; k < i % 4; ++k) record["g"].push_back({{"s", "x"}, {"n", {i, k}}});
-      ASSERT_EQ(TellJson(schema_, 0, record, **writer), absl::OkStatus());
+      ASSERT_EQ(TellJson(schema_, 0, record, *writer), absl::OkStatus());
     }
-    ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+    ASSERT_EQ(writer->Finish(), absl::OkStatus());
   }
 
   // Reads all records into records_.
@@ -116,7 +116,7 @@ class RecordTableDamageTest : public testing::Test {
     CFILE_RETURN_IF_ERROR(reader.status());
     JsonVisitor visitor(schema_);
     for (;;) {
-      CFILE_ASSIGN_OR_RETURN(const bool more, (*reader)->Next(visitor));
+      CFILE_ASSIGN_OR_RETURN(const bool more, reader->Next(visitor));
       if (more) continue;
       records_ = std::move(visitor.records);
       return absl::OkStatus();
@@ -134,7 +134,7 @@ TEST_F(RecordTableDamageTest, FlippedBytesOfLeaves) {
   ASSERT_EQ(ReadAll(true), absl::OkStatus());
   const VerifyReport report = VerifyRecords(TableReader::Open(path_).value());
   EXPECT_TRUE(report.ok());
-  EXPECT_EQ(report.values, 20u);
+  EXPECT_EQ(report.num_rows, 20u);
   const std::vector<Json> records = records_;
   int found = 0;
   for (const size_t leaf : {1, 2}) {
@@ -182,13 +182,13 @@ TEST_F(RecordTableDamageTest, LeavesThatContradict) {
   auto writer = LevelWriter<std::string_view>::Create(path, ColumnType::String(),
                                                       table->schema().columns[1].levels);
   ASSERT_TRUE(writer.ok()) << writer.status();
-  ASSERT_EQ((*writer)->Append(std::vector<uint16_t>(20), std::vector<uint16_t>(20), {}),
+  ASSERT_EQ(writer->Append(std::vector<uint16_t>(20), std::vector<uint16_t>(20), {}),
             absl::OkStatus());
-  ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
   const std::string table_file = internal::TableFilePath(path_);
   auto contents = internal::ParseTable(ReadFile(table_file), table_file);
   ASSERT_TRUE(contents.ok()) << contents.status();
-  contents->parts[0].columns[1].size_bytes = (*writer)->bytes_written();
+  contents->parts[0].columns[1].size_bytes = writer->totals().bytes_written;
   WriteFile(table_file, internal::SerializeTable(*contents));
   const absl::Status status = ReadAll(true);
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);

@@ -95,9 +95,9 @@ absl::Status Write(const std::string& path, const RecordSchema& schema,
   const WriterOptions all[] = {options};
   auto writer = append ? RecordWriter::Append(path, all) : RecordWriter::Create(path, schema, all);
   CFILE_RETURN_IF_ERROR(writer.status());
-  if ((*writer)->schema() != schema) return absl::InternalError("the table has another schema");
-  for (const Json& record : records) CFILE_RETURN_IF_ERROR(TellJson(schema, 0, record, **writer));
-  return (*writer)->Finish();
+  if (writer->schema() != schema) return absl::InternalError("the table has another schema");
+  for (const Json& record : records) CFILE_RETURN_IF_ERROR(TellJson(schema, 0, record, *writer));
+  return writer->Finish();
 }
 
 TEST(RecordTable, RandomRecords) {
@@ -131,23 +131,23 @@ TEST(RecordTable, RandomRecords) {
         leaves.push_back(i);
         paths.push_back(schema.Path(schema.leaves()[i]));
       }
-      const auto reader = RecordReader::Open(path, paths);
+      auto reader = RecordReader::Open(path, paths);
       ASSERT_TRUE(reader.ok()) << reader.status();
-      EXPECT_EQ((*reader)->schema(), schema);
-      ASSERT_EQ((*reader)->num_records(), records.size());
+      EXPECT_EQ(reader->schema(), schema);
+      ASSERT_EQ(reader->num_records(), records.size());
       for (int seek = 0; seek < 3; ++seek) {
         const size_t begin = seek == 0 ? 0 : random.Below(records.size() + 1);
         const size_t end = round == 0 ? records.size() : std::min(begin + 10, records.size());
-        ASSERT_EQ((*reader)->Seek(begin), absl::OkStatus());
+        ASSERT_EQ(reader->Seek(begin), absl::OkStatus());
         JsonVisitor visitor(schema);
         for (size_t i = begin; i < end; ++i) {
-          ASSERT_EQ((*reader)->record(), i);
-          const auto told = (*reader)->Next(visitor);
+          ASSERT_EQ(reader->record(), i);
+          const auto told = reader->Next(visitor);
           ASSERT_TRUE(told.ok()) << told.status();
           ASSERT_EQ(visitor.records.back(), Stored(schema, records[i], leaves)) << i;
         }
         if (end == records.size()) {
-          EXPECT_FALSE((*reader)->Next(visitor).value());
+          EXPECT_FALSE(reader->Next(visitor).value());
         }
       }
     }
@@ -171,10 +171,10 @@ TEST(RecordTable, LongRecords) {
     records.push_back(std::move(record));
   }
   ASSERT_EQ(Write(directory.path("t"), schema, records, false, {}), absl::OkStatus());
-  const auto reader = RecordReader::Open(directory.path("t"));
+  auto reader = RecordReader::Open(directory.path("t"));
   ASSERT_TRUE(reader.ok()) << reader.status();
   JsonVisitor visitor(schema);
-  while ((*reader)->Next(visitor).value()) continue;
+  while (reader->Next(visitor).value()) continue;
   EXPECT_EQ(visitor.records, records);
 }
 
@@ -191,10 +191,10 @@ TEST(RecordTable, DeepRecords) {
   const RecordSchema schema = RecordSchema::Create(nodes).value();
   EXPECT_EQ(RecordSchema::Parse(schema.ToString()).value(), schema);
   ASSERT_EQ(Write(directory.path("t"), schema, {&record, 1}, false, {}), absl::OkStatus());
-  const auto reader = RecordReader::Open(directory.path("t"));
+  auto reader = RecordReader::Open(directory.path("t"));
   ASSERT_TRUE(reader.ok()) << reader.status();
   JsonVisitor visitor(schema);
-  ASSERT_TRUE((*reader)->Next(visitor).value());
+  ASSERT_TRUE(reader->Next(visitor).value());
   EXPECT_EQ(visitor.records[0], record);
   nodes.insert(nodes.begin() + 1, nodes[1]);
   EXPECT_FALSE(RecordSchema::Create(nodes).ok());
@@ -209,20 +209,20 @@ TEST(RecordTable, FlatTablesAreTablesOfRecords) {
   const int32_t ids[] = {1, 2};
   const std::string_view names[] = {"a", ""};
   const uint8_t validity[] = {1};
-  ASSERT_EQ((*writer)->Append<int32_t>(0, ids), absl::OkStatus());
-  ASSERT_EQ((*writer)->Append<std::string_view>(1, names, validity), absl::OkStatus());
-  ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  ASSERT_EQ(writer->Append<int32_t>(0, ids), absl::OkStatus());
+  ASSERT_EQ(writer->Append<std::string_view>(1, names, validity), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
   {
     auto more = RecordWriter::Append(directory.path("flat"));
     ASSERT_TRUE(more.ok()) << more.status();
-    ASSERT_EQ(TellJson((*more)->schema(), 0, {{"id", 3}}, **more), absl::OkStatus());
-    ASSERT_EQ((*more)->Finish(), absl::OkStatus());
-    EXPECT_EQ((*more)->num_records(), 1u);
+    ASSERT_EQ(TellJson(more->schema(), 0, {{"id", 3}}, *more), absl::OkStatus());
+    ASSERT_EQ(more->Finish(), absl::OkStatus());
+    EXPECT_EQ(more->num_records(), 1u);
   }
-  const auto reader = RecordReader::Open(directory.path("flat"));
+  auto reader = RecordReader::Open(directory.path("flat"));
   ASSERT_TRUE(reader.ok()) << reader.status();
-  JsonVisitor visitor((*reader)->schema());
-  while ((*reader)->Next(visitor).value()) continue;
+  JsonVisitor visitor(reader->schema());
+  while (reader->Next(visitor).value()) continue;
   EXPECT_EQ(visitor.records,
             (std::vector<Json>{{{"id", 1}, {"name", "a"}}, {{"id", 2}}, {{"id", 3}}}));
   EXPECT_EQ(TableReader::Open(directory.path("flat"))->schema(), flat);
@@ -243,18 +243,18 @@ TEST(RecordTable, ErrorsStayAndLeaveNothing) {
   {
     auto writer = RecordWriter::Create(directory.path("t"), schema);
     ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_EQ(TellJson(schema, 0, {{"id", 1}}, **writer), absl::OkStatus());
-    EXPECT_THAT(TellJson(schema, 0, Json::object(), **writer).message(),
+    ASSERT_EQ(TellJson(schema, 0, {{"id", 1}}, *writer), absl::OkStatus());
+    EXPECT_THAT(TellJson(schema, 0, Json::object(), *writer).message(),
                 HasSubstr("id: required and missing"));
-    EXPECT_THAT((*writer)->BeginGroup(0).message(), HasSubstr("id: required and missing"));
-    EXPECT_THAT((*writer)->Finish().message(), HasSubstr("id: required and missing"));
+    EXPECT_THAT(writer->BeginGroup(0).message(), HasSubstr("id: required and missing"));
+    EXPECT_THAT(writer->Finish().message(), HasSubstr("id: required and missing"));
   }
   EXPECT_FALSE(std::filesystem::exists(directory.path("t")));
   {
     auto writer = RecordWriter::Create(directory.path("t"), schema);
     ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_EQ((*writer)->BeginGroup(0), absl::OkStatus());
-    EXPECT_THAT((*writer)->Finish().message(), HasSubstr("record 0 has not ended"));
+    ASSERT_EQ(writer->BeginGroup(0), absl::OkStatus());
+    EXPECT_THAT(writer->Finish().message(), HasSubstr("record 0 has not ended"));
   }
   ASSERT_EQ(Write(directory.path("t"), schema, std::vector<Json>{{{"id", 1}}}, false, {}),
             absl::OkStatus());
@@ -264,8 +264,8 @@ TEST(RecordTable, ErrorsStayAndLeaveNothing) {
   const std::string paths[] = {"x"};
   EXPECT_THAT(RecordReader::Open(directory.path("t"), paths).status().message(),
               HasSubstr("no field x"));
-  const auto reader = RecordReader::Open(*table);
-  EXPECT_EQ((*reader)->Seek(2).code(), absl::StatusCode::kOutOfRange);
+  auto reader = RecordReader::Open(*table);
+  EXPECT_EQ(reader->Seek(2).code(), absl::StatusCode::kOutOfRange);
 }
 
 TEST(RecordTable, RawLevels) {
@@ -275,33 +275,32 @@ TEST(RecordTable, RawLevels) {
   auto writer = TableWriter::Create(directory.path("t"), Schema::OfRecords(schema));
   ASSERT_TRUE(writer.ok()) << writer.status();
   const std::vector<int32_t> values = {1, 2};
-  EXPECT_EQ((*writer)->AppendLevels<int32_t>(0, {}, std::vector<uint16_t>{1, 0, 1}, values),
+  EXPECT_EQ(writer->AppendLevels<int32_t>(0, {}, std::vector<uint16_t>{1, 0, 1}, values),
             absl::OkStatus());
-  EXPECT_EQ((*writer)->AppendLevels<int32_t>(1, std::vector<uint16_t>{0, 1, 0, 0},
-                                             std::vector<uint16_t>{1, 1, 0, 0}, values),
+  EXPECT_EQ(writer->AppendLevels<int32_t>(1, std::vector<uint16_t>{0, 1, 0, 0},
+                                          std::vector<uint16_t>{1, 1, 0, 0}, values),
             absl::OkStatus());
-  EXPECT_THAT((*writer)->Append<int32_t>(1, values).message(), HasSubstr("has levels"));
-  EXPECT_FALSE((*writer)->AppendLevels<int32_t>(0, std::vector<uint16_t>{0}, {}, values).ok());
-  EXPECT_FALSE(
-      (*writer)->AppendLevels<int32_t>(0, {}, std::vector<uint16_t>{2, 0, 0}, values).ok());
-  EXPECT_FALSE((*writer)->AppendLevels<int32_t>(0, {}, std::vector<uint16_t>{1, 0}, values).ok());
-  EXPECT_FALSE((*writer)->AppendLevels<int32_t>(0, {}, {}, values).ok());
-  writer->reset();
+  EXPECT_THAT(writer->Append<int32_t>(1, values).message(), HasSubstr("has levels"));
+  EXPECT_FALSE(writer->AppendLevels<int32_t>(0, std::vector<uint16_t>{0}, {}, values).ok());
+  EXPECT_FALSE(writer->AppendLevels<int32_t>(0, {}, std::vector<uint16_t>{2, 0, 0}, values).ok());
+  EXPECT_FALSE(writer->AppendLevels<int32_t>(0, {}, std::vector<uint16_t>{1, 0}, values).ok());
+  EXPECT_FALSE(writer->AppendLevels<int32_t>(0, {}, {}, values).ok());
+  writer = absl::AbortedError("dropped");
 
   writer = TableWriter::Create(directory.path("t"), Schema::OfRecords(schema));
   ASSERT_TRUE(writer.ok()) << writer.status();
-  ASSERT_TRUE((*writer)->AppendLevels<int32_t>(0, {}, std::vector<uint16_t>{1, 0, 1}, values).ok());
-  ASSERT_TRUE((*writer)
+  ASSERT_TRUE(writer->AppendLevels<int32_t>(0, {}, std::vector<uint16_t>{1, 0, 1}, values).ok());
+  ASSERT_TRUE(writer
                   ->AppendLevels<int32_t>(1, std::vector<uint16_t>{0, 1, 0, 0},
                                           std::vector<uint16_t>{1, 1, 0, 0}, values)
                   .ok());
-  ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
   const auto table = TableReader::Open(directory.path("t"));
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_EQ(table->schema(), Schema::OfRecords(schema));
   for (const size_t column : {0, 1}) {
     EXPECT_TRUE(table->VerifyColumn(0, column).ok());
-    auto cursor = TableLevelCursor<int32_t>::Open(*table, column);
+    auto cursor = table->NewLevelCursor<int32_t>(column);
     ASSERT_TRUE(cursor.ok()) << cursor.status();
     ASSERT_EQ(cursor->SeekToRecord(1), absl::OkStatus());
     const auto batch = cursor->Next(10);

@@ -46,7 +46,7 @@ absl::StatusOr<Salvaged> SalvageBytes(const Bytes& torn, const SalvageOptions& o
   if (!reader.ok()) return reader.status();
   const VerifyReport verified = Verify(*reader);
   EXPECT_TRUE(verified.ok()) << verified.damages[0].status;
-  EXPECT_EQ(reader->num_values(), result.report.rows);
+  EXPECT_EQ(reader->num_rows(), result.report.rows);
   uint64_t end = 0;
   for (const LostBytes& lost : result.report.lost) {
     EXPECT_TRUE(end <= lost.begin && lost.begin < lost.end && lost.end <= torn.size())
@@ -89,7 +89,7 @@ Column<T> RowsOf(const Column<T>& column, const std::vector<Block>& blocks, Kept
   for (const Block& block : blocks) {
     if (!kept(block)) continue;
     const auto begin = column.rows.begin() + static_cast<ptrdiff_t>(block.first_ordinal);
-    rows.rows.insert(rows.rows.end(), begin, begin + static_cast<ptrdiff_t>(block.num_values));
+    rows.rows.insert(rows.rows.end(), begin, begin + static_cast<ptrdiff_t>(block.num_rows));
   }
   return rows;
 }
@@ -98,7 +98,7 @@ template <typename T>
 void ExpectRows(const Bytes& file, const Column<T>& column) {
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   ASSERT_TRUE(reader.ok()) << reader.status();
-  ASSERT_EQ(reader->num_values(), column.rows.size());
+  ASSERT_EQ(reader->num_rows(), column.rows.size());
   std::mt19937_64 random(1);
   auto cursor = reader->NewCursor<T>();
   ASSERT_TRUE(cursor.ok()) << cursor.status();
@@ -179,7 +179,7 @@ void ExpectLostPage(Bytes file, const Column<T>& column) {
         RowsOf(column, blocks, [&](const Block& block) { return block.index != lost.index; })));
     ASSERT_EQ(salvaged->report.missing.size(), 1);
     EXPECT_EQ(salvaged->report.missing[0],
-              (OrdinalRange{lost.first_ordinal, lost.first_ordinal + lost.num_values}));
+              (OrdinalRange{lost.first_ordinal, lost.first_ordinal + lost.num_rows}));
     // So few zeros could be the alignment of a block.
     if (lost.pointer.size < 64) continue;
     ASSERT_FALSE(salvaged->report.lost.empty());
@@ -272,12 +272,12 @@ void TestLeaf(const ColumnType& type, const LevelLimits& limits, Encoding encodi
     ASSERT_TRUE(salvaged.ok()) << salvaged.status();
     size_t records = 0;
     for (size_t k = 0; k <= i && (last || !blocks[k].needs_dictionary); ++k)
-      records += blocks[k].num_values;
+      records += blocks[k].num_rows;
     const Leaf<T> expected = Front(leaf, records);
     const auto reader = Reader::Open(NewMemoryViewSource(salvaged->file));
-    ASSERT_EQ(reader->num_values(), records);
+    ASSERT_EQ(reader->num_rows(), records);
     EXPECT_EQ(reader->info().levels, limits);
-    auto cursor = LevelCursor<T>::Open(*reader);
+    auto cursor = reader->NewLevelCursor<T>();
     ASSERT_TRUE(cursor.ok()) << cursor.status();
     const absl::Status status = ReadRest(*cursor, &expected, random);
     ASSERT_TRUE(status.ok()) << status;
@@ -381,11 +381,11 @@ TEST(SalvageTest, LimitOfBlocks) {
 TEST(SalvageTest, LargeValueIsNotDropped) {
   Column<std::string_view> column;
   column.rows = {"a", std::string(20 << 20, 'x'), "b"};
-  const Bytes file = WriteColumn<std::string_view>(
-      ColumnType::String(),
-      {.encoding = Encoding::kPlain, .max_block_size_bytes = 64 << 20,
-       .bloom_filter_bits_per_value = 10},
-      column);
+  const Bytes file = WriteColumn<std::string_view>(ColumnType::String(),
+                                                   {.encoding = Encoding::kPlain,
+                                                    .max_block_size_bytes = 64 << 20,
+                                                    .bloom_filter_bits_per_value = 10},
+                                                   column);
   for (const Bytes& torn : {file, Prefix(file, file.size() - 1)}) {
     const absl::Status status = SalvageBytes(torn).status();
     EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
@@ -401,9 +401,9 @@ TEST(SalvageTest, LargeValueIsNotDropped) {
 
 // The statistics of a torn file may be larger than its other blocks.
 TEST(SalvageTest, LargeBloomFilterOfATornFile) {
-  const Bytes file = Numbers(5000, {.encoding = Encoding::kPlain,
-                                    .block_size_bytes = 2000,
-                                    .bloom_filter_bits_per_value = 100});
+  const Bytes file = Numbers(
+      5000,
+      {.encoding = Encoding::kPlain, .block_size_bytes = 2000, .bloom_filter_bits_per_value = 100});
   const Bytes torn = Prefix(file, file.size() - 1);
   const auto salvaged = SalvageBytes(torn, {.reader = {.max_block_size_bytes = 8000}});
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
@@ -555,7 +555,7 @@ TEST(SalvageTest, UnreadableBytes) {
       for (const Block& some : blocks) {
         if (some.pointer.offset < end && begin < some.pointer.end()) continue;
         const auto first = numbers.begin() + static_cast<ptrdiff_t>(some.first_ordinal);
-        expected.insert(expected.end(), first, first + static_cast<ptrdiff_t>(some.num_values));
+        expected.insert(expected.end(), first, first + static_cast<ptrdiff_t>(some.num_rows));
       }
       const auto salvaged = SalvageUnreadable(Prefix(file, size), bad);
       ASSERT_TRUE(salvaged.ok()) << salvaged.status();
@@ -884,7 +884,7 @@ TEST(SalvageTest, ManyLosses) {
       if (block.index % distance == 1) {
         torn[block.pointer.offset + 50] ^= 1;
       } else {
-        rows += block.num_values;
+        rows += block.num_rows;
       }
     }
     const auto salvaged = SalvageBytes(torn);
@@ -934,8 +934,7 @@ TEST(SalvageTest, OnesBehindALoss) {
   file.pop_back();
   const auto salvaged = SalvageBytes(file);
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
-  EXPECT_EQ(salvaged->report.rows,
-            column.rows.size() - blocks[0].num_values - blocks[2].num_values);
+  EXPECT_EQ(salvaged->report.rows, column.rows.size() - blocks[0].num_rows - blocks[2].num_rows);
 }
 
 // After lost blocks, only its own bytes identify a block. A block with unusually many rows is then

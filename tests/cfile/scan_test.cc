@@ -35,12 +35,11 @@ using File = std::vector<uint8_t>;
 
 // Each block that has rows in the range is counted exactly once.
 template <typename T>
-void ExpectCounted(const Reader& reader, const ScanOptions& options, const ScanCounters& counters) {
+void ExpectCounted(const Reader& reader, const OrdinalRange& range, const ScanCounters& counters) {
   uint64_t blocks = 0;
   ASSERT_TRUE(VisitBlocks(reader, [&](const BlockInfo& block) {
-                const uint64_t end =
-                    std::min(options.end_ordinal, block.first_ordinal + block.num_values);
-                blocks += std::max(options.first_ordinal, block.first_ordinal) < end;
+                const uint64_t end = std::min(range.end, block.first_ordinal + block.num_rows);
+                blocks += std::max(range.begin, block.first_ordinal) < end;
                 return true;
               }).ok());
   EXPECT_EQ(counters.blocks_read + counters.blocks_skipped_by_statistics +
@@ -89,10 +88,10 @@ TEST_P(Registry, AsTheFilter) {
         for (int i = 0; i < 25; ++i) {
           const auto predicate = RandomPredicate<T>(type, column.rows, random);
           SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(predicate.kind()));
-          ScanOptions range;
+          OrdinalRange range = kAllRows;
           if (random() % 3 == 0) {
-            range.first_ordinal = random() % (size + 2);
-            range.end_ordinal = range.first_ordinal + random() % (size + 2);
+            range.begin = random() % (size + 2);
+            range.end = range.begin + random() % (size + 2);
           }
           ScanCounters counters;
           ExpectScan(*reader, predicate, column.rows, range, &counters);
@@ -127,7 +126,7 @@ TEST(Scan, SkipsByStatistics) {
   EXPECT_EQ(counters.blocks_all_match, 100u);
   ExpectScan(reader, P::Equal(2000), rows, {}, &counters);
   EXPECT_EQ(counters.blocks_read, 0u);
-  ExpectScan(reader, P::IsNull(), rows, {.first_ordinal = 150, .end_ordinal = 350}, &counters);
+  ExpectScan(reader, P::IsNull(), rows, {.begin = 150, .end = 350}, &counters);
   EXPECT_EQ(counters.blocks_skipped_by_statistics, 3u);
   ExpectScan(reader, P::In({5, 505, 995}), rows, {}, &counters);
   EXPECT_EQ(counters.blocks_read, 3u);
@@ -218,17 +217,17 @@ TEST(Scan, ComparesTheValuesOfADictionaryOnce) {
 TEST(Scan, RefusesWhatItCannotAnswer) {
   const Reader int96 = Written<Int96>(ColumnType::Int96(), {}, {Int96(encodings::uint128_t{1})});
   const Int96 one(encodings::uint128_t{1});
-  EXPECT_EQ(Scan<Int96>::Open(int96, Predicate<Int96>::Less(one)).status().code(),
+  EXPECT_EQ(int96.NewScan<Int96>(Predicate<Int96>::Less(one)).status().code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(Scan<Int96>::Open(int96, Predicate<Int96>::Equal(one)).ok());
-  EXPECT_EQ(Scan<int32_t>::Open(int96, Predicate<int32_t>::Less(1)).status().code(),
+  EXPECT_TRUE(int96.NewScan<Int96>(Predicate<Int96>::Equal(one)).ok());
+  EXPECT_EQ(int96.NewScan<int32_t>(Predicate<int32_t>::Less(1)).status().code(),
             absl::StatusCode::kInvalidArgument);
   std::mt19937_64 random(1);
   const auto leaf =
       testing_support::RandomLeaf<int32_t>(ColumnType::Int32(), {1, 2}, 20, 0, random);
   const File file = WriteLeaf<int32_t>(ColumnType::Int32(), {}, leaf, random);
   const auto levels = Reader::Open(NewMemorySource(file, "test"));
-  EXPECT_EQ(Scan<int32_t>::Open(*levels, Predicate<int32_t>::Less(1)).status().code(),
+  EXPECT_EQ(levels->NewScan<int32_t>(Predicate<int32_t>::Less(1)).status().code(),
             absl::StatusCode::kFailedPrecondition);
 }
 
@@ -240,7 +239,7 @@ TEST(Scan, ComparesTheCountsOfStatisticsWithIndexAndBlocks) {
       ColumnType::Int32(),
       {.encoding = Encoding::kPlain, .nullable = true, .max_values_per_block = 200}, {rows});
   const auto scan = [&](const std::function<void(StatisticsPB&)>& change,
-                        const Predicate<int32_t>& predicate, const ScanOptions& options = {}) {
+                        const Predicate<int32_t>& predicate, const OrdinalRange& range = kAllRows) {
     File changed = file;
     const BlockPointer pointer = *Reader::Open(NewMemorySource(file, "test"))->info().statistics;
     StatisticsPB message;
@@ -253,7 +252,7 @@ TEST(Scan, ComparesTheCountsOfStatisticsWithIndexAndBlocks) {
         internal::Crc32c({changed.data() + pointer.offset, pointer.size - 4}),
         changed.data() + pointer.end() - 4);
     const auto reader = Reader::Open(NewMemorySource(changed, "test"));
-    auto found = Scan<int32_t>::Open(*reader, predicate, options);
+    auto found = reader->NewScan<int32_t>(predicate, range);
     while (found.ok()) {
       const auto batch = found->Next();
       if (!batch.ok()) return batch.status();
@@ -269,8 +268,8 @@ TEST(Scan, ComparesTheCountsOfStatisticsWithIndexAndBlocks) {
     s.mutable_blocks(1)->set_present_count(s.blocks(1).present_count() + 1);
   };
   for (const auto& predicate : {all, none}) {
-    for (const ScanOptions& options : {ScanOptions{}, ScanOptions{300, 400}}) {
-      const absl::Status status = scan(move_end, predicate, options);
+    for (const OrdinalRange& range : {kAllRows, OrdinalRange{300, 400}}) {
+      const absl::Status status = scan(move_end, predicate, range);
       EXPECT_TRUE(absl::IsDataLoss(status)) << status;
       EXPECT_THAT(std::string(status.message()), HasSubstr("block at offset"));
     }

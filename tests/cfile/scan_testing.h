@@ -144,11 +144,11 @@ Predicate<T> RandomPredicate(const ColumnType& type, const Rows<T>& rows, Random
 // ASSERTs that a scan of `reader` returns exactly the rows of `rows` that match.
 template <typename T>
 void ExpectScan(const Reader& reader, const Predicate<T>& predicate, const Rows<T>& rows,
-                const ScanOptions& options = {}, ScanCounters* counters = nullptr) {
-  auto scan = Scan<T>::Open(reader, predicate, options);
+                const OrdinalRange& range = kAllRows, ScanCounters* counters = nullptr) {
+  auto scan = reader.NewScan<T>(predicate, range);
   ASSERT_TRUE(scan.ok()) << scan.status();
-  uint64_t next = std::min<uint64_t>(options.first_ordinal, rows.size());
-  const uint64_t end = std::min<uint64_t>(options.end_ordinal, rows.size());
+  uint64_t next = std::min<uint64_t>(range.begin, rows.size());
+  const uint64_t end = std::min<uint64_t>(range.end, rows.size());
   uint64_t matches = 0;
   while (true) {
     const auto batch = scan->Next();

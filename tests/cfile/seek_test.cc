@@ -186,7 +186,7 @@ TEST(Seek, RefusedAndManySeeksLeaveNoTrace) {
   auto writer = *Writer<double>::Create(
       NewMemorySink(&file), ColumnType::Double(),
       {.encoding = Encoding::kPlain, .value_index = true, .block_size_bytes = 8000});
-  ASSERT_TRUE(writer->Append(values).ok() && writer->Finish().ok());
+  ASSERT_TRUE(writer.Append(values).ok() && writer.Finish().ok());
   const Reader reader = *Reader::Open(NewMemoryViewSource(file));
   auto cursor = *reader.NewCursor<double>();
   const auto expect_rest = [&](uint64_t at) {
@@ -223,7 +223,7 @@ TEST(Seek, KeysAtBlocksFrontsReadNoMoreThanOthers) {
   auto writer = *Writer<int32_t>::Create(
       NewMemorySink(&file), ColumnType::Int32(),
       {.encoding = Encoding::kPlain, .value_index = true, .block_size_bytes = 8000});
-  ASSERT_TRUE(writer->Append(values).ok() && writer->Finish().ok());
+  ASSERT_TRUE(writer.Append(values).ok() && writer.Finish().ok());
   const auto source = std::make_shared<CountingSource>(NewMemoryViewSource(file));
   const Reader reader =
       *Reader::Open(source, {.block_cache = std::make_shared<BlockCache>(size_t{16} << 20)});
@@ -387,8 +387,8 @@ TEST(Seek, ReadsAreFewAndBounded) {
   auto writer = *Writer<int64_t>::Create(
       NewMemorySink(&file), ColumnType::Int64(),
       {.encoding = Encoding::kPlain, .value_index = true, .block_size_bytes = 8000});
-  ASSERT_TRUE(writer->Append(values).ok());
-  ASSERT_TRUE(writer->Finish().ok());
+  ASSERT_TRUE(writer.Append(values).ok());
+  ASSERT_TRUE(writer.Finish().ok());
   const auto source = std::make_shared<CountingSource>(NewMemoryViewSource(file));
   const Reader reader = *Reader::Open(source, {.read_ahead_bytes = 1'000'000});
   EXPECT_EQ(source->reads(), 2u);
@@ -461,10 +461,10 @@ TEST(Seek, BlocksOfTheDefaultSizeAreReadInFours) {
     std::vector<uint8_t> file;
     std::vector<int64_t> numbers(450'000);
     for (int64_t& number : numbers) number = static_cast<int64_t>(random());
-    auto writer = *Writer<int64_t>::Create(
-        NewMemorySink(&file), ColumnType::Int64(),
-        {.encoding = Encoding::kPlain, .compression = compression});
-    ASSERT_TRUE(writer->Append(numbers).ok() && writer->Finish().ok());
+    auto writer =
+        *Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64(),
+                                 {.encoding = Encoding::kPlain, .compression = compression});
+    ASSERT_TRUE(writer.Append(numbers).ok() && writer.Finish().ok());
     ASSERT_NO_FATAL_FAILURE(expect_fours(file, int64_t{}));
     file.clear();
     auto strings = *Writer<std::string_view>::Create(
@@ -474,9 +474,9 @@ TEST(Seek, BlocksOfTheDefaultSizeAreReadInFours) {
     for (int i = 0; i < 3600; ++i) {
       for (char& c : text) c = static_cast<char>(random());
       const std::string_view value = text;
-      ASSERT_TRUE(strings->Append({&value, 1}).ok());
+      ASSERT_TRUE(strings.Append({&value, 1}).ok());
     }
-    ASSERT_TRUE(strings->Finish().ok());
+    ASSERT_TRUE(strings.Finish().ok());
     ASSERT_NO_FATAL_FAILURE(expect_fours(file, std::string_view()));
   }
 }
@@ -512,7 +512,7 @@ TEST(Seek, ScansAnnounceWhatTheyComeTo) {
     auto writer =
         *Writer<int64_t>::Create(NewMemorySink(&bytes), ColumnType::Int64(),
                                  {.encoding = Encoding::kPlain, .block_size_bytes = 8000});
-    EXPECT_TRUE(writer->Append(values).ok() && writer->Finish().ok());
+    EXPECT_TRUE(writer.Append(values).ok() && writer.Finish().ok());
     return bytes;
   }();
   const auto source = std::make_shared<AnnouncedSource>(file);

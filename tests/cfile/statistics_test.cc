@@ -169,7 +169,7 @@ TEST_P(Registry, AsTheValues) {
                         if ((*statistics)->blocks.size() < blocks) return false;
                         ExpectStatistics<T>(
                             (*statistics)->blocks[block.index],
-                            {begin, begin + static_cast<ptrdiff_t>(block.num_values)});
+                            {begin, begin + static_cast<ptrdiff_t>(block.num_rows)});
                         return true;
                       }).ok());
           EXPECT_EQ((*statistics)->blocks.size(), blocks);
@@ -247,7 +247,7 @@ TEST(Statistics, NotOfVersion1NotOfKuduNotUnasked) {
     WriterOptions with_filter = options;
     with_filter.bloom_filter_bits_per_value = 10;
     File ignored;
-    const auto writer =
+    auto writer =
         Writer<int32_t>::Create(NewMemorySink(&ignored, "test"), ColumnType::Int32(), with_filter);
     EXPECT_EQ(writer.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(writer.status().message()), HasSubstr("Bloom filter"));
@@ -423,9 +423,10 @@ TEST(BloomFilter, AsDuckDbs) {
 TEST(BloomFilter, HasTheBitsPerValueThatWereAskedFor) {
   const std::vector<uint64_t> all = RandomHashes(330'000, 8);
   std::mt19937_64 random(9);
-  for (const auto& [bits, max_bytes, most] :
-       {std::tuple{10u, size_t{2} << 20, size_t{330'000}}, {1u, size_t{1} << 20, 330'000},
-        {40u, size_t{3} << 20, 150'000}, {13u, size_t{2} << 20, 200'000}}) {
+  for (const auto& [bits, max_bytes, most] : {std::tuple{10u, size_t{2} << 20, size_t{330'000}},
+                                              {1u, size_t{1} << 20, 330'000},
+                                              {40u, size_t{3} << 20, 150'000},
+                                              {13u, size_t{2} << 20, 200'000}}) {
     for (size_t count = 1; count <= most; count += count / 2 + random() % (count / 4 + 2)) {
       const std::span hashes(all.data(), count);
       const auto [filter, info] = FilterOf(hashes, bits, max_bytes, count < 10'000 ? 3 : 1);
@@ -485,9 +486,11 @@ TEST(BloomFilter, AboveTheBudget) {
     builder.Add(std::span(hashes).first(count));
     return builder.Finish();
   };
-  for (const auto& [count, bits, max_bytes] :
-       {std::tuple{size_t{5000}, 10u, size_t{6000}}, {400'000, 10u, size_t{1} << 20},
-        {400'000, 300u, 1 << 20}, {400'000, 10u, 1000}, {60'000, 1u, 6000}}) {
+  for (const auto& [count, bits, max_bytes] : {std::tuple{size_t{5000}, 10u, size_t{6000}},
+                                               {400'000, 10u, size_t{1} << 20},
+                                               {400'000, 300u, 1 << 20},
+                                               {400'000, 10u, 1000},
+                                               {60'000, 1u, 6000}}) {
     const absl::Status found = status(count, bits, max_bytes);
     EXPECT_TRUE(absl::IsOutOfRange(found)) << found;
     EXPECT_THAT(std::string(found.message()),
@@ -509,20 +512,18 @@ std::vector<T> DistinctValues(size_t count) {
 }
 
 absl::Status WriteDistinct(size_t count, const WriterOptions& options, File& file) {
-  auto writer =
-      Writer<int64_t>::Create(NewMemorySink(&file, "test"), ColumnType::Int64(), options);
+  auto writer = Writer<int64_t>::Create(NewMemorySink(&file, "test"), ColumnType::Int64(), options);
   EXPECT_TRUE(writer.ok()) << writer.status();
-  EXPECT_EQ((*writer)->Append(DistinctValues<int64_t>(count)), absl::OkStatus());
-  return (*writer)->Finish();
+  EXPECT_EQ(writer->Append(DistinctValues<int64_t>(count)), absl::OkStatus());
+  return writer->Finish();
 }
 
 TEST(BloomFilter, TheFileSaysWhatItIs) {
   for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
     for (const size_t count : {0u, 1u, 20'000u}) {
       File file;
-      ASSERT_EQ(WriteDistinct(count,
-                              {.compression = compression, .bloom_filter_bits_per_value = 10},
-                              file),
+      ASSERT_EQ(WriteDistinct(
+                    count, {.compression = compression, .bloom_filter_bits_per_value = 10}, file),
                 absl::OkStatus());
       const auto reader = Reader::Open(NewMemorySource(file, "test"));
       ASSERT_TRUE(reader.ok()) << reader.status();
@@ -564,16 +565,15 @@ TEST(BloomFilter, IsNotLeftOut) {
               HasSubstr("test: a Bloom filter of 12512 bytes, 10 bits for each of about 10000"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("raise max_bloom_filter_bytes"));
   // The statistics that contain the filter do not fit: they have two bounds of 64 bytes.
-  auto writer = Writer<std::string_view>::Create(NewMemorySink(&file, "test"),
-                                                 ColumnType::String(),
+  auto writer = Writer<std::string_view>::Create(NewMemorySink(&file, "test"), ColumnType::String(),
                                                  {.encoding = Encoding::kPlain,
                                                   .block_size_bytes = 64,
                                                   .max_block_size_bytes = 128,
                                                   .bloom_filter_bits_per_value = 10});
   ASSERT_TRUE(writer.ok()) << writer.status();
   const std::string value(64, 'x');
-  ASSERT_EQ((*writer)->Append(std::vector<std::string_view>{value}), absl::OkStatus());
-  status = (*writer)->Finish();
+  ASSERT_EQ(writer->Append(std::vector<std::string_view>{value}), absl::OkStatus());
+  status = writer->Finish();
   EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("raise max_block_size_bytes"));
 }
@@ -686,7 +686,7 @@ TEST(DamagedStatistics, VerifyComparesThemWithTheValues) {
 TEST(DamagedStatistics, AreRefused) {
   FileInfo info;
   info.type = ColumnType::Double();
-  info.num_values = 10;
+  info.num_rows = 10;
   info.nullable = true;
   info.file_size_bytes = 1000;
   const auto valid = [] {
@@ -746,10 +746,10 @@ TEST(DamagedStatistics, AreRefused) {
   // More blocks than the file has room for are refused before they take memory. Each entry claims
   // one row.
   FileInfo many = info;
-  many.num_values = 100'000;
+  many.num_rows = 100'000;
   StatisticsPB message;
-  message.mutable_file()->set_present_count(many.num_values);
-  for (uint64_t i = 0; i < many.num_values; ++i) message.add_blocks()->set_present_count(1);
+  message.mutable_file()->set_present_count(many.num_rows);
+  for (uint64_t i = 0; i < many.num_rows; ++i) message.add_blocks()->set_present_count(1);
   const std::string bytes = message.SerializeAsString();
   EXPECT_THAT(
       std::string(internal::ParseStatistics(encodings::AsBytes(bytes), many).status().message()),

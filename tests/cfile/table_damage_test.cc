@@ -62,11 +62,11 @@ TEST_F(TableDamageTest, TableFileThatContradictsItself) {
   const TableContents good{
       .schema = {.columns = {{.name = "a", .type = ColumnType::Int8(), .nullable = true},
                              {.name = "b", .type = ColumnType::Int8()}}},
-      .parts = {{.directory = "part-000000",
-                 .num_rows = 3,
-                 .columns = {
-                     {.file_name = "0.cfile", .num_values = 3, .null_count = 3},
-                     {.file_name = "1.cfile", .num_values = 3, .min_key = "a", .max_key = "a"}}}}};
+      .parts = {
+          {.directory = "part-000000",
+           .num_rows = 3,
+           .columns = {{.file_name = "0.cfile", .num_rows = 3, .null_count = 3},
+                       {.file_name = "1.cfile", .num_rows = 3, .min_key = "a", .max_key = "a"}}}}};
   const auto parse = [](const TableContents& contents) {
     return internal::ParseTable(internal::SerializeTable(contents), "table.cft").status();
   };
@@ -89,7 +89,7 @@ TEST_F(TableDamageTest, TableFileThatContradictsItself) {
     part.columns[1].file_name = std::string("a\0b", 3);
   });
   expect_damage("3 values expected",
-                [](TableContents&, TablePart& part) { part.columns[1].num_values = 2; });
+                [](TableContents&, TablePart& part) { part.columns[1].num_rows = 2; });
   expect_damage("4 nulls", [](TableContents&, TablePart& part) { part.columns[0].null_count = 4; });
   expect_damage("may not be null",
                 [](TableContents&, TablePart& part) { part.columns[1].null_count = 1; });
@@ -176,10 +176,10 @@ TEST_F(TableDamageTest, ColumnFileThatIsAnother) {
                                   {.name = "c", .type = ColumnType::Int32()}}};
   {
     auto writer = TableWriter::Create(path_, schema);
-    ASSERT_TRUE((*writer)->Append<int32_t>(0, std::vector<int32_t>(100)).ok());
-    ASSERT_TRUE((*writer)->Append<uint32_t>(1, std::vector<uint32_t>(100)).ok());
-    ASSERT_TRUE((*writer)->Append<int32_t>(2, std::vector<int32_t>(100)).ok());
-    ASSERT_TRUE((*writer)->Finish().ok());
+    ASSERT_TRUE(writer->Append<int32_t>(0, std::vector<int32_t>(100)).ok());
+    ASSERT_TRUE(writer->Append<uint32_t>(1, std::vector<uint32_t>(100)).ok());
+    ASSERT_TRUE(writer->Append<int32_t>(2, std::vector<int32_t>(100)).ok());
+    ASSERT_TRUE(writer->Finish().ok());
   }
   const std::string a = path_ + "/" + OpenTable().part_file(0, 0);
   const std::string b = path_ + "/" + OpenTable().part_file(0, 1);
@@ -192,8 +192,8 @@ TEST_F(TableDamageTest, ColumnFileThatIsAnother) {
   const auto write_instead = [&](int count, const WriterOptions& options) {
     auto writer = Writer<int32_t>::Create(a, ColumnType::Int32(), options);
     ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_TRUE((*writer)->Append(std::vector<int32_t>(count)).ok());
-    ASSERT_TRUE((*writer)->Finish().ok());
+    ASSERT_TRUE(writer->Append(std::vector<int32_t>(count)).ok());
+    ASSERT_TRUE(writer->Finish().ok());
   };
   const std::string kept = ReadFile(a);
   WriteFile(a, ReadFile(b));
@@ -210,7 +210,7 @@ TEST_F(TableDamageTest, ColumnFileThatIsAnother) {
   ASSERT_TRUE(contents.ok()) << contents.status();
   internal::TableContents fewer = *contents;
   fewer.parts[0].num_rows = 99;
-  for (auto& column : fewer.parts[0].columns) column.num_values = 99;
+  for (auto& column : fewer.parts[0].columns) column.num_rows = 99;
   WriteFile(table_file_, internal::SerializeTable(fewer));
   expect_damage("99 values expected by table.cft, found 100");
   internal::TableContents nullable = *contents;
@@ -225,9 +225,9 @@ TEST_F(TableDamageTest, TableFileIsNotOutgrown) {
       path_, {.columns = {{.name = "key", .type = ColumnType::String()}}}, {&options, 1});
   ASSERT_TRUE(writer.ok()) << writer.status();
   const std::string huge(9 << 20, 'k');
-  ASSERT_TRUE((*writer)->Append<std::string_view>(0, std::vector<std::string_view>{huge}).ok());
-  EXPECT_EQ((*writer)->Finish().code(), absl::StatusCode::kOutOfRange);
-  writer->reset();
+  ASSERT_TRUE(writer->Append<std::string_view>(0, std::vector<std::string_view>{huge}).ok());
+  EXPECT_EQ(writer->Finish().code(), absl::StatusCode::kOutOfRange);
+  writer = absl::AbortedError("dropped");
   EXPECT_THAT(directory_.Entries(), IsEmpty());
 }
 

@@ -149,9 +149,9 @@ class TableTestBase : public testing::Test {
     auto writer = first == 0 ? TableWriter::Create(path_, schema, {&options, 1})
                              : TableWriter::Append(path_, {&options, 1});
     ASSERT_TRUE(writer.ok()) << writer.status();
-    const absl::Status appended = AppendRows(**writer, first, count);
+    const absl::Status appended = AppendRows(*writer, first, count);
     ASSERT_TRUE(appended.ok()) << appended;
-    const absl::Status finished = (*writer)->Finish();
+    const absl::Status finished = writer->Finish();
     ASSERT_TRUE(finished.ok()) << finished;
   }
 
@@ -167,8 +167,8 @@ class TableTestBase : public testing::Test {
                  : TableWriter::Append(path_, {&options, 1});
       ASSERT_TRUE(writer.ok()) << writer.status();
       const std::vector<std::string_view> values(parts[i].begin(), parts[i].end());
-      ASSERT_TRUE((*writer)->Append<std::string_view>(0, values).ok());
-      const absl::Status finished = (*writer)->Finish();
+      ASSERT_TRUE(writer->Append<std::string_view>(0, values).ok());
+      const absl::Status finished = writer->Finish();
       ASSERT_TRUE(finished.ok()) << finished;
     }
   }

@@ -56,8 +56,8 @@ TEST_F(TableKeyTest, SeeksByNumberAcrossParts) {
     auto writer = fs::exists(path_) ? TableWriter::Append(path_, {&options, 1})
                                     : TableWriter::Create(path_, schema, {&options, 1});
     ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_TRUE((*writer)->Append<double>(0, values).ok());
-    ASSERT_TRUE((*writer)->Finish().ok());
+    ASSERT_TRUE(writer->Append<double>(0, values).ok());
+    ASSERT_TRUE(writer->Finish().ok());
   }
   auto cursor = OpenTable().NewCursor<double>(0);
   ASSERT_TRUE(cursor.ok());
@@ -98,8 +98,8 @@ void ExpectSeeks(const TableReader& table, const std::vector<std::string>& all,
     for (auto batch = cursor->Next(2); batch.ok() && !batch->empty(); batch = cursor->Next(2)) {
       rest.insert(rest.end(), batch->values.begin(), batch->values.end());
     }
-    EXPECT_EQ(rest, std::vector<std::string>(all.begin() + static_cast<ptrdiff_t>(expected),
-                                             all.end()))
+    EXPECT_EQ(rest,
+              std::vector<std::string>(all.begin() + static_cast<ptrdiff_t>(expected), all.end()))
         << key;
   }
 }
@@ -135,8 +135,8 @@ TEST_F(TableKeyTest, SeeksInPartsWithoutAValueIndex) {
   for (const auto& part : added) {
     auto writer = TableWriter::Append(path_);
     const std::vector<std::string_view> values(part.begin(), part.end());
-    ASSERT_TRUE((*writer)->Append<std::string_view>(0, values).ok());
-    ASSERT_TRUE((*writer)->Finish().ok());
+    ASSERT_TRUE(writer->Append<std::string_view>(0, values).ok());
+    ASSERT_TRUE(writer->Finish().ok());
   }
   std::vector<std::string> all = Flat(parts);
   for (const std::string& key : Flat(added)) all.push_back(key);
@@ -146,8 +146,8 @@ TEST_F(TableKeyTest, SeeksInPartsWithoutAValueIndex) {
     const WriterOptions options{.value_index = true};
     auto writer = TableWriter::Append(path_, {&options, 1});
     const std::vector<std::string_view> values = {"a", "c", "m"};
-    ASSERT_TRUE((*writer)->Append<std::string_view>(0, values).ok());
-    ASSERT_TRUE((*writer)->Finish().ok());
+    ASSERT_TRUE(writer->Append<std::string_view>(0, values).ok());
+    ASSERT_TRUE(writer->Finish().ok());
     all.insert(all.end(), values.begin(), values.end());
   }
   ExpectSeeks(OpenTable(), all, kWanted);
@@ -165,8 +165,8 @@ TEST_F(TableKeyTest, SeeksNumbersInPartsWithoutAValueIndex) {
     ASSERT_TRUE(writer.ok()) << writer.status();
     const std::vector<double> values =
         indexed ? std::vector<double>{-1, 5} : std::vector<double>{nan, 7, -0.0, 0.0, nan, 4};
-    ASSERT_TRUE((*writer)->Append<double>(0, values).ok());
-    ASSERT_TRUE((*writer)->Finish().ok());
+    ASSERT_TRUE(writer->Append<double>(0, values).ok());
+    ASSERT_TRUE(writer->Finish().ok());
   }
   auto cursor = OpenTable().NewCursor<double>(0);
   ASSERT_TRUE(cursor.ok());
@@ -219,15 +219,15 @@ class CompoundKeyTableTest : public TableTestBase {
     absl::Status status;
     for (const auto& [text, n] : rows) {
       const std::string_view view = text;
-      status.Update((*writer)->Append<int32_t>(0, {&n, 1}));
-      status.Update((*writer)->Append<std::string_view>(1, {&view, 1}));
+      status.Update(writer->Append<int32_t>(0, {&n, 1}));
+      status.Update(writer->Append<std::string_view>(1, {&view, 1}));
     }
     for (const auto& [text, n] : keys) {
       key.Clear().Add<std::string_view>(text).Add<int32_t>(n);
       const std::string_view bytes = key.bytes();
-      status.Update((*writer)->Append<std::string_view>(*schema.key_index(), {&bytes, 1}));
+      status.Update(writer->Append<std::string_view>(*schema.key_index(), {&bytes, 1}));
     }
-    return status.ok() ? (*writer)->Finish() : status;
+    return status.ok() ? writer->Finish() : status;
   }
 };
 
@@ -279,13 +279,13 @@ TEST_F(CompoundKeyTableTest, FinishRefusesNaN) {
   auto writer = TableWriter::Create(path_, schema);
   ASSERT_TRUE(writer.ok()) << writer.status();
   const std::vector<double> values = {1, std::numeric_limits<double>::quiet_NaN()};
-  ASSERT_TRUE((*writer)->Append<double>(0, values).ok());
+  ASSERT_TRUE(writer->Append<double>(0, values).ok());
   CompoundKey key(schema.key_types());
   for (const double value : {1, 2}) {
     const std::string_view bytes = key.Clear().Add<double>(value).bytes();
-    ASSERT_TRUE((*writer)->Append<std::string_view>(1, {&bytes, 1}).ok());
+    ASSERT_TRUE(writer->Append<std::string_view>(1, {&bytes, 1}).ok());
   }
-  const absl::Status status = (*writer)->Finish();
+  const absl::Status status = writer->Finish();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("row 1 of the new part"));
 }

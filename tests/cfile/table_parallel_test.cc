@@ -154,15 +154,15 @@ TEST_F(TableParallelTest, ColumnsAreWrittenSideBySide) {
     for (size_t column = 0; column < num_columns; ++column) {
       threads.emplace_back([&writer, column] {
         for (uint64_t row = 0; row < 5000; row += 500) {
-          const absl::Status status = AppendRowsOf(**writer, column, row, 500);
+          const absl::Status status = AppendRowsOf(*writer, column, row, 500);
           ASSERT_TRUE(status.ok()) << status;
-          EXPECT_EQ((*writer)->num_values(column), row + 500);
-          EXPECT_LE((*writer)->null_count(column), row + 500);
+          EXPECT_EQ(writer->totals(column).num_rows, row + 500);
+          EXPECT_LE(writer->totals(column).null_count(), row + 500);
         }
       });
     }
   }
-  ASSERT_TRUE((*writer)->Finish().ok());
+  ASSERT_TRUE(writer->Finish().ok());
   const TableReader table = OpenTable();
   ExpectTable(table, 5000);
 
@@ -170,9 +170,9 @@ TEST_F(TableParallelTest, ColumnsAreWrittenSideBySide) {
   const std::string other = directory_.path("other");
   auto sequential = *TableWriter::Create(other, ManyTypes(), {&options, 1});
   for (uint64_t row = 0; row < 5000; row += 500) {
-    ASSERT_TRUE(AppendRows(*sequential, row, 500).ok());
+    ASSERT_TRUE(AppendRows(sequential, row, 500).ok());
   }
-  ASSERT_TRUE(sequential->Finish().ok());
+  ASSERT_TRUE(sequential.Finish().ok());
   const auto other_table = TableReader::Open(other);
   ASSERT_TRUE(other_table.ok()) << other_table.status();
   for (size_t column = 0; column < num_columns; ++column) {

@@ -60,7 +60,7 @@ TEST_F(TablePublishTest, DroppedCreateLeavesNothing) {
   {
     auto writer = TableWriter::Create(path_, ManyTypes());
     ASSERT_TRUE(writer.ok());
-    ASSERT_TRUE(AppendRows(**writer, 0, 10'000).ok());
+    ASSERT_TRUE(AppendRows(*writer, 0, 10'000).ok());
   }
   EXPECT_THAT(directory_.Entries(), IsEmpty());
   // A directory that existed before is not removed.
@@ -75,7 +75,7 @@ TEST_F(TablePublishTest, DroppedAppendLeavesTheTable) {
   {
     auto writer = TableWriter::Append(path_);
     ASSERT_TRUE(writer.ok());
-    ASSERT_TRUE(AppendRows(**writer, 100, 10'000).ok());
+    ASSERT_TRUE(AppendRows(*writer, 100, 10'000).ok());
     EXPECT_NE(directory_.Entries(), before);
     ExpectTable(OpenTable(), 100);
   }
@@ -88,9 +88,9 @@ TEST_F(TablePublishTest, ColumnsOfDifferentLengthAreRefused) {
                                   {.name = "b", .type = ColumnType::Int32()}}};
   {
     auto writer = TableWriter::Create(path_, schema);
-    ASSERT_TRUE((*writer)->Append<int32_t>(0, std::vector<int32_t>{1, 2}).ok());
-    ASSERT_TRUE((*writer)->Append<int32_t>(1, std::vector<int32_t>{1}).ok());
-    const absl::Status status = (*writer)->Finish();
+    ASSERT_TRUE(writer->Append<int32_t>(0, std::vector<int32_t>{1, 2}).ok());
+    ASSERT_TRUE(writer->Append<int32_t>(1, std::vector<int32_t>{1}).ok());
+    const absl::Status status = writer->Finish();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(status.message(), HasSubstr("2 rows in a and 1 in b"));
   }
@@ -100,10 +100,10 @@ TEST_F(TablePublishTest, ColumnsOfDifferentLengthAreRefused) {
 TEST_F(TablePublishTest, OtherValueTypesAreRefused) {
   auto writer = TableWriter::Create(path_, ManyTypes());
   ASSERT_TRUE(writer.ok());
-  const absl::Status status = (*writer)->Append<int32_t>(0, std::vector<int32_t>{1});
+  const absl::Status status = writer->Append<int32_t>(0, std::vector<int32_t>{1});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("column id holds int64"));
-  ASSERT_TRUE((*writer)->Finish().ok());
+  ASSERT_TRUE(writer->Finish().ok());
   EXPECT_EQ(OpenTable().NewCursor<int32_t>(0).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
@@ -113,10 +113,10 @@ TEST_F(TablePublishTest, TheLaterOfTwoAppendersIsAborted) {
     auto first = TableWriter::Append(path_);
     auto second = TableWriter::Append(path_);
     ASSERT_TRUE(first.ok() && second.ok());
-    ASSERT_TRUE(AppendRows(**first, 10, 7).ok());
-    ASSERT_TRUE(AppendRows(**second, 10, 5).ok());
-    ASSERT_TRUE((*second)->Finish().ok());
-    const absl::Status status = (*first)->Finish();
+    ASSERT_TRUE(AppendRows(*first, 10, 7).ok());
+    ASSERT_TRUE(AppendRows(*second, 10, 5).ok());
+    ASSERT_TRUE(second->Finish().ok());
+    const absl::Status status = first->Finish();
     EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
     EXPECT_THAT(status.message(), HasSubstr(table_file_));
   }
@@ -136,10 +136,10 @@ TEST_F(TablePublishTest, TheLaterOfTwoCreatorsIsAborted) {
   auto second = TableWriter::Create(path_, ManyTypes());
   ASSERT_TRUE(second.ok()) << second.status();
   fs::rename(directory_.path("aside"), part);
-  ASSERT_TRUE(AppendRows(**first, 0, 5).ok());
-  ASSERT_TRUE((*first)->Finish().ok());
-  EXPECT_EQ((*second)->Finish().code(), absl::StatusCode::kAborted);
-  second->reset();
+  ASSERT_TRUE(AppendRows(*first, 0, 5).ok());
+  ASSERT_TRUE(first->Finish().ok());
+  EXPECT_EQ(second->Finish().code(), absl::StatusCode::kAborted);
+  second = absl::AbortedError("dropped");
   EXPECT_EQ(std::distance(fs::directory_iterator(path_), {}), 2);
   ExpectTable(OpenTable(), 5);
 }
@@ -153,8 +153,8 @@ TEST_F(TablePublishTest, AppendersThatRaceLoseNothing) {
       for (int i = 0; i < 25; ++i) {
         auto writer = TableWriter::Append(path_);
         ASSERT_TRUE(writer.ok()) << writer.status();
-        ASSERT_TRUE(AppendRows(**writer, 10, 1).ok());
-        const absl::Status status = (*writer)->Finish();
+        ASSERT_TRUE(AppendRows(*writer, 10, 1).ok());
+        const absl::Status status = writer->Finish();
         ASSERT_TRUE(status.ok() || absl::IsAborted(status)) << status;
         published += status.ok();
       }
@@ -204,9 +204,8 @@ class ReplacedTableTest : public TablePublishTest {
       auto writer = part == 0 ? TableWriter::Create(path_, schema) : TableWriter::Append(path_);
       ASSERT_TRUE(writer.ok()) << writer.status();
       const std::vector<int64_t> values(10, value);
-      for (const size_t column : {0, 1})
-        ASSERT_TRUE((*writer)->Append<int64_t>(column, values).ok());
-      ASSERT_TRUE((*writer)->Finish().ok());
+      for (const size_t column : {0, 1}) ASSERT_TRUE(writer->Append<int64_t>(column, values).ok());
+      ASSERT_TRUE(writer->Finish().ok());
     }
   }
 
@@ -263,7 +262,7 @@ TEST_F(ReplacedTableTest, AppendedTableIsNotAnother) {
     if (counted) CountParts();
     const TableReader table = OpenTable();
     auto writer = TableWriter::Append(path_);
-    ASSERT_TRUE(writer.ok() && (*writer)->Finish().ok());
+    ASSERT_TRUE(writer.ok() && writer->Finish().ok());
     for (const size_t column : {0, 1}) EXPECT_TRUE(table.OpenColumn(0, column).ok());
   }
 }
@@ -282,9 +281,9 @@ TEST_F(ReplacedTableTest, DroppedWriterLeavesTheOtherTable) {
         WriteTable(2, parts);
         if (counted) CountParts();
         if (finish) {
-          EXPECT_FALSE((*writer)->Finish().ok());
+          EXPECT_FALSE(writer->Finish().ok());
         }
-        writer->reset();
+        writer = absl::AbortedError("dropped");
         const TableReader table = OpenTable();
         ASSERT_EQ(table.num_parts(), parts);
         for (size_t part = 0; part < parts; ++part) {
@@ -309,8 +308,8 @@ TEST_F(TablePublishTest, WriterRefusesWhatReadersRefuse) {
     auto writer = parts == 0 ? TableWriter::Create(path_, schema, {&options, 1})
                              : TableWriter::Append(path_, {&options, 1});
     ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_TRUE(AppendRows(**writer, parts, 1).ok());
-    status = (*writer)->Finish();
+    ASSERT_TRUE(AppendRows(*writer, parts, 1).ok());
+    status = writer->Finish();
     ASSERT_TRUE(TableReader::Open(path_, reading).ok()) << "part " << parts;
   }
   EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;

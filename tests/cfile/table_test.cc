@@ -99,13 +99,13 @@ TEST_F(TableTest, LaysOutFiles) {
 TEST_F(TableTest, WriterSaysWhatItHolds) {
   auto writer = TableWriter::Create(path_, ManyTypes());
   ASSERT_TRUE(writer.ok());
-  ASSERT_TRUE(AppendRows(**writer, 0, 10).ok());
-  EXPECT_EQ((*writer)->num_values(3), 10);
-  EXPECT_NE((*writer)->encoding(3), Encoding::kAuto);
-  EXPECT_GT((*writer)->memory_usage_bytes(), 0);
-  ASSERT_TRUE((*writer)->Finish().ok());
+  ASSERT_TRUE(AppendRows(*writer, 0, 10).ok());
+  EXPECT_EQ(writer->totals(3).num_rows, 10);
+  EXPECT_NE(writer->totals(3).encoding, Encoding::kAuto);
+  EXPECT_GT(writer->memory_usage_bytes(), 0);
+  ASSERT_TRUE(writer->Finish().ok());
   const TableReader table = OpenTable();
-  EXPECT_EQ((*writer)->bytes_written(3), fs::file_size(path_ + "/" + table.part_file(0, 3)));
+  EXPECT_EQ(writer->totals(3).bytes_written, fs::file_size(path_ + "/" + table.part_file(0, 3)));
 }
 
 TEST_F(TableTest, OptionsForNoneAllOrEachColumn) {
@@ -117,16 +117,16 @@ TEST_F(TableTest, OptionsForNoneAllOrEachColumn) {
   EXPECT_EQ(TableWriter::Create(path_, schema, three).status().code(),
             absl::StatusCode::kInvalidArgument);
   // A nullable column has no value index.
-  const auto refused = TableWriter::Create(path_, schema, {&one, 1});
+  auto refused = TableWriter::Create(path_, schema, {&one, 1});
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(refused.status().message(), HasSubstr("column b"));
   EXPECT_THAT(directory_.Entries(), IsEmpty());
 
   auto writer = TableWriter::Create(path_, schema, each);
   ASSERT_TRUE(writer.ok()) << writer.status();
-  ASSERT_TRUE((*writer)->Append<int32_t>(0, std::vector<int32_t>{1, 2}).ok());
-  ASSERT_TRUE((*writer)->Append<int32_t>(1, std::vector<int32_t>{2, 1}).ok());
-  ASSERT_TRUE((*writer)->Finish().ok());
+  ASSERT_TRUE(writer->Append<int32_t>(0, std::vector<int32_t>{1, 2}).ok());
+  ASSERT_TRUE(writer->Append<int32_t>(1, std::vector<int32_t>{2, 1}).ok());
+  ASSERT_TRUE(writer->Finish().ok());
   const TableReader table = OpenTable();
   EXPECT_TRUE(table.OpenColumn(0, 0)->info().value_index_root.has_value());
   EXPECT_FALSE(table.OpenColumn(0, 1)->info().value_index_root.has_value());

@@ -56,8 +56,7 @@ Leaf<Text> ListsOf(const std::vector<std::vector<std::string>>& lists) {
 
 TEST(WriterLimits, OfDictionaryValues) {
   Random random(1);
-  for (const Encoding encoding :
-       {Encoding::kDict, Encoding::kParquetDictionary, Encoding::kAuto}) {
+  for (const Encoding encoding : {Encoding::kDict, Encoding::kParquetDictionary, Encoding::kAuto}) {
     if (encoding != Encoding::kAuto && encodings::FindEncoding(encoding) == nullptr) continue;
     for (const size_t limit : {0, 1, 100}) {
       const size_t below = limit - std::min<size_t>(limit, 1);
@@ -115,9 +114,9 @@ TEST(WriterLimits, OfDictionaryValuesByDefault) {
   ASSERT_TRUE(writer.ok()) << writer.status();
   for (uint64_t first = 0; first < kCount; first += kBatch) {
     fill(first);
-    ASSERT_EQ((*writer)->Append(texts), absl::OkStatus());
+    ASSERT_EQ(writer->Append(texts), absl::OkStatus());
   }
-  ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
   const auto reader = Reader::Open(NewMemoryViewSource(file), {.max_block_size_bytes = 100 << 20});
   ASSERT_TRUE(reader.ok()) << reader.status();
   auto cursor = reader->NewCursor<Text>();
@@ -139,11 +138,9 @@ TEST(WriterLimits, OfDictionaryValuesIsAnOptionOfReaders) {
   for (const Encoding encoding : {Encoding::kDict, Encoding::kParquetDictionary}) {
     if (encodings::FindEncoding(encoding) == nullptr) continue;
     const Column<Text> column = Distinct(1000, 20);
-    const Bytes file =
-        WriteColumn<Text>(ColumnType::String(), {.encoding = encoding}, column);
+    const Bytes file = WriteColumn<Text>(ColumnType::String(), {.encoding = encoding}, column);
     const auto get = [&](size_t limit) {
-      const auto reader =
-          Reader::Open(NewMemoryViewSource(file), {.max_dictionary_values = limit});
+      const auto reader = Reader::Open(NewMemoryViewSource(file), {.max_dictionary_values = limit});
       return reader.ok() ? reader->Get<Text>(0).status() : reader.status();
     };
     EXPECT_EQ(get(1000), absl::OkStatus());
@@ -168,12 +165,11 @@ TEST(WriterLimits, OfBlocks) {
               // block.
               const auto first = column.rows[0];
               std::fill(column.rows.begin(), column.rows.begin() + 2000, first);
-              const WriterOptions options{
-                  .encoding = automatic ? Encoding::kAuto : pair.encoding,
-                  .nullable = nullable,
-                  .block_size_bytes = 4000 / divisor,
-                  .max_block_size_bytes = 4000,
-                  .restart_interval = static_cast<uint32_t>(random() % 3)};
+              const WriterOptions options{.encoding = automatic ? Encoding::kAuto : pair.encoding,
+                                          .nullable = nullable,
+                                          .block_size_bytes = 4000 / divisor,
+                                          .max_block_size_bytes = 4000,
+                                          .restart_interval = static_cast<uint32_t>(random() % 3)};
               SCOPED_TRACE(testing::Message()
                            << type.ToString() << " " << EncodingName(options.encoding) << " "
                            << divisor << " " << nullable);
@@ -200,8 +196,8 @@ TEST(WriterLimits, OfBlocksOfLongValues) {
           const size_t longest = round % 2 == 0 ? kLargest - 64 : kLargest / 3;
           for (int i = 0; i < 300; ++i) {
             const bool long_one = random() % 8 == 0;
-            const size_t size = long_one ? longest - random() % (1 + random() % longest)
-                                         : random() % 20;
+            const size_t size =
+                long_one ? longest - random() % (1 + random() % longest) : random() % 20;
             column.rows.push_back(RandomText(size, random));
             if (nullable && random() % 4 == 0) column.rows.push_back(std::nullopt);
           }
@@ -210,9 +206,8 @@ TEST(WriterLimits, OfBlocksOfLongValues) {
                                       .nullable = nullable,
                                       .block_size_bytes = 1 + random() % (kLargest / 2),
                                       .max_block_size_bytes = kLargest};
-          SCOPED_TRACE(testing::Message()
-                       << EncodingName(encoding) << " " << nullable << " round " << round
-                       << " blocks of " << options.block_size_bytes);
+          SCOPED_TRACE(testing::Message() << EncodingName(encoding) << " " << nullable << " round "
+                                          << round << " blocks of " << options.block_size_bytes);
           ASSERT_EQ(TryColumn(ColumnType::String(), options, column, random), absl::OkStatus());
           column.rows.push_back(std::string(kLargest - 63, 'x'));
           ExpectAbove(TryColumn(ColumnType::String(), options, column, random),
@@ -232,9 +227,8 @@ TEST(WriterLimits, BlocksThatGrowStayWithinTheirLimit) {
        {Encoding::kAuto, Encoding::kParquetDictionary, Encoding::kParquetDeltaByteArray}) {
     SCOPED_TRACE(EncodingName(encoding));
     // An eighth of the sizes with which the bugs were found: 1.25 MiB and 16 MiB.
-    const WriterOptions options{.encoding = encoding,
-                                .block_size_bytes = 5 * kUnit / 8,
-                                .max_block_size_bytes = 8 * kUnit};
+    const WriterOptions options{
+        .encoding = encoding, .block_size_bytes = 5 * kUnit / 8, .max_block_size_bytes = 8 * kUnit};
     Column<Text> texts;
     Leaf<Text> lists{.limits = {1, 1}};
     for (size_t i = 0; i < 12'000; ++i) {
@@ -439,9 +433,9 @@ TEST(WriterLimits, OfMetadata) {
   auto writer = Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(),
                                         {.max_metadata_size_bytes = 20'000});
   ASSERT_TRUE(writer.ok());
-  for (int i = 0; i < 4000; ++i) ASSERT_EQ((*writer)->AddMetadata("", ""), absl::OkStatus());
-  ExpectAbove((*writer)->Finish(), "max_metadata_size_bytes");
-  writer->reset();
+  for (int i = 0; i < 4000; ++i) ASSERT_EQ(writer->AddMetadata("", ""), absl::OkStatus());
+  ExpectAbove(writer->Finish(), "max_metadata_size_bytes");
+  writer = absl::AbortedError("dropped");
   EXPECT_TRUE(file.empty());
 }
 

@@ -51,11 +51,11 @@ void ReadBatches(const Reader& reader, const Next& next) {
 
 template <typename T>
 void ScanLevels(const Reader& reader) {
-  auto cursor = LevelCursor<T>::Open(reader);
+  auto cursor = reader.NewLevelCursor<T>();
   if (!cursor.ok()) return;
   ReadBatches(reader, [&] { return cursor->Next(kBatch); });
   for (const uint64_t part : {3u, 1u, 2u, 0u}) {
-    const absl::Status status = cursor->SeekToRecord(reader.num_values() / 3 * part);
+    const absl::Status status = cursor->SeekToRecord(reader.num_rows() / 3 * part);
     if (Found(reader, status)) (void)Found(reader, cursor->Next(3).status());
   }
 }
@@ -63,7 +63,7 @@ void ScanLevels(const Reader& reader) {
 // A value of the file, for comparisons; an empty value if there is none.
 template <typename T>
 Owned<T> SomeValue(const Reader& reader) {
-  const auto value = reader.Get<T>(reader.num_values() / 2);
+  const auto value = reader.Get<T>(reader.num_rows() / 2);
   return value.ok() && *value ? **value : Owned<T>{};
 }
 
@@ -82,7 +82,7 @@ void ScanFile(const Reader& reader) {
   if constexpr (encodings::kIsBytes<T>)
     predicates.push_back(Predicate<T>::HasPrefix(value.substr(0, value.size() / 2)));
   for (const auto& predicate : predicates) {
-    auto scan = Scan<T>::Open(reader, predicate, {.first_ordinal = reader.num_values() / 9});
+    auto scan = reader.NewScan<T>(predicate, {reader.num_rows() / 9, UINT64_MAX});
     if (scan.ok()) ReadBatches(reader, [&] { return scan->Next(); });
   }
 }
@@ -91,7 +91,7 @@ template <typename T>
 void SeekInFile(const Reader& reader) {
   auto cursor = reader.NewCursor<T>();
   if (!cursor.ok()) return;
-  const uint64_t rows = reader.num_values();
+  const uint64_t rows = reader.num_rows();
   std::vector<uint64_t> ordinals;
   for (const uint64_t part : {3u, 1u, 2u, 0u, 3u, 1u}) {
     const uint64_t ordinal = rows / 3 * part;
@@ -219,7 +219,7 @@ template <typename T>
 std::vector<std::string> RowsOf(const Reader& reader) {
   std::vector<std::string> rows;
   if (reader.info().has_levels()) {
-    auto cursor = LevelCursor<T>::Open(reader);
+    auto cursor = reader.NewLevelCursor<T>();
     Expect(cursor.ok());
     for (auto batch = cursor->Next(1); batch.ok() && !batch->empty(); batch = cursor->Next(1)) {
       std::string& row = rows.emplace_back();

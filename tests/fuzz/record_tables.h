@@ -71,7 +71,7 @@ inline bool WriteTable(const std::vector<Bytes>& leaves, const std::filesystem::
     const std::string name = internal::ColumnFileName(i, contents.schema.columns[i].name);
     WriteWhole(directory / "part" / name, leaves[i]);
     contents.parts[0].columns.push_back(
-        {.file_name = name, .size_bytes = leaves[i].size(), .num_values = kTableRows});
+        {.file_name = name, .size_bytes = leaves[i].size(), .num_rows = kTableRows});
   }
   WriteWhole(internal::TableFilePath(directory.string()),
              encodings::AsBytes(internal::SerializeTable(contents)));
@@ -91,9 +91,9 @@ inline std::vector<Bytes> RecordTableSeeds() {
                              R"({"id":4,"name":"b","tags":["y"]})"}) {
       const size_t size = line.size();
       line.resize(size + tools::kJsonPadding);
-      Expect(parser.Tell(std::string_view(line).substr(0, size), *writer).ok());
+      Expect(parser.Tell(std::string_view(line).substr(0, size), writer).ok());
     }
-    Expect(writer->Finish().ok());
+    Expect(writer.Finish().ok());
     const auto table = TableReader::Open(place.directory.string()).value();
     std::vector<Bytes> leaves;
     for (size_t i = 0; i < table.schema().columns.size(); ++i) {

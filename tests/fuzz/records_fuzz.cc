@@ -27,13 +27,13 @@ void ExpectReadable(const std::string& directory, uint64_t rows) {
   for (size_t column = 0; column < table.schema().columns.size(); ++column)
     Expect(table.VerifyColumn(0, column).ok());
   Expect(VerifyRecords(table).ok());
-  const auto reader = RecordReader::Open(table).value();
-  std::vector<size_t> leaves(reader->schema().leaves().size());
+  auto reader = RecordReader::Open(table).value();
+  std::vector<size_t> leaves(reader.schema().leaves().size());
   std::iota(leaves.begin(), leaves.end(), size_t{0});
   std::string out;
-  tools::JsonPrinter printer(reader->schema(), leaves, out);
+  tools::JsonPrinter printer(reader.schema(), leaves, out);
   uint64_t records = 0;
-  while (reader->Next(printer).value()) ++records;
+  while (reader.Next(printer).value()) ++records;
   Expect(records == rows);
 }
 
@@ -66,17 +66,17 @@ void Messages(std::span<const uint8_t> bytes) {
   message.DiscardUnknownFields();
   const Place place;
   auto writer = MessageWriter::Create(place.directory.string(), *Everything::descriptor()).value();
-  const absl::Status written = writer->Write(message);
+  const absl::Status written = writer.Write(message);
   Expect(written.ok() == message.IsInitialized());
   if (!written.ok()) return Expect(absl::IsInvalidArgument(written));
-  Expect(writer->Finish().ok());
+  Expect(writer.Finish().ok());
   auto reader = MessageReader::Open(place.directory.string(), *Everything::descriptor()).value();
   Everything again;
-  Expect(reader->Next(again).value());
+  Expect(reader.Next(again).value());
   // Maps have no order.
   const auto size = again.ByteSizeLong();
   Expect(size == message.ByteSizeLong());
-  Expect(!reader->Next(again).value());
+  Expect(!reader.Next(again).value());
 }
 
 std::vector<Bytes> MessageSeeds() {
@@ -151,14 +151,14 @@ void RecordTable(std::span<const uint8_t> bytes) {
   if (!WriteTable(SplitLeaves(bytes), place.directory)) return;
   const auto table = TableReader::Open(place.directory.string()).value();
   (void)VerifyRecords(table);
-  const auto reader = RecordReader::Open(table);
+  auto reader = RecordReader::Open(table);
   if (absl::IsFailedPrecondition(reader.status())) return;  // a file lacks its index
   if (!reader.ok()) return ExpectBadData(reader.status());
   Patience patience;
   for (uint64_t record = 0; record < kTableRows; ++record) {
-    const absl::Status sought = (*reader)->Seek(record);
+    const absl::Status sought = reader->Seek(record);
     if (!sought.ok()) return ExpectBadData(sought);
-    const auto more = (*reader)->Next(patience);
+    const auto more = reader->Next(patience);
     if (!more.ok()) ExpectBadData(more.status());
   }
 }

@@ -131,7 +131,7 @@ void LevelBlock(std::span<const uint8_t> bytes) {
   if (!TakeNumbers(bytes, repetition, definition, array)) return;
   FileInfo info;
   info.type = ColumnType::Int32();
-  info.num_values = array / 4 % 16 == 0 ? UINT32_MAX : kMost;  // UINT32_MAX takes longer
+  info.num_rows = array / 4 % 16 == 0 ? UINT32_MAX : kMost;  // UINT32_MAX takes longer
   info.num_entries = uint64_t{1} << 40;
   info.levels =
       array % 4 == 0 ? LevelLimits{repetition, definition} : LevelLimits::KuduArray(array % 2 == 0);
@@ -263,7 +263,7 @@ void Statistics(std::span<const uint8_t> bytes) {
   info.type = types[type % types.size()];
   info.nullable = type >= 128;
   info.levels.max_definition = info.nullable ? 1 : 0;
-  info.num_values = rows;
+  info.num_rows = rows;
   info.file_size_bytes = 1 << 20;
   const auto statistics = internal::ParseStatistics(bytes, info);
   if (!statistics.ok()) return ExpectBadData(statistics.status());
@@ -286,7 +286,7 @@ std::vector<Bytes> StatisticsSeeds() {
     const FileInfo& info = parts.info();
     const auto type = std::find(types.begin(), types.end(), info.type) - types.begin();
     return WithNumbers(part.bytes, static_cast<uint8_t>(type + (info.nullable ? 128 : 0)),
-                       static_cast<uint32_t>(info.num_entries.value_or(info.num_values)));
+                       static_cast<uint32_t>(info.num_entries.value_or(info.num_rows)));
   });
 }
 
@@ -317,7 +317,7 @@ std::vector<Bytes> TableFileSeeds() {
       auto& columns = table.parts[0].columns;
       columns.push_back({.file_name = internal::ColumnFileName(columns.size(), column.name),
                          .size_bytes = 100,
-                         .num_values = 3});
+                         .num_rows = 3});
     }
     const std::string file = internal::SerializeTable(table);
     seeds.push_back(ToBytes(std::string_view(file).substr(12, file.size() - 16)));

@@ -253,11 +253,11 @@ absl::Status Write(const FileCase& file, const std::string& path_without_suffix)
                                    std::min<size_t>(96, file.num_rows - begin));
     const absl::Status status =
         options.nullable
-            ? (*writer)->Append(batch, std::span<const uint8_t>(validity).subspan(begin / 8))
-            : (*writer)->Append(batch);
+            ? writer->Append(batch, std::span<const uint8_t>(validity).subspan(begin / 8))
+            : writer->Append(batch);
     if (!status.ok()) return status;
   }
-  return (*writer)->Finish();
+  return writer->Finish();
 }
 
 std::vector<TypeCase> Types() {

@@ -28,8 +28,8 @@ using testing::HasSubstr;
 
 // The parsed conditions as text, with columns and values in braces; or the error.
 std::string Parsed(std::string_view where) {
-  constexpr std::array kKinds = {"=",       "!=", "<",      "<=",      ">",          ">=",
-                                 "between", "in", "begins", "is null", "is not null"};
+  constexpr std::array kKinds = {
+      "=", "!=", "<", "<=", ">", ">=", "between", "in", "begins", "is null", "is not null"};
   const auto conditions = ParseConditions(where);
   if (!conditions.ok()) return conditions.status().ToString();
   std::vector<std::string> texts;
@@ -128,9 +128,10 @@ TEST(Where, ErrorsSayWhere) {
 
 TEST(Where, AnyTextIsParsedOrRefused) {
   const std::vector<std::string> pieces = {
-      "a",  " ",   "'",    "\"", "=",  "<",  ">",                "!",    "(",    ")",
-      ",",  "in ", "is ",  "or", "7",  "%",  "_",                "like", "not ", "null",
-      "\n", "''",  "\"\"", "B",  "\\", "\"", std::string(1, 0), "\xff", "and ", " between "};
+      "a",    " ",    "'",        "\"",  "=",    "<", ">",  "!",  "(",
+      ")",    ",",    "in ",      "is ", "or",   "7", "%",  "_",  "like",
+      "not ", "null", "\n",       "''",  "\"\"", "B", "\\", "\"", std::string(1, 0),
+      "\xff", "and ", " between "};
   std::mt19937 random(17);
   size_t accepted = 0;
   for (int i = 0; i < 200'000; ++i) {
@@ -206,10 +207,10 @@ class FoundRows : public testing::Test {
         if (row.name) validity[i / 8] |= static_cast<uint8_t>(1 << i % 8);
         scores.push_back(row.score);
       }
-      ASSERT_EQ((*writer)->Append<int64_t>(0, ids), absl::OkStatus());
-      ASSERT_EQ((*writer)->Append<std::string_view>(1, names, validity), absl::OkStatus());
-      ASSERT_EQ((*writer)->Append<double>(2, scores), absl::OkStatus());
-      ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+      ASSERT_EQ(writer->Append<int64_t>(0, ids), absl::OkStatus());
+      ASSERT_EQ(writer->Append<std::string_view>(1, names, validity), absl::OkStatus());
+      ASSERT_EQ(writer->Append<double>(2, scores), absl::OkStatus());
+      ASSERT_EQ(writer->Finish(), absl::OkStatus());
     }
   }
 
@@ -366,9 +367,9 @@ TEST(PrintedRows, NamesThatAreNotText) {
   ASSERT_TRUE(writer.ok()) << writer.status();
   const double values[] = {-0.0};
   for (const size_t column : {0u, 1u}) {
-    ASSERT_EQ((*writer)->Append<double>(column, values), absl::OkStatus());
+    ASSERT_EQ(writer->Append<double>(column, values), absl::OkStatus());
   }
-  ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
   EXPECT_EQ(FirstRow(path, /*json=*/false), "\\xff\\x1b[0m\\n\t\\xc2\\x9b\n-0\t-0\n");
   const auto row = nlohmann::json::parse(FirstRow(path, /*json=*/true), nullptr, false);
   ASSERT_FALSE(row.is_discarded());

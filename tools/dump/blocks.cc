@@ -25,7 +25,7 @@ Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics*
   Json json = {{"index", JsonInteger(block.index)}};
   json.update(JsonPointer(block.pointer));
   json["first_ordinal"] = JsonInteger(block.first_ordinal);
-  json["rows"] = JsonInteger(block.num_values);
+  json["rows"] = JsonInteger(block.num_rows);
   if (info.has_levels()) json["entries"] = JsonInteger(block.num_entries);
   json["nulls"] = JsonInteger(block.null_count);
   json["encoding"] = EncodingName(block.encoding);
@@ -45,7 +45,7 @@ void AppendLine(const BlockInfo& block, const FileInfo& info, const BlockStatist
                 std::string& out) {
   absl::StrAppendFormat(&out, "%7u %13u %9u %13u %9u %9u  %-12s %9u %9u %7.2f", block.index,
                         block.pointer.offset, block.pointer.size, block.first_ordinal,
-                        block.num_values, block.null_count, EncodingName(block.encoding),
+                        block.num_rows, block.null_count, EncodingName(block.encoding),
                         block.stored_size_bytes, block.encoded_size_bytes,
                         Ratio(block.encoded_size_bytes, block.stored_size_bytes));
   if (statistics != nullptr) {

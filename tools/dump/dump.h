@@ -114,7 +114,7 @@ struct Input {
   std::optional<Reader> file;
   std::optional<TableReader> table;
 
-  uint64_t num_rows() const { return file ? file->num_values() : table->num_rows(); }
+  uint64_t num_rows() const { return file ? file->num_rows() : table->num_rows(); }
 };
 absl::StatusOr<Input> OpenInput(const CommonOptions& common);
 

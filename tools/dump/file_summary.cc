@@ -18,7 +18,9 @@ using Metadata = std::vector<std::pair<std::string, std::string>>;
 // same name.
 class Facts {
  public:
-  explicit Facts(const std::string& path) : json_(JsonDocument(path)) { AddLine("file", Printable(path)); }
+  explicit Facts(const std::string& path) : json_(JsonDocument(path)) {
+    AddLine("file", Printable(path));
+  }
 
   void Add(const std::string& name, const std::string& value) {
     Add(name, JsonBytes(value), Printable(value));
@@ -169,7 +171,7 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
               absl::StrCat("repetition to ", info.levels.max_repetition, ", definition to ",
                            info.levels.max_definition));
   }
-  facts.Add("rows", info.num_values);
+  facts.Add("rows", info.num_rows);
   if (info.has_levels()) {
     facts.Add("entries", JsonInteger(blocks.entries), absl::StrCat(blocks.entries, mark));
   }
@@ -185,7 +187,7 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   const double ratio = Ratio(blocks.encoded_bytes, blocks.stored_bytes);
   facts.Add("ratio", Rounded(ratio), absl::StrFormat("%.2f", ratio) + mark);
   const double bits_per_value =
-      BitsPerValue(blocks.stored_bytes, info.has_levels() ? blocks.entries : info.num_values);
+      BitsPerValue(blocks.stored_bytes, info.has_levels() ? blocks.entries : info.num_rows);
   facts.Add("bits_per_value", Rounded(bits_per_value),
             absl::StrFormat("%.2f", bits_per_value) + mark);
   if (info.dictionary) {

@@ -29,9 +29,9 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
     return output.Fail(absl::InvalidArgumentError(
         absl::StrCat(common.path, " is a single column: records are those of a table")));
   }
-  const auto reader = RecordReader::Open(*input->table, options.columns);
+  auto reader = RecordReader::Open(*input->table, options.columns);
   if (!reader.ok()) return output.Fail(reader.status());
-  const RecordSchema& schema = (*reader)->schema();
+  const RecordSchema& schema = reader->schema();
   if (options.schema) {
     output.text += TerminalSafeLines(schema.ToString());
     return output.Finish(kFine);
@@ -39,7 +39,7 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
   std::vector<size_t> leaves(schema.leaves().size());
   std::iota(leaves.begin(), leaves.end(), size_t{0});
   if (!options.columns.empty()) leaves = schema.SelectLeaves(options.columns).value();
-  if (absl::Status status = (*reader)->Seek(options.ordinal); !status.ok()) {
+  if (absl::Status status = reader->Seek(options.ordinal); !status.ok()) {
     return output.Fail(status);
   }
   size_t start = 0;  // where the record, or the unwritten rest of a long one, begins in output.text
@@ -50,7 +50,7 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
   for (uint64_t i = 0; i < options.count; ++i) {
     if (!output.Drain()) break;
     start = output.text.size();
-    const absl::StatusOr<bool> more = (*reader)->Next(printer);
+    const absl::StatusOr<bool> more = reader->Next(printer);
     if (!more.ok()) {
       output.text.resize(start);  // no incomplete record, unless part of it is written already
       return output.Fail(more.status());

@@ -86,20 +86,19 @@ class VerifyPrinter {
     if (report.more_damages > 0)
       absl::StrAppend(&text, "  and ", Plural(report.more_damages, "damage"), " more\n");
     if (report.more_limits > 0) {
-      absl::StrAppend(&text, "  and ", Plural(report.more_limits, "part"),
-                      " more above a limit\n");
+      absl::StrAppend(&text, "  and ", Plural(report.more_limits, "part"), " more above a limit\n");
     }
     if (file_size == 0) return;  // the file could not be opened
-    absl::StrAppend(
-        &text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"), ": ",
-        Plural(report.data_blocks, "data block"), ", ", Plural(report.index_nodes, "index node"),
-        ", ", Plural(report.values, "row"),
-        report.entries == report.values ? "" : absl::StrCat(" of ", report.entries, " entries"),
-        "\n");
+    absl::StrAppend(&text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"),
+                    ": ", Plural(report.data_blocks, "data block"), ", ",
+                    Plural(report.index_nodes, "index node"), ", ", Plural(report.num_rows, "row"),
+                    report.num_entries == report.num_rows
+                        ? ""
+                        : absl::StrCat(" of ", report.num_entries, " entries"),
+                    "\n");
   }
 
-  static void AddText(const std::string& path, const std::vector<Damage>& list,
-                      std::string& text) {
+  static void AddText(const std::string& path, const std::vector<Damage>& list, std::string& text) {
     for (const Damage& damage : list) {
       std::string message =
           WithOptionNames({damage.status.message().data(), damage.status.message().size()});
@@ -120,8 +119,8 @@ class VerifyPrinter {
                  {"ok", report.ok()},
                  {"data_blocks", JsonInteger(report.data_blocks)},
                  {"index_nodes", JsonInteger(report.index_nodes)},
-                 {"rows", JsonInteger(report.values)},
-                 {"entries", JsonInteger(report.entries)},
+                 {"rows", JsonInteger(report.num_rows)},
+                 {"entries", JsonInteger(report.num_entries)},
                  {"bytes_checked", JsonInteger(report.bytes_checked)}};
     file["damages"] = ToJson(report.damages);
     file["more_damages"] = JsonInteger(report.more_damages);
@@ -219,13 +218,16 @@ ExitCode VerifyInput(const CommonOptions& common, Output& output) {
 void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "verify", "Read everything and say what is damaged",
-      "Checks all checksums, all structures and all values, and that they agree with each other; of "
+      "Checks all checksums, all structures and all values, and that they agree with each other; "
+      "of "
       "a table\n"
       "in all its files, and if these are in order, that the leaves of nested records go together; "
       "compound\n"
-      "keys are compared with their rows. Ends with 0 if everything is in order, with 2 if anything "
+      "keys are compared with their rows. Ends with 0 if everything is in order, with 2 if "
+      "anything "
       "is damaged,\n"
-      "and with 1 if a limit, which is named, kept a part from being checked. It runs to its end even "
+      "and with 1 if a limit, which is named, kept a part from being checked. It runs to its end "
+      "even "
       "if nobody\n"
       "reads its output.\n\n"
       "Examples:\n"

@@ -22,7 +22,7 @@ struct Part {
   Reader reader;
   uint64_t first_ordinal;
 
-  uint64_t end_ordinal() const { return first_ordinal + reader.num_values(); }
+  uint64_t end_ordinal() const { return first_ordinal + reader.num_rows(); }
 };
 
 // Scans the parts of a column one after another.
@@ -45,8 +45,8 @@ class PartsScan final : public ConditionScan {
         while (part_ < parts_.size() && parts_[part_].end_ordinal() <= ordinal) ++part_;
         if (part_ == parts_.size()) return std::nullopt;
         reached_ = std::max(ordinal, parts_[part_].first_ordinal);
-        auto scan = Scan<T>::Open(parts_[part_].reader, predicate_,
-                                  {.first_ordinal = reached_ - parts_[part_].first_ordinal});
+        auto scan = parts_[part_].reader.NewScan<T>(
+            predicate_, {reached_ - parts_[part_].first_ordinal, UINT64_MAX});
         if (!scan.ok()) return scan.status();
         scan_.emplace(*std::move(scan));
       }
@@ -171,12 +171,12 @@ absl::StatusOr<RowFinder> RowFinder::Open(const Input& input, std::string_view w
   for (const Condition& condition : *conditions) {
     auto column = FindParts(input, condition, where);
     if (!column.ok()) return column.status();
-    const absl::Status status = VisitType(
-        column->type.physical(), [&]<typename T>(std::type_identity<T>) {
+    const absl::Status status =
+        VisitType(column->type.physical(), [&]<typename T>(std::type_identity<T>) {
           auto predicate = MakePredicate<T>(column->type, condition, where);
           if (!predicate.ok()) return predicate.status();
-          scans.push_back(std::make_unique<PartsScan<T>>(std::move(column->parts),
-                                                         *std::move(predicate)));
+          scans.push_back(
+              std::make_unique<PartsScan<T>>(std::move(column->parts), *std::move(predicate)));
           return absl::OkStatus();
         });
     if (!status.ok()) return status;

@@ -403,11 +403,10 @@ absl::StatusOr<ImportResult> Importer::Run() {
     if (sorted_by_.size() > 1) schema.key_columns.push_back(*schema.Find(name));
   }
   const std::vector<WriterOptions> column_options = ColumnOptions();
-  const auto writer = options_.append
-                          ? TableWriter::Append(options_.output, column_options)
-                          : TableWriter::Create(options_.output, schema, column_options);
+  auto writer = options_.append ? TableWriter::Append(options_.output, column_options)
+                                : TableWriter::Create(options_.output, schema, column_options);
   if (!writer.ok()) return writer.status();
-  if (absl::Status status = Write(**writer); !status.ok()) return status;
+  if (absl::Status status = Write(*writer); !status.ok()) return status;
 
   ImportResult result{.rows = rows_,
                       .bytes_in = input_.size_bytes(),
@@ -418,14 +417,8 @@ absl::StatusOr<ImportResult> Importer::Run() {
                       .renamed = input_.renamed(),
                       .warnings = warnings_};
   for (const ImportColumn& column : columns_) {
-    const auto totals = (*writer)->encodings(column.table_column);
-    result.columns[column.table_column] = {
-        .schema = column.schema,
-        .nulls = (*writer)->null_count(column.table_column),
-        .encoding = (*writer)->encoding(column.table_column),
-        .encodings = {totals.begin(), totals.end()},
-        .compression = (*writer)->compression(column.table_column),
-        .bytes = (*writer)->bytes_written(column.table_column)};
+    result.columns[column.table_column] = {.schema = column.schema,
+                                           .totals = writer->totals(column.table_column)};
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
@@ -446,7 +439,7 @@ absl::Status CheckOutputIsFree(const std::string& output) {
 
 uint64_t ImportResult::bytes_out() const {
   uint64_t bytes = 0;
-  for (const ImportedColumn& column : columns) bytes += column.bytes;
+  for (const ImportedColumn& column : columns) bytes += column.totals.bytes_written;
   return bytes;
 }
 

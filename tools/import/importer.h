@@ -47,18 +47,13 @@ struct ImportOptions {
   std::vector<std::string> sorted_by;  // columns, the most significant first
   Compatibility compatibility = Compatibility::kNone;
   std::string schema_path;  // of JSON Lines: a file with the schema; empty: find the schema
-  size_t num_threads =
-      1;                // threads that read CSV, at least 1; the output does not depend on it
-  bool append = false;  // to the table at `output`; `types` and `not_null` are then empty
+  size_t num_threads = 1;   // threads that read CSV, at least 1; the output does not depend on it
+  bool append = false;      // to the table at `output`; `types` and `not_null` are then empty
 };
 
 struct ImportedColumn {
   ColumnSchema schema;
-  uint64_t nulls = 0;
-  Encoding encoding = Encoding::kAuto;    // the encoding that its file names
-  std::vector<EncodingTotals> encodings;  // the encodings of its blocks
-  Compression compression = Compression::kNone;
-  uint64_t bytes = 0;  // size of its file
+  ColumnTotals totals;
 };
 
 struct ImportResult {

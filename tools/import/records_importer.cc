@@ -119,12 +119,9 @@ absl::StatusOr<std::vector<WriterOptions>> LeafOptions(const ImportOptions& opti
 
 absl::Status CheckOptions(const ImportOptions& options) {
   const std::pair<std::string_view, bool> csv_only[] = {
-      {"--delimiter", options.delimiter != ','},
-      {"--header", options.header != Header::kAuto},
-      {"--null", !options.null_texts.empty()},
-      {"--type", !options.types.empty()},
-      {"--not-null", !options.not_null.empty()},
-      {"--sorted-by", !options.sorted_by.empty()}};
+      {"--delimiter", options.delimiter != ','}, {"--header", options.header != Header::kAuto},
+      {"--null", !options.null_texts.empty()},   {"--type", !options.types.empty()},
+      {"--not-null", !options.not_null.empty()}, {"--sorted-by", !options.sorted_by.empty()}};
   for (const auto& [option, given] : csv_only) {
     if (!given) continue;
     return absl::InvalidArgumentError(absl::StrCat(std::string(option), " is for CSV; ",
@@ -155,27 +152,20 @@ absl::Status WriteRecords(JsonLines& lines, JsonSchema origin, RecordWriter& wri
 // Writes all records with this schema and describes the result.
 absl::StatusOr<ImportResult> ImportWith(const RecordSchema& schema, JsonSchema origin,
                                         const ImportOptions& options, JsonLines& lines,
-                                        Progress& progress,
-                                        const std::vector<bool>& indexed = {}) {
+                                        Progress& progress, const std::vector<bool>& indexed = {}) {
   const auto leaf_options = LeafOptions(options, schema, indexed);
   if (!leaf_options.ok()) return leaf_options.status();
-  const auto writer = options.append ? RecordWriter::Append(options.output, *leaf_options)
-                                     : RecordWriter::Create(options.output, schema, *leaf_options);
+  auto writer = options.append ? RecordWriter::Append(options.output, *leaf_options)
+                               : RecordWriter::Create(options.output, schema, *leaf_options);
   if (!writer.ok()) return writer.status();
-  if (absl::Status status = WriteRecords(lines, origin, **writer, progress); !status.ok()) {
+  if (absl::Status status = WriteRecords(lines, origin, *writer, progress); !status.ok()) {
     return status;
   }
-  const TableWriter& table = (*writer)->table();
-  ImportResult result{.rows = (*writer)->num_records(), .bytes_in = lines.size(), .records = true};
+  const TableWriter& table = writer->table();
+  ImportResult result{.rows = writer->num_records(), .bytes_in = lines.size(), .records = true};
   for (size_t i = 0; i < table.schema().columns.size(); ++i) {
     const ColumnSchema& column = table.schema().columns[i];
-    const auto totals = table.encodings(i);
-    result.columns.push_back({.schema = column,
-                              .nulls = table.null_count(i),
-                              .encoding = table.encoding(i),
-                              .encodings = {totals.begin(), totals.end()},
-                              .compression = table.compression(i),
-                              .bytes = table.bytes_written(i)});
+    result.columns.push_back({.schema = column, .totals = table.totals(i)});
     // In the summary, nulls are entries without a value, which every leaf with levels may have.
     result.columns.back().schema.nullable = column.nullable || column.has_levels();
   }
@@ -208,9 +198,9 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
 // searches read the part from its beginning.
 absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonLines& lines,
                                              Progress& progress) {
-  const auto table = TableReader::Open(
-      options.output, {.max_metadata_size_bytes = options.max_metadata_size_bytes,
-                       .record_limits = options.record_limits});
+  const auto table =
+      TableReader::Open(options.output, {.max_metadata_size_bytes = options.max_metadata_size_bytes,
+                                         .record_limits = options.record_limits});
   if (!table.ok()) return table.status();
   const auto schema = table->schema().Records(options.record_limits);
   if (!schema.ok()) return schema.status();

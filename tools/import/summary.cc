@@ -24,7 +24,7 @@ double CompressionRatio(const ImportResult& result) {
 }
 
 double BytesPerRow(const ImportResult& result, const ImportedColumn& column) {
-  return Ratio(column.bytes, static_cast<double>(result.rows));
+  return Ratio(column.totals.bytes_written, static_cast<double>(result.rows));
 }
 
 std::string Count(uint64_t number, std::string_view noun) {
@@ -34,7 +34,7 @@ std::string Count(uint64_t number, std::string_view noun) {
 // The encodings of the column's blocks, in the order in which they first occur.
 std::string Encodings(const ImportedColumn& column) {
   std::string names;
-  for (const EncodingTotals& each : column.encodings) {
+  for (const EncodingTotals& each : column.totals.encodings) {
     absl::StrAppend(&names, names.empty() ? "" : ",", EncodingName(each.encoding));
   }
   return names.empty() ? "-" : names;
@@ -44,13 +44,13 @@ std::string Encodings(const ImportedColumn& column) {
 // blocks.
 std::string Compressed(const ImportedColumn& column) {
   uint64_t blocks = 0, compressed = 0;
-  for (const EncodingTotals& each : column.encodings) {
+  for (const EncodingTotals& each : column.totals.encodings) {
     blocks += each.blocks;
     compressed += each.compressed_blocks;
   }
   if (blocks == 0) return "-";
-  const std::string name = CompressionName(column.compression);
-  if (column.compression == Compression::kNone || compressed == blocks) return name;
+  const std::string name = CompressionName(column.totals.compression);
+  if (column.totals.compression == Compression::kNone || compressed == blocks) return name;
   if (compressed == 0) return "none";
   return absl::StrCat(name, " ", compressed, "/", blocks);
 }
@@ -110,10 +110,10 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
       break;
     }
     const RenamedColumn& column = result.renamed[i];
-    absl::StrAppend(&text, "column ", column.column + 1,
-                    column.from.empty() ? " has no name"
-                                        : " is another one named " + Printable(column.from),
-                    " and was named ", Printable(column.to), "\n");
+    absl::StrAppend(
+        &text, "column ", column.column + 1,
+        column.from.empty() ? " has no name" : " is another one named " + Printable(column.from),
+        " and was named ", Printable(column.to), "\n");
   }
   absl::StrAppendFormat(&text, "%s bytes of %s -> %s bytes (%.2f : 1) in %.2f s, %.1f MB/s\n\n",
                         WithCommas(result.bytes_in), result.records ? "JSON" : "CSV",
@@ -124,8 +124,8 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
   table.Add({"column", "type", "nulls", "encoding", "compression", "bytes", "bytes/row"});
   for (const ImportedColumn& column : result.columns) {
     table.Add({Printable(column.schema.name), column.schema.type.ToString(),
-               column.schema.nullable ? WithCommas(column.nulls) : "-", Encodings(column),
-               Compressed(column), WithCommas(column.bytes),
+               column.schema.nullable ? WithCommas(column.totals.null_count()) : "-",
+               Encodings(column), Compressed(column), WithCommas(column.totals.bytes_written),
                absl::StrFormat("%.3f", BytesPerRow(result, column))});
   }
   return text + table.ToString();
@@ -136,7 +136,7 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
   Json columns = Json::array();
   for (const ImportedColumn& column : result.columns) {
     Json encodings = Json::array();
-    for (const EncodingTotals& each : column.encodings) {
+    for (const EncodingTotals& each : column.totals.encodings) {
       encodings.push_back({{"encoding", EncodingName(each.encoding)},
                            {"blocks", each.blocks},
                            {"compressed_blocks", each.compressed_blocks},
@@ -145,11 +145,11 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
     columns.push_back({{"name", column.schema.name},
                        {"type", column.schema.type.ToString()},
                        {"nullable", column.schema.nullable},
-                       {"nulls", column.nulls},
-                       {"encoding", EncodingName(column.encoding)},
+                       {"nulls", column.totals.null_count()},
+                       {"encoding", EncodingName(column.totals.encoding)},
                        {"encodings", std::move(encodings)},
-                       {"compression", CompressionName(column.compression)},
-                       {"bytes", column.bytes},
+                       {"compression", CompressionName(column.totals.compression)},
+                       {"bytes", column.totals.bytes_written},
                        {"bytes_per_row", BytesPerRow(result, column)}});
   }
   Json renamed = Json::array();

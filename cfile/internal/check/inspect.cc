@@ -45,7 +45,7 @@ absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
       CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, std::nullopt));
       block.encoding = cursor.encoding();
       block.first_ordinal = cursor.first_ordinal();
-      block.num_values = cursor.num_rows();
+      block.num_rows = cursor.num_rows();
       block.num_entries = cursor.num_entries();
       block.null_count = cursor.num_entries() - cursor.num_present();
       return absl::OkStatus();
@@ -55,31 +55,6 @@ absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
     CFILE_RETURN_IF_ERROR(path.Next());
   }
   return absl::OkStatus();
-}
-
-// Visits `node` and the nodes below it. Returns false if `visit` returned false.
-absl::StatusOr<bool> VisitNode(FileReader& file, IndexKind kind, const IndexNode& node,
-                               uint32_t depth,
-                               const std::function<bool(const IndexNodeInfo&)>& visit) {
-  CFILE_RETURN_IF_ERROR(internal::CheckIndexDepth(file, depth));
-  IndexNodeInfo info{.pointer = node.pointer(), .depth = depth, .leaf = node.leaf()};
-  info.entries.reserve(node.num_entries());
-  for (uint32_t i = 0; i < node.num_entries(); ++i) {
-    IndexEntryInfo& entry = info.entries.emplace_back();
-    entry.pointer = node.entry_pointer(i);
-    if (kind == IndexKind::kPositional) {
-      entry.ordinal = node.ordinal(i);
-    } else {
-      entry.key = node.key(i);
-    }
-  }
-  if (!visit(info)) return false;
-  for (uint32_t i = 0; !node.leaf() && i < node.num_entries(); ++i) {
-    CFILE_ASSIGN_OR_RETURN(const IndexNode* child, file.IndexChild(kind, node, i));
-    CFILE_ASSIGN_OR_RETURN(const bool go_on, VisitNode(file, kind, *child, depth + 1, visit));
-    if (!go_on) return false;
-  }
-  return true;
 }
 
 // Shows a message in text and JSON. `serialized` parses: it was parsed when the file was opened.
@@ -116,12 +91,28 @@ absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const Bl
 
 absl::Status VisitIndex(const Reader& reader, IndexKind kind,
                         const std::function<bool(const IndexNodeInfo&)>& visit) {
-  FileReader& file = *internal::ReaderAccess::File(reader);
-  const FileInfo& info = file.info();
-  if (!(kind == IndexKind::kPositional ? info.positional_index_root : info.value_index_root))
-    return absl::OkStatus();
-  CFILE_ASSIGN_OR_RETURN(const IndexNode* root, file.IndexRoot(kind));
-  return VisitNode(file, kind, *root, 0, visit).status();
+  absl::Status status;
+  internal::VisitIndexNodes(
+      *internal::ReaderAccess::File(reader), kind, [&](const internal::VisitedNode& visited) {
+        status = visited.node.status();
+        if (!status.ok()) return internal::IndexVisit::kStop;
+        const IndexNode& node = **visited.node;
+        IndexNodeInfo info{.pointer = node.pointer(),
+                           .depth = static_cast<uint32_t>(visited.depth),
+                           .leaf = node.leaf()};
+        info.entries.reserve(node.num_entries());
+        for (uint32_t i = 0; i < node.num_entries(); ++i) {
+          IndexEntryInfo& entry = info.entries.emplace_back();
+          entry.pointer = node.entry_pointer(i);
+          if (kind == IndexKind::kPositional) {
+            entry.ordinal = node.ordinal(i);
+          } else {
+            entry.key = node.key(i);
+          }
+        }
+        return visit(info) ? internal::IndexVisit::kDescend : internal::IndexVisit::kStop;
+      });
+  return status;
 }
 
 }  // namespace cfile

@@ -78,50 +78,25 @@ class Verifier {
 
   // Collects the entries of all readable leaves.
   void WalkIndex(IndexKind kind) {
-    const auto& root_pointer = kind == IndexKind::kPositional ? file_.info().positional_index_root
-                                                              : file_.info().value_index_root;
-    if (!root_pointer) return;
-    Cover(*root_pointer);
-    const auto root = file_.IndexRoot(kind);
-    if (root.ok()) {
-      WalkNode(kind, **root, 0, file_.info().num_values);
-    } else {
-      NodeDamage(kind, root.status(), *root_pointer, 0, file_.info().num_values);
-    }
-  }
-
-  // Visits `node` and the nodes below it. `end` is one past the last row of `node`; it is exact in
-  // a positional index only.
-  void WalkNode(IndexKind kind, const internal::IndexNode& node, size_t depth, uint64_t end) {
-    ++report_.index_nodes;
-    for (uint32_t i = 0; i < node.num_entries(); ++i) {
-      const bool positional = kind == IndexKind::kPositional;
-      const uint64_t first = positional ? node.ordinal(i) : 0;
-      const BlockPointer& pointer = node.entry_pointer(i);
-      if (node.leaf()) {
-        entries(kind).push_back(
-            {first, positional ? std::string() : std::string(node.key(i)), pointer});
-        continue;
+    internal::VisitIndexNodes(file_, kind, [&](const internal::VisitedNode& visited) {
+      Cover(visited.pointer);
+      if (!visited.node.ok()) {
+        complete_[static_cast<size_t>(kind)] = false;
+        const uint64_t first = visited.first_ordinal;
+        Report(visited.node.status(), visited.pointer, first,
+               std::max(visited.end_ordinal, first + 1) - 1);
+        return internal::IndexVisit::kSkip;
       }
-      Cover(pointer);
-      const uint64_t child_end =
-          positional && i + 1 < node.num_entries() ? node.ordinal(i + 1) : end;
-      const auto child = [&]() -> absl::StatusOr<const internal::IndexNode*> {
-        CFILE_RETURN_IF_ERROR(internal::CheckIndexDepth(file_, depth + 1));
-        return file_.IndexChild(kind, node, i);
-      }();
-      if (child.ok()) {
-        WalkNode(kind, **child, depth + 1, child_end);
-      } else {
-        NodeDamage(kind, child.status(), pointer, first, child_end);
+      const internal::IndexNode& node = **visited.node;
+      ++report_.index_nodes;
+      for (uint32_t i = 0; node.leaf() && i < node.num_entries(); ++i) {
+        const bool positional = kind == IndexKind::kPositional;
+        entries(kind).push_back({positional ? node.ordinal(i) : 0,
+                                 positional ? std::string() : std::string(node.key(i)),
+                                 node.entry_pointer(i)});
       }
-    }
-  }
-
-  void NodeDamage(IndexKind kind, absl::Status status, const BlockPointer& pointer, uint64_t first,
-                  uint64_t end) {
-    complete_[static_cast<size_t>(kind)] = false;
-    Report(std::move(status), pointer, first, end > first ? end - 1 : first);
+      return internal::IndexVisit::kDescend;
+    });
   }
 
   // Checks that both indexes have one entry per block, in the same order.
@@ -180,7 +155,7 @@ class Verifier {
       if (positional || !lost) expected = first;
       const std::string* key = keyed ? &entries(IndexKind::kValue)[i].key : nullptr;
       uint64_t num_rows = 0;
-      const uint64_t entries_before = report_.entries;
+      const uint64_t entries_before = report_.num_entries;
       absl::Status status =
           file_.info().has_levels()
               ? ReadLevelBlock<T>(pointer, first, num_rows, checker)
@@ -192,26 +167,26 @@ class Verifier {
       // If a block cannot be read, its rows are the rows up to the next block.
       uint64_t end = first + num_rows;
       if (!status.ok() && positional)
-        end = i + 1 < blocks.size() ? blocks[i + 1].ordinal : file_.info().num_values;
+        end = i + 1 < blocks.size() ? blocks[i + 1].ordinal : file_.info().num_rows;
       if (!status.ok()) {
         Report(internal::InBlock(status, name(), pointer), pointer, first,
                end > first ? end - 1 : first);
       }
-      absl::Status checked = checker.FinishBlock(i, report_.entries - entries_before);
+      absl::Status checked = checker.FinishBlock(i, report_.num_entries - entries_before);
       if (status.ok()) ReportStatistics(std::move(checked));
       lost = !status.ok() && !positional;
-      report_.values += num_rows;
+      report_.num_rows += num_rows;
       ordinal = end;
     }
     if (previous) internal::AppendKey<T>(*previous, report_.max_key.emplace());
-    if (ordinal != file_.info().num_values && report_.ok()) {
+    if (ordinal != file_.info().num_rows && report_.ok()) {
       Report(DataLoss(name(), ": the blocks have ", ordinal, " values, the footer says ",
-                      file_.info().num_values));
+                      file_.info().num_rows));
     }
     const auto& num_entries = file_.info().num_entries;
-    if (num_entries && *num_entries != report_.entries && report_.ok()) {
-      Report(DataLoss(name(), ": the blocks have ", report_.entries, " entries, the footer says ",
-                      *num_entries));
+    if (num_entries && *num_entries != report_.num_entries && report_.ok()) {
+      Report(DataLoss(name(), ": the blocks have ", report_.num_entries,
+                      " entries, the footer says ", *num_entries));
     }
     if (!statistics.ok()) Report(statistics.status(), file_.info().statistics);
     if (report_.ok()) ReportStatistics(checker.FinishFile(blocks.size()));
@@ -241,7 +216,7 @@ class Verifier {
       CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch, cursor.Next(encodings::kMaxBatchValues));
       checker.Add(batch.values);
     }
-    report_.entries += cursor.num_entries();
+    report_.num_entries += cursor.num_entries();
     report_.null_count += cursor.num_entries() - cursor.num_present();
     num_records = cursor.num_rows();
     return absl::OkStatus();
@@ -281,7 +256,7 @@ class Verifier {
       }
       previous = Owned<T>(batch.values.back());
     }
-    report_.entries += cursor.num_rows();
+    report_.num_entries += cursor.num_rows();
     num_rows = cursor.num_rows();
     return absl::OkStatus();
   }

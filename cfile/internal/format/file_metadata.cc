@@ -95,8 +95,7 @@ void SetPointer(const std::optional<BlockPointer>& pointer, BlockPointerPB* mess
 constexpr size_t kKuduMaxMetadataBytes = 64 * 1024;
 
 absl::Status CheckMetadata(std::string_view what, std::string_view message, size_t size_bytes,
-                           const google::protobuf::Descriptor& type,
-                           const WriterOptions& options) {
+                           const google::protobuf::Descriptor& type, const WriterOptions& options) {
   const size_t limit = options.max_metadata_size_bytes;
   if (options.compatibility == Compatibility::kKudu && size_bytes > kKuduMaxMetadataBytes) {
     return encodings::OutOfRange("a ", what, " of ", size_bytes, " bytes: Kudu reads ",
@@ -337,7 +336,7 @@ class MetadataReader {
       return Error("the footer is damaged: ", footer_.num_values(),
                    " values, expected 0 to 2^32 - 1");
     }
-    info_.num_values = static_cast<uint64_t>(footer_.num_values());
+    info_.num_rows = static_cast<uint64_t>(footer_.num_values());
     CFILE_RETURN_IF_ERROR(InterpretLevels());
     if (footer_.has_posidx_info()) {
       CFILE_ASSIGN_OR_RETURN(info_.positional_index_root,
@@ -392,9 +391,9 @@ class MetadataReader {
                     .max_definition = static_cast<uint16_t>(definition)};
     info_.num_entries = static_cast<uint64_t>(extensions.num_entries());
     const bool one_each = repetition == 0;
-    if (one_each ? *info_.num_entries != info_.num_values : *info_.num_entries < info_.num_values) {
+    if (one_each ? *info_.num_entries != info_.num_rows : *info_.num_entries < info_.num_rows) {
       return Error("the footer is damaged: ", extensions.num_entries(), " entries of ",
-                   info_.num_values, " records");
+                   info_.num_rows, " records");
     }
     return absl::OkStatus();
   }
@@ -444,7 +443,7 @@ std::string AppendFooter(const FileInfo& info, Compatibility compatibility, Byte
   CFileFooterPB footer;
   ExtensionsPB extensions;
   DescribeColumn(info, footer, extensions);
-  footer.set_num_values(static_cast<int64_t>(info.num_values));
+  footer.set_num_values(static_cast<int64_t>(info.num_rows));
   if (info.positional_index_root) {
     SetPointer(info.positional_index_root, footer.mutable_posidx_info()->mutable_root_block());
   }

@@ -34,7 +34,7 @@ absl::Status CheckFooter(std::string_view message, size_t size_bytes, const Writ
 // Errors as Reader::Open.
 absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions& options);
 
-// Describes a file whose end is lost, from its header alone: num_values is the maximum of the
+// Describes a file whose end is lost, from its header alone: num_rows is the maximum of the
 // format, there are no pointers, and footer_size_bytes is 0. If the encoding is PLAIN, blocks may
 // be extended even if the info does not say so, because automatic choice writes PLAIN into the
 // header. kDataLoss: the header is damaged, or the file cannot be read without its footer.

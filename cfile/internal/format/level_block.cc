@@ -174,8 +174,8 @@ absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const
     return DataLoss("the levels are cut off behind byte ", reader.offset(), " of ", bytes.size());
   }
   if (block.num_records == 0) return DataLoss("a data block of no records");
-  if (block.num_records > info.num_values) {
-    return DataLoss("the block has ", block.num_records, " records, the file ", info.num_values);
+  if (block.num_records > info.num_rows) {
+    return DataLoss("the block has ", block.num_records, " records, the file ", info.num_rows);
   }
   if (array) {
     CFILE_RETURN_IF_ERROR(CountEntries(first_count, block));

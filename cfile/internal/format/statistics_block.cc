@@ -298,7 +298,7 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
   if (!file.ok()) return fault(file.status(), "the file");
   result.file = *std::move(file);
   const std::optional<uint64_t> num_entries =
-      info.has_levels() ? info.num_entries : std::optional<uint64_t>(info.num_values);
+      info.has_levels() ? info.num_entries : std::optional<uint64_t>(info.num_rows);
   if (num_entries && (result.file.present_count > *num_entries ||
                       *num_entries - result.file.present_count != result.file.null_count)) {
     return DataLoss("statistics of the file: ", result.file.present_count, " values and ",

@@ -84,7 +84,7 @@ class FileCursor {
       CFILE_RETURN_IF_ERROR(failed_);
       if (resume_ != Resume::kBySeek) {
         CFILE_RETURN_IF_ERROR(EnterNextBlock(BlockAccess::kScan));
-      } else if (ordinal_ < num_values()) {
+      } else if (ordinal_ < num_rows()) {
         CFILE_RETURN_IF_ERROR(SeekToOrdinal(ordinal_, BlockAccess::kScan));
       } else {
         return Batch{};
@@ -109,11 +109,11 @@ class FileCursor {
   const FileReader& file() const { return *file_; }
 
  protected:
-  uint64_t num_values() const { return file_->info().num_values; }
+  uint64_t num_rows() const { return file_->info().num_rows; }
 
   absl::Status OutOfRange(uint64_t ordinal) const {
     return absl::OutOfRangeError(absl::StrCat(file_->source().name(), ": ordinal ", ordinal,
-                                              ", the file has ", num_values(), " values"));
+                                              ", the file has ", num_rows(), " values"));
   }
 
   template <typename... Parts>
@@ -141,8 +141,8 @@ class FileCursor {
 
   // Call at the end of the rows. kDataLoss if the index has further blocks.
   absl::Status CheckEnd() const {
-    if (!loaded_ || ordinal() < num_values() || path_->at_last()) return absl::OkStatus();
-    return Damage("the footer says ", num_values(), " values, the index has blocks after them");
+    if (!loaded_ || ordinal() < num_rows() || path_->at_last()) return absl::OkStatus();
+    return Damage("the footer says ", num_rows(), " values, the index has blocks after them");
   }
 
   bool InBlock(uint64_t ordinal) const {
@@ -156,7 +156,7 @@ class FileCursor {
 
   absl::Status GoToEnd() {
     Unload();
-    ordinal_ = num_values();
+    ordinal_ = num_rows();
     return absl::OkStatus();
   }
 
@@ -169,7 +169,7 @@ class FileCursor {
 
   // Implements SeekToOrdinal. After an error the position is undefined.
   absl::Status GoTo(uint64_t ordinal, BlockAccess access) {
-    const uint64_t end = file_->info().num_values;
+    const uint64_t end = file_->info().num_rows;
     if (ordinal > end) return OutOfRange(ordinal);
     if (InBlock(ordinal)) return SeekInBlock(ordinal);
     if (ordinal == end) return GoToEnd();
@@ -214,10 +214,10 @@ class FileCursor {
         }
       }
       first_ordinal_ = block_.first_ordinal();
-      if (block_.num_rows() > info.num_values - std::min(first_ordinal_, info.num_values)) {
+      if (block_.num_rows() > info.num_rows - std::min(first_ordinal_, info.num_rows)) {
         return encodings::DataLoss("the block's rows ", first_ordinal_, " to ",
                                    first_ordinal_ + block_.num_rows(), " are beyond the footer's ",
-                                   info.num_values, " values");
+                                   info.num_rows, " values");
       }
       return absl::OkStatus();
     }();
@@ -232,7 +232,7 @@ class FileCursor {
     const uint64_t expected = first_ordinal_ + block_.num_rows();
     Unload();
     ordinal_ = expected;
-    if (expected == num_values() && path_->at_last()) return false;
+    if (expected == num_rows() && path_->at_last()) return false;
     resume_ = Resume::kAfterPath;
     CFILE_RETURN_IF_ERROR(EnterNextBlock(access));
     return true;
@@ -243,7 +243,7 @@ class FileCursor {
   absl::Status EnterNextBlock(BlockAccess access) {
     if (resume_ == Resume::kAfterPath) {
       if (path_->at_last()) {
-        return Damage("the blocks end at ordinal ", ordinal_, ", the footer says ", num_values(),
+        return Damage("the blocks end at ordinal ", ordinal_, ", the footer says ", num_rows(),
                       " values");
       }
       CFILE_RETURN_IF_ERROR(path_->Next());

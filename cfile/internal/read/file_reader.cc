@@ -138,7 +138,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
 }
 
 absl::Status FileReader::CheckNumValues() {
-  if (info_.num_values > 0 || info_.holds_bloom_filters()) return absl::OkStatus();
+  if (info_.num_rows > 0 || info_.holds_bloom_filters()) return absl::OkStatus();
   for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
     const bool positional = kind == IndexKind::kPositional;
     if (!(positional ? info_.positional_index_root : info_.value_index_root)) continue;
@@ -156,9 +156,8 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Diction
   if (dictionary_ != nullptr) return dictionary_;
   BlockBuffer buffer;
   auto dictionary = [&]() -> absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> {
-    CFILE_ASSIGN_OR_RETURN(
-        const FetchedBlock block,
-        FetchOnce(*info_.dictionary, options_.max_block_size_bytes, buffer));
+    CFILE_ASSIGN_OR_RETURN(const FetchedBlock block,
+                           FetchOnce(*info_.dictionary, options_.max_block_size_bytes, buffer));
     return encodings::LoadDictionary(info_.encoding, info_.type.physical(), info_.type.type_length,
                                      block.bytes, options_.max_dictionary_values);
   }();

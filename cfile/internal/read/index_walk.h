@@ -2,18 +2,39 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "cfile/internal/format/index_node.h"
 #include "cfile/internal/read/file_reader.h"
 
 namespace cfile::internal {
 
-// kOutOfRange if an index of `file` may not have a node at `depth` (0: the root); kDataLoss if no
-// index may.
-absl::Status CheckIndexDepth(const FileReader& file, size_t depth);
+// A node that VisitIndexNodes has come to.
+struct VisitedNode {
+  BlockPointer pointer;
+  size_t depth = 0;  // 0: the root
+  // The node, or the reason why it cannot be read. kOutOfRange: an index of this depth is above
+  // max_index_depth; kDataLoss: no index may be so deep.
+  absl::StatusOr<const IndexNode*> node = nullptr;
+  // The rows below the node: [first_ordinal, end_ordinal). Exact in a positional index only.
+  uint64_t first_ordinal = 0;
+  uint64_t end_ordinal = 0;
+};
+
+enum class IndexVisit : uint8_t {
+  kDescend,  // go on with the children of the node, if it has any and can be read
+  kSkip,     // go on after the node
+  kStop
+};
+
+// Calls `visit` for each node of an index in key order, a parent before its children. Does nothing
+// if the file has no such index.
+void VisitIndexNodes(FileReader& file, IndexKind kind,
+                     const std::function<IndexVisit(const VisitedNode&)>& visit);
 
 // A position in a tree: the path from the root to one entry of a leaf. Keeps pointers to nodes of
 // `file`, which must outlive it.

@@ -4,7 +4,6 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/read/file_cursor.h"
 #include "cfile/internal/read/level_block_cursor.h"
-#include "cfile/internal/read/reader_access.h"
 #include "cfile/levels.h"
 #include "encodings/core/status.h"
 
@@ -29,14 +28,14 @@ class LevelCursor<T>::Impl : public internal::FileCursor<internal::LevelBlockCur
 };
 
 template <typename T>
-absl::StatusOr<LevelCursor<T>> LevelCursor<T>::Open(const Reader& reader) {
-  const std::shared_ptr<FileReader>& file = internal::ReaderAccess::File(reader);
-  if (!file->info().positional_index_root) {
+absl::StatusOr<LevelCursor<T>> Reader::NewLevelCursor() const {
+  if (!info().positional_index_root) {
     return absl::FailedPreconditionError(
-        absl::StrCat(file->source().name(), ": the file has no positional index"));
+        absl::StrCat(file_->source().name(), ": the file has no positional index"));
   }
-  CFILE_ASSIGN_OR_RETURN(auto dictionary, internal::PrepareToRead<T>(*file));
-  return LevelCursor(std::make_unique<Impl>(file, std::move(dictionary)));
+  CFILE_ASSIGN_OR_RETURN(auto dictionary, internal::PrepareToRead<T>(*file_));
+  return LevelCursor<T>(
+      std::make_unique<typename LevelCursor<T>::Impl>(file_, std::move(dictionary)));
 }
 
 template <typename T>
@@ -53,7 +52,7 @@ const LevelLimits& LevelCursor<T>::limits() const {
 }
 template <typename T>
 uint64_t LevelCursor<T>::num_records() const {
-  return impl_->file().info().num_values;
+  return impl_->file().info().num_rows;
 }
 template <typename T>
 absl::Status LevelCursor<T>::SeekToRecord(uint64_t record) {
@@ -68,7 +67,9 @@ uint64_t LevelCursor<T>::record() const {
   return impl_->ordinal();
 }
 
-#define CFILE_INSTANTIATE(T) template class LevelCursor<T>;
+#define CFILE_INSTANTIATE(T)     \
+  template class LevelCursor<T>; \
+  template absl::StatusOr<LevelCursor<T>> Reader::NewLevelCursor<T>() const;
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

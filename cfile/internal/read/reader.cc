@@ -1,5 +1,6 @@
 #include "cfile/reader.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -63,6 +64,10 @@ absl::StatusOr<Batch<T>> Cursor<T>::Next(size_t max_rows) {
   return impl_->Next(max_rows);
 }
 template <typename T>
+absl::StatusOr<Batch<T>> Cursor<T>::Previous(size_t max_rows) {
+  return impl_->Previous(max_rows);
+}
+template <typename T>
 absl::StatusOr<std::optional<T>> Cursor<T>::Get(uint64_t ordinal) {
   return impl_->Get(ordinal);
 }
@@ -98,7 +103,7 @@ absl::StatusOr<Reader> Reader::Open(std::shared_ptr<const Source> source,
 const FileInfo& Reader::info() const { return file_->info(); }
 
 absl::StatusOr<uint64_t> Reader::BlockBegin(uint64_t ordinal) const {
-  if (ordinal >= num_values()) return num_values();
+  if (ordinal >= num_rows()) return num_rows();
   IndexWalk path(file_.get(), IndexKind::kPositional);
   CFILE_RETURN_IF_ERROR(path.SeekToOrdinal(ordinal));
   const uint64_t begin = path.valid() ? path.leaf().ordinal(path.entry()) : 0;
@@ -108,7 +113,7 @@ absl::StatusOr<uint64_t> Reader::BlockBegin(uint64_t ordinal) const {
 }
 
 absl::StatusOr<std::vector<OrdinalRange>> Reader::Split(size_t max_ranges) const {
-  return internal::SplitRows(num_values(), max_ranges,
+  return internal::SplitRows(num_rows(), max_ranges,
                              [this](uint64_t ordinal) { return BlockBegin(ordinal); });
 }
 
@@ -142,11 +147,26 @@ absl::Status Reader::Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out
   return cursor.Take(ordinals, out);
 }
 
-#define CFILE_INSTANTIATE(T)                                                       \
-  template class Cursor<T>;                                                        \
-  template absl::StatusOr<Cursor<T>> Reader::NewCursor<T>() const;                 \
-  template absl::StatusOr<std::optional<Owned<T>>> Reader::Get<T>(uint64_t) const; \
-  template absl::Status Reader::Take<T>(std::span<const uint64_t>, OwnedBatch<T>&) const;
+template <typename T>
+absl::StatusOr<OwnedBatch<T>> Reader::Read(const OrdinalRange& range) const {
+  CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, NewCursor<T>());
+  const uint64_t end = std::min(range.end, num_rows());
+  const uint64_t begin = std::min(range.begin, end);
+  CFILE_RETURN_IF_ERROR(cursor.SeekToRange({.begin = begin, .end = end}));
+  OwnedBatch<T> rows;
+  for (const auto& batch : cursor.Batches()) {
+    CFILE_RETURN_IF_ERROR(batch.status());
+    rows.Append(*batch);
+  }
+  return rows;
+}
+
+#define CFILE_INSTANTIATE(T)                                                              \
+  template class Cursor<T>;                                                               \
+  template absl::StatusOr<Cursor<T>> Reader::NewCursor<T>() const;                        \
+  template absl::StatusOr<std::optional<Owned<T>>> Reader::Get<T>(uint64_t) const;        \
+  template absl::Status Reader::Take<T>(std::span<const uint64_t>, OwnedBatch<T>&) const; \
+  template absl::StatusOr<OwnedBatch<T>> Reader::Read<T>(const OrdinalRange&) const;
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

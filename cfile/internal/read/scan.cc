@@ -15,7 +15,6 @@
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/index_walk.h"
 #include "cfile/internal/read/predicate_matcher.h"
-#include "cfile/internal/read/reader_access.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
 #include "encodings/kernels/match_range.h"
@@ -44,10 +43,10 @@ class Scan<T>::Impl {
         block_(file_->info().type, std::move(dictionary)) {}
 
   // Finds the range of rows to scan. `reader` reads the same file.
-  absl::Status Begin(const Reader& reader, const ScanOptions& options) {
+  absl::Status Begin(const Reader& reader, const OrdinalRange& range) {
     const FileInfo& info = file_->info();
-    end_ = std::min(options.end_ordinal, info.num_values);
-    begin_ = std::min(options.first_ordinal, end_);
+    end_ = std::min(range.end, info.num_rows);
+    begin_ = std::min(range.begin, end_);
     CFILE_ASSIGN_OR_RETURN(statistics_, file_->Statistics());
     if (statistics_ != nullptr) IndexBlocks();
     if (begin_ == end_) return absl::OkStatus();
@@ -122,7 +121,7 @@ class Scan<T>::Impl {
   absl::Status Narrow(const Reader& reader) {
     CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, reader.template NewCursor<T>());
     CFILE_ASSIGN_OR_RETURN(const KeyPosition low, cursor.SeekToKey(matcher_.low()));
-    uint64_t end = file_->info().num_values;
+    uint64_t end = file_->info().num_rows;
     if (const auto behind = matcher_.end()) {
       CFILE_ASSIGN_OR_RETURN(const KeyPosition high, cursor.SeekToKey(T(*behind)));
       end = high.ordinal;
@@ -160,7 +159,7 @@ class Scan<T>::Impl {
       if (passed_) {
         if (path_.at_last()) {
           return DataLoss(name(), ": the blocks end at ordinal ", *expected_, ", the footer says ",
-                          file_->info().num_values, " values");
+                          file_->info().num_rows, " values");
         }
         CFILE_RETURN_IF_ERROR(path_.Next());
       }
@@ -187,7 +186,7 @@ class Scan<T>::Impl {
       in_block_ = true;
       return true;
     }
-    if (expected_ == file_->info().num_values && !path_.at_last()) {
+    if (expected_ == file_->info().num_rows && !path_.at_last()) {
       return DataLoss(name(), ": the footer says ", *expected_,
                       " values, the index has blocks after them");
     }
@@ -253,10 +252,10 @@ class Scan<T>::Impl {
     }
     first_ordinal_ = first.value_or(block_.first_ordinal());
     if (!first) CFILE_RETURN_IF_ERROR(CheckOrdinal(first_ordinal_));
-    const uint64_t num_values = file_->info().num_values;
-    if (first_ordinal_ > num_values || block_.num_rows() > num_values - first_ordinal_) {
+    const uint64_t num_rows = file_->info().num_rows;
+    if (first_ordinal_ > num_rows || block_.num_rows() > num_rows - first_ordinal_) {
       return DataLoss("the block's rows from ", first_ordinal_, " on, ", block_.num_rows(),
-                      " of them, are beyond the footer's ", num_values, " values");
+                      " of them, are beyond the footer's ", num_rows, " values");
     }
     const uint64_t end = first_ordinal_ + block_.num_rows();
     if (begin_ > first_ordinal_ && begin_ < end)
@@ -363,24 +362,23 @@ template <typename T>
 Scan<T>::~Scan() = default;
 
 template <typename T>
-absl::StatusOr<Scan<T>> Scan<T>::Open(const Reader& reader, const Predicate<T>& predicate,
-                                      const ScanOptions& options) {
-  const auto& file = internal::ReaderAccess::File(reader);
-  if (file->info().has_levels()) {
+absl::StatusOr<Scan<T>> Reader::NewScan(const Predicate<T>& predicate,
+                                        const OrdinalRange& range) const {
+  if (info().has_levels()) {
     return absl::FailedPreconditionError(absl::StrCat(
-        file->source().name(), ": the rows of this file are records of any number of values"));
+        file_->source().name(), ": the rows of this file are records of any number of values"));
   }
   using Kind = typename Predicate<T>::Kind;
   const Kind kind = predicate.kind();
   if (std::is_same_v<T, Int96> && kind != Kind::kEqual && kind != Kind::kNotEqual &&
       kind != Kind::kIn && kind != Kind::kIsNull && kind != Kind::kIsNotNull) {
     return absl::InvalidArgumentError(
-        absl::StrCat(file->source().name(), ": int96 has no order, so none is less or greater"));
+        absl::StrCat(file_->source().name(), ": int96 has no order, so none is less or greater"));
   }
-  CFILE_ASSIGN_OR_RETURN(auto dictionary, internal::PrepareToRead<T>(*file));
-  auto impl = std::make_unique<Impl>(file, predicate, std::move(dictionary));
-  CFILE_RETURN_IF_ERROR(impl->Begin(reader, options));
-  return Scan(std::move(impl));
+  CFILE_ASSIGN_OR_RETURN(auto dictionary, internal::PrepareToRead<T>(*file_));
+  auto impl = std::make_unique<typename Scan<T>::Impl>(file_, predicate, std::move(dictionary));
+  CFILE_RETURN_IF_ERROR(impl->Begin(*this, range));
+  return Scan<T>(std::move(impl));
 }
 
 template <typename T>
@@ -393,7 +391,10 @@ const ScanCounters& Scan<T>::counters() const {
   return impl_->counters();
 }
 
-#define CFILE_INSTANTIATE(T) template class Scan<T>;
+#define CFILE_INSTANTIATE(T)                                                                    \
+  template class Scan<T>;                                                                       \
+  template absl::StatusOr<Scan<T>> Reader::NewScan<T>(const Predicate<T>&, const OrdinalRange&) \
+      const;
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

@@ -58,16 +58,16 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
 
   absl::Status SeekToRange(const OrdinalRange& range) {
     assert(range.begin <= range.end);
-    if (range.end > this->num_values()) return this->OutOfRange(range.end);
+    if (range.end > this->num_rows()) return this->OutOfRange(range.end);
     CFILE_RETURN_IF_ERROR(Base::SeekToOrdinal(range.begin));
-    end_ = range.end;
+    SetRange(range);
     return absl::OkStatus();
   }
 
   absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
                                               const std::optional<T>& high) {
     auto range = this->Seeking([&]() -> absl::StatusOr<OrdinalRange> {
-      OrdinalRange found{.begin = 0, .end = this->num_values()};
+      OrdinalRange found{.begin = 0, .end = this->num_rows()};
       if (high) {
         CFILE_ASSIGN_OR_RETURN(const KeyPosition end, GoToKey(*high));
         found.end = end.ordinal;
@@ -82,22 +82,27 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
       }
       return found;
     });
-    if (range.ok()) end_ = range->end;
+    if (range.ok()) SetRange(*range);
     return range;
   }
 
   // Goes to the position of `other`, a cursor of the same file.
   absl::Status SeekToPlaceOf(const ValueCursor& other) {
-    end_ = other.end_;
+    range_ = other.range_;
+    rewound_to_ = other.rewound_to_;
     return Base::SeekToPlaceOf(other);
   }
 
   absl::StatusOr<Batch<T>> Next(size_t max_rows) {
-    const uint64_t at = this->ordinal();
-    const uint64_t left = end_ - std::min(at, end_);
+    const uint64_t at = ordinal();
+    const uint64_t left = range_.end - std::min(at, range_.end);
     if (left == 0) {
-      CFILE_RETURN_IF_ERROR(this->CheckEnd());
+      if (!rewound_to_) CFILE_RETURN_IF_ERROR(this->CheckEnd());
       return Batch<T>{.first_ordinal = at};
+    }
+    if (rewound_to_) {
+      CFILE_RETURN_IF_ERROR(Base::SeekToOrdinal(*rewound_to_));
+      rewound_to_.reset();
     }
     uint64_t first_ordinal = 0;
     auto batch = this->template NextBatch<Batch<T>>(
@@ -106,8 +111,35 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     return batch;
   }
 
+  absl::StatusOr<Batch<T>> Previous(size_t max_rows) {
+    assert(max_rows > 0);
+    const uint64_t at = ordinal();
+    if (at <= range_.begin) return Batch<T>{.first_ordinal = at};
+    auto batch = this->Seeking([&]() -> absl::StatusOr<Batch<T>> {
+      CFILE_RETURN_IF_ERROR(this->GoTo(at - 1, BlockAccess::kSeek));
+      const uint64_t rows = std::min<uint64_t>({max_rows, kMaxBatchRows, at - range_.begin});
+      const uint64_t first = std::max(this->first_ordinal_, at - std::min(at, rows));
+      CFILE_RETURN_IF_ERROR(this->SeekInBlock(first));
+      // Long strings may come in several batches. The last one ends before `at`.
+      while (true) {
+        uint64_t first_ordinal = 0;
+        CFILE_ASSIGN_OR_RETURN(Batch<T> found,
+                               this->template NextBatch<Batch<T>>(
+                                   static_cast<size_t>(at - Base::ordinal()), first_ordinal));
+        found.first_ordinal = first_ordinal;
+        if (Base::ordinal() == at) return found;
+      }
+    });
+    if (batch.ok()) rewound_to_ = batch->first_ordinal;
+    return batch;
+  }
+
+  // The position. After Previous the block cursor is still at the batch's end, because a seek would
+  // overwrite the batch.
+  uint64_t ordinal() const { return rewound_to_.value_or(Base::ordinal()); }
+
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
-    if (ordinal >= this->num_values()) return this->OutOfRange(ordinal);
+    if (ordinal >= this->num_rows()) return this->OutOfRange(ordinal);
     return SeekingToAnyRow([&]() -> absl::StatusOr<std::optional<T>> {
       CFILE_RETURN_IF_ERROR(this->GoTo(ordinal, BlockAccess::kSeek));
       uint64_t first_ordinal = 0;
@@ -119,7 +151,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
 
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
     for (const uint64_t ordinal : ordinals) {
-      if (ordinal >= this->num_values()) return this->OutOfRange(ordinal);
+      if (ordinal >= this->num_rows()) return this->OutOfRange(ordinal);
     }
     out.Reset(ordinals.size());
     return SeekingToAnyRow([&] {
@@ -141,8 +173,14 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
   template <typename Seek>
   auto SeekingToAnyRow(const Seek& seek) {
     auto result = this->Seeking(seek);
-    if (result.ok()) end_ = this->num_values();
+    if (result.ok()) SetRange({.begin = 0, .end = this->num_rows()});
     return result;
+  }
+
+  // Sets the rows that Next and Previous return, after a seek.
+  void SetRange(const OrdinalRange& range) {
+    range_ = range;
+    rewound_to_.reset();
   }
 
   absl::Status NotAKey() const {
@@ -168,7 +206,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
       // All values of this block are less than `key`. The first greater value, if any, begins the
       // next block.
       CFILE_ASSIGN_OR_RETURN(const bool more, this->NextBlock(BlockAccess::kSeek));
-      if (!more) return KeyPosition{.ordinal = this->num_values(), .exact = false};
+      if (!more) return KeyPosition{.ordinal = this->num_rows(), .exact = false};
     }
   }
 
@@ -185,8 +223,8 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     AppendKey(key, search_key_);
     IndexWalk& path = this->paths_[1];
     CFILE_RETURN_IF_ERROR(path.SeekToKey(search_key_));
-    if (!path.valid() && this->num_values() > 0) {
-      return this->Damage("the value index is empty, the footer says ", this->num_values(),
+    if (!path.valid() && this->num_rows() > 0) {
+      return this->Damage("the value index is empty, the footer says ", this->num_rows(),
                           " values");
     }
     if (path.valid() && this->file_->info().holds_bloom_filters()) {
@@ -247,7 +285,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
         KeyPosition& position = positions[order_[i] % kSoughtKeys];
         position = {.ordinal = first_ordinal + bound.position, .exact = bound.exact};
         // After this block's last value: the position is in the next block, or the end.
-        if (bound.position == num_rows && position.ordinal < this->num_values()) {
+        if (bound.position == num_rows && position.ordinal < this->num_rows()) {
           CFILE_ASSIGN_OR_RETURN(position, FindBehind(position.ordinal, block_keys[i - begin]));
         }
       }
@@ -302,7 +340,8 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     return absl::OkStatus();
   }
 
-  uint64_t end_ = this->num_values();  // where Next ends
+  OrdinalRange range_{.begin = 0, .end = this->num_rows()};  // of Next and Previous
+  std::optional<uint64_t> rewound_to_;  // the position after Previous, until the next seek
   std::string search_key_;
   std::vector<uint64_t> order_;
   std::vector<uint32_t> rows_;

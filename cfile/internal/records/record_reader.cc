@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<internal::LeafStream>> OpenStream(const TableRead
       table.schema().columns[leaf].type.physical(),
       [&]<typename T>(
           std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<internal::LeafStream>> {
-        CFILE_ASSIGN_OR_RETURN(TableLevelCursor<T> cursor, TableLevelCursor<T>::Open(table, leaf));
+        CFILE_ASSIGN_OR_RETURN(TableLevelCursor<T> cursor, table.NewLevelCursor<T>(leaf));
         return std::make_unique<TableStream<T>>(std::move(cursor));
       });
 }
@@ -102,32 +102,32 @@ class RecordReader::Impl {
 };
 
 RecordReader::RecordReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RecordReader::RecordReader(RecordReader&&) noexcept = default;
+RecordReader& RecordReader::operator=(RecordReader&&) noexcept = default;
 RecordReader::~RecordReader() = default;
 
-absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(const std::string& directory,
-                                                                 std::span<const std::string> paths,
-                                                                 const ReaderOptions& options) {
+absl::StatusOr<RecordReader> RecordReader::Open(const std::string& directory,
+                                                std::span<const std::string> paths,
+                                                const ReaderOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(directory, options));
   return Open(table, paths);
 }
 
-absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(
-    const TableReader& table, std::span<const std::string> paths) {
+absl::StatusOr<RecordReader> RecordReader::Open(const TableReader& table,
+                                                std::span<const std::string> paths) {
   CFILE_ASSIGN_OR_RETURN(
       const RecordSchema schema,
       internal::Named(table.schema().Records(table.record_limits()), table.directory()));
   std::vector<size_t> leaves(schema.leaves().size());
   std::iota(leaves.begin(), leaves.end(), size_t{0});
   if (!paths.empty()) {
-    CFILE_ASSIGN_OR_RETURN(leaves,
-                           internal::Named(schema.SelectLeaves(paths), table.directory()));
+    CFILE_ASSIGN_OR_RETURN(leaves, internal::Named(schema.SelectLeaves(paths), table.directory()));
   }
   std::vector<std::unique_ptr<internal::LeafStream>> streams;
   for (const size_t leaf : leaves) {
     CFILE_ASSIGN_OR_RETURN(streams.emplace_back(), OpenStream(table, leaf));
   }
-  return std::unique_ptr<RecordReader>(new RecordReader(
-      std::make_unique<Impl>(table, schema, leaves, std::move(streams))));
+  return RecordReader(std::make_unique<Impl>(table, schema, leaves, std::move(streams)));
 }
 
 const RecordSchema& RecordReader::schema() const { return impl_->schema(); }
@@ -143,18 +143,19 @@ VerifyReport VerifyRecords(const TableReader& table) {
                    [](const ColumnSchema& column) { return column.has_levels(); })) {
     return report;
   }
-  const auto reader = RecordReader::Open(table);
+  auto reader = RecordReader::Open(table);
   if (!reader.ok()) {
     report.Add({.status = reader.status()});
     return report;
   }
   NoVisitor visitor;
   for (;;) {
-    const absl::StatusOr<bool> more = (*reader)->Next(visitor);
-    report.values = (*reader)->record();
+    const absl::StatusOr<bool> more = reader->Next(visitor);
+    report.num_rows = reader->record();
     if (!more.ok()) {
-      report.Add(
-          {.status = more.status(), .first_ordinal = report.values, .last_ordinal = report.values});
+      report.Add({.status = more.status(),
+                  .first_ordinal = report.num_rows,
+                  .last_ordinal = report.num_rows});
     }
     if (!more.value_or(false)) return report;
   }

@@ -43,8 +43,7 @@ absl::Status ErrorAt(const Token& token, std::string_view what) {
   return absl::InvalidArgumentError(StrCat(token.line, ":", token.column, ": ", what));
 }
 absl::Status ErrorAt(const Token& token, const absl::Status& status) {
-  return absl::Status(status.code(),
-                      StrCat(token.line, ":", token.column, ": ", status.message()));
+  return absl::Status(status.code(), StrCat(token.line, ":", token.column, ": ", status.message()));
 }
 
 class Lexer {

@@ -17,15 +17,14 @@ constexpr size_t kBufferBytes = 1 << 20;
 
 class RecordWriter::Impl {
  public:
-  Impl(const RecordSchema& schema, std::span<const WriterOptions> options,
-       std::unique_ptr<TableWriter> table)
+  Impl(const RecordSchema& schema, std::span<const WriterOptions> options, TableWriter table)
       : schema_(schema), shredder_(schema), table_(std::move(table)) {
     options_.assign(schema.leaves().size(), options.empty() ? WriterOptions{} : options[0]);
     if (options.size() > 1) options_.assign(options.begin(), options.end());
   }
 
   const RecordSchema& schema() const { return schema_; }
-  const TableWriter& table() const { return *table_; }
+  const TableWriter& table() const { return table_; }
   uint64_t num_records() const { return shredder_.num_records(); }
 
   absl::Status BeginGroup(size_t node) {
@@ -49,7 +48,7 @@ class RecordWriter::Impl {
           absl::StrCat("record ", shredder_.num_records(), " has not ended"));
     }
     if (status_.ok()) status_ = Flush();
-    if (status_.ok()) status_ = table_->Finish();
+    if (status_.ok()) status_ = table_.Finish();
     return status_;
   }
 
@@ -77,7 +76,7 @@ class RecordWriter::Impl {
       internal::LeafBuffer& leaf = *shredder_.leaves()[i];
       CFILE_RETURN_IF_ERROR(encodings::VisitPhysicalType(
           schema_.leaf(i).type.physical(), [&]<typename T>(std::type_identity<T>) {
-            return table_->AppendLevels<T>(
+            return table_.AppendLevels<T>(
                 i, leaf.repetition(), leaf.definition(),
                 static_cast<internal::TypedLeafBuffer<T>&>(leaf).values());
           }));
@@ -89,37 +88,36 @@ class RecordWriter::Impl {
   const RecordSchema schema_;
   std::vector<WriterOptions> options_;  // by leaf
   internal::RecordShredder shredder_;
-  const std::unique_ptr<TableWriter> table_;
+  TableWriter table_;
   absl::Status status_;
 };
 
 RecordWriter::RecordWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RecordWriter::RecordWriter(RecordWriter&&) noexcept = default;
+RecordWriter& RecordWriter::operator=(RecordWriter&&) noexcept = default;
 RecordWriter::~RecordWriter() = default;
 
-absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Create(
-    const std::string& directory, const RecordSchema& schema,
-    std::span<const WriterOptions> options) {
+absl::StatusOr<RecordWriter> RecordWriter::Create(const std::string& directory,
+                                                  const RecordSchema& schema,
+                                                  std::span<const WriterOptions> options) {
   if (schema.nodes().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(directory, ": a schema of fields expected"));
   }
-  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<TableWriter> table,
+  CFILE_ASSIGN_OR_RETURN(TableWriter table,
                          TableWriter::Create(directory, Schema::OfRecords(schema), options));
-  return std::unique_ptr<RecordWriter>(
-      new RecordWriter(std::make_unique<Impl>(schema, options, std::move(table))));
+  return RecordWriter(std::make_unique<Impl>(schema, options, std::move(table)));
 }
 
-absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Append(
-    const std::string& directory, std::span<const WriterOptions> options) {
-  CFILE_ASSIGN_OR_RETURN(std::unique_ptr<TableWriter> table,
-                         TableWriter::Append(directory, options));
-  if (table->schema().key_index().has_value()) {
+absl::StatusOr<RecordWriter> RecordWriter::Append(const std::string& directory,
+                                                  std::span<const WriterOptions> options) {
+  CFILE_ASSIGN_OR_RETURN(TableWriter table, TableWriter::Append(directory, options));
+  if (table.schema().key_index().has_value()) {
     return absl::UnimplementedError(
         absl::StrCat(directory, ": records are not appended to a table with compound keys"));
   }
   CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
-                         internal::Named(table->schema().Records(), directory));
-  return std::unique_ptr<RecordWriter>(
-      new RecordWriter(std::make_unique<Impl>(schema, options, std::move(table))));
+                         internal::Named(table.schema().Records(), directory));
+  return RecordWriter(std::make_unique<Impl>(schema, options, std::move(table)));
 }
 
 const RecordSchema& RecordWriter::schema() const { return impl_->schema(); }

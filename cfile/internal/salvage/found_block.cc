@@ -98,8 +98,7 @@ void BlockJudge<T>::SetDictionary(std::shared_ptr<const encodings::Dictionary> d
 template <typename T>
 absl::StatusOr<std::span<const uint8_t>> BlockJudge<T>::Fetch(const Source& source,
                                                               const BlockPointer& pointer,
-                                                              bool verify,
-                                                              size_t max_size_bytes) {
+                                                              bool verify, size_t max_size_bytes) {
   const BlockFormat format{info().version, info().compression, info().has_checksums()};
   buffer_.stored.Clear();
   CFILE_ASSIGN_OR_RETURN(
@@ -166,7 +165,7 @@ FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uin
 template <typename T>
 bool BlockJudge<T>::IsStatistics(std::span<const uint8_t> bytes, const ExpectedRows& expected) {
   FileInfo whole = info();
-  whole.num_values = expected.first_ordinal;
+  whole.num_rows = expected.first_ordinal;
   if (whole.num_entries) whole.num_entries = expected.entries_before;
   return ParseStatistics(bytes, whole).ok();
 }
@@ -175,9 +174,8 @@ template <typename T>
 bool BlockJudge<T>::IsDictionary(std::span<const uint8_t> bytes) {
   if (!codes_encoding_) return false;
   const ColumnType& type = info().type;
-  auto dictionary =
-      encodings::LoadDictionary(*codes_encoding_, type.physical(), type.type_length, bytes,
-                                max_dictionary_values_);
+  auto dictionary = encodings::LoadDictionary(*codes_encoding_, type.physical(), type.type_length,
+                                              bytes, max_dictionary_values_);
   if (!dictionary.ok()) return false;
   if (dictionary_ == nullptr) SetDictionary(*std::move(dictionary));
   return true;

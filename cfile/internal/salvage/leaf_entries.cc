@@ -10,57 +10,37 @@ namespace cfile::internal {
 namespace {
 
 // Reads one index.
-class Walk {
- public:
-  Walk(FileReader& file, IndexKind kind,
-       const std::function<absl::Status(const BlockPointer&)>& check, const LoseNode& lose)
-      : file_(file), kind_(kind), check_(check), lose_(lose) {
-    const auto& root = kind == IndexKind::kPositional ? file.info().positional_index_root
-                                                      : file.info().value_index_root;
-    if (!root) return;
-    found_.whole = true;
-    Visit(*root, 0, file.IndexRoot(kind));
-  }
-
-  LeafEntries& found() { return found_; }
-
- private:
-  // `node`: the node at `pointer`, or the reason why it cannot be read.
-  void Visit(const BlockPointer& pointer, size_t depth,
-             const absl::StatusOr<const IndexNode*>& node) {
-    absl::Status status = check_(pointer);
-    if (status.ok()) status = node.status();
+LeafEntries ReadIndex(FileReader& file, IndexKind kind,
+                      const std::function<absl::Status(const BlockPointer&)>& check,
+                      const LoseNode& lose) {
+  LeafEntries found;
+  VisitIndexNodes(file, kind, [&](const VisitedNode& visited) {
+    if (visited.depth == 0) found.whole = true;
+    absl::Status status = check(visited.pointer);
+    if (status.ok()) status = visited.node.status();
     if (!status.ok()) {
-      found_.whole = false;
-      return lose_(pointer, status);
+      found.whole = false;
+      lose(visited.pointer, status);
+      return IndexVisit::kSkip;
     }
-    for (uint32_t i = 0; i < (*node)->num_entries(); ++i) {
-      if ((*node)->leaf()) {
-        LeafEntry& entry = found_.entries.emplace_back();
-        entry.pointer = (*node)->entry_pointer(i);
-        if (kind_ == IndexKind::kPositional) entry.first_ordinal = (*node)->ordinal(i);
-        continue;
-      }
-      const absl::Status depth_status = CheckIndexDepth(file_, depth + 1);
-      Visit((*node)->entry_pointer(i), depth + 1,
-            depth_status.ok() ? file_.IndexChild(kind_, **node, i) : depth_status);
+    const IndexNode& node = **visited.node;
+    for (uint32_t i = 0; node.leaf() && i < node.num_entries(); ++i) {
+      LeafEntry& entry = found.entries.emplace_back();
+      entry.pointer = node.entry_pointer(i);
+      if (kind == IndexKind::kPositional) entry.first_ordinal = node.ordinal(i);
     }
-  }
-
-  FileReader& file_;
-  const IndexKind kind_;
-  const std::function<absl::Status(const BlockPointer&)>& check_;
-  const LoseNode& lose_;
-  LeafEntries found_;
-};
+    return IndexVisit::kDescend;
+  });
+  return found;
+}
 
 }  // namespace
 
 LeafEntries ReadLeafEntries(FileReader& file,
                             const std::function<absl::Status(const BlockPointer&)>& check,
                             const LoseNode& lose) {
-  LeafEntries positional = std::move(Walk(file, IndexKind::kPositional, check, lose).found());
-  LeafEntries value = std::move(Walk(file, IndexKind::kValue, check, lose).found());
+  LeafEntries positional = ReadIndex(file, IndexKind::kPositional, check, lose);
+  LeafEntries value = ReadIndex(file, IndexKind::kValue, check, lose);
   if (positional.whole) return positional;
   if (value.whole) return value;
   // If both indexes have an entry for a block, keep the positional one, which has the ordinal.

@@ -76,13 +76,12 @@ class Salvager {
           if (absl::IsOutOfRange(status)) return limit.Update(status);
           Lose(node.offset, node.end(), absl::StrCat("an index node: ", status.message()));
         });
-    num_rows_ = info.num_values;
+    num_rows_ = info.num_rows;
     whole_ = index.whole;
     if (!whole_) CFILE_RETURN_IF_ERROR(limit);
     if (!whole_ && info.has_checksums())
       return Search(info.file_size_bytes - info.footer_size_bytes);
-    for (const internal::LeafEntry& entry : index.entries)
-      CFILE_RETURN_IF_ERROR(ReadEntry(entry));
+    for (const internal::LeafEntry& entry : index.entries) CFILE_RETURN_IF_ERROR(ReadEntry(entry));
     std::sort(lost_.begin(), lost_.end(),
               [](const LostBytes& a, const LostBytes& b) { return a.begin < b.begin; });
     return absl::OkStatus();
@@ -127,10 +126,10 @@ class Salvager {
     if (info.has_levels()) {
       CFILE_ASSIGN_OR_RETURN(
           auto writer, LevelWriter<T>::Create(std::move(sink), info.type, info.levels, options));
-      CFILE_RETURN_IF_ERROR(WriteRows(*writer));
+      CFILE_RETURN_IF_ERROR(WriteRows(writer));
     } else {
       CFILE_ASSIGN_OR_RETURN(auto writer, Writer<T>::Create(std::move(sink), info.type, options));
-      CFILE_RETURN_IF_ERROR(WriteRows(*writer));
+      CFILE_RETURN_IF_ERROR(WriteRows(writer));
     }
     return Report();
   }
@@ -311,8 +310,7 @@ class Salvager {
     }
     Lose(begin, end,
          absl::StrCat("no block that fits here ends with its checksum (one above ",
-                      MostSearchedBytes(),
-                      " bytes is not found: raise max_block_size_bytes)",
+                      MostSearchedBytes(), " bytes is not found: raise max_block_size_bytes)",
                       end == file_end && num_rows_ == kUnknownRows ? "; then the file ends" : ""));
     return absl::OkStatus();
   }

@@ -89,7 +89,7 @@ absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::span<const Reader> col
   CFILE_ASSIGN_OR_RETURN(Cursor<std::string_view> cursor, keys.NewCursor<std::string_view>());
   Values<std::string_view> stored(std::move(cursor));
   CompoundKey expected(std::move(types));
-  for (uint64_t row = 0; row < keys.num_values(); ++row) {
+  for (uint64_t row = 0; row < keys.num_rows(); ++row) {
     expected.Clear();
     for (const auto& column : key_columns) {
       CFILE_ASSIGN_OR_RETURN(const bool added, column->AddTo(expected));

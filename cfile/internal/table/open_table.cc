@@ -23,9 +23,9 @@ absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
     return DataLoss(path, ": ", expected.size_bytes, " bytes expected by table.cft, found ",
                     info.file_size_bytes);
   }
-  if (info.num_values != expected.num_values) {
-    return DataLoss(path, ": ", expected.num_values, " values expected by table.cft, found ",
-                    info.num_values);
+  if (info.num_rows != expected.num_rows) {
+    return DataLoss(path, ": ", expected.num_rows, " values expected by table.cft, found ",
+                    info.num_rows);
   }
   const LevelLimits levels = info.has_levels() ? info.levels : LevelLimits();
   if (levels != column.levels) {

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/table/open_table.h"
+#include "cfile/internal/table/part_cursor.h"
 #include "cfile/scan.h"
 #include "cfile/table.h"
 #include "encodings/core/key_order.h"
@@ -19,30 +20,18 @@ template <typename T>
 class TableCursor<T>::Impl {
  public:
   Impl(std::shared_ptr<const TableReader::Impl> table, size_t column)
-      : table_(std::move(table)), column_(column), end_(table_->num_rows()) {}
+      : table_(std::move(table)),
+        column_(column),
+        end_(table_->num_rows()),
+        cursor_(table_, column) {}
 
   uint64_t ordinal() const { return ordinal_; }
 
-  // Makes cursor_ a cursor of `part`.
-  absl::Status Enter(size_t part) {
-    if (cursor_.has_value() && part_ == part) return absl::OkStatus();
-    cursor_.reset();
-    CFILE_ASSIGN_OR_RETURN(const Reader reader, table_->OpenColumn(part, column_));
-    CFILE_ASSIGN_OR_RETURN(cursor_, reader.NewCursor<T>());
-    part_ = part;
-    return absl::OkStatus();
-  }
+  // Opens the first part, so that errors of its file are found early.
+  absl::Status Begin() { return cursor_.SeekTo(0); }
 
   absl::Status SeekToOrdinal(uint64_t ordinal) {
-    if (ordinal > table_->num_rows()) {
-      return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", ordinal,
-                                                " sought in ", table_->num_rows(), " rows"));
-    }
-    if (ordinal < table_->num_rows()) {
-      const size_t part = table_->PartOf(ordinal);
-      CFILE_RETURN_IF_ERROR(Enter(part));
-      CFILE_RETURN_IF_ERROR(cursor_->SeekToOrdinal(ordinal - table_->first_ordinal(part)));
-    }
+    CFILE_RETURN_IF_ERROR(cursor_.SeekTo(ordinal));
     ordinal_ = ordinal;
     end_ = table_->num_rows();
     return absl::OkStatus();
@@ -60,15 +49,10 @@ class TableCursor<T>::Impl {
   absl::StatusOr<Batch<T>> Next(size_t max_rows) {
     const uint64_t left = end_ - std::min(ordinal_, end_);
     if (left == 0) return Batch<T>{.first_ordinal = ordinal_};
-    const size_t part = table_->PartOf(ordinal_);
-    CFILE_RETURN_IF_ERROR(Enter(part));
-    const uint64_t first_ordinal = table_->first_ordinal(part);
-    if (cursor_->ordinal() != ordinal_ - first_ordinal) {
-      CFILE_RETURN_IF_ERROR(cursor_->SeekToOrdinal(ordinal_ - first_ordinal));
-    }
+    CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.At(ordinal_));
     CFILE_ASSIGN_OR_RETURN(Batch<T> batch,
-                           cursor_->Next(static_cast<size_t>(std::min<uint64_t>(max_rows, left))));
-    batch.first_ordinal += first_ordinal;
+                           cursor->Next(static_cast<size_t>(std::min<uint64_t>(max_rows, left))));
+    batch.first_ordinal += cursor_.first_ordinal();
     ordinal_ += batch.size();
     return batch;
   }
@@ -78,10 +62,8 @@ class TableCursor<T>::Impl {
       return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", ordinal,
                                                 " wanted of ", table_->num_rows(), " rows"));
     }
-    const size_t part = table_->PartOf(ordinal);
-    CFILE_RETURN_IF_ERROR(Enter(part));
-    CFILE_ASSIGN_OR_RETURN(std::optional<T> value,
-                           cursor_->Get(ordinal - table_->first_ordinal(part)));
+    CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.Enter(table_->PartOf(ordinal)));
+    CFILE_ASSIGN_OR_RETURN(std::optional<T> value, cursor->Get(ordinal - cursor_.first_ordinal()));
     ordinal_ = ordinal + 1;
     end_ = table_->num_rows();
     return value;
@@ -89,8 +71,7 @@ class TableCursor<T>::Impl {
 
   absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
     if (!encodings::IsKey(key)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(table_->directory(), ": NaN cannot be a key"));
+      return absl::InvalidArgumentError(absl::StrCat(table_->directory(), ": NaN cannot be a key"));
     }
     CFILE_RETURN_IF_ERROR(FindKeyedParts());
     std::string wanted;
@@ -125,7 +106,7 @@ class TableCursor<T>::Impl {
     bool any_index = false;
     for (size_t part = 0; part < table_->num_parts(); ++part) {
       const TablePartColumn& column = PartColumn(part);
-      if (column.num_values == 0) continue;
+      if (column.num_rows == 0) continue;
       any_index |= column.min_key.has_value();
       // If ascending_ is still true, all earlier parts have keys.
       ascending_ = ascending_ && column.min_key.has_value() &&
@@ -177,9 +158,9 @@ class TableCursor<T>::Impl {
   // Returns the position of the first value that is not less than `key`, in a part with a value
   // index.
   absl::StatusOr<KeyPosition> SeekInPart(size_t part, const T& key) {
-    CFILE_RETURN_IF_ERROR(Enter(part));
-    CFILE_ASSIGN_OR_RETURN(const KeyPosition position, cursor_->SeekToKey(key));
-    if (position.ordinal < PartColumn(part).num_values) return position;
+    CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.Enter(part));
+    CFILE_ASSIGN_OR_RETURN(const KeyPosition position, cursor->SeekToKey(key));
+    if (position.ordinal < PartColumn(part).num_rows) return position;
     return DataLoss(
         internal::ColumnFilePath(table_->directory(), table_->contents().parts[part], column_),
         ": table.cft says that the greatest value is not below the key sought, found all below");
@@ -188,7 +169,8 @@ class TableCursor<T>::Impl {
   // Returns the key (memcmp form) of that value.
   absl::StatusOr<std::string> KeyInPart(size_t part, const T& key) {
     CFILE_RETURN_IF_ERROR(SeekInPart(part, key).status());
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor_->Next(1));
+    CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.Enter(part));
+    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor->Next(1));
     std::string found;
     internal::AppendKey(batch.values[0], found);
     return found;
@@ -202,7 +184,7 @@ class TableCursor<T>::Impl {
     std::optional<std::string> found;
     if constexpr (!std::is_same_v<T, Int96>) {  // int96 has no order
       CFILE_ASSIGN_OR_RETURN(const Reader reader, table_->OpenColumn(part, column_));
-      CFILE_ASSIGN_OR_RETURN(auto scan, Scan<T>::Open(reader, Predicate<T>::GreaterOrEqual(key)));
+      CFILE_ASSIGN_OR_RETURN(auto scan, reader.NewScan<T>(Predicate<T>::GreaterOrEqual(key)));
       std::string value;
       while (true) {
         CFILE_ASSIGN_OR_RETURN(const ScanBatch<T> batch, scan.Next());
@@ -228,8 +210,7 @@ class TableCursor<T>::Impl {
   const size_t column_;
   uint64_t ordinal_ = 0;
   uint64_t end_;  // Next ends here
-  size_t part_ = 0;
-  std::optional<Cursor<T>> cursor_;                 // of part_
+  internal::PartCursor<Cursor<T>, TableReader::Impl> cursor_;
   std::optional<std::vector<size_t>> keyed_parts_;  // set by FindKeyedParts: parts with rows
   // True if all parts with rows have a value index and follow each other in key order.
   bool ascending_ = true;
@@ -251,8 +232,7 @@ absl::StatusOr<TableCursor<T>> TableReader::NewCursor(size_t column) const {
                      " has levels, which are not read as one value a row"));
   }
   auto impl = std::make_unique<typename TableCursor<T>::Impl>(impl_, column);
-  // Opens the first part now, so that a codec that was not built in is reported here.
-  if (num_rows() > 0) CFILE_RETURN_IF_ERROR(impl->Enter(impl_->PartOf(0)));
+  CFILE_RETURN_IF_ERROR(impl->Begin());
   return TableCursor<T>(std::move(impl));
 }
 

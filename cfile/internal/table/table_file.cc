@@ -104,18 +104,17 @@ absl::StatusOr<TablePartColumn> ParsePartColumn(const PartColumnPB& message, con
   };
   TablePartColumn result{.file_name = message.file_name(),
                          .size_bytes = message.size_bytes(),
-                         .num_values = message.num_values(),
+                         .num_rows = message.num_values(),
                          .null_count = message.null_count()};
   if (!IsPlainName(result.file_name)) {
     return error("a file name expected, found \"", result.file_name, "\"");
   }
-  if (result.num_values != part.num_rows()) {
-    return error(part.num_rows(), " values expected as the part has rows, found ",
-                 result.num_values);
+  if (result.num_rows != part.num_rows()) {
+    return error(part.num_rows(), " values expected as the part has rows, found ", result.num_rows);
   }
   // With levels, a record may have any number of nulls.
-  if (!column.has_levels() && result.null_count > (column.nullable ? result.num_values : 0)) {
-    return error(result.null_count, " nulls found in ", result.num_values,
+  if (!column.has_levels() && result.null_count > (column.nullable ? result.num_rows : 0)) {
+    return error(result.null_count, " nulls found in ", result.num_rows,
                  column.nullable ? " values" : " values that may not be null");
   }
   if (message.has_min_key() != message.has_max_key()) {
@@ -276,7 +275,7 @@ std::string SerializeTable(const TableContents& contents) {
       PartColumnPB& message = *part_message.add_columns();
       message.set_file_name(column.file_name);
       message.set_size_bytes(column.size_bytes);
-      message.set_num_values(column.num_values);
+      message.set_num_values(column.num_rows);
       message.set_null_count(column.null_count);
       if (column.min_key.has_value()) message.set_min_key(*column.min_key);
       if (column.max_key.has_value()) message.set_max_key(*column.max_key);
@@ -295,9 +294,9 @@ std::string SerializeTable(const TableContents& contents) {
 absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
                                 size_t max_size_bytes) {
   if (bytes.size() > max_size_bytes) {
-    return absl::OutOfRangeError(encodings::StrCat(
-        path, ": ", bytes.size(), " bytes are ",
-        encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes")));
+    return absl::OutOfRangeError(
+        encodings::StrCat(path, ": ", bytes.size(), " bytes are ",
+                          encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes")));
   }
   constexpr size_t kFrontBytes = kMagic.size() + sizeof(uint32_t);
   const std::string_view message =

@@ -18,7 +18,7 @@ namespace cfile::internal {
 struct TablePartColumn {
   std::string file_name;  // inside the part's directory
   uint64_t size_bytes = 0;
-  uint64_t num_values = 0;
+  uint64_t num_rows = 0;
   uint64_t null_count = 0;
   // The least and the greatest value of a column with a value index, in memcmp form. Both or
   // neither.

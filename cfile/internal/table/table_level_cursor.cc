@@ -1,78 +1,76 @@
 #include <cassert>
+#include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "cfile/internal/table/open_table.h"
+#include "cfile/internal/table/part_cursor.h"
 #include "cfile/table.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
-namespace {
 
-// The part that holds the row `record`. Precondition: record < table.num_rows().
-size_t PartOf(const TableReader& table, uint64_t record) {
-  size_t begin = 0, end = table.num_parts();  // the part is in [begin, end)
-  while (end - begin > 1) {
-    const size_t middle = begin + (end - begin) / 2;
-    (table.part_first_ordinal(middle) <= record ? begin : end) = middle;
+template <typename T>
+class TableLevelCursor<T>::Impl {
+ public:
+  Impl(std::shared_ptr<const TableReader::Impl> table, size_t column)
+      : num_rows_(table->num_rows()), cursor_(std::move(table), column) {}
+
+  uint64_t record() const { return record_; }
+
+  absl::Status SeekToRecord(uint64_t record) {
+    CFILE_RETURN_IF_ERROR(cursor_.SeekTo(record));
+    record_ = record;
+    return absl::OkStatus();
   }
-  return begin;
-}
 
-}  // namespace
+  absl::StatusOr<LevelBatch<T>> Next(size_t max_records) {
+    if (record_ == num_rows_) return LevelBatch<T>{.first_record = record_};
+    CFILE_ASSIGN_OR_RETURN(LevelCursor<T>* const cursor, cursor_.At(record_));
+    CFILE_ASSIGN_OR_RETURN(LevelBatch<T> batch, cursor->Next(max_records));
+    batch.first_record += cursor_.first_ordinal();
+    record_ += batch.num_records;
+    return batch;
+  }
+
+ private:
+  const uint64_t num_rows_;
+  internal::PartCursor<LevelCursor<T>, TableReader::Impl> cursor_;
+  uint64_t record_ = 0;
+};
 
 template <typename T>
-absl::StatusOr<TableLevelCursor<T>> TableLevelCursor<T>::Open(const TableReader& table,
-                                                              size_t column) {
-  assert(column < table.schema().columns.size());
-  TableLevelCursor cursor(table, column);
-  // Opens the first part now, so that a wrong type or a codec that was not built in is reported
-  // here.
-  if (table.num_rows() > 0) CFILE_RETURN_IF_ERROR(cursor.Enter(PartOf(table, 0)));
-  return cursor;
+absl::StatusOr<TableLevelCursor<T>> TableReader::NewLevelCursor(size_t column) const {
+  assert(column < schema().columns.size());
+  auto impl = std::make_unique<typename TableLevelCursor<T>::Impl>(impl_, column);
+  // Opens the first part, so that a wrong type or a codec that was not built in is found here.
+  CFILE_RETURN_IF_ERROR(impl->SeekToRecord(0));
+  return TableLevelCursor<T>(std::move(impl));
 }
 
 template <typename T>
-absl::Status TableLevelCursor<T>::Enter(size_t part) {
-  if (cursor_.has_value() && part_ == part) return absl::OkStatus();
-  cursor_.reset();
-  CFILE_ASSIGN_OR_RETURN(const Reader reader, table_.OpenColumn(part, column_));
-  CFILE_ASSIGN_OR_RETURN(cursor_, LevelCursor<T>::Open(reader));
-  part_ = part;
-  return absl::OkStatus();
-}
-
+TableLevelCursor<T>::TableLevelCursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+template <typename T>
+TableLevelCursor<T>::TableLevelCursor(TableLevelCursor&&) noexcept = default;
+template <typename T>
+TableLevelCursor<T>& TableLevelCursor<T>::operator=(TableLevelCursor&&) noexcept = default;
+template <typename T>
+TableLevelCursor<T>::~TableLevelCursor() = default;
 template <typename T>
 absl::Status TableLevelCursor<T>::SeekToRecord(uint64_t record) {
-  if (record > table_.num_rows()) {
-    return absl::OutOfRangeError(
-        absl::StrCat(table_.directory(), ": record ", record, " sought in ", table_.num_rows(),
-                     " records"));
-  }
-  if (record < table_.num_rows()) {
-    const size_t part = PartOf(table_, record);
-    CFILE_RETURN_IF_ERROR(Enter(part));
-    CFILE_RETURN_IF_ERROR(cursor_->SeekToRecord(record - table_.part_first_ordinal(part)));
-  }
-  record_ = record;
-  return absl::OkStatus();
+  return impl_->SeekToRecord(record);
 }
-
 template <typename T>
 absl::StatusOr<LevelBatch<T>> TableLevelCursor<T>::Next(size_t max_records) {
-  if (record_ == table_.num_rows()) return LevelBatch<T>{.first_record = record_};
-  const size_t part = PartOf(table_, record_);
-  CFILE_RETURN_IF_ERROR(Enter(part));
-  const uint64_t first_ordinal = table_.part_first_ordinal(part);
-  if (cursor_->record() != record_ - first_ordinal) {
-    CFILE_RETURN_IF_ERROR(cursor_->SeekToRecord(record_ - first_ordinal));
-  }
-  CFILE_ASSIGN_OR_RETURN(LevelBatch<T> batch, cursor_->Next(max_records));
-  batch.first_record += first_ordinal;
-  record_ += batch.num_records;
-  return batch;
+  return impl_->Next(max_records);
+}
+template <typename T>
+uint64_t TableLevelCursor<T>::record() const {
+  return impl_->record();
 }
 
-#define CFILE_INSTANTIATE(T) template class TableLevelCursor<T>;
+#define CFILE_INSTANTIATE(T)          \
+  template class TableLevelCursor<T>; \
+  template absl::StatusOr<TableLevelCursor<T>> TableReader::NewLevelCursor<T>(size_t) const;
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

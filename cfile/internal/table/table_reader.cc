@@ -88,7 +88,7 @@ absl::StatusOr<bool> TableReader::has_value_index(size_t column) const {
   for (size_t part = num_parts(); part-- > 0;) {
     const TablePartColumn& in_part = impl_->contents().parts[part].columns[column];
     if (in_part.min_key.has_value()) return true;
-    if (in_part.num_values > 0) continue;
+    if (in_part.num_rows > 0) continue;
     // For a part without values table.cft does not say whether the file has a value index.
     CFILE_ASSIGN_OR_RETURN(const Reader reader, OpenColumn(part, column));
     if (reader.info().value_index_root.has_value()) return true;

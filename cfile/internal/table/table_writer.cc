@@ -36,78 +36,42 @@ class ColumnWriter {
   virtual absl::Status status() = 0;
   // Completes the file. Returns its description for table.cft.
   virtual absl::StatusOr<TablePartColumn> Finish() = 0;
-  virtual uint64_t num_values() const = 0;
-  virtual uint64_t null_count() const = 0;
-  virtual uint64_t bytes_written() const = 0;
+  virtual ColumnTotals totals() const = 0;
   virtual size_t memory_usage_bytes() const = 0;
-  virtual Encoding encoding() const = 0;
-  virtual Compression compression() const = 0;
-  virtual std::span<const EncodingTotals> encodings() const = 0;
 };
 
-template <typename T>
+// W: Writer<T> or LevelWriter<T>.
+template <typename W>
 class TypedColumnWriter final : public ColumnWriter {
  public:
-  TypedColumnWriter(std::unique_ptr<Writer<T>> writer, std::string file_name, bool value_index)
-      : writer_(std::move(writer)), file_name_(std::move(file_name)), value_index_(value_index) {}
-
-  Writer<T>& writer() { return *writer_; }
-  absl::Status status() override { return writer_->Append(std::span<const T>()); }
-
-  absl::StatusOr<TablePartColumn> Finish() override {
-    CFILE_RETURN_IF_ERROR(writer_->Finish());
-    TablePartColumn column{.file_name = file_name_,
-                           .size_bytes = writer_->bytes_written(),
-                           .num_values = writer_->num_values(),
-                           .null_count = writer_->null_count()};
-    if (value_index_ && column.num_values > 0) {
-      column.min_key = writer_->min_key();
-      column.max_key = writer_->max_key();
-    }
-    return column;
-  }
-
-  uint64_t num_values() const override { return writer_->num_values(); }
-  uint64_t null_count() const override { return writer_->null_count(); }
-  uint64_t bytes_written() const override { return writer_->bytes_written(); }
-  size_t memory_usage_bytes() const override { return writer_->memory_usage_bytes(); }
-  Encoding encoding() const override { return writer_->encoding(); }
-  Compression compression() const override { return writer_->compression(); }
-  std::span<const EncodingTotals> encodings() const override { return writer_->encodings(); }
-
- private:
-  const std::unique_ptr<Writer<T>> writer_;
-  const std::string file_name_;
-  const bool value_index_;
-};
-
-template <typename T>
-class TypedLevelWriter final : public ColumnWriter {
- public:
-  TypedLevelWriter(std::unique_ptr<LevelWriter<T>> writer, std::string file_name)
+  TypedColumnWriter(W writer, std::string file_name)
       : writer_(std::move(writer)), file_name_(std::move(file_name)) {}
 
-  LevelWriter<T>& writer() { return *writer_; }
-  absl::Status status() override { return writer_->Append({}, {}, {}); }
-
-  absl::StatusOr<TablePartColumn> Finish() override {
-    CFILE_RETURN_IF_ERROR(writer_->Finish());
-    return TablePartColumn{.file_name = file_name_,
-                           .size_bytes = writer_->bytes_written(),
-                           .num_values = writer_->num_records(),
-                           .null_count = null_count()};
+  W& writer() { return writer_; }
+  absl::Status status() override {
+    if constexpr (requires { writer_.AppendNull(); }) {
+      return writer_.Append({}, {});
+    } else {
+      return writer_.Append({}, {}, {});
+    }
   }
 
-  uint64_t num_values() const override { return writer_->num_records(); }
-  uint64_t null_count() const override { return writer_->num_entries() - writer_->num_values(); }
-  uint64_t bytes_written() const override { return writer_->bytes_written(); }
-  size_t memory_usage_bytes() const override { return writer_->memory_usage_bytes(); }
-  Encoding encoding() const override { return writer_->encoding(); }
-  Compression compression() const override { return writer_->compression(); }
-  std::span<const EncodingTotals> encodings() const override { return writer_->encodings(); }
+  absl::StatusOr<TablePartColumn> Finish() override {
+    CFILE_RETURN_IF_ERROR(writer_.Finish());
+    ColumnTotals totals = writer_.totals();
+    return TablePartColumn{.file_name = file_name_,
+                           .size_bytes = totals.bytes_written,
+                           .num_rows = totals.num_rows,
+                           .null_count = totals.null_count(),
+                           .min_key = std::move(totals.min_key),
+                           .max_key = std::move(totals.max_key)};
+  }
+
+  ColumnTotals totals() const override { return writer_.totals(); }
+  size_t memory_usage_bytes() const override { return writer_.memory_usage_bytes(); }
 
  private:
-  const std::unique_ptr<LevelWriter<T>> writer_;
+  W writer_;
   const std::string file_name_;
 };
 
@@ -155,12 +119,13 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(const std::string&
         if (column.has_levels()) {
           auto writer = LevelWriter<T>::Create(path, column.type, column.levels, options);
           if (!writer.ok()) return error(writer.status());
-          return std::make_unique<TypedLevelWriter<T>>(*std::move(writer), std::move(file_name));
+          return std::make_unique<TypedColumnWriter<LevelWriter<T>>>(*std::move(writer),
+                                                                     std::move(file_name));
         }
         auto writer = Writer<T>::Create(path, column.type, options);
         if (!writer.ok()) return error(writer.status());
-        return std::make_unique<TypedColumnWriter<T>>(*std::move(writer), std::move(file_name),
-                                                      options.value_index);
+        return std::make_unique<TypedColumnWriter<Writer<T>>>(*std::move(writer),
+                                                              std::move(file_name));
       });
 }
 
@@ -229,14 +194,14 @@ class TableWriter::Impl {
       CFILE_RETURN_IF_ERROR(column->status());
     }
     for (size_t i = 1; i < columns_.size(); ++i) {
-      if (columns_[i]->num_values() != columns_[0]->num_values()) {
+      if (columns_[i]->totals().num_rows != columns_[0]->totals().num_rows) {
         return absl::InvalidArgumentError(
             absl::StrCat(directory_, ": columns of one length expected, found ",
-                         columns_[0]->num_values(), " rows in ", stored_[0].name, " and ",
-                         columns_[i]->num_values(), " in ", stored_[i].name));
+                         columns_[0]->totals().num_rows, " rows in ", stored_[0].name, " and ",
+                         columns_[i]->totals().num_rows, " in ", stored_[i].name));
       }
     }
-    part_.num_rows = columns_[0]->num_values();
+    part_.num_rows = columns_[0]->totals().num_rows;
     return finished_.Finish([&] {
       for (const std::unique_ptr<ColumnWriter>& column : columns_) {
         CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), column->Finish());
@@ -262,7 +227,7 @@ class TableWriter::Impl {
       return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", stored_[i].name,
                                                      " has levels, which AppendLevels takes"));
     }
-    return &static_cast<TypedColumnWriter<T>&>(*columns_[i]).writer();
+    return &static_cast<TypedColumnWriter<Writer<T>>&>(*columns_[i]).writer();
   }
 
   template <typename T>
@@ -270,7 +235,7 @@ class TableWriter::Impl {
                             std::span<const uint16_t> definition, std::span<const T> values) {
     CFILE_RETURN_IF_ERROR(CheckType<T>(i));
     if (stored_[i].has_levels()) {
-      return static_cast<TypedLevelWriter<T>&>(*columns_[i])
+      return static_cast<TypedColumnWriter<LevelWriter<T>>&>(*columns_[i])
           .writer()
           .Append(repetition, definition, values);
     }
@@ -278,7 +243,7 @@ class TableWriter::Impl {
       return absl::InvalidArgumentError(
           absl::StrCat(directory_, ": column ", stored_[i].name, " takes no such levels"));
     }
-    Writer<T>& writer = static_cast<TypedColumnWriter<T>&>(*columns_[i]).writer();
+    Writer<T>& writer = static_cast<TypedColumnWriter<Writer<T>>&>(*columns_[i]).writer();
     const bool no_nulls = definition.size() == values.size() &&
                           std::all_of(definition.begin(), definition.end(),
                                       [](uint16_t level) { return level == 1; });
@@ -363,8 +328,8 @@ class TableWriter::Impl {
     if (const absl::Status status = internal::CheckTableFileSize(
             table_file, internal::TableFilePath(directory_), max_table_file_bytes_);
         !status.ok()) {
-      return absl::Status(status.code(), absl::StrCat(status.message(),
-                                                      ", or write fewer parts and shorter keys"));
+      return absl::Status(
+          status.code(), absl::StrCat(status.message(), ", or write fewer parts and shorter keys"));
     }
     // The files that table.cft names must be durable before table.cft is.
     CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory_));
@@ -419,20 +384,22 @@ class TableWriter::Impl {
 };
 
 TableWriter::TableWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TableWriter::TableWriter(TableWriter&&) noexcept = default;
+TableWriter& TableWriter::operator=(TableWriter&&) noexcept = default;
 TableWriter::~TableWriter() = default;
 
-absl::StatusOr<std::unique_ptr<TableWriter>> TableWriter::Create(
-    const std::string& directory, const Schema& schema, std::span<const WriterOptions> options) {
+absl::StatusOr<TableWriter> TableWriter::Create(const std::string& directory, const Schema& schema,
+                                                std::span<const WriterOptions> options) {
   auto impl = std::make_unique<Impl>(directory);
   CFILE_RETURN_IF_ERROR(impl->Create(schema, options));
-  return std::unique_ptr<TableWriter>(new TableWriter(std::move(impl)));
+  return TableWriter(std::move(impl));
 }
 
-absl::StatusOr<std::unique_ptr<TableWriter>> TableWriter::Append(
-    const std::string& directory, std::span<const WriterOptions> options) {
+absl::StatusOr<TableWriter> TableWriter::Append(const std::string& directory,
+                                                std::span<const WriterOptions> options) {
   auto impl = std::make_unique<Impl>(directory);
   CFILE_RETURN_IF_ERROR(impl->Append(options));
-  return std::unique_ptr<TableWriter>(new TableWriter(std::move(impl)));
+  return TableWriter(std::move(impl));
 }
 
 const Schema& TableWriter::schema() const { return impl_->schema(); }
@@ -459,18 +426,7 @@ absl::Status TableWriter::AppendLevels(size_t column, std::span<const uint16_t> 
 
 absl::Status TableWriter::Finish() { return impl_->Finish(); }
 
-uint64_t TableWriter::num_values(size_t column) const { return impl_->column(column).num_values(); }
-uint64_t TableWriter::null_count(size_t column) const { return impl_->column(column).null_count(); }
-uint64_t TableWriter::bytes_written(size_t column) const {
-  return impl_->column(column).bytes_written();
-}
-Encoding TableWriter::encoding(size_t column) const { return impl_->column(column).encoding(); }
-Compression TableWriter::compression(size_t column) const {
-  return impl_->column(column).compression();
-}
-std::span<const EncodingTotals> TableWriter::encodings(size_t column) const {
-  return impl_->column(column).encodings();
-}
+ColumnTotals TableWriter::totals(size_t column) const { return impl_->column(column).totals(); }
 
 size_t TableWriter::memory_usage_bytes() const {
   size_t bytes = 0;

@@ -113,10 +113,10 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, uint6
   return CheckIndexSize();
 }
 
-absl::Status FileWriter::Finish(uint64_t num_values, const ByteWriter* dictionary,
+absl::Status FileWriter::Finish(uint64_t num_rows, const ByteWriter* dictionary,
                                 const StatisticsBytes& statistics,
                                 std::optional<uint64_t> num_entries) {
-  info_.num_values = num_values;
+  info_.num_rows = num_rows;
   info_.num_entries = num_entries;
   if (chooses()) {
     uint64_t most_bytes = 0;

@@ -46,9 +46,9 @@ class FileWriter {
   absl::Status AddFooterMetadata(std::string_view key, std::string_view value);
 
   // Writes the indexes, the dictionary unless it is nullptr, the statistics unless they are empty,
-  // and the footer of a file of `num_values` rows, and makes the file visible. `num_entries`: only
+  // and the footer of a file of `num_rows` rows, and makes the file visible. `num_entries`: only
   // for a file with levels other than those of Kudu's arrays.
-  absl::Status Finish(uint64_t num_values, const ByteWriter* dictionary,
+  absl::Status Finish(uint64_t num_rows, const ByteWriter* dictionary,
                       const StatisticsBytes& statistics,
                       std::optional<uint64_t> num_entries = std::nullopt);
 
@@ -57,9 +57,13 @@ class FileWriter {
   // After Finish, it is the dictionary's encoding or, without a dictionary, the encoding of most of
   // the blocks' bytes.
   const FileInfo& info() const { return info_; }
-  // Totals of the blocks written so far, by encoding.
-  std::span<const EncodingTotals> encodings() const { return encodings_; }
-  uint64_t bytes_written() const { return appender_ ? appender_->offset() + footer_bytes_ : 0; }
+  // What has been written so far, without the counts of rows and without keys.
+  ColumnTotals totals() const {
+    return {.bytes_written = appender_ ? appender_->offset() + footer_bytes_ : 0,
+            .encoding = info_.encoding,
+            .compression = info_.compression,
+            .encodings = encodings_};
+  }
   size_t memory_usage_bytes() const;
 
  private:

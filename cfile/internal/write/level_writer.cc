@@ -78,10 +78,13 @@ class LevelWriter<T>::Impl {
     return failure_.Finish([this] { return FinishFile(); });
   }
 
-  uint64_t num_records() const { return num_records_; }
-  uint64_t num_entries() const { return num_entries_; }
-  uint64_t num_values() const { return num_values_; }
-  const internal::FileWriter& file() const { return file_; }
+  ColumnTotals totals() const {
+    ColumnTotals totals = file_.totals();
+    totals.num_rows = num_records_;
+    totals.num_entries = num_entries_;
+    totals.num_present = num_present_;
+    return totals;
+  }
   size_t memory_usage_bytes() const {
     return file_.memory_usage_bytes() + encoder_->size_bytes() + encoder_->retained_bytes() +
            levels_.size_bytes() + block_.bytes.capacity() + prefix_.capacity() +
@@ -191,7 +194,7 @@ class LevelWriter<T>::Impl {
       }
       CFILE_RETURN_IF_ERROR(internal::CheckSizes(
           values.first(part.values), type_, options_,
-          [&](size_t i) { return absl::StrCat(file_.name(), ": value ", num_values_ + i); }));
+          [&](size_t i) { return absl::StrCat(file_.name(), ": value ", num_present_ + i); }));
     } else {
       part.values = part.definition == nullptr ? part.count
                                                : internal::CountLevels(part.definition, part.count,
@@ -230,11 +233,11 @@ class LevelWriter<T>::Impl {
     block_entries_ += part.count;
     num_records_ += records;
     block_records_ += static_cast<uint32_t>(records);
-    num_values_ += part.values;
+    num_present_ += part.values;
     entries_to_look_ -= part.count;
     if (entries_to_look_ == 0 || bytes_to_look_ == 0) {
-      block_due_ |= encoder_->size_bytes() + levels_.size_bytes() >= full_bytes_ ||
-                    encoder_->nearly_full();
+      block_due_ |=
+          encoder_->size_bytes() + levels_.size_bytes() >= full_bytes_ || encoder_->nearly_full();
       BeginLook();
     }
     block_due_ |= block_entries_ >= options_.max_values_per_block;
@@ -317,27 +320,33 @@ class LevelWriter<T>::Impl {
   bool block_due_ = false;  // the block ends before the next record
   uint64_t num_records_ = 0;
   uint64_t num_entries_ = 0;
-  uint64_t num_values_ = 0;
+  uint64_t num_present_ = 0;
 };
 
 template <typename T>
 LevelWriter<T>::LevelWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 template <typename T>
+LevelWriter<T>::LevelWriter(LevelWriter&&) noexcept = default;
+template <typename T>
+LevelWriter<T>& LevelWriter<T>::operator=(LevelWriter&&) noexcept = default;
+template <typename T>
 LevelWriter<T>::~LevelWriter() = default;
 
 template <typename T>
-absl::StatusOr<std::unique_ptr<LevelWriter<T>>> LevelWriter<T>::Create(
-    const std::string& path, const ColumnType& type, const LevelLimits& limits,
-    const WriterOptions& options) {
+absl::StatusOr<LevelWriter<T>> LevelWriter<T>::Create(const std::string& path,
+                                                      const ColumnType& type,
+                                                      const LevelLimits& limits,
+                                                      const WriterOptions& options) {
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, NewFileSink(path));
   return Create(std::move(sink), type, limits, options);
 }
 
 template <typename T>
-absl::StatusOr<std::unique_ptr<LevelWriter<T>>> LevelWriter<T>::Create(
-    std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
-    const WriterOptions& user_options) {
+absl::StatusOr<LevelWriter<T>> LevelWriter<T>::Create(std::unique_ptr<Sink> sink,
+                                                      const ColumnType& type,
+                                                      const LevelLimits& limits,
+                                                      const WriterOptions& user_options) {
   WriterOptions options = user_options;
   // As in Writer: Kudu does not limit the rows of a block.
   if (options.compatibility == Compatibility::kKudu) options.max_values_per_block = kMax32;
@@ -349,7 +358,7 @@ absl::StatusOr<std::unique_ptr<LevelWriter<T>>> LevelWriter<T>::Create(
                          internal::NewEncoder<T>(type, options, /*whole_records=*/true));
   auto impl = std::make_unique<Impl>(std::move(sink), type, limits, options, std::move(encoder));
   CFILE_RETURN_IF_ERROR(impl->Begin());
-  return std::unique_ptr<LevelWriter>(new LevelWriter(std::move(impl)));
+  return LevelWriter(std::move(impl));
 }
 
 template <typename T>
@@ -367,36 +376,12 @@ absl::Status LevelWriter<T>::Finish() {
   return impl_->Finish();
 }
 template <typename T>
-uint64_t LevelWriter<T>::num_records() const {
-  return impl_->num_records();
-}
-template <typename T>
-uint64_t LevelWriter<T>::num_entries() const {
-  return impl_->num_entries();
-}
-template <typename T>
-uint64_t LevelWriter<T>::num_values() const {
-  return impl_->num_values();
-}
-template <typename T>
-uint64_t LevelWriter<T>::bytes_written() const {
-  return impl_->file().bytes_written();
+ColumnTotals LevelWriter<T>::totals() const {
+  return impl_->totals();
 }
 template <typename T>
 size_t LevelWriter<T>::memory_usage_bytes() const {
   return impl_->memory_usage_bytes();
-}
-template <typename T>
-Encoding LevelWriter<T>::encoding() const {
-  return impl_->file().info().encoding;
-}
-template <typename T>
-Compression LevelWriter<T>::compression() const {
-  return impl_->file().info().compression;
-}
-template <typename T>
-std::span<const EncodingTotals> LevelWriter<T>::encodings() const {
-  return impl_->file().encodings();
 }
 
 #define CFILE_INSTANTIATE(T) template class LevelWriter<T>;

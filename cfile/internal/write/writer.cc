@@ -102,14 +102,15 @@ class Writer<T>::Impl {
     return failure_.Finish([this] { return FinishFile(); });
   }
 
-  uint64_t num_values() const { return num_values_; }
-  uint64_t null_count() const { return null_count_; }
-  const internal::FileWriter& file() const { return file_; }
-  const std::string& min_key() const { return min_key_; }
-  std::string max_key() const {
-    std::string key;
-    if (options_.value_index && num_values_ > 0) internal::AppendKey<T>(last_value_, key);
-    return key;
+  ColumnTotals totals() const {
+    ColumnTotals totals = file_.totals();
+    totals.num_rows = totals.num_entries = num_rows_;
+    totals.num_present = num_rows_ - null_count_;
+    if (options_.value_index && num_rows_ > 0) {
+      totals.min_key = min_key_;
+      internal::AppendKey<T>(last_value_, totals.max_key.emplace());
+    }
+    return totals;
   }
   size_t memory_usage_bytes() const {
     return file_.memory_usage_bytes() + encoder_->size_bytes() + encoder_->retained_bytes() +
@@ -122,7 +123,7 @@ class Writer<T>::Impl {
   bool kudu() const { return options_.compatibility == Compatibility::kKudu; }
 
   absl::Status CheckRoom(uint64_t rows) const {
-    if (rows <= kMaxValues - num_values_) return absl::OkStatus();
+    if (rows <= kMaxValues - num_rows_) return absl::OkStatus();
     return absl::OutOfRangeError(absl::StrCat(file_.name(), ": a file holds at most ", kMaxValues,
                                               " values: begin a further part"));
   }
@@ -133,13 +134,13 @@ class Writer<T>::Impl {
     for (size_t i = 0; i < values.size(); ++i) {
       if (!encodings::IsKey(values[i])) {
         return absl::InvalidArgumentError(
-            absl::StrCat(file_.name(), ": the value at ordinal ", num_values_ + i,
+            absl::StrCat(file_.name(), ": the value at ordinal ", num_rows_ + i,
                          " is NaN, which a column with a value index cannot hold"));
       }
-      const bool first = num_values_ + i == 0;
+      const bool first = num_rows_ + i == 0;
       if (!first && encodings::KeyLess<T>(values[i], i == 0 ? T(last_value_) : values[i - 1])) {
         return absl::InvalidArgumentError(absl::StrCat(
-            file_.name(), ": the value at ordinal ", num_values_ + i,
+            file_.name(), ": the value at ordinal ", num_rows_ + i,
             " is less than the one before it: a column with a value index must ascend"));
       }
     }
@@ -153,7 +154,7 @@ class Writer<T>::Impl {
     if constexpr (encodings::kIsBytes<T>) {
       return internal::CheckSizes(values, type_, options_, [&](size_t i) {
         const uint64_t ordinal =
-            num_values_ +
+            num_rows_ +
             (validity == nullptr ? i : encodings::PositionOfOne(validity, begin, i) - begin);
         return absl::StrCat(file_.name(), ": the value at ordinal ", ordinal);
       });
@@ -196,7 +197,7 @@ class Writer<T>::Impl {
     if (!options_.nullable) {
       size_t row = begin;
       while ((validity[row / 8] >> (row % 8) & 1) != 0) ++row;
-      return NotNullable(num_values_ + row - begin);
+      return NotNullable(num_rows_ + row - begin);
     }
     if (present_ == nullptr) present_ = std::make_unique_for_overwrite<T[]>(kCheckedValues);
     encodings::PackValues(values.data() + begin, validity, begin, count, present_.get());
@@ -244,7 +245,7 @@ class Writer<T>::Impl {
         }
         AddValidity(validity, begin, rows);
         statistics_.Add(values.first(taken));
-        num_values_ += rows;
+        num_rows_ += rows;
         null_count_ += rows - taken;
         block_rows_ += static_cast<uint32_t>(rows);
         values = values.subspan(taken);
@@ -293,12 +294,12 @@ class Writer<T>::Impl {
 
   absl::Status AppendNulls(uint64_t count) {
     CFILE_RETURN_IF_ERROR(CheckRoom(count));
-    if (!options_.nullable) return NotNullable(num_values_);
+    if (!options_.nullable) return NotNullable(num_rows_);
     while (count > 0) {
       const auto run = static_cast<uint32_t>(
           std::min<uint64_t>(count, options_.max_values_per_block - block_rows_));
       validity_.AddRun(false, run);
-      num_values_ += run;
+      num_rows_ += run;
       null_count_ += run;
       block_rows_ += run;
       count -= run;
@@ -326,7 +327,7 @@ class Writer<T>::Impl {
     std::string first_key;
     internal::AppendKey(first, first_key);
     std::string previous_last;
-    if (num_values_ > 0) {
+    if (num_rows_ > 0) {
       internal::AppendKey<T>(last_value_, previous_last);
     } else {
       min_key_ = first_key;
@@ -340,11 +341,11 @@ class Writer<T>::Impl {
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);
     CFILE_ASSIGN_OR_RETURN(const auto statistics,
                            internal::Named(statistics_.Finish(), file_.name()));
-    return file_.Finish(num_values_, has_dictionary ? &dictionary : nullptr, statistics);
+    return file_.Finish(num_rows_, has_dictionary ? &dictionary : nullptr, statistics);
   }
 
   absl::Status FinishBlock() {
-    const uint64_t first_ordinal = num_values_ - block_rows_;
+    const uint64_t first_ordinal = num_rows_ - block_rows_;
     encoder_->Finish(first_ordinal, block_);
     prefix_.Clear();
     if (options_.nullable) internal::AppendValidity(validity_, prefix_);
@@ -365,7 +366,7 @@ class Writer<T>::Impl {
   EncodedBlock block_;
   encodings::ByteWriter prefix_;
   uint32_t block_rows_ = 0;
-  uint64_t num_values_ = 0;
+  uint64_t num_rows_ = 0;
   uint64_t null_count_ = 0;
 
   // Used only in a column with a value index.
@@ -378,27 +379,29 @@ template <typename T>
 Writer<T>::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 template <typename T>
+Writer<T>::Writer(Writer&&) noexcept = default;
+template <typename T>
+Writer<T>& Writer<T>::operator=(Writer&&) noexcept = default;
+template <typename T>
 Writer<T>::~Writer() = default;
 
 template <typename T>
-absl::StatusOr<std::unique_ptr<Writer<T>>> Writer<T>::Create(const std::string& path,
-                                                             const ColumnType& type,
-                                                             const WriterOptions& options) {
+absl::StatusOr<Writer<T>> Writer<T>::Create(const std::string& path, const ColumnType& type,
+                                            const WriterOptions& options) {
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, NewFileSink(path));
   return Create(std::move(sink), type, options);
 }
 
 template <typename T>
-absl::StatusOr<std::unique_ptr<Writer<T>>> Writer<T>::Create(std::unique_ptr<Sink> sink,
-                                                             const ColumnType& type,
-                                                             const WriterOptions& user_options) {
+absl::StatusOr<Writer<T>> Writer<T>::Create(std::unique_ptr<Sink> sink, const ColumnType& type,
+                                            const WriterOptions& user_options) {
   WriterOptions options = user_options;
   CFILE_RETURN_IF_ERROR(internal::PrepareToWrite<T>(sink->name(), type, options));
   CFILE_ASSIGN_OR_RETURN(auto encoder,
                          internal::NewEncoder<T>(type, options, /*whole_records=*/false));
   auto impl = std::make_unique<Impl>(std::move(sink), type, options, std::move(encoder));
   CFILE_RETURN_IF_ERROR(impl->Begin());
-  return std::unique_ptr<Writer>(new Writer(std::move(impl)));
+  return Writer(std::move(impl));
 }
 
 template <typename T>
@@ -408,6 +411,11 @@ absl::Status Writer<T>::Append(std::span<const T> values) {
 template <typename T>
 absl::Status Writer<T>::Append(std::span<const T> values, std::span<const uint8_t> validity) {
   return impl_->Append(values, validity);
+}
+template <typename T>
+absl::Status Writer<T>::Append(const Batch<T>& batch) {
+  if (batch.validity == nullptr) return impl_->Append(batch.values);
+  return impl_->Append(batch.values, {batch.validity, (batch.size() + 7) / 8});
 }
 template <typename T>
 absl::Status Writer<T>::AppendNull() {
@@ -422,40 +430,12 @@ absl::Status Writer<T>::Finish() {
   return impl_->Finish();
 }
 template <typename T>
-uint64_t Writer<T>::num_values() const {
-  return impl_->num_values();
-}
-template <typename T>
-uint64_t Writer<T>::null_count() const {
-  return impl_->null_count();
-}
-template <typename T>
-uint64_t Writer<T>::bytes_written() const {
-  return impl_->file().bytes_written();
+ColumnTotals Writer<T>::totals() const {
+  return impl_->totals();
 }
 template <typename T>
 size_t Writer<T>::memory_usage_bytes() const {
   return impl_->memory_usage_bytes();
-}
-template <typename T>
-Encoding Writer<T>::encoding() const {
-  return impl_->file().info().encoding;
-}
-template <typename T>
-Compression Writer<T>::compression() const {
-  return impl_->file().info().compression;
-}
-template <typename T>
-std::span<const EncodingTotals> Writer<T>::encodings() const {
-  return impl_->file().encodings();
-}
-template <typename T>
-std::string Writer<T>::min_key() const {
-  return impl_->min_key();
-}
-template <typename T>
-std::string Writer<T>::max_key() const {
-  return impl_->max_key();
 }
 
 #define CFILE_INSTANTIATE(T) template class Writer<T>;

@@ -47,8 +47,8 @@ class Filler final : public RecordVisitor {
 
   absl::Status Value(size_t node, const RecordValue& value) override {
     const auto* const text = std::get_if<std::string_view>(&value);
-    CFILE_RETURN_IF_ERROR(budget_.Take(internal::MessageBudget::kValueBytes +
-                                       (text == nullptr ? 0 : text->size())));
+    CFILE_RETURN_IF_ERROR(
+        budget_.Take(internal::MessageBudget::kValueBytes + (text == nullptr ? 0 : text->size())));
     std::visit([&](const auto& typed) { Set(*open_.back(), *fields_[node], typed); }, value);
     return absl::OkStatus();
   }
@@ -97,13 +97,13 @@ class Filler final : public RecordVisitor {
 class MessageReader::Impl {
  public:
   Impl(const Descriptor& descriptor, std::vector<const FieldDescriptor*> fields,
-       size_t max_size_bytes, std::unique_ptr<RecordReader> records)
+       size_t max_size_bytes, RecordReader records)
       : descriptor_(descriptor),
         fields_(std::move(fields)),
         max_size_bytes_(max_size_bytes),
         records_(std::move(records)) {}
 
-  RecordReader& records() { return *records_; }
+  RecordReader& records() { return records_; }
 
   absl::StatusOr<bool> Next(Message& message) {
     if (message.GetDescriptor() != &descriptor_) {
@@ -111,23 +111,26 @@ class MessageReader::Impl {
                                                " expected, found ", message.GetTypeName()));
     }
     message.Clear();
-    Filler filler(records_->schema(), fields_, max_size_bytes_, message);
-    return records_->Next(filler);
+    Filler filler(records_.schema(), fields_, max_size_bytes_, message);
+    return records_.Next(filler);
   }
 
  private:
   const Descriptor& descriptor_;
   const std::vector<const FieldDescriptor*> fields_;  // by node
   const size_t max_size_bytes_;
-  const std::unique_ptr<RecordReader> records_;
+  RecordReader records_;
 };
 
 MessageReader::MessageReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+MessageReader::MessageReader(MessageReader&&) noexcept = default;
+MessageReader& MessageReader::operator=(MessageReader&&) noexcept = default;
 MessageReader::~MessageReader() = default;
 
-absl::StatusOr<std::unique_ptr<MessageReader>> MessageReader::Open(
-    const std::string& directory, const Descriptor& descriptor, std::span<const std::string> paths,
-    const ReaderOptions& options) {
+absl::StatusOr<MessageReader> MessageReader::Open(const std::string& directory,
+                                                  const Descriptor& descriptor,
+                                                  std::span<const std::string> paths,
+                                                  const ReaderOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(directory, options));
   CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
                          internal::Named(table.schema().Records(table.record_limits()), directory));
@@ -148,8 +151,8 @@ absl::StatusOr<std::unique_ptr<MessageReader>> MessageReader::Open(
         StrCat(directory, ": ", descriptor.full_name(), " has none of the fields to be read"));
   }
   CFILE_ASSIGN_OR_RETURN(auto records, RecordReader::Open(table, known));
-  return std::unique_ptr<MessageReader>(new MessageReader(std::make_unique<Impl>(
-      descriptor, std::move(fields), options.max_message_size_bytes, std::move(records))));
+  return MessageReader(std::make_unique<Impl>(descriptor, std::move(fields),
+                                              options.max_message_size_bytes, std::move(records)));
 }
 
 absl::StatusOr<bool> MessageReader::Next(Message& message) { return impl_->Next(message); }

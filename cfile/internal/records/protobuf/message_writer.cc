@@ -16,16 +16,16 @@ using google::protobuf::Message;
 class MessageWriter::Impl {
  public:
   Impl(const Descriptor& descriptor, std::vector<const FieldDescriptor*> fields,
-       std::unique_ptr<RecordWriter> records, std::span<const WriterOptions> options)
+       RecordWriter records, std::span<const WriterOptions> options)
       : descriptor_(descriptor),
-        schema_(records->schema()),
+        schema_(records.schema()),
         fields_(std::move(fields)),
         records_(std::move(records)),
         budget_((options.empty() ? WriterOptions() : options[0]).max_message_size_bytes) {}
 
-  RecordWriter& records() { return *records_; }
+  RecordWriter& records() { return records_; }
 
-  absl::Status Finish() { return failure_.ok() ? records_->Finish() : failure_; }
+  absl::Status Finish() { return failure_.ok() ? records_.Finish() : failure_; }
 
   absl::Status Write(const Message& message) {
     if (message.GetDescriptor() != &descriptor_) {
@@ -57,14 +57,14 @@ class MessageWriter::Impl {
                  message.GetDescriptor()->map_key() != nullptr) {
         CFILE_RETURN_IF_ERROR(Once(child, message, *field, 0));
       }
-      if (is_map) CFILE_RETURN_IF_ERROR(records_->EndGroup(child));
+      if (is_map) CFILE_RETURN_IF_ERROR(records_.EndGroup(child));
     }
-    return records_->EndGroup(node);
+    return records_.EndGroup(node);
   }
 
   absl::Status BeginGroup(size_t node) {
     if (node != 0) CFILE_RETURN_IF_ERROR(budget_.Take(internal::MessageBudget::kGroupBytes));
-    return records_->BeginGroup(node);
+    return records_.BeginGroup(node);
   }
 
   // Passes element i of a repeated field, or the value of a field that is not repeated.
@@ -73,9 +73,9 @@ class MessageWriter::Impl {
     if (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE)
       CFILE_RETURN_IF_ERROR(budget_.Take(internal::MessageBudget::kValueBytes));
     const auto value = [&](auto get_repeated, auto get) {
-      return records_->Value(node, field.is_repeated()
-                                       ? (reflection.*get_repeated)(message, &field, i)
-                                       : (reflection.*get)(message, &field));
+      return records_.Value(node, field.is_repeated()
+                                      ? (reflection.*get_repeated)(message, &field, i)
+                                      : (reflection.*get)(message, &field));
     };
     using R = google::protobuf::Reflection;
     switch (field.cpp_type()) {
@@ -101,7 +101,7 @@ class MessageWriter::Impl {
                 ? reflection.GetRepeatedStringReference(message, &field, i, &scratch_)
                 : reflection.GetStringReference(message, &field, &scratch_);
         CFILE_RETURN_IF_ERROR(budget_.Take(text.size()));
-        return records_->Value(node, std::string_view(text));
+        return records_.Value(node, std::string_view(text));
       }
       case FieldDescriptor::CPPTYPE_MESSAGE:
         break;
@@ -113,47 +113,46 @@ class MessageWriter::Impl {
   const Descriptor& descriptor_;
   const RecordSchema schema_;
   const std::vector<const FieldDescriptor*> fields_;  // by node
-  const std::unique_ptr<RecordWriter> records_;
+  RecordWriter records_;
   internal::MessageBudget budget_;
   absl::Status failure_;
   std::string scratch_;
 };
 
 MessageWriter::MessageWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+MessageWriter::MessageWriter(MessageWriter&&) noexcept = default;
+MessageWriter& MessageWriter::operator=(MessageWriter&&) noexcept = default;
 MessageWriter::~MessageWriter() = default;
 
-absl::StatusOr<std::unique_ptr<MessageWriter>> MessageWriter::Create(
-    const std::string& directory, const Descriptor& descriptor,
-    std::span<const WriterOptions> options) {
+absl::StatusOr<MessageWriter> MessageWriter::Create(const std::string& directory,
+                                                    const Descriptor& descriptor,
+                                                    std::span<const WriterOptions> options) {
   CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
                          internal::Named(RecordSchemaOf(descriptor), directory));
   CFILE_ASSIGN_OR_RETURN(auto fields,
                          internal::Named(internal::MatchFields(descriptor, schema), directory));
   CFILE_ASSIGN_OR_RETURN(auto records, RecordWriter::Create(directory, schema, options));
-  return std::unique_ptr<MessageWriter>(
-      new MessageWriter(std::make_unique<Impl>(descriptor, std::move(fields), std::move(records),
-                                               options)));
+  return MessageWriter(
+      std::make_unique<Impl>(descriptor, std::move(fields), std::move(records), options));
 }
 
-absl::StatusOr<std::unique_ptr<MessageWriter>> MessageWriter::Append(
-    const std::string& directory, const Descriptor& descriptor,
-    std::span<const WriterOptions> options) {
+absl::StatusOr<MessageWriter> MessageWriter::Append(const std::string& directory,
+                                                    const Descriptor& descriptor,
+                                                    std::span<const WriterOptions> options) {
   CFILE_ASSIGN_OR_RETURN(auto records, RecordWriter::Append(directory, options));
-  const RecordSchema& schema = records->schema();
+  const RecordSchema& schema = records.schema();
   CFILE_ASSIGN_OR_RETURN(auto fields,
                          internal::Named(internal::MatchFields(descriptor, schema), directory));
   for (size_t i = 1; i < fields.size(); ++i) {
     const size_t parent = schema.node(i).parent;
     if (fields[i] == nullptr && schema.node(i).repetition == Repetition::kRequired &&
         (parent == 0 || fields[parent] != nullptr)) {
-      return absl::InvalidArgumentError(
-          StrCat(directory, ": ", schema.Path(i), ": required, and no field of ",
-                 descriptor.full_name()));
+      return absl::InvalidArgumentError(StrCat(
+          directory, ": ", schema.Path(i), ": required, and no field of ", descriptor.full_name()));
     }
   }
-  return std::unique_ptr<MessageWriter>(
-      new MessageWriter(std::make_unique<Impl>(descriptor, std::move(fields), std::move(records),
-                                               options)));
+  return MessageWriter(
+      std::make_unique<Impl>(descriptor, std::move(fields), std::move(records), options));
 }
 
 absl::Status MessageWriter::Write(const Message& message) { return impl_->Write(message); }

@@ -1,0 +1,9 @@
+// Must not compile: `long long` and std::string are not types of values. tests/CMakeLists.txt checks
+// that the compiler says so, where a user would otherwise meet an error of the linker.
+#include <string>
+
+#include "cfile/reader.h"
+#include "cfile/writer.h"
+
+auto Write() { return cfile::Writer<std::string>::Create("file", cfile::ColumnType::String()); }
+auto Read(const cfile::Reader& reader) { return reader.NewCursor<long long>(); }
