@@ -1,5 +1,8 @@
-// The tables of cfile/README.md match the registry of encodings and the list of codecs.
+// The tables of cfile/README.md match the public headers, the registry of encodings and the list of
+// codecs.
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -22,6 +25,11 @@ constexpr char kEncodingsMark[] =
 constexpr char kCodecsMark[] =
     "<!-- tests/cfile/readme_test.cc compares this table with cfile/types.h -->";
 
+std::string ReadFile(const char* path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 // The cells of "| a | b |", without the blanks around them.
 std::vector<std::string> Cells(const std::string& line) {
   std::vector<std::string> cells;
@@ -43,7 +51,7 @@ std::vector<std::string> Quoted(const std::string& text) {
 
 // The cells of the table after `mark`, by line: first its head, then its rows.
 std::vector<std::vector<std::string>> ReadTable(std::string_view mark) {
-  std::ifstream readme(CFILE_SOURCE_DIR "/cfile/README.md");
+  std::istringstream readme(ReadFile(CFILE_SOURCE_DIR "/cfile/README.md"));
   std::string line;
   while (std::getline(readme, line) && line != mark) {
   }
@@ -52,6 +60,15 @@ std::vector<std::vector<std::string>> ReadTable(std::string_view mark) {
     if (line.starts_with("|") && !line.starts_with("| ---")) table.push_back(Cells(line));
   }
   return table;
+}
+
+TEST(Readme, NamesEachPublicHeader) {
+  const std::string readme = ReadFile(CFILE_SOURCE_DIR "/cfile/README.md");
+  for (const auto& entry : std::filesystem::directory_iterator(CFILE_SOURCE_DIR "/cfile")) {
+    const std::string name = entry.path().filename();
+    if (entry.path().extension() != ".h") continue;
+    EXPECT_THAT(readme, testing::HasSubstr(absl::StrCat("[", name, "](", name, ")")));
+  }
 }
 
 TEST(Readme, HasAColumnForEachEncoding) {
@@ -92,13 +109,20 @@ TEST(Readme, HasARowForEachCodec) {
     const bool kudus = static_cast<uint32_t>(codec) < encodings::kFirstExtendedNumber;
     expected.push_back({absl::StrCat("`", CompressionName(codec), "`"), kudus ? "yes" : ""});
   }
+  const std::string cmake = ReadFile(CFILE_SOURCE_DIR "/CMakeLists.txt");
   std::vector<std::vector<std::string>> found;
   for (const std::vector<std::string>& row : ReadTable(kCodecsMark)) {
-    ASSERT_GE(row.size(), 3u);
+    ASSERT_EQ(row.size(), 4u);
     found.push_back({row[0], row[2]});
+    if (found.size() == 1) continue;  // the head
+    const std::string option = Quoted(row[3]).at(0);
+    const bool off = row[3].ends_with("**off**");
+    EXPECT_THAT(cmake, testing::ContainsRegex("option\\(" + option + " [^\n]*" +
+                                              (off ? "OFF" : "ON") + "\\)\n"))
+        << row[0];
   }
   ASSERT_FALSE(found.empty()) << "no table after " << kCodecsMark;
-  found.erase(found.begin());  // the head
+  found.erase(found.begin());
   EXPECT_EQ(found, expected);
 }
 

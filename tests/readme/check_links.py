@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Checks that the links between the documents lead to files and headings that exist.
+"""Checks that the links between the documents lead to files and headings that exist, and that the paths between backquotes exist.
 
-check_links.py ROOT    checks each .md file below ROOT, without the folders that .gitignore names
+check_links.py ROOT    checks each .md file below ROOT, except in hidden folders and those of builds
 """
 import pathlib
 import re
 import sys
 
-IGNORED = re.compile(r"(\.|build|out$|Testing$)")
+IGNORED = re.compile(r"(\.|build|out$)")
+PATH = re.compile(r"`((?:cfile|encodings|proto|tests|third_party|tools|\.ci)/[^`\s]+)")
 
 
 def documents(folder):
@@ -33,7 +34,12 @@ def main():
     root = pathlib.Path(sys.argv[1])
     checked, problems = 0, []
     for document in documents(root):
-        for target in re.findall(r"\]\(([^)\s]+)\)", text_of(document)):
+        text = text_of(document)
+        for path in PATH.findall(text):
+            checked += 1
+            if not (root / path).exists():
+                problems.append(f"{document.relative_to(root)}: `{path}` does not exist")
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
             if re.match(r"[a-z]+:", target):
                 continue  # a link to the web
             name, _, anchor = target.partition("#")
@@ -47,7 +53,7 @@ def main():
         problems.append(f"{root}: no link found")
     if problems:
         sys.exit("\n".join(problems))
-    print(f"{checked} links are right")
+    print(f"{checked} links and paths are right")
 
 
 if __name__ == "__main__":
