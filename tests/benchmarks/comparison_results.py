@@ -75,50 +75,56 @@ def nodes(line):
     return max(line["positional_nodes"], line["value_nodes"])
 
 
+def written_by_hand():
+    """The sections of the page that no program writes."""
+    files = (Path(__file__).with_name(name) for name in ("results_bounds.md", "results_programs.md"))
+    return "\n\n".join(file.read_text(encoding="utf-8").rstrip() for file in files)
+
+
 def page(judged, scale, divisor, peers):
     met = [row["met"] for row in judged if row["met"] is not None]
     tuned = [row["met"] or row["tuned_met"] for row in judged if row["met"] is not None]
     measured, model = scale_tables(scale)
     data = [(name, what) for name, what in comparison_table.DATA.items()]
-    bounds = Path(__file__).with_name("results_bounds.md").read_text(encoding="utf-8").rstrip()
     lines = [
-        "# Beside its peers",
+        "# Speed and size, compared with other formats",
         "",
-        "Written by `tests/benchmarks/run --peers VENV --results tests/benchmarks/RESULTS.md`, VENV being a Python virtual",
-        "environment with pyarrow, polars, duckdb, vortex-data and pylance; LevelDB, RocksDB and LMDB are Debian's packages.",
+        "Written by `tests/benchmarks/run --peers VENV --results tests/benchmarks/RESULTS.md`. VENV is a Python virtual environment",
+        "with pyarrow, polars, duckdb, vortex-data and pylance. LevelDB, RocksDB and LMDB are Debian's packages.",
         "`tests/benchmarks/run --quick` takes less than a minute and needs no Python packages.",
         "",
         f"Machine: {machine_and_date()}." + (f" Peers: {peers}." if peers else ""),
         "",
         f"{10**7 // divisor:,} numbers and {5 * 10**6 // divisor:,} strings, one core, warm, the median of five, processor time.",
-        "Scans begin with opening the file, and so check its checksums, but for those that say otherwise. Files are",
-        "written without waiting for the disk, ours and theirs. Seeks are for random keys that are there, takes for",
-        "random ordinals in order, single rows one call each; the peers' calls but those of LevelDB, RocksDB, LMDB and",
-        "Arrow C++ are made from Python. `default` is the file that `WriterOptions{}` gives (with a value index if the column is",
-        "sorted), one for all work; `tuned` the one with the options that suit the work. The limit is memcpy of the decoded",
-        "bytes, for seeks binary search in a sorted array in memory, for rows an array in memory. `pyarrow smallest` is the",
-        "smallest of Parquet's plain, delta (byte stream split for doubles) and dictionary encodings with zstd.",
+        "A scan begins with opening the file and therefore verifies its checksums, unless the row says otherwise. Files are",
+        "written without waiting for the disk, by cfile and by the peers. A seek searches a random key that exists, a take reads",
+        "random ordinals in ascending order, and a single row is one call. LevelDB, RocksDB, LMDB and Arrow C++ are called from",
+        "C++, the other peers from Python. `default` is one file for all work, made with `WriterOptions{}` (and with a value index",
+        "if the column is sorted); `tuned` is a file with the options that suit the work. The limit is memcpy of the decoded bytes;",
+        "for seeks, binary search in a sorted array in memory; for rows, an array in memory. `pyarrow smallest` is the smallest",
+        "file of Parquet's plain, delta (byte stream split for doubles) and dictionary encodings with zstd. A reach is a goal for",
+        "the ratio to the peer, or for the figure.",
         "",
         *table(("data", "what it is"), data),
         "",
-        f"Of {len(met)} reaches the default files meet {sum(met)}, default or tuned ones {sum(map(bool, tuned))}.",
+        f"Of {len(met)} reaches, the default files meet {sum(met)}, and default or tuned files {sum(map(bool, tuned))}.",
         "",
         *comparison_table.markdown(judged),
         "",
         "## Scale",
         "",
-        "Measured in the same way, each file written a piece of 65,536 rows at a time; a seek is by random ordinal in",
-        "the sequences, by random key in the keys:",
+        "Measured in the same way. Each file is written in pieces of 65,536 rows. A seek is by random ordinal in the sequences,",
+        "by random key in the keys:",
         "",
         *measured,
         "",
-        "What follows for more rows. A node of an index ends above 32 KiB, so that as many entries fit into it as the bytes an",
-        "entry say, and the levels are the logarithm of the blocks to that base. Halvings are the steps of the searches for a",
-        "key, in all nodes on the path and in the block:",
+        "Estimates for more rows. An index node ends when it is larger than 32 KiB; the bytes for each entry give the number of",
+        "entries in a node, and the number of levels is the logarithm of the number of blocks to that base. Halvings are the",
+        "steps of the binary searches for a key, in all nodes on the path and in the block:",
         "",
         *model,
         "",
-        bounds,
+        written_by_hand(),
         "",
     ]
     return "\n".join(lines)

@@ -43,6 +43,12 @@ class RunTest(unittest.TestCase):
         self.assertEqual(len(model), 2 + 4 * 3)
 
 
+class ResultsTest(unittest.TestCase):
+    def test_the_page_has_the_sections_written_by_hand(self):
+        page = Path(__file__).with_name("RESULTS.md").read_text(encoding="utf-8")
+        self.assertTrue(page.endswith(comparison_results.written_by_hand() + "\n"))
+
+
 class JudgeTest(unittest.TestCase):
     def judged(self, work, data, figures):
         rows = comparison_table.judge({(data, kind, who): figure for kind, who, figure in figures}, native_only=False)

@@ -73,7 +73,7 @@ TEST(Scale, FileBeyond32Bits) {
   campaign::Done("bytes_of_one_file", 8 * rows);
 }
 
-// Writes and reads a cell of `size` bytes beside small ones, within the memory that README.md
+// Writes and reads a cell of `size` bytes beside small ones, within the memory that cfile/README.md
 // states. In the worst case this is: the value while it is encoded or rebuilt, its word of the
 // dictionary, the block, the stored block, and the overhead of growing buffers.
 void WriteAndReadCell(Encoding encoding, Compression compression, uint64_t size) {
