@@ -1,12 +1,12 @@
 // Writes protobuf messages as records, and reads them back, by reflection.
 //
 //   auto writer = cfile::MessageWriter::Create("log", *Record::descriptor());
-//   for (const Record& record : records) CHECK_OK((*writer)->Write(record));
-//   CHECK_OK((*writer)->Finish());
+//   for (const Record& record : records) CHECK_OK(writer->Write(record));
+//   CHECK_OK(writer->Finish());
 //
 //   auto reader = cfile::MessageReader::Open("log", *Record::descriptor());
 //   Record record;
-//   while ((*reader)->Next(record).value()) Use(record);
+//   while (reader->Next(record).value()) Use(record);
 //
 // Fields are matched by their names. Their types:
 //

@@ -1,15 +1,15 @@
 // Writes and reads tables of nested records, record by record.
 //
 //   auto writer = cfile::RecordWriter::Create("log", schema);      // cfile/record_schema.h
-//   (*writer)->BeginGroup(0);
-//   (*writer)->Value(1, "8509_1576752657"sv);
+//   writer->BeginGroup(0);
+//   writer->Value(1, "8509_1576752657"sv);
 //   ...
-//   (*writer)->EndGroup(0);
-//   (*writer)->Finish();
+//   writer->EndGroup(0);
+//   writer->Finish();
 //
 //   auto reader = cfile::RecordReader::Open("log", {"sid", "trans.uri"});
-//   (*reader)->Seek(2);
-//   while ((*reader)->Next(visitor).value()) ...
+//   reader->Seek(2);
+//   while (reader->Next(visitor).value()) ...
 //
 // For protobuf messages see cfile/protobuf_records.h. To write or read levels instead of records,
 // use TableWriter::AppendLevels and TableLevelCursor.

@@ -2,10 +2,10 @@
 // (cfile/FORMAT.md, Table).
 //
 //   auto writer = cfile::TableWriter::Create("flights", schema);
-//   (*writer)->Append<int32_t>(0, years);
-//   (*writer)->Append<std::string_view>(1, carriers);
+//   writer->Append<int32_t>(0, years);
+//   writer->Append<std::string_view>(1, carriers);
 //   ...
-//   (*writer)->Finish();
+//   writer->Finish();
 //
 //   auto table = cfile::TableReader::Open("flights");
 //   auto cursor = table->NewCursor<int32_t>(0);
