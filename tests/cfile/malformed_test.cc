@@ -43,7 +43,7 @@ BlockPointer DataBlock(const File& file) {
 // Appends a footer with the fields of `info` to `file`, which has no footer.
 File WithFooter(File file, const FileInfo& info) {
   encodings::ByteWriter tail;
-  internal::AppendFooter(info, Compatibility::kNone, tail);
+  internal::AppendFooter(info, /*extensions=*/true, tail);
   file.insert(file.end(), tail.data(), tail.data() + tail.size());
   return file;
 }
@@ -142,7 +142,7 @@ TEST(Malformed, ImpossibleLimitsAreRefused) {
     change(info);
     File changed(file.begin(), file.end() - static_cast<ptrdiff_t>(right.footer_size_bytes));
     encodings::ByteWriter tail;
-    internal::AppendFooter(info, Compatibility::kNone, tail);
+    internal::AppendFooter(info, /*extensions=*/true, tail);
     changed.insert(changed.end(), tail.data(), tail.data() + tail.size());
     const auto reader = Reader::Open(NewMemorySource(changed));
     if (!reader.ok()) return reader.status();

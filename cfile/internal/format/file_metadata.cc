@@ -9,6 +9,7 @@
 #include "cfile/internal/format/column_message.h"
 #include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/format/feature_bits.h"
+#include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/format/parse_message.h"
 #include "cfile/internal/format/statistics_block.h"
@@ -91,15 +92,13 @@ void SetPointer(const std::optional<BlockPointer>& pointer, BlockPointerPB* mess
   message->set_size(static_cast<int32_t>(pointer->size));
 }
 
-// The largest header or footer that Kudu reads.
-constexpr size_t kKuduMaxMetadataBytes = 64 * 1024;
-
 absl::Status CheckMetadata(std::string_view what, std::string_view message, size_t size_bytes,
                            const google::protobuf::Descriptor& type, const WriterOptions& options) {
   const size_t limit = options.max_metadata_size_bytes;
-  if (options.compatibility == Compatibility::kKudu && size_bytes > kKuduMaxMetadataBytes) {
-    return encodings::OutOfRange("a ", what, " of ", size_bytes, " bytes: Kudu reads ",
-                                 kKuduMaxMetadataBytes, " at most");
+  const size_t kudu_limit = PolicyOf(options).max_metadata_size_bytes;
+  if (size_bytes > kudu_limit) {
+    return encodings::OutOfRange("a ", what, " of ", size_bytes, " bytes: Kudu reads ", kudu_limit,
+                                 " at most");
   }
   if (size_bytes > limit) {
     return encodings::OutOfRange("a ", what, " of ", size_bytes, " bytes is ",
@@ -414,14 +413,14 @@ absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOpti
   return MetadataReader(source, options).ReadTorn();
 }
 
-std::string AppendHeader(const FileInfo& info, Compatibility compatibility, ByteWriter& out) {
+std::string AppendHeader(const FileInfo& info, bool with_extensions, ByteWriter& out) {
   CFileHeaderPB header;
   if (info.version == FormatVersion::kV1) {
     header.set_major_version(1);
     header.set_minor_version(0);
   }
   AddPairs(info.header_metadata, *header.mutable_metadata());
-  if (compatibility != Compatibility::kKudu && info.version != FormatVersion::kV1) {
+  if (with_extensions) {
     ColumnPB column;
     ExtensionsPB extensions;
     DescribeColumn(info, column, extensions);
@@ -439,7 +438,7 @@ std::string AppendHeader(const FileInfo& info, Compatibility compatibility, Byte
   return message;
 }
 
-std::string AppendFooter(const FileInfo& info, Compatibility compatibility, ByteWriter& out) {
+std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter& out) {
   CFileFooterPB footer;
   ExtensionsPB extensions;
   DescribeColumn(info, footer, extensions);
@@ -453,7 +452,7 @@ std::string AppendFooter(const FileInfo& info, Compatibility compatibility, Byte
   AddPairs(info.footer_metadata, *footer.mutable_metadata());
   footer.set_incompatible_features(info.incompatible_features);
   if (info.compatible_features != 0) footer.set_compatible_features(info.compatible_features);
-  if (compatibility != Compatibility::kKudu && info.version != FormatVersion::kV1) {
+  if (with_extensions) {
     if (info.statistics) SetPointer(info.statistics, extensions.mutable_statistics());
     if (info.bloom_filter) DescribeBloomFilter(*info.bloom_filter, extensions);
     extensions.set_created_by(std::string(kCreatedBy));

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/file_metadata.h"
+#include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/writer_choices.h"
 #include "cfile/internal/write/auto_encoder.h"
 #include "cfile/internal/write/file_writer.h"
@@ -64,7 +65,7 @@ absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const Col
       .block_size_bytes = whole_records ? largest : options.block_size_bytes,
       .restart_interval = options.restart_interval,
       .type_length = type.type_length,
-      .kudu_exact = options.compatibility == Compatibility::kKudu,
+      .kudu_exact = PolicyOf(options).kudu_exact,
       .max_dictionary_bytes =
           std::min(encodings::EncoderOptions().max_dictionary_bytes, largest_body),
       .max_dictionary_values = std::min<size_t>(options.max_dictionary_values, INT32_MAX),

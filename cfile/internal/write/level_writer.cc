@@ -34,7 +34,7 @@ absl::Status CheckLimits(const LevelLimits& limits, const WriterOptions& options
   if (options.value_index) return invalid("a column with levels cannot have a value index");
   if (!options.positional_index) return invalid("a column with levels needs a positional index");
   if (options.version == FormatVersion::kV1) return invalid("version 1 has no levels");
-  if (options.compatibility == Compatibility::kKudu && !limits.kudu_array)
+  if (internal::PolicyOf(options).kudu_exact && !limits.kudu_array)
     return invalid("Kudu has no levels but those of one-level arrays");
   return absl::OkStatus();
 }
@@ -51,7 +51,7 @@ class LevelWriter<T>::Impl {
         limits_(limits),
         file_(std::move(sink), type, options),
         encoder_(std::move(encoder)),
-        levels_(limits, options.compatibility == Compatibility::kKudu),
+        levels_(limits, file_.policy().kudu_exact),
         statistics_(options),
         checked_entries_(
             std::clamp<size_t>(options.block_size_bytes / (8 * sizeof(T)), 1, kMaxCheckedEntries)),
@@ -348,8 +348,7 @@ absl::StatusOr<LevelWriter<T>> LevelWriter<T>::Create(std::unique_ptr<Sink> sink
                                                       const LevelLimits& limits,
                                                       const WriterOptions& user_options) {
   WriterOptions options = user_options;
-  // As in Writer: Kudu does not limit the rows of a block.
-  if (options.compatibility == Compatibility::kKudu) options.max_values_per_block = kMax32;
+  if (!internal::PolicyOf(options).limits_rows) options.max_values_per_block = kMax32;
   options.nullable = limits.max_definition > (limits.kudu_array ? 2 : 0);
   if (absl::Status status = CheckLimits(limits, options); !status.ok())
     return absl::Status(status.code(), absl::StrCat(sink->name(), ": ", status.message()));

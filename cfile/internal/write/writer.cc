@@ -29,12 +29,9 @@ using encodings::ValidityEncoder;
 
 // Ordinals in files have 32 bits.
 constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
-// Some of Kudu's encodings check the block's size only after each batch. A batch is the rows of one
-// Append call, but at most this many.
-constexpr uint64_t kKuduBatchRows = 100;
-// The most values that are checked together before they are encoded: a whole number of Kudu's
-// batches.
-constexpr size_t kCheckedValues = 10 * kKuduBatchRows;
+// The most values that are checked together before they are encoded: a whole number of the batches
+// of FilePolicy.
+constexpr size_t kCheckedValues = 1000;
 
 // The length of the run of equal bits that begins at bit `begin`, at most `count`. Precondition:
 // count > 0.
@@ -71,9 +68,10 @@ class Writer<T>::Impl {
         type_(type),
         file_(std::move(sink), type, options),
         encoder_(std::move(encoder)),
-        validity_(kudu()),
+        validity_(file_.policy().kudu_exact),
         statistics_(options) {
-    if (kudu()) options_.max_values_per_block = std::numeric_limits<uint32_t>::max();
+    if (!file_.policy().limits_rows)
+      options_.max_values_per_block = std::numeric_limits<uint32_t>::max();
   }
 
   absl::Status Begin() {
@@ -120,7 +118,8 @@ class Writer<T>::Impl {
   }
 
  private:
-  bool kudu() const { return options_.compatibility == Compatibility::kKudu; }
+  bool kudu() const { return file_.policy().kudu_exact; }
+  uint64_t max_batch_rows() const { return file_.policy().max_batch_rows; }
 
   absl::Status CheckRoom(uint64_t rows) const {
     if (rows <= kMaxValues - num_rows_) return absl::OkStatus();
@@ -169,7 +168,7 @@ class Writer<T>::Impl {
       size_t count = std::min<size_t>(values.size() - begin, kCheckedValues);
       if (kudu()) {
         count = RunLength({validity, (values.size() + 7) / 8}, begin,
-                          std::min<size_t>(count, kKuduBatchRows - begin % kKuduBatchRows));
+                          std::min<size_t>(count, max_batch_rows() - begin % max_batch_rows()));
       }
       CFILE_RETURN_IF_ERROR(AppendRows(values, validity, begin, count));
       begin += count;
@@ -223,7 +222,7 @@ class Writer<T>::Impl {
         }
       }
       size_t taken = present;
-      if (kudu()) taken = std::min<size_t>(taken, kKuduBatchRows);
+      taken = std::min<uint64_t>(taken, max_batch_rows());
       if (taken > 0) {
         CFILE_ASSIGN_OR_RETURN(taken, RoomForLarge(values.first(taken)));
       }
