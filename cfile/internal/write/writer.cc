@@ -10,11 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/data_block.h"
 #include "cfile/internal/format/key_codec.h"
-#include "cfile/internal/format/statistics_block.h"
-#include "cfile/internal/io/named_status.h"
 #include "cfile/internal/write/column_encoder.h"
-#include "cfile/internal/write/file_writer.h"
-#include "cfile/internal/write/sticky_status.h"
+#include "cfile/internal/write/column_pipeline.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
@@ -24,7 +21,6 @@ namespace cfile {
 namespace {
 
 using encodings::BlockEncoder;
-using encodings::EncodedBlock;
 using encodings::ValidityEncoder;
 
 // Ordinals in files have 32 bits.
@@ -60,23 +56,20 @@ size_t CountPresent(const uint8_t* validity, size_t begin, size_t rows) {
 }  // namespace
 
 template <typename T>
-class Writer<T>::Impl {
+class Writer<T>::Impl : public internal::ColumnPipeline<T> {
+  using Base = internal::ColumnPipeline<T>;
+  using Base::encoder_;
+  using Base::failure_;
+  using Base::file_;
+  using Base::options_;
+  using Base::statistics_;
+  using Base::type_;
+
  public:
   Impl(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options,
        std::unique_ptr<BlockEncoder<T>> encoder)
-      : options_(options),
-        type_(type),
-        file_(std::move(sink), type, options),
-        encoder_(std::move(encoder)),
-        validity_(file_.policy().kudu_exact),
-        statistics_(options) {
-    if (!file_.policy().limits_rows)
-      options_.max_values_per_block = std::numeric_limits<uint32_t>::max();
-  }
-
-  absl::Status Begin() {
-    return failure_.Run([&] { return file_.Begin(); });
-  }
+      : Base(std::move(sink), type, options, std::move(encoder)),
+        validity_(file_.policy().kudu_exact) {}
 
   absl::Status Append(std::span<const T> values) {
     return failure_.Run([&] { return AppendPresent(values); });
@@ -89,11 +82,6 @@ class Writer<T>::Impl {
 
   absl::Status AppendNull() {
     return failure_.Run([&] { return AppendNulls(1); });
-  }
-
-  absl::Status AddMetadata(std::string_view key, std::string_view value) {
-    CFILE_RETURN_IF_ERROR(failure_.status());
-    return file_.AddFooterMetadata(key, value);
   }
 
   absl::Status Finish() {
@@ -111,9 +99,7 @@ class Writer<T>::Impl {
     return totals;
   }
   size_t memory_usage_bytes() const {
-    return file_.memory_usage_bytes() + encoder_->size_bytes() + encoder_->retained_bytes() +
-           validity_.size_bytes() + block_.bytes.capacity() + prefix_.capacity() +
-           statistics_.memory_usage_bytes() +
+    return this->pipeline_bytes() + validity_.size_bytes() +
            (present_ == nullptr ? 0 : kCheckedValues * sizeof(T));
   }
 
@@ -336,34 +322,18 @@ class Writer<T>::Impl {
 
   absl::Status FinishFile() {
     if (block_rows_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
-    encodings::ByteWriter dictionary;
-    const bool has_dictionary = encoder_->FinishDictionary(dictionary);
-    CFILE_ASSIGN_OR_RETURN(const auto statistics,
-                           internal::Named(statistics_.Finish(), file_.name()));
-    return file_.Finish(num_rows_, has_dictionary ? &dictionary : nullptr, statistics);
+    return this->WriteEnd(num_rows_);
   }
 
   absl::Status FinishBlock() {
-    const uint64_t first_ordinal = num_rows_ - block_rows_;
-    encoder_->Finish(first_ordinal, block_);
-    prefix_.Clear();
-    if (options_.nullable) internal::AppendValidity(validity_, prefix_);
-    statistics_.FinishBlock(block_rows_);
-    block_rows_ = 0;
-    return file_.AppendBlock(block_, first_ordinal, block_key_, prefix_);
+    const uint32_t rows = std::exchange(block_rows_, 0);
+    return this->WriteBlock(num_rows_ - rows, rows, block_key_, [&](encodings::ByteWriter& prefix) {
+      if (options_.nullable) internal::AppendValidity(validity_, prefix);
+    });
   }
 
-  WriterOptions options_;
-  ColumnType type_;
-  internal::FileWriter file_;
-  std::unique_ptr<BlockEncoder<T>> encoder_;
   ValidityEncoder validity_;
-  internal::StatisticsWriter<T> statistics_;
-  internal::StickyStatus failure_{file_.name()};
-
   std::unique_ptr<T[]> present_;  // kCheckedValues values, for rows of which some are null
-  EncodedBlock block_;
-  encodings::ByteWriter prefix_;
   uint32_t block_rows_ = 0;
   uint64_t num_rows_ = 0;
   uint64_t null_count_ = 0;
