@@ -123,7 +123,7 @@ TEST_F(TableDamageTest, VerifyComparesWithTheTableFile) {
   WriteFile(table_file_, internal::SerializeTable(*contents));
   const VerifyReport keys = OpenTable().VerifyColumn(0, 0);
   ASSERT_EQ(keys.damages.size(), 1);
-  EXPECT_THAT(keys.damages[0].status.message(), HasSubstr("least and greatest value"));
+  EXPECT_THAT(keys.damages[0].status.message(), HasSubstr("the least and the greatest value"));
 }
 
 TEST_F(TableDamageTest, VerifyComparesNullsWithTheTableFile) {

@@ -252,7 +252,7 @@ TEST(BitShuffle, SaysWhatIsWrong) {
   expect(4, 2999 + 8, "3007 values, and 3000 with padding");
   expect(4, UINT32_MAX, "values, and 3000 with padding");
   expect(8, 19, "the header says 19 bytes, the block has");
-  expect(12, 3008, "3000 values, but 3008");
+  expect(12, 3008, "3000 values, and 3008 with padding");
   expect(16, 4, "elements of 4 bytes, the type has 8");
   expect(16, 0, "elements of 0 bytes");
   expect(20, 0xffffff7f, "chunk 0 of 3 at byte 20 does not end");

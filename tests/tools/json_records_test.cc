@@ -330,8 +330,8 @@ TEST(JsonInference, NegativeZeroKeepsItsSign) {
 
 TEST(JsonInference, Errors) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
-      {{}, "there is no record with a field"},
-      {{"{}"}, "there is no record with a field"},
+      {{}, "no record has a field"},
+      {{"{}"}, "no record has a field"},
       {{"[]"}, "an object expected"},
       {{R"({"a":1})", R"({"a":"x"})"}, "a: strings here and integers in line 1"},
       {{R"({"a":{"b":[1]}})", R"({"a":{"b":[{}]}})"}, "a.b: objects here and integers in line 1"},
@@ -342,7 +342,7 @@ TEST(JsonInference, Errors) {
       {{R"({"a":1,"a":2})"}, "the key \"a\" is repeated"},
       {{R"({"b":{"a":1,"a":2}})"}, "b: the key \"a\" is repeated"},
       {{R"({"":1})"}, "a field without a name"},
-      {{R"({"a":1,"b":{"c":1},"b.c":1})"}, "b.c: a second leaf of that path"},
+      {{R"({"a":1,"b":{"c":1},"b.c":1})"}, "b.c: a second leaf of this path"},
       {{R"({"a":1} {"a":2})"}, "something follows"},
   };
   for (const auto& [records, message] : cases) {
@@ -461,8 +461,7 @@ TEST(JsonRecords, MutationsAreJudgedAsByAStrictParser) {
   };
   // Documented reasons why valid JSON is refused.
   const std::string documented[] = {"a field without a name", "which no type holds",
-                                    "a second leaf of that path",
-                                    "there is no record with a field"};
+                                    "a second leaf of this path", "no record has a field"};
   std::mt19937 random(17);
   uint64_t valid = 0, invalid = 0;
   for (int round = 0; round < kRounds; ++round) {

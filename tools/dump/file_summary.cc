@@ -18,7 +18,9 @@ using Metadata = std::vector<std::pair<std::string, std::string>>;
 // same name.
 class Facts {
  public:
-  explicit Facts(const std::string& path) : json_(JsonDocument(path)) { AddLine("file", Printable(path)); }
+  explicit Facts(const std::string& path) : json_(JsonDocument(path)) {
+    AddLine("file", Printable(path));
+  }
 
   void Add(const std::string& name, const std::string& value) {
     Add(name, JsonBytes(value), Printable(value));

@@ -120,7 +120,7 @@ class JsonInference::Impl {
 
   absl::StatusOr<RecordSchema> Schema(const std::string& name) const {
     if (root_.fields.empty()) {
-      return absl::InvalidArgumentError("no schema to be found: there is no record with a field");
+      return absl::InvalidArgumentError("cannot infer a schema: no record has a field");
     }
     std::vector<RecordNode> nodes = {{.name = name, .num_children = root_.fields.size()}};
     for (const auto& field : root_.fields) {
@@ -271,7 +271,7 @@ class JsonInference::Impl {
 
   absl::Status Conflict(std::string_view kind, std::string_view other, uint64_t line) const {
     return Error(StrCat(kind, " here and ", other, " in line ", line,
-                        ", which no type holds; give a schema that says what to do"));
+                        ", which no type holds; give a schema that says which type to use"));
   }
 
   const RecordLimits limits_;

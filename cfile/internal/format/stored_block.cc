@@ -85,8 +85,8 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
   }
   const uint64_t size = offset_ - begin;
   if (size > std::numeric_limits<int32_t>::max()) {
-    return absl::OutOfRangeError(
-        absl::StrCat(sink_->name(), ": a stored block of ", size, " bytes"));
+    return absl::OutOfRangeError(absl::StrCat(sink_->name(), ": a stored block of ", size,
+                                              " bytes is larger than 2^31 - 1 bytes"));
   }
   return BlockPointer{.offset = begin, .size = static_cast<uint32_t>(size)};
 }

@@ -186,7 +186,7 @@ class FileCursor {
     if (!InBlock(ordinal)) {
       Unload();
       return internal::InBlock(
-          encodings::DataLoss("the index names it for ordinal ", ordinal, ", found the rows ",
+          encodings::DataLoss("the index says that it has ordinal ", ordinal, ", found the rows ",
                               first_ordinal_, " to ", first_ordinal_ + block_.num_rows()),
           file_->source().name(), loaded_pointer_);
     }
@@ -216,8 +216,8 @@ class FileCursor {
       first_ordinal_ = block_.first_ordinal();
       if (block_.num_rows() > info.num_values - std::min(first_ordinal_, info.num_values)) {
         return encodings::DataLoss("the block's rows ", first_ordinal_, " to ",
-                                   first_ordinal_ + block_.num_rows(), " are beyond the footer's ",
-                                   info.num_values, " values");
+                                   first_ordinal_ + block_.num_rows(), " exceed the ",
+                                   info.num_values, " values that the footer says");
       }
       return absl::OkStatus();
     }();

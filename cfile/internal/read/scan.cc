@@ -255,8 +255,9 @@ class Scan<T>::Impl {
     if (!first) CFILE_RETURN_IF_ERROR(CheckOrdinal(first_ordinal_));
     const uint64_t num_values = file_->info().num_values;
     if (first_ordinal_ > num_values || block_.num_rows() > num_values - first_ordinal_) {
-      return DataLoss("the block's rows from ", first_ordinal_, " on, ", block_.num_rows(),
-                      " of them, are beyond the footer's ", num_values, " values");
+      return DataLoss("the block's rows ", first_ordinal_, " to ",
+                      first_ordinal_ + block_.num_rows(), " exceed the ", num_values,
+                      " values that the footer says");
     }
     const uint64_t end = first_ordinal_ + block_.num_rows();
     if (begin_ > first_ordinal_ && begin_ < end)
@@ -367,15 +368,18 @@ absl::StatusOr<Scan<T>> Scan<T>::Open(const Reader& reader, const Predicate<T>& 
                                       const ScanOptions& options) {
   const auto& file = internal::ReaderAccess::File(reader);
   if (file->info().has_levels()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        file->source().name(), ": the rows of this file are records of any number of values"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(file->source().name(),
+                     ": the rows of this file are records with any number of values, which a scan "
+                     "does not read"));
   }
   using Kind = typename Predicate<T>::Kind;
   const Kind kind = predicate.kind();
   if (std::is_same_v<T, Int96> && kind != Kind::kEqual && kind != Kind::kNotEqual &&
       kind != Kind::kIn && kind != Kind::kIsNull && kind != Kind::kIsNotNull) {
     return absl::InvalidArgumentError(
-        absl::StrCat(file->source().name(), ": int96 has no order, so none is less or greater"));
+        absl::StrCat(file->source().name(),
+                     ": int96 has no order, so its values can only be compared for equality"));
   }
   CFILE_ASSIGN_OR_RETURN(auto dictionary, internal::PrepareToRead<T>(*file));
   auto impl = std::make_unique<Impl>(file, predicate, std::move(dictionary));

@@ -44,9 +44,8 @@ absl::Status TableLevelCursor<T>::Enter(size_t part) {
 template <typename T>
 absl::Status TableLevelCursor<T>::SeekToRecord(uint64_t record) {
   if (record > table_.num_rows()) {
-    return absl::OutOfRangeError(
-        absl::StrCat(table_.directory(), ": record ", record, " sought in ", table_.num_rows(),
-                     " records"));
+    return absl::OutOfRangeError(absl::StrCat(table_.directory(), ": record ", record,
+                                              ", the table has ", table_.num_rows(), " records"));
   }
   if (record < table_.num_rows()) {
     const size_t part = PartOf(table_, record);

@@ -95,7 +95,7 @@ absl::Status CheckSizes(std::span<const std::string_view> values, const ColumnTy
     const size_t size = values[i].size();
     if (fixed && size != type.type_length) {
       return absl::InvalidArgumentError(
-          absl::StrCat(where(i), " has ", size, " bytes, the type ", type.type_length));
+          absl::StrCat(where(i), " has ", size, " bytes, the type has ", type.type_length));
     }
     if (size > limit) {
       return absl::OutOfRangeError(absl::StrCat(

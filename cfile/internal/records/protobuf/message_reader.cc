@@ -145,7 +145,7 @@ absl::StatusOr<std::unique_ptr<MessageReader>> MessageReader::Open(
   }
   if (known.empty()) {
     return absl::InvalidArgumentError(
-        StrCat(directory, ": ", descriptor.full_name(), " has none of the fields to be read"));
+        StrCat(directory, ": ", descriptor.full_name(), " has none of the fields to read"));
   }
   CFILE_ASSIGN_OR_RETURN(auto records, RecordReader::Open(table, known));
   return std::unique_ptr<MessageReader>(new MessageReader(std::make_unique<Impl>(

@@ -146,9 +146,9 @@ absl::StatusOr<std::unique_ptr<MessageWriter>> MessageWriter::Append(
     const size_t parent = schema.node(i).parent;
     if (fields[i] == nullptr && schema.node(i).repetition == Repetition::kRequired &&
         (parent == 0 || fields[parent] != nullptr)) {
-      return absl::InvalidArgumentError(
-          StrCat(directory, ": ", schema.Path(i), ": required, and no field of ",
-                 descriptor.full_name()));
+      return absl::InvalidArgumentError(StrCat(directory, ": ", schema.Path(i),
+                                               ": the field is required, but is not a field of ",
+                                               descriptor.full_name()));
     }
   }
   return std::unique_ptr<MessageWriter>(
