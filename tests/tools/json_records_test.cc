@@ -342,7 +342,7 @@ TEST(JsonInference, Errors) {
       {{R"({"a":1,"a":2})"}, "the key \"a\" is repeated"},
       {{R"({"b":{"a":1,"a":2}})"}, "b: the key \"a\" is repeated"},
       {{R"({"":1})"}, "a field without a name"},
-      {{R"({"a":1,"b":{"c":1},"b.c":1})"}, "b.c: a second leaf of this path"},
+      {{R"({"a":1,"b":{"c":1},"b.c":1})"}, "b.c: the schema has a second leaf of this path"},
       {{R"({"a":1} {"a":2})"}, "something follows"},
   };
   for (const auto& [records, message] : cases) {
