@@ -302,7 +302,7 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
   if (num_entries && (result.file.present_count > *num_entries ||
                       *num_entries - result.file.present_count != result.file.null_count)) {
     return DataLoss("statistics of the file: ", result.file.present_count, " values and ",
-                    result.file.null_count, " nulls, the footer says ", *num_entries, " in all");
+                    result.file.null_count, " nulls, the footer says ", *num_entries, " entries");
   }
   uint64_t present = 0, nulls = 0, nans = 0;
   for (ByteReader reader(bytes); !reader.empty();) {

@@ -276,7 +276,8 @@ class TableWriter::Impl {
     }
     if (!repetition.empty() || (!stored_[i].nullable && !definition.empty())) {
       return absl::InvalidArgumentError(
-          absl::StrCat(directory_, ": column ", stored_[i].name, " has no such levels"));
+          absl::StrCat(directory_, ": column ", stored_[i].name,
+                       stored_[i].nullable ? " has no repetition levels" : " has no levels"));
     }
     Writer<T>& writer = static_cast<TypedColumnWriter<T>&>(*columns_[i]).writer();
     const bool no_nulls = definition.size() == values.size() &&
