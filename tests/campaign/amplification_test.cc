@@ -121,7 +121,7 @@ TEST(Amplification, IndexNodeOfMillionsOfEntries) {
   node.PutBytes(trailer.span());
   node.PutFixed(static_cast<uint32_t>(trailer.size()));
   forgery.info().value_index_root = forgery.AddBlock(node.span());
-  ExpectRefused(ReadAll(forgery.Finish()), "claims 4000000 entries for the");
+  ExpectRefused(ReadAll(forgery.Finish()), "claims 4000000 entries, but only");
 }
 
 // No entry points to a valid block: each of them is a damage to report.

@@ -159,9 +159,9 @@ TEST(Malformed, ImpossibleLimitsAreRefused) {
          [](FileInfo& info) { info.incompatible_features |= kFeatureArrayBlocks; });
   expect("need extended blocks",
          [](FileInfo& info) { info.incompatible_features &= ~kFeatureExtendedBlocks; });
-  expect("are nullable", [](FileInfo& info) { info.nullable = false; });
-  expect("entries of 20 records", [](FileInfo& info) { info.num_entries = 19; });
-  expect("entries of 20 records", [](FileInfo& info) { info.levels.max_repetition = 0; });
+  expect("is nullable exactly if", [](FileInfo& info) { info.nullable = false; });
+  expect("entries for 20 records", [](FileInfo& info) { info.num_entries = 19; });
+  expect("entries for 20 records", [](FileInfo& info) { info.levels.max_repetition = 0; });
   expect("entries, the file", [](FileInfo& info) { --*info.num_entries; });
   expect("the footer says", [](FileInfo& info) { ++*info.num_entries; });
 }

@@ -72,7 +72,7 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   if (options.max_values_per_block == 0) return Invalid("max_values_per_block must be at least 1");
   if (options.bloom_filter_bits_per_value > 0 && !HasStatistics(options)) {
     return Invalid(
-        "a Bloom filter is part of the statistics, which the options, version 1 or Kudu rule out");
+        "a Bloom filter is part of the statistics, but the options, version 1 or Kudu allow none");
   }
   if (options.compression_level < 0 || options.compression_level > kMaxCompressionLevel)
     return Invalid(absl::StrCat("compression_level must be 0 to ", kMaxCompressionLevel));

@@ -74,8 +74,8 @@ class BlockWalk {
     first_ordinal_ = expected_ordinal.value_or(block_.first_ordinal());
     if (block_.num_rows() > info.num_rows - std::min(first_ordinal_, info.num_rows)) {
       return encodings::DataLoss("the block's rows ", first_ordinal_, " to ",
-                                 first_ordinal_ + block_.num_rows(), " are beyond the footer's ",
-                                 info.num_rows, " rows");
+                                 first_ordinal_ + block_.num_rows(), " exceed the ", info.num_rows,
+                                 " values that the footer says");
     }
     return absl::OkStatus();
   }

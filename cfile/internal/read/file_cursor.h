@@ -194,7 +194,7 @@ class FileCursor : protected BlockWalk<Block> {
     if (!InBlock(ordinal)) {
       Unload();
       return internal::InBlock(
-          encodings::DataLoss("the index names it for ordinal ", ordinal, ", found the rows ",
+          encodings::DataLoss("the index says that it has ordinal ", ordinal, ", found the rows ",
                               first_ordinal_, " to ", first_ordinal_ + block_.num_rows()),
           name(), pointer_);
     }

@@ -354,15 +354,18 @@ template <typename T>
 absl::StatusOr<Scan<T>> Reader::NewScan(const Predicate<T>& predicate,
                                         const OrdinalRange& range) const {
   if (info().has_levels()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        file_->source().name(), ": the rows of this file are records of any number of values"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(file_->source().name(),
+                     ": the rows of this file are records with any number of values, which a scan "
+                     "does not read"));
   }
   using Kind = typename Predicate<T>::Kind;
   const Kind kind = predicate.kind();
   if (std::is_same_v<T, Int96> && kind != Kind::kEqual && kind != Kind::kNotEqual &&
       kind != Kind::kIn && kind != Kind::kIsNull && kind != Kind::kIsNotNull) {
     return absl::InvalidArgumentError(
-        absl::StrCat(file_->source().name(), ": int96 has no order, so none is less or greater"));
+        absl::StrCat(file_->source().name(),
+                     ": int96 has no order, so its values can only be compared for equality"));
   }
   CFILE_ASSIGN_OR_RETURN(auto dictionary, internal::PrepareToRead<T>(*file_));
   auto impl = std::make_unique<typename Scan<T>::Impl>(file_, predicate, std::move(dictionary));

@@ -57,8 +57,8 @@ template <typename T>
 absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const ColumnType& type,
                                                                        const WriterOptions& options,
                                                                        bool whole_records) {
-  const size_t beside = kBlockOverheadBytes +
-                        (options.nullable && !whole_records ? MaxValidityBytes(options) : 0);
+  const size_t beside =
+      kBlockOverheadBytes + (options.nullable && !whole_records ? MaxValidityBytes(options) : 0);
   const size_t largest = options.max_block_size_bytes;
   const size_t largest_body = largest - std::min(kBlockOverheadBytes, largest);
   const encodings::EncoderOptions encoder_options{
@@ -96,7 +96,7 @@ absl::Status CheckSizes(std::span<const std::string_view> values, const ColumnTy
     const size_t size = values[i].size();
     if (fixed && size != type.type_length) {
       return absl::InvalidArgumentError(
-          absl::StrCat(where(i), " has ", size, " bytes, the type ", type.type_length));
+          absl::StrCat(where(i), " has ", size, " bytes, the type has ", type.type_length));
     }
     if (size > limit) {
       return absl::OutOfRangeError(absl::StrCat(

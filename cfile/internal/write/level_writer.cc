@@ -27,12 +27,12 @@ absl::Status CheckLimits(const LevelLimits& limits, const WriterOptions& options
     return absl::InvalidArgumentError(absl::StrCat(parts...));
   };
   if (limits.kudu_array && limits != LevelLimits::KuduArray(options.nullable))
-    return invalid("the limits of an array are those of LevelLimits::KuduArray");
+    return invalid("the level limits of an array must be those of LevelLimits::KuduArray");
   if (options.value_index) return invalid("a column with levels cannot have a value index");
   if (!options.positional_index) return invalid("a column with levels needs a positional index");
   if (options.version == FormatVersion::kV1) return invalid("version 1 has no levels");
   if (internal::PolicyOf(options).kudu_exact && !limits.kudu_array)
-    return invalid("Kudu has no levels but those of one-level arrays");
+    return invalid("Kudu only has the levels of one-level arrays");
   return absl::OkStatus();
 }
 
@@ -134,7 +134,8 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
     for (size_t i = 0; i < part.count && part.definition != nullptr; ++i)
       definition = std::max(definition, part.definition[i]);
     if (num_entries_ == 0 && !part.BeginsRecord(0)) {
-      return Invalid("entry 0: repetition level ", part.repetition[0], ", a record begins with 0");
+      return Invalid("entry 0: repetition level ", part.repetition[0],
+                     ", but the first record begins with repetition level 0");
     }
     if (repetition <= limits_.max_repetition && definition <= limits_.max_definition)
       return absl::OkStatus();
@@ -163,8 +164,8 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
       part.count = std::min<uint64_t>(part.count, options_.max_values_per_block - block_entries_);
     }
     const auto too_few_values = [&](size_t entry) {
-      return Invalid("entry ", num_entries_ + entry, " holds a value, but no more than ",
-                     values.size(), " were given behind entry ", num_entries_);
+      return Invalid("entry ", num_entries_ + entry, " holds a value, but only ", values.size(),
+                     " values were given from entry ", num_entries_, " on");
     };
     if constexpr (encodings::kIsBytes<T>) {
       // Ends the part after the value whose bytes make the next size check due.
@@ -204,7 +205,7 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
     if (records > kMax32 - num_records_ || part.count > kMax32 - block_entries_) {
       return absl::OutOfRangeError(
           absl::StrCat(file_.name(), ": a file holds at most ", kMax32,
-                       " records, and a block entries: begin a further part"));
+                       " records and a block at most as many entries: begin another part"));
     }
     CFILE_RETURN_IF_ERROR(internal::Named(
         levels_.Add(part.repetition, part.definition, part.count, num_entries_), file_.name()));
@@ -214,7 +215,7 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
       if (taken == 0) {
         return absl::OutOfRangeError(absl::StrCat(
             file_.name(), ": record ", num_records_ + records - 1,
-            ", and what stands before it in its block, is ",
+            " with the records before it in its block is ",
             encodings::AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes")));
       }
       values = values.subspan(taken);

@@ -110,7 +110,7 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
   absl::Status CheckRoom(uint64_t rows) const {
     if (rows <= kMaxValues - num_rows_) return absl::OkStatus();
     return absl::OutOfRangeError(absl::StrCat(file_.name(), ": a file holds at most ", kMaxValues,
-                                              " values: begin a further part"));
+                                              " values: begin another part"));
   }
 
   // Checks that the values are keys and in ascending order, for the value index. The error names
@@ -126,7 +126,7 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
       if (!first && encodings::KeyLess<T>(values[i], i == 0 ? T(last_value_) : values[i - 1])) {
         return absl::InvalidArgumentError(absl::StrCat(
             file_.name(), ": the value at ordinal ", num_rows_ + i,
-            " is less than the one before it: a column with a value index must ascend"));
+            " is less than the value before it, but a column with a value index must ascend"));
       }
     }
     return absl::OkStatus();
