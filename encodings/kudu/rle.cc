@@ -8,6 +8,7 @@
 
 #include "encodings/core/key_order.h"
 #include "encodings/hybrid/rle_hybrid.h"
+#include "encodings/kudu/kudu_policy.h"
 
 namespace cfile::encodings {
 namespace {
@@ -33,27 +34,28 @@ template <typename T>
 class RleEncoder final : public BlockEncoder<T> {
  public:
   explicit RleEncoder(const EncoderOptions& options)
-      : options_(options), encoder_(Hybrid<T>::kWidth, options.kudu_exact) {}
+      : policy_(options),
+        block_size_bytes_(options.block_size_bytes),
+        encoder_(Hybrid<T>::kWidth, options.kudu_exact) {}
 
-  // Kudu takes the whole batch and checks the size afterwards.
   size_t Append(std::span<const T> values) override {
     size_t taken = 0;
     while (taken < values.size() && !full()) {
-      size_t chunk = std::min<size_t>(values.size() - taken, kMaxValues - count_);
-      if (!options_.kudu_exact) chunk = std::min(chunk, chunk_values_ - count_ % chunk_values_);
+      const size_t until_check = chunk_values_ - count_ % chunk_values_;
+      const size_t chunk =
+          std::min<size_t>(policy_.Take(values.size() - taken, until_check), kMaxValues - count_);
       using Number = typename Hybrid<T>::Number;
       encoder_.PutValues(std::span(reinterpret_cast<const Number*>(values.data() + taken), chunk));
       count_ += static_cast<uint32_t>(chunk);
       taken += chunk;
-      if (options_.kudu_exact) break;
     }
     return taken;
   }
 
   bool full() const override {
     if (count_ == kMaxValues) return true;
-    const bool looks = options_.kudu_exact || count_ % chunk_values_ == 0;
-    return looks && count_ > 0 && size_bytes() > options_.block_size_bytes;
+    return policy_.ChecksSize(count_, chunk_values_) && count_ > 0 &&
+           size_bytes() > block_size_bytes_;
   }
   uint32_t count() const override { return count_; }
   size_t size_bytes() const override { return kHeaderBytes + encoder_.size_bytes(); }
@@ -68,11 +70,11 @@ class RleEncoder final : public BlockEncoder<T> {
   }
 
  private:
-  const EncoderOptions options_;
+  const KuduPolicy policy_;
+  const size_t block_size_bytes_;
   // Values between two checks of the block's size. They are counted from the block's start, so that
   // the encoded bytes do not depend on how the caller divided the values into Append calls.
-  const size_t chunk_values_ =
-      std::clamp<size_t>(options_.block_size_bytes / (4 * sizeof(T)), 16, 1024);
+  const size_t chunk_values_ = std::clamp<size_t>(block_size_bytes_ / (4 * sizeof(T)), 16, 1024);
   RleHybridEncoder encoder_;
   uint32_t count_ = 0;
 };
@@ -119,7 +121,7 @@ class RleDecoder final : public BlockDecoder<T> {
   }
 
   absl::StatusOr<size_t> Read(std::span<T> out) override {
-    const size_t taken = std::min<size_t>(out.size(), this->count_ - this->position_);
+    const size_t taken = this->Left(out.size());
     CFILE_RETURN_IF_ERROR(
         runs_.Read(reinterpret_cast<typename Hybrid<T>::Number*>(out.data()), taken));
     this->position_ += static_cast<uint32_t>(taken);
@@ -154,18 +156,14 @@ class RleDecoder final : public BlockDecoder<T> {
 }  // namespace
 
 template <typename T>
-std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder(PhysicalType type,
+std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder(PhysicalType /*type*/,
                                                        const EncoderOptions& options) {
-  assert(HoldsType<T>(type));
-  static_cast<void>(type);
   return std::make_unique<RleEncoder<T>>(options);
 }
 
 template <typename T>
-std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder(PhysicalType type,
+std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder(PhysicalType /*type*/,
                                                        const DecoderOptions& /*options*/) {
-  assert(HoldsType<T>(type));
-  static_cast<void>(type);
   return std::make_unique<RleDecoder<T>>();
 }
 

@@ -133,7 +133,7 @@ class DictionaryDecoder final : public BlockDecoder<P> {
   }
 
   absl::StatusOr<size_t> Read(std::span<P> out) override {
-    const size_t wanted = std::min<size_t>(out.size(), this->count_ - this->position_);
+    const size_t wanted = this->Left(out.size());
     CodeRuns::Place place = runs_.place();
     for (size_t done = 0; done < wanted;) {
       CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(place, wanted - done, done));
@@ -154,7 +154,7 @@ class DictionaryDecoder final : public BlockDecoder<P> {
 
   absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
     if constexpr (kIsBytes<P>) {
-      const size_t wanted = std::min<size_t>(max, this->count_ - this->position_);
+      const size_t wanted = this->Left(max);
       PackedBudget budget(out);
       uint32_t* const ends = out.ReserveOffsets(wanted);
       CodeRuns::Place place = runs_.place();
@@ -185,7 +185,7 @@ class DictionaryDecoder final : public BlockDecoder<P> {
   }
 
   absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> out) override {
-    const size_t wanted = std::min<size_t>(out.size(), this->count_ - this->position_);
+    const size_t wanted = this->Left(out.size());
     CodeRuns::Place place = runs_.place();
     for (size_t done = 0; done < wanted;) {
       CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(place, wanted - done, done));
@@ -282,9 +282,8 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
   assert(type != PhysicalType::kFixedBytes || type_length > 0);
   return VisitPhysicalType(
       type,
-      [&]<typename T>(
-          std::type_identity<T>) -> absl::StatusOr<std::shared_ptr<const Dictionary>> {
-        const uint32_t length = type == PhysicalType::kBytes ? 0 : PageTypeLength<T>(type_length);
+      [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::shared_ptr<const Dictionary>> {
+        const uint32_t length = PageTypeLength<T>(type, type_length);
         CFILE_ASSIGN_OR_RETURN(auto dictionary,
                                LoadPage<PageType<T>>(length, count, page, max_values));
         if constexpr (kIsWidened<T>) CFILE_RETURN_IF_ERROR(CheckRange<T>(*dictionary));
@@ -303,14 +302,12 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> ParquetDictionaryCodec::LoadDi
 }
 
 template <typename P>
-std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder(
-    std::shared_ptr<const Dictionary> dictionary) {
-  return std::make_unique<DictionaryDecoder<P>>(std::move(dictionary));
+std::unique_ptr<BlockDecoder<P>> ParquetDictionaryCodec::MakePageDecoder(
+    const DecoderOptions& options) {
+  return std::make_unique<DictionaryDecoder<P>>(options.dictionary);
 }
 
-#define CFILE_INSTANTIATE(P)                                                 \
-  template std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder<P>( \
-      std::shared_ptr<const Dictionary>);
+#define CFILE_INSTANTIATE(P) CFILE_INSTANTIATE_PAGE_DECODER(ParquetDictionaryCodec, P)
 CFILE_FOR_EACH_PAGE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

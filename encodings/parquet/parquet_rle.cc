@@ -63,7 +63,7 @@ class RlePageDecoder final : public BlockDecoder<bool> {
     return absl::OkStatus();
   }
   absl::StatusOr<size_t> Read(std::span<bool> out) override {
-    const size_t n = std::min<size_t>(out.size(), count_ - position_);
+    const size_t n = Left(out.size());
     CFILE_RETURN_IF_ERROR(runs_.Read(reinterpret_cast<uint8_t*>(out.data()), n));
     position_ += static_cast<uint32_t>(n);
     return n;
@@ -82,12 +82,19 @@ class RlePageDecoder final : public BlockDecoder<bool> {
 
 }  // namespace
 
-std::unique_ptr<PageEncoder<bool>> MakeParquetRleEncoder() {
+template <typename P>
+std::unique_ptr<PageEncoder<P>> ParquetRleCodec::MakePageEncoder(
+    const EncoderOptions& /*options*/) {
   return std::make_unique<RlePageEncoder>();
 }
 
-std::unique_ptr<BlockDecoder<bool>> MakeParquetRleDecoder() {
+template <typename P>
+std::unique_ptr<BlockDecoder<P>> ParquetRleCodec::MakePageDecoder(
+    const DecoderOptions& /*options*/) {
   return std::make_unique<RlePageDecoder>();
 }
+
+CFILE_INSTANTIATE_PAGE_ENCODER(ParquetRleCodec, bool)
+CFILE_INSTANTIATE_PAGE_DECODER(ParquetRleCodec, bool)
 
 }  // namespace cfile::encodings
