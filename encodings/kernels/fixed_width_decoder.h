@@ -28,10 +28,13 @@ class FixedWidthDecoder : public BlockDecoder<T> {
   absl::StatusOr<size_t> Read(std::span<T> out) override {
     const size_t n = this->Left(out.size());
     if (n == 0) return size_t{0};
-    if constexpr (kIsBool) {
-      UnpackBools(values_, this->position_, out.data(), n);
-    } else if constexpr (kIsBytes<T>) {
-      for (size_t i = 0; i < n; ++i) out[i] = ValueAt(this->position_ + static_cast<uint32_t>(i));
+    if constexpr (kIsBytes<T> || kIsBool) {
+      const bool few = !kIsBool || n < 8;
+      if constexpr (kIsBool) {
+        if (!few) UnpackBools(values_, this->position_, out.data(), n);
+      }
+      for (size_t i = 0; few && i < n; ++i)
+        out[i] = ValueAt(this->position_ + static_cast<uint32_t>(i));
     } else {
       std::memcpy(out.data(), AddressOf(this->position_), n * sizeof(T));
     }

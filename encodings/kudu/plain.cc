@@ -74,7 +74,8 @@ class FixedWidthEncoder final : public BlockEncoder<T> {
       uint8_t& last = bytes_.data()[bytes_.size() - 1];
       last = static_cast<uint8_t>(last | values[i] << ((count_ + i) % 8));
     }
-    PackBools(values.subspan(i), bytes_);
+    const auto rest = values.subspan(i);
+    PackBools(rest, bytes_.Extend(static_cast<size_t>(BitmapBytes(rest.size()))));
   }
 
   const KuduPolicy policy_;

@@ -1,12 +1,10 @@
 #include "encodings/kudu/rle.h"
 
 #include <algorithm>
-#include <cassert>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "encodings/core/key_order.h"
+#include "encodings/hybrid/hybrid_decoder.h"
 #include "encodings/hybrid/rle_hybrid.h"
 #include "encodings/kudu/kudu_policy.h"
 
@@ -17,18 +15,6 @@ constexpr size_t kHeaderBytes = 8;
 // A block that repeats one value may never reach the block size in bytes. It ends after this many
 // values.
 constexpr uint32_t kMaxValues = (uint32_t{1} << 31) - 1;
-
-// The unsigned type that represents a T in the hybrid, and its width in bits.
-template <typename T>
-struct Hybrid {
-  using Number = std::make_unsigned_t<T>;
-  static constexpr int kWidth = 8 * sizeof(T);
-};
-template <>
-struct Hybrid<bool> {
-  using Number = uint8_t;
-  static constexpr int kWidth = 1;
-};
 
 template <typename T>
 class RleEncoder final : public BlockEncoder<T> {
@@ -93,7 +79,7 @@ class RunsIndex final : public SeekIndex {
 };
 
 template <typename T>
-class RleDecoder final : public BlockDecoder<T> {
+class RleDecoder final : public HybridDecoder<T> {
  public:
   absl::Status Open(const BlockView& view) override {
     const std::span<const uint8_t> block = view.bytes;
@@ -105,52 +91,17 @@ class RleDecoder final : public BlockDecoder<T> {
     }
     if (count > 0 && reader.empty()) return DataLoss("rle block of ", count, " values has no runs");
     const auto* index = OfKind<RunsIndex>(view.seek_index);
-    runs_.Open(reader.rest(), Hybrid<T>::kWidth,
-               index == nullptr ? std::span<const HybridCheckpoint>() : index->checkpoints());
+    this->runs_.Open(reader.rest(), Hybrid<T>::kWidth,
+                     index == nullptr ? std::span<const HybridCheckpoint>() : index->checkpoints());
     this->count_ = count;
     return absl::OkStatus();
   }
 
-  absl::Status SeekTo(uint32_t position) override {
-    assert(position <= this->count_);
-    // Nothing can be read after the last value, so a seek to the end need not walk through the
-    // runs.
-    if (position < this->count_) CFILE_RETURN_IF_ERROR(runs_.SeekTo(position).status());
-    this->position_ = position;
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<size_t> Read(std::span<T> out) override {
-    const size_t taken = this->Left(out.size());
-    CFILE_RETURN_IF_ERROR(
-        runs_.Read(reinterpret_cast<typename Hybrid<T>::Number*>(out.data()), taken));
-    this->position_ += static_cast<uint32_t>(taken);
-    return taken;
-  }
-
-  absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
-    // The sign bit is flipped, so that unsigned order is the order of keys.
-    constexpr uint64_t kFlip = std::is_signed_v<T> ? uint64_t{1} << (Hybrid<T>::kWidth - 1) : 0;
-    const uint64_t number = static_cast<typename Hybrid<T>::Number>(key);
-    CFILE_ASSIGN_OR_RETURN(const uint64_t position,
-                           runs_.SeekToLowerBound(number ^ kFlip, kFlip, this->count_));
-    this->position_ = static_cast<uint32_t>(position);
-    LowerBound bound{.position = this->position_, .exact = false};
-    if (position < this->count_) {
-      CFILE_ASSIGN_OR_RETURN(const uint64_t found, runs_.Peek());
-      bound.exact = found == number;
-    }
-    return bound;
-  }
-
   std::unique_ptr<const SeekIndex> BuildSeekIndex() override {
-    auto checkpoints = runs_.FindCheckpoints(this->count_);
+    auto checkpoints = this->runs_.FindCheckpoints(this->count_);
     if (!checkpoints.ok()) return nullptr;
     return std::make_unique<RunsIndex>(*std::move(checkpoints));
   }
-
- private:
-  RleHybridReader runs_;
 };
 
 }  // namespace

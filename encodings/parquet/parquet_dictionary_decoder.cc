@@ -7,8 +7,8 @@
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/core/value_dictionary.h"
-#include "encodings/hybrid/code_runs.h"
-#include "encodings/kernels/index_unpacking.h"
+#include "encodings/hybrid/rle_hybrid.h"
+#include "encodings/kernels/bit_packing.h"
 #include "encodings/parquet/parquet_dictionary.h"
 
 namespace cfile::encodings {
@@ -134,20 +134,20 @@ class DictionaryDecoder final : public BlockDecoder<P> {
 
   absl::StatusOr<size_t> Read(std::span<P> out) override {
     const size_t wanted = this->Left(out.size());
-    CodeRuns::Place place = runs_.place();
+    HybridCursor cursor = runs_.cursor();
     for (size_t done = 0; done < wanted;) {
-      CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(place, wanted - done, done));
+      CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(cursor, wanted - done, done));
       const P* const values = dictionary_->values.get();
       P* const to = out.data() + done;
-      if (place.run.packed.empty()) {
-        std::fill_n(to, taken, values[place.run.value]);
+      if (cursor.literals == nullptr) {
+        std::fill_n(to, taken, values[cursor.value]);
       } else {
         for (size_t i = 0; i < taken; ++i) to[i] = values[codes_[i]];
       }
-      place.run.Pass(taken);
+      cursor.Pass(taken);
       done += taken;
     }
-    runs_.MoveTo(place, wanted);
+    runs_.MoveTo(cursor, wanted);
     this->position_ += static_cast<uint32_t>(wanted);
     return wanted;
   }
@@ -157,21 +157,22 @@ class DictionaryDecoder final : public BlockDecoder<P> {
       const size_t wanted = this->Left(max);
       PackedBudget budget(out);
       uint32_t* const ends = out.ReserveOffsets(wanted);
-      CodeRuns::Place place = runs_.place();
+      HybridCursor cursor = runs_.cursor();
       size_t done = 0;
       while (done < wanted) {
-        const auto taken = NextCodes(place, std::min(wanted - done, kChunk), done);
+        const auto taken = NextCodes(cursor, std::min(wanted - done, kChunk), done);
         if (!taken.ok()) {
           if (done == 0) return taken.status();
           break;
         }
-        if (place.run.packed.empty()) std::fill_n(codes_, *taken, place.run.value);
+        if (cursor.literals == nullptr)
+          std::fill_n(codes_, *taken, static_cast<uint32_t>(cursor.value));
         const size_t fitting = Pack(*taken, budget, out, ends + done);
-        place.run.Pass(fitting);
+        cursor.Pass(fitting);
         done += fitting;
         if (fitting < *taken) break;
       }
-      runs_.MoveTo(place, done);
+      runs_.MoveTo(cursor, done);
       this->position_ += static_cast<uint32_t>(done);
       return done;
     } else {
@@ -186,18 +187,18 @@ class DictionaryDecoder final : public BlockDecoder<P> {
 
   absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> out) override {
     const size_t wanted = this->Left(out.size());
-    CodeRuns::Place place = runs_.place();
+    HybridCursor cursor = runs_.cursor();
     for (size_t done = 0; done < wanted;) {
-      CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(place, wanted - done, done));
-      if (place.run.packed.empty()) {
-        std::fill_n(out.data() + done, taken, place.run.value);
+      CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(cursor, wanted - done, done));
+      if (cursor.literals == nullptr) {
+        std::fill_n(out.data() + done, taken, static_cast<uint32_t>(cursor.value));
       } else {
         std::copy_n(codes_, taken, out.data() + done);
       }
-      place.run.Pass(taken);
+      cursor.Pass(taken);
       done += taken;
     }
-    runs_.MoveTo(place, wanted);
+    runs_.MoveTo(cursor, wanted);
     this->position_ += static_cast<uint32_t>(wanted);
     return wanted;
   }
@@ -211,21 +212,21 @@ class DictionaryDecoder final : public BlockDecoder<P> {
 
   // Unpacks and checks up to `max` next codes, all of one run; enters the next run if no code of
   // the current one is left. Returns how many codes it checked. Codes of a literal run are written
-  // to codes_; the code of a repeated run is place.run.value. Does not move `place` past them.
+  // to codes_; the code of a repeated run is cursor.value. Does not move `cursor` past them.
   // `done` is the number of values that the caller has already read, for messages.
-  absl::StatusOr<size_t> NextCodes(CodeRuns::Place& place, size_t max, size_t done) {
-    if (place.run.left == 0) CFILE_RETURN_IF_ERROR(runs_.NextRun(place));
-    size_t taken = static_cast<size_t>(std::min<uint64_t>(place.run.left, max));
-    if (place.run.packed.empty()) {
-      if (place.run.value >= dictionary_->size) return NoSuchCode(place.run.value, done);
+  absl::StatusOr<size_t> NextCodes(HybridCursor& cursor, size_t max, size_t done) {
+    if (cursor.left == 0 && !cursor.NextRun()) return runs_.Damaged(cursor, this->position_ + done);
+    size_t taken = static_cast<size_t>(std::min<uint64_t>(cursor.left, max));
+    if (cursor.literals == nullptr) {
+      if (cursor.value >= dictionary_->size) return NoSuchCode(cursor.value, done);
       return taken;
     }
     taken = std::min(taken, kChunk);
     // Read only up to a group boundary: from there on unpacking is fast.
-    if (place.run.first % 8 != 0)
-      taken = std::min<size_t>(taken, 8 - static_cast<size_t>(place.run.first % 8));
+    if (cursor.first % 8 != 0)
+      taken = std::min<size_t>(taken, 8 - static_cast<size_t>(cursor.first % 8));
     const uint32_t largest =
-        UnpackIndexes(place.run.packed, runs_.width(), place.run.first, codes_, taken);
+        UnpackIndexes(cursor.packed(), cursor.width, cursor.first, codes_, taken);
     if (largest >= dictionary_->size) return NoSuchCode(largest, done);
     return taken;
   }
@@ -264,13 +265,13 @@ class DictionaryDecoder final : public BlockDecoder<P> {
     return done;
   }
 
-  absl::Status NoSuchCode(uint32_t code, size_t done) const {
+  absl::Status NoSuchCode(uint64_t code, size_t done) const {
     return DataLoss("dictionary codes: code ", code, " from value ", this->position_ + done,
                     " on, the dictionary has ", dictionary_->size, " values");
   }
 
   const std::shared_ptr<const ValueDictionary<P>> dictionary_;
-  CodeRuns runs_;
+  RleHybridReader runs_;
   uint32_t codes_[kChunk];
 };
 

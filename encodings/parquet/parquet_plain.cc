@@ -19,7 +19,7 @@ class FixedPageEncoder final : public PageEncoder<P> {
 
   void Encode(std::span<const P> values, EncodedBlock& block) override {
     if constexpr (std::is_same_v<P, bool>) {
-      PackBools(values, block.bytes);
+      PackBools(values, block.bytes.Extend(static_cast<size_t>(BitmapBytes(values.size()))));
     } else if constexpr (kIsBytes<P>) {
       uint8_t* out = block.bytes.Extend(values.size() * type_length_);
       for (const P& value : values) {

@@ -5,7 +5,6 @@
 #include "blocks.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/kernels/bit_packing.h"
-#include "encodings/kernels/index_unpacking.h"
 #include "encodings/parquet/delta_byte_array.h"
 #include "encodings/parquet/delta_length_byte_array.h"
 #include "encodings/parquet/parquet_dictionary.h"
