@@ -152,7 +152,7 @@ constexpr PhysicalType TypeOf(uint32_t type_length) {
 // Returns kUnimplemented if `encoding` is not one of Parquet's encodings.
 inline absl::Status CheckEncoding(Encoding encoding) {
   if (NumberOf(encoding) >= 0 && NumberOf(encoding) < kNumbers) return absl::OkStatus();
-  return absl::UnimplementedError(StrCat(EncodingName(encoding), " is no encoding of Parquet's"));
+  return absl::UnimplementedError(StrCat(EncodingName(encoding), " is not an encoding of Parquet"));
 }
 
 // Returns a new decoder of data pages. `options` holds the type length and, for pages of codes, the
@@ -228,7 +228,7 @@ template <Value T>
 absl::StatusOr<EncodedBlock> EncodePage(Encoder<T>& encoder, std::span<const T> values) {
   const auto too_large = [&] {
     return absl::OutOfRangeError(
-        StrCat(values.size(), " values take more than a page's ", kMaxPageBytes, " bytes"));
+        StrCat(values.size(), " values take more bytes than a page may have, ", kMaxPageBytes));
   };
   if (values.size() > kMaxPageBytes / (kIsBytes<T> ? 1 : sizeof(T))) return too_large();
   if constexpr (kIsBytes<T>) {

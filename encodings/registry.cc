@@ -205,8 +205,8 @@ absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, 
                                                              const DecoderOptions& options) {
   assert(HoldsType<T>(type));
   if (!FitsDictionary<T>(type, options)) {
-    return absl::InvalidArgumentError(StrCat("the dictionary for a decoder of ",
-                                             EncodingName(encoding), " is not of ",
+    return absl::InvalidArgumentError(StrCat("the dictionary given to a decoder of ",
+                                             EncodingName(encoding), " has no values of ",
                                              PhysicalTypeName(type)));
   }
   auto decoder = MakeWith<T, std::unique_ptr<BlockDecoder<T>>>(

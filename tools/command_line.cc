@@ -103,11 +103,11 @@ void RaiseOpenFileLimit() {
 
 ExitCode Print(std::string_view tool, std::string_view text) {
   errno = 0;
-  const bool printed = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
-                       std::fflush(stdout) == 0;
+  const bool printed =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (printed || errno == EPIPE) return kFine;
-  return Report(tool, absl::UnavailableError(absl::StrCat(
-                          "standard output could not be written: ", std::strerror(errno))));
+  return Report(tool, absl::UnavailableError(
+                          absl::StrCat("cannot write to standard output: ", std::strerror(errno))));
 }
 
 CLI::Validator NumberIn(uint64_t min, uint64_t max) {

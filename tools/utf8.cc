@@ -73,6 +73,12 @@ size_t CountCharacters(std::string_view text) {
   return count;
 }
 
+std::string_view CutText(std::string_view text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  while (max_bytes > 0 && (static_cast<uint8_t>(text[max_bytes]) & 0xc0) == 0x80) --max_bytes;
+  return text.substr(0, max_bytes);
+}
+
 std::string Quoted(std::string_view text) {
   constexpr size_t kLongest = 60;
   std::string out = "\"";

@@ -311,7 +311,7 @@ absl::Status BlockDecoder<T>::Gather(std::span<const uint32_t> positions, std::s
   for (size_t i = 0; i < positions.size(); ++i) {
     CFILE_RETURN_IF_ERROR(SeekTo(positions[i]));
     CFILE_ASSIGN_OR_RETURN(const size_t read, Read(out.subspan(i, 1)));
-    if (read == 0) return DataLoss("the block's values end at ", position_);
+    if (read == 0) return DataLoss("the block's values end at value ", position_);
   }
   return absl::OkStatus();
 }

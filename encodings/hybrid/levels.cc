@@ -69,7 +69,8 @@ template <typename T>
 absl::Status ReadIndexes(std::span<const uint8_t> bytes, std::span<T> out) {
   if (out.empty()) return absl::OkStatus();
   if (bytes.empty()) {
-    return DataLoss("indexes: no byte for the width of ", out.size(), " values");
+    return DataLoss("indexes: expected a byte with the width of ", out.size(),
+                    " indexes, found 0 bytes");
   }
   return ReadHybrid(bytes.subspan(1), bytes[0], out);
 }
@@ -111,11 +112,11 @@ absl::Status ReadHybridWithLength(ByteReader& reader, int width, std::span<T> ou
   uint32_t length;
   std::span<const uint8_t> bytes;
   if (!ahead.ReadFixed(length)) {
-    return DataLoss("levels: their length at byte ", reader.offset(), " takes 4 bytes, found ",
+    return DataLoss("levels: the length at byte ", reader.offset(), " takes 4 bytes, found ",
                     reader.remaining());
   }
   if (!ahead.ReadBytes(length, bytes)) {
-    return DataLoss("levels: ", length, " bytes at byte ", ahead.offset(), ", found ",
+    return DataLoss("levels: expected ", length, " bytes at byte ", ahead.offset(), ", found ",
                     ahead.remaining());
   }
   CFILE_RETURN_IF_ERROR(ReadHybrid(bytes, width, out));

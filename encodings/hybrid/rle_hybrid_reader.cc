@@ -118,19 +118,19 @@ uint64_t RleHybridReader::Cursor::ValueAt(uint64_t index) const {
 std::string WhyNoHybridRun(const uint8_t* p, const uint8_t* end, int width) {
   ByteReader reader({p, end});
   uint32_t header;
-  if (reader.empty()) return "the bytes end before it";
-  if (!reader.ReadVint32(header)) return "its header is no vint of 32 bits";
-  if (header >> 1 == 0) return "its length is 0, must be at least 1";
+  if (reader.empty()) return "the bytes end before the run";
+  if (!reader.ReadVint32(header)) return "its header is not a vint of at most 32 bits";
+  if (header >> 1 == 0) return "its length is 0, expected at least 1";
   if ((header & 1) != 0) {
     const std::string groups = absl::StrCat(header >> 1, " literal groups");
     if (header >> 1 > kMaxLiteralGroups)
-      return absl::StrCat("it has ", groups, ", must be at most ", kMaxLiteralGroups);
-    return absl::StrCat("no whole value of its ", groups, " is there");
+      return absl::StrCat("it has ", groups, ", expected at most ", kMaxLiteralGroups);
+    return absl::StrCat("the bytes end before the first value of its ", groups);
   }
   const int value_bytes = (width + 7) / 8;
   if (reader.remaining() < static_cast<size_t>(value_bytes))
     return absl::StrCat("its value takes ", value_bytes, " bytes, found ", reader.remaining());
-  return "its value does not fit the width";
+  return "its value has more bits than the width";
 }
 
 absl::Status RleHybridReader::Damaged(const Cursor& cursor, uint64_t position) const {

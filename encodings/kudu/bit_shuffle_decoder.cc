@@ -29,18 +29,20 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
     if (!reader.ReadFixed(this->first_ordinal_) || !reader.ReadFixed(count) ||
         !reader.ReadFixed(size) || !reader.ReadFixed(padded) || !reader.ReadFixed(width)) {
       return DataLoss("bit-shuffle: a block of ", block_.size(),
-                      " bytes has no room for its header of ", kBitShuffleHeaderBytes);
+                      " bytes has no room for its header of ", kBitShuffleHeaderBytes, " bytes");
     }
     if (size != block_.size()) {
       return DataLoss("bit-shuffle: the header says ", size, " bytes, the block has ",
                       block_.size());
     }
     if (padded != (uint64_t{count} + 7) / 8 * 8) {
-      return DataLoss("bit-shuffle: ", count, " values, but ", padded, " with what fills the rows");
+      return DataLoss("bit-shuffle: the header says ", count, " values, and ", padded,
+                      " with padding, expected ", (uint64_t{count} + 7) / 8 * 8);
     }
     const bool narrow = std::is_same_v<T, uint32_t> && (width == 1 || width == 2);
     if (width != sizeof(T) && !narrow) {
-      return DataLoss("bit-shuffle: elements of ", width, " bytes, of a type of ", sizeof(T));
+      return DataLoss("bit-shuffle: the header says elements of ", width, " bytes, the type has ",
+                      sizeof(T));
     }
     width_ = width;
     padded_ = padded;
@@ -123,12 +125,12 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
       uint32_t size;
       if (!reader.ReadFixed(size) || !reader.Skip(__builtin_bswap32(size))) {
         return DataLoss("bit-shuffle: chunk ", chunk_ends_.size(), " of ", needed, " at byte ",
-                        begin, " does not end within the block's ", block_.size());
+                        begin, " does not end within the block's ", block_.size(), " bytes");
       }
       chunk_ends_.push_back(static_cast<uint32_t>(reader.offset()));
     }
     if (!reader.empty()) {
-      return DataLoss("bit-shuffle: ", reader.remaining(), " bytes behind the ", needed,
+      return DataLoss("bit-shuffle: ", reader.remaining(), " bytes after the ", needed,
                       " chunks of ", padded_, " values");
     }
     return absl::OkStatus();
@@ -171,7 +173,7 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
     const size_t expected = values * width_;
     if (!DecompressLz4Block(block_.subspan(begin, chunk_ends_[chunk] - begin), {rows, expected})) {
       return DataLoss("bit-shuffle: the LZ4 data of chunk ", chunk, " at byte ", begin,
-                      " is damaged, or does not make ", expected, " bytes");
+                      " is damaged or does not decompress to ", expected, " bytes");
     }
     T* const to = values_.get() + (size_t{slot} << chunk_shift_);
     if constexpr (std::is_same_v<T, uint32_t>) {

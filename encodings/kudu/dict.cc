@@ -64,8 +64,7 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
 
   bool full() const override {
     if (plain_ != nullptr) return plain_->full();
-    return codes_->full() ||
-           (dictionary_full_ && codes_->count() > 0 && !options_.whole_records);
+    return codes_->full() || (dictionary_full_ && codes_->count() > 0 && !options_.whole_records);
   }
   bool nearly_full() const override { return full() || (plain_ == nullptr && HalfDictionary()); }
   uint32_t count() const override { return plain_ != nullptr ? plain_->count() : codes_->count(); }
@@ -167,7 +166,8 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
     ByteReader reader(view.bytes);
     uint32_t mode;
     if (!reader.ReadFixed(mode)) {
-      return DataLoss("dict: no room for a mode in a block of ", view.bytes.size(), " bytes");
+      return DataLoss("dict: a block of ", view.bytes.size(),
+                      " bytes is too short for its mode of 4 bytes");
     }
     if (mode != static_cast<uint32_t>(Mode::kCodes) &&
         mode != static_cast<uint32_t>(Mode::kPlain)) {
@@ -247,7 +247,7 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
     if (codes.empty()) {
       uint32_t code;
       CFILE_RETURN_IF_ERROR(codes_->Read({&code, 1}).status());
-      return DataLoss("dict: the codes end at value ", position_);
+      return DataLoss("dict: the block's codes end at value ", position_);
     }
     // Codes of a dictionary are less than 2^31. The top bit of `wrong` is set if a code has its top
     // bit set or exceeds `last`: a check without comparisons.
@@ -255,8 +255,9 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
     uint32_t wrong = 0;
     for (const uint32_t code : codes) wrong |= code | (last - code);
     if (wrong >> 31 != 0) {
-      return DataLoss("dict: code ", *std::max_element(codes.begin(), codes.end()), " from value ",
-                      position_, " on, the dictionary has ", dictionary_->size, " values");
+      return DataLoss("dict: code ", *std::max_element(codes.begin(), codes.end()),
+                      " at or after value ", position_, ", the dictionary has ", dictionary_->size,
+                      " values");
     }
     return codes;
   }
@@ -301,8 +302,8 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> DictCodec::LoadDictionary(
   // The values differ, so at most one is empty. Each other value takes at least 2 bytes: one of its
   // own and one for its offset.
   if (decoder->count() > bytes.size() / 2 + 1) {
-    return DataLoss("dict: ", decoder->count(), " different values in a dictionary of ",
-                    bytes.size(), " bytes");
+    return DataLoss("dict: a dictionary of ", bytes.size(), " bytes cannot have ", decoder->count(),
+                    " different values");
   }
   CFILE_RETURN_IF_ERROR(CheckDictionarySize(decoder->count(), max_values));
   dictionary->size = decoder->count();

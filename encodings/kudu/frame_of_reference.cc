@@ -86,7 +86,7 @@ class GroupVarintDecoder final : public BlockDecoder<uint32_t> {
                       " values");
     }
     if (!reader.empty()) {
-      return DataLoss("group-varint: ", reader.remaining(), " bytes behind the ", count,
+      return DataLoss("group-varint: ", reader.remaining(), " bytes after the ", count,
                       " values, at byte ", reader.offset());
     }
     uint32_t largest = 0;
@@ -95,8 +95,8 @@ class GroupVarintDecoder final : public BlockDecoder<uint32_t> {
       values_[i] += minimum;
     }
     if (largest > UINT32_MAX - minimum) {
-      return DataLoss("group-varint: the minimum ", minimum, " and the difference ", largest,
-                      " make no 32-bit value");
+      return DataLoss("group-varint: the minimum ", minimum, " plus the difference ", largest,
+                      " exceeds 32 bits");
     }
     count_ = count;
     return absl::OkStatus();

@@ -85,7 +85,7 @@ class PlainDecoder final : public FixedWidthDecoder<T> {
     uint32_t count;
     if (!reader.ReadFixed(count) || !reader.ReadFixed(this->first_ordinal_)) {
       return DataLoss("plain: a block of ", block.size(), " bytes has no room for its header of ",
-                      kHeaderBytes);
+                      kHeaderBytes, " bytes");
     }
     if (reader.remaining() != uint64_t{count} * this->width_) {
       return DataLoss("plain: ", count, " values of ", this->width_, " bytes expected at byte ",

@@ -104,11 +104,11 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
     if (!reader.ReadFixed(first_ordinal_) || !reader.ReadFixed(count) ||
         !reader.ReadFixed(offsets_position_)) {
       return DataLoss("plain binary: a block of ", block.size(),
-                      " bytes has no room for its header of ", kHeaderBytes);
+                      " bytes has no room for its header of ", kHeaderBytes, " bytes");
     }
     if (offsets_position_ < kHeaderBytes || offsets_position_ > block.size()) {
-      return DataLoss("plain binary: offsets at byte ", offsets_position_, " of a block of ",
-                      block.size());
+      return DataLoss("plain binary: the header says offsets at byte ", offsets_position_,
+                      ", expected ", kHeaderBytes, " to ", block.size());
     }
     // A group of four offsets takes at least five bytes. This check bounds `count` by the size of
     // the block.
@@ -116,11 +116,11 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
     const size_t offsets_bytes = block.size() - offsets_position_;
     if (groups > offsets_bytes / 5) {
       return DataLoss("plain binary: the offsets of ", count, " values do not fit into the ",
-                      offsets_bytes, " bytes from ", offsets_position_, " on");
+                      offsets_bytes, " bytes at byte ", offsets_position_);
     }
     if (count == 0 && block.size() != kHeaderBytes) {
       return DataLoss("plain binary: ", block.size() - kHeaderBytes,
-                      " bytes behind the header of a block without values");
+                      " bytes after the header of a block without values");
     }
     count_ = count;
     if (const auto* index = OfKind<OffsetsIndex>(view.seek_index);
@@ -168,10 +168,10 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
     ByteReader reader(block_.subspan(offsets_position_));
     if (!ReadGroupVarint32(reader, groups, decoded_.data())) {
       return DataLoss("plain binary: the block of ", block_.size(), " bytes ends within the ",
-                      count_, " offsets from byte ", offsets_position_, " on");
+                      count_, " offsets that begin at byte ", offsets_position_);
     }
     if (!reader.empty()) {
-      return DataLoss("plain binary: ", reader.remaining(), " bytes behind the ", count_,
+      return DataLoss("plain binary: ", reader.remaining(), " bytes after the ", count_,
                       " offsets");
     }
     decoded_[count_] = offsets_position_;
@@ -184,7 +184,7 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
 
   absl::Status MisplacedValue() const {
     if (decoded_[0] != kHeaderBytes) {
-      return DataLoss("plain binary: the first value at byte ", decoded_[0], ", expected ",
+      return DataLoss("plain binary: the first value begins at byte ", decoded_[0], ", expected ",
                       kHeaderBytes);
     }
     size_t i = 0;

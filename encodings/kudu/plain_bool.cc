@@ -88,7 +88,7 @@ class PlainBoolDecoder final : public BlockDecoder<bool> {
     uint32_t count;
     if (!reader.ReadFixed(count) || !reader.ReadFixed(first_ordinal_)) {
       return DataLoss("plain bool: a block of ", block.size(),
-                      " bytes has no room for its header of ", kHeaderBytes);
+                      " bytes has no room for its header of ", kHeaderBytes, " bytes");
     }
     if (reader.remaining() != BitmapBytes(count)) {
       return DataLoss("plain bool: a bitmap of ", BitmapBytes(count), " bytes for ", count,

@@ -63,7 +63,7 @@ absl::Status PrefixDecoder::Open(const BlockView& view) {
   const uint32_t count = header[0];
   first_ordinal_ = header[1];
   layout_.restart_interval = header[2];
-  if (layout_.restart_interval == 0) return DataLoss("prefix: a restart interval of 0");
+  if (layout_.restart_interval == 0) return DataLoss("prefix: the restart interval is 0");
   const std::span<const uint8_t> rest = reader.rest();
   if (rest.size() < sizeof(uint32_t)) {
     return DataLoss("prefix: a block of ", block.size(), " bytes has no restart count");
@@ -72,19 +72,20 @@ absl::Status PrefixDecoder::Open(const BlockView& view) {
   const auto num_restarts = LoadLittleEndian<uint32_t>(rest.data() + before_count);
   const uint32_t wanted_restarts = count == 0 ? 0 : (count - 1) / layout_.restart_interval;
   if (num_restarts != wanted_restarts) {
-    return DataLoss("prefix: ", count, " values with a restart at each ", layout_.restart_interval,
-                    "th have ", wanted_restarts, " restart offsets, found a count of ",
-                    num_restarts);
+    return DataLoss("prefix: expected ", wanted_restarts, " restart offsets for ", count,
+                    " values with a restart interval of ", layout_.restart_interval,
+                    ", found a count of ", num_restarts);
   }
   const uint64_t restarts_bytes = uint64_t{num_restarts} * sizeof(uint32_t);
   if (restarts_bytes > before_count) {
     return DataLoss("prefix: ", num_restarts, " restart offsets do not fit into the ", before_count,
-                    " bytes behind the header");
+                    " bytes after the header");
   }
   const auto entries_bytes = static_cast<size_t>(before_count - restarts_bytes);
   // An entry takes at least two bytes. This check bounds `count` by the size of the block.
   if (count > entries_bytes / 2 || (count == 0 && entries_bytes > 0)) {
-    return DataLoss("prefix: ", entries_bytes, " bytes of entries for ", count, " values");
+    return DataLoss("prefix: ", entries_bytes, " bytes cannot hold the entries of ", count,
+                    " values");
   }
   layout_.entries = rest.data();
   layout_.entries_end = layout_.entries + entries_bytes;
@@ -122,19 +123,20 @@ absl::Status PrefixDecoder::Damaged(uint32_t position, const uint8_t* at,
 absl::Status PrefixDecoder::BadEntry(uint32_t position, const uint8_t* at, size_t key_size) const {
   Entry entry;
   if (!ParseEntry(at, entry)) {
-    return Damaged(
-        position, at,
-        absl::StrCat("its lengths or its bytes go beyond the end of the entries at byte ",
-                     layout_.entries_end - layout_.block.data()));
+    return Damaged(position, at,
+                   absl::StrCat("its lengths or its bytes run past the end of the entries at byte ",
+                                layout_.entries_end - layout_.block.data()));
   }
-  return Damaged(position, at, absl::StrCat("it shares ", entry.shared, " bytes of ", key_size));
+  return Damaged(
+      position, at,
+      absl::StrCat("it shares ", entry.shared, " bytes with a value of ", key_size, " bytes"));
 }
 
 absl::Status PrefixDecoder::BadRestart(uint32_t index) const {
   const uint32_t position = index * layout_.restart_interval;
   if (const uint8_t* at = layout_.RestartAddress(index)) return BadEntry(position, at, 0);
   return Damaged(position, layout_.entries_end + size_t{index - 1} * sizeof(uint32_t),
-                 "its restart offset does not point among the entries");
+                 "its restart offset does not point to an entry");
 }
 
 absl::Status PrefixDecoder::NextEntry(Entry& entry) {
@@ -266,7 +268,7 @@ absl::StatusOr<size_t> PrefixDecoder::Read(std::span<std::string_view> out) {
   }
   if (walk_.position == count_ && walk_.next != layout_.entries_end) {
     return Damaged(count_ - 1, walk_.next,
-                   absl::StrCat(layout_.entries_end - walk_.next, " bytes behind the last value"));
+                   absl::StrCat(layout_.entries_end - walk_.next, " bytes follow the last value"));
   }
   position_ += static_cast<uint32_t>(done);
   return done;

@@ -37,14 +37,14 @@ class AlpDecoder final : public BlockDecoder<T> {
     if (!reader.ReadFixed(mode) || !reader.ReadFixed(integers) || !reader.ReadFixed(log_size) ||
         !reader.ReadFixed(count)) {
       return DataLoss("alp: a page of ", block.bytes.size(),
-                      " bytes has no room for its header of ", kHeaderBytes);
+                      " bytes has no room for its header of ", kHeaderBytes, " bytes");
     }
-    if (mode != 0) return DataLoss("alp: mode ", int{mode}, " at byte 0, must be 0");
+    if (mode != 0) return DataLoss("alp: mode ", int{mode}, " at byte 0, expected 0");
     if (integers != 0) {
-      return DataLoss("alp: integer encoding ", int{integers}, " at byte 1, must be 0");
+      return DataLoss("alp: integer encoding ", int{integers}, " at byte 1, expected 0");
     }
     if (log_size < kMinLogSize || log_size > kMaxLogSize) {
-      return DataLoss("alp: vectors of 2^", int{log_size}, " values at byte 2, must be 2^",
+      return DataLoss("alp: vectors of 2^", int{log_size}, " values at byte 2, expected 2^",
                       kMinLogSize, " to 2^", kMaxLogSize);
     }
     if (count != block.count || count > INT32_MAX) {
@@ -54,8 +54,8 @@ class AlpDecoder final : public BlockDecoder<T> {
     data_ = reader.rest();
     num_vectors_ = static_cast<uint32_t>((uint64_t{count} + VectorSize() - 1) >> log_size);
     if (OffsetsBytes() > data_.size()) {
-      return DataLoss("alp: offsets of ", num_vectors_, " vectors expected at byte ", kHeaderBytes,
-                      ", found ", data_.size(), " bytes");
+      return DataLoss("alp: the offsets of ", num_vectors_, " vectors at byte ", kHeaderBytes,
+                      " take ", OffsetsBytes(), " bytes, found ", data_.size());
     }
     this->count_ = count;
     return absl::OkStatus();
@@ -125,8 +125,9 @@ class AlpDecoder final : public BlockDecoder<T> {
     };
     if (begin < OffsetsBytes() || (index == 0 && begin != OffsetsBytes()) || end > data_.size() ||
         begin > end) {
-      return damaged("it must lie behind ", kHeaderBytes + OffsetsBytes(), " and end at ",
-                     kHeaderBytes + end, " of ", kHeaderBytes + data_.size());
+      return damaged("it ends at byte ", kHeaderBytes + end, "; vectors lie in bytes ",
+                     kHeaderBytes + OffsetsBytes(), " to ", kHeaderBytes + data_.size(),
+                     " without gaps");
     }
     ByteReader reader(data_.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
     AlpPair pair;
@@ -135,24 +136,23 @@ class AlpDecoder final : public BlockDecoder<T> {
     uint8_t width;
     if (!reader.ReadFixed(pair.exponent) || !reader.ReadFixed(pair.factor) ||
         !reader.ReadFixed(exceptions) || !reader.ReadFixed(frame) || !reader.ReadFixed(width)) {
-      return damaged("no room for its header of ", kVectorHeaderBytes<T>, " bytes in ",
-                     end - begin);
+      return damaged("its header takes ", kVectorHeaderBytes<T>, " bytes, found ", end - begin);
     }
     if (pair.exponent > Traits::kMaxExponent || pair.factor > pair.exponent) {
       return damaged("exponent ", int{pair.exponent}, " and factor ", int{pair.factor},
-                     ", must be at most ", Traits::kMaxExponent, " and at most the exponent");
+                     ", expected at most ", Traits::kMaxExponent, " and at most the exponent");
     }
     if (width > 8 * sizeof(T)) {
-      return damaged("width ", int{width}, ", must be at most ", 8 * sizeof(T));
+      return damaged("width ", int{width}, ", expected at most ", 8 * sizeof(T));
     }
     if (exceptions > size) {
-      return damaged(exceptions, " exceptions among ", size, " values");
+      return damaged("it has ", exceptions, " exceptions, but only ", size, " values");
     }
     const uint64_t packed_bytes = PackedBytes(size, width);
     const uint64_t body_bytes =
         packed_bytes + uint64_t{exceptions} * (sizeof(uint16_t) + sizeof(T));
     if (body_bytes != reader.remaining()) {
-      return damaged(body_bytes, " bytes expected behind its header, found ", reader.remaining());
+      return damaged(body_bytes, " bytes expected after its header, found ", reader.remaining());
     }
     const uint8_t* const packed = reader.rest().data();
     const uint8_t* const positions = packed + packed_bytes;
@@ -162,7 +162,7 @@ class AlpDecoder final : public BlockDecoder<T> {
               out, size);
     for (size_t i = 0; i < exceptions; ++i) {
       const uint16_t at = LoadLittleEndian<uint16_t>(positions + i * sizeof(uint16_t));
-      if (at >= size) return damaged("exception ", i, " at value ", at, " of ", size);
+      if (at >= size) return damaged("exception ", i, " is for value ", at, " of ", size);
       std::memcpy(out + at, values + i * sizeof(T), sizeof(T));
     }
     return absl::OkStatus();

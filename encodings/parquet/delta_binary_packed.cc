@@ -37,18 +37,21 @@ absl::Status DeltaBinaryPackedReader<T>::Open(std::span<const uint8_t> bytes, ui
   uint32_t found;
   if (!reader.ReadVint32(block_size_) || !reader.ReadVint32(miniblocks_) ||
       !reader.ReadVint32(found) || !ReadZigZag(reader, first_)) {
-    return DataLoss("delta header cut or out of range at byte ", reader.offset(), " of ",
+    return DataLoss("the delta header is cut off or out of range at byte ", reader.offset(), " of ",
                     bytes.size());
   }
   const bool strict = blocks == DeltaBlocks::kStrict;
   if (block_size_ == 0 || block_size_ > INT32_MAX || (strict && block_size_ % 128 != 0))
-    return DataLoss("delta block size is ", block_size_, ", not a multiple of 128");
+    return DataLoss("the delta block size is ", block_size_, ", expected ",
+                    strict ? "a multiple of 128 up to 2^31 - 1" : "1 to 2^31 - 1");
   if (miniblocks_ == 0 || block_size_ % miniblocks_ != 0)
-    return DataLoss("delta blocks of ", block_size_, " values in ", miniblocks_, " miniblocks");
+    return DataLoss("delta blocks of ", block_size_, " values cannot have ", miniblocks_,
+                    " miniblocks");
   miniblock_size_ = block_size_ / miniblocks_;
   if (miniblock_size_ % (strict ? 32 : 8) != 0)
-    return DataLoss("delta miniblocks of ", miniblock_size_, " values, not a multiple of 32");
-  if (found != count) return DataLoss("delta header counts ", found, " values, not ", count);
+    return DataLoss("delta miniblocks have ", miniblock_size_, " values, expected a multiple of ",
+                    strict ? 32 : 8);
+  if (found != count) return DataLoss("the delta header says ", found, " values, expected ", count);
   bytes_ = bytes;
   count_ = count;
   header_size_ = reader.offset();
@@ -75,7 +78,8 @@ template <typename T>
 absl::Status DeltaBinaryPackedReader<T>::Restore(uint32_t number, const DeltaPlace<T>& place) {
   assert(number < SkipPlaces(count_));
   if (place.offset < header_size_ || place.offset > bytes_.size()) {
-    return DataLoss("skip table: place ", number, " at byte ", place.offset, " of ", bytes_.size());
+    return DataLoss("skip table: place ", number, " is at byte ", place.offset, ", expected ",
+                    header_size_, " to ", bytes_.size());
   }
   BeginAt((number + 1) * kSkipInterval, place.offset, place.value);
   return absl::OkStatus();
@@ -86,10 +90,10 @@ absl::Status DeltaBinaryPackedReader<T>::BeginBlock() {
   ByteReader reader(bytes_.subspan(offset_));
   std::span<const uint8_t> widths;
   if (!ReadZigZag(reader, min_delta_))
-    return DataLoss("least delta cut or out of range at byte ", offset_);
+    return DataLoss("the minimum delta is cut off or out of range at byte ", offset_);
   if (!reader.ReadBytes(miniblocks_, widths)) {
-    return DataLoss("delta block at byte ", offset_, " has ", reader.remaining(), " bytes for ",
-                    miniblocks_, " widths");
+    return DataLoss("the delta block at byte ", offset_, " has ", reader.remaining(), " bytes for ",
+                    miniblocks_, " bit widths");
   }
   widths_ = widths.data();
   offset_ += reader.offset();
@@ -102,11 +106,12 @@ absl::Status DeltaBinaryPackedReader<T>::BeginMiniblock() {
   if (miniblock_ == miniblocks_) CFILE_RETURN_IF_ERROR(BeginBlock());
   width_ = widths_[miniblock_++];
   if (width_ > static_cast<int>(8 * sizeof(T)))
-    return DataLoss("delta width ", width_, " before byte ", offset_);
+    return DataLoss("the bit width of the delta miniblock at byte ", offset_, " is ", width_,
+                    ", expected at most ", 8 * sizeof(T));
   const uint64_t size = uint64_t{miniblock_size_ / 8} * static_cast<uint64_t>(width_);
   if (size > bytes_.size() - offset_) {
-    return DataLoss("delta miniblock at byte ", offset_, " takes ", size, " bytes, of which ",
-                    bytes_.size() - offset_, " are there");
+    return DataLoss("the delta miniblock at byte ", offset_, " takes ", size, " bytes, found ",
+                    bytes_.size() - offset_);
   }
   packed_ = offset_;
   offset_ += size;
@@ -249,8 +254,8 @@ class DeltaPageDecoder final : public BlockDecoder<T> {
     const size_t places = SkipPlaces(block.count);
     if (!block.skip_table.empty() && (block.skip_table.size() != places * kDeltaPlaceBytes<T> ||
                                       kSkipInterval % reader_.block_size() != 0)) {
-      return DataLoss("skip table of ", block.skip_table.size(), " bytes for ", places,
-                      " places in blocks of ", reader_.block_size());
+      return DataLoss("a skip table of ", block.skip_table.size(), " bytes does not fit ", places,
+                      " places and delta blocks of ", reader_.block_size(), " values");
     }
     table_ = block.skip_table;
     this->count_ = block.count;

@@ -144,12 +144,13 @@ class Decoder final : public BlockDecoder<std::string_view> {
     const size_t places = SkipPlaces(block.count);
     if (!block.skip_table.empty()) {
       if (places == 0 || block.skip_table.size() < kTableHeader + places * kPlaceBytes) {
-        return DataLoss("skip table of ", block.skip_table.size(), " bytes for ", places,
+        return DataLoss("a skip table of ", block.skip_table.size(), " bytes does not fit ", places,
                         " places");
       }
       suffixes = LoadLittleEndian<uint32_t>(block.skip_table.data());
       data = LoadLittleEndian<uint32_t>(block.skip_table.data() + 4);
-      if (data == 0) return DataLoss("skip table: data at byte 0 of the suffixes");
+      if (data == 0)
+        return DataLoss("skip table: it says that the data begin at byte 0 of the suffixes");
       places_ = block.skip_table.subspan(kTableHeader, places * kPlaceBytes);
       stored_prefixes_ = block.skip_table.subspan(kTableHeader + places * kPlaceBytes);
     }
@@ -157,7 +158,8 @@ class Decoder final : public BlockDecoder<std::string_view> {
     if (places_.empty()) {
       CFILE_ASSIGN_OR_RETURN(suffixes, prefixes_.FindEnd());
     } else if (suffixes > block.bytes.size()) {
-      return DataLoss("skip table: suffixes at byte ", suffixes, " of ", block.bytes.size());
+      return DataLoss("skip table: the suffixes begin at byte ", suffixes, ", the page has ",
+                      block.bytes.size(), " bytes");
     }
     suffixes_offset_ = suffixes;
     bytes_ = block.bytes;
@@ -250,7 +252,8 @@ class Decoder final : public BlockDecoder<std::string_view> {
     if (prefix.value < 0 || stored > stored_prefixes_.size() ||
         static_cast<size_t>(prefix.value) > stored_prefixes_.size() - stored) {
       return DataLoss("skip table: place ", place - 1, " has ", prefix.value,
-                      " bytes of prefix at byte ", stored, " of ", stored_prefixes_.size());
+                      " bytes of prefix at byte ", stored, ", the prefixes have ",
+                      stored_prefixes_.size(), " bytes");
     }
     CFILE_RETURN_IF_ERROR(prefixes_.Restore(place - 1, prefix));
     CFILE_RETURN_IF_ERROR(
@@ -267,11 +270,12 @@ class Decoder final : public BlockDecoder<std::string_view> {
     CFILE_RETURN_IF_ERROR(prefixes_.Read({prefix_sizes_, count}));
     CFILE_RETURN_IF_ERROR(suffixes_.Read({suffix_sizes_, count}, suffix_));
     if (prefixes_.position() == count_ && prefixes_.offset() != suffixes_offset_)
-      return DataLoss("suffixes begin at byte ", prefixes_.offset(), ", not ", suffixes_offset_);
+      return DataLoss("the suffixes begin at byte ", prefixes_.offset(), ", the skip table says ",
+                      suffixes_offset_);
     for (size_t i = 0; type_length_ > 0 && i < count; ++i) {
       const int64_t size = int64_t{prefix_sizes_[i]} + suffix_sizes_[i];
       if (size != type_length_)
-        return DataLoss("value ", first + i, " has ", size, " bytes, not ", type_length_);
+        return DataLoss("value ", first + i, " has ", size, " bytes, expected ", type_length_);
     }
     longest_ = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -337,7 +341,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
     // The cast makes negative lengths too large.
     if (static_cast<uint32_t>(prefix_sizes_[next_]) <= previous_size_) return absl::OkStatus();
     return DataLoss("value ", first_of_chunk_ + next_, " shares ", prefix_sizes_[next_],
-                    " bytes with a value of ", previous_size_);
+                    " bytes with a value of ", previous_size_, " bytes");
   }
 
   // Rebuilds the next values in the arena: as many as fit, but at least one.

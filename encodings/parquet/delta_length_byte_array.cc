@@ -62,7 +62,8 @@ absl::Status DeltaLengthReader::Open(std::span<const uint8_t> bytes, uint32_t co
     CFILE_ASSIGN_OR_RETURN(data_offset, lengths_.FindEnd());
   }
   if (data_offset > bytes.size())
-    return DataLoss("skip table: data at byte ", data_offset, " of ", bytes.size());
+    return DataLoss("skip table: the data begin at byte ", data_offset, ", the page has ",
+                    bytes.size(), " bytes");
   data_offset_ = data_offset;
   data_ = bytes.subspan(data_offset);
   next_ = 0;
@@ -77,8 +78,8 @@ void DeltaLengthReader::Rewind() {
 absl::Status DeltaLengthReader::Restore(uint32_t number, const DeltaLengthPlace& place) {
   CFILE_RETURN_IF_ERROR(lengths_.Restore(number, place.length));
   if (place.data > data_.size()) {
-    return DataLoss("skip table: place ", number, " at byte ", place.data, " of ", data_.size(),
-                    " bytes of data");
+    return DataLoss("skip table: place ", number, " is at byte ", place.data,
+                    " of the data, which have ", data_.size(), " bytes");
   }
   next_ = place.data;
   return absl::OkStatus();
@@ -102,14 +103,15 @@ absl::Status DeltaLengthReader::Read(std::span<int32_t> lengths, const uint8_t*&
   CFILE_RETURN_IF_ERROR(PassData(first, sum));
   // After the last length, its end must be the data offset that a skip table gave.
   if (position() == count() && lengths_.offset() != data_offset_)
-    return DataLoss("data begin at byte ", lengths_.offset(), ", not ", data_offset_);
+    return DataLoss("the data begin at byte ", lengths_.offset(), ", the skip table says ",
+                    data_offset_);
   return absl::OkStatus();
 }
 
 absl::Status DeltaLengthReader::PassData(uint32_t first, uint64_t bytes) {
   if (bytes > data_.size() - next_) {
     return DataLoss("values ", first, " to ", position() - 1, " take ", bytes,
-                    " bytes of data, of which ", data_.size() - next_, " are there");
+                    " bytes of data, found ", data_.size() - next_);
   }
   next_ += bytes;
   return absl::OkStatus();
@@ -165,11 +167,11 @@ class Decoder final : public BlockDecoder<std::string_view> {
     if (!block.skip_table.empty()) {
       if (places == 0 ||
           block.skip_table.size() != sizeof(uint32_t) + places * kDeltaLengthPlaceBytes) {
-        return DataLoss("skip table of ", block.skip_table.size(), " bytes for ", places,
+        return DataLoss("a skip table of ", block.skip_table.size(), " bytes does not fit ", places,
                         " places");
       }
       data_offset = LoadLittleEndian<uint32_t>(block.skip_table.data());
-      if (data_offset == 0) return DataLoss("skip table: data at byte 0");
+      if (data_offset == 0) return DataLoss("skip table: it says that the data begin at byte 0");
       places_ = block.skip_table.subspan(sizeof(uint32_t));
     }
     CFILE_RETURN_IF_ERROR(reader_.Open(block.bytes, block.count, data_offset));

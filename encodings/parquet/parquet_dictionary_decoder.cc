@@ -28,12 +28,13 @@ absl::Status ReadByteArrays(uint64_t count, std::span<const uint8_t> text,
     std::span<const uint8_t> bytes;
     const size_t at = reader.offset();
     if (!reader.ReadFixed(size) || !reader.ReadBytes(size, bytes)) {
-      return DamagedPage(count, "value ", i, " at byte ", at, " does not end within ", text.size());
+      return DamagedPage(count, "value ", i, " at byte ", at, " does not end within ", text.size(),
+                         " bytes");
     }
     values[i] = AsString(bytes);
   }
   if (!reader.empty()) {
-    return DamagedPage(count, reader.remaining(), " bytes behind the last at byte ",
+    return DamagedPage(count, reader.remaining(), " bytes follow the last value, at byte ",
                        reader.offset());
   }
   return absl::OkStatus();
@@ -50,7 +51,8 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
   if (count > UINT32_MAX) return DamagedPage(count, "codes have at most 32 bits");
   if (variable) {
     if (count > page.size() / sizeof(uint32_t)) {
-      return DamagedPage(count, "their lengths alone do not fit ", page.size(), " bytes");
+      return DamagedPage(count, "their lengths alone take more than the page's ", page.size(),
+                         " bytes");
     }
   } else {
     const uint64_t value_size = kIsBytes<P> ? type_length : sizeof(P);
@@ -111,14 +113,15 @@ class DictionaryDecoder final : public BlockDecoder<P> {
     // A page without values needs neither a width nor a dictionary.
     if (block.count == 0) return absl::OkStatus();
     if (block.bytes.empty()) {
-      return DataLoss("dictionary codes: no byte for the width of ", block.count, " codes");
+      return DataLoss("dictionary codes: expected a byte with the width of ", block.count,
+                      " codes, found 0 bytes");
     }
     const int width = block.bytes[0];
     if (width > 32) {
-      return DataLoss("dictionary codes: width ", width, " at byte 0, must be at most 32");
+      return DataLoss("dictionary codes: width ", width, " at byte 0, expected at most 32");
     }
     if (dictionary_ == nullptr) {
-      return DataLoss("dictionary codes: ", block.count, " of them, but there is no dictionary");
+      return DataLoss("dictionary codes: ", block.count, " codes, but there is no dictionary");
     }
     runs_.Open(block.bytes.subspan(1), width);
     this->count_ = block.count;
@@ -265,8 +268,8 @@ class DictionaryDecoder final : public BlockDecoder<P> {
   }
 
   absl::Status NoSuchCode(uint32_t code, size_t done) const {
-    return DataLoss("dictionary codes: code ", code, " from value ", this->position_ + done,
-                    " on, the dictionary has ", dictionary_->size, " values");
+    return DataLoss("dictionary codes: code ", code, " at or after value ", this->position_ + done,
+                    ", the dictionary has ", dictionary_->size, " values");
   }
 
   const std::shared_ptr<const ValueDictionary<P>> dictionary_;
@@ -282,8 +285,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
   assert(type != PhysicalType::kFixedBytes || type_length > 0);
   return VisitPhysicalType(
       type,
-      [&]<typename T>(
-          std::type_identity<T>) -> absl::StatusOr<std::shared_ptr<const Dictionary>> {
+      [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::shared_ptr<const Dictionary>> {
         const uint32_t length = type == PhysicalType::kBytes ? 0 : PageTypeLength<T>(type_length);
         CFILE_ASSIGN_OR_RETURN(auto dictionary,
                                LoadPage<PageType<T>>(length, count, page, max_values));
@@ -297,7 +299,8 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> ParquetDictionaryCodec::LoadDi
   ByteReader reader(bytes);
   uint64_t count;
   if (!reader.ReadVint64(count)) {
-    return DataLoss("dictionary: no vint of its number of values in ", bytes.size(), " bytes");
+    return DataLoss("dictionary: its number of values is not a vint in its ", bytes.size(),
+                    " bytes");
   }
   return ReadParquetDictionaryPage(type, type_length, count, reader.rest(), max_values);
 }

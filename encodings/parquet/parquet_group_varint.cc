@@ -57,7 +57,7 @@ class GroupPageDecoder final : public BlockDecoder<P>, private GroupState<std::m
     const uint64_t groups = GroupsOf(block.count);
     if (groups > bytes_.size() / kMinGroupBytes<P>) {
       return DataLoss("parquet-group-varint: the groups of ", block.count, " values take ",
-                      groups * kMinGroupBytes<P>, " bytes at least, found ", bytes_.size());
+                      groups * kMinGroupBytes<P>, " bytes or more, found ", bytes_.size());
     }
     this->count_ = block.count;
     this->first_ordinal_ = block.first_ordinal;

@@ -44,11 +44,11 @@ class RlePageDecoder final : public BlockDecoder<bool> {
       uint32_t length;
       if (!reader.ReadFixed(length)) {
         return DataLoss("parquet-rle: a page of ", block.bytes.size(),
-                        " bytes has no room for its length of ", kLengthBytes);
+                        " bytes has no room for its length of ", kLengthBytes, " bytes");
       }
       if (!reader.ReadBytes(length, runs)) {
-        return DataLoss("parquet-rle: runs of ", length, " bytes at byte ", kLengthBytes,
-                        " of a page of ", block.bytes.size());
+        return DataLoss("parquet-rle: expected ", length, " bytes of runs at byte ", kLengthBytes,
+                        ", found ", block.bytes.size() - kLengthBytes);
       }
     }
     runs_.Open(runs, 1);

@@ -62,7 +62,7 @@ class Forgery {
 
   Bytes Finish() {
     ByteWriter footer;
-    internal::AppendFooter(info_, Compatibility::kNone, footer);
+    internal::AppendFooter(info_, /*extensions=*/true, footer);
     Append(footer.span(), file_);
     return file_;
   }
@@ -121,7 +121,7 @@ TEST(Amplification, IndexNodeOfMillionsOfEntries) {
   node.PutBytes(trailer.span());
   node.PutFixed(static_cast<uint32_t>(trailer.size()));
   forgery.info().value_index_root = forgery.AddBlock(node.span());
-  ExpectRefused(ReadAll(forgery.Finish()), "claims 4000000 entries for the");
+  ExpectRefused(ReadAll(forgery.Finish()), "claims 4000000 entries, but only");
 }
 
 // No entry points to a valid block: each of them is a damage to report.
@@ -225,7 +225,7 @@ TEST(Amplification, DictionaryOfMillionsOfValues) {
     info.dictionary = {.offset = file.size(), .size = static_cast<uint32_t>(stored.size())};
     Append(stored.span(), file);
     ByteWriter footer;
-    internal::AppendFooter(info, Compatibility::kNone, footer);
+    internal::AppendFooter(info, /*extensions=*/true, footer);
     Append(footer.span(), file);
     absl::Status status;
     EXPECT_LE(MostHeapBytes([&] {

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "cfile/block_cache.h"
 #include "cfile/inspect.h"
 #include "cfile/reader.h"
 #include "gmock/gmock.h"

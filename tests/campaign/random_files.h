@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/block_cache.h"
 #include "cfile/levels.h"
 #include "cfile/options.h"
 #include "cfile/reader.h"

@@ -182,7 +182,7 @@ std::vector<uint8_t> WithoutPositionalIndex(std::vector<uint8_t> file) {
   file.resize(file.size() - info.footer_size_bytes);
   info.positional_index_root.reset();
   encodings::ByteWriter footer;
-  internal::AppendFooter(info, Compatibility::kNone, footer);
+  internal::AppendFooter(info, /*extensions=*/true, footer);
   file.insert(file.end(), footer.data(), footer.data() + footer.size());
   return file;
 }
@@ -428,7 +428,7 @@ TEST(RetryLevelTest, DamageInsideARecord) {
   file.resize(file.size() - info.footer_size_bytes);
   info.type = ColumnType::Uint16();
   encodings::ByteWriter footer;
-  internal::AppendFooter(info, Compatibility::kNone, footer);
+  internal::AppendFooter(info, /*extensions=*/true, footer);
   file.insert(file.end(), footer.data(), footer.data() + footer.size());
 
   const auto reader = Reader::Open(NewMemoryViewSource(file, "test"));

@@ -130,7 +130,7 @@ TEST(Limits, AreNotMetByImpossibleSizes) {
   ExpectLimit(Read(with_size(block.size * 20), {.max_block_size_bytes = 50'000}),
               absl::StatusCode::kOutOfRange,
               "above the limit of 50000: raise max_block_size_bytes");
-  ExpectLimit(Read(with_size(2'000'000'000), {}), absl::StatusCode::kDataLoss, "cannot make");
+  ExpectLimit(Read(with_size(2'000'000'000), {}), absl::StatusCode::kDataLoss, "cannot expand");
   // A block that ends after the end of the file is damaged, too.
   file.erase(file.begin() + static_cast<ptrdiff_t>(block.offset),
              file.begin() + static_cast<ptrdiff_t>(block.end()));
@@ -276,7 +276,7 @@ TEST(Limits, OfRecordDepth) {
   const RecordLimits none{SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
   EXPECT_TRUE(RecordSchema::Create(DeepNodes(1000), none).ok());
   ExpectLimit(RecordSchema::Create(DeepNodes(1001), none).status(),
-              absl::StatusCode::kInvalidArgument, "above that of any schema, 1000");
+              absl::StatusCode::kInvalidArgument, "above 1000, the maximum of any schema");
 
   const TemporaryDirectory directory;
   const std::string path = directory.path("table");

@@ -45,7 +45,7 @@ BlockPointer DataBlock(const File& file) {
 // Appends a footer with the fields of `info` to `file`, which has no footer.
 File WithFooter(File file, const FileInfo& info) {
   encodings::ByteWriter tail;
-  internal::AppendFooter(info, Compatibility::kNone, tail);
+  internal::AppendFooter(info, /*extensions=*/true, tail);
   file.insert(file.end(), tail.data(), tail.data() + tail.size());
   return file;
 }
@@ -144,7 +144,7 @@ TEST(Malformed, ImpossibleLimitsAreRefused) {
     change(info);
     File changed(file.begin(), file.end() - static_cast<ptrdiff_t>(right.footer_size_bytes));
     encodings::ByteWriter tail;
-    internal::AppendFooter(info, Compatibility::kNone, tail);
+    internal::AppendFooter(info, /*extensions=*/true, tail);
     changed.insert(changed.end(), tail.data(), tail.data() + tail.size());
     const auto reader = Reader::Open(NewMemorySource(changed));
     if (!reader.ok()) return reader.status();
@@ -161,9 +161,9 @@ TEST(Malformed, ImpossibleLimitsAreRefused) {
          [](FileInfo& info) { info.incompatible_features |= kFeatureArrayBlocks; });
   expect("need extended blocks",
          [](FileInfo& info) { info.incompatible_features &= ~kFeatureExtendedBlocks; });
-  expect("are nullable", [](FileInfo& info) { info.nullable = false; });
-  expect("entries of 20 records", [](FileInfo& info) { info.num_entries = 19; });
-  expect("entries of 20 records", [](FileInfo& info) { info.levels.max_repetition = 0; });
+  expect("is nullable exactly if", [](FileInfo& info) { info.nullable = false; });
+  expect("entries for 20 records", [](FileInfo& info) { info.num_entries = 19; });
+  expect("entries for 20 records", [](FileInfo& info) { info.levels.max_repetition = 0; });
   expect("entries, the file", [](FileInfo& info) { --*info.num_entries; });
   expect("the footer says", [](FileInfo& info) { ++*info.num_entries; });
 }

@@ -55,7 +55,7 @@ TEST(ProtobufRecords, Schema) {
                               "      required int32 key;\n      required int32 value;\n"));
   EXPECT_THAT(
       RecordSchemaOf(*testing::Tree::descriptor()).status().message(),
-      HasSubstr("children: messages of type cfile.testing.Tree hold messages of that type"));
+      HasSubstr("children: messages of type cfile.testing.Tree contain messages of the same type"));
   EXPECT_THAT(RecordSchemaOf(*testing::Nothing::descriptor()).status().message(),
               HasSubstr("have no fields"));
   EXPECT_THAT(std::string(RecordSchemaOf(*testing::HoldsNothing::descriptor()).status().message()),
@@ -182,7 +182,8 @@ TEST(ProtobufRecords, Errors) {
                 HasSubstr("type cfile.testing.Everything expected"));
     Everything message = Make(0);
     message.mutable_inner();
-    EXPECT_THAT(writer->Write(message).message(), HasSubstr("inner.flag: required and missing"));
+    EXPECT_THAT(writer->Write(message).message(),
+                HasSubstr("inner.flag: the field is required, but missing"));
   }
   EXPECT_TRUE(directory.Entries().empty());
   auto writer = MessageWriter::Create(directory.path("t"), *Everything::descriptor());
@@ -191,11 +192,11 @@ TEST(ProtobufRecords, Errors) {
   ASSERT_EQ(writer->Finish(), absl::OkStatus());
   EXPECT_THAT(
       MessageWriter::Append(directory.path("t"), *Implicit::descriptor()).status().message(),
-      HasSubstr("id: required, and no field of"));
+      HasSubstr("id: the field is required, but is not a field of"));
   EXPECT_THAT(MessageReader::Open(directory.path("t"), *testing::OtherType::descriptor())
                   .status()
                   .message(),
-              HasSubstr("texts: the field cfile.testing.OtherType.texts has another type"));
+              HasSubstr("texts: the field cfile.testing.OtherType.texts has a different type"));
   const std::string paths[] = {"id"};
   EXPECT_THAT(
       MessageReader::Open(directory.path("t"), *Implicit::descriptor(), paths).status().message(),

@@ -32,11 +32,11 @@ TEST(RecordShredder, RecordsThatDoNotFit) {
   EXPECT_EQ(error([](Shredder& s) {
               return Statuses{s.BeginGroup(0), s.EndGroup(0)};
             }),
-            "id: required and missing");
+            "id: the field is required, but missing");
   EXPECT_EQ(error([](Shredder& s) {
               return Statuses{s.BeginGroup(0), s.BeginGroup(2), s.EndGroup(2)};
             }),
-            "tcp.port: required and missing");
+            "tcp.port: the field is required, but missing");
   EXPECT_EQ(error([](Shredder& s) {
               return Statuses{s.BeginGroup(0), s.Value(1, int32_t{1})};
             }),
@@ -44,15 +44,15 @@ TEST(RecordShredder, RecordsThatDoNotFit) {
   EXPECT_EQ(error([](Shredder& s) {
               return Statuses{s.BeginGroup(0), s.Value(1, int64_t{1}), s.Value(1, int64_t{1})};
             }),
-            "id: stands twice, and is not repeated");
+            "id: the field is set twice, but is not repeated");
   EXPECT_EQ(error([](Shredder& s) {
               return Statuses{s.BeginGroup(0), s.Value(3, int32_t{1})};
             }),
-            "tcp.port: is no field of the group that is open");
+            "tcp.port: it is not a field of the open group");
   EXPECT_EQ(error([](Shredder& s) {
               return Statuses{s.BeginGroup(0), s.BeginGroup(0)};
             }),
-            "m: is no field of the group that is open");
+            "m: it is not a field of the open group");
   EXPECT_EQ(error([](Shredder& s) {
               return Statuses{s.BeginGroup(0), s.BeginGroup(1)};
             }),
@@ -68,7 +68,7 @@ TEST(RecordShredder, RecordsThatDoNotFit) {
   EXPECT_EQ(error([](Shredder& s) {
               return Statuses{s.BeginGroup(0), s.EndGroup(2)};
             }),
-            "node 2 ends, and is not the open group");
+            "node 2 ends, but is not the open group");
 }
 
 // A stream of given entries.

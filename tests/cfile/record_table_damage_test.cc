@@ -65,16 +65,17 @@ TEST(RecordTableDamage, TreesThatAreNone) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(what));
   };
   using Node = SchemaNodePB;
-  expect_damage("a list or map is a group of one field", [](Node&, Node& g) {
+  expect_damage("a list or map must be a group of one field", [](Node&, Node& g) {
     g.set_kind(Node::LIST);
     Add(g, "b", true);
   });
-  expect_damage("the field of a list or map is repeated",
+  expect_damage("the field of a list or map must be repeated",
                 [](Node&, Node& g) { g.set_kind(Node::LIST); });
   expect_damage("required group", [](Node& root, Node&) { root.set_kind(Node::LIST); });
   expect_damage("required group", [](Node& root, Node&) { root.set_repetition(Node::REPEATED); });
-  expect_damage("g.a: a second field of that name", [](Node&, Node& g) { Add(g, "a", true); });
-  expect_damage("g.a: a second leaf of that path",
+  expect_damage("g.a: the group has a second field of this name",
+                [](Node&, Node& g) { Add(g, "a", true); });
+  expect_damage("g.a: the schema has a second leaf of this path",
                 [](Node& root, Node&) { Add(root, "g.a", true); });
   expect_damage("has no name", [](Node&, Node& g) { g.clear_name(); });
   expect_damage("above the limit of 64: raise max_depth", [](Node&, Node& g) {

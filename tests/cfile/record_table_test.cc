@@ -245,9 +245,10 @@ TEST(RecordTable, ErrorsStayAndLeaveNothing) {
     ASSERT_TRUE(writer.ok()) << writer.status();
     ASSERT_EQ(TellJson(schema, 0, {{"id", 1}}, *writer), absl::OkStatus());
     EXPECT_THAT(TellJson(schema, 0, Json::object(), *writer).message(),
-                HasSubstr("id: required and missing"));
-    EXPECT_THAT(writer->BeginGroup(0).message(), HasSubstr("id: required and missing"));
-    EXPECT_THAT(writer->Finish().message(), HasSubstr("id: required and missing"));
+                HasSubstr("id: the field is required, but missing"));
+    EXPECT_THAT(writer->BeginGroup(0).message(),
+                HasSubstr("id: the field is required, but missing"));
+    EXPECT_THAT(writer->Finish().message(), HasSubstr("id: the field is required, but missing"));
   }
   EXPECT_FALSE(std::filesystem::exists(directory.path("t")));
   {

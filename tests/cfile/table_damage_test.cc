@@ -88,7 +88,7 @@ TEST_F(TableDamageTest, TableFileThatContradictsItself) {
   expect_damage("a file name expected", [](TableContents&, TablePart& part) {
     part.columns[1].file_name = std::string("a\0b", 3);
   });
-  expect_damage("3 values expected",
+  expect_damage("expected 3 values",
                 [](TableContents&, TablePart& part) { part.columns[1].num_rows = 2; });
   expect_damage("4 nulls", [](TableContents&, TablePart& part) { part.columns[0].null_count = 4; });
   expect_damage("may not be null",
@@ -123,7 +123,7 @@ TEST_F(TableDamageTest, VerifyComparesWithTheTableFile) {
   WriteFile(table_file_, internal::SerializeTable(*contents));
   const VerifyReport keys = OpenTable().VerifyColumn(0, 0);
   ASSERT_EQ(keys.damages.size(), 1);
-  EXPECT_THAT(keys.damages[0].status.message(), HasSubstr("least and greatest value"));
+  EXPECT_THAT(keys.damages[0].status.message(), HasSubstr("the least and the greatest value"));
 }
 
 TEST_F(TableDamageTest, VerifyComparesNullsWithTheTableFile) {

@@ -192,7 +192,7 @@ TEST(ValidateTest, SaysWhatIsWrong) {
   expect({.logical = LogicalType::kTime, .time_unit = static_cast<TimeUnit>(9)}, kUnknown,
          "time unit 9");
   expect({.data_type = DataType::kFixedLenByteArray}, kInvalid, "a length of 1 to");
-  expect({.data_type = DataType::kString, .type_length = 3}, kInvalid, "fixed-length bytes only");
+  expect({.data_type = DataType::kString, .type_length = 3}, kInvalid, "only fixed-length bytes");
   expect({.data_type = DataType::kInt64, .decimal_precision = 3}, kInvalid, "found 3");
   expect({.data_type = DataType::kDecimal32, .decimal_precision = 10}, kInvalid, "at most 9");
   expect({.data_type = DataType::kDecimal32, .decimal_scale = 1}, kInvalid, "scale of 0 to 0");
@@ -202,8 +202,10 @@ TEST(ValidateTest, SaysWhatIsWrong) {
          kInvalid, "a timestamp is an int64");
   expect({.logical = LogicalType::kTimestamp, .time_unit = TimeUnit::kMicros, .time_zone = "UTC"},
          kInvalid, "UNIXTIME_MICROS");
-  expect({.logical = LogicalType::kTimestamp}, kInvalid, "a time unit");
-  expect({.time_unit = TimeUnit::kNanos}, kInvalid, "a time unit");
+  expect({.logical = LogicalType::kTimestamp}, kInvalid,
+         "timestamps and times have a unit, other types have none");
+  expect({.time_unit = TimeUnit::kNanos}, kInvalid,
+         "timestamps and times have a unit, other types have none");
   expect({.time_zone = "UTC"}, kInvalid, "a time zone");
   expect({.data_type = DataType::kInt64,
           .logical = LogicalType::kTime,

@@ -249,18 +249,18 @@ TEST(BitShuffle, SaysWhatIsWrong) {
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
     EXPECT_THAT(status.ToString(), HasSubstr(words));
   };
-  expect(4, 2999 + 8, "3007 values, but 3000");
-  expect(4, UINT32_MAX, "values, but 3000");
+  expect(4, 2999 + 8, "3007 values, and 3000 with padding");
+  expect(4, UINT32_MAX, "values, and 3000 with padding");
   expect(8, 19, "the header says 19 bytes, the block has");
-  expect(12, 3008, "3000 values, but 3008");
-  expect(16, 4, "elements of 4 bytes, of a type of 8");
+  expect(12, 3008, "3000 values, and 3008 with padding");
+  expect(16, 4, "elements of 4 bytes, the type has 8");
   expect(16, 0, "elements of 0 bytes");
   expect(20, 0xffffff7f, "chunk 0 of 3 at byte 20 does not end");
   expect(20, 0, "chunk");
   Block block = sound;
   StoreLittleEndian(uint32_t{1000}, block.bytes.data() + 4);
   StoreLittleEndian(uint32_t{1000}, block.bytes.data() + 12);
-  EXPECT_THAT(decoder->Open(block.view()).ToString(), HasSubstr("bytes behind the 1 chunks"));
+  EXPECT_THAT(decoder->Open(block.view()).ToString(), HasSubstr("bytes after the 1 chunks"));
 }
 
 constexpr Pair kDict = {Encoding::kDict, PhysicalType::kBytes};
@@ -324,7 +324,7 @@ TEST(Dict, SaysWhatIsWrong) {
   const auto decoder = MakeDecoder<std::string_view>(kDict.encoding, kDict.type, options).value();
   ASSERT_TRUE(decoder->Open(block.view()).ok());
   EXPECT_THAT(decoder->Read(out).status().ToString(),
-              HasSubstr("code 2 from value 0 on, the dictionary has 2 values"));
+              HasSubstr("code 2 at or after value 0, the dictionary has 2 values"));
   block.bytes[0] = 3;
   EXPECT_THAT(decoder->Open(block.view()).ToString(), HasSubstr("mode 3"));
 }

@@ -191,7 +191,8 @@ TYPED_TEST(Delta, RefusesAHeaderWithoutAFirstValue) {
     view.count = 1;
     const auto opened = MakeDeltaBinaryPackedDecoder<TypeParam>()->Open(view);
     EXPECT_EQ(opened.code(), absl::StatusCode::kDataLoss) << more << " bytes";
-    EXPECT_THAT(std::string(opened.message()), HasSubstr("delta header cut or out of range"));
+    EXPECT_THAT(std::string(opened.message()),
+                HasSubstr("the delta header is cut off or out of range"));
   }
 }
 
@@ -219,7 +220,7 @@ void ExpectReadFails(BlockDecoder<std::string_view>& decoder, const ByteWriter& 
 TEST(DeltaLength, NamesTheValueThatIsWrong) {
   const std::pair<int32_t, std::string> examples[] = {
       {-3, "value 1777 has length -3"},
-      {100'000, "values 1770 to 1779 take 100008 bytes of data, of which 1230 are there"}};
+      {100'000, "values 1770 to 1779 take 100008 bytes of data, found 1230"}};
   for (const auto& [length, message] : examples) {
     std::vector<int32_t> lengths(2000);
     for (size_t i = 0; i < lengths.size(); ++i) lengths[i] = static_cast<int32_t>(i % 3);
@@ -472,7 +473,7 @@ TEST(DeltaBytes, AnotherLengthIsNamed) {
   ASSERT_TRUE(decoder->Open({block, 0}).ok());
   std::list<std::string> read;
   const auto all = ReadRest<std::string_view>(*decoder, 10, &read);
-  EXPECT_EQ(all.status().message(), "value 3 has 4 bytes, not 3");
+  EXPECT_EQ(all.status().message(), "value 3 has 4 bytes, expected 3");
 }
 
 // Skip tables that contradict the page.

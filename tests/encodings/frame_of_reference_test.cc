@@ -45,10 +45,10 @@ TEST(FrameOfReference, DamageIsNamed) {
               HasSubstr("5 values expected at byte 5, found 5 bytes"));
   EXPECT_THAT(error({0, 1, 5, 0, 0, 0x40, 1, 0, 0, 0}), HasSubstr("ends within its 1 values"));
   EXPECT_THAT(error({0, 1, 5, 0, 0, 0, 1, 0, 0, 0, 0}),
-              HasSubstr("1 bytes behind the 1 values, at byte 10"));
+              HasSubstr("1 bytes after the 1 values, at byte 10"));
   // The sum 5 + (2^32 - 1) overflows.
   EXPECT_THAT(error({0, 1, 5, 0, 0, 0xc0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0}),
-              HasSubstr("make no 32-bit value"));
+              HasSubstr("exceeds 32 bits"));
 }
 
 }  // namespace

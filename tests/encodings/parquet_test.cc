@@ -203,8 +203,7 @@ TEST(Parquet, PagesThatAreTooShortAreNamed) {
   const std::string strings = lengths + "abcdefgh";
   ASSERT_TRUE(parquet::OpenPage(*decoder, 3, AsBytes(strings)).ok());
   std::string_view out[3];
-  EXPECT_EQ(decoder->Read(out).status().message(),
-            "values 0 to 2 take 9 bytes of data, of which 8 are there");
+  EXPECT_EQ(decoder->Read(out).status().message(), "values 0 to 2 take 9 bytes of data, found 8");
 }
 
 TEST(Parquet, RefusesPrefixesOfThePageBefore) {

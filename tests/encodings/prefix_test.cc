@@ -108,26 +108,27 @@ TEST(Prefix, DamageIsNamed) {
       {{}, "too short for its header"},
       {{0x00, 1, 0}, "too short for its header"},
       {Block(1, 16, {0}), "no restart count"},
-      {Block(1, 0, {0, 0, 0, 0, 0, 0}), "restart interval of 0"},
-      {Block(2, 1, {0, 0, 0, 0, 0, 0, 0, 0}), "1 restart offsets, found a count of 0"},
+      {Block(1, 0, {0, 0, 0, 0, 0, 0}), "the restart interval is 0"},
+      {Block(2, 1, {0, 0, 0, 0, 0, 0, 0, 0}),
+       "expected 1 restart offsets for 2 values with a restart interval of 1, found a count of 0"},
       {Block(3, 1, {2, 0, 0, 0}), "do not fit"},
-      {Block(3, 16, {0, 0, 0, 0, 0, 0, 0, 0, 0}), "5 bytes of entries for 3 values"},
-      {Block(0, 16, {0, 0, 0, 0, 0}), "1 bytes of entries for 0 values"},
-      {Block(1, 16, {0, 1, 0, 0, 0, 0}), "value 0 at byte 5: its lengths or its bytes go beyond"},
+      {Block(3, 16, {0, 0, 0, 0, 0, 0, 0, 0, 0}), "5 bytes cannot hold the entries of 3 values"},
+      {Block(0, 16, {0, 0, 0, 0, 0}), "1 bytes cannot hold the entries of 0 values"},
+      {Block(1, 16, {0, 1, 0, 0, 0, 0}), "value 0 at byte 5: its lengths or its bytes run past"},
       {Block(1, 16, {0x80, 0x80, 0, 0, 0, 0}),
-       "value 0 at byte 5: its lengths or its bytes go beyond"},
-      {Block(1, 16, {1, 0, 0, 0, 0, 0}), "value 0 at byte 5: it shares 1 bytes of 0"},
+       "value 0 at byte 5: its lengths or its bytes run past"},
+      {Block(1, 16, {1, 0, 0, 0, 0, 0}), "value 0 at byte 5: it shares 1 bytes with a value of 0"},
       {Block(2, 16, {0, 1, 'a', 2, 1, 'b', 0, 0, 0, 0}),
-       "value 1 at byte 8: it shares 2 bytes of 1"},
-      {Block(1, 16, {0, 0, 0, 0, 0, 0, 0}), "1 bytes behind the last value"},
+       "value 1 at byte 8: it shares 2 bytes with a value of 1"},
+      {Block(1, 16, {0, 0, 0, 0, 0, 0, 0}), "1 bytes follow the last value"},
       {Block(2, 1, {0, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0}),
        "value 1 at byte 7: its restart offset says byte 6"},
       {Block(2, 1, {0, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0}),
-       "value 1 at byte 9: its restart offset does not point"},
+       "value 1 at byte 9: its restart offset does not point to an entry"},
       {Block(2, 1, {0, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0}),
-       "value 1 at byte 9: its restart offset does not point"},
+       "value 1 at byte 9: its restart offset does not point to an entry"},
       {Block(2, 1, {0, 1, 'a', 1, 0, 8, 0, 0, 0, 1, 0, 0, 0}),
-       "value 1 at byte 8: it shares 1 bytes of 0"},
+       "value 1 at byte 8: it shares 1 bytes with a value of 0"},
   };
   for (const auto& [bytes, message] : cases) EXPECT_THAT(ReadAll(bytes).second, HasSubstr(message));
 }
@@ -139,16 +140,16 @@ TEST(Prefix, ASeekNamesTheDamageItMeets) {
     return decoder->SeekToKey("b").status().ToString();
   };
   EXPECT_THAT(error(Block(2, 1, {0, 1, 'a', 1, 1, 'z', 8, 0, 0, 0, 1, 0, 0, 0})),
-              HasSubstr("value 1 at byte 8: it shares 1 bytes of 0"));
+              HasSubstr("value 1 at byte 8: it shares 1 bytes with a value of 0"));
   EXPECT_THAT(error(Block(2, 1, {0, 1, 'a', 0, 0, 10, 0, 0, 0, 1, 0, 0, 0})),
-              HasSubstr("value 1 at byte 10: its restart offset does not point"));
+              HasSubstr("value 1 at byte 10: its restart offset does not point to an entry"));
   // The offset points to the first value's entry.
   EXPECT_THAT(error(Block(2, 1, {0, 1, 'a', 0, 1, 'c', 5, 0, 0, 0, 1, 0, 0, 0})),
-              HasSubstr("its restart offset does not point"));
+              HasSubstr("its restart offset does not point to an entry"));
   EXPECT_THAT(error(Block(2, 16, {0, 1, 'a', 2, 1, 'b', 0, 0, 0, 0})),
-              HasSubstr("value 1 at byte 8: it shares 2 bytes of 1"));
+              HasSubstr("value 1 at byte 8: it shares 2 bytes with a value of 1"));
   EXPECT_THAT(error(Block(2, 16, {0, 1, 'a', 0, 2, 'b', 0, 0, 0, 0})),
-              HasSubstr("value 1 at byte 8: its lengths or its bytes go beyond"));
+              HasSubstr("value 1 at byte 8: its lengths or its bytes run past"));
 }
 
 // The block is long enough for the fast path, which must also notice the wrong offset.
@@ -185,9 +186,9 @@ TEST(Prefix, AnEntryThatSharesTooMuchIsFoundAmongMany) {
   };
   EXPECT_THAT(ReadAll(block(60, 0, 20)).first, SizeIs(60));
   EXPECT_THAT(ReadAll(block(30, 4, 20)).second,
-              HasSubstr("value 30 at byte 155: it shares 4 bytes of 3"));
+              HasSubstr("value 30 at byte 155: it shares 4 bytes with a value of 3"));
   EXPECT_THAT(ReadAll(block(20, 1, 20)).second,
-              HasSubstr("value 20 at byte 105: it shares 1 bytes of 0"));
+              HasSubstr("value 20 at byte 105: it shares 1 bytes with a value of 0"));
 }
 
 // Entries of a few bytes for values of 50,000 bytes each.

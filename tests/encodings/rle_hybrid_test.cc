@@ -370,18 +370,18 @@ TEST(RleHybridTest, RefusesAndSaysWhy) {
     const char* message;
   };
   const Case cases[] = {
-      {{}, 1, 1, "run at byte 0 of 0, for value 0: the bytes end before it"},
-      {{2, 1}, 1, 2, "run at byte 2 of 2, for value 1: the bytes end before it"},
+      {{}, 1, 1, "run at byte 0 of 0, for value 0: the bytes end before the run"},
+      {{2, 1}, 1, 2, "run at byte 2 of 2, for value 1: the bytes end before the run"},
       {{0, 1}, 1, 1, "its length is 0"},
       {{1, 1}, 1, 1, "its length is 0"},
-      {{0x80}, 1, 1, "no vint of 32 bits"},
-      {{0xff, 0xff, 0xff, 0xff, 0x1f, 1}, 1, 1, "no vint of 32 bits"},
-      {{2, 2}, 1, 1, "its value does not fit the width"},
-      {{2, 1, 4}, 10, 1, "its value does not fit the width"},
+      {{0x80}, 1, 1, "not a vint of at most 32 bits"},
+      {{0xff, 0xff, 0xff, 0xff, 0x1f, 1}, 1, 1, "not a vint of at most 32 bits"},
+      {{2, 2}, 1, 1, "its value has more bits than the width"},
+      {{2, 1, 4}, 10, 1, "its value has more bits than the width"},
       {{2, 1, 0, 0}, 32, 1, "its value takes 4 bytes, found 3"},
-      {{0x81, 0x80, 0x80, 0x80, 0x02, 1, 0, 2, 0}, 16, 2, "must be at most 268435455"},
-      {{3, 1, 2, 3}, 32, 1, "no whole value of its 1 literal groups is there"},
-      {{3, 1, 2, 3, 4}, 32, 2, "for value 1: the bytes end before it"},
+      {{0x81, 0x80, 0x80, 0x80, 0x02, 1, 0, 2, 0}, 16, 2, "expected at most 268435455"},
+      {{3, 1, 2, 3}, 32, 1, "the bytes end before the first value of its 1 literal groups"},
+      {{3, 1, 2, 3, 4}, 32, 2, "for value 1: the bytes end before the run"},
   };
   for (const Case& one : cases) {
     const absl::StatusOr<Values> values = Decode(Exact(one.bytes).span(), one.width, one.count);
@@ -446,7 +446,7 @@ TEST(RleHybridTest, EveryPrefixAndEveryChangedByte) {
 TEST(RleHybridReader, DamageIsNamedByItsValue) {
   const std::vector<uint8_t> bytes = {100, 1, 100, 0};
   const std::string message =
-      "RLE-hybrid of width 1: run at byte 4 of 4, for value 100: the bytes end before it";
+      "RLE-hybrid of width 1: run at byte 4 of 4, for value 100: the bytes end before the run";
   RleHybridReader reader(bytes, 1);
   uint8_t bits[16];
   ASSERT_EQ(*reader.ReadBits(30, bits), 30u);

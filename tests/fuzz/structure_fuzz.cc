@@ -77,7 +77,7 @@ void Header(std::span<const uint8_t> message) {
     info.type = ColumnType::Int32();
     info.incompatible_features = kFeatureChecksums;
     ByteWriter out;
-    internal::AppendFooter(info, Compatibility::kNone, out);
+    internal::AppendFooter(info, /*extensions=*/true, out);
     return ToBytes(out.span());
   }();
   Bytes file = SignedHeader(message);

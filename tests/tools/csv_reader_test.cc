@@ -95,17 +95,17 @@ TEST(CsvReader, ErrorsNameThePlace) {
               ElementsAre("error", "t.csv:2:5: expected 2 fields, as in the header, but found 3"));
   EXPECT_THAT(error("a,b\n\"x\ny\",\xc3\xa4\"\n"),
               ElementsAre("error",
-                          "t.csv:3:5: stray quote; a field that holds one needs quotes, "
-                          "with the one inside written twice"));
+                          "t.csv:3:5: a quote in an unquoted field; put the field in quotes and "
+                          "write the quote inside it twice"));
   EXPECT_THAT(error("a,b\n\"x\"y,1\n"),
               ElementsAre("error",
-                          "t.csv:2:4: text behind a closing quote; inside a quoted field "
+                          "t.csv:2:4: text after a closing quote; inside a quoted field "
                           "write a quote twice"));
   EXPECT_THAT(error("a,b\n1,\"x\n"), ElementsAre("error", "t.csv:2:3: this quote is never closed"));
   EXPECT_THAT(error("a,b\r1,2\r"),
               ElementsAre("error",
-                          "t.csv:1:4: a carriage return without a line feed; a field that "
-                          "holds one needs quotes"));
+                          "t.csv:1:4: a carriage return without a line feed; put a field that "
+                          "contains one in quotes"));
 }
 
 TEST(CsvReader, Seek) {

@@ -254,6 +254,14 @@ class Json(DumpTest):
             self.assertEqual((header.split()[-2:], line.split()[-2:]), (["minimum", "maximum"], expected))
         self.assertNotIn("minimum", json.loads(self.dump("--json", "keys.cfile")))  # Kudu's files have no statistics
 
+    def test_bounds_are_cut_between_characters(self):
+        # With the x before them, a cut after a fixed number of bytes would split an \u00e4 of 2 bytes.
+        (self.folder / "wide.csv").write_text("a\nx" + "\u00e4" * 40 + "\n", encoding="utf-8")
+        subprocess.run([IMPORT, "wide.csv", "wide", "--quiet", "--header", "yes"], cwd=self.folder, check=True, timeout=60)
+        shown = "x" + "\u00e4" * 29 + "..."
+        self.assertIn(f"minimum           {shown}\n", self.dump("wide", "--column", "a"))
+        self.assertIn("x" + "\u00e4" * 11 + "...", self.dump("blocks", "wide", "--column", "a"))
+
     def test_table_summary(self):
         summary = json.loads(self.dump("--json", "t"))
         self.assertEqual((summary["rows"], summary["parts"]), (7, [{"first_ordinal": 0, "rows": 7}]))
@@ -326,13 +334,13 @@ class Columns(DumpTest):
                 (["blocks", "t", "--column", "ID"], 'the table has no column "ID"; it has id, text, day, amount'),
                 (["blocks", "t", "--column", "id", "--part", "1"], "there is no part 1: t has 1 part, counted from 0"),
                 (["verify", "t", "--part", "1"], "there is no part 1: t has 1 part, counted from 0"),
-                (["values", "t", "--part", "0"], "--part goes with --column"),
+                (["values", "t", "--part", "0"], "--part needs --column"),
                 (["blocks", "words.cfile", "--column", "id"],
-                 "--column and --part are for tables, and words.cfile is a single column"),
+                 "--column and --part are for tables, but words.cfile is a single column"),
                 (["values", "words.cfile", "--column", "id"],
-                 "--column and --part are for tables, and words.cfile is a single column"),
+                 "--column and --part are for tables, but words.cfile is a single column"),
                 (["verify", "words.cfile", "--part", "0"],
-                 "--column and --part are for tables, and words.cfile is a single column")):
+                 "--column and --part are for tables, but words.cfile is a single column")):
             code, out, error = self.run_dump(*arguments)
             self.assertEqual((code, out, error), (1, "", f"cfile-dump: {expected}\n"))
 
@@ -431,10 +439,10 @@ class Surroundings(DumpTest):
                               restore_signals=False, timeout=60)
         os.close(pipe)
         self.assertEqual((done.returncode, done.stderr),
-                         (3, b"cfile-dump: standard output could not be written: Broken pipe\n"))
+                         (3, b"cfile-dump: cannot write to standard output: Broken pipe\n"))
 
     def test_full_device(self):
-        message = "cfile-dump: standard output could not be written: No space left on device\n"
+        message = "cfile-dump: cannot write to standard output: No space left on device\n"
         with open("/dev/full", "wb") as full:
             for command in (*self.commands(), ["verify", "words.cfile"], ["verify", "t"],
                             ["salvage", "--force", "words.cfile", "full.cfile"]):

@@ -346,8 +346,8 @@ class Threads(ImportTest):
             wrong[20_000][3] = 'a"b'
             wrong[30_000] = ["1"]
             self.expect_error(self.text(wrong),
-                              f"t.csv:{line(20_000)}:{sum(map(len, wrong[20_000][:3])) + 5}: stray quote; a field that holds "
-                              "one needs quotes, with the one inside written twice", "--threads", threads)
+                              f"t.csv:{line(20_000)}:{sum(map(len, wrong[20_000][:3])) + 5}: a quote in an unquoted field; "
+                              "put the field in quotes and write the quote inside it twice", "--threads", threads)
             wrong = rows[:-1] + [["1"], ["2"]]
             self.expect_error(self.text(wrong), f"t.csv:{line(39_999)}:1: expected 6 fields, as in the header, but found 1",
                               "--threads", threads)
@@ -403,12 +403,12 @@ class Errors(ImportTest):
                           "--type", "a=int8")
         self.expect_error('a\n""\n', 't.csv:2:1: column "a": "" is not of type int8: expected an integer',
                           "--type", "a=int8")
-        self.expect_error("a,b\n1,\n", 't.csv:2:3: column "b": a null, but the column is one without nulls',
+        self.expect_error("a,b\n1,\n", 't.csv:2:3: column "b": a null, but the column is not nullable',
                           "--not-null", "b")
-        self.expect_error("a\n2\nnan\n", 't.csv:3:1: column "a": rows are sorted by this column, '
-                          "and nan has no place in an order", "--sorted-by", "a")
-        self.expect_error("a,b\n2,1\n,1\n", 't.csv:3:1: column "a": a null; rows are sorted by this '
-                          "column, so each must hold a value", "--sorted-by", "a")
+        self.expect_error("a\n2\nnan\n", 't.csv:3:1: column "a": nan, but rows are sorted by this '
+                          "column and nan has no order", "--sorted-by", "a")
+        self.expect_error("a,b\n2,1\n,1\n", 't.csv:3:1: column "a": a null, but rows are sorted by this '
+                          "column, so each row needs a value", "--sorted-by", "a")
 
     def test_late_error_leaves_nothing(self):
         rows = "".join(f"{i},\n" for i in range(100_000))
@@ -461,7 +461,7 @@ class Errors(ImportTest):
         for text, message in [
             ("a,c\n1,2\n", 't.csv:1:3: column "c": the table t has no such column'),
             ("a\n1\n", 't.csv: there is no column "b", which the table t has'),
-            ("a,b\n1,\n", 't.csv:2:3: column "b": a null, but the column is one without nulls'),
+            ("a,b\n1,\n", 't.csv:2:3: column "b": a null, but the column is not nullable'),
             ("a,b\n1,x\n", 't.csv:2:3: column "b": "x" is not of type int32: expected an integer'),
         ]:
             self.write(text)
@@ -543,11 +543,11 @@ class Headers(ImportTest):
         self.write('"",a,a\nx,y,z\n')
         done = self.run_tool(IMPORT, "t.csv", "t")
         self.assertIn("\ncolumn 1 has no name and was named column_1\n"
-                      "column 3 is another one named a and was named a_2\n", done.stdout.decode())
+                      "column 3 is another column with the name a and was named a_2\n", done.stdout.decode())
         self.write("," * 30 + "x\n")
         done = self.run_tool(IMPORT, "t.csv", "t2")
         self.assertIn("\ncolumn 10 has no name and was named column_10\n"
-                      "and 20 more columns were named so (--json lists them)\n", done.stdout.decode())
+                      "and 20 more columns were named in this way (--json lists them)\n", done.stdout.decode())
 
     def test_many_columns(self):
         """The time does not grow with the square of the number of columns."""
@@ -571,8 +571,8 @@ class Headers(ImportTest):
         self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     WARNING = ("cfile-import: warning: t.csv: the first line is imported as a row, because its fields are values of the types of "
-               "their columns; the columns are named column_1, column_2, ... (--header yes takes the first line for the names, "
-               "--header no ends this warning)\n")
+               "their columns; the columns are named column_1, column_2, ... (use --header yes if the first line has the names, "
+               "--header no to end this warning)\n")
 
     def test_first_line_is_a_row(self):
         for text, types in [
@@ -769,7 +769,7 @@ class Records(ImportTest):
                 (settled.replace('"d":0.5', '"d":9007199254740993'), "d: fractions here and an integer above 2^53 in line 51"),
                 (settled.replace('"b":true', '"b":1'), "b: integers here and true or false in line 1")]:
             self.expect_error(settled * 50 + late, f"r.jsonl:51: {message}, which no type holds; "
-                              "give a schema that says what to do")
+                              "give a schema that says which type to use")
         self.expect_error(settled * 50 + '{"i":1', "r.jsonl:51: invalid JSON: "
                           "JSON document ended early in the middle of an object or array.")
 
@@ -813,17 +813,18 @@ class Records(ImportTest):
     def test_errors_leave_nothing(self):
         self.write(self.SCHEMA, "s")
         self.expect_error(self.LINES + '\n{"sid":1}\n', "r.jsonl:5: sid: string expected, found a number", "--schema", "s")
-        self.expect_error(self.LINES * 20_000 + '{"trans":[]}\n', "r.jsonl:60001: sid: required and missing", "--schema", "s")
+        self.expect_error(self.LINES * 20_000 + '{"trans":[]}\n',
+                          "r.jsonl:60001: sid: the field is required, but missing", "--schema", "s")
         self.expect_error('{"sid":"","trans":[{"uri":[]}]}', "r.jsonl:1: trans.uri: string expected, found an array",
                           "--schema", "s")
         self.expect_error('{"a":1}\n{"a":[]}\n', "r.jsonl:2: a: arrays here and integers in line 1, which no type holds; "
-                          "give a schema that says what to do")
+                          "give a schema that says which type to use")
         self.expect_error('{"a":""}\n{"a":"%s"}\n{"a":""}\n' % ("x" * 17_000_000),
                           "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216: raise --max-block-size")
         deep = '{"g":' * 80 + "{}" + "}" * 80
         path = ".".join("g" * 65)
         self.expect_error(deep, f"r.jsonl:1: {path}: a depth of 65 is above the limit of 64: raise --max-depth")
-        self.expect_error("", "r.jsonl: no schema to be found: there is no record with a field")
+        self.expect_error("", "r.jsonl: cannot infer a schema: no record has a field")
         self.write("message m {\n  required int32 a\n  required int32 b }", "s")
         self.expect_error("{}", "s:3:3: ';' expected, found 'required'", "--schema", "s")
         self.expect_error("{}", "--sorted-by is for CSV; r.jsonl is read as JSON Lines", "--sorted-by", "a")
@@ -853,7 +854,7 @@ class Output(ImportTest):
             with open("/dev/full", "w") as full:
                 done = subprocess.run([IMPORT, "t.csv", "t", *options], cwd=self.folder, stdout=full, stderr=subprocess.PIPE)
             self.assertEqual((done.returncode, done.stderr),
-                             (3, b"cfile-import: standard output could not be written: No space left on device\n"))
+                             (3, b"cfile-import: cannot write to standard output: No space left on device\n"))
             if not options or options == ["--json"]:
                 self.assertEqual(self.values(), [["1"]])
                 shutil.rmtree(self.folder / "t")

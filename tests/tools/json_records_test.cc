@@ -330,8 +330,8 @@ TEST(JsonInference, NegativeZeroKeepsItsSign) {
 
 TEST(JsonInference, Errors) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
-      {{}, "there is no record with a field"},
-      {{"{}"}, "there is no record with a field"},
+      {{}, "no record has a field"},
+      {{"{}"}, "no record has a field"},
       {{"[]"}, "an object expected"},
       {{R"({"a":1})", R"({"a":"x"})"}, "a: strings here and integers in line 1"},
       {{R"({"a":{"b":[1]}})", R"({"a":{"b":[{}]}})"}, "a.b: objects here and integers in line 1"},
@@ -342,7 +342,7 @@ TEST(JsonInference, Errors) {
       {{R"({"a":1,"a":2})"}, "the key \"a\" is repeated"},
       {{R"({"b":{"a":1,"a":2}})"}, "b: the key \"a\" is repeated"},
       {{R"({"":1})"}, "a field without a name"},
-      {{R"({"a":1,"b":{"c":1},"b.c":1})"}, "b.c: a second leaf of that path"},
+      {{R"({"a":1,"b":{"c":1},"b.c":1})"}, "b.c: the schema has a second leaf of this path"},
       {{R"({"a":1} {"a":2})"}, "something follows"},
   };
   for (const auto& [records, message] : cases) {
@@ -401,8 +401,8 @@ Reference Judge(const std::string& json) {
   Reference reference;
   StrictSax sax(reference);
   // nlohmann-json takes a NUL for the end of the text.
-  reference.valid = json.find('\0') == std::string::npos &&
-                    nlohmann::json::sax_parse(json, &sax) && reference.value.is_object();
+  reference.valid = json.find('\0') == std::string::npos && nlohmann::json::sax_parse(json, &sax) &&
+                    reference.value.is_object();
   return reference;
 }
 
@@ -424,8 +424,9 @@ nlohmann::json WithoutNulls(const nlohmann::json& value) {
 void Mutate(std::string& json, std::mt19937& random) {
   static constexpr std::string_view kBytes = "{}[]:,\"\\ \t01-.eEtfnua+\x0c\x1a\x7f\xc3\xa9\xff";
   static constexpr std::string_view kParts[] = {
-      "\"x\"", "\"y\":2", "],", ":1]", ":1}", "{},", "[1,", "null", "true", "nul", "\\u00e9",
-      "\\ud83d", "\\udc00", "1e5", "-0", "01", "1.", "garbage !!", "//", "\"b\":", ",,", "1 2", "\"id\":1,", "1e-400"};
+      "\"x\"", "\"y\":2",    "],",      ":1]",     ":1}",     "{},", "[1,",       "null",
+      "true",  "nul",        "\\u00e9", "\\ud83d", "\\udc00", "1e5", "-0",        "01",
+      "1.",    "garbage !!", "//",      "\"b\":",  ",,",      "1 2", "\"id\":1,", "1e-400"};
   const auto below = [&](size_t end) { return static_cast<size_t>(random() % end); };
   const size_t at = below(json.size());
   switch (random() % 6) {
@@ -461,8 +462,7 @@ TEST(JsonRecords, MutationsAreJudgedAsByAStrictParser) {
   };
   // Documented reasons why valid JSON is refused.
   const std::string documented[] = {"a field without a name", "which no type holds",
-                                    "a second leaf of that path",
-                                    "there is no record with a field"};
+                                    "a second leaf of this path", "no record has a field"};
   std::mt19937 random(17);
   uint64_t valid = 0, invalid = 0;
   for (int round = 0; round < kRounds; ++round) {
@@ -520,8 +520,8 @@ TEST(JsonRecords, InvalidJsonIsAnError) {
        {R"({"id":7,"tags":["x":1,"y":2}],"amount":5})", R"({"a":"b":garbage !! 1 2 3 ],"c":3})",
         R"({"a":nul,"b":1})", R"({"a":truex})", R"({"a":"b" "c":1})", R"({"a":["b" "c"]})",
         R"({"a":1.2.3})", R"({"a":+1})", R"({"a":.5})", R"({"a":"\ud83d"})", R"({"a":"\udc00"})",
-        R"({"a":"\x"})", "{\"a\":\"\t\"}", R"({"a":1,})", R"({"a":[1,]})", R"({a:1})",
-        R"({'a':1})", R"({"a":NaN})"}) {
+        R"({"a":"\x"})", "{\"a\":\"\t\"}", R"({"a":1,})", R"({"a":[1,]})", R"({a:1})", R"({'a':1})",
+        R"({"a":NaN})"}) {
     EXPECT_THAT(std::string(Infer({json}).status().message()), HasSubstr("invalid JSON")) << json;
   }
 }

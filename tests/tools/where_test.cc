@@ -76,23 +76,23 @@ TEST(Where, ErrorsSayWhere) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "expected a condition such as carrier = 'UA' (at the end)"},
       {" \n", "expected a condition"},
-      {"carrier", "IS (a column whose name has blanks is written in double quotes) (at the end)"},
+      {"carrier", "IS (write a column whose name has blanks in double quotes) (at the end)"},
       {"First Name = x", "(character 7: \"Name = x\")"},
       {"carrier ~ UA", "(character 9: \"~ UA\")"},
       {"carrier =", "a value (the empty text is '', a keyword as text is 'and') (at the end)"},
       {"carrier = and b = 1", "expected a value"},
       {"carrier = UA and", "expected a column (a name in double quotes, or a word) (at the end)"},
       {"carrier = UA, b = 1",
-       "expected AND or the end; text of several words, or with quotes or signs, is written in "
-       "single quotes (character 13: \", b = 1\")"},
+       "expected AND or the end; write text with keywords, quotes or signs in single "
+       "quotes (character 13: \", b = 1\")"},
       {"carrier = UA origin = EWR", "(character 21: \"= EWR\")"},
       {"carrier = UA origin is null", "(character 21: \"is null\")"},
       {"carrier = UA origin like 'E%'", "(character 21: \"like 'E%'\")"},
       {"carrier = 'UA' origin = 'EWR'", "(character 16: \"origin = 'EWR'\")"},
-      {"carrier = 'UA", "a quote without its end (character 11: \"'UA\")"},
-      {"\"carrier = 1", "a quote without its end (character 1: "},
-      {"carrier = \"UA\"", "it is written in single quotes, a column in double quotes (character"},
-      {"carrier = O'Hare", "a quote inside of a word: expected all of the value in single quotes"},
+      {"carrier = 'UA", "a quote is not closed (character 11: \"'UA\")"},
+      {"\"carrier = 1", "a quote is not closed (character 1: "},
+      {"carrier = \"UA\"", "write values in single quotes, columns in double quotes (character"},
+      {"carrier = O'Hare", "a quote inside a word: write all of the value in single quotes"},
       {"carrier = UA or origin = EWR",
        "OR is not supported yet (character 14: \"or origin = EWR\")"},
       {"a = 1 OR b = 2", "OR is not supported yet"},
@@ -160,7 +160,7 @@ TEST(Where, Names) {
   EXPECT_THAT(error("a,,b"), HasSubstr("--columns: expected a name (character 3: \",b\")"));
   EXPECT_THAT(error(""), HasSubstr("expected a name"));
   EXPECT_THAT(error("a,"), HasSubstr("expected a name (at the end)"));
-  EXPECT_THAT(error("a,\"b"), HasSubstr("a quote without its end (character 3: "));
+  EXPECT_THAT(error("a,\"b"), HasSubstr("a quote is not closed (character 3: "));
   EXPECT_THAT(error("\"b\"c"), HasSubstr("expected a comma or the end after the quote"));
 }
 
@@ -331,7 +331,7 @@ TEST_F(FoundRows, ConditionsThatDoNotFit) {
       {"id = 1 and id in (2, y z)", "(character 22: \"y z)\")"},
       {"id = 99999999999999999999", "outside"},
       {"id = ''", "\"\" is not of type int64"},
-      {"score > nan", "nothing compares with nan (character 9: \"nan\")"},
+      {"score > nan", "nan cannot be compared (character 9: \"nan\")"},
       {"id begins 7", "values of type int64 have no prefix (character 4: \"begins 7\")"},
       {"id like '7%'", "values of type int64 have no prefix"},
       {"id = 1 and nothing = 7",

@@ -25,7 +25,7 @@ ExitCode PrintAt(uint64_t ordinal, const CommonOptions& common, Output& output) 
 void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command =
       AddCommand(app, common, "at", "Print the value at an ordinal, or the row of a table",
-                 "The output is that of `cfile-dump values --ordinal N --count 1`.\n\n"
+                 "Prints the same as `cfile-dump values --ordinal N --count 1`.\n\n"
                  "Example:\n  cfile-dump at keys.cfile 123456");
   AddIgnoreChecksumsOption(*command, common);
   AddColumnOptions(*command, common, kOneColumn, kAllParts);

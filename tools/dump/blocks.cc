@@ -96,14 +96,12 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
 void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "blocks", "List the data blocks",
-      "offset and size are bytes in the file, the checksum included; stored is without it, encoded "
-      "is before\n"
-      "compression, and ratio is encoded / stored. rows counts nulls; --json adds the entries "
-      "where a "
-      "row is a\n"
-      "record of several. minimum and maximum, of files that have statistics, are bounds: long "
-      "strings are cut, with\n"
-      "--json exact is then false.\n\n"
+      "offset and size are bytes in the file, with the checksum; stored is the size without it;\n"
+      "encoded is the size before compression, and ratio is encoded / stored. rows includes\n"
+      "nulls.\n"
+      "--json also has the entries if a row is a record of several values. minimum and maximum\n"
+      "are printed for files that have statistics. They are bounds: long strings are cut, and\n"
+      "--json then says that exact is false.\n\n"
       "Examples:\n"
       "  cfile-dump blocks keys.cfile\n"
       "  cfile-dump blocks flights --column carrier\n"

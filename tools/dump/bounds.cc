@@ -1,5 +1,6 @@
 #include "tools/dump/bounds.h"
 
+#include "tools/utf8.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -24,7 +25,8 @@ Json JsonBound(const std::optional<std::string>& text, bool exact) {
 std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes) {
   if (!text) return "-";
   const std::string printable = Printable(*text);
-  return printable.size() <= max_bytes ? printable : printable.substr(0, max_bytes) + "...";
+  const std::string_view shown = CutText(printable, max_bytes);
+  return std::string(shown) + (shown.size() < printable.size() ? "..." : "");
 }
 
 }  // namespace cfile::tools

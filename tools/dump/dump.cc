@@ -101,7 +101,7 @@ ExitCode Output::Finish(ExitCode code) {
   if (write_error_ == 0 && std::fflush(stdout) != 0) write_error_ = errno;
   if (write_error_ == 0 || (ignore_closed_pipe_ && write_error_ == EPIPE)) return code;
   const std::string message =
-      absl::StrCat("standard output could not be written: ", std::strerror(write_error_));
+      absl::StrCat("cannot write to standard output: ", std::strerror(write_error_));
   const ExitCode not_written = Report(kToolName, absl::UnavailableError(message));
   return code == kFine ? not_written : code;
 }
@@ -123,33 +123,36 @@ void AddJsonOption(CLI::App& command, CommonOptions& common) {
 }
 
 void AddLimitOptions(CLI::App& command, CommonOptions& common) {
-  constexpr char kGroup[] = "Limits, which errors name";
+  constexpr char kGroup[] = "Limits (an error names the limit to raise)";
   const auto size = [&](const char* name, size_t& value, uint64_t max, const char* help) {
     command.add_option(name, value, help)
         ->type_name("BYTES")
         ->transform(BytesIn(1, max))
         ->group(kGroup);
   };
-  size("--max-block-size", common.max_block_size_bytes, kMaxBytes, "Of one block (default: 16MiB)");
+  size("--max-block-size", common.max_block_size_bytes, kMaxBytes,
+       "Size of a block (default: 16MiB)");
   size("--max-bloom-filter-size", common.max_bloom_filter_bytes, kMaxIndexBytes,
-       "Of the statistics, beyond a block (default: 64MiB)");
+       "Size of the statistics beyond that of a block (default: 64MiB)");
   size("--max-metadata-size", common.max_metadata_size_bytes, kMaxBytes,
-       "Of header, footer and table.cft (default: 16MiB)");
+       "Size of header, footer and table.cft (default: 16MiB)");
   size("--max-index-size", common.max_index_size_bytes, kMaxIndexBytes,
-       "Of the index nodes in memory (default: 256MiB)");
+       "Memory for index nodes (default: 256MiB)");
   command
       .add_option("--max-dictionary-values", common.max_dictionary_values,
-                  "Of a file's dictionary (default: 4,194,304)")
+                  "Values in a file's dictionary (default: 4,194,304)")
       ->type_name("NUMBER")
       ->check(NumberIn(1, kMaxIndexBytes))
       ->group(kGroup);
-  command.add_option("--max-depth", common.max_depth, "Of schemas (default: 64) and indexes (40)")
+  command
+      .add_option("--max-depth", common.max_depth,
+                  "Depth of schemas (default: 64) and of indexes (default: 40)")
       ->type_name("LEVELS")
       ->check(NumberIn(1, kMaxDepth))
       ->group(kGroup);
   command
       .add_option("--max-leaves", common.max_leaves,
-                  "Leaves of the schema of records (default: 10,000)")
+                  "Leaves in the schema of records (default: 10,000)")
       ->type_name("NUMBER")
       ->check(NumberIn(1, kMaxLeaves))
       ->group(kGroup);
@@ -157,7 +160,7 @@ void AddLimitOptions(CLI::App& command, CommonOptions& common) {
 
 void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common) {
   command.add_flag("--ignore-checksums", common.ignore_checksums,
-                   "Read blocks whose checksum is wrong, too: what is printed may be wrong");
+                   "Also read blocks with a wrong checksum; printed values may be wrong");
 }
 
 void AddColumnOptions(CLI::App& command, CommonOptions& common, const std::string& column_help,
@@ -193,8 +196,8 @@ absl::Status CheckPart(const TableReader& table, const CommonOptions& common) {
 
 absl::Status CheckNoColumn(const CommonOptions& common) {
   if (common.column.empty() && !common.part) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--column and --part are for tables, and ", common.path, " is a single column"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--column and --part are for tables, but ", common.path, " is a single column"));
 }
 
 absl::StatusOr<Input> OpenInput(const CommonOptions& common) {
@@ -203,7 +206,7 @@ absl::StatusOr<Input> OpenInput(const CommonOptions& common) {
     if (!file.ok()) return file.status();
     return OpenInput(*file);
   }
-  if (common.part) return absl::InvalidArgumentError("--part goes with --column");
+  if (common.part) return absl::InvalidArgumentError("--part needs --column");
   Input input;
   if (IsDirectory(common.path)) {
     auto table = OpenTable(common);

@@ -102,10 +102,10 @@ void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common);
 // happens without the options.
 void AddColumnOptions(CLI::App& command, CommonOptions& common, const std::string& column_help,
                       const std::string& part_help);
-inline constexpr const char* kOneColumn = "Of a table: this column";
-inline constexpr const char* kAllParts = "Of one part only, counted from 0 (default: all)";
+inline constexpr const char* kOneColumn = "The column of a table";
+inline constexpr const char* kAllParts = "Only this part of a table, counted from 0 (default: all)";
 inline constexpr const char* kOnlyPart =
-    "Of this part, counted from 0; needed if the table has several";
+    "The part of a table, counted from 0; needed if the table has several";
 
 ReaderOptions OptionsOf(const CommonOptions& common);
 

@@ -52,8 +52,7 @@ absl::StatusOr<Found> FindValue(const Input& input, const FindOptions& options,
                                 const CommonOptions& common) {
   if (options.keys.size() > 1) {
     return absl::InvalidArgumentError(
-        "one KEY expected: only tables sorted by several columns have "
-        "keys of several values");
+        "expected one KEY: only tables sorted by several columns have keys of several values");
   }
   auto column = OpenColumnToSearch(input, common.column);
   if (!column.ok()) return column.status();
@@ -70,7 +69,7 @@ absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::s
   const std::vector<ColumnType> types = table.schema().key_types();
   if (keys.size() > types.size()) {
     return absl::InvalidArgumentError(absl::StrCat("the table is sorted by ", types.size(),
-                                                   " columns, so at most as many KEYs expected"));
+                                                   " columns, so expected at most as many KEYs"));
   }
   CompoundKey key(types);
   std::string scratch;
@@ -79,7 +78,7 @@ absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::s
       using T = typename decltype(t)::type;
       const auto value = ParseText<T>(types[i], keys[i], scratch);
       if (!value.ok()) return value.status();
-      if (!IsKey(*value)) return absl::InvalidArgumentError("NaN is no key");
+      if (!IsKey(*value)) return absl::InvalidArgumentError("NaN cannot be a key");
       key.Add<T>(*value);
       return absl::OkStatus();
     });
@@ -145,15 +144,15 @@ ExitCode PrintFound(const FindOptions& options, const CommonOptions& common, Out
 void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "find", "Find the first value that is not less than a key, with the value index",
-      "KEY is written as `cfile-dump values` prints it, but strings without escapes and quotes. "
-      "Prints the\n"
-      "ordinal, whether the value there equals KEY, and the value. If all values are less, the "
-      "ordinal is the\n"
-      "number of rows. A KEY that begins with a dash and is no number stands behind --.\n"
-      "In a table it is the smallest such value of all parts, of equal ones the first. A part "
-      "without a value\n"
-      "index is read from its beginning.\n"
-      "In a table sorted by several columns, the KEYs are values of all or the first of them.\n\n"
+      "Write KEY as `cfile-dump values` prints it, but write strings without escapes and\n"
+      "quotes.\n"
+      "Prints the ordinal, whether the value there equals KEY, and the value. If all values are\n"
+      "less than KEY, the ordinal is the number of rows. Write -- before a KEY that begins with\n"
+      "a dash and is not a number.\n"
+      "In a table, finds the smallest such value of all parts, and of equal values the first. A\n"
+      "part without a value index is read from its beginning.\n"
+      "In a table that is sorted by several columns, the KEYs are values of all these columns\n"
+      "or of the first of them.\n\n"
       "Examples:\n"
       "  cfile-dump find keys.cfile apple\n"
       "  cfile-dump find --column time flights 2013-01-31T10:00:00Z\n"
@@ -162,8 +161,8 @@ void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action) {
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<FindOptions>();
   command->add_option("KEY", options->keys, "The key to look for")->required()->type_name("");
-  AddColumnOptions(*command, common, "Of a table; by default the only one with a value index",
-                   kAllParts);
+  AddColumnOptions(*command, common,
+                   "The column of a table (default: the only one with a value index)", kAllParts);
   command->callback([&action, options] {
     action = [options](const CommonOptions& chosen, Output& output) {
       return PrintFound(*options, chosen, output);

@@ -49,9 +49,8 @@ void AppendKey(const ColumnType& type, const IndexEntryInfo& entry, IndexKind ki
     AppendPrintable(entry.key, out);
   } else {
     absl::StrAppend(&out, "0x", Hex(entry.key));
-    VisitType(type, [&](auto t) {
-      AppendIntegerKey<typename decltype(t)::type>(type, entry.key, out);
-    });
+    VisitType(type,
+              [&](auto t) { AppendIntegerKey<typename decltype(t)::type>(type, entry.key, out); });
   }
 }
 
@@ -126,11 +125,10 @@ ExitCode PrintIndex(const IndexOptions& options, const CommonOptions& common, Ou
 void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "index", "Print the nodes of the positional and the value index",
-      "A node stands before its children, which are indented. Keys of the positional index are the "
-      "first\n"
-      "ordinals of the blocks. Keys of the value index are cut to what tells the blocks apart: "
-      "text for strings,\n"
-      "else the ordered form in hexadecimal, with the value behind it where it is whole.\n\n"
+      "A node is printed before its children, which are indented. Keys of the positional index\n"
+      "are the first ordinals of the blocks. Keys of the value index are cut to the bytes that\n"
+      "separate the blocks. They are printed as text for strings, otherwise as the ordered form\n"
+      "in hexadecimal, followed by the value if the key is complete.\n\n"
       "Example:\n  cfile-dump index --value keys.cfile");
   AddIgnoreChecksumsOption(*command, common);
   AddColumnOptions(*command, common, kOneColumn, kOnlyPart);

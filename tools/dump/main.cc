@@ -15,14 +15,13 @@ namespace cfile::tools {
 namespace {
 
 constexpr char kHelp[] =
-    "Without a subcommand a summary is printed. `cfile-dump SUBCOMMAND --help` says more about "
-    "each.\n"
-    "A file with the name of a subcommand is opened by a path: cfile-dump ./values\n\n"
-    "Exit codes: 0 fine, 1 wrong use or above a limit, 2 damaged, 3 input or output failed, 4 needs "
-    "what this\nbuild does not have.\n"
-    "Of a damaged file, everything that can be read is printed before the error. If the reader of a "
-    "pipe closes it,\n"
-    "cfile-dump ends by SIGPIPE, except verify and salvage, which run to their end.\n\n"
+    "Without a subcommand, a summary is printed. `cfile-dump SUBCOMMAND --help` explains each\n"
+    "subcommand. To open a file that has the name of a subcommand, write a path: cfile-dump\n"
+    "./values\n\n"
+    "Exit codes: 0 success, 1 wrong use or above a limit, 2 damaged, 3 input or output failed,\n"
+    "4 needs something that this build does not have.\n"
+    "Everything that can be read of a damaged file is printed before the error. If the reader\n"
+    "of a pipe closes it, cfile-dump ends with SIGPIPE; verify and salvage run to their end.\n\n"
     "Examples:\n"
     "  cfile-dump keys.cfile\n"
     "  cfile-dump flights --column carrier\n"
@@ -61,7 +60,7 @@ std::string WrongArguments(const CLI::App& app, const std::vector<std::string>& 
   if (files.empty()) return chosen.empty() ? "a FILE or a subcommand is missing" : "";
   if (!chosen.empty()) {
     const std::string& name = chosen[0]->get_name();
-    return absl::StrCat("the subcommand stands before the file: cfile-dump ", name, " ", files[0],
+    return absl::StrCat("write the subcommand before the file: cfile-dump ", name, " ", files[0],
                         " (a file named '", name, "' is written ./", name, ")");
   }
   std::string names;
@@ -72,7 +71,7 @@ std::string WrongArguments(const CLI::App& app, const std::vector<std::string>& 
     return absl::StrCat("'", files[0], "' is neither a file nor a subcommand; the subcommands are",
                         names);
   }
-  return files.size() > 1 ? absl::StrCat("one file at a time: '", files[1], "' is too much") : "";
+  return files.size() > 1 ? absl::StrCat("expected one file, found also '", files[1], "'") : "";
 }
 
 int Run(int argc, char** argv) {

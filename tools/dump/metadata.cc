@@ -25,7 +25,8 @@ ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
     const std::string& message = header ? described.header_json : described.footer_json;
     Json parsed = Json::parse(message, nullptr, false);
     if (parsed.is_discarded()) {  // protobuf accepts strings that are not UTF-8
-      return output.Fail(absl::DataLossError(common.path + ": the message is no text"));
+      return output.Fail(
+          absl::DataLossError(common.path + ": the message has strings that are not UTF-8"));
     }
     document[header ? "header" : "footer"] = std::move(parsed);
     absl::StrAppend(&output.text, document.dump(2), "\n");
@@ -40,10 +41,10 @@ ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
 }  // namespace
 
 void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command =
-      AddCommand(app, common, "header", "Print the header as text protobuf",
-                 "With --json the message stands in protobuf's own JSON form: bytes are base64.\n\n"
-                 "Example:\n  cfile-dump header keys.cfile");
+  CLI::App* command = AddCommand(
+      app, common, "header", "Print the header as text protobuf",
+      "With --json the message is printed in protobuf's JSON form, with bytes as base64.\n\n"
+      "Example:\n  cfile-dump header keys.cfile");
   AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
   command->callback([&action] {
     action = OnFile([](const CommonOptions& options, Output& output) {
@@ -53,10 +54,10 @@ void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action) {
 }
 
 void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command =
-      AddCommand(app, common, "footer", "Print the footer as text protobuf",
-                 "With --json the message stands in protobuf's own JSON form: bytes are base64.\n\n"
-                 "Example:\n  cfile-dump footer --json keys.cfile | jq -r .footer.num_values");
+  CLI::App* command = AddCommand(
+      app, common, "footer", "Print the footer as text protobuf",
+      "With --json the message is printed in protobuf's JSON form, with bytes as base64.\n\n"
+      "Example:\n  cfile-dump footer --json keys.cfile | jq -r .footer.num_values");
   AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
   command->callback([&action] {
     action = OnFile([](const CommonOptions& options, Output& output) {

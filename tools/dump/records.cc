@@ -27,7 +27,7 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
   if (!input.ok()) return output.Fail(input.status());
   if (!input->table) {
     return output.Fail(absl::InvalidArgumentError(
-        absl::StrCat(common.path, " is a single column: records are those of a table")));
+        absl::StrCat(common.path, " is a single column, but only tables have records")));
   }
   auto reader = RecordReader::Open(*input->table, options.columns);
   if (!reader.ok()) return output.Fail(reader.status());
@@ -64,17 +64,14 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
 
 void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
-      app, common, "records", "Print the records of a table as JSON Lines, nested as its schema is",
-      "Lists are arrays, maps objects, dates and the like strings; integers are bare whatever "
-      "their "
-      "size. What is\n"
-      "missing or null is left out, except as an element of a list or a value in a map; a repeated "
-      "field without\n"
-      "elements is left out too. cfile-import reads the same records from it. A map of which only "
-      "the keys or only\n"
-      "the values are chosen is an array of objects with that one field.\n"
-      "A record is printed as a whole or, where damage is found in it, not at all, but for one of "
-      "more than 1 MiB.\n\n"
+      app, common, "records", "Print the records of a table as JSON Lines, nested like its schema",
+      "Lists are arrays and maps are objects. Dates, times and similar types are strings.\n"
+      "Integers are numbers of any size. Fields that are missing or null, and repeated fields\n"
+      "without elements, are left out; null elements of lists and null values in maps are\n"
+      "printed. cfile-import reads these records again. If --columns selects only the keys or\n"
+      "only the values of a map, it is an array of objects with that one field.\n"
+      "A damaged record is not printed, except that a part of a record of more than 1 MiB may\n"
+      "be.\n\n"
       "Examples:\n"
       "  cfile-dump records log --ordinal 1000 --count 10\n"
       "  cfile-dump records log --columns sid,trans.uri\n"
@@ -88,9 +85,10 @@ void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
   command->add_option("--count", options->count, "How many at most")
       ->type_name("N")
       ->check(NumberIn(0, UINT64_MAX));
-  AddColumnsOption(*command, options->columns,
-                   "Which leaves, or groups with all that is in them; a path with a comma is "
-                   "written in double quotes")
+  AddColumnsOption(
+      *command, options->columns,
+      "Only these leaves, or groups with everything in them; write a path with a comma "
+      "in double quotes")
       ->type_name("PATH,...");
   command->add_flag("--schema", options->schema, "Print the schema instead");
   command->callback([&action, options] {

@@ -21,7 +21,7 @@ absl::StatusOr<std::vector<Column>> OpenColumns(const Input& input, const std::s
   std::vector<Column> columns;
   if (input.file) {
     if (!names.empty())
-      return absl::InvalidArgumentError("--columns is for tables, and this is a single column");
+      return absl::InvalidArgumentError("--columns is for tables, but this is a single column");
     auto text = NewColumnText(*input.file);
     if (!text.ok()) return text.status();
     columns.push_back({"value", *std::move(text)});

@@ -33,7 +33,8 @@ void AddText(const SalvageReport& report, std::string& text) {
   absl::StrAppend(&text, "  ", Plural(report.rows, "row"), " of ",
                   Plural(report.blocks, "data block"), ", ", report.bytes, " of ",
                   Plural(report.info.file_size_bytes, "byte"), "\n");
-  if (!report.has_footer) text += "  torn: without its footer; how many rows it had is not known\n";
+  if (!report.has_footer)
+    text += "  torn: the footer is missing, so the number of rows is not known\n";
   if (report.dictionary != SalvageReport::Dictionary::kNone)
     absl::StrAppend(&text, "  dictionary ", NameOf(report.dictionary), "\n");
   for (const LostBytes& lost : report.lost) {
@@ -107,16 +108,16 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
 void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "salvage", "Write what is left of a torn or damaged file into a new one",
-      "FILE is the temporary file that a killed writer leaves beside the name it was to get\n"
-      "(.NAME.NUMBER-NUMBER.cfile-tmp), or one that `verify` finds damaged; of a table do it for "
-      "each file of a part: with --column, or by its path if table.cft is damaged.\n"
-      "Every row that stands in a whole block gets into OUT, with its type, encoding, codec and "
-      "metadata; what is\n"
-      "lost is printed, as bytes and, where it is known, as rows. Rows behind a gap move up. OUT "
-      "appears when it is\n"
-      "whole. Ends with 0 if nothing was lost and with 2 if anything was or may have been, as "
-      "always without a footer;\n"
-      "OUT is there then, unless an error says that FILE cannot be read at all.\n\n"
+      "FILE is the temporary file that a killed writer left next to the file that it was\n"
+      "writing (.NAME.NUMBER-NUMBER.cfile-tmp), or a file that `verify` finds damaged. For a\n"
+      "table, run it for each file of a part: name the file with --column, or by its path if\n"
+      "table.cft is damaged.\n"
+      "OUT gets every row of every complete block, and the type, encoding, codec and metadata\n"
+      "of FILE. The output says which bytes are lost and, if it is known, which rows. The rows\n"
+      "after a gap move up.\n"
+      "OUT appears when it is complete. The exit code is 0 if nothing was lost. It is 2 if\n"
+      "anything was lost or may have been lost, which is always so without a footer: OUT exists\n"
+      "then, unless an error says that FILE cannot be read at all.\n\n"
       "Examples:\n"
       "  cfile-dump salvage .keys.cfile.4711-0.cfile-tmp keys.cfile --sorted\n"
       "  cfile-dump salvage flights --column carrier carrier.cfile\n"
@@ -127,11 +128,11 @@ void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
   command->add_option("OUT", arguments->out, "The new file")->required()->type_name("");
   command->add_flag_callback(
       "--sorted", [arguments] { arguments->options.value_index = true; },
-      "The values ascend: OUT gets an index by value. (Only a footer says whether FILE had one; "
-      "with it that is kept.)");
+      "The values ascend: OUT gets a value index. (Without this option OUT gets one if the "
+      "footer says that FILE had one.)");
   command->add_flag_callback(
       "--unsorted", [arguments] { arguments->options.value_index = false; },
-      "OUT gets no index by value, though FILE had one: what is left of it does not ascend");
+      "OUT gets no value index, even if FILE had one: the values that are left do not ascend");
   command->add_flag("--force", arguments->force, "Replace OUT if it exists");
   command->callback([&action, arguments] {
     action = OnFile([arguments](const CommonOptions& chosen, Output& output) {

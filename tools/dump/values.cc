@@ -29,25 +29,21 @@ ExitCode PrintValues(const ValuesOptions& options, const CommonOptions& common, 
 
 void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
-      app, common, "values", "Print the values, one a line; of a table the rows, separated by tabs",
-      "A null is printed as null. Strings are printed as they are, but with control characters, "
-      "backslashes and\n"
-      "bytes that are not UTF-8 escaped as in C (\\n, \\t, \\\\, \\x1b), and in double quotes "
-      "where they would be\n"
-      "misread: the empty string \"\", the string \"null\", and what begins with a double quote. "
-      "Binary values are\n"
-      "hexadecimal. The first line of a table names the columns.\n"
-      "With --json each line is an object: "
-      "{\"schema_version\":1,\"ordinal\":0,\"value\":\"apple\"}; of a table it has\n"
-      "\"values\":{\"COLUMN\":...} instead. Strings that are not UTF-8 are {\"hex\":\"...\"}; nan "
-      "and inf are strings.\n\n"
-      "A condition is COLUMN = VALUE (or != < <= > >=), COLUMN BETWEEN VALUE AND VALUE, COLUMN IN "
-      "(VALUE, ...),\n"
-      "COLUMN LIKE 'PREFIX%', COLUMN BEGINS PREFIX, COLUMN IS NULL or COLUMN IS NOT NULL. VALUE is "
-      "words, or any\n"
-      "text in single quotes ('O''Hare'), in the form that `find` takes; COLUMN is a word, or any "
-      "name in double\n"
-      "quotes (\"First Name\").\n\n"
+      app, common, "values",
+      "Print the values, one per line; for a table its rows, with tabs between values",
+      "A null is printed as null. Strings are printed as they are, except that control\n"
+      "characters, backslashes and bytes that are not UTF-8 are escaped as in C (\\n, \\t,\n"
+      "\\\\, \\x1b). Strings that could be misread are in double quotes: the empty string \"\",\n"
+      "the string \"null\" and strings that begin with a double quote. Binary values are\n"
+      "hexadecimal. The first line of a table has the names of the columns.\n"
+      "With --json each line is an object:\n"
+      "{\"schema_version\":1,\"ordinal\":0,\"value\":\"apple\"}. For a table it has\n"
+      "\"values\":{\"COLUMN\":...} instead of \"value\". Strings that are not UTF-8 are\n"
+      "{\"hex\":\"...\"}; nan and inf are strings.\n\n"
+      "A condition is COLUMN = VALUE (or != < <= > >=), COLUMN BETWEEN VALUE AND VALUE, COLUMN\n"
+      "IN (VALUE, ...), COLUMN LIKE 'PREFIX%', COLUMN BEGINS PREFIX, COLUMN IS NULL or COLUMN\n"
+      "IS NOT NULL. VALUE is one or more words, or any text in single quotes ('O''Hare'),\n"
+      "written as for `find`. COLUMN is a word, or any name in double quotes (\"First Name\").\n\n"
       "Examples:\n"
       "  cfile-dump values keys.cfile | head\n"
       "  cfile-dump values --where 'value >= 1007' keys.cfile\n"
@@ -63,16 +59,17 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
   command->add_option("--count", options->count, "How many at most")
       ->type_name("N")
       ->check(NumberIn(0, UINT64_MAX));
-  AddColumnOptions(*command, common, "Of a table: this column, as that of a file", kAllParts);
+  AddColumnOptions(*command, common,
+                   "Only this column of a table, printed like the column of a file", kAllParts);
   CLI::Option* columns = AddColumnsOption(
       *command, options->columns,
-      "Which columns of a table, in this order; a name with a comma is written in double quotes, as "
-      "in '\"a,b\",c'");
+      "Only these columns of a table, in this order; write a name with a comma in double quotes, "
+      "as in '\"a,b\",c'");
   columns->excludes("--column");
   const CLI::Option* where =
       command
           ->add_option("--where", options->where,
-                       "Only rows that match all conditions, which AND joins. The column of a file "
+                       "Only rows that match all conditions, joined by AND. The column of a file "
                        "is called value. Blocks that cannot hold such a row are not read")
           ->type_name("CONDITIONS");
   command->callback([&action, options, where] {

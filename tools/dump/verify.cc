@@ -84,9 +84,9 @@ class VerifyPrinter {
     std::string& text = output_.text;
     for (const auto* list : {&report.damages, &report.limits}) AddText(path, *list, text);
     if (report.more_damages > 0)
-      absl::StrAppend(&text, "  and ", Plural(report.more_damages, "damage"), " more\n");
+      absl::StrAppend(&text, "  and ", Plural(report.more_damages, "more damage"), "\n");
     if (report.more_limits > 0) {
-      absl::StrAppend(&text, "  and ", Plural(report.more_limits, "part"), " more above a limit\n");
+      absl::StrAppend(&text, "  and ", Plural(report.more_limits, "more part"), " above a limit\n");
     }
     if (file_size == 0) return;  // the file could not be opened
     absl::StrAppend(&text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"),
@@ -218,22 +218,16 @@ ExitCode VerifyInput(const CommonOptions& common, Output& output) {
 void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "verify", "Read everything and say what is damaged",
-      "Checks all checksums, all structures and all values, and that they agree with each other; "
-      "of "
-      "a table\n"
-      "in all its files, and if these are in order, that the leaves of nested records go together; "
-      "compound\n"
-      "keys are compared with their rows. Ends with 0 if everything is in order, with 2 if "
-      "anything "
-      "is damaged,\n"
-      "and with 1 if a limit, which is named, kept a part from being checked. It runs to its end "
-      "even "
-      "if nobody\n"
-      "reads its output.\n\n"
+      "Checks all checksums, all structures and all values, and that they agree with each\n"
+      "other. In a table, checks all files; if these are in order, also checks that the columns\n"
+      "of nested records agree with each other, and that compound keys agree with their rows.\n"
+      "The exit code is 0 if everything is in order, 2 if anything is damaged, and 1 if a\n"
+      "limit, which is named, kept a part from being checked. verify runs to its end even if\n"
+      "nobody reads its output.\n\n"
       "Examples:\n"
       "  cfile-dump verify keys.cfile\n"
       "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'");
-  AddColumnOptions(*command, common, "Of a table: the files of this column only", kAllParts);
+  AddColumnOptions(*command, common, "Only the files of this column of a table", kAllParts);
   command->callback([&action] { action = VerifyInput; });
 }
 

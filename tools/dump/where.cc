@@ -98,7 +98,7 @@ absl::StatusOr<Predicate<T>> MakePredicate(const ColumnType& type, const Conditi
       return WhereError(where, text.offset, {message.data(), message.size()});
     }
     if constexpr (std::is_floating_point_v<T>) {
-      if (std::isnan(*value)) return WhereError(where, text.offset, "nothing compares with nan");
+      if (std::isnan(*value)) return WhereError(where, text.offset, "nan cannot be compared");
     }
     constants.emplace_back(*value);
   }

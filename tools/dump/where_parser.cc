@@ -16,7 +16,7 @@ using Kind = Condition::Kind;
 
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kExpectedEnd =
-    "AND or the end; text of several words, or with quotes or signs, is written in single quotes";
+    "AND or the end; write text with keywords, quotes or signs in single quotes";
 
 bool IsOneOf(std::string_view characters, char c) {
   return characters.find(c) != std::string_view::npos;
@@ -62,7 +62,7 @@ struct Token {
            absl::EqualsIgnoreCase(text, absl::string_view(word.data(), word.size()));
   }
   bool IsKeyword() const {
-    constexpr std::array kKeywords = {"AND",  "OR",   "NOT",    "IS", "NULL",
+    constexpr std::array kKeywords = {"AND",  "OR", "NOT",     "IS",    "NULL",
                                       "LIKE", "IN", "BETWEEN", "BEGINS"};
     return std::any_of(kKeywords.begin(), kKeywords.end(),
                        [&](const char* keyword) { return IsWord(keyword); });
@@ -105,7 +105,7 @@ class Parser {
     const char first = where_[begin];
     if (first == '\'' || first == '"') {
       token_.kind = first == '"' ? Token::Kind::kName : Token::Kind::kText;
-      if (!TakeQuoted(where_, token_.end, token_.text)) return Error("a quote without its end");
+      if (!TakeQuoted(where_, token_.end, token_.text)) return Error("a quote is not closed");
       return absl::OkStatus();
     }
     token_.end += SymbolSize(begin);
@@ -113,7 +113,7 @@ class Parser {
     while (token_.kind == Token::Kind::kWord && token_.end < where_.size() &&
            !IsOneOf(kBlanks, where_[token_.end]) && SymbolSize(token_.end) == 0) {
       if (where_[token_.end] == '\'' || where_[token_.end] == '"') {
-        return Error("a quote inside of a word: expected all of the value in single quotes");
+        return Error("a quote inside a word: write all of the value in single quotes");
       }
       ++token_.end;
     }
@@ -152,8 +152,8 @@ class Parser {
     if (!compared && !like && !relation.IsWord("BETWEEN") && !relation.IsWord("IN") &&
         !relation.IsWord("IS")) {
       return Expected(
-          "one of = != < <= > >= BETWEEN IN LIKE BEGINS IS (a column whose name has blanks is "
-          "written in double quotes)");
+          "one of = != < <= > >= BETWEEN IN LIKE BEGINS IS (write a column whose name has "
+          "blanks in double quotes)");
     }
     if (absl::Status status = Advance(); !status.ok()) return status;
     if (compared || like) {
@@ -209,7 +209,7 @@ class Parser {
   absl::Status ParseValue(Condition& condition) {
     Condition::Value value{.text = token_.text, .offset = token_.offset};
     if (token_.kind == Token::Kind::kName) {
-      return Error("expected a value: it is written in single quotes, a column in double quotes");
+      return Error("expected a value; write values in single quotes, columns in double quotes");
     }
     if (token_.kind == Token::Kind::kText) {
       condition.values.push_back(std::move(value));
@@ -219,7 +219,7 @@ class Parser {
       return Error("expected a value (the empty text is '', a keyword as text is 'and')");
     }
     if (token_.IsWord("NULL")) {
-      return Error("nothing compares with NULL: use IS NULL, or 'null' for the text");
+      return Error("NULL cannot be compared: use IS NULL, or 'null' for the text");
     }
     // A value of one word may be a keyword (state = OR). In a value of several words, a keyword is
     // more likely a mistake.
@@ -244,7 +244,7 @@ class Parser {
     if (wildcard == std::string::npos || pattern.text[wildcard] != '%' ||
         wildcard + 1 != pattern.text.size()) {
       return WhereError(where_, pattern.offset,
-                        "LIKE is only supported as 'PREFIX%', without _ and any other %");
+                        "LIKE is only supported as 'PREFIX%', without _ or another %");
     }
     pattern.text.pop_back();
     return absl::OkStatus();
@@ -271,7 +271,7 @@ absl::StatusOr<std::vector<std::string>> ParseNames(std::string_view list) {
     std::string& name = names.emplace_back();
     if (list.substr(begin).starts_with('"')) {
       if (!TakeQuoted(list, offset, name)) {
-        return ErrorAt("--columns", list, begin, "a quote without its end");
+        return ErrorAt("--columns", list, begin, "a quote is not closed");
       }
       if (offset < list.size() && list[offset] != ',') {
         return ErrorAt("--columns", list, offset, "expected a comma or the end after the quote");

@@ -21,24 +21,24 @@ constexpr char kDescription[] =
     "Imports a CSV file, or JSON Lines, into a table: a directory with one CFile per column.\n";
 
 constexpr char kFooter[] = R"(Input:
-  A file (not a pipe: it is read twice, and must not change meanwhile) of CSV as in RFC 4180, in
-  UTF-8. Files that are compressed or in UTF-16 are refused. The first line has the names of the
-  columns (see --header). A column without a name becomes column_N, N counted from 1; the second
-  column of a name becomes NAME_2, or the next number that is free.
+  A CSV file as in RFC 4180, in UTF-8. It is read twice, so it cannot be a pipe and must not change
+  in between. Compressed files and UTF-16 are refused. The first line has the names of the columns
+  (see --header). A column without a name is named column_N, where N counts from 1. The second
+  column with the same name is named NAME_2, or with the next free number.
   An unquoted empty field is a null; "" is the empty string.
-  Types that are not given are found from all values of the column: int32, int64, double,
-  bool, date, timestamp(us,UTC), timestamp(us), else string; with nulls if there are any.
-  Numbers with leading zeros or a plus, such as zip codes, stay strings.
+  Types that are not given are inferred from all values of the column: int32, int64, double, bool,
+  date, timestamp(us,UTC) or timestamp(us), otherwise string; the column is nullable if it has
+  nulls. Numbers with leading zeros or a plus sign, such as zip codes, stay strings.
 
-  A file whose name ends in .jsonl, .ndjson or .json, or any file with --schema, is JSON Lines: an
-  object on each line, nested as the schema says (cfile/record_schema.h has its notation). A line
-  that is not valid JSON is an error, and so is a key that is repeated in an object. A schema that
-  is not given is found from all records and printed: integers are int64, or the first of uint64,
-  decimal(38,0) and string that holds all of the field; numbers with a fraction or an exponent are
-  double, and those too near to 0 for a double become 0.
+  A file whose name ends in .jsonl, .ndjson or .json, and any file with --schema, is JSON Lines: an
+  object on each line, nested as the schema says (cfile/record_schema.h explains the notation). A
+  line that is not valid JSON is an error, and so is an object that repeats a key. A schema that is
+  not given is inferred from all records and printed. Integers are then int64, or the first of
+  uint64, decimal(38,0) and string that holds all integers of the field. Numbers with a fraction or
+  an exponent are double; numbers too near to 0 for a double become 0.
 
 Output:
-  A new table, or with --append a new part of a table. An error or Ctrl-C leaves nothing.
+  A new table, or with --append a new part of a table. After an error or Ctrl-C nothing is added.
 
 Types:
   bool int8 int16 int32 int64 int128 int96 uint8 uint16 uint32 uint64 float double
@@ -47,8 +47,8 @@ Types:
   binary, fixed and int96 are read as hexadecimal digits.
 
 Exit codes:
-  0 fine, 1 wrong use or a fault in the CSV file, 2 damaged table, 3 input or output failed,
-  4 needs what this build does not have
+  0 success, 1 wrong use or an error in the input file, 2 damaged table, 3 input or output
+  failed, 4 needs something that this build does not have
 
 Examples:
   cfile-import flights.csv flights
@@ -150,23 +150,24 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       app.add_option("--schema", import.schema_path, "The schema of JSON Lines")->type_name("FILE");
   app.add_option("--delimiter", delimiter, "What separates fields; 'tab' for a tab (default: ,)")
       ->type_name("CHARACTER");
-  app.add_option("--header", header,
-                 "Whether the first line has the names of the columns: yes, no (then they\nare "
-                 "column_1, column_2, ...) or auto (default): no if its fields are values\nof the "
-                 "types of their columns, and not all of these are strings")
+  app.add_option(
+         "--header", header,
+         "Whether the first line has the names of the columns: yes, no (they are\ncolumn_1, "
+         "column_2, ...) or auto (default): no if all its fields are values\nof the types of "
+         "their columns, and not all of these types are string")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "yes", "no"}).description(""));
   repeatable("--null", import.null_texts, "TEXT",
-             "A further text for null, e.g. NA; not if quoted");
+             "Another text that means null unless quoted, e.g. NA");
   CLI::Option* type_option = repeatable("--type", types, "COLUMN=TYPE", "The type of a column");
   CLI::Option* not_null_option =
       repeatable("--not-null", not_null, "COLUMN", "A null in this column is an error");
   repeatable("--encoding", encodings, "[COLUMN=]ENCODING",
-             "How values become bytes; auto (default) chooses for each block");
+             "How to encode values; auto (default) chooses for each block");
   repeatable("--compression", compressions, "[COLUMN=]CODEC",
              "none, a codec such as zstd, or auto (default): with\n--encoding auto zstd for the "
-             "blocks where it pays, else none");
-  app.add_option("--for", goal, "What --encoding auto is for: size, speed or balanced (default)")
+             "blocks that gain from it, otherwise none");
+  app.add_option("--for", goal, "The goal of --encoding auto: size, speed or balanced (default)")
       ->type_name("GOAL")
       ->check(CLI::IsMember({"balanced", "size", "speed"}).description(""));
   app.add_option("--block-size", import.block_size_bytes,
@@ -174,7 +175,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
                  "--max-block-size)")
       ->type_name("BYTES")
       ->transform(BytesIn(1, kMaxBytes / 2));
-  constexpr char kLimits[] = "Limits, which errors name (readers need the same)";
+  constexpr char kLimits[] =
+      "Limits (an error names the limit to raise; readers need the same limits)";
   const auto size_limit = [&](const char* name, size_t& value, const char* help) {
     app.add_option(name, value, help)
         ->type_name("BYTES")
@@ -182,11 +184,11 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
         ->group(kLimits);
   };
   size_limit("--max-block-size", import.max_block_size_bytes,
-             "Of a block and so of a value (default: 16MiB)");
+             "Size of a block, and so of a value (default: 16MiB)");
   size_limit("--max-metadata-size", import.max_metadata_size_bytes,
-             "Of header, footer and table.cft (default: 16MiB)");
+             "Size of header, footer and table.cft (default: 16MiB)");
   app.add_option("--max-depth", import.record_limits.max_depth,
-                 "Of groups inside each other (default: 64)")
+                 "Depth of nested groups (default: 64)")
       ->type_name("LEVELS")
       ->check(NumberIn(1, kMaxDepth))
       ->group(kLimits);
@@ -195,13 +197,15 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       ->type_name("NUMBER")
       ->check(NumberIn(1, kMaxLeaves))
       ->group(kLimits);
-  repeatable("--sorted-by", import.sorted_by, "COLUMN",
-             "Store rows in the order of this column and index it,\nso that its values can be "
-             "found by key; given again:\nby the next column where the first ones are equal");
-  app.add_option("--compat", compatibility, "kudu: only what Apache Kudu can read")
+  repeatable(
+      "--sorted-by", import.sorted_by, "COLUMN",
+      "Sort the rows by this column and index it, so that\nits values can be found by key; if "
+      "given again,\nalso sort rows with equal values by the next column");
+  app.add_option("--compat", compatibility, "kudu: write only what Apache Kudu can read")
       ->type_name("kudu")
       ->check(CLI::IsMember({"kudu"}).description(""));
-  app.add_flag("--append", import.append, "Add a part to OUT_TABLE; its columns and types stand")
+  app.add_flag("--append", import.append,
+               "Add a part to OUT_TABLE, with the columns and types of OUT_TABLE")
       ->excludes(type_option)
       ->excludes(not_null_option)
       ->excludes(schema_option);
@@ -213,7 +217,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}).description(""));
   app.add_flag("--json", arguments.json, "Print the summary as JSON");
-  app.add_flag("--quiet", arguments.quiet, "Print errors only, and JSON if asked for");
+  app.add_flag("--quiet", arguments.quiet, "Print only errors, and JSON with --json");
 
   try {
     app.parse(argc, argv);
@@ -244,9 +248,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   arguments.json_lines = !import.schema_path.empty() || import.input.ends_with(".jsonl") ||
                          import.input.ends_with(".ndjson") || import.input.ends_with(".json");
   import.goal = goal == "size" ? Goal::kSize : goal == "speed" ? Goal::kSpeed : Goal::kBalanced;
-  import.header = header == "yes"  ? Header::kYes
-                  : header == "no" ? Header::kNo
-                                   : Header::kAuto;
+  import.header = header == "yes" ? Header::kYes : header == "no" ? Header::kNo : Header::kAuto;
   if (compatibility == "kudu") import.compatibility = Compatibility::kKudu;
   const bool on_terminal = isatty(STDERR_FILENO) != 0;
   arguments.progress =

@@ -79,15 +79,15 @@ absl::Status CsvReader::ReadRecord() {
     if (*at == '\r') {
       if (next_ == end_) return absl::OkStatus();
       if (*next_++ == '\n') return absl::OkStatus();
-      return Error(at,
-                   "a carriage return without a line feed; a field that holds one needs quotes");
+      return Error(
+          at, "a carriage return without a line feed; put a field that contains one in quotes");
     }
     if (field.quoted) {
-      return Error(at, "text behind a closing quote; inside a quoted field write a quote twice");
+      return Error(at, "text after a closing quote; inside a quoted field write a quote twice");
     }
     return Error(at,
-                 "stray quote; a field that holds one needs quotes, with the one inside "
-                 "written twice");
+                 "a quote in an unquoted field; put the field in quotes and write the quote inside "
+                 "it twice");
   }
 }
 

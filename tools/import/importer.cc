@@ -225,8 +225,8 @@ absl::Status Importer::FindSchema() {
       warnings_.push_back(absl::StrCat(
           options_.input,
           ": the first line is imported as a row, because its fields are values of the types of "
-          "their columns; the columns are named column_1, column_2, ... (--header yes takes the "
-          "first line for the names, --header no ends this warning)"));
+          "their columns; the columns are named column_1, column_2, ... (use --header yes if the "
+          "first line has the names, --header no to end this warning)"));
     }
     if (absl::Status status = CheckColumnNames(); !status.ok()) return status;
   }

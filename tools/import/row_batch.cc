@@ -53,7 +53,7 @@ absl::Status RowBatch::AddRow() {
     const CsvField& field = input_.reader().fields()[i];
     if (input_.IsNull(field)) {
       if (!columns_[i].schema.nullable) {
-        return input_.Error(i, "a null, but the column is one without nulls");
+        return input_.Error(i, "a null, but the column is not nullable");
       }
       batches_[i]->SetNull(num_rows_);
     } else if (absl::Status status = batches_[i]->Set(num_rows_, field.text); !status.ok()) {

@@ -34,12 +34,13 @@ template <typename T>
 absl::Status RowKey::Add(CsvInput& input, size_t column, const ColumnType& type) {
   const CsvField& field = input.reader().fields()[column];
   if (input.IsNull(field)) {
-    return input.Error(column, "a null; rows are sorted by this column, so each must hold a value");
+    return input.Error(column,
+                       "a null, but rows are sorted by this column, so each row needs a value");
   }
   const absl::StatusOr<T> value = ParseText<T>(type, field.text, scratch_);
   if (!value.ok()) return input.Error(column, value.status());
   if (!IsKey(*value)) {
-    return input.Error(column, "rows are sorted by this column, and nan has no place in an order");
+    return input.Error(column, "nan, but rows are sorted by this column and nan has no order");
   }
   key_.Add<T>(*value);
   return absl::OkStatus();

@@ -101,19 +101,20 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
   absl::StrAppend(&text, "\n");
   if (result.reordered) {
     absl::StrAppend(&text, Printable(options.input),
-                    " was not in that order: its rows were sorted\n");
+                    " was not in this order: its rows were sorted\n");
   }
   for (size_t i = 0; i < result.renamed.size(); ++i) {
     if (i == kShownRenames) {
       absl::StrAppend(&text, "and ", WithCommas(result.renamed.size() - i),
-                      " more columns were named so (--json lists them)\n");
+                      " more columns were named in this way (--json lists them)\n");
       break;
     }
     const RenamedColumn& column = result.renamed[i];
-    absl::StrAppend(
-        &text, "column ", column.column + 1,
-        column.from.empty() ? " has no name" : " is another one named " + Printable(column.from),
-        " and was named ", Printable(column.to), "\n");
+    absl::StrAppend(&text, "column ", column.column + 1,
+                    column.from.empty()
+                        ? " has no name"
+                        : " is another column with the name " + Printable(column.from),
+                    " and was named ", Printable(column.to), "\n");
   }
   absl::StrAppendFormat(&text, "%s bytes of %s -> %s bytes (%.2f : 1) in %.2f s, %.1f MB/s\n\n",
                         WithCommas(result.bytes_in), result.records ? "JSON" : "CSV",

@@ -14,7 +14,6 @@
 namespace cfile::tools {
 namespace {
 
-
 enum Kind : uint8_t { kObject, kArray, kString, kBool, kInteger, kFraction, kNumKinds };
 constexpr std::array kKindNames = {"objects",       "arrays",   "strings",
                                    "true or false", "integers", "numbers"};
@@ -120,7 +119,7 @@ class JsonInference::Impl {
 
   absl::StatusOr<RecordSchema> Schema(const std::string& name) const {
     if (root_.fields.empty()) {
-      return absl::InvalidArgumentError("no schema to be found: there is no record with a field");
+      return absl::InvalidArgumentError("cannot infer a schema: no record has a field");
     }
     std::vector<RecordNode> nodes = {{.name = name, .num_children = root_.fields.size()}};
     for (const auto& field : root_.fields) {
@@ -209,8 +208,8 @@ class JsonInference::Impl {
     CFILE_RETURN_IF_INVALID_JSON(value.get_array().get(array));
     if (shape.element == nullptr) {
       if (++num_shapes_ > limits_.max_nodes)
-        return Error(StrCat("field ", num_shapes_, " is ",
-                            AboveLimit(limits_.max_nodes, "max_nodes")));
+        return Error(
+            StrCat("field ", num_shapes_, " is ", AboveLimit(limits_.max_nodes, "max_nodes")));
       shape.element = std::make_unique<Shape>();
     }
     path_.push_back(shape.element.get());
@@ -250,8 +249,8 @@ class JsonInference::Impl {
 
   absl::Status CheckDepth() const {
     if (path_.size() <= limits_.max_depth) return absl::OkStatus();
-    return Error(StrCat("a depth of ", path_.size(), " is ",
-                        AboveLimit(limits_.max_depth, "max_depth")));
+    return Error(
+        StrCat("a depth of ", path_.size(), " is ", AboveLimit(limits_.max_depth, "max_depth")));
   }
 
   // Notes that a value of `kind` was seen. Error: no type holds both this value and earlier ones.
@@ -271,7 +270,7 @@ class JsonInference::Impl {
 
   absl::Status Conflict(std::string_view kind, std::string_view other, uint64_t line) const {
     return Error(StrCat(kind, " here and ", other, " in line ", line,
-                        ", which no type holds; give a schema that says what to do"));
+                        ", which no type holds; give a schema that says which type to use"));
   }
 
   const RecordLimits limits_;

@@ -20,14 +20,14 @@ absl::Status Compare(const BlockStatistics& stated, const BlockStatistics& found
   if (stated.min_key &&
       (!found.min_key || *stated.min_key > *found.min_key ||
        (stated.min_exact && (!found.min_exact || *stated.min_key != *found.min_key)))) {
-    return DataLoss("their minimum is not that of the values");
+    return DataLoss("their minimum does not fit the values");
   }
   // `found` has no maximum if the values are above every bound that is short enough. A stated
   // maximum is then wrong.
   if (stated.max_key &&
       (!found.max_key || *stated.max_key < *found.max_key ||
        (stated.max_exact && (!found.max_exact || *stated.max_key != *found.max_key)))) {
-    return DataLoss("their maximum is not that of the values");
+    return DataLoss("their maximum does not fit the values");
   }
   return absl::OkStatus();
 }
@@ -76,8 +76,8 @@ template <typename T>
 absl::Status StatisticsChecker<T>::FinishFile(size_t num_blocks) {
   if (statistics_ == nullptr) return absl::OkStatus();
   if (!statistics_->blocks.empty() && statistics_->blocks.size() != num_blocks) {
-    return DataLoss("statistics of ", statistics_->blocks.size(), " blocks, the file has ",
-                    num_blocks);
+    return DataLoss("there are statistics of ", statistics_->blocks.size(),
+                    " blocks, the file has ", num_blocks, " blocks");
   }
   absl::Status status = Compare(statistics_->file, file_.Statistics(null_count_));
   if (status.ok()) return status;

@@ -250,8 +250,9 @@ class Verifier {
         }
         if (i > 0 ? encodings::KeyLess<T>(batch.values[i], batch.values[i - 1])
                   : previous && encodings::KeyLess<T>(batch.values[i], T(*previous))) {
-          return DataLoss("row ", row + i,
-                          " is less than the one before it, in a column with a value index");
+          return DataLoss(
+              "row ", row + i,
+              " is less than the row before it, but a column with a value index must ascend");
         }
       }
       previous = Owned<T>(batch.values.back());
@@ -304,8 +305,8 @@ class Verifier {
           std::find_if(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte != 0; });
       if (found == bytes.end()) continue;
       Report(DataLoss(name(), ": bytes ", begin, " to ", end,
-                      " belong to no block and must be zero; that at offset ",
-                      offset + (found - bytes.begin()), " is not"));
+                      " belong to no block and must be zero, but the byte at offset ",
+                      offset + (found - bytes.begin()), " is not zero"));
       return;
     }
   }

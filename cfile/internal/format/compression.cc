@@ -184,14 +184,14 @@ absl::StatusOr<size_t> Inflate(std::span<const uint8_t> in, std::span<uint8_t> o
     if (code == Z_MEM_ERROR) return absl::ResourceExhaustedError("no memory for zlib");
     std::string_view reason = "they end too early";
     if (code == Z_NEED_DICT) {
-      reason = "they want a dictionary";
+      reason = "they need a dictionary";
     } else if (stream->msg != nullptr) {
       reason = stream->msg;
     } else if (stream->avail_out == 0) {
-      reason = "they end too early or make more bytes than expected";
+      reason = "they end too early or decompress to more bytes than expected";
     }
-    return DataLoss("damaged ", WrapperName(kWrapper), " data of ", in.size(), " bytes, for ",
-                    out.size(), ": ", reason);
+    return DataLoss("damaged ", WrapperName(kWrapper), " data of ", in.size(),
+                    " bytes, which must decompress to ", out.size(), " bytes: ", reason);
   } while (kWrapper == kGzipWrapper && stream->avail_in > 0);
   if (stream->avail_in > 0) {
     return DataLoss("damaged ", WrapperName(kWrapper), " data of ", in.size(),
@@ -225,11 +225,12 @@ absl::StatusOr<size_t> LzoUncompress(std::span<const uint8_t> in, std::span<uint
   lzo_uint size = out.size();
   const int code = lzo1x_decompress_safe(in.data(), in.size(), out.data(), &size, nullptr);
   if (code == LZO_E_OK) return size;
-  std::string_view reason = "they refer to what was never there";
+  std::string_view reason = "they refer to bytes before the first one";
   if (code == LZO_E_INPUT_OVERRUN || code == LZO_E_EOF_NOT_FOUND) reason = "they end too early";
-  if (code == LZO_E_OUTPUT_OVERRUN) reason = "they make more bytes than expected";
+  if (code == LZO_E_OUTPUT_OVERRUN) reason = "they decompress to more bytes than expected";
   if (code == LZO_E_INPUT_NOT_CONSUMED) reason = "more bytes follow their end";
-  return DataLoss("damaged LZO data of ", in.size(), " bytes, for ", out.size(), ": ", reason);
+  return DataLoss("damaged LZO data of ", in.size(), " bytes, which must decompress to ",
+                  out.size(), " bytes: ", reason);
 }
 #endif
 
@@ -264,7 +265,7 @@ absl::StatusOr<size_t> BrotliUncompress(std::span<const uint8_t> in, std::span<u
   std::string_view reason = "more bytes follow their end";
   if (result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT) reason = "they end too early";
   if (result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT) {
-    reason = "they make more bytes than expected";
+    reason = "they decompress to more bytes than expected";
   }
   if (result == BROTLI_DECODER_RESULT_ERROR) {
     const BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(state.get());
@@ -274,7 +275,8 @@ absl::StatusOr<size_t> BrotliUncompress(std::span<const uint8_t> in, std::span<u
     }
     reason = BrotliDecoderErrorString(code);
   }
-  return DataLoss("damaged Brotli data of ", in.size(), " bytes, for ", out.size(), ": ", reason);
+  return DataLoss("damaged Brotli data of ", in.size(), " bytes, which must decompress to ",
+                  out.size(), " bytes: ", reason);
 }
 #endif
 
@@ -397,15 +399,16 @@ absl::Status CheckUncompressedSize(Compression compression, size_t compressed_si
     return absl::OkStatus();
   }
   return DataLoss(uncompressed_size, " bytes expected after decompression with ",
-                  std::string(codec->name), ", which ", compressed_size, " bytes cannot make");
+                  std::string(codec->name), ", but ", compressed_size,
+                  " compressed bytes cannot expand to so many");
 }
 
 absl::Status Uncompress(Compression compression, std::span<const uint8_t> in,
                         std::span<uint8_t> out) {
   CFILE_ASSIGN_OR_RETURN(const Codec* codec, FindBuiltInCodec(compression));
   if (std::max(in.size(), out.size()) > std::numeric_limits<int32_t>::max()) {
-    return DataLoss(in.size(), " bytes to become ", out.size(), " with ", std::string(codec->name),
-                    ": more than a block may have");
+    return DataLoss("cannot decompress ", in.size(), " bytes to ", out.size(), " with ",
+                    std::string(codec->name), ": a block has at most 2^31 - 1 bytes");
   }
   CFILE_ASSIGN_OR_RETURN(const size_t size, codec->uncompress(in, out));
   if (size == out.size()) return absl::OkStatus();
@@ -437,8 +440,8 @@ absl::StatusOr<Compression> ParseCompression(std::string_view name) {
     }
     if (codec.compress != nullptr) absl::StrAppend(&names, " ", std::string(codec.name));
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", std::string(name), "\" is no compression codec; expected one of:", names));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "\"", std::string(name), "\" is not a compression codec; expected one of:", names));
 }
 
 absl::Status CheckCompressionBuiltIn(Compression compression) {

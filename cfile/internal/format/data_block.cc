@@ -18,7 +18,7 @@ absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nu
       return DataLoss("the row count of a nullable block is cut off or too large");
     block.num_rows = num_rows;
     if (!reader.ReadLengthPrefixed(block.validity)) {
-      return DataLoss("the null bitmap runs past the block's end, ", bytes.size(), " bytes");
+      return DataLoss("the null bitmap runs past the end of the block at byte ", bytes.size());
     }
   }
   if (extended) {
@@ -40,7 +40,8 @@ absl::Status CheckBloomFilter(std::span<const uint8_t> bytes) {
   ByteReader reader(bytes);
   uint32_t size;
   if (!reader.ReadFixed(size) || !reader.Skip(size) || reader.empty()) {
-    return DataLoss("a Bloom filter's header does not end before its ", bytes.size(), " bytes do");
+    return DataLoss("the header of a Bloom filter runs past the end of its ", bytes.size(),
+                    " bytes, or nothing follows the header");
   }
   return absl::OkStatus();
 }

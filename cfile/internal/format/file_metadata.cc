@@ -9,6 +9,7 @@
 #include "cfile/internal/format/column_message.h"
 #include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/format/feature_bits.h"
+#include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/format/parse_message.h"
 #include "cfile/internal/format/statistics_block.h"
@@ -91,15 +92,13 @@ void SetPointer(const std::optional<BlockPointer>& pointer, BlockPointerPB* mess
   message->set_size(static_cast<int32_t>(pointer->size));
 }
 
-// The largest header or footer that Kudu reads.
-constexpr size_t kKuduMaxMetadataBytes = 64 * 1024;
-
 absl::Status CheckMetadata(std::string_view what, std::string_view message, size_t size_bytes,
                            const google::protobuf::Descriptor& type, const WriterOptions& options) {
   const size_t limit = options.max_metadata_size_bytes;
-  if (options.compatibility == Compatibility::kKudu && size_bytes > kKuduMaxMetadataBytes) {
-    return encodings::OutOfRange("a ", what, " of ", size_bytes, " bytes: Kudu reads ",
-                                 kKuduMaxMetadataBytes, " at most");
+  const size_t kudu_limit = PolicyOf(options).max_metadata_size_bytes;
+  if (size_bytes > kudu_limit) {
+    return encodings::OutOfRange("a ", what, " of ", size_bytes, " bytes: Kudu reads at most ",
+                                 kudu_limit, " bytes");
   }
   if (size_bytes > limit) {
     return encodings::OutOfRange("a ", what, " of ", size_bytes, " bytes is ",
@@ -118,8 +117,8 @@ class MetadataReader {
 
   absl::StatusOr<FileInfo> Read() {
     if (source_.size() < 2 * (kMagicBytes + kLengthBytes)) {
-      return Error("expected a CFile, found a file of ", source_.size(),
-                   " bytes, shorter than any");
+      return Error("expected a CFile, which has at least ", 2 * (kMagicBytes + kLengthBytes),
+                   " bytes, found a file of ", source_.size(), " bytes");
     }
     info_.file_size_bytes = source_.size();
     CFILE_RETURN_IF_ERROR(ReadFooter());
@@ -131,14 +130,14 @@ class MetadataReader {
   // Reads the header alone, as if a footer with the same contents followed the last byte.
   absl::StatusOr<FileInfo> ReadTorn() {
     if (source_.size() < kMagicBytes + kLengthBytes)
-      return Error("the file ends before its header, at byte ", source_.size());
+      return Error("the file ends within its header, at byte ", source_.size());
     info_.file_size_bytes = source_.size();
     CFILE_ASSIGN_OR_RETURN(const std::string magic, ReadBytes(0, kMagicBytes));
     CFILE_ASSIGN_OR_RETURN(info_.version, ParseMagic(magic, "start"));
     if (info_.version == FormatVersion::kV1) {
       return Error(
-          "the file is of version 1, which has no checksums: without its footer nothing tells "
-          "where its blocks end");
+          "the file is of version 1, which has no checksums: without its footer the ends of its "
+          "blocks cannot be found");
     }
     info_.incompatible_features = kFeatureChecksums;
     CFILE_RETURN_IF_ERROR(ReadHeader());
@@ -147,8 +146,9 @@ class MetadataReader {
     ColumnPB column;
     if (pair == info_.header_metadata.end() || !column.ParseFromString(pair->second) ||
         !column.has_type() || !column.has_encoding()) {
-      return Error("the header has no ", kColumnKey, " that says what the column holds: without ",
-                   "its footer the file cannot be read (Kudu's own files are such)");
+      return Error("the header has no valid ", kColumnKey,
+                   ", which gives type and encoding (Kudu writes none): ",
+                   "without its footer the file cannot be read");
     }
     footer_.set_data_type(column.type());
     footer_.set_encoding(column.encoding());
@@ -188,7 +188,7 @@ class MetadataReader {
   absl::StatusOr<FormatVersion> ParseMagic(std::string_view magic, std::string_view where) const {
     if (magic == kMagicV2) return FormatVersion::kV2;
     if (magic == kMagicV1) return FormatVersion::kV1;
-    return Error("this is no CFile or a damaged one: expected the magic ", kMagicV2, " or ",
+    return Error("this is not a CFile, or a damaged one: expected the magic ", kMagicV2, " or ",
                  kMagicV1, " at the ", where, ", found other bytes");
   }
 
@@ -274,7 +274,8 @@ class MetadataReader {
         CFILE_RETURN_IF_ERROR(CheckCrc("header", *crc, front + message));
         info_.header_size_bytes += kChecksumBytes;
       } else if (crc && *crc == Crc32c(AsBytes(front + message))) {
-        return Error("the footer is damaged: it denies checksums, the header has one");
+        return Error(
+            "the footer is damaged: it says that there are no checksums, but the header has one");
       }
     }
     CFileHeaderPB header;
@@ -329,8 +330,8 @@ class MetadataReader {
     info_.type = *type;
     if (NeedsExtendedBlocks(info_) && !info_.has_extended_blocks()) {
       return Error(
-          "the footer is damaged: type, encoding or compression need extended blocks, the feature "
-          "bit is not set");
+          "the footer is damaged: type, encoding or compression need extended blocks, but the "
+          "feature bit is not set");
     }
     if (footer_.num_values() < 0 || footer_.num_values() > std::numeric_limits<uint32_t>::max()) {
       return Error("the footer is damaged: ", footer_.num_values(),
@@ -364,10 +365,13 @@ class MetadataReader {
     const bool nested = (info_.incompatible_features & kFeatureNestedBlocks) != 0;
     if (array != footer_.is_type_array()) {
       return Error("the footer is damaged: the feature bit for arrays is ", array ? "" : "not ",
-                   "set, the column is ", footer_.is_type_array() ? "" : "not ", "one of arrays");
+                   "set, but the column is ", footer_.is_type_array() ? "" : "not ",
+                   "one of arrays");
     }
     if (array) {
-      if (nested) return Error("the footer is damaged: feature bits for arrays and nested blocks");
+      if (nested)
+        return Error(
+            "the footer is damaged: the feature bits for arrays and nested blocks are both set");
       info_.levels = LevelLimits::KuduArray(info_.nullable);
       return absl::OkStatus();
     }
@@ -384,16 +388,17 @@ class MetadataReader {
     }
     if (!info_.has_extended_blocks() || info_.nullable != (definition > 0)) {
       return Error(
-          "the footer is damaged: nested blocks need extended blocks, and are nullable if the "
-          "maximum definition level is above 0");
+          "the footer is damaged: a column with nested blocks needs extended blocks, and is "
+          "nullable exactly if its maximum definition level is above 0");
     }
     info_.levels = {.max_repetition = static_cast<uint16_t>(repetition),
                     .max_definition = static_cast<uint16_t>(definition)};
     info_.num_entries = static_cast<uint64_t>(extensions.num_entries());
     const bool one_each = repetition == 0;
     if (one_each ? *info_.num_entries != info_.num_rows : *info_.num_entries < info_.num_rows) {
-      return Error("the footer is damaged: ", extensions.num_entries(), " entries of ",
-                   info_.num_rows, " records");
+      return Error("the footer is damaged: ", extensions.num_entries(), " entries for ",
+                   info_.num_rows, " records, expected ",
+                   one_each ? "one for each" : "at least one for each");
     }
     return absl::OkStatus();
   }
@@ -414,14 +419,14 @@ absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOpti
   return MetadataReader(source, options).ReadTorn();
 }
 
-std::string AppendHeader(const FileInfo& info, Compatibility compatibility, ByteWriter& out) {
+std::string AppendHeader(const FileInfo& info, bool with_extensions, ByteWriter& out) {
   CFileHeaderPB header;
   if (info.version == FormatVersion::kV1) {
     header.set_major_version(1);
     header.set_minor_version(0);
   }
   AddPairs(info.header_metadata, *header.mutable_metadata());
-  if (compatibility != Compatibility::kKudu && info.version != FormatVersion::kV1) {
+  if (with_extensions) {
     ColumnPB column;
     ExtensionsPB extensions;
     DescribeColumn(info, column, extensions);
@@ -439,7 +444,7 @@ std::string AppendHeader(const FileInfo& info, Compatibility compatibility, Byte
   return message;
 }
 
-std::string AppendFooter(const FileInfo& info, Compatibility compatibility, ByteWriter& out) {
+std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter& out) {
   CFileFooterPB footer;
   ExtensionsPB extensions;
   DescribeColumn(info, footer, extensions);
@@ -453,7 +458,7 @@ std::string AppendFooter(const FileInfo& info, Compatibility compatibility, Byte
   AddPairs(info.footer_metadata, *footer.mutable_metadata());
   footer.set_incompatible_features(info.incompatible_features);
   if (info.compatible_features != 0) footer.set_compatible_features(info.compatible_features);
-  if (compatibility != Compatibility::kKudu && info.version != FormatVersion::kV1) {
+  if (with_extensions) {
     if (info.statistics) SetPointer(info.statistics, extensions.mutable_statistics());
     if (info.bloom_filter) DescribeBloomFilter(*info.bloom_filter, extensions);
     extensions.set_created_by(std::string(kCreatedBy));

@@ -15,14 +15,13 @@
 
 namespace cfile::internal {
 
-// Appends a header with `info`'s version and header_metadata and, unless `compatibility` is kKudu,
-// the column's description. Returns the bytes of the header's message.
-std::string AppendHeader(const FileInfo& info, Compatibility compatibility,
-                         encodings::ByteWriter& out);
+// Appends a header with `info`'s version and header_metadata and, with `with_extensions`
+// (FilePolicy::extensions), the column's description. Returns the bytes of the header's message.
+std::string AppendHeader(const FileInfo& info, bool with_extensions, encodings::ByteWriter& out);
 
-// Appends a footer with the contents of `info`. Returns the bytes of the footer's message.
-std::string AppendFooter(const FileInfo& info, Compatibility compatibility,
-                         encodings::ByteWriter& out);
+// Appends a footer with the contents of `info`; without them, with Kudu's fields only.
+// Returns the bytes of the footer's message.
+std::string AppendFooter(const FileInfo& info, bool with_extensions, encodings::ByteWriter& out);
 
 // kOutOfRange if readers would refuse a header or a footer of `size_bytes`, whose message is
 // `message`: it is larger than the limit of `options` or than Kudu's, or the parsed message takes

@@ -64,8 +64,9 @@ void IndexNodeBuilder::Finish(bool leaf, ByteWriter& out) {
 }
 
 absl::Status AboveIndexRoom(size_t needed, size_t room) {
-  return encodings::OutOfRange("the node takes ", needed, " bytes of memory, more than the ", room,
-                               " that other nodes leave of the limit: raise max_index_size_bytes");
+  return encodings::OutOfRange("the node takes ", needed,
+                               " bytes of memory, but other nodes leave only ", room,
+                               " bytes of the limit: raise max_index_size_bytes");
 }
 
 namespace {
@@ -108,8 +109,8 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(
   // Do not allocate memory for more entries than there can be blocks before the node.
   const uint64_t room = pointer.offset - std::min(pointer.offset, first_block_offset);
   if (num_entries > room / kLeastBlockBytes) {
-    return DataLoss("the index node claims ", num_entries, " entries for the ", room,
-                    " bytes before it");
+    return DataLoss("the index node claims ", num_entries, " entries, but only ", room,
+                    " bytes of blocks lie before it");
   }
   const bool leaf = trailer.type() == IndexBlockTrailerPB::LEAF;
   const size_t entry_bytes = sizeof(BlockPointer) + BytesOfEntry(leaf) +
@@ -179,7 +180,7 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(
     node->verified_ = std::make_unique<std::atomic<bool>[]>(num_entries);
     node->seek_indexes_ = std::make_unique<SeekIndexSlot[]>(num_entries);
   } else {
-    if (num_entries == 0) return DataLoss("an inner index node of no entries");
+    if (num_entries == 0) return DataLoss("an inner index node has no entries");
     node->children_ = std::make_unique<std::atomic<const IndexNode*>[]>(num_entries);
   }
   return node;
@@ -206,12 +207,11 @@ size_t IndexNode::memory_usage_bytes() const {
          key_heads_.memory_usage_bytes();
 }
 
-size_t IndexNode::MostMemoryBytes(IndexKind kind, bool leaf, size_t num_entries,
-                                  size_t key_bytes) {
+size_t IndexNode::MostMemoryBytes(IndexKind kind, bool leaf, size_t num_entries, size_t key_bytes) {
   // Strings have a capacity even if they are empty.
   constexpr size_t kShortStrings = 64;
-  const size_t bytes = sizeof(IndexNode) + kShortStrings +
-                       num_entries * (BytesOfEntry(leaf) + sizeof(BlockPointer));
+  const size_t bytes =
+      sizeof(IndexNode) + kShortStrings + num_entries * (BytesOfEntry(leaf) + sizeof(BlockPointer));
   if (kind == IndexKind::kPositional) return bytes + num_entries * sizeof(uint64_t);
   // The keys' buffer grows by doubling. KeyHeads keeps a prefix of at most one key's length.
   return bytes + (num_entries + 1) * sizeof(uint32_t) + 3 * key_bytes +

@@ -146,7 +146,8 @@ absl::Status CountEntries(uint32_t num_elements, LevelBlock& block) {
   if (elements != num_elements) {
     return DataLoss("the arrays have ", elements, " elements, expected ", num_elements);
   }
-  if (entries > std::numeric_limits<uint32_t>::max()) return DataLoss("2^32 entries in a block");
+  if (entries > std::numeric_limits<uint32_t>::max())
+    return DataLoss("the block has more than 2^32 - 1 entries");
   block.num_entries = static_cast<uint32_t>(entries);
   return absl::OkStatus();
 }
@@ -171,9 +172,9 @@ absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const
       !reader.ReadLengthPrefixed(array ? block.definition : block.repetition) ||
       !reader.ReadLengthPrefixed(array ? block.repetition : block.definition) ||
       (array && !reader.ReadLengthPrefixed(block.arrays))) {
-    return DataLoss("the levels are cut off behind byte ", reader.offset(), " of ", bytes.size());
+    return DataLoss("the levels are cut off after byte ", reader.offset(), " of ", bytes.size());
   }
-  if (block.num_records == 0) return DataLoss("a data block of no records");
+  if (block.num_records == 0) return DataLoss("a data block has no records");
   if (block.num_records > info.num_rows) {
     return DataLoss("the block has ", block.num_records, " records, the file ", info.num_rows);
   }
@@ -184,8 +185,8 @@ absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const
   }
   const bool one_each = info.levels.max_repetition == 0;
   if (one_each ? block.num_entries != block.num_records : block.num_entries < block.num_records) {
-    return DataLoss("the block has ", block.num_entries, " entries of ", block.num_records,
-                    " records");
+    return DataLoss("the block has ", block.num_entries, " entries for ", block.num_records,
+                    " records, expected ", one_each ? "one for each" : "at least one for each");
   }
   if (info.num_entries && block.num_entries > *info.num_entries) {
     return DataLoss("the block has ", block.num_entries, " entries, the file ", *info.num_entries);

@@ -95,17 +95,17 @@ absl::StatusOr<BlockStatistics> FromMessage(BlockStatisticsPB& message, const Co
       type.physical() == PhysicalType::kFloat || type.physical() == PhysicalType::kDouble;
   if (result.present_count > kMaxCount || result.null_count > kMaxCount ||
       result.nan_count > (is_float ? result.present_count : 0)) {
-    return DataLoss("counts of ", result.present_count, " values, ", result.null_count, " nulls, ",
-                    result.nan_count, " NaN");
+    return DataLoss("the counts are impossible: ", result.present_count, " values, ",
+                    result.null_count, " nulls, ", result.nan_count, " NaN");
   }
   if (message.has_min_key()) result.min_key = std::move(*message.mutable_min_key());
   if (message.has_max_key()) result.max_key = std::move(*message.mutable_max_key());
   const bool bounded = result.min_key || result.max_key;
   if (bounded && result.present_count == result.nan_count)
-    return DataLoss("a minimum or maximum of no values");
+    return DataLoss("they have a minimum or maximum, but no values");
   if ((result.min_key && !IsBound(*result.min_key, type)) ||
       (result.max_key && !IsBound(*result.max_key, type))) {
-    return DataLoss("a minimum or maximum that is no value of type ", type.ToString());
+    return DataLoss("the minimum or maximum is not a value of type ", type.ToString());
   }
   if (result.min_key && result.max_key && *result.min_key > *result.max_key)
     return DataLoss("the minimum is above the maximum");
@@ -183,7 +183,7 @@ absl::StatusOr<StatisticsBytes> StatisticsWriter<T>::Finish() {
   if (!bloom_) return result;
   if (result.message.empty()) {
     return encodings::OutOfRange(
-        "the statistics that a Bloom filter is part of are ",
+        "the statistics, without which no Bloom filter can be written, are ",
         encodings::AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
   }
   CFILE_RETURN_IF_ERROR(bloom_->Finish());
@@ -302,7 +302,7 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
   if (num_entries && (result.file.present_count > *num_entries ||
                       *num_entries - result.file.present_count != result.file.null_count)) {
     return DataLoss("statistics of the file: ", result.file.present_count, " values and ",
-                    result.file.null_count, " nulls, the footer says ", *num_entries, " in all");
+                    result.file.null_count, " nulls, the footer says ", *num_entries, " entries");
   }
   uint64_t present = 0, nulls = 0, nans = 0;
   for (ByteReader reader(bytes); !reader.empty();) {
@@ -312,8 +312,8 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
     CFILE_RETURN_IF_ERROR(ReadField(reader, number, field));
     if (number != StatisticsPB::kBlocksFieldNumber) continue;
     if (i >= info.file_size_bytes / kLeastBlockBytes) {
-      return DataLoss("statistics of more than ", i, " blocks, the file has ", info.file_size_bytes,
-                      " bytes");
+      return DataLoss("there are statistics of more than ", i, " blocks, but the file has ",
+                      info.file_size_bytes, " bytes");
     }
     if (absl::Status parsed = parse(field); !parsed.ok()) return fault(parsed, "block ", i);
     auto block = FromMessage(entry, info.type);
@@ -338,7 +338,7 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
   }
   if (fields.bloom_filter.size() % kBloomBlockBytes != 0) {
     return DataLoss("statistics: a Bloom filter of ", fields.bloom_filter.size(),
-                    " bytes, not a multiple of ", kBloomBlockBytes);
+                    " bytes, expected a multiple of ", kBloomBlockBytes);
   }
   if (info.bloom_filter && info.bloom_filter->size_bytes != fields.bloom_filter.size()) {
     return DataLoss("statistics: a Bloom filter of ", fields.bloom_filter.size(),

@@ -85,8 +85,8 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
   }
   const uint64_t size = offset_ - begin;
   if (size > std::numeric_limits<int32_t>::max()) {
-    return absl::OutOfRangeError(
-        absl::StrCat(sink_->name(), ": a stored block of ", size, " bytes"));
+    return absl::OutOfRangeError(absl::StrCat(sink_->name(), ": a stored block of ", size,
+                                              " bytes is larger than 2^31 - 1 bytes"));
   }
   return BlockPointer{.offset = begin, .size = static_cast<uint32_t>(size)};
 }
@@ -169,8 +169,7 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   if (format.version == FormatVersion::kV1 && compressed_size != rest.size()) {
     return DataLoss("expected ", compressed_size, " compressed bytes, found ", rest.size());
   }
-  const bool compressed =
-      format.version == FormatVersion::kV1 || uncompressed_size != rest.size();
+  const bool compressed = format.version == FormatVersion::kV1 || uncompressed_size != rest.size();
   // A size to which these bytes cannot expand is damage, whatever the limit is.
   if (compressed) {
     CFILE_RETURN_IF_ERROR(
@@ -201,8 +200,8 @@ absl::Status InBlock(const absl::Status& status, const std::string& file,
       absl::StrCat("block at offset ", pointer.offset, ", ", pointer.size, " bytes: ");
   if (absl::StartsWith(status.message(), absl::StrCat(file, ": ", block))) return status;
   const bool named = Names(status.message(), file);
-  return WithMessage(
-      status, absl::StrCat(named ? "" : file, named ? "" : ": ", block, status.message()));
+  return WithMessage(status,
+                     absl::StrCat(named ? "" : file, named ? "" : ": ", block, status.message()));
 }
 
 }  // namespace cfile::internal

@@ -130,10 +130,10 @@ absl::Status ValidateLogical(const ColumnType& type) {
   const bool is_time =
       type.logical == LogicalType::kTimestamp || type.logical == LogicalType::kTime;
   if (is_time != (type.time_unit != TimeUnit::kNone)) {
-    return Wrong(type, "a time unit belongs to timestamps and times, and to nothing else");
+    return Wrong(type, "timestamps and times have a unit, other types have none");
   }
   if (!type.time_zone.empty() && type.logical != LogicalType::kTimestamp) {
-    return Wrong(type, "a time zone belongs to timestamps only");
+    return Wrong(type, "only timestamps have a time zone");
   }
   switch (type.logical) {
     case LogicalType::kNone:
@@ -143,7 +143,9 @@ absl::Status ValidateLogical(const ColumnType& type) {
       if (type == ColumnType{.logical = LogicalType::kTimestamp,
                              .time_unit = TimeUnit::kMicros,
                              .time_zone = "UTC"}) {
-        return Wrong(type, "microseconds in UTC have a data type of their own, UNIXTIME_MICROS");
+        return Wrong(
+            type,
+            "timestamps in microseconds and UTC have a data type of their own, UNIXTIME_MICROS");
       }
       return absl::OkStatus();
     case LogicalType::kTime:
@@ -210,7 +212,7 @@ absl::StatusOr<ColumnType> ColumnType::Parse(std::string_view text) {
     absl::StrAppend(&names, std::string(row.name), ", ");
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", std::string(text), "\" is no column type; expected one of ", names,
+      absl::StrCat("\"", std::string(text), "\" is not a column type; expected one of ", names,
                    "decimal(precision,scale), timestamp(s|ms|us|ns), timestamp(s|ms|us|ns,zone), "
                    "time(s|ms|us|ns), fixed(bytes), uuid"));
 }
@@ -257,7 +259,7 @@ absl::Status Validate(const ColumnType& type) {
       return Wrong(type, "a length of 1 to 2147483647 bytes expected");
     }
   } else if (type.type_length != 0) {
-    return Wrong(type, "a type length belongs to fixed-length bytes only");
+    return Wrong(type, "only fixed-length bytes have a type length");
   }
   const int32_t precision = type.decimal_precision;
   if (precision < 0 || precision > row->max_decimal_precision) {
@@ -279,7 +281,7 @@ absl::StatusOr<Encoding> ParseEncoding(std::string_view name) {
     absl::StrAppend(&names, " ", std::string(row.name));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", std::string(name), "\" is no encoding; expected one of: auto", names));
+      absl::StrCat("\"", std::string(name), "\" is not an encoding; expected one of: auto", names));
 }
 
 }  // namespace cfile

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/format/column_message.h"
+#include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/metadata_keys.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
@@ -19,38 +19,11 @@ absl::Status Invalid(std::string_view message) {
   return absl::InvalidArgumentError(absl::StrCat(std::string(message)));
 }
 
-// Rejects types, encodings and codecs that Kudu or version 1 (`whom`) does not have.
-absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options,
-                          const std::string& whom) {
-  if (NeedsExtension(type)) return Invalid(absl::StrCat(whom, " has no type ", type.ToString()));
-  if (NeedsExtension(static_cast<uint32_t>(options.encoding))) {
-    return Invalid(absl::StrCat(whom, " has no encoding ", EncodingName(options.encoding)));
-  }
-  if (NeedsExtension(static_cast<uint32_t>(options.compression))) {
-    return Invalid(
-        absl::StrCat(whom, " has no compression ", CompressionName(options.compression)));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 void ResolveChoices(const ColumnType& type, WriterOptions& options) {
-  const bool kudu = options.compatibility == Compatibility::kKudu;
-  if (options.encoding == Encoding::kAuto && (kudu || options.version == FormatVersion::kV1)) {
-    switch (type.physical()) {
-      case PhysicalType::kBool:
-        options.encoding = Encoding::kRle;
-        break;
-      case PhysicalType::kBytes:
-        options.encoding = kudu                  ? Encoding::kDict
-                           : options.value_index ? Encoding::kPrefix
-                                                 : Encoding::kPlain;
-        break;
-      default:
-        options.encoding = kudu ? Encoding::kBitShuffle : Encoding::kPlain;
-    }
-  }
+  if (options.encoding == Encoding::kAuto && !PolicyOf(options).blocks_choose)
+    options.encoding = DefaultEncoding(type, options);
   const bool automatic = options.encoding == Encoding::kAuto;
   if (options.compression == Compression::kDefault && !automatic)
     options.compression = Compression::kNone;
@@ -69,8 +42,7 @@ Compression CodecOf(const WriterOptions& options) {
 }
 
 bool HasStatistics(const WriterOptions& options) {
-  return options.statistics && options.version != FormatVersion::kV1 &&
-         options.compatibility != Compatibility::kKudu;
+  return options.statistics && PolicyOf(options).extensions;
 }
 
 absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options) {
@@ -100,27 +72,14 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   if (options.max_values_per_block == 0) return Invalid("max_values_per_block must be at least 1");
   if (options.bloom_filter_bits_per_value > 0 && !HasStatistics(options)) {
     return Invalid(
-        "a Bloom filter is part of the statistics, which the options, version 1 or Kudu rule out");
+        "a Bloom filter is part of the statistics, but the options, version 1 or Kudu allow none");
   }
   if (options.compression_level < 0 || options.compression_level > kMaxCompressionLevel)
     return Invalid(absl::StrCat("compression_level must be 0 to ", kMaxCompressionLevel));
   for (const auto& [key, value] : options.metadata) {
     CFILE_RETURN_IF_ERROR(CheckMetadataKey(key));
   }
-  if (options.compatibility == Compatibility::kKudu) {
-    CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "Kudu"));
-    if (options.value_index &&
-        (type.physical() == PhysicalType::kBool || type.physical() == PhysicalType::kFloat ||
-         type.physical() == PhysicalType::kDouble)) {
-      return Invalid(absl::StrCat("Kudu has no keys of type ", type.ToString()));
-    }
-    if (options.encoding == Encoding::kGroupVarint && options.version == FormatVersion::kV2) {
-      return Invalid("Kudu no longer has encoding group-varint");
-    }
-  }
-  if (options.version == FormatVersion::kV1)
-    CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "version 1"));
-  return absl::OkStatus();
+  return CheckPolicy(type, options);
 }
 
 }  // namespace cfile::internal

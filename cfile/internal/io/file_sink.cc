@@ -98,7 +98,7 @@ absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path) {
   static std::atomic<uint64_t> counter = 0;
   const std::string file_name = path.substr(path.rfind('/') + 1);
   if (file_name.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" names no file"));
+    return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" is not the path of a file"));
   }
   CFILE_RETURN_IF_ERROR(internal::CheckReplaceable(path));
   // The name is cut, so that the temporary name stays within the file system's limit of 255 bytes.

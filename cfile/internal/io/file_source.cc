@@ -34,7 +34,7 @@ absl::StatusOr<OpenFile> OpenRegularFile(const std::string& path) {
   if (fstat(descriptor.get(), &status) != 0) return SystemError("fstat", path, errno);
   if (!S_ISREG(status.st_mode)) {
     return absl::FailedPreconditionError(absl::StrCat(
-        path, ": a file was expected, found ",
+        path, ": expected a file, found ",
         S_ISDIR(status.st_mode) ? "a directory" : "something that is not a regular file"));
   }
   return OpenFile{std::move(descriptor), static_cast<uint64_t>(status.st_size)};

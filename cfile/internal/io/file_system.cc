@@ -64,7 +64,7 @@ absl::Status CheckReplaceable(const std::string& path) {
   CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
   if (!found.has_value() || S_ISREG(found->st_mode)) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat(path, ": a file or nothing expected at the path of a new file, found a ",
+      absl::StrCat(path, ": expected a file or nothing at the path of a new file, found a ",
                    S_ISDIR(found->st_mode)    ? "directory"
                    : S_ISFIFO(found->st_mode) ? "FIFO"
                    : S_ISSOCK(found->st_mode) ? "socket"

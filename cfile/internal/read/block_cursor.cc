@@ -36,7 +36,7 @@ absl::Status BlockCursor<T>::Open(std::span<const uint8_t> bytes, const FileInfo
       const DataBlock parts,
       ParseDataBlock(bytes, info.nullable, info.has_extended_blocks(), info.encoding));
   CFILE_RETURN_IF_ERROR(Open(parts, first_ordinal, seek_index));
-  return num_rows_ > 0 ? absl::OkStatus() : DataLoss("a data block of no rows");
+  return num_rows_ > 0 ? absl::OkStatus() : DataLoss("a data block has no rows");
 }
 
 template <typename T>
@@ -174,7 +174,7 @@ absl::StatusOr<Batch<V>> BlockCursor<T>::NextNullable(size_t count, Buffers<V>& 
   if (at_end ? present != left : present > left) {
     return DataLoss("the null bitmap and the block's ", decoder_->count(),
                     " values do not fit: rows ", row_, " to ", row_ + count, " have ", present,
-                    " values, there are ", left);
+                    " values, but only ", left, " are left");
   }
   std::span<const V> values;
   if (present > 0) {

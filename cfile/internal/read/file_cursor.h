@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/io/named_status.h"
+#include "cfile/internal/read/block_walk.h"
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/index_walk.h"
 #include "encodings/core/status.h"
@@ -46,11 +47,20 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileR
 //
 // A call that fails leaves the position unchanged, so it can be repeated.
 template <typename Block>
-class FileCursor {
+class FileCursor : protected BlockWalk<Block> {
+  using Walk = BlockWalk<Block>;
+
+ protected:
+  using Walk::block_;
+  using Walk::file_;
+  using Walk::first_ordinal_;
+  using Walk::name;
+  using Walk::num_rows;
+  using Walk::pointer_;
+
  public:
   FileCursor(std::shared_ptr<FileReader> file, Block block)
-      : file_(std::move(file)),
-        block_(std::move(block)),
+      : Walk(std::move(file), std::move(block)),
         paths_{IndexWalk(file_.get(), IndexKind::kPositional),
                IndexWalk(file_.get(), IndexKind::kValue)} {}
 
@@ -109,16 +119,14 @@ class FileCursor {
   const FileReader& file() const { return *file_; }
 
  protected:
-  uint64_t num_rows() const { return file_->info().num_rows; }
-
   absl::Status OutOfRange(uint64_t ordinal) const {
-    return absl::OutOfRangeError(absl::StrCat(file_->source().name(), ": ordinal ", ordinal,
-                                              ", the file has ", num_rows(), " values"));
+    return absl::OutOfRangeError(
+        absl::StrCat(name(), ": ordinal ", ordinal, ", the file has ", num_rows(), " values"));
   }
 
   template <typename... Parts>
   absl::Status Damage(const Parts&... parts) const {
-    return encodings::DataLoss(file_->source().name(), ": ", parts...);
+    return encodings::DataLoss(name(), ": ", parts...);
   }
 
   // Calls `seek`, which returns a Status or StatusOr. If `seek` fails, restores ordinal().
@@ -136,7 +144,7 @@ class FileCursor {
   // Names the current block in `status`, an error inside it, and unloads the block.
   absl::Status Failed(const absl::Status& status) {
     Unload();
-    return internal::InBlock(status, file_->source().name(), loaded_pointer_);
+    return this->InThisBlock(status);
   }
 
   // Call at the end of the rows. kDataLoss if the index has further blocks.
@@ -186,42 +194,16 @@ class FileCursor {
     if (!InBlock(ordinal)) {
       Unload();
       return internal::InBlock(
-          encodings::DataLoss("the index names it for ordinal ", ordinal, ", found the rows ",
+          encodings::DataLoss("the index says that it has ordinal ", ordinal, ", found the rows ",
                               first_ordinal_, " to ", first_ordinal_ + block_.num_rows()),
-          file_->source().name(), loaded_pointer_);
+          name(), pointer_);
     }
     return SeekInBlock(ordinal);
   }
 
   // Opens the block at path_'s position.
   absl::Status LoadBlock(BlockAccess access) {
-    loaded_pointer_ = path_->pointer();
-    CFILE_ASSIGN_OR_RETURN(loaded_block_,
-                           file_->LoadDataBlock(path_->leaf(), path_->entry(), access, buffer_));
-    const FileInfo& info = file_->info();
-    std::optional<uint64_t> expected_ordinal;
-    if (path_ == &paths_[0]) expected_ordinal = path_->leaf().ordinal(path_->entry());
-    absl::Status status = [&] {
-      const auto open = [&](const encodings::SeekIndex* index) {
-        return block_.Open(loaded_block_.bytes, info, expected_ordinal, index);
-      };
-      SeekIndexSlot* slot = loaded_block_.seek_index;
-      CFILE_RETURN_IF_ERROR(open(slot == nullptr ? nullptr : slot->get()));
-      if (slot != nullptr && slot->get() == nullptr && loaded_block_.seen_before) {
-        if (auto built = block_.BuildSeekIndex(); built != nullptr) {
-          CFILE_RETURN_IF_ERROR(
-              open(file_->KeepSeekIndex(loaded_block_, loaded_pointer_, std::move(built))));
-        }
-      }
-      first_ordinal_ = block_.first_ordinal();
-      if (block_.num_rows() > info.num_rows - std::min(first_ordinal_, info.num_rows)) {
-        return encodings::DataLoss("the block's rows ", first_ordinal_, " to ",
-                                   first_ordinal_ + block_.num_rows(), " are beyond the footer's ",
-                                   info.num_rows, " values");
-      }
-      return absl::OkStatus();
-    }();
-    if (!status.ok()) return internal::InBlock(status, file_->source().name(), loaded_pointer_);
+    CFILE_RETURN_IF_ERROR(this->OpenBlock(*path_, access));
     loaded_ = true;
     loaded_entry_ = path_->leaf_entry();
     return absl::OkStatus();
@@ -251,28 +233,21 @@ class FileCursor {
     }
     const uint64_t expected = ordinal_;
     CFILE_RETURN_IF_ERROR(LoadBlock(access));
-    if (first_ordinal_ == expected) return absl::OkStatus();
+    absl::Status status = Walk::CheckFollows(expected, first_ordinal_);
+    if (status.ok()) return status;
     Unload();
     ordinal_ = expected;
     resume_ = Resume::kAtPath;
-    return internal::InBlock(encodings::DataLoss("expected the block of ordinal ", expected,
-                                                 ", found that of ordinal ", first_ordinal_),
-                             file_->source().name(), loaded_pointer_);
+    return this->InThisBlock(status);
   }
 
-  std::shared_ptr<FileReader> file_;
-  Block block_;
-  BlockBuffer buffer_;
   IndexWalk paths_[2];  // by IndexKind
   IndexWalk* path_ = nullptr;
 
-  LoadedBlock loaded_block_;     // the bytes that block_ reads
-  bool loaded_ = false;          // block_ is open, at path_'s position
-  BlockPointer loaded_pointer_;  // of block_, or of the block that failed to open
+  bool loaded_ = false;  // block_ is open, at path_'s position
   // The index entry of block_. A key search moves path_ before it knows whether block_ stays.
   IndexWalk::LeafEntry loaded_entry_;
-  uint64_t first_ordinal_ = 0;  // of block_
-  uint64_t ordinal_ = 0;        // the position, if no block is loaded
+  uint64_t ordinal_ = 0;  // the position, if no block is loaded
 
   // How to find the block of ordinal_ if no block is loaded. A file without a positional index has
   // to use path_.

@@ -76,8 +76,7 @@ absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
       const uint64_t first = parsed->entry_pointer(0).offset;
       if (first - first_block_offset >= kAlignment) {
         return encodings::DataLoss("the index's first block lies at offset ", first,
-                                   ", expected one behind the header's ", first_block_offset,
-                                   " bytes");
+                                   ", expected the offset after the header, ", first_block_offset);
       }
     }
     return parsed;
@@ -118,7 +117,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
   const auto damaged = [&](const auto&... parts) {
     return InBlock(encodings::DataLoss(parts...), source_->name(), pointer);
   };
-  if (child->num_entries() == 0) return damaged("an index node of no entries below the root");
+  if (child->num_entries() == 0) return damaged("an index node below the root has no entries");
   if (kind == IndexKind::kPositional) {
     const uint64_t first = child->ordinal(0);
     const uint64_t last = child->ordinal(child->num_entries() - 1);
@@ -128,7 +127,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
                      " do not fit its parent's entry, which says ", parent.ordinal(entry));
     }
   } else if (child->key(0) != parent.key(entry)) {
-    return damaged("the index node's first key is not that of its parent's entry");
+    return damaged("the index node's first key is not the key of its parent's entry");
   }
   const size_t bytes = child->memory_usage_bytes();
   const IndexNode* const offered = child.get();

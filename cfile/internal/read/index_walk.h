@@ -52,6 +52,7 @@ class IndexWalk {
   // unchanged. Precondition: valid().
   absl::Status Next();
 
+  IndexKind kind() const { return kind_; }
   bool valid() const { return !steps_.empty(); }
   // True if no data block follows. Precondition: valid().
   bool at_last() const;

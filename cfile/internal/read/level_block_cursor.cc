@@ -171,7 +171,7 @@ absl::Status LevelBlockCursor<T>::Open(std::span<const uint8_t> bytes, const Fil
     return DataLoss("the block has ", block_.num_entries, " entries, but ", num_present(),
                     " values");
   }
-  if (block_.num_records == 0) return DataLoss("a data block of no records");
+  if (block_.num_records == 0) return DataLoss("a data block has no records");
   window_.Open(block_, limits_);
   return absl::OkStatus();
 }

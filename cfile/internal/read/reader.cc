@@ -125,10 +125,10 @@ template <typename T>
 absl::StatusOr<Cursor<T>> Reader::NewCursor() const {
   const FileInfo& info = file_->info();
   if (info.has_levels()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(file_->source().name(),
-                     ": the rows of this file are records of any number of values: read it with a "
-                     "LevelCursor"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        file_->source().name(),
+        ": the rows of this file are records with any number of values: read it with a "
+        "LevelCursor"));
   }
   CFILE_ASSIGN_OR_RETURN(auto dictionary, internal::PrepareToRead<T>(*file_));
   return Cursor<T>(std::make_unique<typename Cursor<T>::Impl>(file_, std::move(dictionary)));

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/read/block_cursor.h"
+#include "cfile/internal/read/block_walk.h"
 #include "cfile/internal/read/code_matcher.h"
 #include "cfile/internal/read/file_cursor.h"
 #include "cfile/internal/read/file_reader.h"
@@ -31,16 +32,22 @@ constexpr size_t kBatchRows = 4096;
 }  // namespace
 
 template <typename T>
-class Scan<T>::Impl {
+class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
+  using Walk = internal::BlockWalk<internal::BlockCursor<T>>;
+  using Walk::block_;
+  using Walk::file_;
+  using Walk::first_ordinal_;
+  using Walk::name;
+  using Walk::num_rows;
+  using Walk::pointer_;
   using Matcher = internal::PredicateMatcher<T>;
   using Form = typename Matcher::Form;
 
  public:
   Impl(std::shared_ptr<internal::FileReader> file, const Predicate<T>& predicate,
        std::shared_ptr<const encodings::Dictionary> dictionary)
-      : file_(std::move(file)),
-        matcher_(predicate),
-        block_(file_->info().type, std::move(dictionary)) {}
+      : Walk(file, internal::BlockCursor<T>(file->info().type, std::move(dictionary))),
+        matcher_(predicate) {}
 
   // Finds the range of rows to scan. `reader` reads the same file.
   absl::Status Begin(const Reader& reader, const OrdinalRange& range) {
@@ -73,7 +80,7 @@ class Scan<T>::Impl {
       }
       auto batch = MatchRows();
       if (!batch.ok()) {
-        failed_ = internal::InBlock(batch.status(), name(), pointer_);
+        failed_ = this->InThisBlock(batch.status());
         return failed_;
       }
       counters_.matches += batch->size();
@@ -84,8 +91,6 @@ class Scan<T>::Impl {
   const ScanCounters& counters() const { return counters_; }
 
  private:
-  const std::string& name() const { return file_->source().name(); }
-
   // Computes the first row of each block from the counts in the statistics.
   void IndexBlocks() {
     uint64_t begin = 0;
@@ -121,7 +126,7 @@ class Scan<T>::Impl {
   absl::Status Narrow(const Reader& reader) {
     CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, reader.template NewCursor<T>());
     CFILE_ASSIGN_OR_RETURN(const KeyPosition low, cursor.SeekToKey(matcher_.low()));
-    uint64_t end = file_->info().num_rows;
+    uint64_t end = num_rows();
     if (const auto behind = matcher_.end()) {
       CFILE_ASSIGN_OR_RETURN(const KeyPosition high, cursor.SeekToKey(T(*behind)));
       end = high.ordinal;
@@ -159,7 +164,7 @@ class Scan<T>::Impl {
       if (passed_) {
         if (path_.at_last()) {
           return DataLoss(name(), ": the blocks end at ordinal ", *expected_, ", the footer says ",
-                          file_->info().num_rows, " values");
+                          num_rows(), " values");
         }
         CFILE_RETURN_IF_ERROR(path_.Next());
       }
@@ -186,7 +191,7 @@ class Scan<T>::Impl {
       in_block_ = true;
       return true;
     }
-    if (expected_ == file_->info().num_rows && !path_.at_last()) {
+    if (expected_ == num_rows() && !path_.at_last()) {
       return DataLoss(name(), ": the footer says ", *expected_,
                       " values, the index has blocks after them");
     }
@@ -202,18 +207,16 @@ class Scan<T>::Impl {
       first = path_.leaf().ordinal(path_.entry());
       absl::Status status = CheckOrdinal(*first);
       if (status.ok()) status = FindStatistics(*first, statistics);
-      if (!status.ok()) return internal::InBlock(status, name(), pointer_);
+      if (!status.ok()) return this->InThisBlock(status);
       if (statistics != nullptr) verdict = matcher_.Judge(*statistics);
       if (verdict == Verdict::kNone) {
         expected_ = *first + statistics->num_entries();
         return absl::OkStatus();
       }
     }
-    CFILE_ASSIGN_OR_RETURN(loaded_, file_->LoadDataBlock(path_.leaf(), path_.entry(),
-                                                         internal::BlockAccess::kScan, buffer_));
-    absl::Status status = OpenBlock(first, statistics);
-    if (!status.ok()) return internal::InBlock(status, name(), pointer_);
-    return status;
+    CFILE_RETURN_IF_ERROR(this->OpenBlock(path_, internal::BlockAccess::kScan));
+    absl::Status status = CheckBlock(statistics);
+    return status.ok() ? status : this->InThisBlock(status);
   }
 
   // True if values must be compared.
@@ -223,9 +226,8 @@ class Scan<T>::Impl {
 
   // Checks that the block that begins at `first` follows the previous block without a gap.
   absl::Status CheckOrdinal(uint64_t first) const {
-    if (expected_ ? first == *expected_ : first <= begin_) return absl::OkStatus();
-    return DataLoss("expected the block of ordinal ", expected_.value_or(begin_),
-                    ", found that of ordinal ", first);
+    if (!expected_ && first <= begin_) return absl::OkStatus();
+    return Walk::CheckFollows(expected_.value_or(begin_), first);
   }
 
   // Finds the statistics of the block that begins with row `first`. Leaves `found` null if the file
@@ -241,22 +243,15 @@ class Scan<T>::Impl {
     return absl::OkStatus();
   }
 
-  // Opens loaded_, the block at path_, at the first row of the range.
-  absl::Status OpenBlock(std::optional<uint64_t> first, const BlockStatistics* statistics) {
-    CFILE_RETURN_IF_ERROR(block_.Open(loaded_.bytes, file_->info(), first));
+  // Checks the open block, and goes to its first row in the range.
+  absl::Status CheckBlock(const BlockStatistics* statistics) {
     if (statistics != nullptr && (block_.num_rows() != statistics->num_entries() ||
                                   block_.num_present() != statistics->present_count)) {
       return DataLoss("the block has ", block_.num_rows(), " rows and ", block_.num_present(),
                       " values, its statistics say ", statistics->num_entries(), " and ",
                       statistics->present_count);
     }
-    first_ordinal_ = first.value_or(block_.first_ordinal());
-    if (!first) CFILE_RETURN_IF_ERROR(CheckOrdinal(first_ordinal_));
-    const uint64_t num_rows = file_->info().num_rows;
-    if (first_ordinal_ > num_rows || block_.num_rows() > num_rows - first_ordinal_) {
-      return DataLoss("the block's rows from ", first_ordinal_, " on, ", block_.num_rows(),
-                      " of them, are beyond the footer's ", num_rows, " values");
-    }
+    if (!positional_) CFILE_RETURN_IF_ERROR(CheckOrdinal(first_ordinal_));
     const uint64_t end = first_ordinal_ + block_.num_rows();
     if (begin_ > first_ordinal_ && begin_ < end)
       CFILE_RETURN_IF_ERROR(block_.SeekToRow(static_cast<uint32_t>(begin_ - first_ordinal_)));
@@ -323,11 +318,7 @@ class Scan<T>::Impl {
     return values_.get();
   }
 
-  std::shared_ptr<internal::FileReader> file_;
   const Matcher matcher_;
-  internal::BlockCursor<T> block_;
-  internal::BlockBuffer buffer_;
-  internal::LoadedBlock loaded_;  // the block that block_ reads
   std::shared_ptr<const FileStatistics> statistics_;
   std::vector<uint64_t> block_begins_;  // first row of each block, by the statistics
   uint64_t begin_ = 0;                  // the rows to scan: begin_ to end_ - 1
@@ -340,9 +331,7 @@ class Scan<T>::Impl {
   bool passed_ = false;               // the block at path_ was opened or skipped
   std::optional<uint64_t> expected_;  // the first row of the next block
   bool in_block_ = false;
-  absl::Status failed_;   // damage in the current block; each call returns it
-  BlockPointer pointer_;  // of the current block
-  uint64_t first_ordinal_ = 0;
+  absl::Status failed_;         // damage in the current block; each call returns it
   bool block_matches_ = false;  // all rows of the current block match
   bool by_codes_ = false;
   internal::CodeMatcher<T> codes_;
@@ -365,15 +354,18 @@ template <typename T>
 absl::StatusOr<Scan<T>> Reader::NewScan(const Predicate<T>& predicate,
                                         const OrdinalRange& range) const {
   if (info().has_levels()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        file_->source().name(), ": the rows of this file are records of any number of values"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(file_->source().name(),
+                     ": the rows of this file are records with any number of values, which a scan "
+                     "does not read"));
   }
   using Kind = typename Predicate<T>::Kind;
   const Kind kind = predicate.kind();
   if (std::is_same_v<T, Int96> && kind != Kind::kEqual && kind != Kind::kNotEqual &&
       kind != Kind::kIn && kind != Kind::kIsNull && kind != Kind::kIsNotNull) {
     return absl::InvalidArgumentError(
-        absl::StrCat(file_->source().name(), ": int96 has no order, so none is less or greater"));
+        absl::StrCat(file_->source().name(),
+                     ": int96 has no order, so its values can only be compared for equality"));
   }
   CFILE_ASSIGN_OR_RETURN(auto dictionary, internal::PrepareToRead<T>(*file_));
   auto impl = std::make_unique<typename Scan<T>::Impl>(file_, predicate, std::move(dictionary));

@@ -73,8 +73,8 @@ class RecordReader::Impl {
 
   absl::Status Seek(uint64_t record) {
     if (record > num_records_) {
-      return absl::OutOfRangeError(
-          absl::StrCat(directory_, ": record ", record, " sought in ", num_records_, " records"));
+      return absl::OutOfRangeError(absl::StrCat(directory_, ": record ", record, ", the table has ",
+                                                num_records_, " records"));
     }
     return assembler_.Seek(record);
   }

@@ -20,15 +20,15 @@ constexpr size_t kDeepest = 1000;
 // Returns why `node` does not have the structure that its kind requires; empty if it does.
 std::string_view WrongKind(std::span<const RecordNode> nodes, size_t node) {
   if (nodes[node].kind == GroupKind::kPlain) return "";
-  if (nodes[node].num_children != 1) return "a list or map is a group of one field";
+  if (nodes[node].num_children != 1) return "a list or map must be a group of one field";
   const RecordNode& repeated = nodes[node + 1];
   if (repeated.repetition != Repetition::kRepeated) {
-    return "the field of a list or map is repeated";
+    return "the field of a list or map must be repeated";
   }
   if (nodes[node].kind == GroupKind::kList) return "";
   const bool has_key = repeated.num_children == 2 && nodes[node + 2].is_leaf() &&
                        nodes[node + 2].repetition == Repetition::kRequired;
-  return has_key ? "" : "the field of a map is a group of a required key and a value";
+  return has_key ? "" : "the field of a map must be a group of a required key and a value";
 }
 
 }  // namespace
@@ -52,7 +52,8 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
   if (schema.nodes_.empty() || schema.nodes_[0].is_leaf() ||
       schema.nodes_[0].repetition != Repetition::kRequired ||
       schema.nodes_[0].kind != GroupKind::kPlain) {
-    return absl::InvalidArgumentError("a schema begins with a required group of one field or more");
+    return absl::InvalidArgumentError(
+        "a schema must begin with a required group of one field or more");
   }
   if (schema.nodes_.size() > limits.max_nodes) {
     return OutOfRange(schema.nodes_.size(), " nodes are ",
@@ -69,7 +70,7 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
   for (size_t i = 0; i < schema.nodes_.size(); ++i) {
     RecordNode& node = schema.nodes_[i];
     if (i > 0 && open.empty())
-      return absl::InvalidArgumentError("nodes behind the end of the tree");
+      return absl::InvalidArgumentError("there are nodes after the end of the tree");
     if (node.name.empty()) return absl::InvalidArgumentError(StrCat("node ", i, " has no name"));
     node.parent = i > 0 ? open.back().node : 0;
     const RecordNode& parent = schema.nodes_[node.parent];
@@ -82,7 +83,8 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
     if (open.size() > max_depth) {
       if (max_depth == kDeepest) {
         return absl::InvalidArgumentError(StrCat("node ", i, ": a depth of ", open.size(),
-                                                 " is above that of any schema, ", kDeepest));
+                                                 " is above ", kDeepest,
+                                                 ", the maximum of any schema"));
       }
       return OutOfRange("node ", i, ": a depth of ", open.size(), " is ",
                         AboveLimit(max_depth, "max_depth"));
@@ -92,7 +94,7 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
                         AboveLimit(limits.max_path_size_bytes, "max_path_size_bytes"));
     }
     if (!names.emplace(i > 0 ? node.parent : schema.nodes_.size(), node.name).second) {
-      return wrong(i, "a second field of that name");
+      return wrong(i, "the group has a second field of this name");
     }
     node.first_leaf = schema.leaves_.size();
     if (i > 0) --open.back().children_left;
@@ -117,14 +119,15 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
       open.pop_back();
     }
   }
-  if (!open.empty()) return wrong(open.back().node, "has fewer fields than it says");
+  if (!open.empty()) return wrong(open.back().node, "the group has fewer fields than it says");
   std::set<std::string> paths;
   for (size_t i = 0; i < schema.nodes_.size(); ++i) {
     if (schema.nodes_[i].is_leaf()) {
       if (schema.nodes_[i].kind != GroupKind::kPlain)
-        return wrong(i, "only a group is a list or map");
+        return wrong(i, "only a group can be a list or map");
       // Paths may be equal although names in a group are unique, because a name may contain dots.
-      if (!paths.insert(schema.Path(i)).second) return wrong(i, "a second leaf of that path");
+      if (!paths.insert(schema.Path(i)).second)
+        return wrong(i, "the schema has a second leaf of this path");
     } else if (const std::string_view what = WrongKind(schema.nodes_, i); !what.empty()) {
       return wrong(i, what);
     }

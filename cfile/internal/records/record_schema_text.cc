@@ -104,7 +104,7 @@ class Lexer {
       token_.text += c;
       Skip(1);
     }
-    if (text_.empty()) return ErrorAt(token_, "a quoted name without its end");
+    if (text_.empty()) return ErrorAt(token_, "a quoted name has no closing quote");
     Skip(1);
     return absl::OkStatus();
   }
@@ -354,8 +354,8 @@ class Parser {
     if (annotation.has_value()) {
       const std::optional<ColumnType> annotated = AnnotatedType(node.type, *annotation);
       if (!annotated) {
-        return ErrorAt(annotation->name,
-                       StrCat(annotation->ToString(), " is no annotation of ", type.ToString()));
+        return ErrorAt(annotation->name, StrCat(annotation->ToString(), " is not an annotation of ",
+                                                type.ToString()));
       }
       node.type = *annotated;
     }

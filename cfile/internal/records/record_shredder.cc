@@ -48,12 +48,12 @@ bool RecordShredder::Enter(size_t node, uint16_t& repetition) {
 absl::Status RecordShredder::Misplaced(size_t node) const {
   if (node >= nodes_.size()) return absl::InvalidArgumentError(StrCat("there is no node ", node));
   const bool in_group = !open_.empty() && node != 0 && nodes_[node].parent == open_.back().node;
-  return Error(node, in_group ? "stands twice, and is not repeated"
-                              : "is no field of the group that is open");
+  return Error(node, in_group ? "the field is set twice, but is not repeated"
+                              : "it is not a field of the open group");
 }
 
 absl::Status RecordShredder::NotOpen(size_t node) {
-  return absl::InvalidArgumentError(StrCat("node ", node, " ends, and is not the open group"));
+  return absl::InvalidArgumentError(StrCat("node ", node, " ends, but is not the open group"));
 }
 
 absl::Status RecordShredder::WrongType(size_t node) const {
@@ -87,7 +87,8 @@ absl::Status RecordShredder::FillMissing(const Group& group) {
   for (size_t child = group.node + 1; child < parent.end; child = schema_.node(child).end) {
     if (nodes_[child].seen_in == group.occurrence) continue;
     const RecordNode& missing = schema_.node(child);
-    if (missing.repetition == Repetition::kRequired) return Error(child, "required and missing");
+    if (missing.repetition == Repetition::kRequired)
+      return Error(child, "the field is required, but missing");
     for (size_t leaf = missing.first_leaf; leaf < missing.end_leaf; ++leaf) {
       leaves_[leaf]->AppendNull(group.repetition, parent.max_definition);
     }

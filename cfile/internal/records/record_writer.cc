@@ -101,7 +101,7 @@ absl::StatusOr<RecordWriter> RecordWriter::Create(const std::string& directory,
                                                   const RecordSchema& schema,
                                                   std::span<const WriterOptions> options) {
   if (schema.nodes().empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(directory, ": a schema of fields expected"));
+    return absl::InvalidArgumentError(absl::StrCat(directory, ": expected a schema with fields"));
   }
   CFILE_ASSIGN_OR_RETURN(TableWriter table,
                          TableWriter::Create(directory, Schema::OfRecords(schema), options));
@@ -113,7 +113,7 @@ absl::StatusOr<RecordWriter> RecordWriter::Append(const std::string& directory,
   CFILE_ASSIGN_OR_RETURN(TableWriter table, TableWriter::Append(directory, options));
   if (table.schema().key_index().has_value()) {
     return absl::UnimplementedError(
-        absl::StrCat(directory, ": records are not appended to a table with compound keys"));
+        absl::StrCat(directory, ": records cannot be appended to a table with compound keys"));
   }
   CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
                          internal::Named(table.schema().Records(), directory));

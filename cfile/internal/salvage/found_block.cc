@@ -24,11 +24,12 @@ constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
 absl::Status CheckRows(const FoundBlock& found, const ExpectedRows& expected) {
   if (expected.exact ? found.first_ordinal != expected.first_ordinal
                      : found.first_ordinal < expected.first_ordinal) {
-    return DataLoss("expected the block of ordinal ", expected.first_ordinal, ", found that of ",
-                    found.first_ordinal);
+    return DataLoss("expected the block of ordinal ", expected.first_ordinal,
+                    ", found that of ordinal ", found.first_ordinal);
   }
   if (found.num_rows > expected.most_rows || found.num_rows > kMaxValues - found.first_ordinal) {
-    return DataLoss("the block of ordinal ", found.first_ordinal, " has ", found.num_rows, " rows");
+    return DataLoss("the block of ordinal ", found.first_ordinal, " has ", found.num_rows,
+                    " rows, more than fit here");
   }
   return absl::OkStatus();
 }
@@ -45,7 +46,7 @@ uint64_t UncompressedBytes(std::span<const uint8_t> stored, Compression compress
 // Reads all codes of a page (RLE_DICTIONARY): the bit width, then RLE-hybrid.
 absl::Status ReadPageCodes(std::span<const uint8_t> body, uint32_t count) {
   constexpr int kMaxWidth = 32;
-  if (body.empty() || body[0] > kMaxWidth) return DataLoss("no page of codes");
+  if (body.empty() || body[0] > kMaxWidth) return DataLoss("the block is not a page of codes");
   encodings::RleHybridReader codes(body.subspan(1), body[0]);
   uint32_t buffer[1024];
   for (uint32_t left = count; left > 0;) {
@@ -241,7 +242,7 @@ absl::Status BlockJudge<T>::CheckCodes(std::span<const uint8_t> bytes, const Fil
   found.first_ordinal = first_ordinal;
   found.num_rows = flat ? count : parts.num_records;
   found.num_entries = flat ? count : parts.num_entries;
-  if (found.num_rows == 0 || count > found.num_entries) return DataLoss("a data block of no rows");
+  if (found.num_rows == 0 || count > found.num_entries) return DataLoss("a data block has no rows");
   CFILE_RETURN_IF_ERROR(CheckRows(found, expected));
   if (!kudu) CFILE_RETURN_IF_ERROR(ReadPageCodes(block.values, count));
   codes_encoding_ = block.encoding;

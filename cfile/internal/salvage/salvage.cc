@@ -185,7 +185,7 @@ class Salvager {
     if (absl::IsOutOfRange(status))
       return internal::InBlock(status, source_->name(), entry.pointer);
     if (status.ok() && found.end_ordinal() > num_rows_) {
-      status = encodings::DataLoss("the block ends with ordinal ", found.end_ordinal(),
+      status = encodings::DataLoss("the block ends at ordinal ", found.end_ordinal(),
                                    ", the footer says ", num_rows_, " values");
     }
     if (status.ok()) {
@@ -309,8 +309,8 @@ class Salvager {
       return absl::OkStatus();
     }
     Lose(begin, end,
-         absl::StrCat("no block that fits here ends with its checksum (one above ",
-                      MostSearchedBytes(), " bytes is not found: raise max_block_size_bytes)",
+         absl::StrCat("no valid block was found here (a block above ", MostSearchedBytes(),
+                      " bytes is not found: raise max_block_size_bytes)",
                       end == file_end && num_rows_ == kUnknownRows ? "; then the file ends" : ""));
     return absl::OkStatus();
   }

@@ -76,8 +76,8 @@ absl::StatusOr<Owned<T>> CompoundKeyReader::Next() {
         bytes_.remove_prefix(zero + 2);
         if (mark == kStringEnd) break;
         if (mark != kEscapedZero) {
-          return encodings::DataLoss("column ", column, " of a compound key: 00 or 01 expected ",
-                                     "behind a zero byte, found ", static_cast<int>(mark[1]));
+          return encodings::DataLoss("column ", column, " of a compound key: expected byte 0 or 1 ",
+                                     "after a zero byte, found ", static_cast<int>(mark[1]));
         }
         value.push_back('\0');
       }
@@ -93,12 +93,13 @@ absl::StatusOr<Owned<T>> CompoundKeyReader::Next() {
     const bool valid = internal::ParseKey<T>(bytes_.substr(0, size), value);
     bytes_.remove_prefix(size);
     if (!valid) {
-      return encodings::DataLoss("column ", column, " of a compound key is no value of its type");
+      return encodings::DataLoss("column ", column,
+                                 " of a compound key is not a value of its type");
     }
   }
   if (next_ == types_.size() && !bytes_.empty()) {
     return encodings::DataLoss("a compound key has ", bytes_.size(),
-                               " bytes behind its last column");
+                               " bytes after its last column");
   }
   return value;
 }

@@ -93,7 +93,8 @@ absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::span<const Reader> col
     expected.Clear();
     for (const auto& column : key_columns) {
       CFILE_ASSIGN_OR_RETURN(const bool added, column->AddTo(expected));
-      if (!added) return WrongKey{.row = row, .what = "a key column holds NaN, which is no key"};
+      if (!added)
+        return WrongKey{.row = row, .what = "a key column holds NaN, which cannot be a key"};
     }
     CFILE_ASSIGN_OR_RETURN(const std::string_view found, stored.Next());
     if (found == expected.bytes()) continue;

@@ -76,7 +76,8 @@ absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open
     }
     return std::make_shared<const Impl>(directory, options, std::move(contents));
   }
-  return absl::AbortedError(absl::StrCat(path, ": replaced again and again while it was read"));
+  return absl::AbortedError(
+      absl::StrCat(path, ": the table was replaced repeatedly while it was read"));
 }
 
 absl::Status TableReader::Impl::Replaced() const {

@@ -72,8 +72,8 @@ class PartCursor {
   // As At, for a seek to any row or to the end. kOutOfRange: row > num_rows().
   absl::Status SeekTo(uint64_t row) {
     if (row > table_->num_rows()) {
-      return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", row, " sought in ",
-                                                table_->num_rows(), " rows"));
+      return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", row,
+                                                ", the table has ", table_->num_rows(), " rows"));
     }
     return row < table_->num_rows() ? At(row).status() : absl::OkStatus();
   }

@@ -60,7 +60,7 @@ class TableCursor<T>::Impl {
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
     if (ordinal >= table_->num_rows()) {
       return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", ordinal,
-                                                " wanted of ", table_->num_rows(), " rows"));
+                                                ", the table has ", table_->num_rows(), " rows"));
     }
     CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.Enter(table_->PartOf(ordinal)));
     CFILE_ASSIGN_OR_RETURN(std::optional<T> value, cursor->Get(ordinal - cursor_.first_ordinal()));
@@ -115,8 +115,8 @@ class TableCursor<T>::Impl {
     }
     if (!parts.empty() && !any_index) {
       return absl::FailedPreconditionError(
-          absl::StrCat(table_->directory(), ": no search by key in column ",
-                       table_->columns()[column_].name, ": no part has a value index there"));
+          absl::StrCat(table_->directory(), ": column ", table_->columns()[column_].name,
+                       " cannot be searched by key: no part has a value index of it"));
     }
     keyed_parts_ = std::move(parts);
     return absl::OkStatus();
@@ -163,7 +163,8 @@ class TableCursor<T>::Impl {
     if (position.ordinal < PartColumn(part).num_rows) return position;
     return DataLoss(
         internal::ColumnFilePath(table_->directory(), table_->contents().parts[part], column_),
-        ": table.cft says that the greatest value is not below the key sought, found all below");
+        ": table.cft says that the greatest value is not below the searched key, found only values "
+        "below it");
   }
 
   // Returns the key (memcmp form) of that value.
@@ -224,12 +225,12 @@ absl::StatusOr<TableCursor<T>> TableReader::NewCursor(size_t column) const {
   if (!HoldsType<T>(column_schema.type)) {
     return absl::InvalidArgumentError(
         absl::StrCat(impl_->directory(), ": column ", column_schema.name, " holds ",
-                     column_schema.type.ToString(), ", which is not read as this C++ type"));
+                     column_schema.type.ToString(), ", which cannot be read as this C++ type"));
   }
   if (column_schema.has_levels()) {
     return absl::InvalidArgumentError(
         absl::StrCat(impl_->directory(), ": column ", column_schema.name,
-                     " has levels, which are not read as one value a row"));
+                     " has levels, so it cannot be read as one value per row"));
   }
   auto impl = std::make_unique<typename TableCursor<T>::Impl>(impl_, column);
   CFILE_RETURN_IF_ERROR(impl->Begin());

@@ -110,7 +110,8 @@ absl::StatusOr<TablePartColumn> ParsePartColumn(const PartColumnPB& message, con
     return error("a file name expected, found \"", result.file_name, "\"");
   }
   if (result.num_rows != part.num_rows()) {
-    return error(part.num_rows(), " values expected as the part has rows, found ", result.num_rows);
+    return error("expected ", part.num_rows(), " values, one for each row of the part, found ",
+                 result.num_rows);
   }
   // With levels, a record may have any number of nulls.
   if (!column.has_levels() && result.null_count > (column.nullable ? result.num_rows : 0)) {
@@ -211,7 +212,7 @@ std::vector<ColumnSchema> StoredColumns(const Schema& schema) {
 
 absl::Status ValidateSchema(const Schema& schema) {
   if (schema.columns.empty()) {
-    return absl::InvalidArgumentError("a schema of one column or more expected, found none");
+    return absl::InvalidArgumentError("expected a schema of one column or more, found no column");
   }
   std::set<std::string_view> names;
   for (const ColumnSchema& column : schema.columns) {
@@ -242,10 +243,10 @@ absl::Status ValidateSchema(const Schema& schema) {
         schema.columns[column].has_levels() || !keys.insert(column).second) {
       return absl::InvalidArgumentError(
           absl::StrCat("column ", column, " is a key column, but ",
-                       column >= schema.columns.size()       ? "there is none of that number"
+                       column >= schema.columns.size()       ? "there is no column of that number"
                        : schema.columns[column].nullable     ? "may be null"
                        : schema.columns[column].has_levels() ? "is nested"
-                                                             : "is one already"));
+                                                             : "is already one"));
     }
   }
   return absl::OkStatus();
@@ -325,11 +326,13 @@ absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::stri
   std::span<const uint8_t> magic, message;
   uint32_t length, crc;
   if (!reader.ReadBytes(kMagic.size(), magic) || AsString(magic) != kMagic) {
-    return DataLoss(path, ": not the file of a table: magic ", std::string(kMagic), " expected");
+    return DataLoss(path, ": this is not the file of a table: expected the magic ",
+                    std::string(kMagic), ", found other bytes");
   }
   if (!reader.ReadFixed(length) || !reader.ReadBytes(length, message) || !reader.ReadFixed(crc) ||
       !reader.empty()) {
-    return DataLoss(path, ": ", bytes.size(), " bytes found, which is not what the length says");
+    return DataLoss(path, ": the file has ", bytes.size(),
+                    " bytes, which does not fit the length in it");
   }
   const uint32_t expected_crc = Crc32c(AsBytes(bytes.substr(0, bytes.size() - kChecksumBytes)));
   if (crc != expected_crc) {

@@ -116,7 +116,7 @@ VerifyReport TableReader::VerifyColumn(size_t part, size_t column) const {
   if (report.min_key.value_or("") != expected.min_key.value_or("") ||
       report.max_key.value_or("") != expected.max_key.value_or("")) {
     report.damages.emplace_back().status =
-        DataLoss(path, ": the least and greatest value are not those that table.cft says");
+        DataLoss(path, ": the least and the greatest value are not those in table.cft");
   }
   if (column == schema().key_index()) impl_->CompareKeys(part, *reader, report);
   return report;

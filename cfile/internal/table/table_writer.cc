@@ -89,7 +89,7 @@ absl::Status AppendDefined(Writer<T>& writer, std::span<const uint16_t> definiti
       if (definition[i] == 0) continue;
       if (definition[i] > 1 || values.empty()) {
         return absl::InvalidArgumentError(
-            "definition levels up to 1 and a value for each 1 expected");
+            "expected definition levels of 0 and 1, and a value for each 1");
       }
       rows[i] = values[0];
       values = values.subspan(1);
@@ -99,7 +99,7 @@ absl::Status AppendDefined(Writer<T>& writer, std::span<const uint16_t> definiti
     definition = definition.subspan(count);
   }
   if (values.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError("more values than definition levels of 1");
+  return absl::InvalidArgumentError("there are more values than definition levels of 1");
 }
 
 absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(const std::string& directory,
@@ -167,7 +167,7 @@ class TableWriter::Impl {
       if (error) return internal::SystemError("read directory", directory_, error.value());
       if (!is_empty) {
         return absl::AlreadyExistsError(
-            absl::StrCat(directory_, ": nothing or an empty directory expected"));
+            absl::StrCat(directory_, ": expected nothing or an empty directory at this path"));
       }
     }
     contents_.schema = schema;
@@ -196,7 +196,7 @@ class TableWriter::Impl {
     for (size_t i = 1; i < columns_.size(); ++i) {
       if (columns_[i]->totals().num_rows != columns_[0]->totals().num_rows) {
         return absl::InvalidArgumentError(
-            absl::StrCat(directory_, ": columns of one length expected, found ",
+            absl::StrCat(directory_, ": expected columns of equal length, found ",
                          columns_[0]->totals().num_rows, " rows in ", stored_[0].name, " and ",
                          columns_[i]->totals().num_rows, " in ", stored_[i].name));
       }
@@ -224,8 +224,8 @@ class TableWriter::Impl {
   absl::StatusOr<Writer<T>*> WriterOf(size_t i) {
     CFILE_RETURN_IF_ERROR(CheckType<T>(i));
     if (stored_[i].has_levels()) {
-      return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", stored_[i].name,
-                                                     " has levels, which AppendLevels takes"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          directory_, ": column ", stored_[i].name, " has levels: append to it with AppendLevels"));
     }
     return &static_cast<TypedColumnWriter<Writer<T>>&>(*columns_[i]).writer();
   }
@@ -241,7 +241,8 @@ class TableWriter::Impl {
     }
     if (!repetition.empty() || (!stored_[i].nullable && !definition.empty())) {
       return absl::InvalidArgumentError(
-          absl::StrCat(directory_, ": column ", stored_[i].name, " takes no such levels"));
+          absl::StrCat(directory_, ": column ", stored_[i].name,
+                       stored_[i].nullable ? " has no repetition levels" : " has no levels"));
     }
     Writer<T>& writer = static_cast<TypedColumnWriter<Writer<T>>&>(*columns_[i]).writer();
     const bool no_nulls = definition.size() == values.size() &&
@@ -257,9 +258,9 @@ class TableWriter::Impl {
     assert(i < columns_.size());
     const ColumnSchema& column = stored_[i];
     if (HoldsType<T>(column.type)) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", column.name, " holds ",
-                                                   column.type.ToString(),
-                                                   ", which is not appended as this C++ type"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(directory_, ": column ", column.name, " holds ", column.type.ToString(),
+                     ", to which values of this C++ type cannot be appended"));
   }
 
   std::string part_path() const { return absl::StrCat(directory_, "/", part_.directory); }
@@ -267,9 +268,9 @@ class TableWriter::Impl {
   absl::Status BeginPart(std::span<const WriterOptions> options) {
     const size_t num_columns = schema().columns.size();
     if (options.size() > 1 && options.size() != num_columns) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(directory_, ": options for none, all or each of ", num_columns,
-                       " columns expected, found ", options.size()));
+      return absl::InvalidArgumentError(absl::StrCat(
+          directory_, ": expected no options, one for all columns or one for each of the ",
+          num_columns, " columns, found ", options.size()));
     }
     CFILE_ASSIGN_OR_RETURN(std::string name, internal::NewPartName());
     CFILE_ASSIGN_OR_RETURN(const bool made, MakeDirectory(absl::StrCat(directory_, "/", name)));

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/file_metadata.h"
+#include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/writer_choices.h"
 #include "cfile/internal/write/auto_encoder.h"
 #include "cfile/internal/write/file_writer.h"
@@ -56,15 +57,15 @@ template <typename T>
 absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const ColumnType& type,
                                                                        const WriterOptions& options,
                                                                        bool whole_records) {
-  const size_t beside = kBlockOverheadBytes +
-                        (options.nullable && !whole_records ? MaxValidityBytes(options) : 0);
+  const size_t beside =
+      kBlockOverheadBytes + (options.nullable && !whole_records ? MaxValidityBytes(options) : 0);
   const size_t largest = options.max_block_size_bytes;
   const size_t largest_body = largest - std::min(kBlockOverheadBytes, largest);
   const encodings::EncoderOptions encoder_options{
       .block_size_bytes = whole_records ? largest : options.block_size_bytes,
       .restart_interval = options.restart_interval,
       .type_length = type.type_length,
-      .kudu_exact = options.compatibility == Compatibility::kKudu,
+      .kudu_exact = PolicyOf(options).kudu_exact,
       .max_dictionary_bytes =
           std::min(encodings::EncoderOptions().max_dictionary_bytes, largest_body),
       .max_dictionary_values = std::min<size_t>(options.max_dictionary_values, INT32_MAX),
@@ -95,7 +96,7 @@ absl::Status CheckSizes(std::span<const std::string_view> values, const ColumnTy
     const size_t size = values[i].size();
     if (fixed && size != type.type_length) {
       return absl::InvalidArgumentError(
-          absl::StrCat(where(i), " has ", size, " bytes, the type ", type.type_length));
+          absl::StrCat(where(i), " has ", size, " bytes, the type has ", type.type_length));
     }
     if (size > limit) {
       return absl::OutOfRangeError(absl::StrCat(

@@ -24,7 +24,7 @@ using encodings::ByteWriter;
 
 FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
                        const WriterOptions& options)
-    : sink_(std::move(sink)), options_(options) {
+    : sink_(std::move(sink)), options_(options), policy_(PolicyOf(options)) {
   options_.compression = CodecOf(options);
   info_.version = options.version;
   info_.type = type;
@@ -63,7 +63,7 @@ absl::Status FileWriter::CheckIndexSize() const {
 
 absl::Status FileWriter::Begin() {
   ByteWriter header;
-  const std::string message = AppendHeader(info_, options_.compatibility, header);
+  const std::string message = AppendHeader(info_, policy_.extensions, header);
   CFILE_RETURN_IF_ERROR(Named(CheckHeader(message, header.size(), options_), name()));
   CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(header.span()), sink_->name()));
   appender_.emplace(sink_.get(), header.size(), options_.version, options_.compression,
@@ -101,7 +101,7 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, uint6
     AppendExtendedHeader(encoding, block.count, first_ordinal, block.skip_table.span(), prefix);
   }
   BlockStorage storage{.compress = block.compressible};
-  if (block.aligned_values_offset && options_.compatibility != Compatibility::kKudu)
+  if (block.aligned_values_offset && policy_.aligns_values)
     storage.align_at = prefix.size() + *block.aligned_values_offset;
   if (value_) CFILE_RETURN_IF_ERROR(value_->MakeRoom(value_key, *appender_));
   CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,
@@ -149,7 +149,7 @@ absl::Status FileWriter::Finish(uint64_t num_rows, const ByteWriter* dictionary,
     info_.compatible_features |= kCompatibleFeatureStatistics;
   }
   ByteWriter footer;
-  const std::string message = AppendFooter(info_, options_.compatibility, footer);
+  const std::string message = AppendFooter(info_, policy_.extensions, footer);
   CFILE_RETURN_IF_ERROR(Named(CheckFooter(message, footer.size(), options_), name()));
   CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(footer.span()), sink_->name()));
   footer_bytes_ = footer.size();

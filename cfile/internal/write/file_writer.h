@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/file_info.h"
+#include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/stored_block.h"
 #include "cfile/internal/write/index_writer.h"
 #include "cfile/io.h"
@@ -53,6 +54,7 @@ class FileWriter {
                       std::optional<uint64_t> num_entries = std::nullopt);
 
   const std::string& name() const { return sink_->name(); }
+  const FilePolicy& policy() const { return policy_; }
   // The info's encoding is that of the options. With kAuto, the encoding is PLAIN before Finish.
   // After Finish, it is the dictionary's encoding or, without a dictionary, the encoding of most of
   // the blocks' bytes.
@@ -76,6 +78,7 @@ class FileWriter {
 
   std::unique_ptr<Sink> sink_;
   WriterOptions options_;
+  FilePolicy policy_;
   FileInfo info_;
   std::optional<BlockAppender> appender_;
   std::optional<IndexWriter> positional_;

@@ -13,7 +13,7 @@ constexpr size_t kEntryBytes = 5 + 10 + 5 + 4;
 }  // namespace
 
 absl::Status IndexWriter::AddAt(size_t level, std::string_view key, const BlockPointer& pointer,
-                                    BlockAppender& appender) {
+                                BlockAppender& appender) {
   if (level == levels_.size()) levels_.emplace_back(form_);
   levels_[level].Add(key, pointer);
   if (levels_[level].estimated_size_bytes() <= block_size_bytes_ ||
@@ -44,9 +44,8 @@ absl::Status IndexWriter::MakeRoom(std::string_view key, BlockAppender& appender
 
 absl::StatusOr<BlockPointer> IndexWriter::WriteNode(size_t level, BlockAppender& appender) {
   node_.Clear();
-  reader_memory_bytes_ += IndexNode::MostMemoryBytes(kind_, /*leaf=*/level == 0,
-                                                     levels_[level].num_entries(),
-                                                     levels_[level].key_bytes());
+  reader_memory_bytes_ += IndexNode::MostMemoryBytes(
+      kind_, /*leaf=*/level == 0, levels_[level].num_entries(), levels_[level].key_bytes());
   levels_[level].Finish(/*leaf=*/level == 0, node_);
   return appender.Append({}, node_.span());
 }

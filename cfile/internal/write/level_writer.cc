@@ -5,11 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/level_block.h"
-#include "cfile/internal/format/statistics_block.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/write/column_encoder.h"
-#include "cfile/internal/write/file_writer.h"
-#include "cfile/internal/write/sticky_status.h"
+#include "cfile/internal/write/column_pipeline.h"
 #include "cfile/levels.h"
 #include "encodings/core/status.h"
 
@@ -17,7 +15,6 @@ namespace cfile {
 namespace {
 
 using encodings::BlockEncoder;
-using encodings::EncodedBlock;
 
 constexpr uint32_t kMax32 = std::numeric_limits<uint32_t>::max();
 // The most entries between two checks of the block's size.
@@ -30,29 +27,35 @@ absl::Status CheckLimits(const LevelLimits& limits, const WriterOptions& options
     return absl::InvalidArgumentError(absl::StrCat(parts...));
   };
   if (limits.kudu_array && limits != LevelLimits::KuduArray(options.nullable))
-    return invalid("the limits of an array are those of LevelLimits::KuduArray");
+    return invalid("the level limits of an array must be those of LevelLimits::KuduArray");
   if (options.value_index) return invalid("a column with levels cannot have a value index");
   if (!options.positional_index) return invalid("a column with levels needs a positional index");
   if (options.version == FormatVersion::kV1) return invalid("version 1 has no levels");
-  if (options.compatibility == Compatibility::kKudu && !limits.kudu_array)
-    return invalid("Kudu has no levels but those of one-level arrays");
+  if (internal::PolicyOf(options).kudu_exact && !limits.kudu_array)
+    return invalid("Kudu only has the levels of one-level arrays");
   return absl::OkStatus();
 }
 
 }  // namespace
 
 template <typename T>
-class LevelWriter<T>::Impl {
+class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
+  using Base = internal::ColumnPipeline<T>;
+  using Base::encoder_;
+  using Base::failure_;
+  using Base::file_;
+  using Base::options_;
+  using Base::statistics_;
+  using Base::type_;
+
  public:
+  // `encoder`: made with whole_records, so a block may grow to the largest size, because a record is
+  // not divided.
   Impl(std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
        const WriterOptions& options, std::unique_ptr<BlockEncoder<T>> encoder)
-      : options_(options),
-        type_(type),
+      : Base(std::move(sink), type, options, std::move(encoder)),
         limits_(limits),
-        file_(std::move(sink), type, options),
-        encoder_(std::move(encoder)),
-        levels_(limits, options.compatibility == Compatibility::kKudu),
-        statistics_(options),
+        levels_(limits, file_.policy().kudu_exact),
         checked_entries_(
             std::clamp<size_t>(options.block_size_bytes / (8 * sizeof(T)), 1, kMaxCheckedEntries)),
         full_bytes_(options.block_size_bytes) {
@@ -60,18 +63,9 @@ class LevelWriter<T>::Impl {
     BeginLook();
   }
 
-  absl::Status Begin() {
-    return failure_.Run([&] { return file_.Begin(); });
-  }
-
   absl::Status Append(std::span<const uint16_t> repetition, std::span<const uint16_t> definition,
                       std::span<const T> values) {
     return failure_.Run([&] { return AppendEntries(repetition, definition, values); });
-  }
-
-  absl::Status AddMetadata(std::string_view key, std::string_view value) {
-    CFILE_RETURN_IF_ERROR(failure_.status());
-    return file_.AddFooterMetadata(key, value);
   }
 
   absl::Status Finish() {
@@ -85,11 +79,7 @@ class LevelWriter<T>::Impl {
     totals.num_present = num_present_;
     return totals;
   }
-  size_t memory_usage_bytes() const {
-    return file_.memory_usage_bytes() + encoder_->size_bytes() + encoder_->retained_bytes() +
-           levels_.size_bytes() + block_.bytes.capacity() + prefix_.capacity() +
-           statistics_.memory_usage_bytes();
-  }
+  size_t memory_usage_bytes() const { return this->pipeline_bytes() + levels_.size_bytes(); }
 
  private:
   template <typename... Parts>
@@ -144,7 +134,8 @@ class LevelWriter<T>::Impl {
     for (size_t i = 0; i < part.count && part.definition != nullptr; ++i)
       definition = std::max(definition, part.definition[i]);
     if (num_entries_ == 0 && !part.BeginsRecord(0)) {
-      return Invalid("entry 0: repetition level ", part.repetition[0], ", a record begins with 0");
+      return Invalid("entry 0: repetition level ", part.repetition[0],
+                     ", but the first record begins with repetition level 0");
     }
     if (repetition <= limits_.max_repetition && definition <= limits_.max_definition)
       return absl::OkStatus();
@@ -173,8 +164,8 @@ class LevelWriter<T>::Impl {
       part.count = std::min<uint64_t>(part.count, options_.max_values_per_block - block_entries_);
     }
     const auto too_few_values = [&](size_t entry) {
-      return Invalid("entry ", num_entries_ + entry, " holds a value, but no more than ",
-                     values.size(), " were given behind entry ", num_entries_);
+      return Invalid("entry ", num_entries_ + entry, " holds a value, but only ", values.size(),
+                     " values were given from entry ", num_entries_, " on");
     };
     if constexpr (encodings::kIsBytes<T>) {
       // Ends the part after the value whose bytes make the next size check due.
@@ -214,7 +205,7 @@ class LevelWriter<T>::Impl {
     if (records > kMax32 - num_records_ || part.count > kMax32 - block_entries_) {
       return absl::OutOfRangeError(
           absl::StrCat(file_.name(), ": a file holds at most ", kMax32,
-                       " records, and a block entries: begin a further part"));
+                       " records and a block at most as many entries: begin another part"));
     }
     CFILE_RETURN_IF_ERROR(internal::Named(
         levels_.Add(part.repetition, part.definition, part.count, num_entries_), file_.name()));
@@ -224,7 +215,7 @@ class LevelWriter<T>::Impl {
       if (taken == 0) {
         return absl::OutOfRangeError(absl::StrCat(
             file_.name(), ": record ", num_records_ + records - 1,
-            ", and what stands before it in its block, is ",
+            " with the records before it in its block is ",
             encodings::AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes")));
       }
       values = values.subspan(taken);
@@ -264,25 +255,20 @@ class LevelWriter<T>::Impl {
 
   absl::Status FinishFile() {
     if (block_entries_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
-    encodings::ByteWriter dictionary;
-    const bool has_dictionary = encoder_->FinishDictionary(dictionary);
-    CFILE_ASSIGN_OR_RETURN(const auto statistics,
-                           internal::Named(statistics_.Finish(), file_.name()));
-    return file_.Finish(num_records_, has_dictionary ? &dictionary : nullptr, statistics,
-                        limits_.kudu_array ? std::nullopt : std::optional<uint64_t>(num_entries_));
+    return this->WriteEnd(
+        num_records_, limits_.kudu_array ? std::nullopt : std::optional<uint64_t>(num_entries_));
   }
 
   absl::Status FinishBlock() {
     const uint64_t first_record = num_records_ - block_records_;
     const size_t raw_bytes = encoder_->size_bytes() + levels_.size_bytes();
-    encoder_->Finish(first_record, block_);
-    prefix_.Clear();
-    levels_.Finish(static_cast<uint32_t>(block_entries_), block_records_, prefix_);
-    statistics_.FinishBlock(block_entries_);
-    CFILE_RETURN_IF_ERROR(file_.AppendBlock(block_, first_record, {}, prefix_));
+    CFILE_RETURN_IF_ERROR(
+        this->WriteBlock(first_record, block_entries_, {}, [&](encodings::ByteWriter& prefix) {
+          levels_.Finish(static_cast<uint32_t>(block_entries_), block_records_, prefix);
+        }));
     // Estimates how many unencoded bytes fill the next block, by the ratio of this block. At most
     // half of the largest block, so that the block's last record has room.
-    const uint64_t stored_bytes = std::max<uint64_t>(prefix_.size() + block_.bytes.size(), 1);
+    const uint64_t stored_bytes = std::max<uint64_t>(this->last_block_bytes(), 1);
     const uint64_t largest = std::max<uint64_t>(
         options_.block_size_bytes, std::min<uint64_t>(kMaxGrowth * options_.block_size_bytes,
                                                       options_.max_block_size_bytes / 2));
@@ -295,14 +281,8 @@ class LevelWriter<T>::Impl {
     return absl::OkStatus();
   }
 
-  const WriterOptions options_;
-  const ColumnType type_;
   const LevelLimits limits_;
-  internal::FileWriter file_;
-  // With whole_records: a block may grow to the largest size, because a record is not divided.
-  std::unique_ptr<BlockEncoder<T>> encoder_;
   internal::LevelEncoder levels_;
-  internal::StatisticsWriter<T> statistics_;
   // The number of entries between two checks of the block's size: about an eighth of a block. The
   // places of the checks depend on the entries only, not on how calls divide the entries.
   const size_t checked_entries_;
@@ -311,10 +291,6 @@ class LevelWriter<T>::Impl {
   size_t entries_to_look_ = 0;
   size_t bytes_to_look_ = 0;
   uint64_t full_bytes_;  // a block with this many bytes before encoding is due
-  internal::StickyStatus failure_{file_.name()};
-
-  EncodedBlock block_;
-  encodings::ByteWriter prefix_;
   uint64_t block_entries_ = 0;
   uint32_t block_records_ = 0;
   bool block_due_ = false;  // the block ends before the next record
@@ -348,8 +324,6 @@ absl::StatusOr<LevelWriter<T>> LevelWriter<T>::Create(std::unique_ptr<Sink> sink
                                                       const LevelLimits& limits,
                                                       const WriterOptions& user_options) {
   WriterOptions options = user_options;
-  // As in Writer: Kudu does not limit the rows of a block.
-  if (options.compatibility == Compatibility::kKudu) options.max_values_per_block = kMax32;
   options.nullable = limits.max_definition > (limits.kudu_array ? 2 : 0);
   if (absl::Status status = CheckLimits(limits, options); !status.ok())
     return absl::Status(status.code(), absl::StrCat(sink->name(), ": ", status.message()));

@@ -14,7 +14,8 @@ class StickyStatus {
  public:
   // `name`: the file's name, for messages.
   explicit StickyStatus(const std::string& name)
-      : interrupted_(absl::AbortedError(absl::StrCat(name, ": an exception ended a call"))),
+      : interrupted_(
+            absl::AbortedError(absl::StrCat(name, ": an exception ended a call on this writer"))),
         finished_(absl::FailedPreconditionError(absl::StrCat(name, ": the writer is finished"))) {}
 
   // Returns the result of `work`, or the error of an earlier call. An exception that passes through

@@ -10,11 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/data_block.h"
 #include "cfile/internal/format/key_codec.h"
-#include "cfile/internal/format/statistics_block.h"
-#include "cfile/internal/io/named_status.h"
 #include "cfile/internal/write/column_encoder.h"
-#include "cfile/internal/write/file_writer.h"
-#include "cfile/internal/write/sticky_status.h"
+#include "cfile/internal/write/column_pipeline.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
@@ -24,17 +21,13 @@ namespace cfile {
 namespace {
 
 using encodings::BlockEncoder;
-using encodings::EncodedBlock;
 using encodings::ValidityEncoder;
 
 // Ordinals in files have 32 bits.
 constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
-// Some of Kudu's encodings check the block's size only after each batch. A batch is the rows of one
-// Append call, but at most this many.
-constexpr uint64_t kKuduBatchRows = 100;
-// The most values that are checked together before they are encoded: a whole number of Kudu's
-// batches.
-constexpr size_t kCheckedValues = 10 * kKuduBatchRows;
+// The most values that are checked together before they are encoded: a whole number of the batches
+// of FilePolicy.
+constexpr size_t kCheckedValues = 1000;
 
 // The length of the run of equal bits that begins at bit `begin`, at most `count`. Precondition:
 // count > 0.
@@ -63,22 +56,20 @@ size_t CountPresent(const uint8_t* validity, size_t begin, size_t rows) {
 }  // namespace
 
 template <typename T>
-class Writer<T>::Impl {
+class Writer<T>::Impl : public internal::ColumnPipeline<T> {
+  using Base = internal::ColumnPipeline<T>;
+  using Base::encoder_;
+  using Base::failure_;
+  using Base::file_;
+  using Base::options_;
+  using Base::statistics_;
+  using Base::type_;
+
  public:
   Impl(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options,
        std::unique_ptr<BlockEncoder<T>> encoder)
-      : options_(options),
-        type_(type),
-        file_(std::move(sink), type, options),
-        encoder_(std::move(encoder)),
-        validity_(kudu()),
-        statistics_(options) {
-    if (kudu()) options_.max_values_per_block = std::numeric_limits<uint32_t>::max();
-  }
-
-  absl::Status Begin() {
-    return failure_.Run([&] { return file_.Begin(); });
-  }
+      : Base(std::move(sink), type, options, std::move(encoder)),
+        validity_(file_.policy().kudu_exact) {}
 
   absl::Status Append(std::span<const T> values) {
     return failure_.Run([&] { return AppendPresent(values); });
@@ -91,11 +82,6 @@ class Writer<T>::Impl {
 
   absl::Status AppendNull() {
     return failure_.Run([&] { return AppendNulls(1); });
-  }
-
-  absl::Status AddMetadata(std::string_view key, std::string_view value) {
-    CFILE_RETURN_IF_ERROR(failure_.status());
-    return file_.AddFooterMetadata(key, value);
   }
 
   absl::Status Finish() {
@@ -113,19 +99,18 @@ class Writer<T>::Impl {
     return totals;
   }
   size_t memory_usage_bytes() const {
-    return file_.memory_usage_bytes() + encoder_->size_bytes() + encoder_->retained_bytes() +
-           validity_.size_bytes() + block_.bytes.capacity() + prefix_.capacity() +
-           statistics_.memory_usage_bytes() +
+    return this->pipeline_bytes() + validity_.size_bytes() +
            (present_ == nullptr ? 0 : kCheckedValues * sizeof(T));
   }
 
  private:
-  bool kudu() const { return options_.compatibility == Compatibility::kKudu; }
+  bool kudu() const { return file_.policy().kudu_exact; }
+  uint64_t max_batch_rows() const { return file_.policy().max_batch_rows; }
 
   absl::Status CheckRoom(uint64_t rows) const {
     if (rows <= kMaxValues - num_rows_) return absl::OkStatus();
     return absl::OutOfRangeError(absl::StrCat(file_.name(), ": a file holds at most ", kMaxValues,
-                                              " values: begin a further part"));
+                                              " values: begin another part"));
   }
 
   // Checks that the values are keys and in ascending order, for the value index. The error names
@@ -141,7 +126,7 @@ class Writer<T>::Impl {
       if (!first && encodings::KeyLess<T>(values[i], i == 0 ? T(last_value_) : values[i - 1])) {
         return absl::InvalidArgumentError(absl::StrCat(
             file_.name(), ": the value at ordinal ", num_rows_ + i,
-            " is less than the one before it: a column with a value index must ascend"));
+            " is less than the value before it, but a column with a value index must ascend"));
       }
     }
     return absl::OkStatus();
@@ -169,7 +154,7 @@ class Writer<T>::Impl {
       size_t count = std::min<size_t>(values.size() - begin, kCheckedValues);
       if (kudu()) {
         count = RunLength({validity, (values.size() + 7) / 8}, begin,
-                          std::min<size_t>(count, kKuduBatchRows - begin % kKuduBatchRows));
+                          std::min<size_t>(count, max_batch_rows() - begin % max_batch_rows()));
       }
       CFILE_RETURN_IF_ERROR(AppendRows(values, validity, begin, count));
       begin += count;
@@ -223,7 +208,7 @@ class Writer<T>::Impl {
         }
       }
       size_t taken = present;
-      if (kudu()) taken = std::min<size_t>(taken, kKuduBatchRows);
+      taken = std::min<uint64_t>(taken, max_batch_rows());
       if (taken > 0) {
         CFILE_ASSIGN_OR_RETURN(taken, RoomForLarge(values.first(taken)));
       }
@@ -337,34 +322,18 @@ class Writer<T>::Impl {
 
   absl::Status FinishFile() {
     if (block_rows_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
-    encodings::ByteWriter dictionary;
-    const bool has_dictionary = encoder_->FinishDictionary(dictionary);
-    CFILE_ASSIGN_OR_RETURN(const auto statistics,
-                           internal::Named(statistics_.Finish(), file_.name()));
-    return file_.Finish(num_rows_, has_dictionary ? &dictionary : nullptr, statistics);
+    return this->WriteEnd(num_rows_);
   }
 
   absl::Status FinishBlock() {
-    const uint64_t first_ordinal = num_rows_ - block_rows_;
-    encoder_->Finish(first_ordinal, block_);
-    prefix_.Clear();
-    if (options_.nullable) internal::AppendValidity(validity_, prefix_);
-    statistics_.FinishBlock(block_rows_);
-    block_rows_ = 0;
-    return file_.AppendBlock(block_, first_ordinal, block_key_, prefix_);
+    const uint32_t rows = std::exchange(block_rows_, 0);
+    return this->WriteBlock(num_rows_ - rows, rows, block_key_, [&](encodings::ByteWriter& prefix) {
+      if (options_.nullable) internal::AppendValidity(validity_, prefix);
+    });
   }
 
-  WriterOptions options_;
-  ColumnType type_;
-  internal::FileWriter file_;
-  std::unique_ptr<BlockEncoder<T>> encoder_;
   ValidityEncoder validity_;
-  internal::StatisticsWriter<T> statistics_;
-  internal::StickyStatus failure_{file_.name()};
-
   std::unique_ptr<T[]> present_;  // kCheckedValues values, for rows of which some are null
-  EncodedBlock block_;
-  encodings::ByteWriter prefix_;
   uint32_t block_rows_ = 0;
   uint64_t num_rows_ = 0;
   uint64_t null_count_ = 0;

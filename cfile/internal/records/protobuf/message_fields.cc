@@ -59,8 +59,8 @@ class SchemaBuilder {
 
   absl::Status AddFields(const Descriptor& message) {
     if (std::find(open_.begin(), open_.end(), &message) != open_.end()) {
-      return absl::InvalidArgumentError(
-          StrCat(Where(), "messages of type ", message.full_name(), " hold messages of that type"));
+      return absl::InvalidArgumentError(StrCat(Where(), "messages of type ", message.full_name(),
+                                               " contain messages of the same type"));
     }
     if (message.field_count() == 0) {
       return absl::InvalidArgumentError(
@@ -161,7 +161,7 @@ absl::StatusOr<std::vector<const FieldDescriptor*>> internal::MatchFields(
     if (!same_type || repeated != (node.repetition == Repetition::kRepeated) ||
         field->is_map() != (node.kind == GroupKind::kMap)) {
       return absl::InvalidArgumentError(
-          StrCat(schema.Path(i), ": the field ", field->full_name(), " has another type"));
+          StrCat(schema.Path(i), ": the field ", field->full_name(), " has a different type"));
     }
     fields[i] = field;
     if (IsMessage(*field)) messages[i] = field->message_type();
@@ -171,7 +171,7 @@ absl::StatusOr<std::vector<const FieldDescriptor*>> internal::MatchFields(
 
 absl::Status internal::MessageBudget::Take(size_t bytes) {
   if (bytes > max_size_bytes_ - size_bytes_) {
-    return absl::OutOfRangeError(StrCat("the memory of a record is ",
+    return absl::OutOfRangeError(StrCat("the memory that a record takes is ",
                                         AboveLimit(max_size_bytes_, "max_message_size_bytes")));
   }
   size_bytes_ += bytes;

@@ -148,7 +148,7 @@ absl::StatusOr<MessageReader> MessageReader::Open(const std::string& directory,
   }
   if (known.empty()) {
     return absl::InvalidArgumentError(
-        StrCat(directory, ": ", descriptor.full_name(), " has none of the fields to be read"));
+        StrCat(directory, ": ", descriptor.full_name(), " has none of the fields to read"));
   }
   CFILE_ASSIGN_OR_RETURN(auto records, RecordReader::Open(table, known));
   return MessageReader(std::make_unique<Impl>(descriptor, std::move(fields),

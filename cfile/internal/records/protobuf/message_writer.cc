@@ -147,8 +147,9 @@ absl::StatusOr<MessageWriter> MessageWriter::Append(const std::string& directory
     const size_t parent = schema.node(i).parent;
     if (fields[i] == nullptr && schema.node(i).repetition == Repetition::kRequired &&
         (parent == 0 || fields[parent] != nullptr)) {
-      return absl::InvalidArgumentError(StrCat(
-          directory, ": ", schema.Path(i), ": required, and no field of ", descriptor.full_name()));
+      return absl::InvalidArgumentError(StrCat(directory, ": ", schema.Path(i),
+                                               ": the field is required, but is not a field of ",
+                                               descriptor.full_name()));
     }
   }
   return MessageWriter(

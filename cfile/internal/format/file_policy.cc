@@ -1,0 +1,82 @@
+#include "cfile/internal/format/file_policy.h"
+
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/format/column_message.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+// The most rows that Kudu's writer passes to an encoder at a time.
+constexpr uint64_t kKuduBatchRows = 100;
+// The largest header or footer that Kudu reads.
+constexpr size_t kKuduMaxMetadataBytes = 64 * 1024;
+
+absl::Status Invalid(std::string_view message) {
+  return absl::InvalidArgumentError(std::string(message));
+}
+
+// Rejects types, encodings and codecs that Kudu or version 1 (`whom`) does not have.
+absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options,
+                          const std::string& whom) {
+  if (NeedsExtension(type)) return Invalid(absl::StrCat(whom, " has no type ", type.ToString()));
+  if (NeedsExtension(static_cast<uint32_t>(options.encoding))) {
+    return Invalid(absl::StrCat(whom, " has no encoding ", EncodingName(options.encoding)));
+  }
+  if (NeedsExtension(static_cast<uint32_t>(options.compression))) {
+    return Invalid(
+        absl::StrCat(whom, " has no compression ", CompressionName(options.compression)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+FilePolicy PolicyOf(const WriterOptions& options) {
+  FilePolicy policy;
+  if (options.version == FormatVersion::kV1) policy.extensions = policy.blocks_choose = false;
+  if (options.compatibility == Compatibility::kKudu) {
+    policy = {.kudu_exact = true,
+              .extensions = false,
+              .blocks_choose = false,
+              .aligns_values = false,
+              .limits_rows = false,
+              .max_batch_rows = kKuduBatchRows,
+              .max_metadata_size_bytes = kKuduMaxMetadataBytes};
+  }
+  return policy;
+}
+
+Encoding DefaultEncoding(const ColumnType& type, const WriterOptions& options) {
+  const bool kudu = options.compatibility == Compatibility::kKudu;
+  switch (type.physical()) {
+    case PhysicalType::kBool:
+      return Encoding::kRle;
+    case PhysicalType::kBytes:
+      return kudu ? Encoding::kDict : options.value_index ? Encoding::kPrefix : Encoding::kPlain;
+    default:
+      return kudu ? Encoding::kBitShuffle : Encoding::kPlain;
+  }
+}
+
+absl::Status CheckPolicy(const ColumnType& type, const WriterOptions& options) {
+  if (options.compatibility == Compatibility::kKudu) {
+    CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "Kudu"));
+    if (options.value_index &&
+        (type.physical() == PhysicalType::kBool || type.physical() == PhysicalType::kFloat ||
+         type.physical() == PhysicalType::kDouble)) {
+      return Invalid(absl::StrCat("Kudu has no keys of type ", type.ToString()));
+    }
+    if (options.encoding == Encoding::kGroupVarint && options.version == FormatVersion::kV2) {
+      return Invalid("Kudu no longer has encoding group-varint");
+    }
+  }
+  if (options.version == FormatVersion::kV1)
+    CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "version 1"));
+  return absl::OkStatus();
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,43 @@
+// What the version and Compatibility::kKudu change in a file, in one place. What they change inside
+// of encoded blocks is in encodings/kudu/kudu_policy.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "cfile/options.h"
+#include "cfile/types.h"
+
+namespace cfile::internal {
+
+// Differences that the writers ask for, one by one.
+struct FilePolicy {
+  // Blocks, bitmaps and levels are exactly those of Kudu's writer.
+  bool kudu_exact = false;
+  // The file has this library's extensions: the header describes the column, the footer has
+  // ExtensionsPB, and there may be statistics.
+  bool extensions = true;
+  // Each block can name its encoding, so that automatic choice can choose for each block.
+  bool blocks_choose = true;
+  // Values are aligned in the file, so that a reader can use them in place.
+  bool aligns_values = true;
+  // max_values_per_block limits the rows of a block.
+  bool limits_rows = true;
+  // An encoder gets at most this many rows at a time. (Some of Kudu's encodings check a block's size
+  // only after each batch.)
+  uint64_t max_batch_rows = UINT64_MAX;
+  // The largest header and footer.
+  size_t max_metadata_size_bytes = SIZE_MAX;
+};
+
+FilePolicy PolicyOf(const WriterOptions& options);
+
+// The encoding of a file of `type` whose blocks cannot choose theirs.
+Encoding DefaultEncoding(const ColumnType& type, const WriterOptions& options);
+
+// kInvalidArgument if Kudu or version 1, whichever `options` ask for, has no such type, encoding,
+// codec or key.
+absl::Status CheckPolicy(const ColumnType& type, const WriterOptions& options);
+
+}  // namespace cfile::internal

@@ -1,0 +1,96 @@
+// The way of the values of one column into a file, as far as Writer and LevelWriter share it: values
+// to encoder, encoded block to file, statistics and dictionary at the end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "cfile/file_info.h"
+#include "cfile/internal/format/statistics_block.h"
+#include "cfile/internal/io/named_status.h"
+#include "cfile/internal/write/column_encoder.h"
+#include "cfile/internal/write/file_writer.h"
+#include "cfile/internal/write/sticky_status.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
+#include "encodings/core/block_codec.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+
+// The base of the two writers, which count rows and levels and decide where blocks end.
+// Thread-compatible.
+template <typename T>
+class ColumnPipeline {
+ public:
+  // Precondition: PrepareToWrite returned OK for `options`.
+  ColumnPipeline(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options,
+                 std::unique_ptr<encodings::BlockEncoder<T>> encoder)
+      : options_(options),
+        type_(type),
+        file_(std::move(sink), type, options),
+        encoder_(std::move(encoder)),
+        statistics_(options) {
+    if (!file_.policy().limits_rows) options_.max_values_per_block = UINT32_MAX;
+  }
+
+  absl::Status Begin() {
+    return failure_.Run([&] { return file_.Begin(); });
+  }
+
+  absl::Status AddMetadata(std::string_view key, std::string_view value) {
+    CFILE_RETURN_IF_ERROR(failure_.status());
+    return file_.AddFooterMetadata(key, value);
+  }
+
+ protected:
+  // Encodes the values in the encoder as one block and writes it. `append_prefix(prefix)` appends
+  // what precedes the values: the null bitmap or the levels of `num_entries` entries. `value_key`:
+  // the block's key in the value index.
+  template <typename AppendPrefix>
+  absl::Status WriteBlock(uint64_t first_ordinal, uint64_t num_entries, std::string_view value_key,
+                          const AppendPrefix& append_prefix) {
+    encoder_->Finish(first_ordinal, block_);
+    prefix_.Clear();
+    append_prefix(prefix_);
+    statistics_.FinishBlock(num_entries);
+    return file_.AppendBlock(block_, first_ordinal, value_key, prefix_);
+  }
+
+  // Writes what follows the blocks, and makes the file visible. `num_entries` as in
+  // FileWriter::Finish.
+  absl::Status WriteEnd(uint64_t num_rows, std::optional<uint64_t> num_entries = std::nullopt) {
+    encodings::ByteWriter dictionary;
+    const bool has_dictionary = encoder_->FinishDictionary(dictionary);
+    CFILE_ASSIGN_OR_RETURN(const auto statistics, Named(statistics_.Finish(), file_.name()));
+    return file_.Finish(num_rows, has_dictionary ? &dictionary : nullptr, statistics, num_entries);
+  }
+
+  // Memory without the null bitmap and the levels.
+  size_t pipeline_bytes() const {
+    return file_.memory_usage_bytes() + encoder_->size_bytes() + encoder_->retained_bytes() +
+           block_.bytes.capacity() + prefix_.capacity() + statistics_.memory_usage_bytes();
+  }
+
+  // The size of the block that was written last, in bytes before compression.
+  size_t last_block_bytes() const { return prefix_.size() + block_.bytes.size(); }
+
+  WriterOptions options_;
+  const ColumnType type_;
+  FileWriter file_;
+  const std::unique_ptr<encodings::BlockEncoder<T>> encoder_;
+  StatisticsWriter<T> statistics_;
+  StickyStatus failure_{file_.name()};
+
+ private:
+  encodings::EncodedBlock block_;
+  encodings::ByteWriter prefix_;
+};
+
+}  // namespace cfile::internal
