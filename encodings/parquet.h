@@ -120,11 +120,14 @@ concept Value = std::same_as<T, bool> || std::same_as<T, int32_t> || std::same_a
     std::same_as<T, Int96> || std::same_as<T, float> || std::same_as<T, double> ||
     std::same_as<T, std::string_view>;
 
+// The encodings from kFirstExtendedNumber on that are Parquet's.
+inline constexpr int kNumbers = 100;
+
 // Convert Parquet's own number of an encoding (parquet.thrift) to Encoding, and back. EncodingOf
 // accepts any number; if it is not the number of an encoding, MakeDecoder and MakeEncoder return
 // kUnimplemented.
 constexpr Encoding EncodingOf(int parquet_number) {
-  return parquet_number < 0
+  return parquet_number < 0 || parquet_number >= kNumbers
              ? Encoding::kAuto
              : static_cast<Encoding>(kFirstExtendedNumber + static_cast<uint32_t>(parquet_number));
 }
@@ -148,7 +151,7 @@ constexpr PhysicalType TypeOf(uint32_t type_length) {
 
 // Returns kUnimplemented if `encoding` is not one of Parquet's encodings.
 inline absl::Status CheckEncoding(Encoding encoding) {
-  if (NumberOf(encoding) >= 0) return absl::OkStatus();
+  if (NumberOf(encoding) >= 0 && NumberOf(encoding) < kNumbers) return absl::OkStatus();
   return absl::UnimplementedError(StrCat(EncodingName(encoding), " is not an encoding of Parquet"));
 }
 

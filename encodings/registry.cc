@@ -47,6 +47,20 @@ constexpr bool HasDictionary = requires {
 };
 
 template <typename Codec>
+constexpr bool Describes = requires {
+  &Codec::Describe;
+};
+
+template <typename Codec>
+constexpr bool IsAutomatic() {
+  if constexpr (requires { Codec::kAutomatic; }) {
+    return Codec::kAutomatic;
+  } else {
+    return true;
+  }
+}
+
+template <typename Codec>
 constexpr EncodingRow RowOf() {
   uint32_t types = 0;
   for (uint32_t type = 0; type < kNumPhysicalTypes; ++type) {
@@ -58,7 +72,9 @@ constexpr EncodingRow RowOf() {
           Codec::kWorstExtraBytesPerValue,
           Codec::kWorstExtraBytesPerBlock,
           Codec::kScanCost,
-          HasDictionary<Codec>};
+          IsAutomatic<Codec>(),
+          HasDictionary<Codec>,
+          Describes<Codec>};
 }
 
 template <typename... Codec>
@@ -79,6 +95,20 @@ static_assert(
       return true;
     }(),
     "numbers ascend, names differ");
+
+static_assert(
+    [] {
+      for (uint32_t type = 0; type < kNumPhysicalTypes; ++type) {
+        int dictionaries = 0;
+        for (const EncodingRow& row : kRows) {
+          dictionaries +=
+              row.automatic && row.has_dictionary && row.Supports(static_cast<PhysicalType>(type));
+        }
+        if (dictionaries > 1) return false;
+      }
+      return true;
+    }(),
+    "a file has one dictionary, so automatic choice has one dictionary encoding for each type");
 
 // The C++ type of each PhysicalType, in the order of the enum.
 #define CFILE_IDENTITY(T) std::type_identity<T>,
@@ -206,6 +236,30 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(Encoding encodi
                                                                  std::span<const uint8_t> bytes,
                                                                  size_t max_values) {
   return LoadWith(Codecs(), DecodedAs(encoding), type, type_length, bytes, max_values);
+}
+
+template <typename... Codec>
+absl::StatusOr<std::vector<BlockField>> DescribeWith(CodecList<Codec...>, Encoding encoding,
+                                                     PhysicalType type,
+                                                     const DecoderOptions& options,
+                                                     const BlockView& block) {
+  absl::StatusOr<std::vector<BlockField>> result = NoSuchPair(encoding, type);
+  const auto try_codec = [&]<typename C>(std::type_identity<C>) {
+    if (C::kEncoding != encoding || !C::Supports(type)) return;
+    if constexpr (Describes<C>) {
+      result = C::Describe(type, options, block);
+    } else {
+      result = std::vector<BlockField>();
+    }
+  };
+  (try_codec(std::type_identity<Codec>()), ...);
+  return result;
+}
+
+absl::StatusOr<std::vector<BlockField>> DescribeBlock(Encoding encoding, PhysicalType type,
+                                                      const DecoderOptions& options,
+                                                      const BlockView& block) {
+  return DescribeWith(Codecs(), DecodedAs(encoding), type, options, block);
 }
 
 #define CFILE_INSTANTIATE(T)                                                                       \

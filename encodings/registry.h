@@ -1,9 +1,7 @@
 // The registry: the only list of encodings. Writers, readers, tools, tests, fuzzers and benchmarks
 // iterate over it. Its contents are constant; all functions are thread-safe.
 //
-// To add an encoding: give it a number in encoding.h, add a file pair with a codec struct (like
-// PlainCodec in plain.h), add the struct to `Codecs` in registry.cc, add a section to
-// cfile/FORMAT.md and a golden vector. Nothing else is edited.
+// To add an encoding, see encodings/ADDING.md.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +10,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "encodings/core/block_codec.h"
+#include "encodings/core/block_fields.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 
@@ -30,10 +30,14 @@ struct EncodingRow {
   uint32_t worst_extra_bytes_per_value;
   uint32_t worst_extra_bytes_per_block;
   ScanCost scan_cost;
+  // True if automatic choice of an encoding may take it. Codec::kAutomatic; true if that is missing.
+  bool automatic;
 
   // True if the blocks of a file share a dictionary: see BlockEncoder::FinishDictionary and
   // LoadDictionary.
   bool has_dictionary;
+  // True if DescribeBlock knows the fields of its blocks.
+  bool describes;
 
   constexpr bool Supports(PhysicalType type) const {
     return (types >> static_cast<uint32_t>(type) & 1) != 0;
@@ -66,6 +70,13 @@ absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, 
 absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
     Encoding encoding, PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes,
     size_t max_values = kMaxDictionaryValues);
+
+// Returns the fields of a block, for inspection: they ascend, lie in the block and do not overlap.
+// Returns none if the encoding does not describe its blocks. Checks only what it needs in order to
+// find the fields. kDataLoss: the block is damaged. kUnimplemented: as for MakeDecoder.
+absl::StatusOr<std::vector<BlockField>> DescribeBlock(Encoding encoding, PhysicalType type,
+                                                      const DecoderOptions& options,
+                                                      const BlockView& block);
 
 // Returns the name of `type` for messages: "int32", "fixed bytes", ...
 std::string_view PhysicalTypeName(PhysicalType type);

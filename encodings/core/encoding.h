@@ -7,8 +7,9 @@
 
 namespace cfile::encodings {
 
-// Numbers below 100 are Apache Kudu's. A number of 100 or more is 100 + Apache Parquet's number.
-// The registry (registry.h) lists the encodings that this build implements.
+// Numbers below 100 are Apache Kudu's, numbers from 100 to 199 are 100 + Apache Parquet's number, and
+// numbers from 1000 are this project's own. The registry (registry.h) lists the encodings that this
+// build implements; encodings/ADDING.md says how to add one.
 enum class Encoding : uint32_t {
   kAuto = 0,  // only in options: the writer chooses the encoding; the file holds its number
   kPlain = 1,
@@ -32,6 +33,9 @@ enum class Encoding : uint32_t {
 
 // Encodings with this number or a higher one need extended blocks in a CFile.
 inline constexpr uint32_t kFirstExtendedNumber = 100;
+
+// The first number of this project's own encodings.
+inline constexpr uint32_t kFirstOwnNumber = 1000;
 
 // Returns the encoding's name, as used in tools, options and documents ("plain", "rle", ...). If
 // this build does not implement the encoding, returns "encoding N", or a name that says what the

@@ -28,6 +28,7 @@ struct DictCodec {
   static constexpr uint32_t kWorstExtraBytesPerValue = 5;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 192;
   static constexpr ScanCost kScanCost{.string = 1300, .decodes_to_search = true};
+  static constexpr bool kAutomatic = false;  // RLE_DICTIONARY is chosen instead
 
   template <typename T>
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,

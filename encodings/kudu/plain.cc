@@ -128,6 +128,28 @@ std::unique_ptr<BlockDecoder<T>> PlainCodec::MakeDecoder(PhysicalType type,
   return std::make_unique<PlainDecoder<T>>(options.type_length);
 }
 
+absl::StatusOr<std::vector<BlockField>> PlainCodec::Describe(PhysicalType type,
+                                                             const DecoderOptions& /*options*/,
+                                                             const BlockView& block) {
+  BlockDescription description(block.bytes);
+  ByteReader& reader = description.reader();
+  const bool bytes = type == PhysicalType::kBytes;
+  for (const std::string_view name :
+       {bytes ? "first ordinal" : "count", bytes ? "count" : "first ordinal"}) {
+    uint32_t number;
+    if (!reader.ReadFixed(number)) return DataLoss("plain block of ", block.bytes.size(), " bytes");
+    description.Add(name, StrCat(number));
+  }
+  if (!bytes) return std::move(description).AddRest("values");
+  uint32_t offsets;
+  if (!reader.ReadFixed(offsets) || offsets < reader.offset() || offsets > block.bytes.size())
+    return DataLoss("the offsets of a plain block of ", block.bytes.size(), " bytes lie outside");
+  description.Add("position of the offsets", StrCat(offsets));
+  static_cast<void>(reader.Skip(offsets - reader.offset()));
+  description.Add("values");
+  return std::move(description).AddRest("offsets");
+}
+
 #define CFILE_INSTANTIATE(T)                                                                   \
   template std::unique_ptr<BlockEncoder<T>> PlainCodec::MakeEncoder<T>(PhysicalType,           \
                                                                        const EncoderOptions&); \

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "encodings/core/block_codec.h"
+#include "encodings/core/block_fields.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 
@@ -33,6 +35,9 @@ struct PlainCodec {
   template <typename T>
   static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
                                                       const DecoderOptions& options);
+  static absl::StatusOr<std::vector<BlockField>> Describe(PhysicalType type,
+                                                          const DecoderOptions& options,
+                                                          const BlockView& block);
 };
 
 }  // namespace cfile::encodings

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "encodings/core/block_codec.h"
+#include "encodings/core/block_fields.h"
 #include "encodings/core/encoding.h"
 
 namespace cfile::encodings {
@@ -37,6 +39,9 @@ struct RleCodec {
   template <typename T>
   static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
                                                       const DecoderOptions& options);
+  static absl::StatusOr<std::vector<BlockField>> Describe(PhysicalType type,
+                                                          const DecoderOptions& options,
+                                                          const BlockView& block);
 };
 
 }  // namespace cfile::encodings

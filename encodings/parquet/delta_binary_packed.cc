@@ -303,6 +303,22 @@ std::unique_ptr<BlockDecoder<T>> MakeDeltaBinaryPackedDecoder(DeltaBlocks blocks
   return std::make_unique<DeltaPageDecoder<T>>(blocks);
 }
 
+absl::StatusOr<std::vector<BlockField>> DeltaBinaryPackedCodec::Describe(
+    PhysicalType /*type*/, const DecoderOptions& /*options*/, const BlockView& block) {
+  BlockDescription description(block.bytes);
+  if (block.bytes.empty()) return std::move(description).AddRest("");  // a page of no values
+  ByteReader& reader = description.reader();
+  for (const std::string_view name : {"block size", "miniblocks of a block", "count"}) {
+    uint32_t number;
+    if (!reader.ReadVint32(number)) return DataLoss("delta header cut at byte ", reader.offset());
+    description.Add(name, StrCat(number));
+  }
+  int64_t first;
+  if (!ReadZigZag(reader, first)) return DataLoss("delta header cut at byte ", reader.offset());
+  description.Add("first value", StrCat(first));
+  return std::move(description).AddRest("blocks");
+}
+
 template class DeltaBinaryPackedReader<int32_t>;
 template class DeltaBinaryPackedReader<int64_t>;
 template std::unique_ptr<BlockDecoder<int32_t>> MakeDeltaBinaryPackedDecoder<int32_t>(DeltaBlocks);

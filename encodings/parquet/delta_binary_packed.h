@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "encodings/core/block_codec.h"
+#include "encodings/core/block_fields.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
@@ -195,6 +196,9 @@ struct DeltaBinaryPackedCodec : PageCodec<DeltaBinaryPackedCodec> {
   static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& /*options*/ = {}) {
     return MakeDeltaBinaryPackedDecoder<P>();
   }
+  static absl::StatusOr<std::vector<BlockField>> Describe(PhysicalType type,
+                                                          const DecoderOptions& options,
+                                                          const BlockView& block);
 };
 
 }  // namespace cfile::encodings

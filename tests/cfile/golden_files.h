@@ -18,13 +18,15 @@ struct NamedFile {
 };
 
 // The files of tests/golden whose names end with `extension` and that have at most `most_bytes`
-// bytes, sorted by name.
+// bytes, sorted by name. Without the folders cfile-*: their files have the same blocks as the files
+// that fuzzers and campaigns write themselves.
 inline std::vector<NamedFile> GoldenFiles(std::string_view extension, uintmax_t most_bytes) {
   namespace fs = std::filesystem;
   const std::string root = CFILE_SOURCE_DIR "/tests/golden";
   std::vector<NamedFile> files;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     if (entry.path().extension() != extension || entry.file_size() > most_bytes) continue;
+    if (fs::relative(entry.path(), root).string().starts_with("cfile-")) continue;
     std::ifstream in(entry.path(), std::ios::binary);
     files.push_back({fs::relative(entry.path(), root).string(),
                      {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}});

@@ -7,8 +7,10 @@
 #include "cfile/inspect.h"
 #include "cfile/internal/format/compression.h"
 #include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/data_block.h"
 #include "cfile/internal/format/file_metadata.h"
 #include "cfile/internal/format/index_node.h"
+#include "cfile/internal/read/block_cursor.h"
 #include "cfile/reader.h"
 #include "cfile/salvage.h"
 #include "cfile/scan.h"
@@ -337,6 +339,31 @@ TEST(Malformed, EncodingWithoutEncoderIsNotSalvaged) {
       Salvage(NewMemorySource(WithFooter(WithoutFooter(file), info)), NewMemorySink(&salvaged))
           .status();
   EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
+}
+
+// A file of a later version: an encoding with a number that this version does not know, in the
+// footer, and in a block whose footer is known.
+TEST(Malformed, UnknownEncodingsAreNamed) {
+  std::mt19937_64 random(6);
+  const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 30, -1, false, random);
+  const File file =
+      WriteColumn<int32_t>(ColumnType::Int32(), {.encoding = Encoding::kParquetPlain}, column);
+  const Encoding unknown{encodings::kFirstOwnNumber};
+  ASSERT_EQ(encodings::FindEncoding(unknown), nullptr);
+  FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+  info.encoding = unknown;
+  const File changed = WithFooter(WithoutFooter(file), info);
+  const auto reader = Reader::Open(NewMemoryViewSource(changed, "later"));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ(reader->NewCursor<int32_t>().status(),
+            absl::UnimplementedError("later: this build has no encoding 1000 of int32"));
+
+  encodings::ByteWriter block;
+  internal::AppendExtendedHeader(unknown, 30, 0, {}, block);
+  block.PutFixed(uint32_t{7});
+  internal::BlockCursor<int32_t> cursor(ColumnType::Int32(), nullptr);
+  EXPECT_EQ(cursor.Open(block.span(), Reader::Open(NewMemoryViewSource(file))->info(), 0),
+            absl::UnimplementedError("this build has no encoding 1000 of int32"));
 }
 
 // Statistics whose stored bytes are above the limit, but not those before compression: a codec can

@@ -1,4 +1,5 @@
-// Golden pages: NAME.bin with NAME.json beside it (tests/golden/parquet/INDEX.md describes them).
+// Golden pages: NAME.bin with NAME.json beside it (tests/golden/parquet/INDEX.md describes them), or
+// NAME.json alone, with the bytes in "bytes_hex".
 #pragma once
 
 #include <bit>
@@ -6,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -43,44 +45,6 @@ inline std::vector<uint8_t> BytesOfFile(const std::filesystem::path& path) {
   return {text.begin(), text.end()};
 }
 
-// The vectors in `folder`, in its subfolders and in the folders of CFILE_GOLDEN_DIRS, sorted by
-// name.
-inline std::vector<GoldenVector> GoldenVectors(const std::string& folder) {
-  std::vector<std::filesystem::path> paths;
-  const auto walk = [&](const std::string& from) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(from)) {
-      if (entry.path().extension() == ".json") paths.push_back(entry.path());
-    }
-  };
-  walk(folder);
-  if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
-    const std::string list = more;
-    for (size_t begin = 0; begin <= list.size();) {
-      const size_t end = std::min(list.find(':', begin), list.size());
-      if (end > begin) walk(list.substr(begin, end - begin));
-      begin = end + 1;
-    }
-  }
-  std::sort(paths.begin(), paths.end());
-  std::vector<GoldenVector> vectors;
-  for (const auto& path : paths) {
-    auto bytes_path = path;
-    bytes_path.replace_extension(".bin");
-    if (!std::filesystem::exists(bytes_path)) continue;
-    GoldenVector vector;
-    vector.name = path.parent_path().filename().string() + "/" + path.stem().string();
-    std::ifstream in(path);
-    vector.json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
-    EXPECT_FALSE(vector.json.is_discarded()) << path;
-    if (!vector.json.is_object() || vector.Text("encoding").empty()) continue;
-    vector.bytes = BytesOfFile(bytes_path);
-    if (const std::string dictionary = vector.Text("dict_bin"); !dictionary.empty())
-      vector.dictionary = BytesOfFile(path.parent_path() / dictionary);
-    vectors.push_back(std::move(vector));
-  }
-  return vectors;
-}
-
 namespace internal {
 
 template <typename P>
@@ -109,6 +73,51 @@ P GoldenValue(const nlohmann::json& value, std::list<std::string>& texts) {
 }
 
 }  // namespace internal
+
+// The vectors in `folder`, in its subfolders and in the folders of CFILE_GOLDEN_DIRS, sorted by
+// name.
+inline std::vector<GoldenVector> GoldenVectors(const std::string& folder) {
+  std::vector<std::filesystem::path> paths;
+  const auto walk = [&](const std::string& from) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(from)) {
+      if (entry.path().extension() == ".json") paths.push_back(entry.path());
+    }
+  };
+  walk(folder);
+  if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
+    const std::string list = more;
+    for (size_t begin = 0; begin <= list.size();) {
+      const size_t end = std::min(list.find(':', begin), list.size());
+      if (end > begin) walk(list.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<GoldenVector> vectors;
+  for (const auto& path : paths) {
+    auto bytes_path = path;
+    bytes_path.replace_extension(".bin");
+    const bool has_file = std::filesystem::exists(bytes_path);
+    GoldenVector vector;
+    vector.name = path.parent_path().filename().string() + "/" + path.stem().string();
+    std::ifstream in(path);
+    vector.json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
+    EXPECT_FALSE(vector.json.is_discarded()) << path;
+    if (!vector.json.is_object() || vector.Text("encoding").empty()) continue;
+    if (!has_file && vector.Text("bytes_hex").empty()) continue;
+    if (has_file) {
+      vector.bytes = BytesOfFile(bytes_path);
+    } else {
+      std::list<std::string> text;
+      const auto bytes = internal::GoldenValue<std::string_view>(vector.json["bytes_hex"], text);
+      vector.bytes.assign(bytes.begin(), bytes.end());
+    }
+    if (const std::string dictionary = vector.Text("dict_bin"); !dictionary.empty())
+      vector.dictionary = BytesOfFile(path.parent_path() / dictionary);
+    vectors.push_back(std::move(vector));
+  }
+  return vectors;
+}
 
 // The values that the description of the vector lists. P: bool, int32_t, int64_t, uint32_t, float,
 // double, Int96 or std::string_view.

@@ -590,6 +590,14 @@ PARQUET = {
     110: (parquet_alp, lambda s: s.kind == "float"),
 }
 
+# The encodings of cfile itself, with numbers from 1000, as in PARQUET. They see the column's own shape.
+OWN = {}
+
+def takes(encoding, shape):
+    """True if this reader decodes blocks of this encoding and shape."""
+    takes_shape = {**KUDU, **PARQUET, **OWN}.get(encoding, (None, lambda s: False))[1]
+    return takes_shape(parquet_shape(shape) if encoding in PARQUET else shape)
+
 def parquet_shape(shape):
     """Parquet's own type for a shape, with integers unsigned."""
     if shape.kind == "int":
@@ -597,12 +605,13 @@ def parquet_shape(shape):
     return shape
 
 def parquet_page(encoding, cursor, count, shape, dictionary=None):
-    """Decodes a page of a column of this shape. The dictionary holds values of the shape."""
-    inner = parquet_shape(shape)
-    decode, takes = PARQUET[encoding]
-    if not takes(inner):
+    """Decodes a page of a column of this shape, also of an encoding in OWN. The dictionary holds values of the shape."""
+    if not takes(encoding, shape):
         raise Unsupported(cursor.where, f"encoding {encoding} does not take {shape.name}")
     cursor.limit(count)
+    if encoding in OWN:
+        return OWN[encoding][0](cursor, count, shape, dictionary)
+    inner, decode = parquet_shape(shape), PARQUET[encoding][0]
     values = decode(cursor, count, inner, dictionary)
     return values if encoding in (102, 108) else from_parquet(cursor, values, shape)
 
@@ -662,7 +671,7 @@ def encoded_values(cursor, column, expected=None):
         if encoding < 100:
             inner_count, inner_first, values = _kudu_block(cursor, column, encoding)
             cursor.refuse((inner_count, inner_first) != (count, first), "a block and its envelope do not agree")
-        elif encoding in PARQUET:
+        elif encoding in PARQUET or encoding in OWN:
             values = parquet_page(encoding, cursor, count, column.shape, column.dictionary)
         else:
             raise Unsupported(cursor.where, f"encoding {encoding} is not known")
@@ -764,7 +773,7 @@ class CFile:
         self.type = number_of(footer.data_type, extensions.data_type, None, where, "data_type")
         self.encoding = number_of(footer.encoding, extensions.encoding, None, where, "encoding")
         self.codec = number_of(footer.compression, extensions.compression, 1, where, "compression") or 1  # 0 also means none
-        if self.codec != 1 and self.codec not in CODECS or self.encoding not in KUDU and self.encoding not in PARQUET:
+        if self.codec != 1 and self.codec not in CODECS or self.encoding not in {**KUDU, **PARQUET, **OWN}:
             raise Unsupported(where, f"codec {self.codec} or encoding {self.encoding} is not known")
         nullable, extended, array, has_levels = bool(footer.is_type_nullable), bits & EXTENDED, bits & ARRAYS, bits & LEVELS
         needs_extended = has_levels or max(self.type, self.encoding, self.codec) >= 100

@@ -172,11 +172,7 @@ Storage Choose(std::span<const Candidate> candidates, double budget, double slac
 std::vector<const EncodingRow*> TrialCandidates(PhysicalType type) {
   std::vector<const EncodingRow*> candidates;
   for (const EncodingRow& row : encodings::Encodings()) {
-    if (!row.Supports(type)) continue;
-    if (row.has_dictionary) {
-      std::erase_if(candidates, [](const EncodingRow* other) { return other->has_dictionary; });
-    }
-    candidates.push_back(&row);
+    if (row.automatic && row.Supports(type)) candidates.push_back(&row);
   }
   return candidates;
 }

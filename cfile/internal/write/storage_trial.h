@@ -33,7 +33,7 @@ struct Storage {
   friend bool operator==(const Storage&, const Storage&) = default;
 };
 
-// The encodings that are tried for a column of `type`, PLAIN first.
+// The encodings that automatic choice may take for a column of `type`, PLAIN first.
 std::vector<const encodings::EncodingRow*> TrialCandidates(PhysicalType type);
 
 // Encodes `values` with each candidate, compresses the results where that may be worth it, and

@@ -1,0 +1,235 @@
+// The golden files that tests/golden/mint.cc wrote with each release, in tests/golden/cfile-*: they
+// hold what their manifest says, and this version writes the same bytes as long as it has the same
+// number.
+#include <set>
+
+#include "cfile/inspect.h"
+#include "tests/cfile/golden_rows.h"
+#include "tests/cfile/temporary_directory.h"
+#include "tests/golden/minted_files.h"
+
+namespace cfile::golden {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The folders with a manifest, oldest first.
+std::vector<fs::path> Folders() {
+  std::set<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(CFILE_SOURCE_DIR "/tests/golden")) {
+    if (fs::exists(entry.path() / kManifest)) folders.insert(entry.path());
+  }
+  return {folders.begin(), folders.end()};
+}
+
+std::vector<uint8_t> BytesOf(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// EXPECTs that the cursor of a file or of a table returns the records.
+template <typename T>
+void CheckLevels(auto cursor, const Leaf<T>& leaf) {
+  ASSERT_TRUE(cursor.ok()) << cursor.status();
+  testing_support::LeafPlace place = PlaceOf(leaf, 0);
+  while (true) {
+    const auto batch = cursor->Next(13);
+    ASSERT_TRUE(batch.ok()) << batch.status();
+    ExpectLevels(*batch, 13, leaf, place);
+    if (batch->empty()) break;
+    if (testing::Test::HasFailure()) return;
+  }
+  if (leaf.num_records() == 0) return;
+  ASSERT_TRUE(cursor->SeekToRecord(leaf.num_records() / 2).ok());
+  place = PlaceOf(leaf, leaf.num_records() / 2);
+  const auto batch = cursor->Next(5);
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  ExpectLevels(*batch, 5, leaf, place);
+}
+
+void CheckInfo(const FileInfo& info, const Description& column) {
+  const bool extends =
+      info.version == FormatVersion::kV2 && column.options.compatibility == Compatibility::kNone;
+  EXPECT_EQ(info.type.data_type, column.type.data_type);
+  if (extends) {  // otherwise decimals lack their digits
+    EXPECT_EQ(info.type, column.type);
+  }
+  EXPECT_EQ(info.compression, column.options.compression);
+  EXPECT_EQ(info.version, column.options.version);
+  EXPECT_EQ(info.positional_index_root.has_value(), column.options.positional_index);
+  EXPECT_EQ(info.value_index_root.has_value(), column.options.value_index);
+  EXPECT_EQ(info.statistics.has_value(), column.options.statistics && extends);
+  if (column.levels) {
+    EXPECT_EQ(info.levels, *column.levels);
+  } else {
+    EXPECT_EQ(info.nullable, column.options.nullable);
+  }
+}
+
+// EXPECTs that the file holds the rows. Returns false if this build lacks its encoding or codec.
+bool CheckFile(const Reader& reader, const Description& column, const json& rows) {
+  const FileInfo& info = reader.info();
+  CheckInfo(info, column);
+  const encodings::EncodingRow* row = encodings::FindEncoding(info.encoding);
+  const bool built_in = row != nullptr && CheckCompressionBuiltIn(info.compression).ok();
+  VisitType(info.type, [&]<typename T>(std::type_identity<T>) {
+    if (!built_in) {
+      EXPECT_EQ(reader.NewCursor<T>().status().code(), absl::StatusCode::kUnimplemented);
+    } else if (column.levels) {
+      CheckLevels<T>(reader.NewLevelCursor<T>(), LeafOf<T>(rows, *column.levels));
+      const VerifyReport report = Verify(reader);
+      EXPECT_TRUE(report.ok()) << report.damages[0].status;
+    } else {
+      CheckGoldenRows<T>(reader, ColumnOf<T>(rows).rows);
+    }
+  });
+  return built_in;
+}
+
+TEST(MintedGolden, FilesHoldWhatTheManifestSays) {
+  ASSERT_FALSE(Folders().empty());
+  for (const fs::path& folder : Folders()) {
+    const Manifest manifest = ReadManifest(folder);
+    EXPECT_GT(manifest.files.size(), 500u) << folder;
+    size_t read = 0;
+    for (const json& file : manifest.files) {
+      const Description column = DescriptionOf(file);
+      const fs::path path = folder / (file["file"].get<std::string>() + ".cfile");
+      SCOPED_TRACE(path);
+      for (const auto access : {ReaderOptions::Access::kMap, ReaderOptions::Access::kPread}) {
+        const auto reader = Reader::Open(path.string(), {.access = access});
+        ASSERT_TRUE(reader.ok()) << reader.status();
+        read += CheckFile(*reader, column, manifest.rows.at(column.rows));
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+    EXPECT_GT(read, manifest.files.size());  // also in a build without codecs
+  }
+}
+
+// The rows of a column in all parts of a table.
+json RowsOfColumn(const Manifest& manifest, const json& table, size_t column) {
+  json rows = json::array();
+  for (const json& part : table["parts"]) {
+    for (const json& row : manifest.rows.at(part[column].get<std::string>())) rows.push_back(row);
+  }
+  return rows;
+}
+
+void CheckTable(const fs::path& directory, const Manifest& manifest, const json& table) {
+  const auto reader = TableReader::Open(directory);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ(reader->schema(), SchemaOf(table));
+  ASSERT_EQ(reader->num_parts(), table["parts"].size());
+  for (size_t i = 0; i < table["columns"].size(); ++i) {
+    SCOPED_TRACE(i);
+    const Description column = DescriptionOf(table["columns"][i]);
+    if (!CanWrite(column)) continue;  // the encoding or the codec is not built in
+    const json rows = RowsOfColumn(manifest, table, i);
+    VisitType(column.type, [&]<typename T>(std::type_identity<T>) {
+      if (column.levels) {
+        CheckLevels<T>(reader->NewLevelCursor<T>(i), LeafOf<T>(rows, *column.levels));
+        return;
+      }
+      const GoldenRows<T> expected = ColumnOf<T>(rows).rows;
+      auto cursor = reader->NewCursor<T>(i);
+      ASSERT_TRUE(cursor.ok()) << cursor.status();
+      while (true) {
+        const auto batch = cursor->Next(17);
+        ASSERT_TRUE(batch.ok()) << batch.status();
+        if (batch->empty()) break;
+        for (size_t row = 0; row < batch->size(); ++row) ExpectRow(*batch, row, expected);
+      }
+      EXPECT_EQ(cursor->ordinal(), expected.size());
+    });
+  }
+  const size_t num_files = table["columns"].size() + (reader->schema().key_index() ? 1 : 0);
+  for (size_t part = 0; part < reader->num_parts(); ++part) {
+    for (size_t i = 0; i < num_files; ++i) {
+      if (i < table["columns"].size() && !CanWrite(DescriptionOf(table["columns"][i]))) continue;
+      const VerifyReport report = reader->VerifyColumn(part, i);
+      EXPECT_TRUE(report.ok()) << report.damages[0].status;
+    }
+  }
+}
+
+TEST(MintedGolden, TablesHoldWhatTheManifestSays) {
+  for (const fs::path& folder : Folders()) {
+    const Manifest manifest = ReadManifest(folder);
+    EXPECT_GE(manifest.tables.size(), 12u);
+    for (const json& table : manifest.tables) {
+      SCOPED_TRACE(table["table"]);
+      CheckTable(folder / table["table"].get<std::string>(), manifest, table);
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+// All data blocks, uncompressed.
+std::vector<std::vector<uint8_t>> Blocks(const std::vector<uint8_t>& file) {
+  std::vector<std::vector<uint8_t>> blocks;
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  if (!reader.ok()) return blocks;
+  const absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
+    blocks.emplace_back(block.bytes.begin(), block.bytes.end());
+    return true;
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  return blocks;
+}
+
+// If this fails, the bytes of files have changed. That is allowed only with a new version, and only
+// if readers of the golden files do not need to know (cfile/FORMAT.md, Promise and versions).
+//
+// The bytes of a codec depend on the version of its library, and automatic choice on the codecs: if
+// such a file differs, its blocks before compression, or its rows, must be the same.
+TEST(MintedGolden, TheSameVersionWritesTheSameBytes) {
+  for (const fs::path& folder : Folders()) {
+    const Manifest manifest = ReadManifest(folder);
+    if (manifest.library != LibraryVersion()) continue;
+    for (const json& description : manifest.files) {
+      const Description column = DescriptionOf(description);
+      if (!CanWrite(column)) continue;  // the encoding or the codec is not built in
+      const fs::path path = folder / (description["file"].get<std::string>() + ".cfile");
+      SCOPED_TRACE(path);
+      const json& rows = manifest.rows.at(column.rows);
+      const std::vector<uint8_t> file = WriteFile(column, rows);
+      const std::vector<uint8_t> golden = BytesOf(path);
+      if (file == golden) continue;
+      const bool automatic = column.options.encoding == Encoding::kAuto;
+      ASSERT_TRUE(automatic || column.options.compression != Compression::kNone)
+          << "the bytes have changed";
+      if (automatic) {
+        EXPECT_TRUE(CheckFile(*Reader::Open(NewMemoryViewSource(file)), column, rows));
+      } else {
+        ASSERT_EQ(Blocks(file), Blocks(golden)) << "the blocks have changed";
+      }
+    }
+    TemporaryDirectory temporary;
+    for (const json& table : manifest.tables) {
+      SCOPED_TRACE(table["table"]);
+      const auto name = table["table"].get<std::string>();
+      std::vector<Description> columns;
+      for (const json& column : table["columns"]) columns.push_back(DescriptionOf(column));
+      if (!std::all_of(columns.begin(), columns.end(), CanWrite)) continue;
+      const absl::Status written = WriteTable(temporary.path(name), table, manifest.rows);
+      ASSERT_TRUE(written.ok()) << written;
+      CheckTable(temporary.path(name), manifest, table);
+      const auto reader = TableReader::Open(folder / name);
+      for (size_t part = 0; part < table["parts"].size(); ++part) {
+        for (size_t i = 0; i < columns.size(); ++i) {
+          const WriterOptions& options = columns[i].options;
+          if (options.compression != Compression::kNone || options.encoding == Encoding::kAuto)
+            continue;
+          const std::string file = reader->part_file(part, i);
+          EXPECT_EQ(BytesOf(temporary.path(name) + "/" + file), BytesOf(folder / name / file))
+              << file;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cfile::golden
