@@ -119,8 +119,8 @@ const Kind* OfKind(const SeekIndex* index) {
 }
 
 // A block to decode. It does not own the bytes. Blocks of Kudu's encodings store their own count
-// and first ordinal; `count` and `first_ordinal` are then ignored. Blocks of other encodings (numbers
-// from kFirstExtendedNumber on) store neither: Parquet's are the bytes of a Parquet page.
+// and first ordinal; `count` and `first_ordinal` are then ignored. Blocks of other encodings
+// (numbers from kFirstExtendedNumber on) store neither: Parquet's are the bytes of a Parquet page.
 struct BlockView {
   BlockView() = default;
   // A block of Kudu's encodings, which stores its own count and first ordinal.

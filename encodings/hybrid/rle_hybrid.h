@@ -304,8 +304,8 @@ class RleHybridReader {
   // Drops all checkpoints and goes to the front. Called if the checkpoints do not fit the bytes.
   void ForgetCheckpoints();
   // Goes to value `position` from the last checkpoint before it, and makes further checkpoints on
-  // the way. With `may_begin_here` it begins at the current position if that is nearer; then it makes no
-  // checkpoints and counts no ones. Returns the number of ones before `position`.
+  // the way. With `may_begin_here` it begins at the current position if that is nearer; then it
+  // makes no checkpoints and counts no ones. Returns the number of ones before `position`.
   absl::StatusOr<uint64_t> PassTo(uint64_t position, bool may_begin_here);
 
   const uint8_t* begin_ = nullptr;

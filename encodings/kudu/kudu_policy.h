@@ -1,6 +1,6 @@
 // Where Apache Kudu's writer ends blocks and dictionaries otherwise than ours. Encoders of Kudu's
-// encodings ask a KuduPolicy, so that EncoderOptions::kudu_exact makes files that are byte-identical
-// to Kudu's (cfile/FORMAT.md, Kudu's own writer). Where runs end: RleHybridEncoder.
+// encodings ask a KuduPolicy, so that EncoderOptions::kudu_exact makes files that are
+// byte-identical to Kudu's (cfile/FORMAT.md, Kudu's own writer). Where runs end: RleHybridEncoder.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ class KuduPolicy {
   explicit KuduPolicy(const EncoderOptions& options)
       : exact_(options.kudu_exact), block_size_bytes_(options.block_size_bytes) {}
 
-  // Returns how many of `wanted` values a block takes that has room for `room`. Kudu takes the whole
-  // batch and checks the size afterwards.
+  // Returns how many of `wanted` values a block takes that has room for `room`. Kudu takes the
+  // whole batch and checks the size afterwards.
   size_t Take(size_t wanted, size_t room) const { return exact_ ? wanted : std::min(wanted, room); }
 
   // True if a block of `count` values, at most `capacity`, is full. Kudu continues a block that has

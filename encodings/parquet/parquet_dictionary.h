@@ -28,7 +28,8 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
     PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page,
     size_t max_values = kMaxDictionaryValues);
 
-// RLE_DICTIONARY of all types. Codes are numbered in the order in which their values are first seen.
+// RLE_DICTIONARY of all types. Codes are numbered in the order in which their values are first
+// seen.
 //
 // A block has codes only if its page of codes, plus the values that it adds to the dictionary,
 // takes fewer bytes than a PLAIN page, and if the dictionary stays within its limits. Otherwise the
