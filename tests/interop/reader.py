@@ -590,7 +590,7 @@ PARQUET = {
     110: (parquet_alp, lambda s: s.kind == "float"),
 }
 
-# The encodings of cfile itself, with numbers from 1000, as in PARQUET. They see the column's own shape.
+# The encodings of cfile itself, with numbers from 1000: as in PARQUET, but their values have the column's own shape.
 OWN = {}
 
 def takes(encoding, shape):
