@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "encodings/kernels/bit_packing.h"
-#include "encodings/kernels/bool_bits.h"
 
 namespace cfile::encodings {
 namespace {
@@ -77,27 +76,19 @@ void RleHybridEncoder::PutRun(uint64_t value, uint64_t count) {
   pending_count_ += count;
 }
 
-void RleHybridEncoder::PutBools(std::span<const uint8_t> values) {
-  while (!values.empty()) {
-    uint8_t bits[64] = {};
-    const auto chunk = values.first(std::min(values.size(), 8 * sizeof(bits)));
-    PackBools({reinterpret_cast<const bool*>(chunk.data()), chunk.size()}, bits);
-    for (size_t i = 0; i < chunk.size(); i += 64) {
-      PutBits(LoadLittleEndian<uint64_t>(bits + i / 8),
-              static_cast<int>(std::min<size_t>(chunk.size() - i, 64)));
-    }
-    values = values.subspan(chunk.size());
-  }
-}
-
 template <typename T>
 void RleHybridEncoder::PutValues(std::span<const T> values) {
   if (width_ == 1) {
-    if constexpr (sizeof(T) == 1) return PutBools(values);
     while (!values.empty()) {
       const size_t taken = std::min<size_t>(values.size(), 64);
       uint64_t bits = 0;
       size_t i = 0;
+      if constexpr (sizeof(T) == 1) {
+        // The top byte of the product holds the lowest bits of eight values.
+        for (; i + 8 <= taken; i += 8) {
+          bits |= (LoadLittleEndian<uint64_t>(&values[i]) * 0x0102040810204080u >> 56) << i;
+        }
+      }
       if constexpr (sizeof(T) == 2) {
         // The top four bits of the product hold the lowest bits of four values.
         constexpr uint64_t kGather = 1ull << 60 | 1ull << 45 | 1ull << 30 | 1ull << 15;

@@ -139,8 +139,6 @@ class RleHybridEncoder {
   };
   bool has_ledger() const { return !kudu_exact_ && 0 < width_ && width_ < 8; }
 
-  // Appends values that are 0 or 1. Precondition: the width is 1.
-  void PutBools(std::span<const uint8_t> values);
   // Returns how many values of the pending run continue the literal run; the others become a
   // repeated run. `last`: see Settle.
   uint64_t ChooseLiterals(std::optional<LastGroup> last);

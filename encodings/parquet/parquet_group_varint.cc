@@ -94,8 +94,7 @@ class GroupPageDecoder final : public BlockDecoder<P>, private GroupState<std::m
   }
 
   absl::StatusOr<LowerBound> SeekToKey(const P& key) override {
-    CFILE_ASSIGN_OR_RETURN(const LowerBound bound, SeekToKeyByReading<P>(*this, key));
-    return bound;
+    return SeekToKeyByReading<P>(*this, key);
   }
 
  private:

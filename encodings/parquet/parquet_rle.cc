@@ -1,7 +1,11 @@
 #include "encodings/parquet/parquet_rle.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "encodings/hybrid/hybrid_decoder.h"
 #include "encodings/hybrid/rle_hybrid.h"
+#include "encodings/kernels/bool_bits.h"
 
 namespace cfile::encodings {
 namespace {
@@ -11,7 +15,15 @@ constexpr size_t kLengthBytes = 4;
 class RlePageEncoder final : public PageEncoder<bool> {
  public:
   void Encode(std::span<const bool> values, EncodedBlock& block) override {
-    runs_.PutValues(std::span(reinterpret_cast<const uint8_t*>(values.data()), values.size()));
+    // For a whole page this is faster than PutValues.
+    bits_.Clear();
+    PackBools(values, bits_.Extend(static_cast<size_t>(BitmapBytes(values.size()))));
+    for (size_t i = 0; i < values.size(); i += 64) {
+      const size_t count = std::min<size_t>(64, values.size() - i);
+      uint64_t word = 0;
+      std::memcpy(&word, bits_.data() + i / 8, static_cast<size_t>(BitmapBytes(count)));
+      runs_.PutBits(word, static_cast<int>(count));
+    }
     const size_t begin = block.bytes.size();
     block.bytes.Extend(kLengthBytes);
     runs_.Finish(block.bytes, LastGroup::kWhole);
@@ -20,6 +32,7 @@ class RlePageEncoder final : public PageEncoder<bool> {
   }
 
  private:
+  ByteWriter bits_;
   RleHybridEncoder runs_{1, /*kudu_exact=*/false};
 };
 
