@@ -118,17 +118,17 @@ TEST(Scan, SkipsByStatistics) {
       ColumnType::Int64(), {.encoding = Encoding::kPlain, .max_values_per_block = 100}, rows);
   using P = Predicate<int64_t>;
   ScanCounters counters;
-  ExpectScan(reader, P::Between(305, 324), rows, {}, &counters);
+  ExpectScan(reader, P::Between(305, 324), rows, kAllRows, &counters);
   EXPECT_EQ(counters.blocks_read, 3u);
   EXPECT_EQ(counters.blocks_all_match, 1u);
   EXPECT_EQ(counters.blocks_skipped_by_statistics, 97u);
-  ExpectScan(reader, P::NotEqual(2000), rows, {}, &counters);
+  ExpectScan(reader, P::NotEqual(2000), rows, kAllRows, &counters);
   EXPECT_EQ(counters.blocks_all_match, 100u);
-  ExpectScan(reader, P::Equal(2000), rows, {}, &counters);
+  ExpectScan(reader, P::Equal(2000), rows, kAllRows, &counters);
   EXPECT_EQ(counters.blocks_read, 0u);
   ExpectScan(reader, P::IsNull(), rows, {.begin = 150, .end = 350}, &counters);
   EXPECT_EQ(counters.blocks_skipped_by_statistics, 3u);
-  ExpectScan(reader, P::In({5, 505, 995}), rows, {}, &counters);
+  ExpectScan(reader, P::In({5, 505, 995}), rows, kAllRows, &counters);
   EXPECT_EQ(counters.blocks_read, 3u);
 }
 
@@ -141,12 +141,12 @@ TEST(Scan, EntersASortedColumnByItsIndex) {
         {.value_index = true, .max_values_per_block = 100, .statistics = statistics}, rows);
     using P = Predicate<std::string_view>;
     ScanCounters counters;
-    ExpectScan(reader, P::HasPrefix("key-1023"), rows, {}, &counters);
+    ExpectScan(reader, P::HasPrefix("key-1023"), rows, kAllRows, &counters);
     EXPECT_EQ(counters.matches, 100u);
     EXPECT_EQ(counters.blocks_read, 1u);
     EXPECT_EQ(counters.blocks_all_match, 1u);
     EXPECT_EQ(counters.blocks_skipped_by_value_index, statistics ? 49u : 0u);
-    ExpectScan(reader, P::GreaterOrEqual("key-104950"), rows, {}, &counters);
+    ExpectScan(reader, P::GreaterOrEqual("key-104950"), rows, kAllRows, &counters);
     EXPECT_EQ(counters.blocks_read, 1u);
   }
 }
@@ -162,11 +162,11 @@ TEST(Scan, LooksIntoTheBloomFilterForEqualAndIn) {
   ScanCounters counters;
   uint64_t skipped = 0;
   for (int i = 0; i < 100; ++i) {
-    ExpectScan(reader, P::In({i + 0.25, i + 0.75}), rows, {}, &counters);
+    ExpectScan(reader, P::In({i + 0.25, i + 0.75}), rows, kAllRows, &counters);
     skipped += counters.blocks_skipped_by_bloom_filter / 10;
   }
   EXPECT_GT(skipped, 90u);
-  ExpectScan(reader, P::Equal(0.0), rows, {}, &counters);
+  ExpectScan(reader, P::Equal(0.0), rows, kAllRows, &counters);
   EXPECT_EQ(counters.matches, 1u) << "-0 is there, and equal";
 }
 
@@ -181,7 +181,7 @@ TEST(Scan, FindsWhatIsNoNumber) {
         std::pair(P::GreaterOrEqual(1.0), 3u), std::pair(P::In({nan, 1.0}), 3u),
         std::pair(P::Between(0, nan), 0u)}) {
     ScanCounters counters;
-    ExpectScan(reader, predicate, rows, {}, &counters);
+    ExpectScan(reader, predicate, rows, kAllRows, &counters);
     EXPECT_EQ(counters.matches, matches);
   }
 }
@@ -204,12 +204,12 @@ TEST(Scan, ComparesTheValuesOfADictionaryOnce) {
     for (const auto& predicate : {P::Equal("cherry"), P::NotEqual("banana"), P::Less("banana"),
                                   P::In({"apple", "elder", "fig"}), P::HasPrefix("d")}) {
       ScanCounters counters;
-      ExpectScan(reader, predicate, rows, {}, &counters);
+      ExpectScan(reader, predicate, rows, kAllRows, &counters);
       EXPECT_EQ(counters.blocks_by_codes, 10u);
       EXPECT_GT(counters.matches, 0u);
     }
     ScanCounters counters;
-    ExpectScan(reader, P::Equal("cherr"), rows, {}, &counters);
+    ExpectScan(reader, P::Equal("cherr"), rows, kAllRows, &counters);
     EXPECT_EQ(counters.matches, 0u);
   }
 }
