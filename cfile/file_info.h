@@ -42,7 +42,8 @@ struct EncodingTotals {
   uint64_t stored_bytes = 0;       // in the file
 };
 
-// What a writer has written to one file so far; after Finish, the totals of the file. A plain value.
+// What a writer has written to one file so far; after Finish, the totals of the file. A plain
+// value.
 struct ColumnTotals {
   uint64_t num_rows = 0;     // nulls included; with levels: records
   uint64_t num_entries = 0;  // with levels; otherwise num_rows

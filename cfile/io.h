@@ -27,9 +27,9 @@ class Source {
   virtual uint64_t size() const = 0;
 
   // Fills `out` with the bytes that begin at `offset`. Returns an error unless all of them could be
-  // read. Precondition: offset + out.size() <= size(). Use kDataLoss only for bytes that are lost for
-  // ever, and neither kOutOfRange nor kUnimplemented: readers take these for a limit and for an
-  // unknown feature.
+  // read. The error must not be kOutOfRange or kUnimplemented, because readers take these for a
+  // limit and for an unknown feature. kDataLoss means that the bytes are lost for ever.
+  // Precondition: offset + out.size() <= size().
   virtual absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
 
   // All bytes, if they stay in memory for the lifetime of this object; the reader then points into

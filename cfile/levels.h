@@ -123,8 +123,9 @@ struct LevelBatch {
   bool empty() const { return num_entries == 0; }
 };
 
-// A position in a leaf; Reader::NewLevelCursor makes one. One thread at a time, but not always the same one; several cursors may read
-// one file at the same time. A cursor keeps the file open. Memory: one block and one batch.
+// A position in a leaf; Reader::NewLevelCursor makes one. One thread at a time, but not always the
+// same one; several cursors may read one file at the same time. A cursor keeps the file open.
+// Memory: one block and one batch.
 //
 // Also reads flat files (written by Writer). Each row is then a record of one entry, and the limits
 // are {0, 1} if the column is nullable, else {0, 0}.

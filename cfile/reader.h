@@ -104,8 +104,8 @@ class Cursor {
   // 1 unless the cursor is at the begin of its range (of the file, except after SeekToRange and
   // SeekToKeyRange), at most `max_rows` and 65,536, all from one block. So from the end (a seek to
   // num_rows()), repeated calls return all rows in batches of descending order. The batch is valid
-  // until the next call. Precondition: max_rows > 0. kFailedPrecondition: the file has no positional
-  // index.
+  // until the next call. Precondition: max_rows > 0. kFailedPrecondition: the file has no
+  // positional index.
   absl::StatusOr<Batch<T>> Previous(size_t max_rows);
 
   // The batches that Next returns from here to the end, for range-for.
@@ -181,9 +181,9 @@ class Reader {
   absl::StatusOr<LevelCursor<T>> NewLevelCursor() const;
 
   // Begins a scan for the rows of `range` that match `predicate`; the range may end after the last
-  // row. To call it, include cfile/scan.h. Errors as NewCursor, and: kInvalidArgument: the predicate
-  // needs an order, and int96 has none. kDataLoss: the statistics are damaged. (Statistics that are
-  // larger than ReaderOptions allow are ignored.)
+  // row. To call it, include cfile/scan.h. Errors as NewCursor, and: kInvalidArgument: the
+  // predicate needs an order, and int96 has none. kDataLoss: the statistics are damaged.
+  // (Statistics that are larger than ReaderOptions allow are ignored.)
   template <typename T>
   absl::StatusOr<Scan<T>> NewScan(const Predicate<T>& predicate,
                                   const OrdinalRange& range = kAllRows) const;

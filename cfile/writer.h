@@ -24,8 +24,8 @@
 namespace cfile {
 
 // Writes values of type T; cfile/types.h says which T each ColumnType takes. Movable; a writer that
-// was moved from may only be destroyed or assigned to. One thread at a time, but not always the same
-// one. Different writers are independent.
+// was moved from may only be destroyed or assigned to. One thread at a time, but not always the
+// same one. Different writers are independent.
 //
 // The file's bytes depend only on type, options, rows and metadata. They do not depend on threads,
 // nor on how the rows are divided among calls (except with Compatibility::kKudu: some of Kudu's
@@ -73,7 +73,8 @@ class Writer {
   // null, but the column is not nullable or has a value index (the message names the ordinal).
   absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity);
 
-  // Appends the rows of `batch`, for example of a batch that a cursor has returned. Errors as above.
+  // Appends the rows of `batch`, for example of a batch that a cursor has returned. Errors as
+  // above.
   absl::Status Append(const Batch<T>& batch);
 
   // Appends one null row. Errors as above.

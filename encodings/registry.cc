@@ -157,9 +157,7 @@ bool FitsDictionary(PhysicalType type, const DecoderOptions& options) {
   if (options.dictionary == nullptr) return true;
   const auto* found = dynamic_cast<const ValueDictionary<P>*>(options.dictionary.get());
   return found != nullptr &&
-         (!kIsBytes<P> ||
-          found->type_length ==
-              (type == PhysicalType::kBytes ? 0 : PageTypeLength<T>(options.type_length)));
+         (!kIsBytes<P> || found->type_length == PageTypeLength<T>(type, options.type_length));
 }
 
 }  // namespace

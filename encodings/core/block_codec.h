@@ -16,9 +16,12 @@
 #include <optional>
 #include <span>
 #include <typeinfo>
+#include <utility>
 
 #include "encodings/core/bytes.h"
 #include "encodings/core/encoding.h"
+#include "encodings/core/key_order.h"
+#include "encodings/core/lower_bound.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
@@ -116,8 +119,8 @@ const Kind* OfKind(const SeekIndex* index) {
 }
 
 // A block to decode. It does not own the bytes. Blocks of Kudu's encodings store their own count
-// and first ordinal; `count` and `first_ordinal` are then ignored. Blocks of other encodings (numbers
-// from kFirstExtendedNumber on) store neither: Parquet's are the bytes of a Parquet page.
+// and first ordinal; `count` and `first_ordinal` are then ignored. Blocks of other encodings
+// (numbers from kFirstExtendedNumber on) store neither: Parquet's are the bytes of a Parquet page.
 struct BlockView {
   BlockView() = default;
   // A block of Kudu's encodings, which stores its own count and first ordinal.
@@ -150,8 +153,9 @@ class Dictionary {
 };
 
 struct DecoderOptions {
-  DecoderOptions(uint32_t length = 0)
-      : type_length(length) {}  // NOLINT: most decoders need no more
+  DecoderOptions(uint32_t length = 0,  // NOLINT: most decoders need no more
+                 std::shared_ptr<const Dictionary> values = nullptr)
+      : type_length(length), dictionary(std::move(values)) {}
 
   // Bytes of one value of kFixedBytes; 0 for other types.
   uint32_t type_length;
@@ -234,8 +238,13 @@ class BlockDecoder {
   uint32_t first_ordinal() const { return first_ordinal_; }
   uint32_t position() const { return position_; }
 
-  // Moves to `position`. Precondition: position <= count().
-  virtual absl::Status SeekTo(uint32_t position) = 0;
+  // Moves to `position`. Precondition: position <= count(). Default: for decoders that can begin to
+  // read anywhere.
+  virtual absl::Status SeekTo(uint32_t position) {
+    assert(position <= count_);
+    position_ = position;
+    return absl::OkStatus();
+  }
 
   // Decodes the next values into the front of `out` and returns how many: at least 1, unless `out`
   // is empty or no value is left, and at most out.size(). It returns fewer than possible only if
@@ -290,6 +299,16 @@ class BlockDecoder {
   virtual std::unique_ptr<const SeekIndex> BuildSeekIndex() { return nullptr; }
 
  protected:
+  // Returns how many values are left to read, at most `max`.
+  size_t Left(size_t max) const { return std::min<size_t>(max, count_ - position_); }
+
+  // Implements SeekToKey for decoders that can compare any value: value_at(i) returns value i.
+  template <typename ValueAt>
+  LowerBound SeekToKeyInPlace(const T& key, ValueAt&& value_at) {
+    position_ = FindLowerBound(count_, [&](uint32_t i) { return KeyLess<T>(value_at(i), key); });
+    return {position_, position_ < count_ && KeyEqual<T>(value_at(position_), key)};
+  }
+
   uint32_t count_ = 0;
   uint32_t first_ordinal_ = 0;
   uint32_t position_ = 0;

@@ -7,9 +7,9 @@
 
 namespace cfile::encodings {
 
-// Numbers below 100 are Apache Kudu's, numbers from 100 to 199 are 100 + Apache Parquet's number, and
-// numbers from 1000 are this project's own. The registry (registry.h) lists the encodings that this
-// build implements; encodings/ADDING.md says how to add one.
+// Numbers below 100 are Apache Kudu's, numbers from 100 to 199 are 100 + Apache Parquet's number,
+// and numbers from 1000 are this project's own. The registry (registry.h) lists the encodings that
+// this build implements; encodings/ADDING.md says how to add one.
 enum class Encoding : uint32_t {
   kAuto = 0,  // only in options: the writer chooses the encoding; the file holds its number
   kPlain = 1,

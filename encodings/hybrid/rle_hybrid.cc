@@ -168,9 +168,9 @@ size_t RleHybridEncoder::size_bytes() const {
   const uint64_t groups = (literal_count_ + pending) / 8;
   const size_t closed = literal_count_ > 0 ? literal_begin_ : out_.size();
   if (groups == 0) return closed;
-  const uint64_t headers =
-      kudu_exact_ ? (groups + 62) / 63 : static_cast<uint64_t>(VintBytes(groups << 1));
-  return closed + static_cast<size_t>(headers + groups * static_cast<uint64_t>(width_));
+  // (With kudu_exact too: up to 64 groups here, the 64th of which needs a header of its own.)
+  return closed + static_cast<size_t>(VintBytes(groups << 1)) +
+         static_cast<size_t>(groups * static_cast<uint64_t>(width_));
 }
 
 void RleHybridEncoder::Finish(ByteWriter& out, LastGroup last_group) {

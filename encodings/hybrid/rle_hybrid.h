@@ -180,6 +180,42 @@ class RleHybridEncoder {
   Ledger ledger_;
 };
 
+// A position in the runs of a stream. A plain value, so that hot loops keep it in registers.
+struct HybridCursor {
+  const uint8_t* run = nullptr;       // header of the current run
+  const uint8_t* next = nullptr;      // the first byte after the current run
+  const uint8_t* end = nullptr;       // of the stream
+  const uint8_t* literals = nullptr;  // of the current run; nullptr if it is repeated
+  uint64_t first = 0;                 // index of the next literal value in the run
+  uint64_t value = 0;                 // of a repeated run; of literals of width 0
+  uint64_t left = 0;                  // values that remain in the current run
+  int width = 0;
+
+  // Enters the next run. Returns false if there is none or it is malformed.
+  bool NextRun() {
+    HybridRun found;
+    if (!ParseHybridRun(next, end, width, found)) return false;
+    run = next;
+    next = found.next;
+    literals = found.literals;
+    value = found.value;
+    left = found.count;
+    first = 0;
+    return true;
+  }
+  // Moves past `count` values. Precondition: count <= left.
+  void Pass(uint64_t count) {
+    first += count;
+    left -= count;
+  }
+  // The bytes from the run's first literal value to the end of the stream: wide loads may read
+  // beyond the run.
+  std::span<const uint8_t> packed() const { return {literals, end}; }
+  uint64_t ValueAt(uint64_t index) const {
+    return literals == nullptr ? value : UnpackOne(packed(), width, index);
+  }
+};
+
 // A position in a stream where a seek may begin.
 struct HybridCheckpoint {
   uint64_t position;  // of a value
@@ -215,6 +251,16 @@ class RleHybridReader {
   // Number of values passed so far.
   uint64_t position() const { return position_; }
 
+  // For callers that look at the runs themselves: a copy of the position to move, a way to continue
+  // at that copy, which has passed `count` values, and the error if cursor.NextRun() returns false.
+  // The run should hold the value `position`.
+  const HybridCursor& cursor() const { return cursor_; }
+  void MoveTo(const HybridCursor& cursor, uint64_t count) {
+    cursor_ = cursor;
+    position_ += count;
+  }
+  absl::Status Damaged(const HybridCursor& cursor, uint64_t position) const;
+
   // Decodes the next `count` values to `out`. T is one of uint8_t, uint16_t, uint32_t, uint64_t.
   // Precondition: width <= 8 * sizeof(T).
   template <typename T>
@@ -225,9 +271,10 @@ class RleHybridReader {
   // Precondition: the width is 1.
   absl::StatusOr<uint64_t> ReadBits(size_t count, uint8_t* bits);
 
-  // Goes to value `position`. If the width is 1, returns how many of the values before it are 1;
-  // else returns 0.
-  absl::StatusOr<uint64_t> SeekTo(uint64_t position);
+  // Go to value `position`. SeekAndCountOnes returns how many of the values before it are 1.
+  // Precondition of SeekAndCountOnes: the width is 1.
+  absl::Status SeekTo(uint64_t position);
+  absl::StatusOr<uint64_t> SeekAndCountOnes(uint64_t position);
 
   // Returns the checkpoints of the first `count` values, for Open. Moves to value `count`.
   absl::StatusOr<std::vector<HybridCheckpoint>> FindCheckpoints(uint64_t count);
@@ -243,46 +290,26 @@ class RleHybridReader {
   absl::StatusOr<uint64_t> SeekToLowerBound(uint64_t key, uint64_t flip, uint64_t count);
 
  private:
-  // The position of a reader in the runs. A plain value, so that hot loops keep it in registers.
-  struct Cursor {
-    const uint8_t* run = nullptr;       // header of the current run
-    const uint8_t* next = nullptr;      // the first byte after the current run
-    const uint8_t* end = nullptr;       // of the stream
-    const uint8_t* literals = nullptr;  // of the current run; nullptr if it is repeated
-    uint64_t first = 0;                 // index of the next literal value in the run
-    uint64_t value = 0;                 // of a repeated run
-    uint64_t left = 0;                  // values that remain in the current run
-    int width = 0;
-
-    // Enters the next run. Returns false if there is none or it is malformed.
-    bool NextRun();
-    // Moves past `count` values. Precondition: count <= left.
-    void Pass(uint64_t count) {
-      first += count;
-      left -= count;
-    }
-    // The bytes from the run's first literal value to the end of the stream: wide loads may read
-    // beyond the run.
-    std::span<const uint8_t> packed() const { return {literals, end}; }
-    uint64_t ValueAt(uint64_t index) const;
-  };
   using Checkpoint = HybridCheckpoint;
 
   std::span<const Checkpoint> checkpoints() const {
     return known_.empty() ? std::span<const Checkpoint>(checkpoints_) : known_;
   }
-  // Moves to `checkpoint`. Returns false if the checkpoint does not fit this stream.
+  // Move to `checkpoint`: MoveToCheckpoint moves `cursor`, GoTo the reader. Return false if the
+  // checkpoint does not fit this stream; the position is then unspecified.
+  bool MoveToCheckpoint(const Checkpoint& checkpoint, HybridCursor& cursor) const;
   bool GoTo(const Checkpoint& checkpoint);
   // Drops all checkpoints and goes to the front. Called if the checkpoints do not fit the bytes.
   void ForgetCheckpoints();
-  // Returns the error for a run that cursor.NextRun() could not enter. The run should hold the
-  // value `position`.
-  absl::Status Damaged(const Cursor& cursor, uint64_t position) const;
+  // Goes to value `position` from the last checkpoint before it, and makes further checkpoints on
+  // the way. With `may_begin_here` it begins at the current position if that is nearer; then it
+  // makes no checkpoints and counts no ones. Returns the number of ones before `position`.
+  absl::StatusOr<uint64_t> PassTo(uint64_t position, bool may_begin_here);
 
   const uint8_t* begin_ = nullptr;
-  Cursor cursor_;
+  HybridCursor cursor_;
   uint64_t position_ = 0;
-  // A seek has passed this many values: their runs are valid and have checkpoints.
+  // PassTo has passed this many values: their runs are valid and have checkpoints.
   uint64_t checked_ = 0;
   std::vector<Checkpoint> checkpoints_;
   std::span<const Checkpoint> known_;  // of the whole stream; if any, used instead of checkpoints_

@@ -99,22 +99,6 @@ void RleHybridReader::ForgetCheckpoints() {
   GoTo({});
 }
 
-inline bool RleHybridReader::Cursor::NextRun() {
-  HybridRun found;
-  if (!ParseHybridRun(next, end, width, found)) return false;
-  run = next;
-  next = found.next;
-  literals = found.literals;
-  value = found.value;
-  left = found.count;
-  first = 0;
-  return true;
-}
-
-uint64_t RleHybridReader::Cursor::ValueAt(uint64_t index) const {
-  return literals == nullptr ? value : UnpackOne(packed(), width, index);
-}
-
 std::string WhyNoHybridRun(const uint8_t* p, const uint8_t* end, int width) {
   ByteReader reader({p, end});
   uint32_t header;
@@ -133,7 +117,7 @@ std::string WhyNoHybridRun(const uint8_t* p, const uint8_t* end, int width) {
   return "its value has more bits than the width";
 }
 
-absl::Status RleHybridReader::Damaged(const Cursor& cursor, uint64_t position) const {
+absl::Status RleHybridReader::Damaged(const HybridCursor& cursor, uint64_t position) const {
   return DataLoss("RLE-hybrid of width ", cursor.width, ": run at byte ", cursor.next - begin_,
                   " of ", cursor.end - begin_, ", for value ", position, ": ",
                   WhyNoHybridRun(cursor.next, cursor.end, cursor.width));
@@ -142,7 +126,7 @@ absl::Status RleHybridReader::Damaged(const Cursor& cursor, uint64_t position) c
 template <typename T>
 absl::Status RleHybridReader::Read(T* out, size_t count) {
   assert(cursor_.width <= static_cast<int>(8 * sizeof(T)));
-  Cursor cursor = cursor_;
+  HybridCursor cursor = cursor_;
   size_t done = 0;
   while (done < count) {
     if (cursor.left == 0 && !cursor.NextRun()) return Damaged(cursor, position_ + done);
@@ -166,7 +150,7 @@ absl::Status RleHybridReader::Read(T* out, size_t count) {
 
 absl::StatusOr<uint64_t> RleHybridReader::ReadBits(size_t count, uint8_t* bits) {
   assert(cursor_.width == 1);
-  Cursor cursor = cursor_;
+  HybridCursor cursor = cursor_;
   BitAppender out(bits);
   uint64_t left = count;
   while (left > 0) {
@@ -190,72 +174,99 @@ absl::StatusOr<uint64_t> RleHybridReader::ReadBits(size_t count, uint8_t* bits) 
 }
 
 absl::StatusOr<uint64_t> RleHybridReader::Peek() const {
-  Cursor cursor = cursor_;
+  HybridCursor cursor = cursor_;
   if (cursor.left == 0 && !cursor.NextRun()) return Damaged(cursor, position_);
   return cursor.ValueAt(cursor.first);
 }
 
-bool RleHybridReader::GoTo(const Checkpoint& checkpoint) {
-  if (checkpoint.offset > static_cast<uint64_t>(cursor_.end - begin_)) return false;
-  cursor_.next = begin_ + checkpoint.offset;
-  cursor_.left = 0;
-  position_ = checkpoint.position;
+bool RleHybridReader::MoveToCheckpoint(const Checkpoint& checkpoint, HybridCursor& cursor) const {
+  if (checkpoint.offset > static_cast<uint64_t>(cursor.end - begin_)) return false;
+  cursor.next = begin_ + checkpoint.offset;
+  cursor.first = cursor.left = 0;
   if (checkpoint.passed == 0) return true;
-  if (!cursor_.NextRun() || cursor_.left < checkpoint.passed) return false;
-  cursor_.Pass(checkpoint.passed);
+  if (!cursor.NextRun() || cursor.left < checkpoint.passed) return false;
+  cursor.Pass(checkpoint.passed);
   return true;
+}
+
+bool RleHybridReader::GoTo(const Checkpoint& checkpoint) {
+  position_ = checkpoint.position;
+  return MoveToCheckpoint(checkpoint, cursor_);
 }
 
 absl::StatusOr<std::vector<HybridCheckpoint>> RleHybridReader::FindCheckpoints(uint64_t count) {
   known_ = {};
-  CFILE_RETURN_IF_ERROR(SeekTo(count).status());
+  CFILE_RETURN_IF_ERROR(PassTo(count, /*may_begin_here=*/false).status());
   return checkpoints_;
 }
 
-absl::StatusOr<uint64_t> RleHybridReader::SeekTo(uint64_t position) {
+absl::Status RleHybridReader::SeekTo(uint64_t position) {
+  const uint64_t index = position - (position_ - cursor_.first);  // in the current run
+  if (const uint64_t size = cursor_.first + cursor_.left; index < size) {
+    cursor_.first = index;
+    cursor_.left = size - index;
+    position_ = position;
+    return absl::OkStatus();
+  }
+  return PassTo(position, /*may_begin_here=*/true).status();
+}
+
+absl::StatusOr<uint64_t> RleHybridReader::SeekAndCountOnes(uint64_t position) {
+  assert(cursor_.width == 1);
+  return PassTo(position, /*may_begin_here=*/false);
+}
+
+absl::StatusOr<uint64_t> RleHybridReader::PassTo(uint64_t position, bool may_begin_here) {
   if (checkpoints_.empty() && known_.empty()) checkpoints_.push_back({});
   const auto all = checkpoints();
   const auto after =
       std::upper_bound(all.begin(), all.end(), position,
                        [](uint64_t wanted, const Checkpoint& at) { return wanted < at.position; });
-  const Cursor old_cursor = cursor_;
-  const uint64_t old_position = position_;
   const bool passes_last = after == all.end() && known_.empty();
+  // Where there are no checkpoints yet, begin here only if few runs are passed without one.
+  const bool begins_here = may_begin_here && after[-1].position <= position_ &&
+                           position_ <= position &&
+                           (!passes_last || position - position_ <= kLiteralsPerCheckpoint);
+  HybridCursor cursor = cursor_;
+  uint64_t at = position_;
   uint64_t ones = after[-1].ones;
   uint64_t runs = 0;
   uint64_t literals = 0;
-  if (!GoTo(after[-1])) {
-    ForgetCheckpoints();
-    return SeekTo(position);
+  if (!begins_here) {
+    at = after[-1].position;
+    if (!MoveToCheckpoint(after[-1], cursor)) {
+      ForgetCheckpoints();
+      return PassTo(position, may_begin_here);
+    }
   }
-  while (position_ < position) {
-    if (cursor_.left == 0) {
-      if (!cursor_.NextRun()) {
-        absl::Status status = Damaged(cursor_, position_);
-        cursor_ = old_cursor;
-        position_ = old_position;
-        return status;
-      }
+  while (at < position) {
+    if (cursor.left == 0) {
+      if (!cursor.NextRun()) return Damaged(cursor, at);
       ++runs;
     }
-    uint64_t taken = std::min(cursor_.left, position - position_);
-    if (cursor_.literals != nullptr) {
-      taken = std::min(taken, kLiteralsPerCheckpoint);
+    uint64_t taken = std::min(cursor.left, position - at);
+    const bool counts = cursor.width == 1 && !begins_here;
+    if (cursor.literals != nullptr) {
+      if (counts) {
+        taken = std::min(taken, kLiteralsPerCheckpoint);
+        ones += CountOnes(cursor.packed(), cursor.first, taken);
+      }
       literals += taken;
-      if (cursor_.width == 1) ones += CountOnes(cursor_.packed(), cursor_.first, taken);
-    } else if (cursor_.width == 1) {
-      ones += cursor_.value * taken;
+    } else if (counts) {
+      ones += cursor.value * taken;
     }
-    cursor_.Pass(taken);
-    position_ += taken;
-    if (passes_last && (runs >= kRunsPerCheckpoint || literals >= kLiteralsPerCheckpoint)) {
-      checkpoints_.push_back(
-          {position_, ones, static_cast<uint64_t>(cursor_.run - begin_), cursor_.first});
+    cursor.Pass(taken);
+    at += taken;
+    if (passes_last && !begins_here &&
+        (runs >= kRunsPerCheckpoint || literals >= kLiteralsPerCheckpoint)) {
+      checkpoints_.push_back({at, ones, static_cast<uint64_t>(cursor.run - begin_), cursor.first});
       runs = 0;
       literals = 0;
     }
   }
-  checked_ = std::max(checked_, position);
+  cursor_ = cursor;
+  position_ = position;
+  if (!begins_here) checked_ = std::max(checked_, position);
   return ones;
 }
 
@@ -264,7 +275,7 @@ absl::StatusOr<uint64_t> RleHybridReader::SeekToLowerBound(uint64_t key, uint64_
   const auto less = [key, flip](uint64_t value) { return (value ^ flip) < key; };
   // Seek to `count` once, so that there are checkpoints for all of the values.
   if (known_.empty() && (checked_ < count || checkpoints_.empty()))
-    CFILE_RETURN_IF_ERROR(SeekTo(count).status());
+    CFILE_RETURN_IF_ERROR(PassTo(count, /*may_begin_here=*/false).status());
 
   bool sound = true;
   const auto all = checkpoints();

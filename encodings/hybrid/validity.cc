@@ -52,7 +52,7 @@ absl::StatusOr<uint32_t> ValidityDecoder::Read(uint32_t count, uint8_t* bits) {
 
 absl::StatusOr<uint32_t> ValidityDecoder::SeekTo(uint32_t position) {
   assert(position <= count_);
-  CFILE_ASSIGN_OR_RETURN(const uint64_t ones, runs_.SeekTo(position));
+  CFILE_ASSIGN_OR_RETURN(const uint64_t ones, runs_.SeekAndCountOnes(position));
   return static_cast<uint32_t>(ones);
 }
 

@@ -12,33 +12,11 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
-#include "encodings/kernels/bit_unpacking-inl.h"
+#include "encodings/kernels/bit_packing-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cfile::encodings {
 namespace HWY_NAMESPACE {
-
-#if CFILE_UNPACK_SIMD
-// Decodes the groups of 8 packed values that wide loads may read, at most `count` values. Returns
-// the number of values decoded. convert(lanes, out) converts one vector of integers and stores it.
-template <typename Lane, typename T, typename Convert>
-HWY_INLINE size_t DecodeGroups(std::span<const uint8_t> packed, int width, T* out, size_t count,
-                               const Convert& convert) {
-  using Unpacker = GroupUnpacker<Lane>;
-  const Unpacker unpacker(width);
-  if (packed.size() < unpacker.readable_bytes()) return 0;
-  const size_t group_bytes = static_cast<size_t>(width);
-  size_t groups = count / 8;
-  if (width > 0)
-    groups = std::min(groups, (packed.size() - unpacker.readable_bytes()) / group_bytes + 1);
-  const uint8_t* p = packed.data();
-  for (size_t group = 0; group < groups; ++group, p += group_bytes, out += 8) {
-    for (size_t vector = 0; vector < Unpacker::kVectors; ++vector)
-      convert(unpacker.Unpack(p, vector), out + vector * Unpacker::kLanes);
-  }
-  return groups * 8;
-}
-#endif
 
 size_t DecodeFloats(std::span<const uint8_t> packed, int width, int32_t frame, float power,
                     float inverse, float* out, size_t count) {
@@ -51,7 +29,7 @@ size_t DecodeFloats(std::span<const uint8_t> packed, int width, int32_t frame, f
   const auto frames = hn::Set(d, static_cast<uint32_t>(frame));
   const auto powers = hn::Set(d_float, power);
   const auto inverses = hn::Set(d_float, inverse);
-  return DecodeGroups<uint32_t>(packed, width, out, count, [&](auto deltas, float* to) HWY_ATTR {
+  return UnpackGroups<uint32_t>(packed, width, out, count, [&](auto deltas, float* to) HWY_ATTR {
     const auto integers = hn::BitCast(d_signed, hn::Add(deltas, frames));
     hn::StoreU(hn::Mul(hn::Mul(hn::ConvertTo(d_float, integers), powers), inverses), d_float, to);
   });
@@ -82,7 +60,7 @@ size_t DecodeDoubles(std::span<const uint8_t> packed, int width, int64_t frame, 
     const hn::Half<decltype(d_signed)> d_half;
 #endif
     const auto frames = hn::Set(d, static_cast<uint32_t>(frame));
-    return DecodeGroups<uint32_t>(packed, width, out, count, [&](auto deltas, double* to) HWY_ATTR {
+    return UnpackGroups<uint32_t>(packed, width, out, count, [&](auto deltas, double* to) HWY_ATTR {
       const auto integers = hn::BitCast(d_signed, hn::Add(deltas, frames));
 #if HWY_MAX_BYTES >= 64
       const auto floats = hn::PromoteTo(d_wide, integers);
@@ -99,7 +77,7 @@ size_t DecodeDoubles(std::span<const uint8_t> packed, int width, int64_t frame, 
   const GroupUnpacker<uint64_t>::D d;
   const hn::RebindToSigned<GroupUnpacker<uint64_t>::D> d_signed;
   const auto frames = hn::Set(d, static_cast<uint64_t>(frame));
-  return DecodeGroups<uint64_t>(packed, width, out, count, [&](auto deltas, double* to) HWY_ATTR {
+  return UnpackGroups<uint64_t>(packed, width, out, count, [&](auto deltas, double* to) HWY_ATTR {
     const auto integers = hn::BitCast(d_signed, hn::Add(deltas, frames));
     const auto floats = hn::ConvertTo(d_double, integers);
     hn::StoreU(hn::Mul(hn::Mul(floats, powers), inverses), d_double, to);

@@ -1,11 +1,64 @@
 #include "encodings/kernels/bit_packing.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
+#include <type_traits>
 #include <utility>
 
+#include "encodings/kernels/bool_bits.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "encodings/kernels/bit_packing.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "encodings/kernels/bit_packing-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cfile::encodings {
+namespace HWY_NAMESPACE {
+
+void PackGroups32(const uint32_t* values, size_t groups, size_t width, uint8_t* out) {
+  PackGroups<uint32_t>(values, 0, groups, width, out);
+}
+void PackGroups64(const uint64_t* values, size_t groups, size_t width, uint8_t* out) {
+  PackGroups<uint64_t>(values, 0, groups, width, out);
+}
+
+// Unpacks those of the values that vectors can unpack; returns their number. Sets `largest` to the
+// largest of them.
+size_t UnpackLargest(std::span<const uint8_t> packed, int width, uint32_t* out, size_t count,
+                     uint32_t& largest) {
+#if CFILE_UNPACK_SIMD
+  using Unpacker = GroupUnpacker<uint32_t>;
+  if (width > Unpacker::kMaxWidth) return 0;
+  const Unpacker::D d;
+  auto most = hn::Zero(d);
+  const size_t done =
+      UnpackGroups<uint32_t>(packed, width, out, count, [&](auto values, uint32_t* to) HWY_ATTR {
+        most = hn::Max(most, values);
+        hn::StoreU(values, d, to);
+      });
+  largest = hn::GetLane(hn::MaxOfLanes(d, most));
+  return done;
+#else
+  (void)packed, (void)width, (void)out, (void)count, (void)largest;
+  return 0;
+#endif
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cfile::encodings
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace cfile::encodings {
 namespace {
+
+HWY_EXPORT(PackGroups32);
+HWY_EXPORT(PackGroups64);
+HWY_EXPORT(UnpackLargest);
 
 // Unpacks the 8 values of kWidth bits at `packed`. May read 8 bytes after the kWidth bytes of the
 // group.
@@ -15,12 +68,6 @@ inline void UnpackGroup(const uint8_t* packed, T* out) {
     std::memset(out, 0, 8 * sizeof(T));
   } else if constexpr (kWidth == 8 * sizeof(T)) {
     std::memcpy(out, packed, 8 * sizeof(T));
-  } else if constexpr (kWidth == 1 && sizeof(T) == 1) {
-    // Byte i of `bits` keeps only bit i of the packed byte. Adding 0x7f moves that bit to the top
-    // of its byte.
-    const uint64_t bits = (*packed * 0x0101010101010101u) & 0x8040201008040201u;
-    StoreLittleEndian(((bits + 0x7f7f7f7f7f7f7f7fu) >> 7) & 0x0101010101010101u,
-                      reinterpret_cast<uint8_t*>(out));
   } else {
     constexpr uint64_t kMask = LowBits(kWidth);
     for (int i = 0; i < 8; ++i) {  // the compiler unrolls this: all offsets are constants
@@ -35,7 +82,7 @@ inline void UnpackGroup(const uint8_t* packed, T* out) {
 }
 
 template <typename T, int kWidth>
-void UnpackGroups(std::span<const uint8_t> packed, T* out, size_t count) {
+void UnpackAll(std::span<const uint8_t> packed, T* out, size_t count) {
   constexpr bool kCopy = kWidth == 8 * sizeof(T);
   if constexpr (kCopy) {
     if (count > 0) std::memcpy(out, packed.data(), count * sizeof(T));
@@ -68,7 +115,7 @@ using Unpacker = void (*)(std::span<const uint8_t>, T*, size_t);
 
 template <typename T, size_t... kWidths>
 constexpr std::array<Unpacker<T>, sizeof...(kWidths)> Unpackers(std::index_sequence<kWidths...>) {
-  return {&UnpackGroups<T, static_cast<int>(kWidths)>...};
+  return {&UnpackAll<T, static_cast<int>(kWidths)>...};
 }
 
 template <typename T>
@@ -97,6 +144,9 @@ template <typename T>
 void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* out, size_t count) {
   assert(0 <= width && width <= static_cast<int>(8 * sizeof(T)));
   assert(PackedBytes(first + count, width) <= packed.size());
+  if constexpr (sizeof(T) == 1) {
+    if (width == 1) return UnpackBools(packed, first, reinterpret_cast<bool*>(out), count);
+  }
   // A group begins at a byte boundary. Values before the first group are unpacked one by one,
   // unless every value begins at a byte boundary.
   if (width % 8 != 0) {
@@ -107,31 +157,49 @@ void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* o
   kUnpackers<T>[static_cast<size_t>(width)](packed.subspan(count > 0 ? begin : 0), out, count);
 }
 
+uint32_t UnpackIndexes(std::span<const uint8_t> packed, int width, uint64_t first, uint32_t* out,
+                       size_t count) {
+  assert(0 <= width && width <= 32);
+  assert(PackedBytes(first + count, width) <= packed.size());
+  uint32_t largest = 0;
+  size_t done = 0;
+  if (first % 8 == 0 && count >= 8) {
+    const size_t begin = static_cast<size_t>(first / 8 * static_cast<uint64_t>(width));
+    done = HWY_DYNAMIC_DISPATCH(UnpackLargest)(packed.subspan(begin), width, out, count, largest);
+  }
+  UnpackBits(packed, width, first + done, out + done, count - done);
+  for (size_t i = done; i < count; ++i) largest = std::max(largest, out[i]);
+  return largest;
+}
+
 template <typename T>
 void PackBits(std::span<const T> values, int width, ByteWriter& out) {
   assert(0 <= width && width <= static_cast<int>(8 * sizeof(T)));
+  assert(std::all_of(values.begin(), values.end(), [&](T v) { return v <= LowBits(width); }));
   const size_t size = static_cast<size_t>(PackedBytes(values.size(), width));
   if (size == 0) return;
-  uint8_t* p = out.Extend(size);
   if (width == static_cast<int>(8 * sizeof(T))) {
-    std::memcpy(p, values.data(), size);
+    std::memcpy(out.Extend(size), values.data(), size);
     return;
   }
-  uint64_t word = 0;
-  int filled = 0;  // bits of `word` in use, < 64
-  for (const T value : values) {
-    const uint64_t bits = value;
-    assert(bits <= LowBits(width));
-    word |= bits << filled;
-    filled += width;
-    if (filled >= 64) {
-      StoreLittleEndian(word, p);
-      p += 8;
-      filled -= 64;
-      word = filled > 0 ? bits >> (width - filled) : 0;
+  using Lane = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  const size_t begin = out.size();
+  const auto group_bytes = static_cast<size_t>(width);
+  uint8_t* p = out.Extend(size + group_bytes + kPackAhead);
+  Lane lanes[256];
+  while (!values.empty()) {
+    const auto chunk = values.first(std::min(values.size(), std::size(lanes)));
+    const size_t groups = (chunk.size() + 7) / 8;
+    std::fill(std::copy(chunk.begin(), chunk.end(), lanes), lanes + 8 * groups, Lane{0});
+    if constexpr (sizeof(Lane) == 4) {
+      HWY_DYNAMIC_DISPATCH(PackGroups32)(lanes, groups, group_bytes, p);
+    } else {
+      HWY_DYNAMIC_DISPATCH(PackGroups64)(lanes, groups, group_bytes, p);
     }
+    p += groups * group_bytes;
+    values = values.subspan(chunk.size());
   }
-  if (filled > 0) std::memcpy(p, &word, static_cast<size_t>((filled + 7) / 8));
+  out.Truncate(begin + size);
 }
 
 #define CFILE_INSTANTIATE(T)                                                        \
@@ -144,3 +212,4 @@ CFILE_INSTANTIATE(uint64_t)
 #undef CFILE_INSTANTIATE
 
 }  // namespace cfile::encodings
+#endif  // HWY_ONCE

@@ -34,6 +34,11 @@ void PackBits(std::span<const T> values, int width, ByteWriter& out);
 template <typename T>
 void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* out, size_t count);
 
+// The same as UnpackBits for uint32_t, but also returns the largest of the values, or 0 if `count`
+// is 0. Fast if `first` is a multiple of 8. For dictionary indexes.
+uint32_t UnpackIndexes(std::span<const uint8_t> packed, int width, uint64_t first, uint32_t* out,
+                       size_t count);
+
 // Returns value `index` of a packed sequence. Preconditions: as for UnpackBits, but
 // 0 <= width <= 64.
 uint64_t UnpackOne(std::span<const uint8_t> packed, int width, uint64_t index);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
+
+#include "encodings/core/bytes.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encodings/kernels/bool_bits.cc"
@@ -67,12 +70,14 @@ namespace {
 HWY_EXPORT(PackWhole);
 HWY_EXPORT(UnpackWhole);
 
+// For fewer bools, choosing a kernel takes longer than unpacking.
+constexpr ptrdiff_t kFewBools = 64;
+
 }  // namespace
 
-void PackBools(std::span<const bool> values, ByteWriter& out) {
+void PackBools(std::span<const bool> values, uint8_t* bits) {
   if (values.empty()) return;
   const size_t size = static_cast<size_t>(BitmapBytes(values.size()));
-  uint8_t* const bits = out.Extend(size);
   const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
   // Vectors hold a multiple of 8 values.
   size_t i = HWY_DYNAMIC_DISPATCH(PackWhole)(bytes, values.size(), bits);
@@ -84,11 +89,23 @@ void PackBools(std::span<const bool> values, ByteWriter& out) {
 void UnpackBools(std::span<const uint8_t> bits, uint64_t first, bool* out, size_t count) {
   assert(BitmapBytes(first + count) <= bits.size());
   const auto bit_at = [&](uint64_t i) { return (bits[i / 8] >> (i % 8) & 1) != 0; };
-  for (; first % 8 != 0 && count > 0; ++first, --count) *out++ = bit_at(first);
-  if (count == 0) return;
-  const size_t done = HWY_DYNAMIC_DISPATCH(UnpackWhole)(
-      bits.subspan(static_cast<size_t>(first / 8)), reinterpret_cast<uint8_t*>(out), count);
-  for (size_t i = done; i < count; ++i) out[i] = bit_at(first + i);
+  bool* const end = out + count;
+  for (; first % 8 != 0 && out != end; ++first) *out++ = bit_at(first);
+  if (end - out >= kFewBools) {
+    const size_t done = HWY_DYNAMIC_DISPATCH(UnpackWhole)(
+        bits.subspan(static_cast<size_t>(first / 8)), reinterpret_cast<uint8_t*>(out),
+        static_cast<size_t>(end - out));
+    first += done;
+    out += done;
+  }
+  for (; end - out >= 8; first += 8, out += 8) {
+    // Byte i of `byte` keeps only bit i of the packed byte. Adding 0x7f moves that bit to the top
+    // of its byte.
+    const uint64_t byte = (bits[first / 8] * 0x0101010101010101u) & 0x8040201008040201u;
+    StoreLittleEndian(((byte + 0x7f7f7f7f7f7f7f7fu) >> 7) & 0x0101010101010101u,
+                      reinterpret_cast<uint8_t*>(out));
+  }
+  for (; out != end; ++first) *out++ = bit_at(first);
 }
 
 }  // namespace cfile::encodings

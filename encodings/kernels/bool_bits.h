@@ -5,15 +5,13 @@
 #include <cstdint>
 #include <span>
 
-#include "encodings/core/bytes.h"
-
 namespace cfile::encodings {
 
 // The number of bytes that hold `count` bits.
 constexpr uint64_t BitmapBytes(uint64_t count) { return count / 8 + (count % 8 != 0); }
 
-// Appends BitmapBytes(values.size()) bytes to `out`. The bits after the last value are 0.
-void PackBools(std::span<const bool> values, ByteWriter& out);
+// Writes BitmapBytes(values.size()) bytes to `bits`. The bits after the last value are 0.
+void PackBools(std::span<const bool> values, uint8_t* bits);
 
 // Writes the bits [first, first + count) to `out`. Reads no byte outside `bits`. Precondition:
 // BitmapBytes(first + count) <= bits.size().

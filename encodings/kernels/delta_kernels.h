@@ -32,11 +32,10 @@ T MakeDeltas(const T* values, size_t count, size_t miniblock_size, T* deltas,
 
 // Packs `miniblocks` miniblocks of `groups` * 8 deltas each to `out`, after subtracting `least`. A
 // miniblock's width is the number of bits of its range and is written to `widths`. Returns the
-// number of packed bytes. Overwrites `deltas`, and up to kDeltaWriteAhead bytes after the packed
-// bytes.
+// number of packed bytes. May overwrite up to kDeltaWriteAhead bytes after the packed bytes.
 inline constexpr size_t kDeltaWriteAhead = 8;
 template <typename T>
-size_t PackDeltas(T* deltas, T least, const std::make_unsigned_t<T>* ranges, size_t miniblocks,
-                  size_t groups, uint8_t* widths, uint8_t* out);
+size_t PackDeltas(const T* deltas, T least, const std::make_unsigned_t<T>* ranges,
+                  size_t miniblocks, size_t groups, uint8_t* widths, uint8_t* out);
 
 }  // namespace cfile::encodings

@@ -53,14 +53,8 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
     return absl::OkStatus();
   }
 
-  absl::Status SeekTo(uint32_t position) override {
-    assert(position <= this->count_);
-    this->position_ = position;
-    return absl::OkStatus();
-  }
-
   absl::StatusOr<size_t> Read(std::span<T> out) override {
-    const size_t wanted = std::min<size_t>(out.size(), this->count_ - this->position_);
+    const size_t wanted = this->Left(out.size());
     for (size_t done = 0; done < wanted;) {
       const auto position = static_cast<uint32_t>(this->position_ + done);
       CFILE_ASSIGN_OR_RETURN(const std::span<const T> values, Decoded(position, wanted - done));
@@ -72,7 +66,7 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
   }
 
   std::span<const T> Borrow(size_t max) override {
-    const size_t wanted = std::min<size_t>(max, this->count_ - this->position_);
+    const size_t wanted = this->Left(max);
     if (wanted == 0) return {};
     const auto values = Decoded(this->position_, wanted);
     if (!values.ok()) return {};  // Read reports the error
@@ -216,10 +210,8 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
 }  // namespace
 
 template <typename T>
-std::unique_ptr<BlockDecoder<T>> BitShuffleCodec::MakeDecoder(PhysicalType type,
+std::unique_ptr<BlockDecoder<T>> BitShuffleCodec::MakeDecoder(PhysicalType /*type*/,
                                                               const DecoderOptions& /*options*/) {
-  assert(HoldsType<T>(type));
-  static_cast<void>(type);
   return std::make_unique<BitShuffleDecoder<T>>();
 }
 

@@ -11,13 +11,12 @@
 #include "encodings/core/value_codes.h"
 #include "encodings/core/value_dictionary.h"
 #include "encodings/kudu/bit_shuffle.h"
+#include "encodings/kudu/kudu_policy.h"
 #include "encodings/kudu/plain_binary.h"
 
 namespace cfile::encodings {
 namespace {
 
-// The longest value that Kudu stores, in bytes.
-constexpr size_t kKuduMaxCell = 64 * 1024;
 // Upper bound for the bytes that a value adds to the dictionary's block, besides its own bytes.
 constexpr size_t kEntryBytes = 16;
 
@@ -27,6 +26,7 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
  public:
   explicit DictEncoder(const EncoderOptions& options)
       : options_(options),
+        policy_(options),
         max_codes_(std::max<size_t>(options.block_size_bytes / sizeof(uint32_t), 1)),
         codes_(BitShuffleCodec::MakeEncoder<uint32_t>(PhysicalType::kUint32, options)),
         dictionary_(MakePlainBinaryEncoder(options)),
@@ -37,14 +37,15 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
     if (plain_ != nullptr) return plain_->Append(values);
     const size_t room = max_codes_ - codes_->count();
     batch_.clear();
-    // Kudu checks for space only after it has processed the batch: it adds a value to the
-    // dictionary before it notices that the block has no space for the value's code.
-    if (!options_.kudu_exact) values = values.first(std::min(values.size(), room));
-    if (options_.kudu_exact || !dictionary_full_) {
+    // Kudu adds a value to the dictionary before it notices that the block has no space for the
+    // value's code.
+    values = values.first(policy_.Take(values.size(), room));
+    const auto ends_block = [&] { return dictionary_full_ && policy_.FullDictionaryEndsBlock(); };
+    if (!ends_block()) {
       known_.VisitCodes(values, [&](size_t i, uint32_t code) {
         if (!Learn(values[i], code) || batch_.size() == room) return false;
         batch_.push_back(code);
-        return options_.kudu_exact || !dictionary_full_;
+        return !ends_block();
       });
     }
     codes_->Append(batch_);
@@ -103,13 +104,10 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
   bool Learn(std::string_view value, uint32_t code) {
     const uint32_t size = dictionary_->count();
     if (code < size) return true;
-    // The dictionary is a block, so the limits for blocks apply to it. (Kudu has no values above 64
-    // KiB.)
-    const size_t longest = options_.kudu_exact ? std::max(options_.block_size_bytes, kKuduMaxCell)
-                                               : options_.block_size_bytes;
+    // The dictionary is a block, so the limits for blocks apply to it.
     const size_t dictionary_bytes = dictionary_->size_bytes() + value.size() + kEntryBytes;
-    const bool too_long =
-        size > 0 && (value.size() > longest || dictionary_bytes > options_.max_block_size_bytes);
+    const bool too_long = size > 0 && (value.size() > policy_.LongestDictionaryValue() ||
+                                       dictionary_bytes > options_.max_block_size_bytes);
     if (dictionary_full_ || too_long || code == known_.kNoCode) {
       known_.Truncate(size);  // once per file: all later blocks are PLAIN
       dictionary_full_ = true;
@@ -142,6 +140,7 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
   }
 
   const EncoderOptions options_;
+  const KuduPolicy policy_;
   const size_t max_codes_;  // codes of a block
   const std::unique_ptr<BlockEncoder<uint32_t>> codes_;
   const std::unique_ptr<BlockEncoder<std::string_view>> dictionary_;
@@ -193,7 +192,7 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
   }
 
   absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
-    size_t read = std::min<size_t>(out.size(), count_ - position_);
+    size_t read = Left(out.size());
     if (!has_codes_) {
       CFILE_ASSIGN_OR_RETURN(read, plain_->Read(out.first(read)));
     } else {
@@ -213,7 +212,7 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
   }
 
   absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> out) override {
-    const size_t read = std::min<size_t>(out.size(), count_ - position_);
+    const size_t read = Left(out.size());
     if (codes_->position() != position_) CFILE_RETURN_IF_ERROR(codes_->SeekTo(position_));
     for (size_t done = 0; done < read;) {
       CFILE_ASSIGN_OR_RETURN(const auto codes, NextCodes(read - done));

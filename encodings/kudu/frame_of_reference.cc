@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "encodings/core/bytes.h"
-#include "encodings/core/lower_bound.h"
 #include "encodings/kernels/group_varint.h"
 
 namespace cfile::encodings {
@@ -102,12 +101,6 @@ class GroupVarintDecoder final : public BlockDecoder<uint32_t> {
     return absl::OkStatus();
   }
 
-  absl::Status SeekTo(uint32_t position) override {
-    assert(position <= count_);
-    position_ = position;
-    return absl::OkStatus();
-  }
-
   absl::StatusOr<size_t> Read(std::span<uint32_t> out) override {
     const std::span<const uint32_t> values = Borrow(out.size());
     std::copy(values.begin(), values.end(), out.begin());
@@ -115,15 +108,14 @@ class GroupVarintDecoder final : public BlockDecoder<uint32_t> {
   }
 
   std::span<const uint32_t> Borrow(size_t max) override {
-    const size_t n = std::min<size_t>(max, count_ - position_);
+    const size_t n = Left(max);
     const std::span<const uint32_t> values(values_.data() + position_, n);
     position_ += static_cast<uint32_t>(n);
     return values;
   }
 
   absl::StatusOr<LowerBound> SeekToKey(const uint32_t& key) override {
-    position_ = FindLowerBound(count_, [&](uint32_t i) { return values_[i] < key; });
-    return LowerBound{position_, position_ < count_ && values_[position_] == key};
+    return SeekToKeyInPlace(key, [&](uint32_t i) { return values_[i]; });
   }
 
  private:

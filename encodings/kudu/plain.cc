@@ -3,55 +3,56 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <type_traits>
 
-#include "encodings/core/fixed_width_decoder.h"
-#include "encodings/core/key_order.h"
-#include "encodings/core/lower_bound.h"
+#include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/fixed_width_decoder.h"
+#include "encodings/kudu/kudu_policy.h"
 #include "encodings/kudu/plain_binary.h"
-#include "encodings/kudu/plain_bool.h"
 
 namespace cfile::encodings {
 namespace {
 
 constexpr size_t kHeaderBytes = 8;
 
-// Encodes numbers, and byte strings of `width_` bytes each.
+// Encodes bools as bits, numbers, and byte strings of `width_` bytes each.
 template <typename T>
 class FixedWidthEncoder final : public BlockEncoder<T> {
  public:
   explicit FixedWidthEncoder(const EncoderOptions& options)
-      : width_(kIsBytes<T> ? options.type_length : sizeof(T)),
-        block_size_bytes_(options.block_size_bytes),
-        kudu_exact_(options.kudu_exact) {
+      : policy_(options), width_(kIsBytes<T> ? options.type_length : sizeof(T)) {
     assert(width_ > 0);
-    const size_t values_bytes = std::max(block_size_bytes_, kHeaderBytes) - kHeaderBytes;
-    capacity_ = std::max<size_t>(values_bytes / width_ + (values_bytes % width_ != 0), 1);
+    const size_t values_bytes = std::max(options.block_size_bytes, kHeaderBytes) - kHeaderBytes;
+    capacity_ = kIsBool ? 8 * std::max<size_t>(values_bytes, 1)
+                        : std::max<size_t>((values_bytes + width_ - 1) / width_, 1);
   }
 
   size_t Append(std::span<const T> values) override {
     if (full() || values.empty()) return 0;
-    const size_t taken = kudu_exact_ ? values.size() : std::min(values.size(), capacity_ - count_);
+    values = values.first(policy_.Take(values.size(), capacity_ - count_));
     if (count_ == 0) bytes_.Extend(kHeaderBytes);
-    uint8_t* out = bytes_.Extend(taken * width_);
-    if constexpr (kIsBytes<T>) {
-      for (size_t i = 0; i < taken; ++i, out += width_) {
-        assert(values[i].size() == width_);
-        std::memcpy(out, values[i].data(), width_);
-      }
+    if constexpr (kIsBool) {
+      AppendBits(values);
     } else {
-      std::memcpy(out, values.data(), taken * width_);
+      uint8_t* out = bytes_.Extend(values.size() * width_);
+      if constexpr (kIsBytes<T>) {
+        for (size_t i = 0; i < values.size(); ++i, out += width_) {
+          assert(values[i].size() == width_);
+          std::memcpy(out, values[i].data(), width_);
+        }
+      } else {
+        std::memcpy(out, values.data(), values.size_bytes());
+      }
     }
-    count_ += static_cast<uint32_t>(taken);
-    return taken;
+    count_ += static_cast<uint32_t>(values.size());
+    return values.size();
   }
 
-  // Kudu checks the size only after each batch, and continues a block that has exactly the wanted
-  // size.
-  bool full() const override {
-    return kudu_exact_ ? size_bytes() > block_size_bytes_ && count_ > 0 : count_ >= capacity_;
-  }
+  bool full() const override { return policy_.IsFull(count_, capacity_, size_bytes()); }
   uint32_t count() const override { return count_; }
-  size_t size_bytes() const override { return kHeaderBytes + count_ * width_; }
+  size_t size_bytes() const override {
+    return kHeaderBytes + (kIsBool ? static_cast<size_t>(BitmapBytes(count_)) : count_ * width_);
+  }
 
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
     if (count_ == 0) bytes_.Extend(kHeaderBytes);
@@ -60,15 +61,26 @@ class FixedWidthEncoder final : public BlockEncoder<T> {
     block.Clear();
     block.bytes.Swap(bytes_);
     block.count = count_;
-    if constexpr (!kIsBytes<T>) block.aligned_values_offset = uint32_t{kHeaderBytes};
+    if constexpr (!kIsBytes<T> && !kIsBool) block.aligned_values_offset = uint32_t{kHeaderBytes};
     count_ = 0;
   }
 
  private:
-  const size_t width_;
-  const size_t block_size_bytes_;
-  const bool kudu_exact_;
-  size_t capacity_;  // values of a full block
+  static constexpr bool kIsBool = std::is_same_v<T, bool>;
+
+  void AppendBits(std::span<const bool> values) {
+    size_t i = 0;  // first complete the last byte
+    for (; i < values.size() && (count_ + i) % 8 != 0; ++i) {
+      uint8_t& last = bytes_.data()[bytes_.size() - 1];
+      last = static_cast<uint8_t>(last | values[i] << ((count_ + i) % 8));
+    }
+    const auto rest = values.subspan(i);
+    PackBools(rest, bytes_.Extend(static_cast<size_t>(BitmapBytes(rest.size()))));
+  }
+
+  const KuduPolicy policy_;
+  const size_t width_;  // bytes
+  size_t capacity_;     // values of a full block
   ByteWriter bytes_;
   uint32_t count_ = 0;
 };
@@ -79,19 +91,18 @@ class PlainDecoder final : public FixedWidthDecoder<T> {
   using FixedWidthDecoder<T>::FixedWidthDecoder;
 
   absl::Status Open(const BlockView& view) override {
-    const std::span<const uint8_t> block = view.bytes;
     this->count_ = this->position_ = 0;
-    ByteReader reader(block);
+    ByteReader reader(view.bytes);
     uint32_t count;
     if (!reader.ReadFixed(count) || !reader.ReadFixed(this->first_ordinal_)) {
-      return DataLoss("plain: a block of ", block.size(), " bytes has no room for its header of ",
-                      kHeaderBytes, " bytes");
+      return DataLoss("plain: a block of ", view.bytes.size(),
+                      " bytes has no room for its header of ", kHeaderBytes, " bytes");
     }
-    if (reader.remaining() != uint64_t{count} * this->width_) {
-      return DataLoss("plain: ", count, " values of ", this->width_, " bytes expected at byte ",
-                      kHeaderBytes, ", found ", reader.remaining(), " bytes");
+    if (reader.remaining() != this->BytesOf(count)) {
+      return DataLoss("plain: ", count, " values take ", this->BytesOf(count), " bytes from byte ",
+                      kHeaderBytes, " on, found ", reader.remaining(), " bytes");
     }
-    this->values_ = reader.rest().data();
+    this->values_ = reader.rest();
     this->count_ = count;
     return absl::OkStatus();
   }
@@ -102,27 +113,19 @@ class PlainDecoder final : public FixedWidthDecoder<T> {
 template <typename T>
 std::unique_ptr<BlockEncoder<T>> PlainCodec::MakeEncoder(PhysicalType type,
                                                          const EncoderOptions& options) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return MakePlainBoolEncoder(options);
-  } else {
-    if constexpr (kIsBytes<T>) {
-      if (type == PhysicalType::kBytes) return MakePlainBinaryEncoder(options);
-    }
-    return std::make_unique<FixedWidthEncoder<T>>(options);
+  if constexpr (kIsBytes<T>) {
+    if (type == PhysicalType::kBytes) return MakePlainBinaryEncoder(options);
   }
+  return std::make_unique<FixedWidthEncoder<T>>(options);
 }
 
 template <typename T>
 std::unique_ptr<BlockDecoder<T>> PlainCodec::MakeDecoder(PhysicalType type,
                                                          const DecoderOptions& options) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return MakePlainBoolDecoder();
-  } else {
-    if constexpr (kIsBytes<T>) {
-      if (type == PhysicalType::kBytes) return MakePlainBinaryDecoder();
-    }
-    return std::make_unique<PlainDecoder<T>>(options.type_length);
+  if constexpr (kIsBytes<T>) {
+    if (type == PhysicalType::kBytes) return MakePlainBinaryDecoder();
   }
+  return std::make_unique<PlainDecoder<T>>(options.type_length);
 }
 
 absl::StatusOr<std::vector<BlockField>> PlainCodec::Describe(PhysicalType type,

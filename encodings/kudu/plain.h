@@ -1,7 +1,7 @@
 // PLAIN: values as they lie in memory (cfile/FORMAT.md, Kudu's data blocks).
 //
 //   fixed width   count fixed32 · first ordinal fixed32 · values back to back
-//   bool          see plain_bool.h
+//   bool          the same, but the values are bits, least significant bit first
 //   bytes         see plain_binary.h
 #pragma once
 

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "encodings/core/bytes.h"
-#include "encodings/core/compare_bytes.h"
-#include "encodings/core/lower_bound.h"
 #include "encodings/kernels/group_varint.h"
 
 namespace cfile::encodings {
@@ -131,14 +129,8 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
     return absl::OkStatus();
   }
 
-  absl::Status SeekTo(uint32_t position) override {
-    assert(position <= count_);
-    position_ = position;
-    return absl::OkStatus();
-  }
-
   absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
-    const size_t n = std::min<size_t>(out.size(), count_ - position_);
+    const size_t n = Left(out.size());
     if (n == 0) return size_t{0};
     CFILE_RETURN_IF_ERROR(DecodeOffsets());
     for (size_t i = 0; i < n; ++i) out[i] = ValueAt(position_ + i);
@@ -149,8 +141,7 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
   absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override {
     position_ = 0;
     CFILE_RETURN_IF_ERROR(DecodeOffsets());
-    position_ = FindLowerBound(count_, [&](uint32_t i) { return BytesLess(ValueAt(i), key); });
-    return LowerBound{position_, position_ < count_ && ValueAt(position_) == key};
+    return SeekToKeyInPlace(key, [&](uint32_t i) { return ValueAt(i); });
   }
 
   std::unique_ptr<const SeekIndex> BuildSeekIndex() override {

@@ -167,12 +167,6 @@ void PrefixDecoder::ReserveArena(size_t size) {
   arena_size_ = new_size;
 }
 
-absl::Status PrefixDecoder::SeekTo(uint32_t position) {
-  assert(position <= count_);
-  position_ = position;
-  return absl::OkStatus();
-}
-
 absl::Status PrefixDecoder::CatchUp() {
   const uint32_t restart = position_ / layout_.restart_interval;
   const uint32_t position = restart * layout_.restart_interval;
@@ -228,7 +222,7 @@ size_t PrefixDecoder::ReadShort(std::span<std::string_view> out) {
 }
 
 absl::StatusOr<size_t> PrefixDecoder::Read(std::span<std::string_view> out) {
-  const size_t wanted = std::min<size_t>(out.size(), count_ - position_);
+  const size_t wanted = Left(out.size());
   if (wanted == 0) return size_t{0};
   ReserveArena(walk_.key_size + std::min(kArenaBytes, wanted * kMaxShortKeyBytes + 4096));
   CFILE_RETURN_IF_ERROR(CatchUp());

@@ -37,7 +37,6 @@ class PrefixDecoder final : public BlockDecoder<std::string_view> {
   // Takes time independent of the number of values: checks the header, the counts and the position
   // of the restart offsets. Each entry and each restart offset is checked when it is used.
   absl::Status Open(const BlockView& view) override;
-  absl::Status SeekTo(uint32_t position) override;
   absl::StatusOr<size_t> Read(std::span<std::string_view> out) override;
   absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override;
   absl::Status SeekToKeys(std::span<const std::string_view> keys,

@@ -1,13 +1,12 @@
 #include "encodings/kudu/rle.h"
 
 #include <algorithm>
-#include <cassert>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "encodings/core/key_order.h"
+#include "encodings/hybrid/hybrid_decoder.h"
 #include "encodings/hybrid/rle_hybrid.h"
+#include "encodings/kudu/kudu_policy.h"
 
 namespace cfile::encodings {
 namespace {
@@ -17,43 +16,32 @@ constexpr size_t kHeaderBytes = 8;
 // values.
 constexpr uint32_t kMaxValues = (uint32_t{1} << 31) - 1;
 
-// The unsigned type that represents a T in the hybrid, and its width in bits.
-template <typename T>
-struct Hybrid {
-  using Number = std::make_unsigned_t<T>;
-  static constexpr int kWidth = 8 * sizeof(T);
-};
-template <>
-struct Hybrid<bool> {
-  using Number = uint8_t;
-  static constexpr int kWidth = 1;
-};
-
 template <typename T>
 class RleEncoder final : public BlockEncoder<T> {
  public:
   explicit RleEncoder(const EncoderOptions& options)
-      : options_(options), encoder_(Hybrid<T>::kWidth, options.kudu_exact) {}
+      : policy_(options),
+        block_size_bytes_(options.block_size_bytes),
+        encoder_(Hybrid<T>::kWidth, options.kudu_exact) {}
 
-  // Kudu takes the whole batch and checks the size afterwards.
   size_t Append(std::span<const T> values) override {
     size_t taken = 0;
     while (taken < values.size() && !full()) {
-      size_t chunk = std::min<size_t>(values.size() - taken, kMaxValues - count_);
-      if (!options_.kudu_exact) chunk = std::min(chunk, chunk_values_ - count_ % chunk_values_);
+      const size_t until_check = chunk_values_ - count_ % chunk_values_;
+      const size_t chunk =
+          std::min<size_t>(policy_.Take(values.size() - taken, until_check), kMaxValues - count_);
       using Number = typename Hybrid<T>::Number;
       encoder_.PutValues(std::span(reinterpret_cast<const Number*>(values.data() + taken), chunk));
       count_ += static_cast<uint32_t>(chunk);
       taken += chunk;
-      if (options_.kudu_exact) break;
     }
     return taken;
   }
 
   bool full() const override {
     if (count_ == kMaxValues) return true;
-    const bool looks = options_.kudu_exact || count_ % chunk_values_ == 0;
-    return looks && count_ > 0 && size_bytes() > options_.block_size_bytes;
+    return policy_.ChecksSize(count_, chunk_values_) && count_ > 0 &&
+           size_bytes() > block_size_bytes_;
   }
   uint32_t count() const override { return count_; }
   size_t size_bytes() const override { return kHeaderBytes + encoder_.size_bytes(); }
@@ -68,11 +56,11 @@ class RleEncoder final : public BlockEncoder<T> {
   }
 
  private:
-  const EncoderOptions options_;
+  const KuduPolicy policy_;
+  const size_t block_size_bytes_;
   // Values between two checks of the block's size. They are counted from the block's start, so that
   // the encoded bytes do not depend on how the caller divided the values into Append calls.
-  const size_t chunk_values_ =
-      std::clamp<size_t>(options_.block_size_bytes / (4 * sizeof(T)), 16, 1024);
+  const size_t chunk_values_ = std::clamp<size_t>(block_size_bytes_ / (4 * sizeof(T)), 16, 1024);
   RleHybridEncoder encoder_;
   uint32_t count_ = 0;
 };
@@ -91,7 +79,7 @@ class RunsIndex final : public SeekIndex {
 };
 
 template <typename T>
-class RleDecoder final : public BlockDecoder<T> {
+class RleDecoder final : public HybridDecoder<T> {
  public:
   absl::Status Open(const BlockView& view) override {
     const std::span<const uint8_t> block = view.bytes;
@@ -103,69 +91,30 @@ class RleDecoder final : public BlockDecoder<T> {
     }
     if (count > 0 && reader.empty()) return DataLoss("rle block of ", count, " values has no runs");
     const auto* index = OfKind<RunsIndex>(view.seek_index);
-    runs_.Open(reader.rest(), Hybrid<T>::kWidth,
-               index == nullptr ? std::span<const HybridCheckpoint>() : index->checkpoints());
+    this->runs_.Open(reader.rest(), Hybrid<T>::kWidth,
+                     index == nullptr ? std::span<const HybridCheckpoint>() : index->checkpoints());
     this->count_ = count;
     return absl::OkStatus();
   }
 
-  absl::Status SeekTo(uint32_t position) override {
-    assert(position <= this->count_);
-    // Nothing can be read after the last value, so a seek to the end need not walk through the
-    // runs.
-    if (position < this->count_) CFILE_RETURN_IF_ERROR(runs_.SeekTo(position).status());
-    this->position_ = position;
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<size_t> Read(std::span<T> out) override {
-    const size_t taken = std::min<size_t>(out.size(), this->count_ - this->position_);
-    CFILE_RETURN_IF_ERROR(
-        runs_.Read(reinterpret_cast<typename Hybrid<T>::Number*>(out.data()), taken));
-    this->position_ += static_cast<uint32_t>(taken);
-    return taken;
-  }
-
-  absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
-    // The sign bit is flipped, so that unsigned order is the order of keys.
-    constexpr uint64_t kFlip = std::is_signed_v<T> ? uint64_t{1} << (Hybrid<T>::kWidth - 1) : 0;
-    const uint64_t number = static_cast<typename Hybrid<T>::Number>(key);
-    CFILE_ASSIGN_OR_RETURN(const uint64_t position,
-                           runs_.SeekToLowerBound(number ^ kFlip, kFlip, this->count_));
-    this->position_ = static_cast<uint32_t>(position);
-    LowerBound bound{.position = this->position_, .exact = false};
-    if (position < this->count_) {
-      CFILE_ASSIGN_OR_RETURN(const uint64_t found, runs_.Peek());
-      bound.exact = found == number;
-    }
-    return bound;
-  }
-
   std::unique_ptr<const SeekIndex> BuildSeekIndex() override {
-    auto checkpoints = runs_.FindCheckpoints(this->count_);
+    auto checkpoints = this->runs_.FindCheckpoints(this->count_);
     if (!checkpoints.ok()) return nullptr;
     return std::make_unique<RunsIndex>(*std::move(checkpoints));
   }
-
- private:
-  RleHybridReader runs_;
 };
 
 }  // namespace
 
 template <typename T>
-std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder(PhysicalType type,
+std::unique_ptr<BlockEncoder<T>> RleCodec::MakeEncoder(PhysicalType /*type*/,
                                                        const EncoderOptions& options) {
-  assert(HoldsType<T>(type));
-  static_cast<void>(type);
   return std::make_unique<RleEncoder<T>>(options);
 }
 
 template <typename T>
-std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder(PhysicalType type,
+std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder(PhysicalType /*type*/,
                                                        const DecoderOptions& /*options*/) {
-  assert(HoldsType<T>(type));
-  static_cast<void>(type);
   return std::make_unique<RleDecoder<T>>();
 }
 

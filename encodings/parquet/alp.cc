@@ -203,12 +203,12 @@ class AlpEncoder final : public PageEncoder<T> {
 
 }  // namespace
 
-template <typename T>
-std::unique_ptr<PageEncoder<T>> MakeAlpEncoder() {
-  return std::make_unique<AlpEncoder<T>>();
+template <typename P>
+std::unique_ptr<PageEncoder<P>> AlpCodec::MakePageEncoder(const EncoderOptions& /*options*/) {
+  return std::make_unique<AlpEncoder<P>>();
 }
 
-template std::unique_ptr<PageEncoder<float>> MakeAlpEncoder<float>();
-template std::unique_ptr<PageEncoder<double>> MakeAlpEncoder<double>();
+CFILE_INSTANTIATE_PAGE_ENCODER(AlpCodec, float)
+CFILE_INSTANTIATE_PAGE_ENCODER(AlpCodec, double)
 
 }  // namespace cfile::encodings

@@ -21,18 +21,15 @@
 
 namespace cfile::encodings {
 
-// T is float or double. Pages have vectors of 1,024 values. The encoder searches for pairs of
-// exponent and factor that fit the values: for the first page, and again for a page that takes
-// clearly more bits per value than the page before it.
-template <typename T>
-std::unique_ptr<PageEncoder<T>> MakeAlpEncoder();
-
-// Reads vectors of any size. A vector is checked when it is read; damage in a vector that is not
-// read is not reported.
-template <typename T>
-std::unique_ptr<BlockDecoder<T>> MakeAlpDecoder();
-
-struct AlpCodec {
+// ALP of floats and doubles.
+//
+// Pages have vectors of 1,024 values. The encoder searches for pairs of exponent and factor that
+// fit the values: for the first page, and again for a page that takes clearly more bits per value
+// than the page before it.
+//
+// The decoder reads vectors of any size. A vector is checked when it is read; damage in a vector
+// that is not read is not reported.
+struct AlpCodec : PageCodec<AlpCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetAlp;
   static constexpr std::string_view kName = "parquet-alp";
   // Worst case: a vector that has only exceptions. It has a 2-byte position for each value, and 17
@@ -44,14 +41,10 @@ struct AlpCodec {
     return type == PhysicalType::kFloat || type == PhysicalType::kDouble;
   }
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
-    return MakePageBlockEncoder<T>(MakeAlpEncoder<T>(), options);
-  }
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType, const DecoderOptions&) {
-    return MakePageBlockDecoder<T>(MakeAlpDecoder<T>());
-  }
+  template <typename P>
+  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
+  template <typename P>
+  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
 };
 
 }  // namespace cfile::encodings

@@ -61,14 +61,8 @@ class AlpDecoder final : public BlockDecoder<T> {
     return absl::OkStatus();
   }
 
-  absl::Status SeekTo(uint32_t position) override {
-    assert(position <= this->count_);
-    this->position_ = position;
-    return absl::OkStatus();
-  }
-
   absl::StatusOr<size_t> Read(std::span<T> out) override {
-    const size_t wanted = std::min<size_t>(out.size(), this->count_ - this->position_);
+    const size_t wanted = this->Left(out.size());
     uint32_t position = this->position_;
     for (size_t done = 0; done < wanted;) {
       const uint32_t index = position >> log_size_;
@@ -178,12 +172,12 @@ class AlpDecoder final : public BlockDecoder<T> {
 
 }  // namespace
 
-template <typename T>
-std::unique_ptr<BlockDecoder<T>> MakeAlpDecoder() {
-  return std::make_unique<AlpDecoder<T>>();
+template <typename P>
+std::unique_ptr<BlockDecoder<P>> AlpCodec::MakePageDecoder(const DecoderOptions& /*options*/) {
+  return std::make_unique<AlpDecoder<P>>();
 }
 
-template std::unique_ptr<BlockDecoder<float>> MakeAlpDecoder<float>();
-template std::unique_ptr<BlockDecoder<double>> MakeAlpDecoder<double>();
+CFILE_INSTANTIATE_PAGE_DECODER(AlpCodec, float)
+CFILE_INSTANTIATE_PAGE_DECODER(AlpCodec, double)
 
 }  // namespace cfile::encodings

@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cstring>
 
-#include "encodings/core/lower_bound.h"
 #include "encodings/kernels/byte_streams.h"
 
 namespace cfile::encodings {
@@ -63,13 +62,8 @@ class SplitPageDecoder final : public BlockDecoder<P> {
     this->first_ordinal_ = block.first_ordinal;
     return absl::OkStatus();
   }
-  absl::Status SeekTo(uint32_t position) override {
-    assert(position <= this->count_);
-    this->position_ = position;
-    return absl::OkStatus();
-  }
   absl::StatusOr<size_t> Read(std::span<P> out) override {
-    size_t n = std::min<size_t>(out.size(), this->count_ - this->position_);
+    size_t n = this->Left(out.size());
     if (n == 0) return size_t{0};
     if constexpr (kIsBytes<P>) {
       n = std::min(n, std::max<size_t>(kBufferBytes / width_, 1));
@@ -85,10 +79,7 @@ class SplitPageDecoder final : public BlockDecoder<P> {
     return n;
   }
   absl::StatusOr<LowerBound> SeekToKey(const P& key) override {
-    this->position_ =
-        FindLowerBound(this->count_, [&](uint32_t i) { return KeyLess(ValueAt(i), key); });
-    return LowerBound{this->position_,
-                      this->position_ < this->count_ && KeyEqual(ValueAt(this->position_), key)};
+    return this->SeekToKeyInPlace(key, [&](uint32_t i) { return ValueAt(i); });
   }
 
  private:
@@ -116,18 +107,20 @@ class SplitPageDecoder final : public BlockDecoder<P> {
 }  // namespace
 
 template <typename P>
-std::unique_ptr<PageEncoder<P>> MakeByteStreamSplitEncoder(uint32_t type_length) {
-  return std::make_unique<SplitPageEncoder<P>>(type_length);
+std::unique_ptr<PageEncoder<P>> ByteStreamSplitCodec::MakePageEncoder(
+    const EncoderOptions& options) {
+  return std::make_unique<SplitPageEncoder<P>>(options.type_length);
 }
 
 template <typename P>
-std::unique_ptr<BlockDecoder<P>> MakeByteStreamSplitDecoder(uint32_t type_length) {
-  return std::make_unique<SplitPageDecoder<P>>(type_length);
+std::unique_ptr<BlockDecoder<P>> ByteStreamSplitCodec::MakePageDecoder(
+    const DecoderOptions& options) {
+  return std::make_unique<SplitPageDecoder<P>>(options.type_length);
 }
 
-#define CFILE_INSTANTIATE(P)                                                        \
-  template std::unique_ptr<PageEncoder<P>> MakeByteStreamSplitEncoder<P>(uint32_t); \
-  template std::unique_ptr<BlockDecoder<P>> MakeByteStreamSplitDecoder<P>(uint32_t);
+#define CFILE_INSTANTIATE(P)                              \
+  CFILE_INSTANTIATE_PAGE_ENCODER(ByteStreamSplitCodec, P) \
+  CFILE_INSTANTIATE_PAGE_DECODER(ByteStreamSplitCodec, P)
 CFILE_INSTANTIATE(int32_t)
 CFILE_INSTANTIATE(int64_t)
 CFILE_INSTANTIATE(float)

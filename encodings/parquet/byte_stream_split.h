@@ -12,18 +12,9 @@
 
 namespace cfile::encodings {
 
-// Makes pages of P: int32_t, int64_t, float, double, or std::string_view for FIXED_LEN_BYTE_ARRAY
-// values of type_length > 0 bytes.
-template <typename P>
-std::unique_ptr<PageEncoder<P>> MakeByteStreamSplitEncoder(uint32_t type_length);
-
-// Seeks take constant time. Views point into the decoder's buffer, which holds at most 64 KiB or
-// one value.
-template <typename P>
-std::unique_ptr<BlockDecoder<P>> MakeByteStreamSplitDecoder(uint32_t type_length);
-
-// The registry's row for BYTE_STREAM_SPLIT: all types with values of one width.
-struct ByteStreamSplitCodec {
+// BYTE_STREAM_SPLIT of all types with values of one width. Seeks take constant time. Views point
+// into the decoder's buffer, which holds at most 64 KiB or one value.
+struct ByteStreamSplitCodec : PageCodec<ByteStreamSplitCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetByteStreamSplit;
   static constexpr std::string_view kName = "parquet-byte-stream-split";
   // A narrow integer is stored in 4 bytes.
@@ -35,16 +26,10 @@ struct ByteStreamSplitCodec {
            type != PhysicalType::kInt96;  // as in Parquet
   }
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
-    return MakePageBlockEncoder<T>(
-        MakeByteStreamSplitEncoder<PageType<T>>(PageTypeLength<T>(options.type_length)), options);
-  }
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType, const DecoderOptions& options) {
-    return MakePageBlockDecoder<T>(
-        MakeByteStreamSplitDecoder<PageType<T>>(PageTypeLength<T>(options.type_length)));
-  }
+  template <typename P>
+  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
+  template <typename P>
+  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
 };
 
 }  // namespace cfile::encodings

@@ -275,7 +275,7 @@ class DeltaPageDecoder final : public BlockDecoder<T> {
 
   absl::StatusOr<size_t> Read(std::span<T> out) override {
     if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(this->position_));
-    const size_t read = std::min<size_t>(out.size(), this->count_ - this->position_);
+    const size_t read = this->Left(out.size());
     if (absl::Status status = reader_.Read(out.first(read)); !status.ok()) {
       must_reseek_ = true;
       return status;

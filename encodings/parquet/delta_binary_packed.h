@@ -174,7 +174,8 @@ template <typename T>
 std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(
     const DeltaBlockShape& shape = kDeltaBlockShape<T>, bool skip_tables = true);
 
-struct DeltaBinaryPackedCodec {
+// DELTA_BINARY_PACKED of integers.
+struct DeltaBinaryPackedCodec : PageCodec<DeltaBinaryPackedCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaBinaryPacked;
   static constexpr std::string_view kName = "parquet-delta";
   // Per value: the deltas of narrow integers take at most 2 bits more than a value, and the headers
@@ -187,17 +188,13 @@ struct DeltaBinaryPackedCodec {
     return PhysicalType::kInt8 <= type && type <= PhysicalType::kUint64;
   }
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType /*type*/,
-                                                      const EncoderOptions& options) {
-    using P = PageType<T>;
-    return MakePageBlockEncoder<T>(
-        MakeDeltaBinaryPackedEncoder<P>(kDeltaBlockShape<P>, options.skip_tables), options);
+  template <typename P>
+  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {}) {
+    return MakeDeltaBinaryPackedEncoder<P>(kDeltaBlockShape<P>, options.skip_tables);
   }
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType /*type*/,
-                                                      const DecoderOptions& /*options*/) {
-    return MakePageBlockDecoder<T>(MakeDeltaBinaryPackedDecoder<PageType<T>>());
+  template <typename P>
+  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& /*options*/ = {}) {
+    return MakeDeltaBinaryPackedDecoder<P>();
   }
   static absl::StatusOr<std::vector<BlockField>> Describe(PhysicalType type,
                                                           const DecoderOptions& options,

@@ -193,9 +193,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
   absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
     if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
     must_reseek_ = true;  // in case of an early return with an error
-    CFILE_ASSIGN_OR_RETURN(
-        const size_t read,
-        RebuildViews(out.first(std::min<size_t>(out.size(), count_ - position_))));
+    CFILE_ASSIGN_OR_RETURN(const size_t read, RebuildViews(out.first(Left(out.size()))));
     must_reseek_ = false;
     position_ += static_cast<uint32_t>(read);
     return read;
@@ -204,7 +202,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
   absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
     if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
     must_reseek_ = true;  // in case of an early return with an error
-    const size_t count = std::min<size_t>(max, count_ - position_);
+    const size_t count = Left(max);
     PackedSink sink(out, count);
     size_t done = 0;
     const absl::Status status = Rebuild(count, sink, done);
@@ -430,9 +428,12 @@ class Decoder final : public BlockDecoder<std::string_view> {
 
 }  // namespace
 
-std::unique_ptr<BlockDecoder<std::string_view>> DeltaByteArrayCodec::MakePageDecoder(
-    uint32_t type_length) {
-  return std::make_unique<Decoder>(type_length);
+template <typename P>
+std::unique_ptr<BlockDecoder<P>> DeltaByteArrayCodec::MakePageDecoder(
+    const DecoderOptions& options) {
+  return std::make_unique<Decoder>(options.type_length);
 }
+
+CFILE_INSTANTIATE_PAGE_DECODER(DeltaByteArrayCodec, std::string_view)
 
 }  // namespace cfile::encodings

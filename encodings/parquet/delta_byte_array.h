@@ -35,7 +35,7 @@ inline constexpr uint32_t kNoDeltaPrefix = UINT32_MAX;
 
 // The registry's row for DELTA_BYTE_ARRAY: byte arrays of any length or of one fixed length. The
 // decoder rebuilds values in its own buffer: a Read returns at most 1 MiB of values, or one value.
-struct DeltaByteArrayCodec {
+struct DeltaByteArrayCodec : PageCodec<DeltaByteArrayCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaByteArray;
   static constexpr std::string_view kName = "parquet-delta-bytes";
   // Each value has two lengths, see DeltaLengthByteArrayCodec.
@@ -47,20 +47,10 @@ struct DeltaByteArrayCodec {
            type == PhysicalType::kInt128;
   }
 
-  static std::unique_ptr<PageEncoder<std::string_view>> MakePageEncoder(bool skip_tables = true);
-  // type_length: bytes of a FIXED_LEN_BYTE_ARRAY value; 0 for BYTE_ARRAY.
-  static std::unique_ptr<BlockDecoder<std::string_view>> MakePageDecoder(uint32_t type_length);
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType /*type*/,
-                                                      const EncoderOptions& options) {
-    return MakePageBlockEncoder<T>(MakePageEncoder(options.skip_tables), options);
-  }
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
-                                                      const DecoderOptions& options) {
-    const uint32_t length = type == PhysicalType::kBytes ? 0 : options.type_length;
-    return MakePageBlockDecoder<T>(MakePageDecoder(PageTypeLength<T>(length)));
-  }
+  template <typename P>
+  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
+  template <typename P>
+  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
 };
 
 }  // namespace cfile::encodings

@@ -85,9 +85,12 @@ class Encoder final : public PageEncoder<std::string_view> {
 
 }  // namespace
 
-std::unique_ptr<PageEncoder<std::string_view>> DeltaByteArrayCodec::MakePageEncoder(
-    bool skip_tables) {
-  return std::make_unique<Encoder>(skip_tables);
+template <typename P>
+std::unique_ptr<PageEncoder<P>> DeltaByteArrayCodec::MakePageEncoder(
+    const EncoderOptions& options) {
+  return std::make_unique<Encoder>(options.skip_tables);
 }
+
+CFILE_INSTANTIATE_PAGE_ENCODER(DeltaByteArrayCodec, std::string_view)
 
 }  // namespace cfile::encodings

@@ -192,7 +192,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
 
   absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
     if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
-    const size_t read = std::min<size_t>(out.size(), count_ - position_);
+    const size_t read = Left(out.size());
     for (size_t done = 0; done < read;) {
       const size_t chunk = std::min(read - done, std::size(lengths_));
       const uint8_t* data;
@@ -214,7 +214,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
 
   absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
     if (must_reseek_) CFILE_RETURN_IF_ERROR(SeekTo(position_));
-    const size_t read = std::min<size_t>(max, count_ - position_);
+    const size_t read = Left(max);
     PackedBudget budget(out);
     uint32_t* const ends = out.ReserveOffsets(read);
     size_t done = 0;
@@ -261,12 +261,19 @@ class Decoder final : public BlockDecoder<std::string_view> {
 
 }  // namespace
 
-std::unique_ptr<PageEncoder<std::string_view>> DeltaLengthByteArrayCodec::MakePageEncoder(
-    bool skip_tables) {
-  return std::make_unique<Encoder>(skip_tables);
+template <typename P>
+std::unique_ptr<PageEncoder<P>> DeltaLengthByteArrayCodec::MakePageEncoder(
+    const EncoderOptions& options) {
+  return std::make_unique<Encoder>(options.skip_tables);
 }
-std::unique_ptr<BlockDecoder<std::string_view>> DeltaLengthByteArrayCodec::MakePageDecoder() {
+
+template <typename P>
+std::unique_ptr<BlockDecoder<P>> DeltaLengthByteArrayCodec::MakePageDecoder(
+    const DecoderOptions& /*options*/) {
   return std::make_unique<Decoder>();
 }
+
+CFILE_INSTANTIATE_PAGE_ENCODER(DeltaLengthByteArrayCodec, std::string_view)
+CFILE_INSTANTIATE_PAGE_DECODER(DeltaLengthByteArrayCodec, std::string_view)
 
 }  // namespace cfile::encodings

@@ -74,7 +74,8 @@ class DeltaLengthReader {
   size_t next_ = 0;  // offset in data_
 };
 
-struct DeltaLengthByteArrayCodec {
+// DELTA_LENGTH_BYTE_ARRAY of byte strings of any length.
+struct DeltaLengthByteArrayCodec : PageCodec<DeltaLengthByteArrayCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaLengthByteArray;
   static constexpr std::string_view kName = "parquet-delta-length";
   // A length takes at most 33 bits, plus its share of the header of its block.
@@ -83,18 +84,10 @@ struct DeltaLengthByteArrayCodec {
   static constexpr ScanCost kScanCost{.string = 1300, .decodes_to_search = true};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
 
-  static std::unique_ptr<PageEncoder<std::string_view>> MakePageEncoder(bool skip_tables = true);
-  static std::unique_ptr<BlockDecoder<std::string_view>> MakePageDecoder();
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType /*type*/,
-                                                      const EncoderOptions& options) {
-    return MakePageBlockEncoder<T>(MakePageEncoder(options.skip_tables), options);
-  }
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType /*type*/,
-                                                      const DecoderOptions& /*options*/) {
-    return MakePageDecoder();
-  }
+  template <typename P>
+  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
+  template <typename P>
+  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
 };
 
 }  // namespace cfile::encodings

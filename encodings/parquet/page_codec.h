@@ -1,9 +1,9 @@
 // Shared parts of the encodings whose blocks hold the bytes of a Parquet data page (encoding
 // numbers from kFirstExtendedNumber on).
 //
-// A page encoding implements PageEncoder<P> and BlockDecoder<P> for Parquet's value types P. The
-// adaptors in this file make block encoders and decoders for all C++ types of columns from them, so
-// that a page encoding need not handle other types, columns or blocks.
+// A page encoding implements PageEncoder<P> and BlockDecoder<P> for Parquet's value types P.
+// PageCodec makes block encoders and decoders for all C++ types of columns from them, so that a
+// page encoding need not handle other types, columns or blocks.
 #pragma once
 
 #include <algorithm>
@@ -45,12 +45,12 @@ using PageType = std::conditional_t<
   F(double)                         \
   F(std::string_view)
 
-// Returns the bytes of a FIXED_LEN_BYTE_ARRAY value that stores a T, in a column whose type length
-// is `type_length`; 0 for BYTE_ARRAY and other types.
+// Returns the bytes of a FIXED_LEN_BYTE_ARRAY value that stores a T, in a column of `type` whose
+// type length is `type_length`; 0 for BYTE_ARRAY and other types.
 template <typename T>
-uint32_t PageTypeLength(uint32_t type_length) {
-  const bool fixed = kIsBytes<PageType<T>> && !kIsBytes<T>;
-  return fixed ? uint32_t{sizeof(T)} : type_length;
+uint32_t PageTypeLength(PhysicalType type, uint32_t type_length) {
+  if (kIsBytes<PageType<T>> && !kIsBytes<T>) return uint32_t{sizeof(T)};
+  return type == PhysicalType::kFixedBytes ? type_length : 0;
 }
 
 // Encodes pages. Thread-compatible.
@@ -96,9 +96,9 @@ class PageBlockEncoder final : public BlockEncoder<T> {
     } else {
       for (; taken < values.size() && !full(); ++taken) {
         if constexpr (kIsBytes<P>) {
-          has_room_ = count_ == 0 || raw_bytes_ + SizeOf(values[taken]) +
-                                             kWorstTextBytes * (size_t{count_} + 1) <=
-                                         most_text_bytes_;
+          has_room_ = count_ == 0 ||
+                      raw_bytes_ + SizeOf(values[taken]) + kWorstTextBytes * (size_t{count_} + 1) <=
+                          most_text_bytes_;
           if (!has_room_) break;
         }
         Add(values[taken]);
@@ -339,21 +339,42 @@ class PageBlockDecoder final : public BlockDecoder<T> {
   const std::unique_ptr<BlockDecoder<P>> decoder_;
 };
 
-// Make a block encoder or decoder of T from a page encoder or decoder. A decoder of one of
-// Parquet's own types is returned as it is.
-template <typename T>
-std::unique_ptr<BlockEncoder<T>> MakePageBlockEncoder(
-    std::unique_ptr<PageEncoder<PageType<T>>> encoder, const EncoderOptions& options) {
-  return std::make_unique<PageBlockEncoder<T>>(std::move(encoder), options);
-}
-template <typename T>
-std::unique_ptr<BlockDecoder<T>> MakePageBlockDecoder(
-    std::unique_ptr<BlockDecoder<PageType<T>>> decoder) {
-  if constexpr (std::is_same_v<T, PageType<T>>) {
-    return decoder;
-  } else {
-    return std::make_unique<PageBlockDecoder<T>>(std::move(decoder));
+// The base of the registry's row of a page encoding. The row, `Codec`, has these functions for each
+// value type P that it supports. In their options, type_length is 0 unless the values are
+// FIXED_LEN_BYTE_ARRAY.
+//
+//   template <typename P>
+//   static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
+//   template <typename P>
+//   static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
+template <typename Codec>
+struct PageCodec {
+  template <typename T>
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
+                                                      const EncoderOptions& options) {
+    EncoderOptions of_page = options;
+    of_page.type_length = PageTypeLength<T>(type, options.type_length);
+    return std::make_unique<PageBlockEncoder<T>>(
+        Codec::template MakePageEncoder<PageType<T>>(of_page), options);
   }
-}
+  template <typename T>
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
+                                                      const DecoderOptions& options) {
+    DecoderOptions of_page = options;
+    of_page.type_length = PageTypeLength<T>(type, options.type_length);
+    auto decoder = Codec::template MakePageDecoder<PageType<T>>(of_page);
+    if constexpr (std::is_same_v<T, PageType<T>>) {
+      return decoder;  // one of Parquet's own types
+    } else {
+      return std::make_unique<PageBlockDecoder<T>>(std::move(decoder));
+    }
+  }
+};
+
+// Instantiate a function of `Codec` for P.
+#define CFILE_INSTANTIATE_PAGE_ENCODER(Codec, P) \
+  template std::unique_ptr<PageEncoder<P>> Codec::MakePageEncoder<P>(const EncoderOptions&);
+#define CFILE_INSTANTIATE_PAGE_DECODER(Codec, P) \
+  template std::unique_ptr<BlockDecoder<P>> Codec::MakePageDecoder<P>(const DecoderOptions&);
 
 }  // namespace cfile::encodings

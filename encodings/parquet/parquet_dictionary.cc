@@ -26,10 +26,9 @@ constexpr size_t kDictionaryOverhead = 32;
 template <typename P>
 std::unique_ptr<PageEncoder<P>> MakeDeltaEncoder(const EncoderOptions& options) {
   if constexpr (kIsBytes<P>) {
-    if (options.type_length == 0)
-      return DeltaLengthByteArrayCodec::MakePageEncoder(options.skip_tables);
+    if (options.type_length == 0) return DeltaLengthByteArrayCodec::MakePageEncoder<P>(options);
   } else if constexpr (kIsInteger<P>) {
-    return MakeDeltaBinaryPackedEncoder<P>(kDeltaBlockShape<P>, options.skip_tables);
+    return DeltaBinaryPackedCodec::MakePageEncoder<P>(options);
   }
   return nullptr;
 }
@@ -42,7 +41,7 @@ class DictionaryEncoder final : public PageEncoder<P> {
  public:
   explicit DictionaryEncoder(const EncoderOptions& options)
       : type_length_(options.type_length),
-        plain_(MakeParquetPlainEncoder<P>(options.type_length)),
+        plain_(ParquetPlainCodec::MakePageEncoder<P>(options)),
         delta_(MakeDeltaEncoder<P>(options)),
         codes_(kIsBytes<P> && options.type_length == 0 ? sizeof(uint32_t) : 0,
                std::min<size_t>(options.max_dictionary_bytes, UINT32_MAX - 1),
@@ -156,12 +155,12 @@ class DictionaryEncoder final : public PageEncoder<P> {
 }  // namespace
 
 template <typename P>
-std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder(const EncoderOptions& options) {
+std::unique_ptr<PageEncoder<P>> ParquetDictionaryCodec::MakePageEncoder(
+    const EncoderOptions& options) {
   return std::make_unique<DictionaryEncoder<P>>(options);
 }
 
-#define CFILE_INSTANTIATE(P) \
-  template std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder<P>(const EncoderOptions&);
+#define CFILE_INSTANTIATE(P) CFILE_INSTANTIATE_PAGE_ENCODER(ParquetDictionaryCodec, P)
 CFILE_FOR_EACH_PAGE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

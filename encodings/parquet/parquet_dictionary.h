@@ -20,27 +20,6 @@
 
 namespace cfile::encodings {
 
-// Returns a new encoder of pages. P is one of Parquet's value types (page_codec.h). Codes are
-// numbered in the order in which their values are first seen.
-//
-// A block has codes only if its page of codes, plus the values that it adds to the dictionary,
-// takes fewer bytes than a PLAIN page, and if the dictionary stays within its limits. Otherwise the
-// block adds no values to the dictionary and is a page of another encoding
-// (EncodedBlock::encoding), as Parquet allows for each page: DELTA_BINARY_PACKED (integers) or
-// DELTA_LENGTH_BYTE_ARRAY (BYTE_ARRAY) if that is smaller than PLAIN, skip table included; else
-// PLAIN. So the dictionary never costs more bytes than it saves.
-//
-// Uses these options: type_length (of FIXED_LEN_BYTE_ARRAY, else 0), max_dictionary_bytes,
-// max_dictionary_values, skip_tables.
-template <typename P>
-std::unique_ptr<PageEncoder<P>> MakeParquetDictionaryEncoder(const EncoderOptions& options);
-
-// Returns a new decoder of pages. `dictionary` has values of P and comes from one of the functions
-// below. It may be null; then Open accepts only pages without values.
-template <typename P>
-std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder(
-    std::shared_ptr<const Dictionary> dictionary);
-
 // For readers of Parquet files: decodes a dictionary page of `count` values, for columns of `type`.
 // All values are copied from `page`. kDataLoss: the page is damaged, or bytes follow the last value
 // (in a PLAIN data page they may). kOutOfRange: `count` is more than `max_values`. Precondition:
@@ -49,7 +28,18 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
     PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page,
     size_t max_values = kMaxDictionaryValues);
 
-struct ParquetDictionaryCodec {
+// RLE_DICTIONARY of all types. Codes are numbered in the order in which their values are first
+// seen.
+//
+// A block has codes only if its page of codes, plus the values that it adds to the dictionary,
+// takes fewer bytes than a PLAIN page, and if the dictionary stays within its limits. Otherwise the
+// block adds no values to the dictionary and is a page of another encoding
+// (EncodedBlock::encoding), as Parquet allows for each page: DELTA_BINARY_PACKED (integers) or
+// DELTA_LENGTH_BYTE_ARRAY (BYTE_ARRAY) if that is smaller than PLAIN, skip table included; else
+// PLAIN. So the dictionary never costs more bytes than it saves.
+//
+// A decoder without a dictionary opens only pages without values.
+struct ParquetDictionaryCodec : PageCodec<ParquetDictionaryCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetDictionary;
   static constexpr std::string_view kName = "parquet-dict";
   // No block is larger than its PLAIN page, which adds a length of 4 bytes to each value of
@@ -59,16 +49,10 @@ struct ParquetDictionaryCodec {
   static constexpr ScanCost kScanCost{.number = 1000, .string = 800, .decodes_to_search = true};
   static constexpr bool Supports(PhysicalType) { return true; }
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
-    EncoderOptions of_page = options;
-    of_page.type_length = PageTypeLength<T>(options.type_length);
-    return MakePageBlockEncoder<T>(MakeParquetDictionaryEncoder<PageType<T>>(of_page), options);
-  }
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType, const DecoderOptions& options) {
-    return MakePageBlockDecoder<T>(MakeParquetDictionaryDecoder<PageType<T>>(options.dictionary));
-  }
+  template <typename P>
+  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
+  template <typename P>
+  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
   static absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
       PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values);
 };

@@ -7,8 +7,8 @@
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/core/value_dictionary.h"
-#include "encodings/hybrid/code_runs.h"
-#include "encodings/kernels/index_unpacking.h"
+#include "encodings/hybrid/rle_hybrid.h"
+#include "encodings/kernels/bit_packing.h"
 #include "encodings/parquet/parquet_dictionary.h"
 
 namespace cfile::encodings {
@@ -136,45 +136,46 @@ class DictionaryDecoder final : public BlockDecoder<P> {
   }
 
   absl::StatusOr<size_t> Read(std::span<P> out) override {
-    const size_t wanted = std::min<size_t>(out.size(), this->count_ - this->position_);
-    CodeRuns::Place place = runs_.place();
+    const size_t wanted = this->Left(out.size());
+    HybridCursor cursor = runs_.cursor();
     for (size_t done = 0; done < wanted;) {
-      CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(place, wanted - done, done));
+      CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(cursor, wanted - done, done));
       const P* const values = dictionary_->values.get();
       P* const to = out.data() + done;
-      if (place.run.packed.empty()) {
-        std::fill_n(to, taken, values[place.run.value]);
+      if (cursor.literals == nullptr) {
+        std::fill_n(to, taken, values[cursor.value]);
       } else {
         for (size_t i = 0; i < taken; ++i) to[i] = values[codes_[i]];
       }
-      place.run.Pass(taken);
+      cursor.Pass(taken);
       done += taken;
     }
-    runs_.MoveTo(place, wanted);
+    runs_.MoveTo(cursor, wanted);
     this->position_ += static_cast<uint32_t>(wanted);
     return wanted;
   }
 
   absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
     if constexpr (kIsBytes<P>) {
-      const size_t wanted = std::min<size_t>(max, this->count_ - this->position_);
+      const size_t wanted = this->Left(max);
       PackedBudget budget(out);
       uint32_t* const ends = out.ReserveOffsets(wanted);
-      CodeRuns::Place place = runs_.place();
+      HybridCursor cursor = runs_.cursor();
       size_t done = 0;
       while (done < wanted) {
-        const auto taken = NextCodes(place, std::min(wanted - done, kChunk), done);
+        const auto taken = NextCodes(cursor, std::min(wanted - done, kChunk), done);
         if (!taken.ok()) {
           if (done == 0) return taken.status();
           break;
         }
-        if (place.run.packed.empty()) std::fill_n(codes_, *taken, place.run.value);
+        if (cursor.literals == nullptr)
+          std::fill_n(codes_, *taken, static_cast<uint32_t>(cursor.value));
         const size_t fitting = Pack(*taken, budget, out, ends + done);
-        place.run.Pass(fitting);
+        cursor.Pass(fitting);
         done += fitting;
         if (fitting < *taken) break;
       }
-      runs_.MoveTo(place, done);
+      runs_.MoveTo(cursor, done);
       this->position_ += static_cast<uint32_t>(done);
       return done;
     } else {
@@ -188,19 +189,19 @@ class DictionaryDecoder final : public BlockDecoder<P> {
   }
 
   absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> out) override {
-    const size_t wanted = std::min<size_t>(out.size(), this->count_ - this->position_);
-    CodeRuns::Place place = runs_.place();
+    const size_t wanted = this->Left(out.size());
+    HybridCursor cursor = runs_.cursor();
     for (size_t done = 0; done < wanted;) {
-      CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(place, wanted - done, done));
-      if (place.run.packed.empty()) {
-        std::fill_n(out.data() + done, taken, place.run.value);
+      CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(cursor, wanted - done, done));
+      if (cursor.literals == nullptr) {
+        std::fill_n(out.data() + done, taken, static_cast<uint32_t>(cursor.value));
       } else {
         std::copy_n(codes_, taken, out.data() + done);
       }
-      place.run.Pass(taken);
+      cursor.Pass(taken);
       done += taken;
     }
-    runs_.MoveTo(place, wanted);
+    runs_.MoveTo(cursor, wanted);
     this->position_ += static_cast<uint32_t>(wanted);
     return wanted;
   }
@@ -214,21 +215,21 @@ class DictionaryDecoder final : public BlockDecoder<P> {
 
   // Unpacks and checks up to `max` next codes, all of one run; enters the next run if no code of
   // the current one is left. Returns how many codes it checked. Codes of a literal run are written
-  // to codes_; the code of a repeated run is place.run.value. Does not move `place` past them.
+  // to codes_; the code of a repeated run is cursor.value. Does not move `cursor` past them.
   // `done` is the number of values that the caller has already read, for messages.
-  absl::StatusOr<size_t> NextCodes(CodeRuns::Place& place, size_t max, size_t done) {
-    if (place.run.left == 0) CFILE_RETURN_IF_ERROR(runs_.NextRun(place));
-    size_t taken = static_cast<size_t>(std::min<uint64_t>(place.run.left, max));
-    if (place.run.packed.empty()) {
-      if (place.run.value >= dictionary_->size) return NoSuchCode(place.run.value, done);
+  absl::StatusOr<size_t> NextCodes(HybridCursor& cursor, size_t max, size_t done) {
+    if (cursor.left == 0 && !cursor.NextRun()) return runs_.Damaged(cursor, this->position_ + done);
+    size_t taken = static_cast<size_t>(std::min<uint64_t>(cursor.left, max));
+    if (cursor.literals == nullptr) {
+      if (cursor.value >= dictionary_->size) return NoSuchCode(cursor.value, done);
       return taken;
     }
     taken = std::min(taken, kChunk);
     // Read only up to a group boundary: from there on unpacking is fast.
-    if (place.run.first % 8 != 0)
-      taken = std::min<size_t>(taken, 8 - static_cast<size_t>(place.run.first % 8));
+    if (cursor.first % 8 != 0)
+      taken = std::min<size_t>(taken, 8 - static_cast<size_t>(cursor.first % 8));
     const uint32_t largest =
-        UnpackIndexes(place.run.packed, runs_.width(), place.run.first, codes_, taken);
+        UnpackIndexes(cursor.packed(), cursor.width, cursor.first, codes_, taken);
     if (largest >= dictionary_->size) return NoSuchCode(largest, done);
     return taken;
   }
@@ -267,13 +268,13 @@ class DictionaryDecoder final : public BlockDecoder<P> {
     return done;
   }
 
-  absl::Status NoSuchCode(uint32_t code, size_t done) const {
+  absl::Status NoSuchCode(uint64_t code, size_t done) const {
     return DataLoss("dictionary codes: code ", code, " at or after value ", this->position_ + done,
                     ", the dictionary has ", dictionary_->size, " values");
   }
 
   const std::shared_ptr<const ValueDictionary<P>> dictionary_;
-  CodeRuns runs_;
+  RleHybridReader runs_;
   uint32_t codes_[kChunk];
 };
 
@@ -286,7 +287,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
   return VisitPhysicalType(
       type,
       [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::shared_ptr<const Dictionary>> {
-        const uint32_t length = type == PhysicalType::kBytes ? 0 : PageTypeLength<T>(type_length);
+        const uint32_t length = PageTypeLength<T>(type, type_length);
         CFILE_ASSIGN_OR_RETURN(auto dictionary,
                                LoadPage<PageType<T>>(length, count, page, max_values));
         if constexpr (kIsWidened<T>) CFILE_RETURN_IF_ERROR(CheckRange<T>(*dictionary));
@@ -306,14 +307,12 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> ParquetDictionaryCodec::LoadDi
 }
 
 template <typename P>
-std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder(
-    std::shared_ptr<const Dictionary> dictionary) {
-  return std::make_unique<DictionaryDecoder<P>>(std::move(dictionary));
+std::unique_ptr<BlockDecoder<P>> ParquetDictionaryCodec::MakePageDecoder(
+    const DecoderOptions& options) {
+  return std::make_unique<DictionaryDecoder<P>>(options.dictionary);
 }
 
-#define CFILE_INSTANTIATE(P)                                                 \
-  template std::unique_ptr<BlockDecoder<P>> MakeParquetDictionaryDecoder<P>( \
-      std::shared_ptr<const Dictionary>);
+#define CFILE_INSTANTIATE(P) CFILE_INSTANTIATE_PAGE_DECODER(ParquetDictionaryCodec, P)
 CFILE_FOR_EACH_PAGE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

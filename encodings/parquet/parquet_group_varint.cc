@@ -83,7 +83,7 @@ class GroupPageDecoder final : public BlockDecoder<P>, private GroupState<std::m
   }
 
   absl::StatusOr<size_t> Read(std::span<P> out) override {
-    const size_t n = std::min<size_t>(out.size(), this->count_ - this->position_);
+    const size_t n = this->Left(out.size());
     const State before = static_cast<const State&>(*this);
     if (const absl::Status status = ReadAll(out.first(n)); !status.ok()) {
       static_cast<State&>(*this) = before;
@@ -94,8 +94,7 @@ class GroupPageDecoder final : public BlockDecoder<P>, private GroupState<std::m
   }
 
   absl::StatusOr<LowerBound> SeekToKey(const P& key) override {
-    CFILE_ASSIGN_OR_RETURN(const LowerBound bound, SeekToKeyByReading<P>(*this, key));
-    return bound;
+    return SeekToKeyByReading<P>(*this, key);
   }
 
  private:
@@ -197,18 +196,20 @@ class GroupPageDecoder final : public BlockDecoder<P>, private GroupState<std::m
 }  // namespace
 
 template <typename P>
-std::unique_ptr<PageEncoder<P>> MakeParquetGroupVarintEncoder() {
+std::unique_ptr<PageEncoder<P>> ParquetGroupVarintCodec::MakePageEncoder(
+    const EncoderOptions& /*options*/) {
   return std::make_unique<GroupPageEncoder<P>>();
 }
 
 template <typename P>
-std::unique_ptr<BlockDecoder<P>> MakeParquetGroupVarintDecoder() {
+std::unique_ptr<BlockDecoder<P>> ParquetGroupVarintCodec::MakePageDecoder(
+    const DecoderOptions& /*options*/) {
   return std::make_unique<GroupPageDecoder<P>>();
 }
 
-template std::unique_ptr<PageEncoder<int32_t>> MakeParquetGroupVarintEncoder<int32_t>();
-template std::unique_ptr<PageEncoder<int64_t>> MakeParquetGroupVarintEncoder<int64_t>();
-template std::unique_ptr<BlockDecoder<int32_t>> MakeParquetGroupVarintDecoder<int32_t>();
-template std::unique_ptr<BlockDecoder<int64_t>> MakeParquetGroupVarintDecoder<int64_t>();
+CFILE_INSTANTIATE_PAGE_ENCODER(ParquetGroupVarintCodec, int32_t)
+CFILE_INSTANTIATE_PAGE_ENCODER(ParquetGroupVarintCodec, int64_t)
+CFILE_INSTANTIATE_PAGE_DECODER(ParquetGroupVarintCodec, int32_t)
+CFILE_INSTANTIATE_PAGE_DECODER(ParquetGroupVarintCodec, int64_t)
 
 }  // namespace cfile::encodings

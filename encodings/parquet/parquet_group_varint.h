@@ -12,18 +12,9 @@
 
 namespace cfile::encodings {
 
-// Returns a new encoder of pages of P. P is int32_t or int64_t.
-template <typename P>
-std::unique_ptr<PageEncoder<P>> MakeParquetGroupVarintEncoder();
-
-// Returns a new decoder of pages of P. It ignores bytes after the last group. The first seek to
-// another group walks through all groups; from then on the decoder keeps 4 bytes for every 64
-// groups.
-template <typename P>
-std::unique_ptr<BlockDecoder<P>> MakeParquetGroupVarintDecoder();
-
-// GROUP_VAR_INT of integers.
-struct ParquetGroupVarintCodec {
+// GROUP_VAR_INT of integers. A decoder ignores bytes after the last group. Its first seek to
+// another group walks through all groups; from then on it keeps 4 bytes for every 64 groups.
+struct ParquetGroupVarintCodec : PageCodec<ParquetGroupVarintCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetGroupVarInt;
   static constexpr std::string_view kName = "parquet-group-varint";
   // Negative narrow integers take 4 bytes, and each value takes a part of a selector.
@@ -34,14 +25,10 @@ struct ParquetGroupVarintCodec {
     return PhysicalType::kInt8 <= type && type <= PhysicalType::kUint64;
   }
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
-    return MakePageBlockEncoder<T>(MakeParquetGroupVarintEncoder<PageType<T>>(), options);
-  }
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType, const DecoderOptions&) {
-    return MakePageBlockDecoder<T>(MakeParquetGroupVarintDecoder<PageType<T>>());
-  }
+  template <typename P>
+  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
+  template <typename P>
+  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
 };
 
 }  // namespace cfile::encodings

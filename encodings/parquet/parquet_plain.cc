@@ -1,68 +1,26 @@
 #include "encodings/parquet/parquet_plain.h"
 
-#include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <utility>
+#include <type_traits>
 
-#include "encodings/core/compare_bytes.h"
-#include "encodings/core/fixed_width_decoder.h"
-#include "encodings/core/lower_bound.h"
 #include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/fixed_width_decoder.h"
 #include "encodings/parquet/parquet_plain_bytes.h"
 
 namespace cfile::encodings {
 namespace {
 
-class BoolPageEncoder final : public PageEncoder<bool> {
- public:
-  void Encode(std::span<const bool> values, EncodedBlock& block) override {
-    PackBools(values, block.bytes);
-  }
-};
-
-class BoolPageDecoder final : public BlockDecoder<bool> {
- public:
-  absl::Status Open(const BlockView& block) override {
-    count_ = position_ = 0;
-    if (block.bytes.size() < BitmapBytes(block.count)) {
-      return DataLoss("parquet-plain: ", block.count, " bools take ", BitmapBytes(block.count),
-                      " bytes, found ", block.bytes.size());
-    }
-    bits_ = block.bytes;
-    count_ = block.count;
-    first_ordinal_ = block.first_ordinal;
-    return absl::OkStatus();
-  }
-  absl::Status SeekTo(uint32_t position) override {
-    assert(position <= count_);
-    position_ = position;
-    return absl::OkStatus();
-  }
-  absl::StatusOr<size_t> Read(std::span<bool> out) override {
-    const size_t n = std::min<size_t>(out.size(), count_ - position_);
-    UnpackBools(bits_, position_, out.data(), n);
-    position_ += static_cast<uint32_t>(n);
-    return n;
-  }
-  absl::StatusOr<LowerBound> SeekToKey(const bool& key) override {
-    const auto value_at = [&](uint32_t i) { return (bits_[i / 8] >> (i % 8) & 1) != 0; };
-    position_ = FindLowerBound(count_, [&](uint32_t i) { return value_at(i) < key; });
-    return LowerBound{position_, position_ < count_ && value_at(position_) == key};
-  }
-
- private:
-  std::span<const uint8_t> bits_;
-};
-
-// Encodes numbers, and byte strings of `type_length` bytes each.
+// Encodes bools, numbers, and byte strings of `type_length` bytes each.
 template <typename P>
 class FixedPageEncoder final : public PageEncoder<P> {
  public:
   explicit FixedPageEncoder(uint32_t type_length) : type_length_(type_length) {}
 
   void Encode(std::span<const P> values, EncodedBlock& block) override {
-    if constexpr (kIsBytes<P>) {
+    if constexpr (std::is_same_v<P, bool>) {
+      PackBools(values, block.bytes.Extend(static_cast<size_t>(BitmapBytes(values.size()))));
+    } else if constexpr (kIsBytes<P>) {
       uint8_t* out = block.bytes.Extend(values.size() * type_length_);
       for (const P& value : values) {
         assert(value.size() == type_length_);
@@ -87,11 +45,12 @@ class FixedPageDecoder final : public FixedWidthDecoder<P> {
 
   absl::Status Open(const BlockView& block) override {
     this->count_ = this->position_ = 0;
-    if (block.bytes.size() < uint64_t{block.count} * this->width_) {
-      return DataLoss("parquet-plain: ", block.count, " values of ", this->width_, " bytes take ",
-                      uint64_t{block.count} * this->width_, " bytes, found ", block.bytes.size());
+    const uint64_t needed = this->BytesOf(block.count);
+    if (block.bytes.size() < needed) {
+      return DataLoss("parquet-plain: ", block.count, " values take ", needed, " bytes, found ",
+                      block.bytes.size());
     }
-    this->values_ = block.bytes.data();
+    this->values_ = block.bytes;
     this->count_ = block.count;
     this->first_ordinal_ = block.first_ordinal;
     return absl::OkStatus();
@@ -101,32 +60,24 @@ class FixedPageDecoder final : public FixedWidthDecoder<P> {
 }  // namespace
 
 template <typename P>
-std::unique_ptr<PageEncoder<P>> MakeParquetPlainEncoder(uint32_t type_length) {
-  if constexpr (std::is_same_v<P, bool>) {
-    return std::make_unique<BoolPageEncoder>();
-  } else {
-    if constexpr (kIsBytes<P>) {
-      if (type_length == 0) return MakeParquetPlainBytesEncoder();
-    }
-    return std::make_unique<FixedPageEncoder<P>>(type_length);
+std::unique_ptr<PageEncoder<P>> ParquetPlainCodec::MakePageEncoder(const EncoderOptions& options) {
+  if constexpr (kIsBytes<P>) {
+    if (options.type_length == 0) return MakeParquetPlainBytesEncoder();
   }
+  return std::make_unique<FixedPageEncoder<P>>(options.type_length);
 }
 
 template <typename P>
-std::unique_ptr<BlockDecoder<P>> MakeParquetPlainDecoder(uint32_t type_length) {
-  if constexpr (std::is_same_v<P, bool>) {
-    return std::make_unique<BoolPageDecoder>();
-  } else {
-    if constexpr (kIsBytes<P>) {
-      if (type_length == 0) return MakeParquetPlainBytesDecoder();
-    }
-    return std::make_unique<FixedPageDecoder<P>>(type_length);
+std::unique_ptr<BlockDecoder<P>> ParquetPlainCodec::MakePageDecoder(const DecoderOptions& options) {
+  if constexpr (kIsBytes<P>) {
+    if (options.type_length == 0) return MakeParquetPlainBytesDecoder();
   }
+  return std::make_unique<FixedPageDecoder<P>>(options.type_length);
 }
 
-#define CFILE_INSTANTIATE(P)                                                     \
-  template std::unique_ptr<PageEncoder<P>> MakeParquetPlainEncoder<P>(uint32_t); \
-  template std::unique_ptr<BlockDecoder<P>> MakeParquetPlainDecoder<P>(uint32_t);
+#define CFILE_INSTANTIATE(P)                           \
+  CFILE_INSTANTIATE_PAGE_ENCODER(ParquetPlainCodec, P) \
+  CFILE_INSTANTIATE_PAGE_DECODER(ParquetPlainCodec, P)
 CFILE_FOR_EACH_PAGE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

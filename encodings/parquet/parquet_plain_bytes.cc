@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "encodings/core/back_to_back.h"
-#include "encodings/core/compare_bytes.h"
-#include "encodings/core/lower_bound.h"
 
 namespace cfile::encodings {
 namespace {
@@ -70,7 +68,7 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
   }
 
   absl::StatusOr<size_t> Read(std::span<std::string_view> out) override {
-    const size_t n = std::min<size_t>(out.size(), count_ - position_);
+    const size_t n = Left(out.size());
     const uint8_t* const begin = bytes_.data();
     const size_t end = bytes_.size();
     size_t next = next_;
@@ -101,7 +99,7 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
   }
 
   absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
-    const size_t n = std::min<size_t>(max, count_ - position_);
+    const size_t n = Left(max);
     PackedBudget budget(out);
     uint32_t* const ends = out.ReserveOffsets(n);
     size_t next = next_;
@@ -130,9 +128,9 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
 
   absl::StatusOr<LowerBound> SeekToKey(const std::string_view& key) override {
     CFILE_RETURN_IF_ERROR(FindOffsets());
-    position_ = FindLowerBound(count_, [&](uint32_t i) { return BytesLess(ValueAt(i), key); });
+    const LowerBound bound = SeekToKeyInPlace(key, [&](uint32_t i) { return ValueAt(i); });
     next_ = offsets_[position_];
-    return LowerBound{position_, position_ < count_ && ValueAt(position_) == key};
+    return bound;
   }
 
  private:

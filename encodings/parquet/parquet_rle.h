@@ -12,13 +12,9 @@
 
 namespace cfile::encodings {
 
-std::unique_ptr<PageEncoder<bool>> MakeParquetRleEncoder();
-
-// The decoder ignores bytes after those that the length counts. A page of no values may be empty.
-std::unique_ptr<BlockDecoder<bool>> MakeParquetRleDecoder();
-
-// RLE of bools.
-struct ParquetRleCodec {
+// RLE of bools. A decoder ignores bytes after those that the length counts. A page of no values may
+// be empty.
+struct ParquetRleCodec : PageCodec<ParquetRleCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetRle;
   static constexpr std::string_view kName = "parquet-rle";
   static constexpr uint32_t kWorstExtraBytesPerValue = 0;
@@ -27,14 +23,10 @@ struct ParquetRleCodec {
   static constexpr ScanCost kScanCost{.number = 100};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBool; }
 
-  template <typename T>
-  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType, const EncoderOptions& options) {
-    return MakePageBlockEncoder<T>(MakeParquetRleEncoder(), options);
-  }
-  template <typename T>
-  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType, const DecoderOptions&) {
-    return MakePageBlockDecoder<T>(MakeParquetRleDecoder());
-  }
+  template <typename P>
+  static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
+  template <typename P>
+  static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
 };
 
 }  // namespace cfile::encodings

@@ -372,30 +372,14 @@ void Strings(const std::string& name, Column& lazy, ArrowEncoding::type encoding
   Row(name + " views", values.size(), arrow_views, our_views, copy);
 }
 
-template <typename P>
-Ours<P> Plain() {
-  return {[] { return MakeParquetPlainEncoder<P>(0); },
-          [](auto) { return MakeParquetPlainDecoder<P>(0); }};
-}
-template <typename P>
-Ours<P> Delta() {
-  return {[] { return MakeDeltaBinaryPackedEncoder<P>(); },
-          [](auto) { return MakeDeltaBinaryPackedDecoder<P>(); }};
-}
-template <typename P>
-Ours<P> Split() {
-  return {[] { return MakeByteStreamSplitEncoder<P>(0); },
-          [](auto) { return MakeByteStreamSplitDecoder<P>(0); }};
-}
-template <typename P>
-Ours<P> WithDictionary(PhysicalType type) {
-  return {[] { return MakeParquetDictionaryEncoder<P>({}); },
-          [](auto dictionary) { return MakeParquetDictionaryDecoder<P>(std::move(dictionary)); },
+// `type`: of the column, for a codec with a dictionary.
+template <typename Codec, typename P>
+Ours<P> PagesOf(PhysicalType type = {}) {
+  return {[] { return Codec::template MakePageEncoder<P>(); },
+          [](auto dictionary) {
+            return Codec::template MakePageDecoder<P>({0, std::move(dictionary)});
+          },
           type};
-}
-template <typename P>
-Ours<P> Alp() {
-  return {[] { return MakeAlpEncoder<P>(); }, [](auto) { return MakeAlpDecoder<P>(); }};
 }
 
 template <typename D, typename P, typename Make>
@@ -403,35 +387,35 @@ void Numbers(const std::string& data, Make make, PhysicalType type, bool diction
   Lazy column(make);
   if constexpr (std::is_integral_v<P>)
     Fixed<D, P>("DELTA_BINARY_PACKED " + data, column, ArrowEncoding::DELTA_BINARY_PACKED,
-                Delta<P>());
-  Fixed<D, P>("BYTE_STREAM_SPLIT " + data, column, ArrowEncoding::BYTE_STREAM_SPLIT, Split<P>());
+                PagesOf<DeltaBinaryPackedCodec, P>());
+  Fixed<D, P>("BYTE_STREAM_SPLIT " + data, column, ArrowEncoding::BYTE_STREAM_SPLIT,
+              PagesOf<ByteStreamSplitCodec, P>());
   if (dictionary)
     Fixed<D, P>("RLE_DICTIONARY " + data, column, ArrowEncoding::RLE_DICTIONARY,
-                WithDictionary<P>(type));
+                PagesOf<ParquetDictionaryCodec, P>(type));
 }
 
 template <typename Make>
 void Bools(const std::string& data, Make make) {
   Lazy column(make);
-  Fixed<parquet::BooleanType, bool>("PLAIN " + data, column, ArrowEncoding::PLAIN, Plain<bool>());
-  Fixed<parquet::BooleanType, bool>(
-      "RLE " + data, column, ArrowEncoding::RLE,
-      {[] { return MakeParquetRleEncoder(); }, [](auto) { return MakeParquetRleDecoder(); }});
+  Fixed<parquet::BooleanType, bool>("PLAIN " + data, column, ArrowEncoding::PLAIN,
+                                    PagesOf<ParquetPlainCodec, bool>());
+  Fixed<parquet::BooleanType, bool>("RLE " + data, column, ArrowEncoding::RLE,
+                                    PagesOf<ParquetRleCodec, bool>());
 }
 
 template <typename Make>
 void AllStrings(const std::string& data, Make make, bool dictionary) {
   Lazy column(make);
-  Strings("PLAIN " + data, column, ArrowEncoding::PLAIN, Plain<std::string_view>());
+  Strings("PLAIN " + data, column, ArrowEncoding::PLAIN,
+          PagesOf<ParquetPlainCodec, std::string_view>());
   Strings("DELTA_LENGTH_BYTE_ARRAY " + data, column, ArrowEncoding::DELTA_LENGTH_BYTE_ARRAY,
-          {[] { return DeltaLengthByteArrayCodec::MakePageEncoder(); },
-           [](auto) { return DeltaLengthByteArrayCodec::MakePageDecoder(); }});
+          PagesOf<DeltaLengthByteArrayCodec, std::string_view>());
   Strings("DELTA_BYTE_ARRAY " + data, column, ArrowEncoding::DELTA_BYTE_ARRAY,
-          {[] { return DeltaByteArrayCodec::MakePageEncoder(); },
-           [](auto) { return DeltaByteArrayCodec::MakePageDecoder(0); }});
+          PagesOf<DeltaByteArrayCodec, std::string_view>());
   if (dictionary)
     Strings("RLE_DICTIONARY " + data, column, ArrowEncoding::RLE_DICTIONARY,
-            WithDictionary<std::string_view>(PhysicalType::kBytes));
+            PagesOf<ParquetDictionaryCodec, std::string_view>(PhysicalType::kBytes));
 }
 
 }  // namespace
@@ -451,7 +435,8 @@ void RunAll() {
   Numbers<DoubleType, double>("double walk", WalkDoubles, PhysicalType::kDouble, false);
   Numbers<DoubleType, double>("double prices", Prices, PhysicalType::kDouble, true);
   Lazy prices(Prices);
-  Fixed<void, double>("ALP double prices", prices, ArrowEncoding::PLAIN, Alp<double>());
+  Fixed<void, double>("ALP double prices", prices, ArrowEncoding::PLAIN,
+                      PagesOf<AlpCodec, double>());
   Bools("bool random", RandomBools);
   Bools("bool runs", RunBools);
   AllStrings("sorted keys", SortedKeys, false);

@@ -57,7 +57,7 @@ inline constexpr int64_t kMostHeapBytes = (64 << 20) + (16 << 20) + (16 << 20);
 
 }  // namespace cfile::campaign
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(CFILE_THREAD_SANITIZER)
 void* operator new(size_t size) {
   return cfile::campaign::heap.Allocate(size, alignof(std::max_align_t));
 }

@@ -1,5 +1,5 @@
-// Must not compile: `long long` and std::string are not types of values. tests/CMakeLists.txt checks
-// that the compiler says so, where a user would otherwise meet an error of the linker.
+// Must not compile: `long long` and std::string are not types of values. tests/CMakeLists.txt
+// checks that the compiler says so, where a user would otherwise meet an error of the linker.
 #include <string>
 
 #include "cfile/reader.h"

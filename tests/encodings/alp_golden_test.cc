@@ -75,7 +75,7 @@ absl::StatusOr<std::vector<BitsOf<T>>> Decode(std::span<const uint8_t> bytes, ui
   std::copy(bytes.begin(), bytes.end(), exact.get());
   BlockView view(std::span<const uint8_t>(exact.get(), bytes.size()));
   view.count = count;
-  auto decoder = MakeAlpDecoder<T>();
+  auto decoder = AlpCodec::MakePageDecoder<T>();
   CFILE_RETURN_IF_ERROR(decoder->Open(view));
   std::vector<BitsOf<T>> bits;
   const auto values = std::make_unique<T[]>(batch);
@@ -101,7 +101,7 @@ void CheckVector(const Vector& vector) {
   // Seeks to random positions.
   BlockView view(vector.bytes);
   view.count = count;
-  auto decoder = MakeAlpDecoder<T>();
+  auto decoder = AlpCodec::MakePageDecoder<T>();
   ASSERT_TRUE(decoder->Open(view).ok());
   std::mt19937 random(1);
   for (int i = 0; i < 100 && count > 0; ++i) {
@@ -116,7 +116,7 @@ void CheckVector(const Vector& vector) {
   std::vector<T> values;
   for (const auto bit : expected) values.push_back(std::bit_cast<T>(bit));
   EncodedBlock block;
-  MakeAlpEncoder<T>()->Encode(values, block);
+  AlpCodec::MakePageEncoder<T>()->Encode(values, block);
   const auto again = Decode<T>(block.bytes.span(), count, 65536);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(*again, expected);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {
 namespace {
@@ -76,6 +77,23 @@ TYPED_TEST(BitPackingTypedTest, EveryWidthCountAndStart) {
       for (size_t i = 0; i < size; ++i) ASSERT_EQ(UnpackOne(packed.span(), width, i), values[i]);
     }
   }
+}
+
+TYPED_TEST(BitPackingTypedTest, PacksAlikeOnEveryTarget) {
+  using T = TypeParam;
+  WithEachTarget([] {
+    std::mt19937_64 random(3);
+    for (int width = 0; width <= static_cast<int>(8 * sizeof(T)); ++width) {
+      for (const size_t size : {1, 8, 100, 256, 257, 600}) {
+        std::vector<T> values(size);
+        for (T& value : values) value = static_cast<T>(random() & LowBits(width));
+        ByteWriter out;
+        PackBits<T>(values, width, out);
+        ASSERT_EQ(Bytes(out.span().begin(), out.span().end()), PackNaively(values, width))
+            << "width " << width << ", " << size << " values";
+      }
+    }
+  });
 }
 
 TEST(BitPackingTest, UnpackedValuesEndWhereTheBytesEnd) {

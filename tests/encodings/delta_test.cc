@@ -198,8 +198,8 @@ TYPED_TEST(Delta, RefusesAHeaderWithoutAFirstValue) {
 
 TEST(DeltaLength, MakesTheSeedsExample) {
   const std::vector<std::string_view> values = {"Hello", "World", "Foobar", "ABCDEF"};
-  const EncodedBlock block =
-      EncodePage<std::string_view>(*DeltaLengthByteArrayCodec::MakePageEncoder(), values);
+  const EncodedBlock block = EncodePage<std::string_view>(
+      *DeltaLengthByteArrayCodec::MakePageEncoder<std::string_view>(), values);
   const std::string expected("\x80\x01\x04\x04\x0a\x00\x01\x00\x00\x00\x02\x00\x00\x00", 14);
   EXPECT_EQ(block.bytes.view(), expected + "HelloWorldFoobarABCDEF");
 }
@@ -228,7 +228,7 @@ TEST(DeltaLength, NamesTheValueThatIsWrong) {
     ByteWriter bytes;
     EncodeDeltaBinaryPacked<int32_t>(lengths, {128, 4}, bytes, nullptr);
     bytes.PutBytes(std::string(3000, 'x'));
-    const auto decoder = DeltaLengthByteArrayCodec::MakePageDecoder();
+    const auto decoder = DeltaLengthByteArrayCodec::MakePageDecoder<std::string_view>();
     ExpectReadFails(*decoder, bytes, 2000, message);
   }
 }
@@ -241,7 +241,7 @@ TEST(DeltaByteArray, NamesTheValueThatSharesTooMuch) {
   EncodeDeltaBinaryPacked<int32_t>(prefixes, {128, 4}, bytes, nullptr);
   EncodeDeltaBinaryPacked<int32_t>(suffixes, {128, 4}, bytes, nullptr);
   bytes.PutBytes(std::string(2000, 'x'));
-  const auto decoder = DeltaByteArrayCodec::MakePageDecoder(0);
+  const auto decoder = DeltaByteArrayCodec::MakePageDecoder<std::string_view>();
   ExpectReadFails(*decoder, bytes, 2000, "value 1777 shares 5 bytes");
 }
 
@@ -310,10 +310,10 @@ struct BytesCodec {
 };
 std::vector<BytesCodec> BytesCodecs() {
   std::vector<BytesCodec> codecs;
-  codecs.push_back(
-      {DeltaLengthByteArrayCodec::MakePageEncoder(), DeltaLengthByteArrayCodec::MakePageDecoder()});
-  codecs.push_back(
-      {DeltaByteArrayCodec::MakePageEncoder(), DeltaByteArrayCodec::MakePageDecoder(0)});
+  codecs.push_back({DeltaLengthByteArrayCodec::MakePageEncoder<std::string_view>(),
+                    DeltaLengthByteArrayCodec::MakePageDecoder<std::string_view>()});
+  codecs.push_back({DeltaByteArrayCodec::MakePageEncoder<std::string_view>(),
+                    DeltaByteArrayCodec::MakePageDecoder<std::string_view>()});
   return codecs;
 }
 
@@ -430,11 +430,11 @@ TEST(DeltaBytes, SeekWithoutRebuildingWhatTheyPass) {
   std::vector<std::string_view> values(8192, text);
   for (size_t i = 0; i < ends.size(); ++i)  // also values that grow longer and longer
     values[values.size() - 300 + i] = ends[i] = text + std::string(i * 1000, 'y');
-  EncodedBlock block =
-      EncodePage<std::string_view>(*DeltaByteArrayCodec::MakePageEncoder(), values);
+  EncodedBlock block = EncodePage<std::string_view>(
+      *DeltaByteArrayCodec::MakePageEncoder<std::string_view>(), values);
   BlockView view(block, 0);
   view.skip_table = {};
-  const auto decoder = DeltaByteArrayCodec::MakePageDecoder(0);
+  const auto decoder = DeltaByteArrayCodec::MakePageDecoder<std::string_view>();
   ASSERT_TRUE(decoder->Open(view).ok());
   for (const uint32_t position : {8191u, 7000u, 8000u, 3u, 7950u, 7951u, 7892u}) {
     ASSERT_TRUE(decoder->SeekTo(position).ok());
@@ -450,9 +450,9 @@ TEST(DeltaBytes, SeekWithoutRebuildingWhatTheyPass) {
 TEST(DeltaBytes, BoundsWhatAReadYields) {
   const std::string text(60'000, 'B');
   const std::vector<std::string_view> values(2000, text);
-  const EncodedBlock block =
-      EncodePage<std::string_view>(*DeltaByteArrayCodec::MakePageEncoder(), values);
-  const auto decoder = DeltaByteArrayCodec::MakePageDecoder(0);
+  const EncodedBlock block = EncodePage<std::string_view>(
+      *DeltaByteArrayCodec::MakePageEncoder<std::string_view>(), values);
+  const auto decoder = DeltaByteArrayCodec::MakePageDecoder<std::string_view>();
   ASSERT_TRUE(decoder->Open({block, 0}).ok());
   std::vector<std::string_view> out(values.size());
   while (decoder->position() < decoder->count()) {
@@ -467,9 +467,9 @@ TEST(DeltaBytes, BoundsWhatAReadYields) {
 // Three values of 3 bytes and one of 4, read with a type length of 3.
 TEST(DeltaBytes, AnotherLengthIsNamed) {
   const std::vector<std::string_view> values = {"one", "two", "six", "four"};
-  const EncodedBlock block =
-      EncodePage<std::string_view>(*DeltaByteArrayCodec::MakePageEncoder(), values);
-  const auto decoder = DeltaByteArrayCodec::MakePageDecoder(3);
+  const EncodedBlock block = EncodePage<std::string_view>(
+      *DeltaByteArrayCodec::MakePageEncoder<std::string_view>(), values);
+  const auto decoder = DeltaByteArrayCodec::MakePageDecoder<std::string_view>(3);
   ASSERT_TRUE(decoder->Open({block, 0}).ok());
   std::list<std::string> read;
   const auto all = ReadRest<std::string_view>(*decoder, 10, &read);
@@ -500,8 +500,8 @@ TEST(DeltaBytes, RefuseWrongSkipTables) {
 TEST(DeltaBytes, WrongPlacesAreNamed) {
   const auto texts = Texts(0, 3000);
   const std::vector<std::string_view> values(texts.begin(), texts.end());
-  const auto encoder = DeltaByteArrayCodec::MakePageEncoder();
-  const auto decoder = DeltaByteArrayCodec::MakePageDecoder(0);
+  const auto encoder = DeltaByteArrayCodec::MakePageEncoder<std::string_view>();
+  const auto decoder = DeltaByteArrayCodec::MakePageDecoder<std::string_view>();
   const EncodedBlock block = EncodePage<std::string_view>(*encoder, values);
   std::set<std::string> places;
   for (size_t i = 0; i < block.skip_table.size(); ++i) {

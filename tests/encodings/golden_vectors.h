@@ -1,5 +1,5 @@
-// Golden pages: NAME.bin with NAME.json beside it (tests/golden/parquet/INDEX.md describes them), or
-// NAME.json alone, with the bytes in "bytes_hex".
+// Golden pages: NAME.bin with NAME.json beside it (tests/golden/parquet/INDEX.md describes them),
+// or NAME.json alone, with the bytes in "bytes_hex".
 #pragma once
 
 #include <bit>

@@ -5,7 +5,6 @@
 #include "blocks.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/kernels/bit_packing.h"
-#include "encodings/kernels/index_unpacking.h"
 #include "encodings/parquet/delta_byte_array.h"
 #include "encodings/parquet/delta_length_byte_array.h"
 #include "encodings/parquet/parquet_dictionary.h"
@@ -96,10 +95,10 @@ TEST(UnpackIndexes, AsPackedOnEveryTarget) {
 TEST(ByteArrays, EncodeAlikeWhereverTheyLie) {
   const auto encoders = [] {
     std::vector<std::unique_ptr<PageEncoder<std::string_view>>> made;
-    made.push_back(MakeParquetPlainEncoder<std::string_view>(0));
-    made.push_back(DeltaLengthByteArrayCodec::MakePageEncoder());
-    made.push_back(DeltaByteArrayCodec::MakePageEncoder());
-    made.push_back(MakeParquetDictionaryEncoder<std::string_view>({}));
+    made.push_back(ParquetPlainCodec::MakePageEncoder<std::string_view>());
+    made.push_back(DeltaLengthByteArrayCodec::MakePageEncoder<std::string_view>());
+    made.push_back(DeltaByteArrayCodec::MakePageEncoder<std::string_view>());
+    made.push_back(ParquetDictionaryCodec::MakePageEncoder<std::string_view>());
     return made;
   };
   for (const Shape shape : kShapes) {

@@ -33,7 +33,7 @@ struct File {
 template <typename P>
 File<P> Write(const std::vector<std::vector<P>>& blocks, EncoderOptions options = {}) {
   File<P> file;
-  const auto encoder = MakeParquetDictionaryEncoder<P>(options);
+  const auto encoder = ParquetDictionaryCodec::MakePageEncoder<P>(options);
   for (const auto& values : blocks) {
     EncodedBlock& block = file.blocks.emplace_back();
     encoder->Encode(values, block);
@@ -48,7 +48,7 @@ size_t PlainBytes(const std::vector<std::vector<P>>& blocks, uint32_t type_lengt
   size_t bytes = 0;
   for (const auto& values : blocks) {
     EncodedBlock block;
-    MakeParquetPlainEncoder<P>(type_length)->Encode(values, block);
+    ParquetPlainCodec::MakePageEncoder<P>({.type_length = type_length})->Encode(values, block);
     bytes += block.bytes.size();
   }
   return bytes;
@@ -260,7 +260,7 @@ void CheckAllWidths() {
     hybrid.Finish(bytes, LastGroup::kWhole);
     BlockView view(bytes.span());
     view.count = static_cast<uint32_t>(expected.size());
-    const auto decoder = MakeParquetDictionaryDecoder<int32_t>(dictionary);
+    const auto decoder = ParquetDictionaryCodec::MakePageDecoder<int32_t>({0, dictionary});
     const absl::Status opened = decoder->Open(view);
     ASSERT_EQ(opened.ok(), width <= 32) << opened;
     if (width > 32) break;
@@ -297,7 +297,7 @@ TEST(ParquetDictionary, DamageIsReported) {
   const auto read = [&](std::vector<uint8_t> bytes, uint32_t count) {
     BlockView view(bytes);
     view.count = count;
-    const auto decoder = MakeParquetDictionaryDecoder<int32_t>(dictionary);
+    const auto decoder = ParquetDictionaryCodec::MakePageDecoder<int32_t>({0, dictionary});
     absl::Status status = decoder->Open(view);
     int32_t out[16];
     if (status.ok()) status = decoder->Read({out, std::min<size_t>(count, 16)}).status();

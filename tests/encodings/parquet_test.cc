@@ -192,8 +192,7 @@ TEST(Parquet, PagesThatAreTooShortAreNamed) {
     const auto decoder = parquet::MakeDecoder<int32_t>(encoding).value();
     return std::string(parquet::OpenPage(*decoder, 3, AsBytes(page)).message());
   };
-  EXPECT_EQ(opened(Encoding::kParquetPlain),
-            "parquet-plain: 3 values of 4 bytes take 12 bytes, found 11");
+  EXPECT_EQ(opened(Encoding::kParquetPlain), "parquet-plain: 3 values take 12 bytes, found 11");
   EXPECT_EQ(opened(Encoding::kParquetByteStreamSplit),
             "parquet-byte-stream-split: 3 values of 4 bytes take 12 bytes, found 11");
   // Lengths 2, 3 and 4; one byte of the data is missing.

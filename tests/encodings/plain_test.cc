@@ -131,11 +131,10 @@ TEST(Plain, DamageIsNamed) {
               HasSubstr("found 3 bytes"));
   // 2^30 values of 4 bytes: a 32-bit product would be 0.
   EXPECT_THAT(Error<int32_t>(kInt32, {0, 0, 0, 64, 0, 0, 0, 0}),
-              HasSubstr("1073741824 values of 4 bytes"));
+              HasSubstr("1073741824 values take 4294967296 bytes"));
   EXPECT_THAT(Error<std::string_view>(kFixedBytes, {1, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c'}, 2),
               HasSubstr("found 3"));
-  EXPECT_THAT(Error<bool>(kBool, {9, 0, 0, 0, 0, 0, 0, 0, 1}),
-              HasSubstr("bitmap of 2 bytes for 9 values"));
+  EXPECT_THAT(Error<bool>(kBool, {9, 0, 0, 0, 0, 0, 0, 0, 1}), HasSubstr("9 values take 2 bytes"));
 }
 
 TEST(Plain, DamageOfBytesIsNamed) {

@@ -89,7 +89,7 @@ TEST(BoolBitsTargets, AsThePlainLoop) {
       for (size_t i = 0; i < count; ++i)
         expected[i / 8] = static_cast<uint8_t>(expected[i / 8] | values[i] << i % 8);
       ByteWriter bits;
-      PackBools({values.get(), count}, bits);
+      PackBools({values.get(), count}, bits.Extend(BitmapBytes(count)));
       ASSERT_EQ(std::vector<uint8_t>(bits.span().begin(), bits.span().end()), expected);
       const size_t begin = random() % (count + 1);
       const std::unique_ptr<bool[]> out(new bool[count - begin]);

@@ -24,8 +24,8 @@ struct FilePolicy {
   bool aligns_values = true;
   // max_values_per_block limits the rows of a block.
   bool limits_rows = true;
-  // An encoder gets at most this many rows at a time. (Some of Kudu's encodings check a block's size
-  // only after each batch.)
+  // An encoder gets at most this many rows at a time. (Some of Kudu's encodings check a block's
+  // size only after each batch.)
   uint64_t max_batch_rows = UINT64_MAX;
   // The largest header and footer.
   size_t max_metadata_size_bytes = SIZE_MAX;

@@ -38,8 +38,8 @@ absl::Status GoTo(LevelCursor<T>& cursor, uint64_t row) {
   return cursor.record() == row ? absl::OkStatus() : cursor.SeekToRecord(row);
 }
 
-// C: Cursor<T> or LevelCursor<T>. Table: TableReader::Impl (open_table.h), which only its friends can
-// name. Keeps one part's file open. Thread-compatible.
+// C: Cursor<T> or LevelCursor<T>. Table: TableReader::Impl (open_table.h), which only its friends
+// can name. Keeps one part's file open. Thread-compatible.
 template <typename C, typename Table>
 class PartCursor {
  public:

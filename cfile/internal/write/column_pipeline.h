@@ -1,5 +1,5 @@
-// The way of the values of one column into a file, as far as Writer and LevelWriter share it: values
-// to encoder, encoded block to file, statistics and dictionary at the end.
+// The way of the values of one column into a file, as far as Writer and LevelWriter share it:
+// values to encoder, encoded block to file, statistics and dictionary at the end.
 #pragma once
 
 #include <cstdint>

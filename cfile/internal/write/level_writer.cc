@@ -49,8 +49,8 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
   using Base::type_;
 
  public:
-  // `encoder`: made with whole_records, so a block may grow to the largest size, because a record is
-  // not divided.
+  // `encoder`: made with whole_records, so a block may grow to the largest size, because a record
+  // is not divided.
   Impl(std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
        const WriterOptions& options, std::unique_ptr<BlockEncoder<T>> encoder)
       : Base(std::move(sink), type, options, std::move(encoder)),

@@ -1,0 +1,47 @@
+// Where Apache Kudu's writer ends blocks and dictionaries otherwise than ours. Encoders of Kudu's
+// encodings ask a KuduPolicy, so that EncoderOptions::kudu_exact makes files that are
+// byte-identical to Kudu's (cfile/FORMAT.md, Kudu's own writer). Where runs end: RleHybridEncoder.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "encodings/core/block_codec.h"
+
+namespace cfile::encodings {
+
+class KuduPolicy {
+ public:
+  explicit KuduPolicy(const EncoderOptions& options)
+      : exact_(options.kudu_exact), block_size_bytes_(options.block_size_bytes) {}
+
+  // Returns how many of `wanted` values a block takes that has room for `room`. Kudu takes the
+  // whole batch and checks the size afterwards.
+  size_t Take(size_t wanted, size_t room) const { return exact_ ? wanted : std::min(wanted, room); }
+
+  // True if a block of `count` values, at most `capacity`, is full. Kudu continues a block that has
+  // exactly the wanted size.
+  bool IsFull(size_t count, size_t capacity, size_t size_bytes) const {
+    return exact_ ? count > 0 && size_bytes > block_size_bytes_ : count >= capacity;
+  }
+
+  // True if an encoder that checks the size of a block every `interval` values checks it after
+  // `count` values. Kudu checks it after each batch.
+  bool ChecksSize(size_t count, size_t interval) const { return exact_ || count % interval == 0; }
+
+  // True if a block of codes ends when the dictionary becomes full. Kudu's block continues until a
+  // value is not in the dictionary.
+  bool FullDictionaryEndsBlock() const { return !exact_; }
+
+  // The longest value, in bytes, that joins the dictionary. Kudu has no limit here, but no value is
+  // longer than 64 KiB.
+  size_t LongestDictionaryValue() const {
+    return exact_ ? std::max(block_size_bytes_, size_t{64} * 1024) : block_size_bytes_;
+  }
+
+ private:
+  const bool exact_;
+  const size_t block_size_bytes_;
+};
+
+}  // namespace cfile::encodings
