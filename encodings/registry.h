@@ -30,7 +30,7 @@ struct EncodingRow {
   uint32_t worst_extra_bytes_per_value;
   uint32_t worst_extra_bytes_per_block;
   ScanCost scan_cost;
-  // True if automatic choice of an encoding may take it. Codec::kAutomatic; true if that is missing.
+  // True if automatic choice of an encoding may take it: Codec::kAutomatic, by default true.
   bool automatic;
 
   // True if the blocks of a file share a dictionary: see BlockEncoder::FinishDictionary and

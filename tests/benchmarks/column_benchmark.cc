@@ -3,6 +3,9 @@
 // bytes per second of the work divided by those of memcpy.
 //
 //   build/release/tests/benchmarks/cfile_benchmark [--benchmark_filter=REGEX]
+//
+// "each_encoding/..." walks the registry of encodings; the other benchmarks have columns of their
+// own.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -21,6 +24,7 @@
 #include "cfile/levels.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
+#include "encodings/registry.h"
 #include "tests/benchmarks/or_die.h"
 
 namespace cfile {
@@ -57,9 +61,10 @@ struct Data {
 
   // Writes the column to `file` and reuses its memory. With new memory, the kernel's page faults
   // would be measured.
-  void Write(std::vector<uint8_t>& file) const {
+  void Write(std::vector<uint8_t>& file) const { Write(options, file); }
+  void Write(const WriterOptions& with, std::vector<uint8_t>& file) const {
     file.clear();
-    auto writer = OrDie(Writer<T>::Create(NewMemorySink(&file), type, options));
+    auto writer = OrDie(Writer<T>::Create(NewMemorySink(&file), type, with));
     OrDie(validity.empty() ? writer.Append(values) : writer.Append(values, validity));
     OrDie(writer.Finish());
   }
@@ -166,6 +171,12 @@ const Data<double>& WalkBitShuffle() {
       [](size_t, uint64_t random) { return at += static_cast<double>(random % 2001) / 1000 - 1; });
   return data;
 }
+const Data<uint32_t>& SmallUint32() {
+  static const auto data = Numbers<uint32_t>(
+      ColumnType::Uint32(), {.encoding = Encoding::kPlain},
+      [](size_t, uint64_t random) { return static_cast<uint32_t>(random % 1001); });
+  return data;
+}
 template <Encoding kEncoding>
 const Data<bool>& Bools() {
   static const auto data = Numbers<bool>(ColumnType::Bool(), {.encoding = kEncoding},
@@ -240,8 +251,7 @@ void Count(benchmark::State& state, size_t raw_bytes, double begin) {
 }
 
 template <typename T>
-void Scan(benchmark::State& state, const Data<T>& (*data)()) {
-  const std::vector<uint8_t> file = data().Write();
+void ScanFile(benchmark::State& state, const std::vector<uint8_t>& file, size_t raw_bytes) {
   const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
   auto cursor = OrDie(reader.NewCursor<T>());
   const double begin = Now();
@@ -257,7 +267,12 @@ void Scan(benchmark::State& state, const Data<T>& (*data)()) {
     }
     if (rows != kNumValues) std::abort();
   }
-  Count(state, data().raw_bytes, begin);
+  Count(state, raw_bytes, begin);
+}
+
+template <typename T>
+void Scan(benchmark::State& state, const Data<T>& (*data)()) {
+  ScanFile<T>(state, data().Write(), data().raw_bytes);
 }
 
 // A scan that reads each value: the cost of a zero-copy scan to its caller.
@@ -409,7 +424,38 @@ void WriteLevels(benchmark::State& state, const LeafData& (*data)()) {
   Count(state, kNumValues * sizeof(int32_t), begin);
 }
 
+// Scans and writes of one column in each encoding of the registry that takes its type.
+template <typename T>
+void RegisterEachEncoding(const std::string& column, PhysicalType type, const Data<T>& (*data)()) {
+  for (const encodings::EncodingRow& row : encodings::Encodings()) {
+    if (!row.Supports(type)) continue;
+    const WriterOptions options{.encoding = row.encoding};
+    const std::string name = column + "/" + std::string(row.name);
+    benchmark::RegisterBenchmark(("each_encoding/scan/" + name).c_str(),
+                                 [=](benchmark::State& state) {
+                                   std::vector<uint8_t> file;
+                                   data().Write(options, file);
+                                   ScanFile<T>(state, file, data().raw_bytes);
+                                 })
+        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("each_encoding/write/" + name).c_str(),
+                                 [=](benchmark::State& state) {
+                                   std::vector<uint8_t> file;
+                                   data().Write(options, file);
+                                   const double begin = Now();
+                                   for (auto _ : state) data().Write(options, file);
+                                   Count(state, data().raw_bytes, begin);
+                                 })
+        ->Unit(benchmark::kMillisecond);
+  }
+}
+
 void Register() {
+  RegisterEachEncoding("int64", PhysicalType::kInt64, PlainInt64);
+  RegisterEachEncoding("uint32", PhysicalType::kUint32, SmallUint32);
+  RegisterEachEncoding("double", PhysicalType::kDouble, WalkBitShuffle<false>);
+  RegisterEachEncoding("bool", PhysicalType::kBool, Bools<Encoding::kPlain>);
+  RegisterEachEncoding("words", PhysicalType::kBytes, WordsDict);
   const auto add = [](const char* name, auto work, auto data,
                       benchmark::TimeUnit unit = benchmark::kMillisecond) {
     benchmark::RegisterBenchmark(name, [=](benchmark::State& state) {

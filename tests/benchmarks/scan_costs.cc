@@ -4,7 +4,7 @@
 //
 // Prints picoseconds per value: the estimate of the registry's row (ScanCost, the cost of a value
 // plus that of its bytes), and the measured times for columns of several shapes. "-": the encoder
-// chose another encoding. If the figures of a new encoding differ by more than a factor of two,
+// chose another encoding. If the figures of a new encoding are wrong by more than a factor of two,
 // correct its row: automatic choice compares these estimates.
 #include <algorithm>
 #include <cstdio>

@@ -15,8 +15,6 @@
 namespace cfile::encodings {
 namespace {
 
-constexpr uint32_t kFirstOwnNumber = 1000;
-
 std::vector<GoldenVector> Vectors() {
   return GoldenVectors(CFILE_SOURCE_DIR "/tests/golden/vectors");
 }

@@ -21,7 +21,7 @@ namespace cfile::golden {
 namespace {
 
 constexpr size_t kRowsOfShape = 30;
-constexpr size_t kRowsOfLongShape = 800;  // more than the 1,024 values of a skip table, in sum
+constexpr size_t kRowsOfLongShape = 800;  // a block with a skip table has more than 1,024 values
 constexpr size_t kRecords = 60;
 constexpr size_t kRowsOfPart = 50;
 
@@ -93,17 +93,9 @@ Leaf<T> Levels(const ColumnType& type, const LevelLimits& limits, uint64_t seed)
   arrays.kudu_array = limits.max_repetition > 0;
   Leaf<T> leaf = testing_support::RandomLeaf<T>(type, arrays, kRecords, 0, random);
   leaf.limits = limits;
-  for (Owned<T>& value : leaf.values) value = Legal<T>(type, std::move(value));
-  return leaf;
-}
-// std::vector<bool> has no references.
-template <>
-Leaf<bool> Levels<bool>(const ColumnType& type, const LevelLimits& limits, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  LevelLimits arrays = limits;
-  arrays.kudu_array = limits.max_repetition > 0;
-  Leaf<bool> leaf = testing_support::RandomLeaf<bool>(type, arrays, kRecords, 0, random);
-  leaf.limits = limits;
+  if constexpr (!std::is_same_v<T, bool>) {  // std::vector<bool> has no references
+    for (Owned<T>& value : leaf.values) value = Legal<T>(type, std::move(value));
+  }
   return leaf;
 }
 
