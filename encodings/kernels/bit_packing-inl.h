@@ -73,7 +73,7 @@ inline void PackWord(const U* values, U least, uint8_t* out, std::index_sequence
                               out + 8 * kWord);
 }
 template <typename U, size_t kWidth, size_t... kWord>
-void PackWords(const U* values, U least, size_t groups, uint8_t* out,
+void PackWords(const U* values, [[maybe_unused]] U least, size_t groups, uint8_t* out,
                std::index_sequence<kWord...>) {
   for (; groups > 0; --groups, values += 8, out += kWidth)
     (PackWord<U, kWidth, kWord>(values, least, out, std::make_index_sequence<8>()), ...);
