@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -63,7 +64,8 @@ template <typename T>
 using Owned = std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>;
 
 // Rows that own their memory; Take fills such a batch. A batch can be reused and then reuses its
-// memory. Movable, thread-compatible.
+// memory. Movable; an object that was moved from may only be destroyed or assigned to.
+// Thread-compatible.
 template <typename T>
 class OwnedBatch {
  public:
@@ -91,17 +93,19 @@ class OwnedBatch {
     chunk_free_ = {};
   }
 
-  // Appends copies of the rows of `batch`.
+  // Appends copies of the rows of `batch`, which must not be rows of this object.
   void Append(const Batch<T>& batch) {
     const size_t begin = size_;
-    size_ += batch.size();
-    if (size_ > capacity_) {
-      capacity_ = std::max(size_, 2 * capacity_);
-      auto values = std::make_unique<T[]>(capacity_);
+    const size_t end = begin + batch.size();
+    assert(batch.empty() || batch.values.data() != values_.get());
+    validity_.resize((end + 7) / 8, 0xff);
+    if (end > capacity_) {
+      const size_t capacity = std::max(end, 2 * capacity_);
+      auto values = std::make_unique<T[]>(capacity);
       std::copy_n(values_.get(), begin, values.get());
       values_ = std::move(values);
+      capacity_ = capacity;
     }
-    validity_.resize((size_ + 7) / 8, 0xff);
     for (size_t i = 0; i < batch.size(); ++i) {
       if (batch.IsValid(i)) {
         Set(begin + i, batch.values[i]);
@@ -110,6 +114,7 @@ class OwnedBatch {
         SetNull(begin + i);
       }
     }
+    size_ = end;
   }
 
   // Copies `value` into row i, including the bytes of a string. Preconditions: i < size(); the row
@@ -163,7 +168,8 @@ inline constexpr size_t kMaxBatchRows = 65'536;
 //   }
 //
 // An element is an absl::StatusOr of a batch, valid until the next step. After an error the range
-// ends. The range can be walked once and must not outlive the cursor.
+// ends. The range can be walked once and must not outlive the cursor: give the cursor a name. (In
+// `for (... : reader.NewCursor<T>()->Batches())` the cursor is destroyed before the loop begins.)
 template <typename C>
 class BatchRange {
  public:

@@ -7,7 +7,8 @@
 //   writer->EndGroup(0);
 //   writer->Finish();
 //
-//   auto reader = cfile::RecordReader::Open("log", {"sid", "trans.uri"});
+//   const std::string paths[] = {"sid", "trans.uri"};
+//   auto reader = cfile::RecordReader::Open("log", paths);
 //   reader->Seek(2);
 //   while (reader->Next(visitor).value()) ...
 //

@@ -236,6 +236,64 @@ TEST(RecordTable, FlatTablesAreTablesOfRecords) {
   EXPECT_THAT(status.message(), HasSubstr("max_leaves"));
 }
 
+// Counts values and fails once, at value `fail_at`.
+class FailingVisitor final : public RecordVisitor {
+ public:
+  explicit FailingVisitor(int64_t fail_at) : fail_at_(fail_at) {}
+  absl::Status BeginGroup(size_t) override {
+    values_ = 0;
+    return absl::OkStatus();
+  }
+  absl::Status EndGroup(size_t) override { return absl::OkStatus(); }
+  absl::Status Value(size_t, const RecordValue&) override {
+    if (++values_ != fail_at_) return absl::OkStatus();
+    fail_at_ = -1;
+    return absl::AbortedError("enough");
+  }
+  int64_t values() const { return values_; }
+
+ private:
+  int64_t fail_at_;
+  int64_t values_ = 0;
+};
+
+// A seek to the record of which a part was read goes back to the beginning of the record.
+TEST(RecordTable, SeeksToTheBeginningOfALongRecord) {
+  constexpr int32_t kValues = 100'000;  // more than a batch holds
+  const TemporaryDirectory directory;
+  const RecordSchema schema = RecordSchema::Parse("message m { repeated int32 v; }").value();
+  auto writer = TableWriter::Create(directory.path("t"), Schema::OfRecords(schema));
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  std::vector<int32_t> values(kValues);
+  for (int32_t i = 0; i < kValues; ++i) values[static_cast<size_t>(i)] = i;
+  std::vector<uint16_t> repetition(kValues, 1);
+  repetition[0] = 0;
+  ASSERT_EQ(writer->AppendLevels<int32_t>(0, repetition, std::vector<uint16_t>(kValues, 1), values),
+            absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
+
+  const auto table = TableReader::Open(directory.path("t"));
+  ASSERT_TRUE(table.ok()) << table.status();
+  auto cursor = table->NewLevelCursor<int32_t>(0);
+  ASSERT_TRUE(cursor.ok()) << cursor.status();
+  const size_t part = cursor->Next(1)->values.size();
+  ASSERT_LT(part, size_t{kValues});
+  EXPECT_EQ(cursor->Next(1)->values[0], static_cast<int32_t>(part));
+  ASSERT_EQ(cursor->SeekToRecord(0), absl::OkStatus());
+  EXPECT_EQ(cursor->Next(1)->values[0], 0);
+
+  auto reader = RecordReader::Open(*table);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  for (const int64_t fail_at : {int64_t{100}, int64_t{kValues} - 1}) {
+    ASSERT_EQ(reader->Seek(0), absl::OkStatus());
+    FailingVisitor visitor(fail_at);
+    EXPECT_EQ(reader->Next(visitor).status().code(), absl::StatusCode::kAborted);
+    const auto again = reader->Next(visitor);
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(visitor.values(), kValues);
+  }
+}
+
 TEST(RecordTable, ErrorsStayAndLeaveNothing) {
   const TemporaryDirectory directory;
   const RecordSchema schema =

@@ -40,10 +40,15 @@ INTERNAL = {
     "records": ["table", "read", "write", "format", "io"],
     "records/protobuf": ["records", "table", "read", "write", "format", "io"],
 }
+# The folders whose files are checked, and the other folders of the project.
+TOPS = ("cfile/", "encodings/", "tools/", "proto/", "tests/")
+THIRD_PARTY = ("absl/", "hwy/", "CLI/", "nlohmann/", "xxhash.h")  # included with quotes
 # What public headers include of encodings/: numbers, types and macros, no encoding.
 PUBLIC = ["encodings/core"]
 # The rooms that include generated protobuf headers.
 PROTO = {"cfile/internal/format", "cfile/internal/check", "cfile/internal/table"}
+# The rooms that include headers of protobuf itself.
+PROTOBUF = {"cfile/internal/format", "cfile/internal/check", "cfile/internal/table", "cfile/internal/records/protobuf"}
 
 
 def allowed():
@@ -61,11 +66,13 @@ def allowed():
 
 
 def includes_of(path):
-    return re.findall(r'^#include "((?:cfile|encodings|tools|proto)/[^"]+)"', path.read_text(), re.MULTILINE)
+    """The project's files, and the headers of protobuf, that a file includes, as written."""
+    written = re.findall(r'^\s*#\s*include\s*(["<][^">]+[">])', path.read_text(), re.MULTILINE)
+    return [name[1:-1] for name in written if name[0] == '"' or name[1:].startswith((*TOPS, "google/protobuf/"))]
 
 
 def header_of(source, includes):
-    """The header of a source: its first include, if that stands alone and has a part of the source's name or folder."""
+    """The header of a source: its first include, if that stands alone before all others."""
     match = re.match(r'#include "([^"]+)"\n\n', source.read_text())
     return match[1] if match and match[1] in includes else None
 
@@ -136,6 +143,14 @@ def problems():
             found.append(f"{name}: tests/rooms/check_rooms.py has no rule for the room {room}")
             continue
         for target in targets:
+            if target.startswith("google/protobuf/"):
+                if room not in PROTOBUF:
+                    found.append(f"{name} includes {target}: {room} may not include protobuf")
+                continue
+            if not target.startswith(TOPS):
+                if not target.startswith(THIRD_PARTY):
+                    found.append(f"{name} includes {target}: an include names the path from the root")
+                continue
             other = room_of(target)
             if other != room and other not in rules[room]:
                 found.append(f"{name} includes {target}: {room} may not include {other}")

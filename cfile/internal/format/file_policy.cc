@@ -10,8 +10,6 @@
 namespace cfile::internal {
 namespace {
 
-// The most rows that Kudu's writer passes to an encoder at a time.
-constexpr uint64_t kKuduBatchRows = 100;
 // The largest header or footer that Kudu reads.
 constexpr size_t kKuduMaxMetadataBytes = 64 * 1024;
 

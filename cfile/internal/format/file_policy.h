@@ -11,6 +11,9 @@
 
 namespace cfile::internal {
 
+// The most rows that Kudu's writer passes to an encoder at a time.
+inline constexpr uint64_t kKuduBatchRows = 100;
+
 // Differences that the writers ask for, one by one.
 struct FilePolicy {
   // Blocks, bitmaps and levels are exactly those of Kudu's writer.

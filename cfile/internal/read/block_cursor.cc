@@ -174,7 +174,7 @@ absl::StatusOr<Batch<V>> BlockCursor<T>::NextNullable(size_t count, Buffers<V>& 
   if (at_end ? present != left : present > left) {
     return DataLoss("the null bitmap and the block's ", decoder_->count(),
                     " values do not fit: rows ", row_, " to ", row_ + count, " have ", present,
-                    " values, but only ", left, " are left");
+                    " values, the block has ", left, " left");
   }
   std::span<const V> values;
   if (present > 0) {

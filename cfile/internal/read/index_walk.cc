@@ -50,8 +50,12 @@ void VisitIndexNodes(FileReader& file, IndexKind kind,
   const auto& root =
       kind == IndexKind::kPositional ? info.positional_index_root : info.value_index_root;
   if (!root) return;
+  const absl::Status depth_status = CheckIndexDepth(file, 0);
   VisitFrom(file, kind,
-            {.pointer = *root, .node = file.IndexRoot(kind), .end_ordinal = info.num_rows}, visit);
+            {.pointer = *root,
+             .node = depth_status.ok() ? file.IndexRoot(kind) : depth_status,
+             .end_ordinal = info.num_rows},
+            visit);
 }
 
 template <typename Find>

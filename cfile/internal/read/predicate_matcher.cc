@@ -67,7 +67,7 @@ T Next(const T& value, bool up) {
 }
 
 // The least string that is above all strings that begin with `prefix`; nullopt if there is none.
-std::optional<std::string> BehindPrefix(std::string prefix) {
+std::optional<std::string> AfterPrefix(std::string prefix) {
   while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
   if (prefix.empty()) return std::nullopt;
   prefix.back() = static_cast<char>(static_cast<uint8_t>(prefix.back()) + 1);
@@ -124,7 +124,7 @@ PredicateMatcher<T>::PredicateMatcher(const Predicate<T>& predicate) {
         break;
       case Kind::kHasPrefix: {
         low_ = first;
-        const auto behind = BehindPrefix(low_);
+        const auto behind = AfterPrefix(low_);
         unbounded_ = !behind;
         high_ = behind.value_or("");
         break;

@@ -286,7 +286,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
         position = {.ordinal = first_ordinal + bound.position, .exact = bound.exact};
         // After this block's last value: the position is in the next block, or the end.
         if (bound.position == num_rows && position.ordinal < this->num_rows()) {
-          CFILE_ASSIGN_OR_RETURN(position, FindBehind(position.ordinal, block_keys[i - begin]));
+          CFILE_ASSIGN_OR_RETURN(position, FindAfter(position.ordinal, block_keys[i - begin]));
         }
       }
     }
@@ -295,7 +295,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
 
   // GoToKey for a key that is greater than all values before row `ordinal`, where a block begins.
   // Uses the loaded block if it begins there.
-  absl::StatusOr<KeyPosition> FindBehind(uint64_t ordinal, const T& key) {
+  absl::StatusOr<KeyPosition> FindAfter(uint64_t ordinal, const T& key) {
     if (this->loaded_ && this->first_ordinal_ == ordinal) {
       const auto bound = this->block_.SeekToKey(key);
       if (!bound.ok()) return this->Failed(bound.status());

@@ -28,14 +28,22 @@ absl::Status MakeCursor(const Reader& reader, std::optional<LevelCursor<T>>& cur
   return absl::OkStatus();
 }
 
-// Goes to a row unless the cursor is there already.
 template <typename T>
-absl::Status GoTo(Cursor<T>& cursor, uint64_t row) {
-  return cursor.ordinal() == row ? absl::OkStatus() : cursor.SeekToOrdinal(row);
+uint64_t RowOf(const Cursor<T>& cursor) {
+  return cursor.ordinal();
 }
 template <typename T>
-absl::Status GoTo(LevelCursor<T>& cursor, uint64_t row) {
-  return cursor.record() == row ? absl::OkStatus() : cursor.SeekToRecord(row);
+uint64_t RowOf(const LevelCursor<T>& cursor) {
+  return cursor.record();
+}
+
+template <typename T>
+absl::Status SeekToRow(Cursor<T>& cursor, uint64_t row) {
+  return cursor.SeekToOrdinal(row);
+}
+template <typename T>
+absl::Status SeekToRow(LevelCursor<T>& cursor, uint64_t row) {
+  return cursor.SeekToRecord(row);
 }
 
 // C: Cursor<T> or LevelCursor<T>. Table: TableReader::Impl (open_table.h), which only its friends
@@ -61,21 +69,30 @@ class PartCursor {
     return &*cursor_;
   }
 
-  // Returns the cursor of the part that holds row `row` of the table, at this row. Precondition:
-  // row < num_rows() of the table. Errors as Enter and the cursor.
+  // Returns the cursor of the part that holds row `row` of the table, at this row, to read on. If
+  // the cursor is at this row, it stays where it is, perhaps in the middle of a record.
+  // Precondition: row < num_rows() of the table. Errors as Enter and the cursor.
   absl::StatusOr<C*> At(uint64_t row) {
     CFILE_ASSIGN_OR_RETURN(C* const cursor, Enter(table_->PartOf(row)));
-    CFILE_RETURN_IF_ERROR(GoTo(*cursor, row - first_ordinal()));
+    const uint64_t in_part = row - first_ordinal();
+    if (RowOf(*cursor) != in_part) CFILE_RETURN_IF_ERROR(SeekToRow(*cursor, in_part));
     return cursor;
   }
 
-  // As At, for a seek to any row or to the end. kOutOfRange: row > num_rows().
+  // Goes to the beginning of a row, or to the end. kOutOfRange: row > num_rows().
   absl::Status SeekTo(uint64_t row) {
     if (row > table_->num_rows()) {
       return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", row,
                                                 ", the table has ", table_->num_rows(), " rows"));
     }
-    return row < table_->num_rows() ? At(row).status() : absl::OkStatus();
+    if (row == table_->num_rows()) return absl::OkStatus();
+    CFILE_ASSIGN_OR_RETURN(C* const cursor, Enter(table_->PartOf(row)));
+    return SeekToRow(*cursor, row - first_ordinal());
+  }
+
+  // Opens the first part with rows, so that errors of its file are found early.
+  absl::Status Begin() {
+    return table_->num_rows() == 0 ? absl::OkStatus() : Enter(table_->PartOf(0)).status();
   }
 
  private:

@@ -27,8 +27,7 @@ class TableCursor<T>::Impl {
 
   uint64_t ordinal() const { return ordinal_; }
 
-  // Opens the first part, so that errors of its file are found early.
-  absl::Status Begin() { return cursor_.SeekTo(0); }
+  absl::Status Begin() { return cursor_.Begin(); }
 
   absl::Status SeekToOrdinal(uint64_t ordinal) {
     CFILE_RETURN_IF_ERROR(cursor_.SeekTo(ordinal));

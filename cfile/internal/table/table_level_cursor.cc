@@ -16,6 +16,7 @@ class TableLevelCursor<T>::Impl {
       : num_rows_(table->num_rows()), cursor_(std::move(table), column) {}
 
   uint64_t record() const { return record_; }
+  absl::Status Begin() { return cursor_.Begin(); }
 
   absl::Status SeekToRecord(uint64_t record) {
     CFILE_RETURN_IF_ERROR(cursor_.SeekTo(record));
@@ -42,8 +43,7 @@ template <typename T>
 absl::StatusOr<TableLevelCursor<T>> TableReader::NewLevelCursor(size_t column) const {
   assert(column < schema().columns.size());
   auto impl = std::make_unique<typename TableLevelCursor<T>::Impl>(impl_, column);
-  // Opens the first part, so that a wrong type or a codec that was not built in is found here.
-  CFILE_RETURN_IF_ERROR(impl->SeekToRecord(0));
+  CFILE_RETURN_IF_ERROR(impl->Begin());
   return TableLevelCursor<T>(std::move(impl));
 }
 

@@ -15,8 +15,7 @@ namespace cfile::internal {
 //
 // A trial encodes the sample with each encoding that supports the type. A trial takes place for the
 // first block, for a block whose first values differ in nature from those of the last trial, and
-// otherwise at growing intervals. Since a file has only one dictionary, only the registry's last
-// dictionary encoding is tried.
+// otherwise at growing intervals. It tries the encodings whose row of the registry says `automatic`.
 //
 // Memory: the encoders used so far, a sample of up to 128 KiB and, during a trial, a small multiple
 // of the sample.

@@ -27,7 +27,7 @@ using encodings::ValidityEncoder;
 constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
 // The most values that are checked together before they are encoded: a whole number of the batches
 // of FilePolicy.
-constexpr size_t kCheckedValues = 1000;
+constexpr size_t kCheckedValues = 10 * internal::kKuduBatchRows;
 
 // The length of the run of equal bits that begins at bit `begin`, at most `count`. Precondition:
 // count > 0.
