@@ -925,8 +925,8 @@ TEST(SalvageTest, MoreLossesThanAreTold) {
   }
 }
 
-// In a run of 0xff bytes, every four bytes are followed by their right checksum. Salvage still finds
-// the blocks after the run.
+// In a run of 0xff bytes, every four bytes are followed by their right checksum. Salvage still
+// finds the blocks after the run.
 TEST(SalvageTest, OnesBehindALoss) {
   Column<int64_t> column;
   column.rows.resize(200'000, -1);
