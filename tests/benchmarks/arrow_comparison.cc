@@ -111,7 +111,7 @@ void Row(const std::string& name, size_t count, Side arrow, Side ours,
   std::fflush(stdout);
 }
 
-// A column that is created when a row first needs it.
+// Holds a column, which is created when a row first needs it.
 template <typename Make>
 class Lazy {
  public:
@@ -175,7 +175,7 @@ struct Ours {
   }
 };
 
-// Arrow's pages of one column.
+// One of Arrow's encodings, and the pages of one column in this encoding.
 template <typename D>
 struct Arrows {
   ArrowEncoding::type encoding;

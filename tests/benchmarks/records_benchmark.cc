@@ -169,7 +169,7 @@ void PrintLevels() {
   std::mt19937_64 random(6);
   std::vector<uint16_t> flat(65'536), lists(65'536);
   for (uint16_t& level : flat) level = random() % 10 > 0 ? 1 : 0;
-  // Levels 0 to 2, like repetition levels of lists of lists with about four elements.
+  // The levels are 0 to 2, like repetition levels of lists of lists with about four elements.
   for (uint16_t& level : lists) level = static_cast<uint16_t>(random() % 4 > 0 ? 2 : random() % 3);
   std::printf("%-44s %6.2f G levels/s\n", "levels of a flat column, one null in ten",
               DecodeLevels(flat, 1));

@@ -1,4 +1,4 @@
-// How long injected failures last. The campaigns of faults run with both modes.
+// Says how long injected failures last. The campaigns of faults run with both modes.
 #pragma once
 
 #include <cstdint>

@@ -35,8 +35,8 @@ inline std::vector<BlockPointer> BlocksOf(const Reader& reader) {
   return blocks;
 }
 
-// Corrects the checksum of a block: its last four bytes, over the bytes before them. Precondition:
-// the block lies inside `file`.
+// Corrects the checksum of a block. The checksum is the last four bytes of the block and covers the
+// bytes before them. Precondition: the block lies inside `file`.
 inline void SignBlock(const BlockPointer& block, std::span<uint8_t> file) {
   const size_t size = block.size - internal::kChecksumBytes;
   encodings::StoreLittleEndian(internal::Crc32c(file.subspan(block.offset, size)),

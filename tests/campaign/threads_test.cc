@@ -38,7 +38,7 @@ using encodings::KeyLess;
 constexpr size_t kThreads = 16;
 constexpr size_t kRows = 6000;
 
-// Options with small blocks, so that indexes have several levels.
+// Returns options with small blocks, so that indexes have several levels.
 WriterOptions SmallBlocks(Encoding encoding, Compression compression) {
   return {.encoding = encoding,
           .compression = compression,
@@ -122,7 +122,7 @@ class Worker {
       case 7:
         return HandOver(file, cursor);
       case 8:
-        // These operations read the whole file.
+        // Inspect reads the whole file, and is therefore called seldom.
         if (random_() % 64 == 0) return Inspect(file);
         [[fallthrough]];
       default:

@@ -1,5 +1,5 @@
-// Several processes use one table: they append at the same time, create it at the same time, or
-// read it while it grows or is replaced.
+// Several processes use one table at the same time. They append to it, create it, or read it while
+// it grows or is replaced.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -66,7 +66,7 @@ TEST(WriterModel, BytesDoNotDependOnBatches) {
   uint64_t written = 0;
   ForRandomFiles(Amount(300, 5000), [&]<typename T>(uint64_t seed, const encodings::Pair& pair,
                                                     Random& random, std::type_identity<T>) {
-    // Some columns are longer than the sample of automatic choice.
+    // Some columns have more values than the sample of automatic choice.
     const size_t num_rows = random() % 64 == 0 ? 40'000 : RandomNumRows(random);
     const auto model = MakeRandomFile<T>(pair, num_rows, random);
     SCOPED_TRACE(Describe(seed, model.type, model.options));

@@ -133,7 +133,7 @@ Column<T> RandomColumn(const ColumnType& type, size_t num_rows, int null_percent
   return column;
 }
 
-// Returns a file that holds `column`. EXPECTs that it can be written.
+// Returns a file that holds `column`. EXPECTs that no call of the writer fails.
 template <typename T>
 std::vector<uint8_t> WriteColumn(const ColumnType& type, const WriterOptions& options,
                                  const Column<T>& column) {

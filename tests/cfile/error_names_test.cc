@@ -174,7 +174,7 @@ TEST(ErrorNames, OfFiles) {
   ExpectNamedOnce(reader->NewCursor<int64_t>()->SeekToRange({0, 1'000'000}), path);
   ExpectNamedOnce(reader->NewLevelCursor<int64_t>()->SeekToRecord(1'000'000), path);
 
-  // Damage inside a block.
+  // Damage inside a block is an error that names the file once.
   std::string damaged(bytes.begin(), bytes.end());
   for (size_t i = 5000; i < 6000; ++i) damaged[i] = static_cast<char>(damaged[i] ^ 1);
   const std::string damaged_path = directory.path("damaged_file");
@@ -190,7 +190,7 @@ TEST(ErrorNames, OfFiles) {
   ExpectNamedOnce(status, damaged_path);
   ExpectNamedOnce(Verify(*damaged_reader).damages.at(0).status, damaged_path);
 
-  // Errors of writers.
+  // Errors of writers name the file once.
   const std::string nowhere = missing + "/file";
   ExpectNamedOnce(Writer<int64_t>::Create(nowhere, ColumnType::Int64()).status(), missing);
   ExpectNamedOnce(

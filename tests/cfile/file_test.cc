@@ -1,4 +1,4 @@
-// Files are written and read back: every type, encoding, codec, version and index.
+// Files of every type, encoding, codec, version and index are written and read back.
 #include <filesystem>
 #include <random>
 #include <thread>

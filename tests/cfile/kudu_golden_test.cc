@@ -68,7 +68,7 @@ Owned<T> FromJson(const json& value, bool hex) {
     if (value == "NaN") return std::numeric_limits<T>::quiet_NaN();
     if (value == "Infinity") return std::numeric_limits<T>::infinity();
     if (value == "-Infinity") return -std::numeric_limits<T>::infinity();
-    // Parses the 9 digits as float32: a conversion by way of double would round twice.
+    // Parses the 9 digits as float32, because a conversion to double first would round twice.
     if constexpr (std::is_same_v<T, float>) return std::strtof(value.dump().c_str(), nullptr);
     return value.get<T>();
   } else if constexpr (std::is_same_v<T, int128_t>) {

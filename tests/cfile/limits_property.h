@@ -1,6 +1,6 @@
-// Checks that the limits of writers and readers agree. A writer either refuses what exceeds a
-// limit, with an error that names the limit, and publishes nothing; or a reader with the same
-// limits reads the whole file.
+// Checks that the limits of writers and readers agree. If the writer accepts the values, a reader
+// with the same limits reads the whole file. If the values exceed a limit, the writer returns an
+// error that names the limit, and publishes nothing.
 #pragma once
 
 #include <cstdint>

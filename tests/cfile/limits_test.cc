@@ -1,4 +1,4 @@
-// Each limit can be set by an option, and an error about a limit names that option.
+// Every limit is an option, and an error about a limit names this option.
 #include <optional>
 #include <string>
 #include <vector>

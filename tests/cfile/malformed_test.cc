@@ -68,7 +68,8 @@ TEST(Malformed, ImpossibleLevelsAreNamed) {
     File file;
     auto writer = LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), limits,
                                                {.encoding = Encoding::kPlain});
-    // Two records, of 8 entries and of 1; the definition levels are 2 2 2 2 1 1 1 1 0.
+    // The leaf has two records, of 8 entries and of 1 entry. The definition levels are 2 2 2 2 1 1
+    // 1 1 0.
     const std::vector<uint16_t> repetition = {0, 1, 1, 1, 1, 1, 1, 1, 0};
     const std::vector<uint16_t> definition = {2, 2, 2, 2, 1, 1, 1, 1, 0};
     EXPECT_TRUE(writer->Append(repetition, definition, std::vector<int32_t>(4, 7)).ok());

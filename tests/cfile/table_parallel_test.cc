@@ -1,4 +1,4 @@
-// Several threads use one table: columns are written in parallel, scans are split.
+// Several threads use one table: they write its columns in parallel, and split scans into ranges.
 #include <algorithm>
 #include <filesystem>
 #include <random>

@@ -193,7 +193,7 @@ TEST_F(TablePublishTest, CountedPartsAreReadAndAppendedTo) {
   ExpectTable(table, 25);
 }
 
-// A table is replaced by another one of the same shape while a reader has it open.
+// Replaces a table by another table with the same schema while a reader has the first table open.
 class ReplacedTableTest : public TablePublishTest {
  protected:
   // Writes a table of `parts` parts. Both columns hold only `value`.

@@ -231,7 +231,7 @@ void Bitmap(std::span<const uint8_t> bytes) {
     valid += *ones;
   }
   for (size_t i = valid_before.size(); i > 0; --i) {
-    // Step i began at row 0, 1, 4, 11, ...
+    // The steps began at the rows 0, 1, 4, 11, ...
     uint32_t position = 0;
     for (uint32_t step = 1, j = 1; j < i; ++j, step = 2 * step + 1) position += step;
     const auto before = decoder.SeekTo(position);

@@ -1,5 +1,5 @@
-// Fuzz targets: named functions, several per program. libFuzzer (libfuzzer.cc) and a build's tests
-// (replay.cc) run the same targets.
+// Fuzz targets are named functions; a program has several. libFuzzer (libfuzzer.cc) and the tests
+// of a build (replay.cc) run the same targets.
 #pragma once
 
 #include <cstdint>
