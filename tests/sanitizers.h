@@ -1,11 +1,12 @@
-// What tests do otherwise under a sanitizer.
+// Says whether a sanitizer is active, so that tests can do less work or use less memory.
 #pragma once
 
 namespace cfile {
 
-// GCC defines __SANITIZE_ADDRESS__ and __SANITIZE_THREAD__, clang has __has_feature. The preset tsan
-// defines CFILE_THREAD_SANITIZER instead of __SANITIZE_THREAD__, because with the latter the headers
-// of protobuf give maps two fields that the installed library does not know.
+// GCC defines __SANITIZE_ADDRESS__ and __SANITIZE_THREAD__; clang has __has_feature. The preset
+// tsan defines CFILE_THREAD_SANITIZER instead of __SANITIZE_THREAD__, because protobuf's headers
+// give maps two more fields if __SANITIZE_THREAD__ is defined, and the installed library lacks
+// these fields.
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
 #define __SANITIZE_ADDRESS__ 1
@@ -19,14 +20,14 @@ namespace cfile {
 #endif
 
 #if defined(CFILE_THREAD_SANITIZER)
-// ThreadSanitizer makes work in one thread at least ten times slower and finds nothing there, so
-// tests do only one of this many steps.
+// Tests do only one of kThinning steps under ThreadSanitizer. It makes work in one thread at least
+// ten times slower and finds nothing there.
 inline constexpr int kThinning = 16;
 #else
 inline constexpr int kThinning = 1;
 #endif
 
-// Sanitizers reserve terabytes of addresses.
+// Sanitizers reserve terabytes of addresses, so that a limit of the address space cannot be set.
 #if defined(__SANITIZE_ADDRESS__) || defined(CFILE_THREAD_SANITIZER)
 inline constexpr bool kSanitized = true;
 #else

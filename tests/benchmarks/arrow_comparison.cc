@@ -5,8 +5,8 @@
 //
 //   arrow_comparison [PART_OF_A_ROW'S_NAME [TURNS]]
 //
-// "views": string_view and ByteArray; "packed": PackedStrings and Arrow's BinaryArray. Times with a
-// dictionary include encoding or loading its page.
+// "views" means string_view and ByteArray; "packed" means PackedStrings and Arrow's BinaryArray. If
+// an encoding has a dictionary, the times include the encoding or loading of the dictionary's page.
 #include <arrow/api.h>
 #include <parquet/encoding.h>
 #include <parquet/types.h>
@@ -43,7 +43,8 @@ namespace {
 using ArrowEncoding = parquet::Encoding;
 
 constexpr size_t kPage = 65536;
-// Few enough pages to stay in the processor's caches, so that codecs are measured and not memory.
+// The pages fit into the processor's caches, so that the times are those of the codecs and not of
+// the memory.
 constexpr size_t kColumnValues = 8 * kPage;
 std::string_view wanted;
 int turns = 15;
@@ -60,7 +61,7 @@ auto OrDie(Result result) {
 }
 void Keep(const void* p) { asm volatile("" : : "g"(p) : "memory"); }
 
-// The shortest processor time of some work.
+// The shortest processor time of several runs of the same work.
 class Best {
  public:
   template <typename Work>
@@ -80,7 +81,7 @@ class Best {
   double seconds_ = std::numeric_limits<double>::infinity();
 };
 
-// One encoding of one column, as one of the two libraries does it.
+// One encoding of one column, as implemented by one of the two libraries.
 struct Side {
   std::function<size_t(bool keep)> encode;  // returns the number of bytes
   std::function<void()> decode;
@@ -110,7 +111,7 @@ void Row(const std::string& name, size_t count, Side arrow, Side ours,
   std::fflush(stdout);
 }
 
-// A column that is created when a row first needs it.
+// Holds a column, which is created when a row first needs it.
 template <typename Make>
 class Lazy {
  public:
@@ -131,7 +132,7 @@ std::span<const T> PageOf(std::span<const T> values, size_t page) {
 }
 size_t Pages(size_t count) { return (count + kPage - 1) / kPage; }
 
-// One of our encodings. `type` is the type of its dictionary's values.
+// One of our encodings. `type` is the type of the values in its dictionary.
 template <typename P>
 struct Ours {
   std::function<std::unique_ptr<PageEncoder<P>>()> encoder;
@@ -142,8 +143,8 @@ struct Ours {
   EncodedBlock passing;
   ByteWriter dictionary;
 
-  // keep: keeps all pages, for Decode. Otherwise each page reuses the memory of the one before, as
-  // in a writer.
+  // Returns the number of bytes. If `keep`, keeps all pages for Decode. Otherwise each page reuses
+  // the memory of the page before, as in a writer.
   size_t Encode(std::span<const P> values, bool keep) {
     const auto made = encoder();
     pages.resize(Pages(values.size()));
@@ -174,7 +175,7 @@ struct Ours {
   }
 };
 
-// Arrow's pages of one column.
+// One of Arrow's encodings, and the pages of one column in this encoding.
 template <typename D>
 struct Arrows {
   ArrowEncoding::type encoding;
@@ -183,7 +184,8 @@ struct Arrows {
   std::shared_ptr<arrow::Buffer> dictionary;
   int dictionary_values = 0;
 
-  // put(encoder, page) puts the values of a page. keep: see Ours.
+  // Returns the number of bytes. put(encoder, page) puts the values of a page into the encoder.
+  // `keep`: as in Ours.
   template <typename Put>
   size_t Encode(size_t count, bool keep, const Put& put) {
     const bool has_dictionary = encoding == ArrowEncoding::RLE_DICTIONARY;
@@ -205,7 +207,7 @@ struct Arrows {
     }
     return bytes;
   }
-  // Calls read(decoder, count of values, page) for each page.
+  // Calls read(decoder, number of values, page) for each page.
   template <typename Read>
   void Decode(size_t count, const Read& read) const {
     std::unique_ptr<parquet::TypedDecoder<D>> plain;
@@ -229,7 +231,7 @@ struct Arrows {
   }
 };
 
-// Numbers and bools. D is void if Arrow does not have the encoding.
+// Measures an encoding of numbers or bools. D is void if Arrow lacks the encoding.
 template <typename D, typename P, typename Column>
 void Fixed(const std::string& name, Column& column, ArrowEncoding::type encoding, Ours<P> ours) {
   if (name.find(wanted) == std::string::npos) return;
@@ -372,7 +374,8 @@ void Strings(const std::string& name, Column& lazy, ArrowEncoding::type encoding
   Row(name + " views", values.size(), arrow_views, our_views, copy);
 }
 
-// `type`: of the column, for a codec with a dictionary.
+// Returns our encoding `Codec`. `type` is the type of the column; only codecs with a dictionary
+// need it.
 template <typename Codec, typename P>
 Ours<P> PagesOf(PhysicalType type = {}) {
   return {[] { return Codec::template MakePageEncoder<P>(); },

@@ -1,5 +1,5 @@
-// Arrow C++ reads a Parquet column without creating Arrow arrays, which is its fastest way. Prints
-// the same figures as file_comparison does for our files.
+// Scans a Parquet column with Arrow C++ without creating Arrow arrays, which is Arrow's fastest
+// way. Prints the same figures as file_comparison prints for our files.
 //
 //   arrow_scan DATA WHO FILE.parquet    one required column of int64 or double
 #include <arrow/io/file.h>

@@ -1,11 +1,11 @@
-// Scans, writes and seeks of one column of 10 million values in memory, by one thread. Each figure
-// is compared with memcpy of the same decoded bytes in the same run: the counter x_memcpy is the
-// bytes per second of the work divided by those of memcpy.
+// Measures scans, writes and seeks of one column of 10 million values in memory, with one thread.
+// Each run also measures memcpy of the same decoded bytes. The counter x_memcpy is the speed of the
+// work divided by the speed of memcpy.
 //
 //   build/release/tests/benchmarks/cfile_benchmark [--benchmark_filter=REGEX]
 //
-// "each_encoding/..." walks the registry of encodings; the other benchmarks have columns of their
-// own.
+// The benchmarks "each_encoding/..." use every encoding of the registry. Each other benchmark has
+// its own column.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ constexpr size_t kBatchRows = 4096;
 
 using benchmarks::OrDie;
 
-// An array of values, used because std::vector<bool> is no array.
+// An array of values, used because std::vector<bool> is not an array.
 template <typename T>
 class Values {
  public:
@@ -57,10 +57,10 @@ struct Data {
   Values<T> values;
   std::vector<uint8_t> validity;  // empty: no nulls
   std::string characters;         // bytes of the strings
-  size_t raw_bytes = 0;           // of the decoded values
+  size_t raw_bytes = 0;           // size of the decoded values
 
-  // Writes the column to `file` and reuses its memory. With new memory, the kernel's page faults
-  // would be measured.
+  // Writes the column to `file` and reuses the memory of `file`. With new memory, the times would
+  // include the kernel's page faults.
   void Write(std::vector<uint8_t>& file) const { Write(options, file); }
   void Write(const WriterOptions& with, std::vector<uint8_t>& file) const {
     file.clear();
@@ -115,7 +115,8 @@ const Data<int32_t>& NullableInt32() {
                        [](size_t, uint64_t random) { return static_cast<int32_t>(random); });
   return data;
 }
-// The same column in the layout of Kudu's writer: short runs in the bitmap, unaligned values.
+// The same column in the layout of Kudu's writer: the bitmap has short runs, and the values are not
+// aligned.
 const Data<int32_t>& NullableInt32Kudu() {
   static const auto data = Numbers<int32_t>(
       ColumnType::Int32(),
@@ -183,7 +184,7 @@ const Data<bool>& Bools() {
                                          [](size_t, uint64_t random) { return random % 2 != 0; });
   return data;
 }
-// 1,000 words of about 8 letters, like English words; the first ones are more frequent.
+// 1,000 words of about 8 letters, like English words. The first words are more frequent.
 const Data<std::string_view>& WordsDict() {
   static const auto data = [] {
     Data<std::string_view> words{.type = ColumnType::String(),
@@ -228,7 +229,7 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The seconds of a memcpy of `bytes` bytes, warm: the median of 9.
+// Returns the median of 9 times, in seconds, of a memcpy of `bytes` bytes.
 double MemcpySeconds(size_t bytes) {
   std::vector<char> from(bytes, 1), to(bytes, 2);
   std::vector<double> seconds;
@@ -243,7 +244,7 @@ double MemcpySeconds(size_t bytes) {
   return seconds[4];
 }
 
-// Sets the counters of a run. `begin` is the time when the measured loop began.
+// Sets the counters of a run. `begin` is the start time of the measured loop.
 void Count(benchmark::State& state, size_t raw_bytes, double begin) {
   const double seconds = (Now() - begin) / static_cast<double>(state.iterations());
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kNumValues));
@@ -275,7 +276,8 @@ void Scan(benchmark::State& state, const Data<T>& (*data)()) {
   ScanFile<T>(state, data().Write(), data().raw_bytes);
 }
 
-// A scan that reads each value: the cost of a zero-copy scan to its caller.
+// A scan that reads each value. The time includes the caller's accesses to the values of a
+// zero-copy scan.
 void ScanAndAdd(benchmark::State& state, const Data<int32_t>& (*data)()) {
   const std::vector<uint8_t> file = data().Write();
   const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
@@ -312,17 +314,17 @@ void SeekOrdinal(benchmark::State& state, const Data<T>& (*data)()) {
   auto cursor = OrDie(reader.NewCursor<T>());
   std::mt19937_64 random(2);
   for (uint64_t ordinal = 0; ordinal < kNumValues; ordinal += 100)
-    OrDie(cursor.Get(ordinal));  // warm
+    OrDie(cursor.Get(ordinal));  // warm-up
   for (auto _ : state) benchmark::DoNotOptimize(OrDie(cursor.Get(random() % kNumValues)));
 }
 
-// Seeks among the rows of one block, which stays decoded.
+// Seeks among the rows of one block. The block stays decoded.
 template <typename T>
 void SeekInBlock(benchmark::State& state, const Data<T>& (*data)()) {
   const std::vector<uint8_t> file = data().Write();
   const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
   auto cursor = OrDie(reader.NewCursor<T>());
-  for (uint64_t ordinal = 0; ordinal < 30'000; ++ordinal) OrDie(cursor.Get(ordinal));  // warm
+  for (uint64_t ordinal = 0; ordinal < 30'000; ++ordinal) OrDie(cursor.Get(ordinal));  // warm-up
   std::mt19937_64 random(2);
   for (auto _ : state) {
     OrDie(cursor.SeekToOrdinal(random() % 30'000));
@@ -335,12 +337,12 @@ void SeekKey(benchmark::State& state, const Data<T>& (*data)()) {
   const std::vector<uint8_t> file = data().Write();
   const Reader reader = OrDie(Reader::Open(NewMemoryViewSource(file)));
   auto cursor = OrDie(reader.NewCursor<T>());
-  // The wanted keys lie in memory in the order of their use, so that fetching them takes no
+  // The wanted keys are in memory in the order of their use, so that loading them takes no
   // measurable time.
   std::mt19937_64 random(3);
   std::vector<Owned<T>> keys;
   for (int i = 0; i < 200'000; ++i) keys.emplace_back(data().values[random() % kNumValues]);
-  for (const auto& key : keys) OrDie(cursor.SeekToKey(T(key)));  // warm
+  for (const auto& key : keys) OrDie(cursor.SeekToKey(T(key)));  // warm-up
   size_t next = 0;
   for (auto _ : state) {
     const KeyPosition found = OrDie(cursor.SeekToKey(T(keys[next])));
@@ -350,8 +352,8 @@ void SeekKey(benchmark::State& state, const Data<T>& (*data)()) {
   }
 }
 
-// A leaf of kNumValues entries. Values are PLAIN, so that a scan only points to them and its time
-// is the time of the levels.
+// A leaf of kNumValues entries. The values are PLAIN, so that a scan only points to the values, and
+// its time is the time of the levels.
 struct LeafData {
   LevelLimits limits;
   std::vector<uint16_t> repetition, definition;
@@ -366,7 +368,7 @@ struct LeafData {
   }
 };
 
-// Records of up to `max_length` entries. One entry in ten has no value.
+// Returns records of up to `max_length` entries. One entry in ten has no value.
 LeafData MakeLeaf(LevelLimits limits, uint64_t max_length) {
   LeafData data{.limits = limits};
   std::mt19937_64 random(1);
@@ -424,7 +426,7 @@ void WriteLevels(benchmark::State& state, const LeafData& (*data)()) {
   Count(state, kNumValues * sizeof(int32_t), begin);
 }
 
-// Scans and writes of one column in each encoding of the registry that takes its type.
+// Registers scans and writes of one column in each encoding that supports the column's type.
 template <typename T>
 void RegisterEachEncoding(const std::string& column, PhysicalType type, const Data<T>& (*data)()) {
   for (const encodings::EncodingRow& row : encodings::Encodings()) {

@@ -1,4 +1,5 @@
-// The columns of arrow_comparison and file_comparison: `count` values each, the same in every run.
+// The columns of arrow_comparison and file_comparison. Each has `count` values, which are the same
+// in every run.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ std::vector<T> MakeValues(Value value, size_t count) {
   return values;
 }
 
-// Ascending numbers with random distances, like times of events.
+// Returns ascending numbers with random distances, like times of events.
 template <typename T>
 std::vector<T> SequentialInts(size_t count) {
   constexpr uint64_t kFirst = sizeof(T) == 8 ? 1'600'000'000'000'000 : 0;
@@ -38,8 +39,8 @@ template <typename T>
 std::vector<T> RandomInts(size_t count) {
   return MakeValues<T>([](size_t, auto& random) { return random(); }, count);
 }
-// A random walk; steps are approximately normally distributed: each is the sum of six uniform
-// numbers.
+// Returns a random walk. Each step is the sum of six uniform numbers, which is approximately
+// normally distributed.
 inline std::vector<double> WalkDoubles(size_t count) {
   double at = 100;
   return MakeValues<double>(
@@ -50,7 +51,7 @@ inline std::vector<double> WalkDoubles(size_t count) {
       },
       count);
 }
-// The values of WalkDoubles, rounded to two decimals.
+// Returns the values of WalkDoubles, rounded to two decimals.
 inline std::vector<double> Prices(size_t count) {
   std::vector<double> values = WalkDoubles(count);
   for (double& value : values) value = std::round(value * 100) / 100;
@@ -74,7 +75,7 @@ inline std::vector<uint8_t> RunBools(size_t count) {
       count);
 }
 
-// Strings whose bytes lie one after the other.
+// Strings whose bytes are adjacent in memory.
 struct StringColumn {
   std::string text;
   std::vector<int32_t> offsets;

@@ -1,6 +1,6 @@
-// Compares files of this library with what a user would choose instead, on the same data in one
-// run: one thread, warm, the median of five. Prints figures as lines of JSON. tests/benchmarks/run
-// adds the peers that need Python and makes a table of all.
+// Compares files of this library with alternatives, on the same data in one run. Each figure is the
+// median of five warm runs with one thread. Prints the figures as lines of JSON.
+// tests/benchmarks/run adds the alternatives that need Python, and makes one table of all figures.
 //
 //   file_comparison DIRECTORY [DIVISOR]         10 million numbers and 5 million strings / DIVISOR;
 //                                               the data stays in DIRECTORY for other programs
@@ -20,10 +20,10 @@ constexpr size_t kNumbers = 10'000'000;
 constexpr size_t kStrings = 5'000'000;
 constexpr size_t kQueries = 50'000;
 
-// The default options. A `sorted` column has a value index; the others need none.
+// Returns the default options. Only a `sorted` column has a value index.
 WriterOptions Default(bool sorted) { return {.value_index = sorted}; }
 
-// The options for the smallest file.
+// Returns the options for the smallest file.
 WriterOptions ForSize(bool sorted) { return {.goal = Goal::kSize, .value_index = sorted}; }
 
 template <typename T>

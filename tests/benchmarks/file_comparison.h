@@ -1,4 +1,4 @@
-// The parts of file_comparison. Each measures some work and prints figures (measure.h).
+// The parts of file_comparison. Each part measures some work and prints figures (measure.h).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace cfile::benchmarks {
 
-// Options of a file of a column. `name` is "default", or the work for which the file is tuned.
+// The options of one file of a column. `name` is "default", or the purpose of the options.
 struct FileOptions {
   std::string name;
   WriterOptions options;
@@ -29,49 +29,51 @@ struct Column {
   std::string name;
   ColumnType type;
   std::span<const T> values;
-  size_t arrow_bytes = 0;  // of the values in Arrow's layout; the limit is their memcpy
+  size_t arrow_bytes = 0;  // size in Arrow's layout; the limit is memcpy of this size
   std::vector<FileOptions> files;
 };
 
-// Keys to search for. They lie in memory in the order of their use, so that fetching them takes no
+// Keys to search for. They are in memory in the order of their use, so that loading them takes no
 // measurable time.
 struct Queries {
   std::string text;
   std::vector<std::string_view> keys;
 };
-// Random keys of `keys`.
+// Returns random elements of `keys`, or random ordinals of a column.
 Queries RandomQueries(std::span<const std::string_view> keys, size_t count);
 std::vector<uint64_t> RandomOrdinals(size_t values, size_t count);
 
-// Measures each file of the column: the rate of writing, its size, a scan from Open to the end,
-// another scan of the open file, a Take of 10,000 ordinals, and single ordinals. The files stay in
+// Measures each file of the column: the speed of writing, the size, a scan that includes Open, a
+// second scan of the open file, a Take of 10,000 ordinals, and single ordinals. The files stay in
 // `directory`.
 template <typename T>
 void MeasureFiles(const Column<T>& column, const std::string& directory);
 
-// Measures SeekToKey of single keys, and SeekMany of 1,000 keys, in the files that MeasureFiles
-// left.
+// Measures SeekToKey of single keys, and SeekMany of 1,000 keys. Uses the files that MeasureFiles
+// wrote.
 void MeasureSeeks(const Column<std::string_view>& column, const Queries& queries,
                   const std::string& directory);
 
-// Measures the limits of memory: memcpy of the column, and reading an array at random ordinals.
+// Measures the limits that memory sets: memcpy of the column, and reading an array at random
+// ordinals.
 template <typename T>
 void MeasureMemory(const Column<T>& column);
-// Measures binary search in a sorted array of views; the keys lie one after the other.
+// Measures binary search in a sorted array of views. The bytes of the keys are adjacent in memory.
 void MeasureSortedArray(const Column<std::string_view>& column, const Queries& queries);
 
-// Measures writes, sizes, scans and seeks of the sorted key stores that this build found.
+// Measures writes, sizes, scans and seeks of the available sorted key stores.
 void MeasureKeyValueStores(const Column<std::string_view>& column, const Queries& queries,
                            const std::string& directory);
 
-// Measures how the costs of a file grow from 10^4 to `max_rows` rows. Prints lines of JSON of a
-// form of its own.
+// Measures how the costs of a file grow from 10^4 to `max_rows` rows. Prints lines of JSON in a
+// format of its own.
 void MeasureScale(size_t max_rows, const std::string& directory);
 
-// A file at `path` that is not synced, because peers do not wait for the disk either.
+// Returns a sink for a file at `path`. Finish does not sync the file, because the alternatives do
+// not wait for the disk either.
 std::unique_ptr<Sink> OpenUnsyncedFile(const std::string& path);
 
-// Reads all batches.
+// Reads all batches of a file.
 template <typename T>
 void Scan(const Reader& reader);
 

@@ -1,4 +1,4 @@
-// The limits that memory sets. Figures of files are compared with them.
+// Measures the limits that memory sets, for comparison with the figures of files.
 #include <cstring>
 #include <memory>
 #include <random>
@@ -38,7 +38,7 @@ void MeasureMemory(const Column<T>& column) {
   for (const char* work : {"scan", "scan again", "write"})
     PrintRate(column.name, work, "memcpy", column.values.size(), copy);
 
-  // For strings, the bytes that a view points to are read, too.
+  // For strings, this also reads the bytes of each view.
   const auto ordinals = RandomOrdinals(column.values.size(), 10'000);
   const double read = MedianSeconds([&] {
     uint64_t sum = 0;

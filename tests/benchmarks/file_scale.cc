@@ -1,4 +1,4 @@
-// How the costs of a file grow with its rows.
+// Measures how the costs of a file grow with its rows.
 #include <algorithm>
 
 #include "cfile/inspect.h"
@@ -28,8 +28,8 @@ IndexShape ShapeOf(const Reader& reader, IndexKind kind) {
   return shape;
 }
 
-// Writes a file of `rows` rows in pieces and reads it in all ways. `next` makes the values of the
-// rows [begin, end). `look_up` finds the row of an ordinal.
+// Writes a file of `rows` rows in pieces, and reads it by scans and seeks. `next` returns the
+// values of the rows [begin, end). `look_up` seeks the row of an ordinal.
 template <typename T, typename Next, typename LookUp>
 void MeasureFile(const std::string& data, const std::string& path, const ColumnType& type,
                  const WriterOptions& options, size_t rows, Next next, LookUp look_up) {

@@ -1,6 +1,6 @@
-// Sorted key stores: one table file of LevelDB, one of RocksDB, and LMDB. Keys have no values. All
-// options have their defaults, except that block caches hold all blocks, which is the stores' best
-// case.
+// Measures sorted key stores: one table file of LevelDB, one table file of RocksDB, and LMDB. Keys
+// have no values. All options have their defaults, except that block caches hold all blocks, which
+// is the best case for the stores.
 #include "file_comparison.h"
 
 #ifdef CFILE_BENCHMARK_LEVELDB
@@ -132,7 +132,7 @@ void MeasureLmdb(const Column<std::string_view>& column, const Queries& queries,
   MDB_txn* transaction = nullptr;
   MDB_dbi database = 0;
   double used_bytes = 0;
-  // Writes all keys in one transaction, in order, without a sync.
+  // Writes all keys in order and in one transaction, without a sync.
   const double write = MedianSeconds([&] {
     std::filesystem::remove(path);
     MDB_env* const environment = OpenLmdb(path, MDB_NOSYNC | MDB_WRITEMAP);
@@ -152,7 +152,7 @@ void MeasureLmdb(const Column<std::string_view>& column, const Queries& queries,
     mdb_env_close(environment);
   });
   PrintRate(column.name, "write", "LMDB", column.values.size(), write);
-  // The file is as long as its mapping, so the used bytes are counted instead.
+  // The file is as long as its mapping. So the figure counts only the used bytes.
   PrintFigure(column.name, "size", "LMDB", used_bytes / static_cast<double>(column.values.size()));
 
   MDB_env* const environment = OpenLmdb(path, MDB_RDONLY);

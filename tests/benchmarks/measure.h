@@ -1,5 +1,5 @@
-// Code that the programs of file_comparison share: measuring time, printing figures as lines of
-// JSON, ending on errors.
+// Functions for all programs of file_comparison: measuring time, printing figures as lines of JSON,
+// ending the program on errors.
 #pragma once
 
 #include <algorithm>
@@ -21,15 +21,15 @@ inline void Check(bool good, const std::string& what) {
 // Keeps the compiler from removing the computation of the data at `p`.
 inline void Keep(const void* p) { asm volatile("" : : "g"(p) : "memory"); }
 
-// The processor time of this process, in seconds. All work is done by one thread that waits only
-// for memory. So this is the elapsed time without the time of other programs.
+// Returns the processor time of this process, in seconds. One thread does all work and waits only
+// for memory, so that the processor time is the elapsed time without the time of other programs.
 inline double ProcessorSeconds() {
   timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// The median of five runs, after one run that warms up.
+// Runs `work` once to warm up, and then returns the median of five runs, in seconds.
 template <typename Work>
 double MedianSeconds(const Work& work) {
   work();
@@ -43,9 +43,9 @@ double MedianSeconds(const Work& work) {
   return seconds[seconds.size() / 2];
 }
 
-// Prints one figure as a line of JSON: `who` did `work` with the column `data`. Units: scans and
-// writes in million values per second; seeks, takes and single rows in microseconds per row; sizes
-// in bytes per value. Names must not need JSON escapes.
+// Prints one figure as a line of JSON: `who` did `work` with the column `data`. Scans and writes
+// are in million values per second; seeks, takes and single rows in microseconds per row; sizes in
+// bytes per value. No string may need escapes in JSON.
 inline void PrintFigure(const std::string& data, const std::string& work, const std::string& who,
                         double figure) {
   std::printf("{\"data\": \"%s\", \"work\": \"%s\", \"who\": \"%s\", \"figure\": %.6g}\n",

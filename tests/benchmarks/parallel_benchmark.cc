@@ -1,13 +1,13 @@
-// Measures the gain of several threads: the import of CSV with cfile-import's --threads, and scans
-// of a table's columns that are split into ranges, with one cursor per thread.
+// Measures how much several threads help: for the import of CSV with cfile-import --threads, and
+// for scans of a table's columns in ranges with one cursor per thread.
 //
 //   parallel_benchmark DIRECTORY [TURNS]
 //
-// DIRECTORY is created. It takes 500 MB of CSV of ten columns, the same in every run, and the
-// imported tables. A row shows the best of several turns, in which 1, 2 and 4 threads run one after
-// the other. The last figures are the speed per thread compared with one thread, and the processor
-// time of all threads compared with that of one. If other work runs on the machine, only the latter
-// is meaningful.
+// Creates DIRECTORY. It needs space for 500 MB of CSV with ten columns, which is the same in every
+// run, and for the imported tables. A row shows the best of several turns. In each turn, 1, 2 and 4
+// threads run one after the other. The last figures of a row compare several threads with one
+// thread: the speed per thread, and the processor time of all threads. If other work runs on the
+// machine, only the processor time is meaningful.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -77,8 +77,8 @@ std::vector<std::string> Words(size_t count, std::mt19937_64& random) {
   return words;
 }
 
-// Columns: integers, a timestamp, numbers with fractions, repeated words, a quoted text, a bool, a
-// date.
+// Writes CSV with columns of integers, a timestamp, numbers with fractions, repeated words, a
+// quoted text, a bool and a date.
 void GenerateCsv(const std::string& path) {
   if (std::filesystem::exists(path)) return;
   std::mt19937_64 random(7);
@@ -116,7 +116,7 @@ void Import(const std::string& input, const std::string& output, size_t num_thre
   OrDie(tools::Import(options, progress));
 }
 
-// Writes a table of two parts, with a column for each kind of decoding.
+// Writes a table of two parts. Each column needs another kind of decoding.
 void GenerateTable(const std::string& path) {
   std::filesystem::remove_all(path);
   const Schema schema{.columns = {{.name = "delta", .type = ColumnType::Int64()},

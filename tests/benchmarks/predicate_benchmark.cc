@@ -1,5 +1,5 @@
-// Measures what statistics cost a writer and save a scan: 10 million values in memory, one thread.
-// The counters say which blocks a scan read.
+// Measures how much time statistics cost a writer and save a scan, for 10 million values in memory
+// and one thread. The counters show which blocks a scan read.
 //
 //   build/release/tests/benchmarks/predicate_benchmark [--benchmark_filter=REGEX]
 #include <benchmark/benchmark.h>
@@ -33,7 +33,7 @@ void WriteFile(const ColumnType& type, const WriterOptions& options, const std::
   OrDie(writer.Finish());
 }
 
-// Writes without statistics, with statistics, and also with a Bloom filter.
+// Registers writes without statistics, with statistics, and with statistics and a Bloom filter.
 template <typename T>
 void AddWrites(const std::string& name, const ColumnType& type, WriterOptions options,
                const std::vector<T>& values) {
@@ -79,9 +79,9 @@ void AddFind(const std::string& name, const ColumnType& type, const WriterOption
 }
 
 struct Data {
-  std::vector<int64_t> ascending, random;  // random: even numbers only
+  std::vector<int64_t> ascending, random;  // `random` holds only even numbers
   std::vector<double> doubles;
-  std::vector<std::string> texts;  // the bytes of the views
+  std::vector<std::string> texts;  // owns the bytes of the views
   std::vector<std::string_view> keys, words;
 
   Data() {

@@ -1,12 +1,12 @@
-// Measures nested records from JSON Lines, with one thread: the import as in cfile-import, reading
-// all leaves as levels and values, and decoding levels. With a Python that has pyarrow,
-// records_pyarrow.py does the same with Parquet on the same file, and the ratios are printed.
+// Measures nested records from JSON Lines with one thread: the import as in cfile-import, reading
+// all leaves as levels and values, and decoding levels. If PYTHON has pyarrow, records_pyarrow.py
+// does the same work with Parquet on the same file, and the benchmark prints the ratios.
 //
 //   records_benchmark DIRECTORY [PYTHON [TURNS]]
 //
-// DIRECTORY is created. It takes 200 MB of records, the same in every run, and the files that are
-// made of them. A row shows the best of several turns, in which our code and pyarrow run one after
-// the other.
+// Creates DIRECTORY. It needs space for 200 MB of records, which are the same in every run, and for
+// the files that are made from them. A row shows the best of several turns. In each turn, our code
+// and pyarrow run one after the other.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -45,9 +45,9 @@ double Seconds(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Makes records of visits to a shop: repeated and distinct strings, integers, floating-point
-// numbers, null and missing fields, lists of strings, of integers, and of structs that contain a
-// list.
+// Makes records of visits to a shop. They have repeated and distinct strings, integers,
+// floating-point numbers, null and missing fields, and lists of strings, of integers and of structs
+// that contain a list.
 class Generator {
  public:
   std::string Record() {
@@ -124,7 +124,7 @@ struct Read {
   uint64_t values = 0;
 };
 
-// Reads all levels and values of all leaves.
+// Reads all levels and all values of all leaves.
 Read ReadLeaves(const std::string& path) {
   const TableReader table = OrDie(TableReader::Open(path));
   Read read;
@@ -144,7 +144,8 @@ Read ReadLeaves(const std::string& path) {
   return read;
 }
 
-// Decodes the levels in blocks of 65,536 entries, repeatedly. Returns G levels/s.
+// Decodes the levels repeatedly, in blocks of 65,536 entries. Returns billions of levels per
+// second.
 double DecodeLevels(const std::vector<uint16_t>& levels, int width) {
   encodings::ByteWriter bytes;
   encodings::PutHybrid<uint16_t>(levels, width, bytes);
@@ -168,14 +169,14 @@ void PrintLevels() {
   std::mt19937_64 random(6);
   std::vector<uint16_t> flat(65'536), lists(65'536);
   for (uint16_t& level : flat) level = random() % 10 > 0 ? 1 : 0;
-  // Levels 0 to 2, like repetition levels of lists of lists with about four elements.
+  // The levels are 0 to 2, like repetition levels of lists of lists with about four elements.
   for (uint16_t& level : lists) level = static_cast<uint16_t>(random() % 4 > 0 ? 2 : random() % 3);
   std::printf("%-44s %6.2f G levels/s\n", "levels of a flat column, one null in ten",
               DecodeLevels(flat, 1));
   std::printf("%-44s %6.2f G levels/s\n", "levels of lists of lists", DecodeLevels(lists, 2));
 }
 
-// The seconds that the script prints, by name; empty if no Python is given.
+// Returns the seconds that the script prints, by name. Returns an empty map if no Python is given.
 std::map<std::string, double> RunPeer(const std::string& python, const std::string& input) {
   std::map<std::string, double> seconds;
   if (python.empty()) return seconds;

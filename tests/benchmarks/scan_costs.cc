@@ -2,10 +2,10 @@
 //
 //   build/release/tests/benchmarks/scan_costs [NAME_OF_AN_ENCODING]
 //
-// Prints picoseconds per value: the estimate of the registry's row (ScanCost, the cost of a value
-// plus that of its bytes), and the measured times for columns of several shapes. "-": the encoder
-// chose another encoding. If the figures of a new encoding are wrong by more than a factor of two,
-// correct its row: automatic choice compares these estimates.
+// Prints picoseconds per value: the estimate by the registry's row (ScanCost: the cost of a value
+// plus the cost of its bytes), and the measured times for columns of several shapes. "-" means that
+// the encoder chose another encoding. If the estimate for a new encoding is wrong by more than a
+// factor of two, correct the row, because automatic choice compares these estimates.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -36,8 +36,8 @@ constexpr NamedShape kMeasured[] = {{"runs", Shape::kRuns},
                                     {"ascending", Shape::kSorted},
                                     {"random", Shape::kRandom}};
 
-// Encodes the values and measures a scan of all blocks. Returns picoseconds per value, or a
-// negative number if a block has another encoding.
+// Encodes the values and measures a scan of all blocks. Returns picoseconds per value, or -1 if a
+// block has another encoding.
 template <typename T>
 double Measure(const EncodingRow& row, PhysicalType type, uint32_t type_length,
                std::span<const T> values) {

@@ -1,11 +1,13 @@
-// Every allocation fails, alone or with all later ones. The library throws only std::bad_alloc,
-// which passes through its calls. The tests check what the library promises then:
-// - Nothing leaks: memory, descriptors, mappings.
-// - No incomplete file has a final name; an older file is untouched; temporary files are removed.
-// - After an exception a writer writes nothing more: its later calls fail.
-// - After an exception a cursor can only be destroyed; its reader can create new cursors.
-// - Destructors allocate no memory. The exception is TableWriter, which needs memory to remove its
-//   part; without memory the part stays, as if the writer had been killed.
+// Every allocation fails, alone or together with all later allocations. The library throws only
+// std::bad_alloc, and this exception passes through its calls. The tests check what the library
+// promises for this case:
+// - No memory, descriptor or mapping leaks.
+// - No incomplete file has a final name. An older file stays as it was. Temporary files are
+//   removed.
+// - After an exception a writer writes nothing more, and its later calls fail.
+// - After an exception a cursor can only be destroyed. Its reader can create new cursors.
+// - Destructors allocate no memory, except the destructor of TableWriter, which needs memory to
+//   remove its part. Without memory the part stays, as if the writer had been killed.
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -47,10 +49,10 @@ using testing::IsEmpty;
 using testing_support::FaultMode;
 
 thread_local bool failed_in_protobuf = false;
-thread_local bool failed = false;  // since the last call of Fail
+thread_local bool failed = false;  // an allocation failed since the last call of Fail
 
-// Records whether protobuf made the failing allocation. A repeated field of protobuf that cannot
-// grow loses an element; this library cannot prevent that.
+// Records whether protobuf made the failing allocation. A repeated field that cannot grow leaks an
+// element inside protobuf; this library cannot prevent the leak.
 void SeeWhetherProtobufCalls() {
   void* frames[4];  // this function, Allocate unless inlined, operator new, and its caller
   for (int i = backtrace(frames, 4) - 1; i >= 2; --i) {
@@ -61,7 +63,7 @@ void SeeWhetherProtobufCalls() {
   }
 }
 
-// The `number`-th allocation from now on fails; with kFromThenOn all later ones too.
+// Makes the `number`-th allocation from now on fail; with kFromThenOn, also all later allocations.
 void Fail(int64_t number, FaultMode mode) {
   static thread_local FaultMode mode_of_failures;
   mode_of_failures = mode;
@@ -73,7 +75,7 @@ void Fail(int64_t number, FaultMode mode) {
   };
   heap.allocations_left = number;
 }
-// No later allocation fails.
+// Lets all later allocations succeed.
 void StopFailing() { heap.allocations_left = -1; }
 
 size_t MappingsOf(const std::string& path) {
@@ -84,13 +86,14 @@ size_t MappingsOf(const std::string& path) {
 }
 
 // Calls `prepare`, `attempt` and `check` until each allocation of `attempt` has failed, alone and
-// with all later ones. `check` gets whether `attempt` threw. EXPECTs that everything that `attempt`
-// made is gone when it ends.
+// together with all later allocations. Tells `check` whether `attempt` threw. EXPECTs that
+// `attempt` leaves no memory and no descriptors.
 void FailEachAllocation(const std::function<void()>& prepare,
                         const std::function<absl::Status()>& attempt,
                         const std::function<void(bool threw)>& check) {
   if (kSanitized) GTEST_SKIP() << "sanitizers have an operator new of their own";
-  // The first attempt creates objects that stay: tables of the registry, of protobuf, ...
+  // The first attempt creates objects that stay, for example tables of the registry and of
+  // protobuf.
   prepare();
   absl::Status status = attempt();
   ASSERT_TRUE(status.ok()) << status;
@@ -161,7 +164,7 @@ class AllocationFaultTest : public testing::TestWithParam<Case> {
     return cursor.SeekToKey(values_[301]).status();
   }
 
-  // Other queries of the reader.
+  // Calls the other functions that read rows: Take, SeekMany, Clone and scans.
   absl::Status Query(const Reader& reader) const {
     auto cursor = reader.NewCursor<std::string_view>();
     if (!cursor.ok()) return cursor.status();
@@ -242,8 +245,8 @@ TEST_P(AllocationFaultTest, Writer) {
   }
 }
 
-// If a caller catches the exception and continues, no file without some of its rows may be
-// published.
+// If a caller catches the exception and calls the writer again, these calls fail, so that no file
+// lacks some of the rows.
 TEST_P(AllocationFaultTest, WriterThatGoesOn) {
   FailEachAllocation([&] { fs::remove(path_); },
                      [&] {
@@ -301,7 +304,7 @@ TEST_P(AllocationFaultTest, Queries) {
                      [&](bool) { EXPECT_EQ(MappingsOf(path_), 0); });
 }
 
-// Salvages a torn file into a new one.
+// Salvage of a torn file either throws or publishes a whole new file.
 TEST_P(AllocationFaultTest, Salvage) {
   ASSERT_TRUE(Write(path_).ok());
   fs::resize_file(path_, fs::file_size(path_) - 10);
@@ -316,7 +319,7 @@ TEST_P(AllocationFaultTest, Salvage) {
         return ::cfile::Salvage(*source, *std::move(sink), {.value_index = true}).status();
       },
       [&](bool threw) {
-        // The allocation of the report may fail after the file is published.
+        // The allocation of the report may fail after the new file was published.
         const bool published = fs::exists(saved);
         EXPECT_TRUE(published || threw);
         EXPECT_EQ(directory_.Entries().size(), published ? 2 : 1);
@@ -324,8 +327,8 @@ TEST_P(AllocationFaultTest, Salvage) {
       });
 }
 
-// After a cursor has failed, the same reader, with its index nodes and its cache, creates a new
-// cursor.
+// After a cursor has failed, its reader still has its index nodes and its cache, and creates a new
+// cursor that reads all rows.
 TEST_P(AllocationFaultTest, ReaderThatGoesOn) {
   ASSERT_TRUE(Write(path_).ok());
   FailEachAllocation([] {},
@@ -347,7 +350,8 @@ TEST_P(AllocationFaultTest, ReaderThatGoesOn) {
                      [](bool) {});
 }
 
-// The memory that codecs take by malloc does not fail here; the allocations around them do.
+// The allocations of a writer and a reader of compressed files fail. Codecs allocate by malloc,
+// which does not fail here.
 TEST(CodecAllocationFaultTest, WriterAndReader) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("file");
@@ -379,7 +383,7 @@ TEST(CodecAllocationFaultTest, WriterAndReader) {
 TEST(LevelAllocationFaultTest, WriterAndCursor) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("leaf");
-  // Three records each: a list of two elements, an empty list, null.
+  // Each step adds three records: a list of two elements, an empty list, and null.
   std::vector<uint16_t> repetition, definition;
   std::vector<int32_t> values;
   for (int32_t i = 0; i < 300; ++i) {
@@ -496,8 +500,8 @@ TEST(TableAllocationFaultTest, Writer) {
           return append(appends ? TableWriter::Append(path) : TableWriter::Create(path, schema));
         },
         [&](bool threw) {
-          // If the failure came while table.cft was written, a part that table.cft does not name
-          // may stay, as if the writer had been killed.
+          // If the allocation failed while table.cft was written, a part that table.cft does not
+          // name may stay, as if the writer had been killed.
           for (const std::string& entry : directory.Entries()) {
             EXPECT_FALSE(IsTemporaryFileName(fs::path(entry).filename())) << entry;
           }

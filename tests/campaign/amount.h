@@ -1,6 +1,6 @@
-// How much work a campaign does. In a build's tests a campaign takes some seconds. Under
-// tests/campaign/run, which sets CFILE_CAMPAIGN=full, it does all of its work. It prints the
-// amounts as a row of the results table.
+// How much work a campaign does. As a test of a build, a campaign takes a few seconds.
+// tests/campaign/run sets CFILE_CAMPAIGN=full; the campaign then does all of its work, and prints
+// the amounts as a row of the results table.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ inline bool Full() {
   return amount != nullptr && std::string_view(amount) == "full";
 }
 
-// `few` in a build's tests, and less under a slow sanitizer; `all` in the full campaign.
+// Returns `all` in the full campaign. In a test of a build, returns `few`, or less than `few` under
+// a slow sanitizer.
 inline uint64_t Amount(uint64_t few, uint64_t all) {
   if (Full()) return all;
   return few < kThinning ? few : few / kThinning;
 }
 
-// Adds `amount` to the number named `what` in the running test's row. `what` is lower-case words
-// with underscores ("bit_flips").
+// Adds `amount` to the number named `what` in the row of the running test. `what` consists of
+// lower-case words and underscores ("bit_flips").
 inline void Done(const std::string& what, uint64_t amount) {
   const testing::TestInfo* const test = testing::UnitTest::GetInstance()->current_test_info();
   for (int i = 0; i < test->result()->test_property_count(); ++i) {

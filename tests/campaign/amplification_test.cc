@@ -1,5 +1,5 @@
-// Files of some hundred bytes, with right checksums, whose contents would take gigabytes. A reader
-// refuses them with the name of a limit, or reads them within the bounds.
+// Files of some hundred bytes with right checksums, whose contents would take gigabytes of memory.
+// A reader refuses such a file with the name of a limit, or reads it within the bounds of memory.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,8 +29,8 @@ void Append(std::span<const uint8_t> bytes, Bytes& file) {
   file.insert(file.end(), bytes.begin(), bytes.end());
 }
 
-// A file of three rows with a value index and zstd, without its footer. Tests add blocks and a
-// footer that points to them.
+// A file of three rows with a value index and zstd, without a footer. Tests add blocks, and a
+// footer that points to these blocks.
 class Forgery {
  public:
   Forgery() {
@@ -72,7 +72,8 @@ class Forgery {
   FileInfo info_;
 };
 
-// Reads the file in all ways, within the bounds, and returns the first error.
+// Reads the file by an index walk, a cursor and Verify. EXPECTs that the heap memory stays within
+// its bound. Returns the first error.
 absl::Status ReadAll(const Bytes& file, const ReaderOptions& options = {},
                      uint64_t most_damages = 999) {
   absl::Status status;
@@ -97,14 +98,16 @@ absl::Status ReadAll(const Bytes& file, const ReaderOptions& options = {},
   return status;
 }
 
-// EXPECTs damage; or, if `message` says which limit to raise, an error of that limit.
+// EXPECTs an error about damage. If `message` begins with "raise", EXPECTs an error about this
+// limit instead.
 void ExpectRefused(const absl::Status& status, std::string_view message) {
   const bool limit = message.starts_with("raise ");
   EXPECT_TRUE(limit ? absl::IsOutOfRange(status) : absl::IsDataLoss(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr(std::string(message)));
 }
 
-// All entries of the node have the same offset.
+// An index node claims millions of entries that all have the same offset. The reader refuses the
+// node.
 TEST(Amplification, IndexNodeOfMillionsOfEntries) {
   Forgery forgery;
   ByteWriter node;
@@ -113,7 +116,7 @@ TEST(Amplification, IndexNodeOfMillionsOfEntries) {
   node.PutVint(0u);
   constexpr uint32_t kEntries = 4'000'000;
   for (uint32_t i = 0; i < kEntries; ++i) node.PutFixed(uint32_t{0});
-  // The trailer's fields num_entries and type (leaf).
+  // The trailer has the fields num_entries and type; the type is a leaf.
   ByteWriter trailer;
   trailer.PutFixed(uint8_t{0x08});
   trailer.PutVint(kEntries);
@@ -124,7 +127,7 @@ TEST(Amplification, IndexNodeOfMillionsOfEntries) {
   ExpectRefused(ReadAll(forgery.Finish()), "claims 4000000 entries, but only");
 }
 
-// No entry points to a valid block: each of them is a damage to report.
+// No entry of the index points to a valid block. Verify reports each entry as damage.
 TEST(Amplification, IndexOfBlocksThatAreNone) {
   constexpr uint32_t kBlocks = 300'000;
   constexpr uint32_t kBlockBytes = 4;
@@ -143,7 +146,7 @@ TEST(Amplification, IndexOfBlocksThatAreNone) {
   const VerifyReport report = Verify(*Reader::Open(NewMemoryViewSource(file)));
   EXPECT_EQ(report.damages.size(), VerifyReport::kMostDamages);
   EXPECT_GE(report.damages.size() + report.more_damages, kBlocks);
-  // The node is refused for its number of entries.
+  // The reader refuses the node because of its number of entries.
   EXPECT_LT(MostHeapBytes([&] {
               const auto reader =
                   Reader::Open(NewMemoryViewSource(file), {.max_index_size_bytes = 1 << 20});
@@ -153,7 +156,8 @@ TEST(Amplification, IndexOfBlocksThatAreNone) {
             8 << 20);
 }
 
-// Keys of 15 MiB that a codec compresses well.
+// An index has keys of 15 MiB that a codec compresses well. The limit of the index's size refuses
+// them.
 TEST(Amplification, IndexOfLongKeys) {
   Forgery forgery;
   const std::string key(15 << 20, 'x');
@@ -178,11 +182,13 @@ TEST(Amplification, IndexOfLongKeys) {
   ExpectRefused(ReadAll(file, {.max_index_size_bytes = 32 << 20}), "raise max_index_size_bytes");
 }
 
-// A footer of 16 MiB, with fields that take few bytes in the file and much memory.
+// A footer of 16 MiB has fields that take few bytes in the file but much memory. The limit of
+// metadata refuses the footer.
 TEST(Amplification, FooterOfMillionsOfFields) {
   const Bytes whole = Forgery().Finish();
   const FileInfo info = Reader::Open(NewMemoryViewSource(whole))->info();
-  // An empty pair of metadata; unknown fields: empty bytes, a number, a group.
+  // The fields are an empty pair of metadata, and unknown fields with empty bytes, a number or a
+  // group.
   for (const std::string_view field :
        {std::string_view("\x3a\x00", 2), std::string_view("\xfa\x06\x00", 3),
         std::string_view("\xf8\x06\x00", 3), std::string_view("\xfb\x06\xfc\x06", 4)}) {
@@ -201,7 +207,8 @@ TEST(Amplification, FooterOfMillionsOfFields) {
   }
 }
 
-// A dictionary of one-byte values; each value would need a view in memory.
+// A dictionary has millions of one-byte values, and each value would need a view in memory. The
+// reader refuses the dictionary.
 TEST(Amplification, DictionaryOfMillionsOfValues) {
   for (const size_t values : {size_t{3'000'000}, size_t{15'000'000}}) {
     Bytes file;
@@ -215,7 +222,8 @@ TEST(Amplification, DictionaryOfMillionsOfValues) {
     FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
     ASSERT_TRUE(info.dictionary.has_value());
     file.resize(file.size() - info.footer_size_bytes);
-    // The number of values, then the values (cfile/FORMAT.md, RLE_DICTIONARY).
+    // A dictionary consists of the number of values and the values (cfile/FORMAT.md,
+    // RLE_DICTIONARY).
     ByteWriter dictionary, stored;
     dictionary.PutVint(static_cast<uint32_t>(values));
     dictionary.PutBytes(std::string_view(std::string(values, 'x')));

@@ -38,10 +38,10 @@ inline bool IsKudus(const ColumnType& type, Encoding encoding) {
          static_cast<uint32_t>(encoding) < encodings::kFirstExtendedNumber;
 }
 
-// Files of every physical type in every encoding, and some with automatic choice; with each codec
-// in turn; sorted with a value index, and nullable; with and without statistics; with a Bloom
-// filter; as written for Kudu; of version 1; with levels of every shape. `seed` selects the values;
-// files of two seeds have blocks of the same shape.
+// Returns files of every physical type in every encoding, and some files with automatic choice. The
+// files use each codec in turn. Some are sorted with a value index, some are nullable, and some
+// have statistics or a Bloom filter. Some are for Kudu, of version 1, or have levels of every
+// shape. `seed` selects the values. Two seeds give files whose blocks have the same shape.
 inline std::vector<NamedFile> OwnFiles(uint64_t seed) {
   const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
   std::vector<NamedFile> files;

@@ -1,6 +1,6 @@
-// Damaged files: the damage is reported with its place, or does no harm; damage with right
-// checksums does not crash the reader. There is never a crash, a hang, too much memory, or a wrong
-// value under a valid checksum.
+// Reads damaged files. An error says where the damage is, or the damage does no harm. Damage with
+// right checksums does not crash the reader. No damage causes a crash, a hang, too much memory, or
+// a wrong value under a valid checksum.
 #include <ctime>
 
 #include <atomic>
@@ -31,9 +31,10 @@ using campaign::Bytes;
 using campaign::Transcript;
 
 constexpr uintmax_t kMostGoldenBytes = 8 * 1024;
-constexpr size_t kZeroedBytes = 512;  // stands for a page, as these files are small
+constexpr size_t kZeroedBytes = 512;  // as large as a page, relative to these small files
 
-// Our own files and the golden ones; in a build's tests only some of each kind.
+// Returns the files that campaigns write and the golden files. A test of a build takes only some of
+// these files.
 const std::vector<NamedFile>& Files() {
   static const auto* const files = new auto([] {
     std::vector<NamedFile> all = campaign::OwnFiles(/*seed=*/0);
@@ -47,7 +48,7 @@ const std::vector<NamedFile>& Files() {
   return *files;
 }
 
-// Calls `work(i)` for each i below `count`, in one thread per core, until a test fails.
+// Calls `work(i)` for each i below `count`, with one thread per core, until a test fails.
 void ForEach(size_t count, const std::function<void(size_t)>& work) {
   std::atomic<size_t> next = 0;
   std::vector<std::jthread> threads;
@@ -59,9 +60,9 @@ void ForEach(size_t count, const std::function<void(size_t)>& work) {
 }
 
 absl::StatusOr<Reader> Open(const Bytes& file) {
-  // A small cache for each thread.
+  // Each thread has a small cache of its own.
   thread_local const auto cache = std::make_shared<BlockCache>(64 * 1024);
-  // An exact copy on the heap, so that a sanitizer detects a read past its end.
+  // The source is an exact copy on the heap, so that a sanitizer detects reads past its end.
   return Reader::Open(NewMemorySource(file, "damaged"), {.block_cache = cache});
 }
 
@@ -71,8 +72,8 @@ double ThreadSeconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Runs `read` and checks its processor time (other programs do not count) and its heap memory
-// against the bounds.
+// Runs `read` and checks that its processor time and its heap memory stay within the bounds.
+// Processor time does not include the time of other programs.
 template <typename Read>
 auto WithinBounds(Read&& read) {
   const double start = ThreadSeconds();
@@ -82,19 +83,19 @@ auto WithinBounds(Read&& read) {
   return *std::move(result);
 }
 
-// True if the message says where the damage is: a part of the file with an offset, or an end of the
-// file.
+// Returns true if the message says where the damage is: an offset, the header, the footer or the
+// magic.
 bool NamesThePlace(const absl::Status& status) {
   const std::string message(status.message());
-  if (!message.starts_with("damaged: ")) return false;  // the file's name
+  if (!message.starts_with("damaged: ")) return false;  // the name of the source
   for (const char* place : {"offset ", "header", "footer", "magic"}) {
     if (message.find(place) != message.npos) return true;
   }
   return false;
 }
 
-// Reads `changed` in place of `whole`. EXPECTs an error that names the place, or the same rows.
-// Returns the error.
+// Reads `changed`, a damaged copy of `whole`. EXPECTs the same rows, or an error that says where
+// the damage is. Returns the error.
 absl::Status ExpectErrorOrSame(const Bytes& changed, const Transcript& whole,
                                const std::string& what) {
   Transcript transcript = WithinBounds([&] { return campaign::TranscriptOfFile(Open(changed)); });
@@ -104,13 +105,14 @@ absl::Status ExpectErrorOrSame(const Bytes& changed, const Transcript& whole,
   return std::move(transcript.status);
 }
 
-// True for an error about a limit, which names the option to raise.
+// Returns true for an error about a limit that names the option to raise.
 bool IsLimit(const absl::Status& status) {
   return absl::IsOutOfRange(status) &&
          std::string(status.message()).find(": raise max_") != std::string::npos;
 }
 
-// With right checksums, contents can still be impossible or above a limit.
+// Reads `changed`, whose checksums are right. EXPECTs that the reader stays within its bounds.
+// Contents may be impossible or exceed a limit.
 absl::Status ExpectSurvives(const Bytes& changed, const std::string& what) {
   absl::Status status = WithinBounds([&] {
     const auto reader = Open(changed);
@@ -154,9 +156,9 @@ void ForEachFile(const std::function<void(const NamedFile&, const Whole&)>& work
   ForEach(Files().size(), [&](size_t i) { work(Files()[i], ReadWhole(Files()[i])); });
 }
 
-// Flips a bit of `changed`, a copy of `file`, and flips it back afterwards. Returns true if the
-// flip did no harm: it hit alignment, which no checksum covers, or bytes that these reads did not
-// need. EXPECTs that Verify finds it.
+// Flips a bit of `changed`, a copy of `file`, and flips the bit back afterwards. EXPECTs that
+// either the reads or Verify report the damage. Returns true if the reads did not fail, because the
+// bit belongs to alignment or to bytes that they did not need.
 bool FlipIsHarmless(const NamedFile& file, const Whole& whole, size_t byte, int bit,
                     Bytes& changed) {
   changed[byte] = static_cast<uint8_t>(file.bytes[byte] ^ 1 << bit);
@@ -168,14 +170,15 @@ bool FlipIsHarmless(const NamedFile& file, const Whole& whole, size_t byte, int 
   return status.ok();
 }
 
-// Opens only the first `size` bytes of the file.
+// EXPECTs that the first `size` bytes of the file cannot be opened.
 void ExpectPrefixRefused(const NamedFile& file, size_t size) {
   const Bytes front(file.bytes.begin(), file.bytes.begin() + static_cast<ptrdiff_t>(size));
   const absl::Status status = WithinBounds([&] { return Open(front).status(); });
   ASSERT_TRUE(absl::IsDataLoss(status)) << file.name << ", " << size << " bytes: " << status;
 }
 
-// Overwrites `size` bytes from `at` on with zeros, or all bytes up to the end of the file.
+// Overwrites `size` bytes from `at` on with zeros, or all bytes up to the end of the file. EXPECTs
+// an error or the same rows.
 void ExpectZerosReportedOrHarmless(const NamedFile& file, const Whole& whole, size_t at,
                                    size_t size) {
   Bytes changed = file.bytes;
@@ -190,8 +193,8 @@ void ExpectZerosReportedOrHarmless(const NamedFile& file, const Whole& whole, si
   }
 }
 
-// Bytes of a file that have a checksum, without that checksum, and a function that corrects the
-// checksum.
+// Bytes of a file that have a checksum, not including the checksum, and a function that corrects
+// the checksum.
 struct Part {
   uint64_t begin = 0;
   uint64_t end = 0;
@@ -250,13 +253,13 @@ TEST(Damage, WhatIsAppendedIsRefused) {
     for (size_t size = 1; size <= 64 * 1024; size = size * 2 + random() % 2, ++appended) {
       Bytes longer = file.bytes;
       while (longer.size() < file.bytes.size() + size) {
-        // Zeros, random bytes, or the file's own bytes.
+        // The appended bytes are zeros, random bytes or a copy of the file.
         const size_t at = longer.size() - file.bytes.size();
         longer.push_back(size % 3 == 0   ? 0
                          : size % 3 == 1 ? static_cast<uint8_t>(random())
                                          : file.bytes[at % file.bytes.size()]);
       }
-      if (longer.size() % file.bytes.size() == 0) continue;  // ends like a whole file
+      if (longer.size() % file.bytes.size() == 0) continue;  // this file ends like a whole file
       const absl::Status status = WithinBounds([&] { return Open(longer).status(); });
       ASSERT_TRUE(absl::IsDataLoss(status)) << file.name << " and " << size << ": " << status;
     }
@@ -275,7 +278,8 @@ TEST(Damage, ZeroedPagesAreReportedOrHarmless) {
   campaign::Done("zeroed_pages", pages);
 }
 
-// Two blocks of one file are swapped: their checksums are right, their ordinals are not.
+// If two blocks of a file are swapped, their checksums are right. The reader notices the wrong
+// ordinals, or Verify finds the damage.
 TEST(Damage, BlocksThatChangePlacesAreNoticed) {
   std::atomic<uint64_t> swaps = 0;
   ForEachFile([&](const NamedFile& file, const Whole& whole) {
@@ -304,10 +308,10 @@ TEST(Damage, BlocksThatChangePlacesAreNoticed) {
   campaign::Done("swaps_in_a_file", swaps);
 }
 
-// A block is replaced by one of the same size from another file, with other values. A block with
-// other ordinals is noticed. A block with the same ordinals cannot be noticed unless the file says
-// something about its values, because a checksum covers only the block. The reader must not crash,
-// and Verify compares bounds and keys with the values.
+// A block is replaced by a block of the same size from another file, with other values. If the
+// ordinals differ, the reader or Verify notices the damage. If the ordinals are equal, the damage
+// may stay unnoticed, because a checksum covers only the block; then the reader must not crash.
+// Verify notices some of these replacements by comparing bounds and keys with the values.
 TEST(Damage, BlocksOfOtherFilesAreNoticedByTheirOrdinals) {
   const std::vector<NamedFile> ours = campaign::OwnFiles(/*seed=*/0);
   const std::vector<NamedFile> theirs = campaign::OwnFiles(/*seed=*/1'000'000);
@@ -359,7 +363,8 @@ TEST(Damage, BlocksOfOtherFilesAreNoticedByTheirOrdinals) {
         unnoticed += VerifyFindsNothing(changed) ? 1 : 0;
       }
     }
-    // Index nodes, dictionaries and statistics do not say to which file they belong.
+    // Index nodes, dictionaries and statistics do not say to which file they belong. The reader
+    // must not crash.
     for (const BlockPointer& block : whole.blocks) {
       for (const BlockPointer& twin : other.blocks) {
         if (our_ordinals.contains(block.offset) || their_ordinals.contains(twin.offset)) continue;
@@ -380,8 +385,8 @@ TEST(Damage, BlocksOfOtherFilesAreNoticedByTheirOrdinals) {
   campaign::Done("nodes_of_other_files", nodes);
 }
 
-// If the checksums are right, the contents must still be checked: the result is an error or some
-// values, in bounded time and memory.
+// After damage with corrected checksums, the reader returns an error or any values, within the
+// bounds of time and memory.
 TEST(Damage, SignedDamageIsSurvived) {
   std::atomic<uint64_t> changes = 0, unsigned_changes = 0;
   ForEachFile([&](const NamedFile& file, const Whole& whole) {
@@ -403,7 +408,7 @@ TEST(Damage, SignedDamageIsSurvived) {
         for (const uint8_t value : values) {
           Bytes changed = file.bytes;
           changed[at] = value;
-          // Sometimes changes some more bytes.
+          // Some changes have up to seven more random bytes.
           for (uint64_t more = random() % 6 == 0 ? random() % 8 : 0; more > 0; --more) {
             changed[part.begin + random() % (part.end - part.begin)] =
                 static_cast<uint8_t>(random());
@@ -418,13 +423,13 @@ TEST(Damage, SignedDamageIsSurvived) {
       }
     }
   });
-  // A checksum is wrong only if a changed length moved it.
+  // The error names a wrong checksum only if a changed length moved the checksum.
   EXPECT_LT(unsigned_changes, changes / 50);
   EXPECT_GT(changes, 100'000u / kThinning);
   campaign::Done("signed_changes", changes);
 }
 
-// Golden files that are too large for all changes get some of them.
+// Large golden files get only some of the changes.
 TEST(Damage, LargeFilesAreDamagedHereAndThere) {
   std::vector<NamedFile> large = GoldenFiles(".cfile", UINTMAX_MAX);
   std::erase_if(large, [](const NamedFile& file) { return file.bytes.size() <= kMostGoldenBytes; });

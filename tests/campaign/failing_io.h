@@ -1,5 +1,5 @@
-// Sources and a sink that fail: at one call, at all calls from a given one on, or at each read that
-// covers a given byte. And a loop that makes each call fail in turn.
+// Sources and a sink that fail at one call, at all calls from a given call on, or at each read that
+// covers a given byte. FailEachCall makes each call fail in turn.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@
 
 namespace cfile::testing_support {
 
-// Decides which calls fail and how. A test shares it with its sources and sinks. For one thread at
-// a time.
+// Decides which calls fail and how. A test shares one Fault with its sources and sinks. Not
+// thread-safe.
 class Fault {
  public:
   explicit Fault(absl::StatusCode code) : code_(code) {}
 
-  // The `number`-th call from now on fails; with kFromThenOn all later calls fail too.
+  // Makes the `number`-th call from now on fail; with kFromThenOn, also all later calls.
   void Arm(int64_t number, FaultMode mode) {
     left_ = number;
     mode_ = mode;
     fired_ = false;
   }
-  // No later call fails.
+  // Lets all later calls succeed.
   void Disarm() { left_ = 0; }
-  // True if a call has failed since Arm.
+  // Returns true if a call has failed since Arm.
   bool fired() const { return fired_; }
 
-  // Returns the result of the call `call` on the object `name`.
+  // Returns the result of a call named `call` on the object `name`.
   absl::Status Call(const char* call, const std::string& name) {
     if (left_ <= 0 || --left_ > 0) return absl::OkStatus();
     if (mode_ == FaultMode::kFromThenOn) left_ = 1;
@@ -44,13 +44,13 @@ class Fault {
 
  private:
   const absl::StatusCode code_;
-  int64_t left_ = 0;  // calls until one fails, including that one
+  int64_t left_ = 0;  // the number of calls until one fails, including this one
   FaultMode mode_ = FaultMode::kOnce;
   bool fired_ = false;
 };
 
-// A source that is not in memory, so that each read is a call. A read that fails has filled half of
-// its buffer.
+// A source that is not in memory, so that each read is a call. A failing read fills half of its
+// buffer.
 class FailingSource final : public Source {
  public:
   FailingSource(std::shared_ptr<const Source> source, std::shared_ptr<Fault> fault)
@@ -88,7 +88,7 @@ class UnreadableSource final : public Source {
   const uint64_t bad_;
 };
 
-// A sink that fails. Counts in `breaches` the calls that are not allowed after a failed call.
+// A sink that fails. `breaches` counts calls that a writer must not make after a failed call.
 class FailingSink final : public Sink {
  public:
   FailingSink(std::unique_ptr<Sink> sink, std::shared_ptr<Fault> fault, int* breaches)
@@ -115,9 +115,9 @@ class FailingSink final : public Sink {
   bool ended_ = false;
 };
 
-// Calls `attempt`(number, mode) with the number of the call to fail, 1, 2, ..., in each mode, until
-// no call failed. EXPECTs that more than `least` calls failed. `what` names the amount in the
-// test's row.
+// Calls `attempt`(number, mode) for number 1, 2, ... in each mode, until no call fails. `number` is
+// the number of the call to fail. EXPECTs that more than `least` calls failed. `what` names the
+// amount in the row of the test.
 template <typename Attempt>
 void FailEachCall(Fault& fault, const char* what, uint64_t least, const Attempt& attempt) {
   for (const FaultMode mode : kFaultModes) {
@@ -129,7 +129,7 @@ void FailEachCall(Fault& fault, const char* what, uint64_t least, const Attempt&
       if (testing::Test::HasFailure()) {
         FAIL() << what << ": call " << number << (mode == FaultMode::kOnce ? "" : " and all later");
       }
-      if (!fault.fired()) break;  // still armed
+      if (!fault.fired()) break;  // fewer than `number` calls were made
     }
     fault.Disarm();
     if (step == 1) {

@@ -1,4 +1,4 @@
-// How long injected failures last. The campaigns of faults run with both modes.
+// Says how long injected failures last. The campaigns of faults run with both modes.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace cfile::testing_support {
 
 enum class FaultMode {
   kOnce,
-  kFromThenOn,  // all later calls fail too: a disk that is full or gone
+  kFromThenOn,  // all later calls fail, too, as on a full or lost disk
 };
 inline constexpr FaultMode kFaultModes[] = {FaultMode::kOnce, FaultMode::kFromThenOn};
 
-// The distance between the calls that are made to fail. It is 1, but `few` in a build's tests with
-// kFromThenOn.
+// Returns the distance between the numbers of the calls that fail. The distance is 1, except in a
+// test of a build with kFromThenOn: there it is `few`.
 inline int64_t FaultStep(FaultMode mode, int64_t few) {
   return mode == FaultMode::kOnce || campaign::Full() ? 1 : few;
 }

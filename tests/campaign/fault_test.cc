@@ -1,5 +1,5 @@
-// Every call of a Source and of a Sink fails, alone or with all later ones. Checks the readers and
-// writers of rows and of records, and Salvage.
+// Every call of a Source and of a Sink fails, alone or together with all later calls. The tests
+// check the readers and writers of rows and of records, and Salvage.
 #include <memory>
 #include <random>
 #include <string>
@@ -41,7 +41,7 @@ struct Case {
 
 std::vector<Case> Cases(bool value_index) {
   std::vector<Case> cases;
-  // Many small blocks and nodes, so that trees are deep and each block is a call.
+  // Blocks and nodes are small and many, so that the trees are deep and each block needs a call.
   const WriterOptions options{.value_index = value_index,
                               .block_size_bytes = 4000,
                               .max_values_per_block = 1000,
@@ -64,7 +64,8 @@ std::vector<Case> Cases(bool value_index) {
 
 constexpr size_t kRows = 20'000;
 
-// Different values. The file is several times as large as the head and tail that a reader keeps.
+// Returns a column of different values. Its file is several times as large as the head and the tail
+// that a reader keeps in memory.
 template <typename T>
 Column<T> ColumnOf(const Case& test) {
   std::mt19937_64 random(7);
@@ -98,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Columns, FaultTest, testing::ValuesIn(Cases(/*value_ind
 INSTANTIATE_TEST_SUITE_P(IndexedColumns, FaultTest, testing::ValuesIn(Cases(/*value_index=*/true)),
                          [](const auto& test) { return test.param.name; });
 
-// EXPECTs the rows of `column` from all successful calls; returns the first error.
+// Reads the rows in several ways and EXPECTs the rows of `column`. Returns the first error.
 template <typename T>
 absl::Status ReadAll(const Reader& reader, Cursor<T>& cursor, const Column<T>& column) {
   if (const absl::Status status = cursor.SeekToOrdinal(0); !status.ok()) return status;
@@ -150,9 +151,10 @@ void ExpectInjected(const absl::Status& status, absl::StatusCode code) {
   EXPECT_THAT(status.message(), HasSubstr("ReadAt test: made to fail"));
 }
 
-// Creates a cursor by `make_cursor`(reader), a StatusOr, and reads by `read`(reader, cursor), a
-// status, while each read of `bytes` fails in turn. There must be more than `least` reads.
-// kUnavailable stands for an error of the disk; kDataLoss for a file that has become shorter.
+// Opens `bytes`, calls `make_cursor`(reader), which returns a StatusOr, and `read`(reader, cursor),
+// which returns a status. Each read of `bytes` fails in turn. EXPECTs more than `least` reads. The
+// failing read returns kUnavailable, like an error of the disk, or kDataLoss, like a file that has
+// become shorter.
 template <typename MakeCursor, typename Read>
 void ExpectEachReadFails(const std::vector<uint8_t>& bytes, uint64_t least,
                          const MakeCursor& make_cursor, const Read& read) {
@@ -163,7 +165,8 @@ void ExpectEachReadFails(const std::vector<uint8_t>& bytes, uint64_t least,
     FailEachCall(*fault, "failed_reads", least, [&](int64_t number, FaultMode mode) {
       const ReaderOptions options{.block_cache = std::make_shared<BlockCache>(1 << 16),
                                   .read_ahead_bytes = 10'000};
-      // The call fails again while the fault lasts, and succeeds afterwards.
+      // The failed call is repeated. It fails again while the fault lasts, and succeeds after the
+      // fault ends.
       const auto retry = [&](const absl::Status& first, const auto& again) {
         ExpectInjected(first, code);
         if (mode == FaultMode::kFromThenOn) {
@@ -188,7 +191,7 @@ void ExpectEachReadFails(const std::vector<uint8_t>& bytes, uint64_t least,
           return cursor.status();
         }));
       }
-      // The same cursor continues after a failed call.
+      // After a failed call, the same cursor can be used again.
       if (const absl::Status status = read(*reader, *cursor); !status.ok()) {
         retry(status, [&] { return read(*reader, *cursor); });
       }
@@ -231,8 +234,8 @@ TEST_P(FaultTest, EachReadOfVerifyFails) {
   });
 }
 
-// Makes each Append of the sink, and Finish, fail in turn. `write`(sink) creates a writer, appends
-// all values and finishes the writer. After a failure it repeats the same calls.
+// Makes each Append and the Finish of the sink fail in turn. `write`(sink) creates a writer,
+// appends all values and finishes the writer. After a failure, `write` repeats the same calls.
 template <typename Write>
 void ExpectEachWriteFails(const std::vector<uint8_t>& expected, const Write& write,
                           uint64_t least = 5) {
@@ -285,8 +288,9 @@ TEST_P(FaultTest, EachWriteFails) {
   });
 }
 
-// The rows that Salvage recovered according to its report: all of the `total` rows but the missing
-// ones and, for a file without its footer, some at the end.
+// Returns the numbers of the rows that Salvage recovered according to its report. These are the
+// `total` rows without the missing rows. In a file without its footer, further rows at the end may
+// be lost.
 std::vector<size_t> SavedRows(const SalvageReport& report, size_t total) {
   std::vector<size_t> rows;
   size_t next = 0;
@@ -302,10 +306,10 @@ std::vector<size_t> SavedRows(const SalvageReport& report, size_t total) {
   return rows;
 }
 
-// Salvages `bytes`, a file of `rows` rows: while each call of the source fails, with each page of
-// the file unreadable, and while each call of the sink fails. If the file has checksums, repeats
-// this without the footer. `expect`(reader, saved) checks that the new file holds these rows.
-// EXPECTs that an error or the report tells of each failed read.
+// Salvages `bytes`, a file of `rows` rows, in three ways: each call of the source fails, each page
+// of the file is unreadable, and each call of the sink fails. If the file has checksums, repeats
+// this without the footer. `expect`(reader, saved) checks that the new file holds the rows `saved`.
+// EXPECTs that an error or the report names each failed read.
 template <typename Expect>
 void ExpectEachCallOfSalvageFails(const std::vector<uint8_t>& bytes, size_t rows,
                                   const Expect& expect) {
@@ -317,7 +321,7 @@ void ExpectEachCallOfSalvageFails(const std::vector<uint8_t>& bytes, size_t rows
     const auto memory = NewMemoryViewSource(
         std::span(bytes).first(bytes.size() - (torn ? info.footer_size_bytes : 0)), "test");
     std::vector<uint8_t> saved;
-    // True if bytes were lost.
+    // Returns true if the report names lost bytes.
     const auto salvage = [&](const std::shared_ptr<const Source>& source) {
       saved.clear();
       const auto report = Salvage(source, NewMemorySink(&saved, "new"));
@@ -348,7 +352,8 @@ void ExpectEachCallOfSalvageFails(const std::vector<uint8_t>& bytes, size_t rows
     FailEachCall(*fault, "failed_reads", 3, [&](int64_t number, FaultMode mode) {
       fault->Arm(number, mode);
       const bool lost = salvage(source);
-      // While Salvage searches for blocks, it repeats a failed read.
+      // While Salvage searches for blocks, it repeats a failed read. So a torn file loses nothing
+      // if a read fails once.
       EXPECT_FALSE(lost && (!fault->fired() || (torn && mode == FaultMode::kOnce)));
     });
     ExpectEachWriteFails(
@@ -380,12 +385,12 @@ TEST_P(FaultTest, EachCallOfSalvageFails) {
   });
 }
 
-// Leaves of records, for the same columns except those with a value index, which records do not
-// have.
+// Tests leaves of records for the same columns. Columns with a value index are omitted, because
+// records have none.
 class LevelFaultTest : public FaultTest {
  protected:
-  // Numbers take fewer bytes than texts, and the file must exceed the head and tail that a reader
-  // keeps.
+  // Numbers take fewer bytes than texts, so that more records are needed. The file must exceed the
+  // head and the tail that a reader keeps in memory.
   template <typename T>
   Leaf<T> MakeLeaf() const {
     std::mt19937_64 random(7);

@@ -1,5 +1,5 @@
-// Every system call fails, alone or with all later ones, while files and tables are written, read
-// and salvaged.
+// Every system call fails, alone or together with all later calls, while files and tables are
+// written, read and salvaged.
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -39,7 +39,8 @@ using testing_support::SystemCalls;
 
 constexpr size_t kRows = 30'000;
 
-// Writes the numbers `first`, `first` + 1, ... as kRows rows: more than three writes of the sink.
+// Writes kRows rows with the numbers `first`, `first` + 1, ... The sink makes more than three
+// writes.
 absl::Status WriteNumbers(const std::string& path, int64_t first) {
   std::vector<int64_t> values(kRows);
   for (size_t i = 0; i < kRows; ++i) values[i] = first + static_cast<int64_t>(i);
@@ -67,9 +68,9 @@ absl::Status ReadNumbers(const std::string& path, int64_t first,
   return absl::OkStatus();
 }
 
-// True if `status` names the first call that failed, by its name and by a path in `directory`.
-// Skips a close after reading, whose failure no call reports, and calls of the name `survived`,
-// which may fail without harm.
+// Returns true if `status` names the first failed call: the name of the call and a path in
+// `directory`. Skips failed calls that need not be reported: every close, and calls with the name
+// `survived`.
 bool NamesTheCall(const absl::Status& status, const std::vector<std::string>& failed,
                   const std::string& directory, const std::string& survived) {
   for (const std::string& call : failed) {
@@ -79,8 +80,8 @@ bool NamesTheCall(const absl::Status& status, const std::vector<std::string>& fa
   return false;
 }
 
-// Removes the temporary files that an attempt left because calls for their removal failed, too.
-// IsTemporaryFileName recognizes their names.
+// Removes the temporary files, recognized by IsTemporaryFileName. An attempt leaves such files if
+// the calls that remove them also fail.
 void RemoveTemporaryFiles(const std::string& directory) {
   std::vector<fs::path> left;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -89,23 +90,24 @@ void RemoveTemporaryFiles(const std::string& directory) {
   for (const fs::path& path : left) fs::remove(path);
 }
 
-// The result of an attempt with a failing call.
+// The result of an attempt in which a call failed.
 struct Outcome {
   absl::Status status;
   std::string failed;  // name of the first failed call; empty if none failed
   FaultMode mode;
 };
 
-// Calls `prepare`, `attempt` and `check` repeatedly. The first, second, ... system call of
-// `attempt` fails with `error`, alone or with all later ones, until `attempt` makes fewer calls
-// than that. `check` runs after the calls work again and temporary files are removed.
+// Calls `prepare`, `attempt` and `check` repeatedly. In each round, the next system call of
+// `attempt` fails with `error`, alone or together with all later calls. Ends when `attempt` makes
+// fewer calls. Before `check`, system calls work again; if all later calls failed, temporary files
+// are removed.
 void FailEachCall(const std::string& directory, int error, const std::function<void()>& prepare,
                   const std::function<absl::Status()>& attempt,
                   const std::function<void(const Outcome&)>& check, int64_t least_calls = 3,
                   const std::string& survived = "") {
   const size_t descriptors = OpenDescriptors();
   for (const FaultMode mode : testing_support::kFaultModes) {
-    // A call that is interrupted is repeated until it succeeds.
+    // EINTR does not last, because the library repeats an interrupted call until it succeeds.
     if (mode == FaultMode::kFromThenOn && error == EINTR) continue;
     uint64_t done = 0;
     for (int64_t number = 1;; number += testing_support::FaultStep(mode, 2), ++done) {
@@ -136,7 +138,8 @@ void FailEachCall(const std::string& directory, int error, const std::function<v
   }
 }
 
-// No call reports a failing close after reading. All other failures are reported.
+// Returns true if the caller may see no error. The library repeats interrupted and short calls, and
+// ignores a failing close after reading. It reports all other failures.
 bool MayBeSilent(const std::string& failed, int error) {
   return error == EINTR || error == SystemCalls::kShort || failed == "close";
 }
@@ -151,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(Errors, FileFaultTest, testing::ValuesIn(kErrors));
 
 TEST_P(FileFaultTest, EachCallOfASinkFails) {
   const std::string path = directory_.path("file");
-  bool told_of_close = false;  // of the written file, before it is renamed
+  bool told_of_close = false;  // for the close before the rename
   for (const bool older : {false, true}) {
     if (GetParam() == SystemCalls::kShort && older) continue;
     FailEachCall(
@@ -163,7 +166,7 @@ TEST_P(FileFaultTest, EachCallOfASinkFails) {
         [&] { return WriteNumbers(path, 5); },
         [&](const Outcome& outcome) {
           const auto& [status, failed, mode] = outcome;
-          // Only the sync of the folder comes after the new file has its name.
+          // After the file has its new name, only the sync of the folder can fail.
           const std::string message(status.message().data(), status.message().size());
           const bool synced_late = message.starts_with("fsync " + directory_.path() + ":") ||
                                    message.starts_with("open " + directory_.path() + ":");
@@ -210,7 +213,7 @@ TEST_P(FileFaultTest, EachCallOfAReaderFails) {
             EXPECT_FALSE(status.ok());
           }
         },
-        // For a mapped file, only open and close can be interrupted.
+        // If the file is mapped, only open and close can be interrupted.
         maps && GetParam() == EINTR ? 2 : 3);
     if (GetParam() != EIO) continue;
     EXPECT_THAT(all_failed,
@@ -218,8 +221,8 @@ TEST_P(FileFaultTest, EachCallOfAReaderFails) {
   }
 }
 
-// Salvages a torn file. Rows that could not be read are missing in the new file, and the report
-// says so.
+// Each call of Salvage of a torn file fails. The new file lacks only rows that could not be read,
+// and the report names the failed read.
 TEST_P(FileFaultTest, EachCallOfSalvageFails) {
   const std::string torn = directory_.path("torn");
   const std::string saved = directory_.path("saved");
@@ -239,7 +242,7 @@ TEST_P(FileFaultTest, EachCallOfSalvageFails) {
         return absl::OkStatus();
       },
       [&](const Outcome& outcome) {
-        // A read that fails once while Salvage searches for blocks is repeated.
+        // While Salvage searches for blocks, it repeats a read that fails once.
         if (!outcome.failed.empty() && outcome.failed != "pread" &&
             !MayBeSilent(outcome.failed, GetParam())) {
           EXPECT_FALSE(outcome.status.ok());
@@ -254,8 +257,8 @@ TEST_P(FileFaultTest, EachCallOfSalvageFails) {
       3, "pread");
 }
 
-// A file that cannot be removed keeps its temporary name, which IsTemporaryFileName recognizes. The
-// call returns the first error.
+// If a temporary file cannot be removed, it keeps its temporary name, which IsTemporaryFileName
+// recognizes. The writer returns its first error.
 TEST(TemporaryFileTest, CannotBeRemoved) {
   const TemporaryDirectory directory;
   {
@@ -271,9 +274,9 @@ TEST(TemporaryFileTest, CannotBeRemoved) {
   EXPECT_TRUE(ReadNumbers(directory.path("file"), 5).ok());
 }
 
-// A function that writes two rows of two columns into a new table or into a further part of the
-// table at `path`. The first column holds `value` and the next number. After an error, further
-// calls return the same error.
+// Writes two rows of two columns into a new table, or into a new part of the table at `path`. The
+// first column holds `value` and `value` + 1. Returns the first error. Functions that continue
+// after an error EXPECT that Finish returns this error.
 using WriteTwo = absl::Status (*)(const std::string& path, bool is_new, int64_t value);
 
 absl::Status WriteTwoRows(const std::string& path, bool is_new, int64_t value) {
@@ -288,7 +291,7 @@ absl::Status WriteTwoRows(const std::string& path, bool is_new, int64_t value) {
   return writer.Finish();
 }
 
-// More bytes than are buffered: some are written before Finish.
+// Writes more bytes than the sink buffers, so that some bytes are written before Finish.
 absl::Status WriteTwoRecords(const std::string& path, bool is_new, int64_t value) {
   CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
                          RecordSchema::Parse("message Two { required int64 a;"
@@ -320,7 +323,7 @@ absl::Status WriteTwoMessages(const std::string& path, bool is_new, int64_t valu
   return finished;
 }
 
-// EXPECTs a table of `parts` parts of two rows each; the first column holds 1, 2, ...
+// EXPECTs a table of `parts` parts with two rows each. The first column must hold 1, 2, ...
 void ExpectTwos(const std::string& path, size_t parts) {
   const auto table = TableReader::Open(path);
   ASSERT_TRUE(table.ok()) << table.status();
@@ -353,7 +356,7 @@ class TableFaultTest : public testing::TestWithParam<std::tuple<int, WriteTwo>> 
   absl::Status Write(bool is_new, int64_t value) {
     return std::get<1>(GetParam())(path_, is_new, value);
   }
-  // Restores the table, or puts an empty folder in its place.
+  // Restores the table of one part, or replaces the table by an empty folder.
   void Prepare(bool is_new) {
     fs::remove_all(path_);
     if (is_new) {
@@ -377,9 +380,10 @@ INSTANTIATE_TEST_SUITE_P(Messages, TableFaultTest,
                                           testing::Values(&WriteTwoMessages)));
 
 TEST_P(TableFaultTest, EachCallOfAWriterFails) {
-  // std::filesystem makes more calls for the folder than necessary.
+  // Calls with the name "read directory" need not be reported, because std::filesystem makes more
+  // of them than necessary. At least one must be reported.
   bool told_of_folder = false;
-  // A new table in a new folder and in an existing one, and a further part.
+  // Writes a new table in a new folder, a new table in an existing folder, and a new part.
   for (const bool has_folder : {false, true}) {
     for (const bool is_new : {true, false}) {
       if (!has_folder && !is_new) continue;
@@ -405,11 +409,12 @@ TEST_P(TableFaultTest, EachCallOfAWriterFails) {
             }
             const size_t before = is_new ? 0 : 1;
             const size_t parts = before + (status.ok() || synced_late ? 1 : 0);
-            // The folder and two files of each part; the table's folder and table.cft.
+            // The expected entries are a folder and two files for each part, the folder of the
+            // table, and table.cft.
             const size_t named = 3 * parts + (parts > 0 ? 2 : has_folder ? 1 : 0);
             const size_t left = directory_.Entries().size() - named;
-            // Entries that could not be removed, or that a table.cft may name which cannot be read
-            // again.
+            // Other entries may stay if they could not be removed, or if table.cft could not be
+            // read again and may name them.
             EXPECT_LE(left, mode == FaultMode::kOnce || status.ok() ? 0 : 3 + !has_folder);
             if (parts > 0) {
               ExpectTwos(path_, parts);
@@ -417,7 +422,8 @@ TEST_P(TableFaultTest, EachCallOfAWriterFails) {
               EXPECT_FALSE(fs::exists(table_file));
             }
             if (status.ok()) return;
-            // A second attempt. A part that is left prevents only the creation of a new table.
+            // The second attempt succeeds, unless a leftover part prevents the creation of a new
+            // table.
             if (parts == 0 && fs::exists(path_) && !fs::is_empty(path_)) {
               EXPECT_EQ(Write(is_new, 1).code(), absl::StatusCode::kAlreadyExists);
               fs::remove_all(path_);
@@ -429,13 +435,13 @@ TEST_P(TableFaultTest, EachCallOfAWriterFails) {
           3, "read directory");
     }
   }
-  // Requires glibc 2.33 or later, where stat is a function.
+  // The tests see calls of stat only with glibc 2.33 or later, where stat is a function.
   EXPECT_EQ(told_of_folder, error() != EINTR && error() != SystemCalls::kShort);
 }
 
-// A writer whose Finish fails, here by the limit of table.cft, and a writer that is destroyed
-// without Finish, remove their part. No call reports a failure of this removal, and leftover files
-// do no harm.
+// A writer removes its part if Finish fails because of the limit of table.cft, or if the writer is
+// destroyed without Finish. No call reports a failure of this removal, and leftover files do no
+// harm.
 TEST_P(TableFaultTest, EachCallOfAWriterThatFailsItselfFails) {
   const WriterOptions options{.max_metadata_size_bytes = ReadFile(older_.path("table.cft")).size()};
   for (const bool given_up : {false, true}) {
@@ -468,7 +474,7 @@ TEST_P(TableFaultTest, EachCallOfAWriterThatFailsItselfFails) {
   }
 }
 
-// Reads all of a table of records, in each way.
+// Reads a table of records by column cursors, level cursors and record readers, and verifies it.
 absl::Status ReadTable(const TableReader& table) {
   using namespace campaign;
   const uint64_t end = table.num_rows();
@@ -511,7 +517,7 @@ TEST_P(FileFaultTest, EachCallOfATableReaderFails) {
           if (!failed.empty() && !MayBeSilent(failed, GetParam())) {
             EXPECT_FALSE(status.ok());
           }
-          // The same table continues after a failed call.
+          // After a failed call, the same TableReader can be used again.
           if (table && !status.ok()) {
             const absl::Status again = ReadTable(*table);
             EXPECT_TRUE(again.ok()) << again;
@@ -521,7 +527,8 @@ TEST_P(FileFaultTest, EachCallOfATableReaderFails) {
   }
 }
 
-// A full disk, simulated by limits of the file's size, at many sizes.
+// A limit on the size of files simulates a full disk, at many sizes. The writer leaves the older
+// file as it was.
 TEST(FullDiskTest, LeavesWhatWasThere) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("file");

@@ -1,6 +1,6 @@
-// Counts the memory that each thread takes from the heap through operator new. A program that
-// includes this header replaces operator new, except under sanitizers, which have their own. Memory
-// that C libraries take by malloc is not counted.
+// Counts the memory that each thread takes by operator new. A program that includes this header
+// replaces operator new, except under sanitizers, which have their own operator new. Memory that C
+// libraries take by malloc is not counted.
 #pragma once
 
 #include <malloc.h>
@@ -16,11 +16,11 @@
 namespace cfile::campaign {
 
 struct Heap {
-  int64_t blocks = 0;  // of this thread; negative if it frees blocks of other threads
+  int64_t blocks = 0;  // of this thread; negative if the thread frees other threads' blocks
   int64_t bytes = 0;
-  int64_t most_bytes = 0;         // maximum of `bytes` since this was set
-  int64_t allocations_left = -1;  // the allocation that reduces this to 0 fails
-  void (*failing)() = nullptr;    // called before that allocation fails
+  int64_t most_bytes = 0;         // the maximum of `bytes` since the last assignment here
+  int64_t allocations_left = -1;  // the allocation that makes this 0 fails
+  void (*failing)() = nullptr;    // called before this allocation fails
 
   void* Allocate(size_t size, size_t alignment) {
     if (allocations_left > 0 && --allocations_left == 0) {
@@ -43,8 +43,8 @@ struct Heap {
 };
 inline thread_local constinit Heap heap;
 
-// Returns by how much `work` raises the maximum of this thread's heap bytes above their present
-// number.
+// Returns the maximum of this thread's heap bytes during `work`, minus the heap bytes before
+// `work`.
 template <typename Work>
 int64_t MostHeapBytes(Work&& work) {
   const int64_t held = heap.most_bytes = heap.bytes;
@@ -52,7 +52,7 @@ int64_t MostHeapBytes(Work&& work) {
   return heap.most_bytes - held;
 }
 
-// The memory that reading any file may take: 64 MiB, a block and the metadata.
+// The bound on the memory for reading any file: 64 MiB, plus a block, plus the metadata.
 inline constexpr int64_t kMostHeapBytes = (64 << 20) + (16 << 20) + (16 << 20);
 
 }  // namespace cfile::campaign

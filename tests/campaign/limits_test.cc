@@ -1,5 +1,5 @@
-// Checks writers against all limits: with random limits, a writer either fails with an error that
-// names a limit, or a reader with the same limits reads all that it wrote.
+// Writes files with random limits. Either the writer fails with an error that names a limit, or a
+// reader with the same limits reads all rows.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -17,7 +17,8 @@ using testing_support::Leaf;
 using testing_support::TryColumn;
 using testing_support::TryLeaf;
 
-// Low limits that some of the files exceed. The largest block is at least twice the usual block.
+// Sets low limits, which some of the files exceed. The largest block is at least twice as large as
+// the usual block.
 void LowerLimits(WriterOptions& options, Random& random) {
   if (random() % 2 == 0) {
     const size_t largest = OneOf<size_t, 6>({40, 150, 600, 2500, 10'000, 70'000}, random);
@@ -44,7 +45,7 @@ std::string LimitsText(const WriterOptions& options) {
                       options.max_value_size_bytes);
 }
 
-// Makes some strings longer, up to the largest that fits into a block and a little more.
+// Makes some strings longer, up to slightly more than the largest size that fits into a block.
 void Lengthen(size_t largest, std::string& value, Random& random) {
   if (random() % 16 != 0 || largest > 200'000) return;
   const size_t size = random() % 3 == 0 ? largest - std::min<size_t>(largest, 60 + random() % 10)
@@ -86,15 +87,16 @@ TEST(Limits, OfColumns) {
                   });
       }
     }
-    // Repeats a value many times, so that values that compress well come before values that do not.
+    // Puts many equal values before the others, so that values that compress well come before
+    // values that do not.
     if (random() % 2 == 0 && !model.column.rows.empty() && !model.options.value_index) {
       model.column.rows.insert(model.column.rows.begin(), random() % 2000,
                                model.column.rows[random() % model.column.rows.size()]);
     }
     const absl::Status status = TryColumn<T>(model.type, model.options, model.column, random);
     counts.Add(status);
-    // A block is refused only if a single value is too large. With a value index, a node also needs
-    // room for two keys.
+    // A block is refused only if a single value is too large. With a value index, a node with two
+    // keys may also be too large.
     const size_t largest = model.options.max_block_size_bytes;
     if (largest < 2000 || model.options.value_index) return;
     if constexpr (encodings::kIsBytes<T>) {

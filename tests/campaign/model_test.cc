@@ -1,4 +1,4 @@
-// Random operations on random files; each result is compared with a vector of the same rows.
+// Random operations on random files. The tests compare each result with the same rows in a vector.
 #include <algorithm>
 #include <deque>
 #include <optional>
@@ -29,7 +29,7 @@ using testing::HasSubstr;
 
 constexpr uint64_t kOperationsPerFile = 250;
 
-// The last operations, printed if a result is wrong.
+// The last operations, which are printed if a result is wrong.
 class History {
  public:
   template <typename... Parts>
@@ -43,7 +43,7 @@ class History {
   std::deque<std::string> tail_;
 };
 
-// Some cursors of one file, and the state that each should have.
+// Some cursors of one file, and the state that each cursor should have.
 template <typename T>
 class Model {
  public:
@@ -79,8 +79,8 @@ class Model {
   struct Walker {
     Cursor<T> cursor;
     uint64_t ordinal;
-    uint64_t end;  // of the cursor's range
-    // After an error, `ordinal` and `end` are not certain, and only a seek is sure to work.
+    uint64_t end;  // the end of the cursor's range
+    // False after an error: `ordinal` and `end` may be wrong, and only a seek must succeed.
     bool sure;
   };
 
@@ -124,7 +124,8 @@ class Model {
     return random_() % 2 == 0 ? StepSeek(walker) : StepSeekToKey(walker);
   }
 
-  // Usually a row, sometimes one of the first ordinals after the last row.
+  // Returns usually the ordinal of a row, and sometimes one of the first ordinals after the last
+  // row.
   uint64_t RandomOrdinal() { return random_() % (size() + 1 + random_() % 3); }
 
   Owned<T> RandomKey() { return Constant<T>(reader_.type(), rows_, random_); }
@@ -134,7 +135,7 @@ class Model {
     walker.end = end;
     walker.sure = true;
   }
-  // Takes the cursor's present position.
+  // Sets the expected position to the cursor's present position.
   void PlaceWhereItIs(Walker& walker, bool sure) {
     ASSERT_LE(walker.cursor.ordinal(), size());
     Place(walker, walker.cursor.ordinal(), size());
@@ -142,13 +143,13 @@ class Model {
   }
   void Lose(Walker& walker) { PlaceWhereItIs(walker, /*sure=*/false); }
 
-  // `status` is the result of going to `ordinal`. EXPECTs success or failure as due; returns true
-  // on success.
+  // EXPECTs that `status`, the result of a seek to `ordinal`, is success if and only if this seek
+  // must succeed. Returns true on success.
   bool Reached(const absl::Status& status, uint64_t ordinal, uint64_t limit) {
     if (ordinal > limit) {
       EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
     } else if (!positional() && ordinal > 0 && ordinal < size()) {
-      // Possible only inside the block of the cursor.
+      // Without a positional index, only a seek inside the cursor's block succeeds.
       EXPECT_TRUE(status.ok() || absl::IsFailedPrecondition(status)) << status;
     } else {
       EXPECT_TRUE(status.ok()) << status;
@@ -156,8 +157,8 @@ class Model {
     return status.ok();
   }
 
-  // `status` is the result of a search for keys. EXPECTs success or failure as due; returns true on
-  // success.
+  // EXPECTs that `status`, the result of a search for keys, is success if and only if this search
+  // must succeed. Returns true on success.
   bool Searched(const absl::Status& status, bool with_nan) {
     if (with_nan) {
       EXPECT_TRUE(absl::IsInvalidArgument(status) || (!keyed() && !status.ok())) << status;
@@ -322,7 +323,7 @@ class Model {
     Place(walker, found->begin, found->end);
   }
 
-  // The clone joins the cursors, or replaces one of them if there are four.
+  // Adds a clone of the cursor. If there are four cursors, the clone replaces one of them.
   void StepClone(Walker& walker) {
     history_.Add("Clone");
     auto clone = walker.cursor.Clone();
@@ -348,7 +349,7 @@ class Model {
     ExpectScan(reader_, predicate, rows_, range);
   }
 
-  // The number of the block that holds the row.
+  // Returns the number of the block that holds the row.
   ptrdiff_t BlockOf(uint64_t ordinal) const {
     return std::upper_bound(block_begins_.begin(), block_begins_.end(), ordinal) -
            block_begins_.begin() - 1;
@@ -387,13 +388,14 @@ class Model {
   const testing_support::Rows<T>& rows_;
   const Column<T>& column_;
   Random& random_;
-  std::vector<uint64_t> block_begins_;  // and the end of the last block
+  std::vector<uint64_t> block_begins_;  // and, as the last element, the end of the last block
   std::vector<Walker> walkers_;
   OwnedBatch<T> taken_;
   History history_;
 };
 
-// The same for records: cursors go to random records and read from there in batches of any size.
+// Random operations on a file of records: cursors go to random records and read from there in
+// batches of any size.
 template <typename T>
 void RunRecords(const Reader& reader, const Leaf<T>& leaf, uint64_t operations, Random& random) {
   struct Walker {
@@ -418,7 +420,7 @@ void RunRecords(const Reader& reader, const Leaf<T>& leaf, uint64_t operations, 
       const absl::Status status = walker.cursor.SeekToRecord(record);
       if (record > leaf.num_records()) {
         EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
-        // The position inside a long record is not known.
+        // After a refused seek, the position inside a long record is not known.
         EXPECT_TRUE(walker.cursor.SeekToRecord(0).ok());
         walker.place = {};
       } else {

@@ -1,5 +1,5 @@
-// The parts of a file that have a checksum of their own, and functions that correct these checksums
-// after a change.
+// Functions for the parts of a file that have their own checksum: their locations, and the
+// correction of checksums after a change.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace cfile::campaign {
 
-// The data blocks, index nodes, dictionary and statistics of an undamaged file.
+// Returns the data blocks, index nodes, dictionary and statistics of an undamaged file.
 inline std::vector<BlockPointer> BlocksOf(const Reader& reader) {
   std::vector<BlockPointer> blocks;
   const FileInfo& info = reader.info();
   if (info.statistics) blocks.push_back(*info.statistics);
   if (info.dictionary) blocks.push_back(*info.dictionary);
-  // Both indexes point to the data blocks; they are taken from one index only.
+  // Both indexes point to the data blocks, so that only one index is used to find them.
   const IndexKind with_values =
       info.positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
   for (const IndexKind kind : {IndexKind::kPositional, IndexKind::kValue}) {
@@ -35,16 +35,17 @@ inline std::vector<BlockPointer> BlocksOf(const Reader& reader) {
   return blocks;
 }
 
-// Corrects the checksum of a block: its last four bytes, over the bytes before them. Precondition:
-// the block lies inside `file`.
+// Corrects the checksum of a block. The checksum is the last four bytes of the block and covers the
+// bytes before them. Precondition: the block lies inside `file`.
 inline void SignBlock(const BlockPointer& block, std::span<uint8_t> file) {
   const size_t size = block.size - internal::kChecksumBytes;
   encodings::StoreLittleEndian(internal::Crc32c(file.subspan(block.offset, size)),
                                file.data() + block.offset + size);
 }
 
-// Corrects the checksums of header (magic, length, message, checksum) and footer (checksum,
-// message, magic, length). `file` may hold any bytes; a part whose length does not fit is skipped.
+// Corrects the checksums of the header (magic, length, message, checksum) and the footer (checksum,
+// message, magic, length). `file` may hold any bytes. A header or footer with an impossible length
+// is skipped.
 inline void SignMetadata(std::span<uint8_t> file) {
   using encodings::LoadLittleEndian;
   constexpr size_t kMagicBytes = 8;

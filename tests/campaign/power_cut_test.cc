@@ -1,6 +1,6 @@
-// A writing process is killed at random points, and the disk loses bytes that were not synced. The
-// final name then has no file, the old file or the whole new file. From temporary files, Salvage
-// recovers every whole block.
+// A process is killed at random points while it writes, and a simulated disk loses bytes that were
+// not synced. Afterwards the final name has no file, the old file or the whole new file. Salvage
+// recovers every whole block from a temporary file.
 #include <sys/wait.h>
 
 #include <chrono>
@@ -37,8 +37,8 @@ constexpr size_t kRows = 30'000;
 
 uint64_t PowerCuts() { return campaign::Amount(50, 1000); }
 
-// The value of row `i` in file number `value`. Files of even numbers hold strings with a dictionary
-// that does not take all of them: the first blocks need the dictionary, the last ones do not.
+// Returns the value of row `i` in file number `value`. Files with even numbers hold strings. Their
+// dictionary does not take all strings, so that only the first blocks need the dictionary.
 int64_t NumberOf(int64_t value, size_t i) {
   return value * static_cast<int64_t>(kRows) + static_cast<int64_t>(i);
 }
@@ -54,7 +54,7 @@ absl::Status WriteValues(To to, std::span<const T> values, const ColumnType& typ
   return status.ok() ? writer->Finish() : status;
 }
 
-// Writes kRows rows to a path or a sink, in blocks that are much smaller than the file.
+// Writes kRows rows to a path or a sink, in blocks that are far smaller than the file.
 template <typename To>
 absl::Status WriteNumbers(To to, int64_t value) {
   if (!HasStrings(value)) {
@@ -69,7 +69,7 @@ absl::Status WriteNumbers(To to, int64_t value) {
                                        Encoding::kDict);
 }
 
-// Reads the rows of file number `value` as numbers.
+// Returns the rows of file number `value` as numbers.
 std::vector<int64_t> NumbersOf(const Reader& reader, int64_t value) {
   std::vector<int64_t> numbers;
   const auto read = [&]<typename T>(std::type_identity<T>, const auto& number_of) {
@@ -91,9 +91,9 @@ std::vector<int64_t> NumbersOf(const Reader& reader, int64_t value) {
   return numbers;
 }
 
-// Salvages a temporary file that WriteNumbers(value) left. EXPECTs the rows of all blocks in the
-// file, in order, and no others; blocks that need the dictionary count only if it is in the file.
-// Returns the number of rows.
+// Salvages a temporary file that WriteNumbers(value) left. EXPECTs exactly the rows of all whole
+// blocks in the file, in order. Blocks that need the dictionary are only expected if the file has
+// the dictionary. Returns the number of rows.
 uint64_t ExpectSalvage(const std::string& path, int64_t value) {
   std::vector<uint8_t> whole;
   EXPECT_TRUE(WriteNumbers(NewMemorySink(&whole), value).ok());
@@ -134,7 +134,8 @@ uint64_t ExpectSalvage(const std::string& path, int64_t value) {
   return expected.size();
 }
 
-// The number of a file that WriteNumbers has completed; -1 if there is none.
+// Returns the number of the file that WriteNumbers published at `path`; -1 if there is no file, and
+// -2 after a failed EXPECT.
 int64_t ValueOfFile(const std::string& path) {
   if (!fs::exists(path)) return -1;
   const auto reader = Reader::Open(path);
@@ -161,7 +162,7 @@ const Schema& TwoColumns() {
   return schema;
 }
 
-// Appends a part of ten rows.
+// Appends a part of ten rows. Creates the table if there is none.
 absl::Status AppendPart(const std::string& path) {
   auto writer = fs::exists(path + "/table.cft") ? TableWriter::Append(path)
                                                 : TableWriter::Create(path, TwoColumns());
@@ -170,7 +171,7 @@ absl::Status AppendPart(const std::string& path) {
   return status.ok() ? writer->Finish() : status;
 }
 
-// The number of parts of an undamaged table; 0 if there is no table.
+// Returns the number of parts, or 0 if there is no table. EXPECTs that the table is undamaged.
 size_t PartsOf(const std::string& path) {
   if (!fs::exists(path + "/table.cft")) return 0;
   const auto table = TableReader::Open(path);
@@ -186,9 +187,9 @@ size_t PartsOf(const std::string& path) {
   return table->num_parts();
 }
 
-// Runs `work(0)`, `work(1)`, ... in a process of its own. Kills the process at a random time, up to
-// three times the duration of `work(0)` after the end of `work(0)`. Returns how many calls it
-// reported as done.
+// Runs `work(0)`, `work(1)`, ... in another process. Kills the process at a random time after the
+// end of `work(0)`: after up to three times the duration of `work(0)`. Returns how many calls the
+// process reported as done.
 template <typename Work>
 int64_t RunAndKill(Work work, std::mt19937_64& random) {
   using Clock = std::chrono::steady_clock;
@@ -203,7 +204,8 @@ int64_t RunAndKill(Work work, std::mt19937_64& random) {
     }
   }
   close(pipes[1]);
-  // Counts time from the end of the first call: the kill happens at any point of a later one.
+  // The time counts from the end of the first call, so that the process is killed at any point of a
+  // later call.
   int64_t done = 0;
   char byte;
   if (read(pipes[0], &byte, 1) == 1) ++done;
@@ -224,20 +226,21 @@ TEST(PowerCutTest, KilledWriterOfAFile) {
   std::mt19937_64 random(1);
   const TemporaryDirectory directory;
   const std::string path = directory.path("file");
-  std::set<bool> torn;  // whether rows came back from torn files
-  // On a busy machine few kills come while a file is written. Then more kills are needed.
+  std::set<bool> torn;  // for each torn file, whether Salvage recovered rows
+  // On a busy machine, the process is seldom killed while it writes a file. Then more kills are
+  // needed.
   const auto enough = [&](uint64_t cuts) {
     return cuts >= PowerCuts() && (torn.contains(true) || cuts >= 20 * PowerCuts());
   };
   for (uint64_t cut = 0; !enough(cut); ++cut) {
     const int64_t done = RunAndKill([&](int64_t i) { return WriteNumbers(path, i + 1); }, random);
-    // The last reported file, or the one after it.
+    // The file is the last one that the process reported, or the next one.
     const int64_t value = ValueOfFile(path);
     EXPECT_TRUE(value == done || value == done + 1) << value << " after " << done;
     for (const std::string& entry : directory.Entries()) {
       if (entry == "file") continue;
       EXPECT_TRUE(IsTemporaryFileName(entry)) << entry;
-      // The temporary file belongs to the file after the last complete one.
+      // The temporary file belongs to the file after the published one.
       torn.insert(ExpectSalvage(directory.path(entry), std::max<int64_t>(value, 0) + 1) > 0);
       fs::remove(directory.path(entry));
     }
@@ -255,7 +258,7 @@ TEST(PowerCutTest, KilledAppenderOfATable) {
     const int64_t done = RunAndKill([&](int64_t) { return AppendPart(path); }, random);
     const auto parts = static_cast<int64_t>(PartsOf(path));
     EXPECT_TRUE(parts == done || parts == done + 1) << parts << " after " << done;
-    // Leftover files do not hinder the next appender.
+    // Leftover files do not prevent the next append.
     const absl::Status status = AppendPart(path);
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_EQ(static_cast<int64_t>(PartsOf(path)), parts + 1);
@@ -264,11 +267,11 @@ TEST(PowerCutTest, KilledAppenderOfATable) {
   campaign::Done("kills", PowerCuts());
 }
 
-// A disk as a power cut may leave it. Entries of a folder and bytes of a file are certain after
-// their sync. Before that, each of them may or may not be on the disk, in any order.
+// A disk as a power cut may leave it. The entries of a folder and the bytes of a file are certainly
+// on the disk after a sync. Before the sync, any of them may be on the disk or be missing.
 class Disk {
  public:
-  // The disk after `events` on the folder `root`, whose files were `start` before.
+  // Applies `events` to the folder `root`. `start` holds the files before the events.
   Disk(const std::map<std::string, std::string>& start, const std::vector<Event>& events,
        std::mt19937_64& random)
       : random_(random) {
@@ -279,7 +282,7 @@ class Disk {
     for (const Event& event : events) Apply(event);
   }
 
-  // Writes a possible state of the folder `from` below the folder `to`.
+  // Writes a possible state of the folder `from` into the folder `to`.
   void Write(const std::string& from, const std::string& to) {
     std::map<std::string, size_t> entries = durable_;
     for (const auto& [path, text, file] : pending_) {
@@ -289,7 +292,7 @@ class Disk {
     }
     for (const auto& [path, file] : entries) {
       const std::string target = to + path.substr(from.size());
-      // If the entry of a folder is lost, everything in that folder is lost.
+      // If the entry of a folder is lost, all its contents are lost.
       if (!fs::exists(fs::path(target).parent_path())) continue;
       if (file == kFolder) {
         fs::create_directory(target);
@@ -306,7 +309,7 @@ class Disk {
   };
   struct Pending {
     std::string path;
-    std::string text;  // for a rename: the new name
+    std::string text;  // the new name if this is a rename
     size_t file;
   };
   static constexpr size_t kFolder = ~size_t{0};
@@ -352,7 +355,8 @@ class Disk {
     }
   }
 
-  // All synced bytes. Of the rest nothing, a part, zeros, some pages or everything.
+  // Returns all synced bytes. Of the other bytes, returns none, the first ones, zeros, some pages
+  // or all.
   std::string BytesOf(const File& file) {
     std::string bytes = file.synced;
     const size_t rest = file.written.size() - bytes.size();
@@ -371,7 +375,7 @@ class Disk {
     }
   }
 
-  // The disk may write pages in any order.
+  // Replaces some pages by zeros, because a disk may write pages in any order.
   std::string SomePages(std::string bytes, size_t begin) {
     constexpr size_t kPageBytes = 4096;
     while (begin < bytes.size()) {
@@ -384,9 +388,9 @@ class Disk {
 
   std::mt19937_64& random_;
   std::vector<File> files_;
-  std::map<std::string, size_t> now_;      // as programs see them
-  std::map<std::string, size_t> durable_;  // certain entries
-  std::vector<Pending> pending_;           // entries that are not certain
+  std::map<std::string, size_t> now_;      // the entries that programs see
+  std::map<std::string, size_t> durable_;  // the entries that are certainly on the disk
+  std::vector<Pending> pending_;           // the entries that may be missing
 };
 
 std::map<std::string, std::string> Contents(const std::string& directory) {
@@ -398,7 +402,7 @@ std::map<std::string, std::string> Contents(const std::string& directory) {
 }
 
 // Calls `check(directory, done)` with many states of the disk after a power cut at every point of
-// `work`. `done`: `work` had reported success before the cut.
+// `work`. `done` says whether `work` had reported success before the cut.
 template <typename Work, typename Check>
 void CutEverywhere(const std::string& root, Work work, Check check) {
   const std::map<std::string, std::string> start = Contents(root);
@@ -435,7 +439,7 @@ TEST(PowerCutTest, LostWritesOfAFile) {
       ASSERT_TRUE(WriteNumbers(path, old_value).ok());
     }
     std::set<int64_t> seen;
-    std::set<uint64_t> rows;  // of torn files
+    std::set<uint64_t> rows;  // how many rows Salvage recovered from torn files
     CutEverywhere(
         directory.path(), [&] { return WriteNumbers(path, new_value); },
         [&](const TemporaryDirectory& after, bool done) {
@@ -452,7 +456,8 @@ TEST(PowerCutTest, LostWritesOfAFile) {
   }
 }
 
-// A new table, a table in a new folder, and a further part; the path is spelled in several ways.
+// After a power cut, a table has its old parts, or also the new part. The table is new, is new in a
+// new folder, or gets a further part. Its path is spelled in several ways.
 TEST(PowerCutTest, LostWritesOfATable) {
   for (const auto& [before, spelling, has_folder] :
        std::vector<std::tuple<size_t, const char*, bool>>{{0, "table", false},

@@ -1,5 +1,6 @@
-// Random columns and options for the model campaigns: every encoding and type of the registry in
-// turn, everything else random, down to blocks of one value and index nodes of two entries.
+// Random columns and options for the model campaigns. The files use every encoding and type of the
+// registry in turn. Everything else is random, down to blocks of one value and index nodes of two
+// entries.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +36,7 @@ T OneOf(const std::array<T, kSize>& choices, Random& random) {
   return choices[random() % kSize];
 }
 
-// One of the types that have this physical type.
+// Returns one of the types that have this physical type.
 inline ColumnType RandomType(PhysicalType physical, Random& random) {
   std::vector<ColumnType> types;
   for (const ColumnType& type : testing_support::AllColumnTypes()) {
@@ -44,7 +45,7 @@ inline ColumnType RandomType(PhysicalType physical, Random& random) {
   return types[random() % types.size()];
 }
 
-// Options for a column of values or of entries. `sorted`: with a value index.
+// Returns options for a column of values or of entries. If `sorted`, the column has a value index.
 inline WriterOptions RandomOptions(Encoding encoding, bool nullable, bool sorted, Random& random) {
   const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
   const bool automatic = random() % 8 == 0;
@@ -64,8 +65,8 @@ inline WriterOptions RandomOptions(Encoding encoding, bool nullable, bool sorted
           .restart_interval = OneOf<uint32_t, 4>({0, 0, 1, 5}, random)};
 }
 
-// May change the options to those of a file of version 1 or of a file for Kudu, if `create`, which
-// creates a writer, accepts them.
+// May change the options to options of a file of version 1 or of a file for Kudu, if the options
+// remain valid. `create` creates a writer with given options and returns its status.
 template <typename Create>
 void MakeOlder(WriterOptions& options, Random& random, const Create& create) {
   WriterOptions older = options;
@@ -97,7 +98,8 @@ inline size_t RandomNumRows(Random& random) {
   return random() % 8 == 0 ? random() % 4 : random() % 900;
 }
 
-// A sorted column has no NaN, so that it may have fewer rows than `num_rows`.
+// Returns a random file of up to `num_rows` rows. A sorted column has no NaN, and therefore may
+// have fewer rows.
 template <typename T>
 RandomFile<T> MakeRandomFile(const encodings::Pair& pair, size_t num_rows, Random& random) {
   RandomFile<T> file{.type = RandomType(pair.type, random)};
@@ -144,7 +146,8 @@ RandomLeafFile<T> MakeRandomLeafFile(const encodings::Pair& pair, Random& random
   size_t num_records = random() % 8 == 0 ? random() % 4 : random() % 300;
   size_t long_record = 0;
   if (limits.max_repetition > 0 && !limits.kudu_array && random() % 8 == 0) {
-    // One long record among a few others. It either exceeds a batch or shares one with others.
+    // One record is long, and the few others are short. The long record either exceeds a batch or
+    // shares a batch with other records.
     long_record = random() % 4 == 0 ? 140'000 : 1000;
     num_records = 1 + random() % 10;
   }
@@ -153,7 +156,7 @@ RandomLeafFile<T> MakeRandomLeafFile(const encodings::Pair& pair, Random& random
 }
 
 // Calls visit(seed, pair, random, type_identity<T>) for `files` files, with the pairs of the
-// registry in turn, until a test fails. A file depends only on its seed.
+// registry in turn, until a test fails. The contents of a file depend only on its seed.
 template <typename Visit>
 void ForRandomFiles(uint64_t files, const Visit& visit) {
   const std::vector<encodings::Pair> pairs = encodings::AllPairs();
@@ -167,8 +170,8 @@ void ForRandomFiles(uint64_t files, const Visit& visit) {
   Done("files", files);
 }
 
-// Opens `file` by a source in memory, like a mapped file, or by one that is read in pieces; with
-// caches of all sizes.
+// Opens `file` with a source in memory, like a mapped file, or with a source that is read in
+// pieces. The caches have any size.
 inline absl::StatusOr<Reader> OpenRandomly(const std::vector<uint8_t>& file, Random& random) {
   std::shared_ptr<const Source> source = NewMemoryViewSource(file);
   if (random() % 2 == 0) source = std::make_shared<testing_support::CountingSource>(source);
@@ -180,7 +183,7 @@ inline absl::StatusOr<Reader> OpenRandomly(const std::vector<uint8_t>& file, Ran
                        .read_ahead_bytes = OneOf<size_t, 3>({1, 1000, size_t{1} << 20}, random)});
 }
 
-// Describes the file with which a model failed.
+// Returns a description of a file, for the error message of a test.
 inline std::string Describe(uint64_t seed, const ColumnType& type, const WriterOptions& options) {
   return absl::StrCat(
       "file ", seed, ": ", type.ToString(), " ", EncodingName(options.encoding), " ",

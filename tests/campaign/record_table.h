@@ -1,5 +1,5 @@
-// A table of records for the campaigns of faults and of threads. A record's contents depend on its
-// number only.
+// A table of records for the campaigns of faults and of threads. The contents of a record depend
+// only on its number.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace cfile::campaign {
 
-// The numbers of the leaves.
+// The numbers of the leaves in the schema.
 enum RecordLeaf : size_t { kId, kName, kNumber };
 
 inline uint64_t NumItems(uint64_t record) { return record % 5; }
@@ -25,7 +25,7 @@ inline Json MakeRecord(uint64_t record) {
   return json;
 }
 
-// Makes a table of `parts` parts of `rows` records each.
+// Writes a table of `parts` parts with `rows` records each.
 inline absl::Status WriteRecordTable(const std::string& directory, size_t parts, uint64_t rows) {
   const WriterOptions options{
       .encoding = Encoding::kPlain, .block_size_bytes = 4000, .index_block_size_bytes = 100};
@@ -46,8 +46,8 @@ inline absl::Status WriteRecordTable(const std::string& directory, size_t parts,
   return absl::OkStatus();
 }
 
-// Each of these functions reads the records from `begin` to `end` and EXPECTs what was written.
-// Returns OK or the first error.
+// Each of these functions reads the records from `begin` to `end` and EXPECTs the records that
+// WriteRecordTable wrote. Returns OK or the first error.
 inline absl::Status ReadIds(TableCursor<int64_t>& cursor, uint64_t begin, uint64_t end) {
   CFILE_RETURN_IF_ERROR(cursor.SeekToRange({begin, end}));
   for (uint64_t record = begin; record < end;) {

@@ -1,5 +1,6 @@
-// After each failed call, the test calls the same object again. A reader must then return all rows,
-// none twice, or the error again. A writer must return the error again and publish nothing.
+// After each failed call, the test repeats the call on the same object. A reader must then return
+// each row exactly once, or the error again. A writer must return the error again and publish
+// nothing.
 #include <cerrno>
 #include <filesystem>
 #include <functional>
@@ -46,18 +47,18 @@ using testing_support::Fault;
 using testing_support::FaultMode;
 using testing_support::SystemCalls;
 
-// The results of an object: hashes of rows, in order.
+// The results of an object: hashes of rows, in their order.
 using Rows = std::vector<uint64_t>;
 
-// Repeats failed calls. A lasting failure is ended after it has been seen three times.
+// Repeats failed calls. Ends a lasting failure after three failed calls.
 class Retry {
  public:
-  // `injected` tells whether a status comes from the injected failure; `disarm` ends the failure.
+  // `injected` returns whether a status comes from the injected failure. `disarm` ends the failure.
   Retry(std::function<bool(const absl::Status&)> injected, std::function<void()> disarm)
       : injected_(std::move(injected)), disarm_(std::move(disarm)) {}
 
-  // Repeats `call`, which returns a Status or StatusOr, until it succeeds, and returns its result.
-  // Calls `between`() after each failure.
+  // Repeats `call`, which returns a Status or a StatusOr, until it succeeds. Returns the result.
+  // Calls `between`() after each failed call.
   template <typename Call, typename Between>
   auto Until(const Call& call, const Between& between) {
     while (true) {
@@ -94,7 +95,7 @@ class Retry {
 };
 
 // Calls `read`(reader, retry), which returns Rows, while each read of `bytes` fails in turn.
-// EXPECTs the same rows as from a source that does not fail.
+// EXPECTs the rows that `read` returns when no read fails, and more than `least` failed reads.
 template <typename Read>
 void ExpectRetriesReadAll(const std::vector<uint8_t>& bytes, uint64_t least, const Read& read) {
   const auto fault = std::make_shared<Fault>(absl::StatusCode::kUnavailable);
@@ -130,7 +131,8 @@ void AddBatch(const Batch<T>& batch, Rows& rows) {
     rows.push_back(batch.IsValid(i) ? HashOf(batch.values[i]) : 0);
 }
 
-// Reads all rows from the cursor's position on. Checks the position before and after each call.
+// Reads all rows from the cursor's position on. EXPECTs that a failed call does not change the
+// position.
 template <typename Cursor>
 void ReadByNext(Cursor& cursor, Retry& retry, Rows& rows) {
   while (!testing::Test::HasFailure()) {
@@ -144,7 +146,8 @@ void ReadByNext(Cursor& cursor, Retry& retry, Rows& rows) {
   }
 }
 
-// The file has more bytes than the head and tail that a reader keeps.
+// The number of rows makes the file larger than the head and the tail that a reader keeps in
+// memory.
 constexpr size_t kRows = 16'000;
 
 struct Case {
@@ -153,7 +156,7 @@ struct Case {
   bool positional_index = true;
 };
 std::vector<Case> Cases() {
-  // Many small blocks and nodes, so that trees are deep and each block is a call.
+  // Blocks and nodes are small and many, so that the trees are deep and each block needs a call.
   const WriterOptions options{.encoding = Encoding::kPlain,
                               .compression = Compression::kNone,
                               .block_size_bytes = 4000,
@@ -176,7 +179,8 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-// Returns `file` without its positional index, like Kudu's index files of compound keys.
+// Returns `file` without its positional index, like the files that Kudu writes as indexes of
+// compound keys.
 std::vector<uint8_t> WithoutPositionalIndex(std::vector<uint8_t> file) {
   FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
   file.resize(file.size() - info.footer_size_bytes);
@@ -218,7 +222,7 @@ TEST_P(RetryTest, NextOfACursor) {
   });
 }
 
-// A failed seek has no effect: Next returns the same rows as without it.
+// A failed seek has no effect: Next then returns the same rows as without the seek.
 TEST_P(RetryTest, SeeksOfACursor) {
   const Column<int64_t> column = MakeColumn();
   const auto key = [&](size_t row) {
@@ -303,7 +307,8 @@ TEST_P(RetryTest, ACopyOfACursorThatFailed) {
   });
 }
 
-// Scans of every way to find rows.
+// Scan::Next is repeated after failed reads. The scans find rows in all ways: by value index, by
+// statistics and by values.
 TEST_P(RetryTest, NextOfAScan) {
   const Column<int64_t> column = MakeColumn();
   const int64_t low = column.rows[4000].value_or(int64_t{4000} << 32);
@@ -337,7 +342,8 @@ TEST_P(RetryTest, NextOfAScan) {
   }
 }
 
-// A scan by the codes of a dictionary, which the scan also reads.
+// Scan::Next is repeated after failed reads. The scan compares the codes of a dictionary, and also
+// reads the dictionary.
 TEST(RetryScanTest, OfADictionary) {
   Column<std::string_view> column;
   std::mt19937_64 random(5);
@@ -365,7 +371,7 @@ TEST(RetryScanTest, OfADictionary) {
   });
 }
 
-// Adds the entries of a batch, and its record numbers.
+// Appends hashes of the entries and the record numbers of a batch.
 template <typename T>
 void AddLevels(const LevelBatch<T>& batch, Rows& rows) {
   rows.push_back(absl::HashOf(batch.first_record, batch.num_records, batch.num_entries));
@@ -374,7 +380,8 @@ void AddLevels(const LevelBatch<T>& batch, Rows& rows) {
   for (const T& value : batch.values) rows.push_back(HashOf(value));
 }
 
-// One record is so long that it is returned in parts.
+// LevelCursor::Next is repeated after failed reads. One record is so long that it takes several
+// batches.
 TEST(RetryLevelTest, NextOfALevelCursor) {
   std::mt19937_64 random(3);
   const auto leaf = testing_support::RandomLeaf<int64_t>(
@@ -406,8 +413,8 @@ TEST(RetryLevelTest, NextOfALevelCursor) {
   });
 }
 
-// After a part of a record was returned, damage inside the record is returned repeatedly; the part
-// is not returned twice.
+// If a record takes several batches and a later batch is damaged, each call of Next returns the
+// error. Next does not return the first batches again.
 TEST(RetryLevelTest, DamageInsideARecord) {
   std::vector<uint16_t> repetition(200'000, 1), definition(200'000, 1);
   repetition[0] = 0;
@@ -423,7 +430,7 @@ TEST(RetryLevelTest, DamageInsideARecord) {
   const std::vector<int32_t> narrow(values.begin(), values.end());
   ASSERT_TRUE(writer.Append(repetition, definition, narrow).ok());
   ASSERT_TRUE(writer.Finish().ok());
-  // In a column of uint16, one value is damage.
+  // Changes the type to uint16. One value is outside the range of this type, and therefore damaged.
   FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
   file.resize(file.size() - info.footer_size_bytes);
   info.type = ColumnType::Uint16();
@@ -453,7 +460,7 @@ TEST(RetryLevelTest, DamageInsideARecord) {
 }
 
 // Like ExpectRetriesReadAll, for a table at `path` in `directory`: each system call fails in turn.
-// In a build's tests, only every `few`-th call does.
+// In a test of a build with lasting failures, only every `few`-th call fails.
 template <typename Read>
 void ExpectRetriesReadTable(const std::string& directory, const std::string& path, const Read& read,
                             int64_t few) {
@@ -541,8 +548,8 @@ TEST_F(RetryTableTest, CursorsOfRecords) {
       3);
 }
 
-// If a part of a record was passed to the visitor before the failure, the record is repeated from
-// its beginning.
+// If a call fails in the middle of a record, the next call passes the whole record to the visitor
+// again.
 TEST_F(RetryTableTest, Records) {
   const absl::Status written = campaign::WriteRecordTable(path_, 2, 4500);
   ASSERT_TRUE(written.ok()) << written;
@@ -571,7 +578,7 @@ TEST_F(RetryTableTest, Records) {
       7);
 }
 
-// After an error of the visitor, the same record is passed again.
+// After an error of the visitor, the next call passes the same record again.
 TEST_F(RetryTableTest, RecordsOfAVisitorThatFails) {
   ASSERT_TRUE(campaign::WriteRecordTable(path_, 1, 50).ok());
   class FailingVisitor final : public RecordVisitor {
@@ -646,11 +653,11 @@ TEST_F(RetryTableTest, Messages) {
       3);
 }
 
-// `make`() returns a StatusOr of a writer of a new table at `path` in `directory`. `calls` are
-// called on the writer; the last one publishes the table. Each system call fails once. EXPECTs that
-// after the first failed call each call returns the same error, and that nothing is published
-// unless only the last step of publishing failed. `has_columns`: calls for other columns may
-// succeed.
+// Makes each system call fail once. `make`() returns a StatusOr of a writer of a new table at
+// `path` in `directory`. The test calls all `calls` on the writer; the last of them publishes the
+// table. EXPECTs that each call after the first failed call returns the same error. EXPECTs that
+// nothing is published, unless only the last step of publishing failed. `has_columns`: calls for
+// other columns may succeed.
 template <typename Writer, typename Make>
 void ExpectWritersStayFailed(
     const std::string& directory, const std::string& path, const Make& make,
@@ -672,7 +679,8 @@ void ExpectWritersStayFailed(
           const absl::Status status = call(*writer);
           if (first.ok()) {
             first = status;
-            // is_published makes a system call, too: it is called only after one has failed.
+            // is_published makes a system call itself, so that it must not be called before the
+            // injected failure.
             if (!first.ok()) published = is_published();
           } else if (&call == &calls.back() || !has_columns || !status.ok()) {
             EXPECT_EQ(status, first);

@@ -1,5 +1,5 @@
-// Large values, files, trees and row numbers, beyond 31 and 32 bits. A build's tests run the same
-// steps with smaller sizes; the full campaign needs 5 GB of disk in TMPDIR.
+// Large values, files, trees and row numbers, beyond 31 and 32 bits. A test of a build makes the
+// same steps with smaller sizes. The full campaign needs 5 GB of disk in TMPDIR.
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -28,8 +28,8 @@ constexpr int64_t kMiB = 1 << 20;
 
 int64_t ValueAt(uint64_t ordinal) { return static_cast<int64_t>(3 * ordinal) - 7; }
 
-// A file of more than 2^32 bytes, with as many bytes of values: offsets and sums of sizes are wide
-// enough.
+// Offsets and sums of sizes are wide enough for a file of more than 2^32 bytes with as many bytes
+// of values.
 TEST(Scale, FileBeyond32Bits) {
   const uint64_t rows = campaign::Amount(1'000'000, 560'000'000);
   const TemporaryDirectory directory;
@@ -73,9 +73,10 @@ TEST(Scale, FileBeyond32Bits) {
   campaign::Done("bytes_of_one_file", 8 * rows);
 }
 
-// Writes and reads a cell of `size` bytes beside small ones, within the memory that cfile/README.md
-// states. In the worst case this is: the value while it is encoded or rebuilt, its word of the
-// dictionary, the block, the stored block, and the overhead of growing buffers.
+// Writes and reads a value of `size` bytes between small values. EXPECTs that the memory stays
+// within the bound of cfile/README.md. In the worst case, the memory holds the value while it is
+// encoded or decoded, its entry in the dictionary, the block and the stored block. Growing buffers
+// take additional memory.
 void WriteAndReadCell(Encoding encoding, Compression compression, uint64_t size) {
   SCOPED_TRACE(testing::Message() << size << " bytes, " << EncodingName(encoding) << ", "
                                   << CompressionName(compression));
@@ -125,7 +126,7 @@ TEST(Scale, LargeCell) {
   campaign::Done("bytes_of_one_cell", size);
 }
 
-// Reads both indexes and all rows of a file that has one block per row.
+// Reads both indexes and all rows of a file with one block per row.
 void ReadManyBlocks(const std::string& path, uint64_t rows) {
   const auto reader = Reader::Open(path);
   ASSERT_TRUE(reader.ok()) << reader.status();
@@ -139,7 +140,7 @@ void ReadManyBlocks(const std::string& path, uint64_t rows) {
                            return true;
                          }),
               absl::OkStatus());
-    EXPECT_GE(deepest, 3);  // four levels
+    EXPECT_GE(deepest, 3);  // the tree has four levels
     EXPECT_EQ(blocks, rows);
   }
   auto cursor = reader->NewCursor<int64_t>();
@@ -157,7 +158,7 @@ void ReadManyBlocks(const std::string& path, uint64_t rows) {
   }
 }
 
-// One block per value, and trees of many levels.
+// A file with one block per value has trees of many levels. Writing takes little memory.
 TEST(Scale, ManyBlocks) {
   const uint64_t rows = campaign::Amount(20'000, 1'000'000);
   const size_t node_bytes = campaign::Full() ? 1024 : 300;
@@ -183,7 +184,7 @@ TEST(Scale, ManyBlocks) {
   campaign::Done("blocks_of_one_file", rows);
 }
 
-// Writes and reads a file with `limit` rows, the maximum of a file.
+// Writes and reads a file of `limit` rows, and EXPECTs that no further row can be appended.
 void WriteAndReadRows(uint64_t limit) {
   const std::vector<int32_t> batch(1 << 20, 5);
   for (const bool one_more : {false, true}) {
@@ -222,11 +223,11 @@ void WriteAndReadRows(uint64_t limit) {
   }
 }
 
-// Exactly 2^32 - 1 rows are possible.
+// A file can have exactly 2^32 - 1 rows.
 TEST(Scale, RowLimit) {
   if (!campaign::Full()) GTEST_SKIP() << "takes 2^32 rows";
   constexpr uint64_t kLimit = std::numeric_limits<uint32_t>::max();
-  // With equal rows, neither the writer's nor the reader's memory grows.
+  // Nearly all values are equal, so that writer and reader need little memory.
   EXPECT_LE(MostHeapBytes([&] { WriteAndReadRows(kLimit); }), 16 * kMiB);
   campaign::Done("rows_of_one_file", kLimit);
 }

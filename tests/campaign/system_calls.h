@@ -1,6 +1,6 @@
-// The system calls that write and read files, as this program makes them. Each can be made to fail,
-// and their effects can be recorded. The functions defined here replace those of the C library;
-// include this header in only one source file of a program.
+// The system calls by which this program writes and reads files. Each call can be made to fail, and
+// the effects of calls can be recorded. The functions defined here replace functions of the C
+// library. Include this header in only one source file of a program.
 #pragma once
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 namespace cfile::testing_support {
 
-// For one thread at a time.
+// State of the replaced functions. Not thread-safe.
 class SystemCalls {
  public:
   static SystemCalls& Get() {
@@ -29,11 +29,11 @@ class SystemCalls {
     return calls;
   }
 
-  // The `number`-th call from now on fails with `error` (a value of errno), and with kFromThenOn
-  // all later calls too. kShort: reads and writes transfer only half of the bytes; other calls do
-  // not count. EINTR: only calls that signals can interrupt count; one failure only, because the
-  // caller repeats the call until it succeeds. Only calls with paths that begin with `directory`
-  // count.
+  // Makes the `number`-th call from now on fail with `error`, a value of errno; with kFromThenOn,
+  // also all later calls. Counts only calls with paths that begin with `directory`. If `error` is
+  // kShort, counts only reads and writes, and lets them transfer half of the bytes. If `error` is
+  // EINTR, counts only calls that signals can interrupt; use kOnce, because the library repeats
+  // such a call until it succeeds.
   static constexpr int kShort = -1;
   void Arm(const std::string& directory, int64_t number, int error, FaultMode mode) {
     directory_ = directory;
@@ -43,14 +43,15 @@ class SystemCalls {
     failed_.clear();
   }
   void Disarm() { directory_.clear(); }
-  // The calls that failed, in order, by their names in error messages: "write", "rename to", ...
+  // Returns the calls that failed, in order, by their names in error messages: "write", "rename
+  // to", ...
   const std::vector<std::string>& failed() const { return failed_; }
 
-  // The effects of the calls, in order, while recording.
+  // An effect of a call. StopRecording returns the effects since Record, in order.
   struct Event {
     enum Kind { kMakeFolder, kCreate, kWrite, kSync, kRename } kind;
     std::string path;
-    std::string text;  // bytes written, or the new name
+    std::string text;  // the written bytes, or the new name
   };
   void Record(const std::string& directory) {
     directory_ = directory;
@@ -64,7 +65,7 @@ class SystemCalls {
     return std::move(events_);
   }
 
-  // For the functions below.
+  // The functions below call the following functions.
   bool Watched(const std::string& path) const {
     return !directory_.empty() && path.compare(0, directory_.size(), directory_) == 0;
   }
@@ -73,8 +74,8 @@ class SystemCalls {
     const auto found = paths_.find(descriptor);
     return found == paths_.end() ? none : found->second;
   }
-  // The path of `name` in the folder that is open as `folder`. Asks the system, because closedir
-  // closes descriptors without a call of our close.
+  // Returns the path of `name` in the open folder `folder`. Asks the system, because closedir
+  // closes descriptors without a call of our close, so that paths_ may be stale.
   static std::string PathAt(int folder, const char* name) {
     if (folder == AT_FDCWD) return name;
     char path[4096];
@@ -99,7 +100,7 @@ class SystemCalls {
           {kind, Plain(path), kind == Event::kRename ? Plain(text) : std::move(text)});
     }
   }
-  // Removes "..", repeated slashes and slashes at the end: the form of paths in events.
+  // Returns the path as events give it: without "..", repeated slashes and slashes at the end.
   static std::string Plain(const std::string& path) {
     std::string plain = std::filesystem::path(path).lexically_normal();
     while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
@@ -108,13 +109,13 @@ class SystemCalls {
 
  private:
   std::string directory_;
-  int64_t left_ = 0;  // calls until one fails, including that one
+  int64_t left_ = 0;  // the number of calls until one fails, including this one
   int error_ = 0;
   FaultMode mode_ = FaultMode::kOnce;
   std::vector<std::string> failed_;
   bool recording_ = false;
   std::vector<Event> events_;
-  std::map<int, std::string> paths_;  // paths of watched files, by open descriptor
+  std::map<int, std::string> paths_;  // paths of watched files, by descriptor
 };
 
 inline int FailWith(int error) {
@@ -191,14 +192,14 @@ int fsync(int descriptor) {
   SystemCalls& calls = SystemCalls::Get();
   const std::string& path = calls.PathOf(descriptor);
   if (const int error = calls.Fails("fsync", path)) return cfile::testing_support::FailWith(error);
-  // Does not wait for the disk: that would take most of the time, and no test could notice the
-  // difference.
+  // Does not wait for the disk. Waiting would take most of the test's time, and no test could
+  // notice a difference.
   const int result = fcntl(descriptor, F_GETFD) < 0 ? -1 : 0;
   if (result == 0) calls.Did(SystemCalls::Event::kSync, path);
   return result;
 }
 
-// There is also a struct of that name.
+// There is also a struct with the name of this function.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 int flock(int descriptor, int operation) {
@@ -304,7 +305,8 @@ int stat(const char* path, struct stat* status) noexcept {
 }
 #pragma GCC diagnostic pop
 
-// Called for files that may be replaced, and for folders that may have been replaced.
+// The library calls stat for files that may be replaced, and for folders that may have been
+// replaced.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 int fstatat(int folder, const char* name, struct stat* status, int flags) noexcept {

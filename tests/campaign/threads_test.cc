@@ -1,6 +1,6 @@
 // Many threads use a few files and one small cache, with all operations that readers and cursors
-// allow at the same time. Each result is compared with the model. ThreadSanitizer checks for races
-// (the preset tsan).
+// may do at the same time. The tests compare each result with the rows in memory. ThreadSanitizer
+// checks for races (preset tsan).
 #include <algorithm>
 #include <barrier>
 #include <memory>
@@ -38,7 +38,7 @@ using encodings::KeyLess;
 constexpr size_t kThreads = 16;
 constexpr size_t kRows = 6000;
 
-// Options with small blocks, so that indexes have several levels.
+// Returns options with small blocks, so that indexes have several levels.
 WriterOptions SmallBlocks(Encoding encoding, Compression compression) {
   return {.encoding = encoding,
           .compression = compression,
@@ -47,7 +47,7 @@ WriterOptions SmallBlocks(Encoding encoding, Compression compression) {
           .index_block_size_bytes = 300};
 }
 
-// A cursor with a range, which one thread leaves for another.
+// A cursor with a range that one thread leaves for another thread.
 template <typename T>
 struct Handover {
   Cursor<T> cursor;
@@ -55,7 +55,7 @@ struct Handover {
   uint64_t end;
 };
 
-// A sorted file. Fields that the mutex does not guard do not change.
+// A sorted file. `mutex` guards the fields below it. The other fields do not change.
 template <typename T>
 struct SharedFile {
   ColumnType type;
@@ -65,8 +65,8 @@ struct SharedFile {
   ReaderOptions options;
 
   std::mutex mutex;
-  std::optional<Reader> reader;         // the present one; older ones may still be in use
-  std::optional<Handover<T>> handover;  // a thread that leaves one takes the previous one
+  std::optional<Reader> reader;         // the present reader; older ones may still be in use
+  std::optional<Handover<T>> handover;  // a thread that leaves one takes the one before
 };
 
 template <typename T>
@@ -122,7 +122,7 @@ class Worker {
       case 7:
         return HandOver(file, cursor);
       case 8:
-        // These operations read the whole file.
+        // Inspect reads the whole file, and is therefore called seldom.
         if (random_() % 64 == 0) return Inspect(file);
         [[fallthrough]];
       default:
@@ -131,14 +131,14 @@ class Worker {
   }
 
  private:
-  // A copy of the present reader.
+  // Returns a copy of the present reader.
   Reader ReaderOf(SharedFile<T>& file) {
     const std::lock_guard lock(file.mutex);
     return *file.reader;
   }
 
-  // Opens the file again. Drops the thread's cursor and the previous reader, perhaps the last users
-  // of a reader.
+  // Opens the file again. Destroys the thread's cursor and the previous reader. These may be the
+  // last users of the reader's contents.
   void Reopen(SharedFile<T>& file, std::optional<Cursor<T>>& cursor) {
     auto reader = Reader::Open(file.source, file.options);
     ASSERT_TRUE(reader.ok()) << reader.status();
@@ -250,8 +250,8 @@ class Worker {
     ASSERT_TRUE(next == kRows || !KeyEqual<T>(T(*file.column.rows[next]), T(low)));
   }
 
-  // Reads a part of a range, leaves a clone for another thread, and finishes the range that a
-  // thread left before.
+  // Reads some rows of a range, leaves a clone of the cursor for another thread, and reads the rest
+  // of the range that a thread left before.
   void HandOver(SharedFile<T>& file, Cursor<T>& cursor) {
     const uint64_t begin = random_() % kRows;
     const uint64_t end = std::min<uint64_t>(kRows, begin + random_() % 100);
@@ -275,7 +275,7 @@ class Worker {
     cursor = std::move(own->cursor);
   }
 
-  // Reads at most `batches` batches.
+  // Reads at most `batches` batches and EXPECTs their rows. Moves `ordinal`.
   void ReadSome(const SharedFile<T>& file, Cursor<T>& cursor, uint64_t end, size_t batches,
                 uint64_t& ordinal) {
     for (; batches > 0 && ordinal < end; --batches) {
@@ -313,7 +313,7 @@ void OpenLeaf(const ColumnType& type, Encoding encoding, Compression compression
   file.reader = *std::move(reader);
 }
 
-// The operations of one thread on records: of a leaf, and of a table by cursors of its own.
+// The operations of one thread on records: on a shared leaf, and on a table with its own cursors.
 template <typename T>
 class RecordWorker {
  public:
@@ -376,7 +376,7 @@ class RecordWorker {
 
 TEST(Threads, ShareFilesAndACache) {
   Random random(1);
-  // Seeks find some blocks in the cache, and always evict others.
+  // The cache is so small that seeks evict blocks all the time, but still find some blocks.
   const auto cache = std::make_shared<BlockCache>(40'000);
   const auto options = [&](size_t max_seek_index_bytes) {
     return ReaderOptions{.block_cache = cache, .max_seek_index_bytes = max_seek_index_bytes};
@@ -384,8 +384,8 @@ TEST(Threads, ShareFilesAndACache) {
   Files<std::string_view> strings;
   Files<int64_t> numbers;
   const ColumnType text = ColumnType::String();
-  // With seek indexes beside the blocks, some of which exceed their budget, and with seek indexes
-  // in the cache.
+  // The seek indexes of some files are in memory outside the cache, and a few of them exceed their
+  // budget. The seek indexes of the other files are in the cache.
   AddFile(text, Encoding::kPrefix, Compression::kNone, true, options(20'000), strings, random);
   AddFile(text, Encoding::kPrefix, Compression::kZstd, true, options(0), strings, random);
   AddFile(text, Encoding::kPlain, Compression::kNone, true, options(1 << 20), strings, random);
@@ -442,7 +442,8 @@ TEST(Threads, ShareFilesAndACache) {
   Done("evictions", counters.evictions);
 }
 
-// Reads all rows, and by key one row of each block, so that every node of both indexes is read.
+// Reads all rows, and seeks one row of each block by key, so that every node of both indexes is
+// read.
 absl::Status ReadAll(const Reader& reader, const Column<int64_t>& column) {
   CFILE_ASSIGN_OR_RETURN(Cursor<int64_t> cursor, reader.NewCursor<int64_t>());
   for (uint64_t ordinal = 0; ordinal < kRows;) {
@@ -458,7 +459,7 @@ absl::Status ReadAll(const Reader& reader, const Column<int64_t>& column) {
   return absl::OkStatus();
 }
 
-// An index that just fits max_index_size_bytes also fits if many threads load it at once.
+// If an index just fits max_index_size_bytes, many threads can load it at the same time.
 TEST(Threads, LoadAnIndexThatJustFits) {
   Column<int64_t> column;
   for (size_t i = 0; i < kRows; ++i) column.rows.emplace_back(static_cast<int64_t>(i) * i);
@@ -472,7 +473,7 @@ TEST(Threads, LoadAnIndexThatJustFits) {
     return Reader::Open(source, {.block_cache = std::make_shared<BlockCache>(0),
                                  .max_index_size_bytes = max_index_size_bytes});
   };
-  // The smallest limit with which one thread reads everything.
+  // Finds the smallest limit with which one thread reads everything.
   size_t too_few = 0;
   size_t enough = ReaderOptions().max_index_size_bytes;
   while (enough - too_few > 1) {

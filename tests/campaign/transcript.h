@@ -1,6 +1,6 @@
-// The results of all ways to read a file, as a list of hashes. Files that read alike have equal
-// lists. For a damaged file, the list up to the error must be a prefix of the undamaged file's
-// list.
+// Reads a file in all ways and lists the results as hashes. Two files have equal lists if all calls
+// return the same results. The list of a damaged file ends at the first error, and must be a prefix
+// of the undamaged file's list.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +23,10 @@ namespace cfile::campaign {
 
 struct Transcript {
   std::vector<uint64_t> steps;
-  absl::Status status;  // OK: everything was read
+  absl::Status status;  // OK: there was no error
 
-  // `whole` is the transcript of a file, and this is the transcript of a damaged copy. True if this
-  // is a prefix of `whole`; without an error it must be equal.
+  // `whole` is the transcript of an undamaged file, and this is the transcript of a damaged copy.
+  // Returns true if this is a prefix of `whole`, or is equal to `whole` if there was no error.
   bool IsFrontOf(const Transcript& whole) const {
     if (steps.size() > whole.steps.size() || (status.ok() && steps.size() != whole.steps.size()))
       return false;
@@ -50,9 +50,9 @@ uint64_t HashOfValues(std::span<const T> values, uint64_t seed) {
   return seed;
 }
 
-// Reads `reader` to its end or to the first error, which is stored in `transcript`. If the file or
-// its type does not support a call (kFailedPrecondition, kInvalidArgument), the code of the status
-// is a step.
+// Reads `reader` to its end or to the first error, and stores the error in `transcript`. If the
+// file or its type does not support a call (kFailedPrecondition, kInvalidArgument), the code of the
+// status is stored as a step.
 template <typename T>
 class TranscriptOf {
  public:
@@ -70,7 +70,7 @@ class TranscriptOf {
   static constexpr size_t kBatchRows = 1000;
 
   void Step(uint64_t hash) { transcript_.steps.push_back(hash); }
-  // True if `status` is OK. Otherwise records the error, or a step for an unsupported call.
+  // Returns true if `status` is OK. Otherwise stores the error, or a step for an unsupported call.
   bool Good(const absl::Status& status) {
     if (status.ok()) return true;
     if (absl::IsFailedPrecondition(status) || absl::IsInvalidArgument(status)) {
@@ -91,7 +91,7 @@ class TranscriptOf {
   void ReadRows() {
     auto cursor = reader_.NewCursor<T>();
     if (!Good(cursor.status()) || !Good(reader_.Statistics().status())) return;
-    // Each batch is a step, so that the batches before an error are compared too.
+    // Each batch is a step, so that batches before an error are compared, too.
     while (true) {
       const auto batch = cursor->Next(kBatchRows);
       if (!Good(batch.status()) || batch->empty()) break;
@@ -126,7 +126,7 @@ class TranscriptOf {
     }
   }
 
-  // Finds the rows that are not less than a value from the middle.
+  // Scans for the rows that are not less than a value from the middle of the file.
   void Filter() {
     const Owned<T> low = kept_.empty() ? Owned<T>() : kept_[kept_.size() / 2];
     auto scan = reader_.NewScan<T>(Predicate<T>::GreaterOrEqual(T(low)));

@@ -1,5 +1,5 @@
-// Several processes use one table: they append at the same time, create it at the same time, or
-// read it while it grows or is replaced.
+// Several processes use one table at the same time. They append to it, create it, or read it while
+// it grows or is replaced.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ const Schema& TwoColumns() {
   return schema;
 }
 
-// Appends rows that hold `stamp` in both columns.
+// Appends rows with the value `stamp` in both columns.
 absl::Status AppendStamp(TableWriter& writer, int64_t stamp) {
   const std::vector<int64_t> values(kRows, stamp);
   CFILE_RETURN_IF_ERROR(writer.Append<int64_t>(0, values));
@@ -54,7 +54,8 @@ absl::Status AppendPart(const std::string& path, int64_t stamp) {
   return writer.Finish();
 }
 
-// The stamp of each part in a column. kInternal: a part does not hold the rows of one writer.
+// Returns the stamp of each part in a column. kInternal: the rows of a part are not those of one
+// writer.
 absl::StatusOr<std::vector<int64_t>> StampsOf(const TableReader& table, size_t column) {
   std::vector<int64_t> stamps;
   if (table.num_rows() != kRows * table.num_parts()) return absl::InternalError("other rows");
@@ -70,7 +71,7 @@ absl::StatusOr<std::vector<int64_t>> StampsOf(const TableReader& table, size_t c
   }
 }
 
-// The stamps of the parts. kInternal if the columns differ.
+// Returns the stamps of the parts. kInternal: the columns differ.
 absl::StatusOr<std::vector<int64_t>> ReadStamps(const std::string& path) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(path));
   CFILE_ASSIGN_OR_RETURN(std::vector<int64_t> stamps, StampsOf(table, 0));
@@ -83,7 +84,8 @@ size_t EntriesOf(const std::string& directory) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(directory), {}));
 }
 
-// Processes that start their work together. Each has a number and can return numbers.
+// Several processes that start their work at the same time. Each process has a number and can
+// return numbers.
 class Processes {
  public:
   // `work(number, give)` runs in process `number` and returns its exit code.
@@ -135,8 +137,9 @@ class Processes {
     }
   }
 
-  // After Wait: the exit codes, in the order in which the processes ended, and the numbers that
-  // they returned. A pipe's buffer limits how many these can be.
+  // To be called after Wait. exit_codes returns the exit codes in the order in which the processes
+  // ended. Results returns the numbers that the processes passed to `give`; all of them must fit
+  // into the buffer of a pipe.
   const std::vector<int>& exit_codes() const { return exit_codes_; }
   std::vector<int64_t> Results() {
     std::vector<int64_t> results;
@@ -157,7 +160,7 @@ class Processes {
   int results_ = -1;
 };
 
-// For use in a process: returns 0, or prints the error and returns 1.
+// Returns 0, or prints the error and returns 1. Each process calls this function for its exit code.
 int ExitCode(const absl::Status& status) {
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s\n", status.ToString().c_str());
@@ -183,7 +186,7 @@ TEST(TwoProcessesTest, AppendAtOnce) {
       }
       return 0;
     });
-    // Readers see the parts that were there before, and perhaps more.
+    // A reader sees at least the parts that earlier readers saw.
     std::vector<int64_t> before;
     for (bool running = true; running; ++reads) {
       running = writers.running();
@@ -194,7 +197,7 @@ TEST(TwoProcessesTest, AppendAtOnce) {
       before = *now;
     }
     for (const int code : writers.exit_codes()) ASSERT_EQ(code, 0);
-    // There is one part for each successful Finish, in any order, and no other part.
+    // The table has exactly one part for each successful Finish, in any order.
     ASSERT_EQ(before[0], -1);
     const std::vector<int64_t> published = writers.Results();
     EXPECT_EQ(published.size(), kProcesses * kAppends);
@@ -232,7 +235,7 @@ TEST(TwoProcessesTest, CreateAtOnce) {
   campaign::Done("creations", rounds);
 }
 
-// Repeats until the table is gone, because another process may add an entry meanwhile.
+// Removes a table. Repeats the removal, because another process may add an entry at the same time.
 void Remove(const std::string& path) {
   std::error_code error;
   do {
@@ -240,7 +243,7 @@ void Remove(const std::string& path) {
   } while (error || fs::exists(path));
 }
 
-// Renames the part of a table of one part to the name that earlier versions used.
+// Gives the only part of a table the name that earlier versions used.
 absl::Status CountPart(const std::string& path) {
   const std::string file = internal::TableFilePath(path);
   CFILE_ASSIGN_OR_RETURN(internal::TableContents contents,
@@ -251,7 +254,7 @@ absl::Status CountPart(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Puts tables with the stamps 1, 2, ... at `path`; each replaces the one before.
+// Puts tables with the stamps 1, 2, ... at `path`. Each table replaces the one before.
 absl::Status ReplaceTables(const std::string& path, int64_t count, bool counted) {
   const std::string next = path + ".next", old = path + ".old";
   for (int64_t stamp = 1; stamp <= count; ++stamp) {
@@ -279,15 +282,15 @@ TEST(TwoProcessesTest, ReplaceWhileOthersReadAndGiveUp) {
     const std::string path = directory.path("table");
     Processes processes(2, [&](int number, const Processes::Give&) {
       if (number == 0) return ExitCode(ReplaceTables(path, tables, counted));
-      // Begins parts and gives them up, whatever the state of the table.
+      // Begins parts and destroys their writers, whatever the state of the table.
       for (int64_t i = 0; i < 3 * tables; ++i) {
         auto writer = TableWriter::Append(path);
         if (writer.ok() && AppendStamp(*writer, -i).ok()) continue;
       }
       return 0;
     });
-    // Rows of several tables are never mixed. The only errors say that there is no table, or that
-    // the table was replaced.
+    // A reader never mixes rows of several tables. The only errors say that there is no table, or
+    // that the table was replaced.
     for (bool running = true; running;) {
       running = processes.running();
       const auto stamps = ReadStamps(path);
@@ -304,7 +307,7 @@ TEST(TwoProcessesTest, ReplaceWhileOthersReadAndGiveUp) {
     const auto last = ReadStamps(path);
     ASSERT_TRUE(last.ok()) << last.status();
     EXPECT_EQ(*last, std::vector<int64_t>{tables});
-    // Nothing is left of the parts that were given up.
+    // No part without a successful Finish is left.
     EXPECT_EQ(EntriesOf(path), 2);
   }
   EXPECT_GT(whole, 0);

@@ -1,5 +1,5 @@
-// The written bytes depend on the values only: not on the batches in which they are appended, nor
-// on the threads that write a table's columns.
+// The bytes of a file depend only on its values and options: not on the batches of the appends, and
+// not on the threads that write the columns of a table.
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -27,8 +27,8 @@ namespace {
 using namespace testing_support;
 
 // Calls append(values, validity) with batches of random sizes, which are multiples of `unit`. A
-// batch without nulls may have an empty validity span. The values of null slots and the unused bits
-// of the bitmap are random.
+// batch without nulls may have an empty validity span. The values in the slots of nulls and the
+// unused bits of the bitmap are random.
 template <typename T, typename Append>
 absl::Status AppendInBatches(const ColumnType& type, const Column<T>& column, size_t unit,
                              Random& random, const Append& append) {
@@ -56,7 +56,8 @@ absl::Status AppendInBatches(const ColumnType& type, const Column<T>& column, si
   return absl::OkStatus();
 }
 
-// The bytes of a file for Kudu depend on the batches, except for batches of multiples of 100 rows.
+// Returns the unit of the batch sizes. The bytes of a file for Kudu depend on the batches, unless
+// the batches have multiples of 100 rows.
 size_t BatchUnit(const WriterOptions& options) {
   return options.compatibility == Compatibility::kKudu ? 100 : 1;
 }
@@ -65,7 +66,7 @@ TEST(WriterModel, BytesDoNotDependOnBatches) {
   uint64_t written = 0;
   ForRandomFiles(Amount(300, 5000), [&]<typename T>(uint64_t seed, const encodings::Pair& pair,
                                                     Random& random, std::type_identity<T>) {
-    // Some columns are longer than the sample of automatic choice.
+    // Some columns have more values than the sample of automatic choice.
     const size_t num_rows = random() % 64 == 0 ? 40'000 : RandomNumRows(random);
     const auto model = MakeRandomFile<T>(pair, num_rows, random);
     SCOPED_TRACE(Describe(seed, model.type, model.options));
@@ -113,7 +114,7 @@ template <typename T>
 TableColumn MakeTableColumn(const std::string& name, const encodings::Pair& pair, size_t num_rows,
                             Random& random) {
   auto model = MakeRandomFile<T>(pair, num_rows, random);
-  // Sorted columns may have fewer rows, because values that are no keys were left out.
+  // A sorted column may have fewer rows, because values that cannot be keys were left out.
   while (model.column.rows.size() < num_rows) {
     model.column.rows.push_back(model.column.rows.empty() ? std::optional<Owned<T>>(T{})
                                                           : model.column.rows.back());
@@ -132,7 +133,7 @@ TableColumn MakeTableColumn(const std::string& name, const encodings::Pair& pair
   return column;
 }
 
-// Returns every file of a table that `num_threads` threads write; each thread takes the next
+// Returns every file of a table. `num_threads` threads write the table; each of them takes the next
 // column.
 std::map<std::string, std::string> WriteTable(const std::vector<TableColumn>& columns,
                                               int num_threads, uint64_t seed) {
@@ -191,7 +192,7 @@ TEST(WriterModel, TablesDoNotDependOnThreads) {
       ASSERT_EQ(found.size(), expected.size());
       for (const auto& [name, bytes] : expected) {
         ASSERT_TRUE(found.contains(name)) << name;
-        if (name == "table.cft") {  // which holds the random name of the part
+        if (name == "table.cft") {  // table.cft holds the random name of the part
           ASSERT_EQ(found.at(name).size(), bytes.size());
         } else {
           ASSERT_TRUE(found.at(name) == bytes) << name;

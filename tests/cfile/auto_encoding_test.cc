@@ -1,5 +1,5 @@
-// Automatic choice of encodings: every column reads back; no file is larger than with PLAIN by more
-// than the metadata of its blocks; the choice follows the Goal.
+// Tests the automatic choice of encodings: every column reads back, no file exceeds the PLAIN file
+// by more than the metadata of its blocks, and the choice depends on the Goal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ constexpr Kind kKinds[] = {Kind::kUniform, Kind::kFew,  Kind::kConstant,
                            Kind::kSorted,  Kind::kWalk, Kind::kNulls,
                            Kind::kRuns,    Kind::kLong, Kind::kChanging};
 
-// A number a little above `previous`, or a string that shares a prefix with it.
+// Returns a number slightly above `previous`, or a string that shares a prefix with `previous`.
 template <typename T, typename Random>
 Owned<T> Next(const ColumnType& type, const Owned<T>& previous, Random& random) {
   if constexpr (encodings::kIsBytes<T>) {
@@ -175,9 +175,9 @@ TEST(AutoEncoding, EveryColumnReadsBackAndIsNoLargerThanPlain) {
               ASSERT_TRUE(cursor.ok()) << cursor.status();
               ASSERT_NO_FATAL_FAILURE(ExpectRest(*cursor, column, random));
               const auto blocks = BlocksOf(reader);
-              // Allowed per block: the envelope, the uncompressed size, alignment and an index
-              // entry. Also allowed is an overhead of the encoding, larger if the first values of a
-              // block do not predict the others.
+              // A block may exceed PLAIN by its envelope, its uncompressed size, alignment and an
+              // index entry, and by an overhead of the encoding. This overhead is larger if the
+              // first values of a block do not predict the later values.
               const bool misleading = kind == Kind::kChanging || kind == Kind::kRuns ||
                                       kind == Kind::kLong || block_size == 300;
               ASSERT_LE(file.size(), plain.size() + 128 + 128 * (blocks.size() + plain_blocks) +
@@ -190,7 +190,7 @@ TEST(AutoEncoding, EveryColumnReadsBackAndIsNoLargerThanPlain) {
   }
 }
 
-// The bytes of a file do not depend on the sizes of the batches appended.
+// Batches of different sizes produce the same file.
 TEST(AutoEncoding, BatchesDoNotMatter) {
   std::mt19937_64 random(2);
   for (const ColumnType& type :
@@ -209,7 +209,7 @@ TEST(AutoEncoding, BatchesDoNotMatter) {
         auto writer = Writer<T>::Create(NewMemorySink(&file, "test"), type, options);
         ASSERT_TRUE(writer.ok());
         for (size_t begin = 0; begin < list.size();) {
-          // A batch is a whole number of bytes of the bitmap.
+          // Each batch except the last fills whole bytes of the validity bitmap.
           const size_t count = std::min<size_t>(8 + 8 * (random() % 1000), list.size() - begin);
           ASSERT_TRUE(
               writer->Append({&values[begin], count}, {&validity[begin / 8], (count + 7) / 8})
@@ -223,7 +223,7 @@ TEST(AutoEncoding, BatchesDoNotMatter) {
   }
 }
 
-// The writer notices at once that the values change in the middle of a file.
+// When the kind of the values changes within a file, later blocks get another encoding.
 TEST(AutoEncoding, BlocksOfOneFileDiffer) {
   std::vector<int64_t> values = Uniform(500'000);
   const std::vector<int64_t> sequence = Sequence(500'000);
@@ -241,7 +241,7 @@ TEST(AutoEncoding, BlocksOfOneFileDiffer) {
   ASSERT_EQ(sequential.size(), 1u);
   EXPECT_EQ(uniform.begin()->first, Encoding::kPlain);
   EXPECT_NE(sequential.begin()->first, Encoding::kPlain);
-  // One block may hold values of both kinds.
+  // One block may hold values of two kinds.
   EXPECT_LT(file.size(), 500'000 * 8 + 500'000 * 1.5 + 400'000);
   // Most bytes of the file are in PLAIN blocks.
   EXPECT_EQ(reader.info().encoding, Encoding::kPlain);
@@ -277,8 +277,8 @@ TEST(AutoEncoding, GoalsDiffer) {
   EXPECT_LT(key_bytes[Goal::kSpeed], 200'000 * 8);
 }
 
-// With kBalanced, blocks that compression shrinks only a little stay uncompressed, so that scans
-// are fast.
+// With kBalanced, a block is stored uncompressed unless compression saves much, so that scans are
+// fast.
 TEST(AutoEncoding, BalancedBlocksAreCompressedWhereItSavesMuch) {
   if (!CheckCompressionBuiltIn(Compression::kZstd).ok()) GTEST_SKIP() << "no zstd";
   std::mt19937_64 random(5);
@@ -292,14 +292,14 @@ TEST(AutoEncoding, BalancedBlocksAreCompressedWhereItSavesMuch) {
     for (const BlockInfo& block : BlocksOf(OpenFile(file)))
       EXPECT_EQ(block.compressed, goal == Goal::kSize);
   }
-  // A codec that the options name is used all the same.
+  // A codec that the options name is always used.
   const auto file = WriteValues<std::string_view>(
       ColumnType::Binary(), {.compression = Compression::kZstd}, Views(texts));
   for (const BlockInfo& block : BlocksOf(OpenFile(file))) EXPECT_TRUE(block.compressed);
 }
 
-// In a file with a codec, blocks that do not compress well are stored raw, and batches point into
-// the file's bytes.
+// In a file with a codec, a block that does not compress well is stored raw. Batches of this block
+// point into the bytes of the file.
 TEST(AutoEncoding, RawPlainBlocksArePointedAt) {
   const std::vector<int64_t> values = Uniform(100'000);
   const auto file = WriteValues<int64_t>(ColumnType::Int64(), {}, values);
@@ -320,14 +320,15 @@ TEST(AutoEncoding, RawPlainBlocksArePointedAt) {
   for (const BlockInfo& block : BlocksOf(reader)) {
     EXPECT_EQ(block.encoding, Encoding::kPlain);
     EXPECT_FALSE(block.compressed);
-    // A block is: count, first ordinal, values.
+    // A block consists of the count, the first ordinal and the values.
     const size_t values_at = static_cast<size_t>(block.bytes.data() - file.data()) +
                              block.bytes.size() - block.num_rows * sizeof(int64_t);
     EXPECT_EQ(values_at % 64, 0u);
   }
 }
 
-// A file has a dictionary if a block uses it. Then the file's encoding is a dictionary encoding.
+// A file has a dictionary only if a block uses the dictionary. The encoding of this file is then a
+// dictionary encoding.
 TEST(AutoEncoding, DictionariesAreStoredWhereUsed) {
   std::mt19937_64 random(4);
   std::vector<std::string> words(1000);
@@ -342,7 +343,7 @@ TEST(AutoEncoding, DictionariesAreStoredWhereUsed) {
     EXPECT_TRUE(encodings::FindEncoding(reader.info().encoding)->has_dictionary);
     EXPECT_LT(file.size(), 100'000 * 2);
   }
-  // Distinct strings follow, which take more space than the repeated ones.
+  // After the repeated strings, the column holds distinct strings, which take more space.
   const std::vector<std::string> keys = Keys(1'000'000);
   values.insert(values.end(), keys.begin(), keys.end());
   {
@@ -362,7 +363,7 @@ TEST(AutoEncoding, DictionariesAreStoredWhereUsed) {
   }
 }
 
-// With a value index, kBalanced chooses an encoding whose keys can be compared without decoding.
+// With a value index, kBalanced chooses an encoding whose keys are compared without decoding.
 TEST(AutoEncoding, SortedKeysCanBeSearchedInPlace) {
   const std::vector<std::string> keys = Keys(100'000);
   for (const Goal goal : kGoals) {
@@ -383,8 +384,8 @@ TEST(AutoEncoding, SortedKeysCanBeSearchedInPlace) {
   }
 }
 
-// An encoding or codec that the options name is kept. Version 1 and Kudu files have one encoding
-// per file.
+// The writer keeps an encoding or codec that the options name. Files of version 1 and files for
+// Kudu have only one encoding.
 TEST(AutoEncoding, LeavesAloneWhatIsNamed) {
   const std::vector<int64_t> values = Sequence(100'000);
   for (const Compression compression : BuiltInCompressions()) {
@@ -473,7 +474,7 @@ TEST(AutoEncoding, WriterCountsBlocks) {
   EXPECT_EQ(writer->totals().compression, reader.info().compression);
 }
 
-// Columns with levels get the same choice.
+// Blocks with levels get an encoding by automatic choice, too.
 TEST(AutoEncoding, ValuesOfRecordsAreChosenFor) {
   const std::vector<int64_t> values = Sequence(200'000);
   std::vector<uint16_t> repetition, definition(values.size(), 1);

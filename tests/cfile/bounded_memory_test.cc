@@ -1,5 +1,5 @@
-// A writer's memory does not grow with the number of rows: writes 100 million rows under a memory
-// limit that the kernel enforces.
+// A writer's memory does not grow with the number of rows. The tests write 100 million rows under a
+// memory limit that the kernel enforces.
 #include <sys/resource.h>
 
 #include <cstdint>
@@ -33,7 +33,7 @@ size_t AddressSpaceBytes() {
   return pages * 4096;
 }
 
-// While this object lives, the process can map at most `bytes` more than at construction.
+// While this object exists, the process can map at most `bytes` more than at construction.
 class MemoryLimit {
  public:
   explicit MemoryLimit(size_t bytes) {
@@ -75,7 +75,7 @@ TEST(BoundedMemory, AHundredMillionRowsInSixteenMegabytes) {
   WriteAHundredMillionRows(/*statistics=*/false, 1 << 20);
 }
 
-// The statistics of blocks may take up to half of max_block_size_bytes, which is 8 MiB here.
+// The statistics of blocks may take half of max_block_size_bytes: here 8 MiB.
 TEST(BoundedMemory, StatisticsOfTwoHundredThousandBlocks) {
   WriteAHundredMillionRows(/*statistics=*/true, 9 << 20);
 }
@@ -104,8 +104,8 @@ TEST(BoundedMemory, TwentyMillionStringsInSixteenMegabytes) {
   EXPECT_LT(peak, 2u << 20);
 }
 
-// Automatic choice over values whose nature changes: the memory of the dictionary, the sample and
-// the encoders is bounded and is included in memory_usage_bytes.
+// With automatic choice, the memory of the dictionary, the sample and the encoders is bounded, and
+// memory_usage_bytes includes this memory. The values alternate between two kinds.
 TEST(BoundedMemory, TwentyMillionChosenValuesInThirtyTwoMegabytes) {
   const MemoryLimit limit(32 << 20);
   auto writer = Writer<std::string_view>::Create(std::make_unique<DiscardingSink>(),
@@ -129,7 +129,7 @@ TEST(BoundedMemory, TwentyMillionChosenValuesInThirtyTwoMegabytes) {
   }
   ASSERT_TRUE(writer->Finish().ok());
   EXPECT_LT(peak, 16u << 20);
-  // At least the 10,000 words and their codes.
+  // The writer reports at least the size of the 10,000 words and their codes.
   EXPECT_GT(least, 10'000u * (16 + 8));
   std::printf("%zu bytes held at most\n", peak);
 }

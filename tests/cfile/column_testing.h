@@ -1,4 +1,5 @@
-// Columns for tests: random values of any type, written into memory and read back.
+// Columns for tests: functions that make random values of any type, write them into memory and
+// compare what is read back.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,7 @@ inline std::vector<Compression> BuiltInCompressions() {
   return built_in;
 }
 
-// One type per physical type, and types that need format extensions.
+// Returns one type per physical type, and all types that need format extensions.
 inline std::vector<ColumnType> AllColumnTypes() {
   return {ColumnType::Bool(),
           ColumnType::Int8(),
@@ -58,7 +59,7 @@ inline std::vector<ColumnType> AllColumnTypes() {
           ColumnType::Uuid()};
 }
 
-// A random value. `spread` 0: one of a few different values; 1: any value.
+// Returns a random value. `spread` 0: one of a few different values. `spread` 1: any value.
 template <typename T, typename Random>
 Owned<T> RandomValue(const ColumnType& type, int spread, Random& random) {
   if constexpr (encodings::kIsBytes<T>) {
@@ -102,7 +103,7 @@ struct Column {
   }
 };
 
-// Appends all rows of `column`. Copies the values first: std::vector<bool> is no array.
+// Appends all rows of `column`. Copies the values first, because std::vector<bool> is not an array.
 template <typename T>
 absl::Status AppendColumn(Writer<T>& writer, const Column<T>& column, bool nullable) {
   const std::vector<T> values = column.Values();
@@ -132,7 +133,7 @@ Column<T> RandomColumn(const ColumnType& type, size_t num_rows, int null_percent
   return column;
 }
 
-// Returns a file that holds `column`. EXPECTs that it can be written.
+// Returns a file that holds `column`. EXPECTs that no call of the writer fails.
 template <typename T>
 std::vector<uint8_t> WriteColumn(const ColumnType& type, const WriterOptions& options,
                                  const Column<T>& column) {

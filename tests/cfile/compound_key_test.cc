@@ -45,7 +45,7 @@ absl::StatusOr<Row> RowOf(std::string_view key) {
   return row;
 }
 
-// A string of the bytes that escaping treats specially, and some others.
+// Returns a string of bytes that escaping treats specially and of some other bytes.
 std::string RandomText(std::mt19937_64& random, size_t size) {
   std::string text(size, '\0');
   for (char& byte : text) byte = "\0\0\1\2a\xff"[random() % 6];
@@ -63,7 +63,7 @@ std::vector<Row> RandomRows(size_t count) {
   return rows;
 }
 
-// The example of cfile/FORMAT.md.
+// The key of the example in cfile/FORMAT.md has the bytes that the example shows.
 TEST(CompoundKey, Bytes) {
   CompoundKey key({ColumnType::String(), ColumnType::Int32(), ColumnType::String()});
   key.Add("a\0b"sv).Add<int32_t>(-1).Add("c\0"sv);
@@ -145,7 +145,7 @@ TEST(CompoundKey, VerifyCountsADamagedBlockOnce) {
                                                    .block_size_bytes = 4096});
   ASSERT_TRUE(writer.Append(keys).ok());
   ASSERT_TRUE(writer.Finish().ok());
-  file[200] ^= 1;  // in the first of several blocks
+  file[200] ^= 1;  // a byte in the first of several blocks
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   ASSERT_TRUE(reader.ok());
   const VerifyReport report = Verify(*reader);

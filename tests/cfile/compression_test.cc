@@ -50,7 +50,8 @@ INSTANTIATE_TEST_SUITE_P(BuiltIn, CompressionTest,
                          testing::ValuesIn(testing_support::BuiltInCompressions()),
                          [](const auto& codec) { return CompressionName(codec.param); });
 
-// The bound on the uncompressed size must hold for the most compressible bytes.
+// CheckUncompressedSize accepts the true size of the most compressible bytes and refuses a size
+// that no input of the codec can have.
 TEST_P(CompressionTest, ClaimsOfImpossibleSizesAreRefused) {
   const std::vector<uint8_t> zeros(8 << 20);
   ByteWriter compressed;
@@ -81,7 +82,8 @@ TEST_P(CompressionTest, RoundTripsAtEverySize) {
     for (uint8_t& byte : input) byte = static_cast<uint8_t>(random() % letters);
     ByteWriter compressed;
     ASSERT_TRUE(Compress(GetParam(), input, compressed).ok());
-    // The input has a buffer of its exact size, so that sanitizers detect a read past its end.
+    // The input's buffer has exactly the size of the input, so that sanitizers detect reads past
+    // the end.
     const std::vector<uint8_t> exact(compressed.data(), compressed.data() + compressed.size());
     std::vector<uint8_t> output(size);
     const absl::Status status = Uncompress(GetParam(), exact, output);
@@ -110,7 +112,7 @@ TEST_P(CompressionTest, WantsExactlyTheSize) {
   }
 }
 
-// A wrong size, bytes after the end, or no bytes: the error names the codec.
+// An error about a wrong size, about bytes after the end, or about empty input names the codec.
 TEST_P(CompressionTest, NamesTheCodecOfDamage) {
   const std::vector<uint8_t> input(300, uint8_t{7});
   ByteWriter compressed;
@@ -133,8 +135,8 @@ TEST_P(CompressionTest, NamesTheCodecOfDamage) {
   expect_damage({}, input.size());
 }
 
-// A changed byte may go unnoticed (checksums find it), but a missing byte may not. Neither may
-// cause access to other memory; the sanitizers check that.
+// Uncompress may accept a changed byte, which only a checksum detects. Uncompress refuses truncated
+// input. In both cases, sanitizers check that it does not access other memory.
 TEST_P(CompressionTest, SurvivesDamage) {
   std::mt19937 random(2);
   std::vector<uint8_t> input(600);
@@ -182,8 +184,8 @@ TEST_P(CompressionTest, NameComesBack) {
   EXPECT_EQ(*parsed, GetParam());
 }
 
-// Bytes from other implementations: Python's zlib and gzip, the Brotli tool. The LZ4 and LZO bytes
-// were made by hand.
+// Uncompress reads bytes from other implementations: from Python's zlib and gzip and from the
+// Brotli tool. The LZ4 and LZO bytes were made by hand.
 TEST(ForeignCompressionTest, IsRead) {
   struct Case {
     Compression compression;
@@ -212,7 +214,8 @@ TEST(ForeignCompressionTest, IsRead) {
   }
 }
 
-// `cat a.gz b.gz` produces several members. Parquet's readers accept them too.
+// A gzip stream may have several members, as `cat a.gz b.gz` produces them. Parquet's readers
+// accept such streams, too.
 TEST(ForeignCompressionTest, GzipMembersFollowEachOther) {
   if (!CheckCompressionBuiltIn(Compression::kGzip).ok()) GTEST_SKIP();
   ByteWriter members;

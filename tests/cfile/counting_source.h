@@ -1,4 +1,4 @@
-// A source that is not in memory, as an object store is not. It counts the reads and their bytes.
+// A source that is not in memory, like an object store. The source counts reads and their bytes.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace cfile::testing_support {
 
-// Thread-safe, as every Source is.
+// Thread-safe, like every Source.
 class CountingSource final : public Source {
  public:
   explicit CountingSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
@@ -27,7 +27,8 @@ class CountingSource final : public Source {
     return source_->ReadAt(offset, out);
   }
 
-  // The number of reads, their bytes, and the size of the largest read since the last Reset.
+  // The values since the last Reset: the number of reads, the number of bytes, and the size of the
+  // largest read.
   uint64_t reads() const { return reads_; }
   uint64_t bytes() const { return bytes_; }
   uint64_t largest() const { return largest_; }

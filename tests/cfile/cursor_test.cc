@@ -1,5 +1,5 @@
-// What a cursor and a reader offer besides single seeks: batches from the end to the front, ranges
-// for range-for, rows of a prefix, copies of rows, and copies into a writer.
+// Tests cursors and readers: batches read backwards, ranges for range-for, rows of a prefix, copies
+// of rows, and copies into a writer.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -45,7 +45,7 @@ void ForColumns(const Test& test) {
   }
 }
 
-// Reads backwards from the cursor to row `begin`.
+// Reads backwards from the cursor's position to row `begin`, and EXPECTs the rows of `column`.
 template <typename T>
 void ExpectPrevious(Cursor<T>& cursor, const Column<T>& column, uint64_t begin, size_t max_rows) {
   uint64_t at = cursor.ordinal();
@@ -72,7 +72,7 @@ TEST(Cursor, PreviousReadsAllRowsFromTheEnd) {
       ASSERT_TRUE(cursor.SeekToOrdinal(reader.num_rows()).ok());
       ASSERT_NO_FATAL_FAILURE(ExpectPrevious(cursor, column, 0, max_rows));
     }
-    // Between Next and Previous, to and fro.
+    // Next and Previous alternate at random.
     uint64_t at = random() % (reader.num_rows() + 1);
     ASSERT_TRUE(cursor.SeekToOrdinal(at).ok());
     for (int step = 0; step < 60; ++step) {
@@ -106,7 +106,7 @@ TEST(Cursor, PreviousEndsAtTheBeginOfTheRange) {
   }
   ASSERT_EQ(cursor.ordinal(), 700u);
   ExpectPrevious(cursor, column, 120, 45);
-  // And on to the end of the range again.
+  // After Previous, the cursor reads forwards to the end of the range.
   uint64_t rows = 0;
   for (const auto& batch : cursor.Batches(77)) {
     ASSERT_TRUE(batch.ok());
@@ -115,12 +115,12 @@ TEST(Cursor, PreviousEndsAtTheBeginOfTheRange) {
   EXPECT_EQ(rows, 580u);
   ASSERT_TRUE(cursor.SeekToKeyRange(900, 1200).ok());
   EXPECT_TRUE(cursor.Previous(1)->empty());
-  // A seek ends the range.
+  // After a seek, the range no longer limits the cursor.
   ASSERT_TRUE(cursor.SeekToOrdinal(5).ok());
   ExpectPrevious(cursor, column, 0, 2);
 }
 
-// Decoders return few long strings at a time. Previous must not leave out the rest.
+// Decoders return only a few long strings per call. Previous must still return all rows.
 TEST(Cursor, PreviousOfLongStrings) {
   Column<std::string_view> column;
   for (int i = 0; i < 300; ++i)
@@ -205,7 +205,7 @@ TEST(Writer, AppendsTheBatchesOfACursor) {
       ASSERT_TRUE(batch.ok()) << batch.status();
       ASSERT_TRUE(writer->Append(*batch).ok());
     }
-    // A writer can be moved at any time.
+    // A writer may be moved after rows were appended.
     Writer<T> moved = *std::move(writer);
     ASSERT_TRUE(moved.Finish().ok());
     const ColumnTotals totals = moved.totals();
@@ -221,7 +221,7 @@ TEST(Batches, EndAfterAnError) {
   for (int64_t i = 0; i < 1000; ++i) column.rows.push_back(i);
   std::vector<uint8_t> file = WriteColumn<int64_t>(
       ColumnType::Int64(), {.encoding = Encoding::kPlain, .max_values_per_block = 100}, column);
-  file[5000] ^= 1;  // in the sixth of ten blocks
+  file[5000] ^= 1;  // a byte in the sixth of ten blocks
   const Reader reader = Opened(file);
   auto cursor = reader.NewCursor<int64_t>().value();
   uint64_t rows = 0;

@@ -1,5 +1,5 @@
-// A dictionary encoding never makes a file larger than PLAIN does, except for one byte in each
-// block without values: the width of its codes.
+// A file with a dictionary encoding is never larger than the PLAIN file, except for one byte per
+// block without values. This byte holds the width of the codes.
 #include <gtest/gtest.h>
 
 #include "cfile/inspect.h"

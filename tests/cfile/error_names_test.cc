@@ -1,5 +1,5 @@
-// An error about a file or a table names it exactly once, whether the library, the system or a
-// user's Source or Sink reported the error. Payloads of the status are kept.
+// An error about a file or a table names the file or table exactly once, whether the library, the
+// system or a user's Source or Sink reports the error. Payloads of the status are kept.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -41,7 +41,7 @@ absl::Status UserError(bool named, const std::string& name) {
   return status;
 }
 
-// A source that fails from read number `first` on (1 is the first read).
+// A source whose reads fail from the `first`-th read on. Reads are counted from 1.
 class UserSource final : public Source {
  public:
   UserSource(std::vector<uint8_t> bytes, bool named, int first)
@@ -76,7 +76,7 @@ class UserSink final : public Sink {
   const bool in_finish_;
 };
 
-// Returns a file that is larger than the head and tail that a reader keeps in memory.
+// Returns a file that is larger than the head and the tail that a reader keeps in memory.
 std::vector<uint8_t> MakeFile() {
   std::vector<uint8_t> file;
   auto writer = *Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64(),
@@ -174,7 +174,7 @@ TEST(ErrorNames, OfFiles) {
   ExpectNamedOnce(reader->NewCursor<int64_t>()->SeekToRange({0, 1'000'000}), path);
   ExpectNamedOnce(reader->NewLevelCursor<int64_t>()->SeekToRecord(1'000'000), path);
 
-  // Damage inside a block.
+  // Damage inside a block is an error that names the file once.
   std::string damaged(bytes.begin(), bytes.end());
   for (size_t i = 5000; i < 6000; ++i) damaged[i] = static_cast<char>(damaged[i] ^ 1);
   const std::string damaged_path = directory.path("damaged_file");
@@ -190,7 +190,7 @@ TEST(ErrorNames, OfFiles) {
   ExpectNamedOnce(status, damaged_path);
   ExpectNamedOnce(Verify(*damaged_reader).damages.at(0).status, damaged_path);
 
-  // Errors of writers.
+  // Errors of writers name the file once.
   const std::string nowhere = missing + "/file";
   ExpectNamedOnce(Writer<int64_t>::Create(nowhere, ColumnType::Int64()).status(), missing);
   ExpectNamedOnce(

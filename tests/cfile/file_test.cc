@@ -1,4 +1,4 @@
-// Files are written and read back: every type, encoding, codec, version and index.
+// Files of every type, encoding, codec, version and index are written and read back.
 #include <filesystem>
 #include <random>
 #include <thread>
@@ -19,7 +19,8 @@ namespace {
 using testing::HasSubstr;
 using namespace testing_support;
 
-// Compares random seeks with the model: by ordinal and, if the file has a value index, by key.
+// Seeks random ordinals and, if the file has a value index, random keys. Compares the results with
+// `column`.
 template <typename T>
 void ExpectSeeks(const Reader& reader, const Column<T>& column, std::mt19937_64& random) {
   auto cursor = reader.NewCursor<T>();
@@ -125,8 +126,8 @@ TEST(File, VersionOneRoundTripsInItsOwnForm) {
   EXPECT_EQ(Reader::Open(NewMemoryViewSource(file))->info().incompatible_features, 0u);
 }
 
-// Version 1 files written by Kudu have positional keys in the form of version 2. The test rewrites
-// the index of one of our files in that form, with two levels.
+// A reader accepts positional keys of both forms in files of version 1, because Kudu wrote the form
+// of version 2. The test rewrites the index of one of our files in this form, with two levels.
 TEST(File, VersionOneReadsKeysOfBothForms) {
   std::mt19937_64 random(21);
   for (const Compression compression :
@@ -141,12 +142,12 @@ TEST(File, VersionOneReadsKeysOfBothForms) {
                                                       .block_size_bytes = 100,
                                                       .version = FormatVersion::kV1},
                                                      column);
-    // The footer: message, magic, length.
+    // The footer consists of a message, a magic and a length.
     const size_t size = encodings::LoadLittleEndian<uint32_t>(file.data() + file.size() - 4);
     CFileFooterPB footer;
     ASSERT_TRUE(
         footer.ParseFromArray(file.data() + file.size() - 12 - size, static_cast<int>(size)));
-    // The data blocks, followed by a tree of two levels.
+    // The rewritten file has the data blocks and then a tree of two levels.
     std::vector<IndexEntryInfo> blocks;
     ASSERT_TRUE(VisitIndex(*Reader::Open(NewMemorySource(file)), IndexKind::kPositional,
                            [&](const IndexNodeInfo& node) {
@@ -204,7 +205,7 @@ TEST(File, TreesGrowToManyLevels) {
                   deepest = std::max(deepest, node.depth);
                   return true;
                 }).ok());
-    EXPECT_GE(deepest, 10u);  // a node has two entries
+    EXPECT_GE(deepest, 10u);  // because a node has only two entries
   }
   ExpectSeeks<int64_t>(*reader, column, random);
 }
@@ -376,7 +377,7 @@ TEST(File, KuduFilesHaveNothingOfOurs) {
   EXPECT_TRUE(reader->info().header_metadata.empty());
   EXPECT_TRUE(reader->info().created_by.empty());
   EXPECT_EQ(reader->info().incompatible_features, kFeatureChecksums);
-  // Kudu's own empty file with both indexes also has 84 bytes.
+  // The file has 84 bytes, like Kudu's own empty file with both indexes.
   const auto empty = WriteColumn<int32_t>(
       ColumnType::Int32(), {.value_index = true, .compatibility = Compatibility::kKudu}, {});
   EXPECT_EQ(empty.size(), 84u);
@@ -473,7 +474,8 @@ TEST(File, AppearsWhenFinishedAndNotBefore) {
               HasSubstr(directory.path()));
 }
 
-// No value fails because of the values around it, and every file that is written can be read.
+// The size of one value never makes another value fail, and a reader with the same limits opens
+// every written file.
 TEST(File, LargeValuesAndMetadataHaveLimitsThatReadersShare) {
   std::mt19937_64 random(10);
   const std::string large(900'000, 'x'), larger(1'000'000, 'y');
@@ -527,7 +529,7 @@ TEST(File, KudusBlocksOfAnySizeEnd) {
   }
 }
 
-// Nulls may be appended in one call together with the values around them, or in calls of their own.
+// Nulls may be appended together with values, or one by one. The blocks are the same.
 TEST(File, NullsGoIntoTheSameBlocksHoweverTheyAreAppended) {
   std::mt19937_64 random(20);
   for (int round = 0; round < 200; ++round) {
@@ -580,8 +582,8 @@ TEST(File, ManyThreadsShareAReader) {
 }
 
 TEST(File, ABillionEqualValuesAndNullsTakeLittleMemory) {
-  // The 100,000,000 nulls are one block of a few bytes, because Kudu does not end blocks at nulls.
-  // The reader must not allocate a buffer for that number of rows.
+  // The 100,000,000 nulls are one block of a few bytes, because Kudu does not end a block at nulls.
+  // The reader must not allocate a buffer for all these rows.
   std::vector<uint8_t> file;
   auto writer = *Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(),
                                          {.nullable = true, .compatibility = Compatibility::kKudu});

@@ -1,6 +1,6 @@
-// Checks cfile/FORMAT.md: its examples decode to the values given; each rule has a number and a
-// verdict; the list of encodings equals the registry; the sections that the sources cite exist.
-// Readers treat broken rules as the verdicts say.
+// Checks cfile/FORMAT.md. Its examples decode to the given values. Each rule has a number and a
+// verdict. The list of encodings equals the registry. The sections that the sources cite exist.
+// Readers treat each broken rule as its verdict says.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -48,7 +48,7 @@ std::string ReadFile(const std::filesystem::path& path) {
 
 std::string Document() { return ReadFile(CFILE_SOURCE_DIR "/cfile/FORMAT.md"); }
 
-// One ```hexdump block.
+// A ```hexdump block of the document.
 struct Example {
   std::vector<std::string> kind;  // the words after "hexdump"
   Bytes bytes;
@@ -99,7 +99,7 @@ std::string Text(const ColumnType& type, const T& value) {
   }
 }
 
-// Appends the values of a Parquet page or of a block of Kudu.
+// Appends the values of a Parquet page or of a block of Kudu to the text of an example.
 template <typename T>
 absl::Status AppendBlock(const ColumnType& type, Encoding encoding,
                          const encodings::BlockView& block, std::vector<std::string>& values) {
@@ -225,7 +225,7 @@ std::string Decode(const Example& example) {
                                     ":", *part.Min<double>(), "..", *part.Max<double>()));
     }
   } else if (kind == "bloom-filter") {
-    // All numbers below 1000 that the filter may contain.
+    // Lists all numbers below 1000 that the filter may contain.
     const std::string filter(example.bytes.begin(), example.bytes.end());
     for (int32_t number = 0; number < 1000; ++number) {
       if (internal::BloomMightContain(filter, internal::BloomHash(number)))
@@ -324,12 +324,12 @@ TEST(FormatDocument, RulesHaveANumberOfTheirOwnAndAVerdict) {
   EXPECT_GT(citations, 10);
 }
 
-// A change of an example of the document that breaks a rule.
+// A change that breaks a rule in one example of the document.
 struct Breach {
   std::string_view rule;
-  std::string_view example;    // the words after "hexdump"; selects the first example that matches
-  int offset;                  // where bytes are replaced; kEnd: bytes are appended
-  std::string_view bytes;      // in hexadecimal; kCut: the last byte is cut off
+  std::string_view example;    // the words after "hexdump"; the first example that matches is used
+  int offset;                  // where bytes are replaced; with kEnd, bytes are appended
+  std::string_view bytes;      // in hexadecimal; with kCut, the last byte is removed
   size_t replaced = SIZE_MAX;  // how many bytes are replaced; by default as many as `bytes` has
 };
 constexpr int kEnd = -1;
@@ -345,7 +345,7 @@ constexpr Breach kBreaches[] = {
     {"F2", "file int32", 0x49, "ff"},
     {"F9", "file int32", 0x3a, "02"},
     {"F11", "file int32", 0x21, "30"},
-    {"F14", "file int32", 0x35, "7a"},  // field 15
+    {"F14", "file int32", 0x35, "7a"},  // 0x7a is the tag of field 15
     {"M4", "file int32", 0x2f, "78"},
     {"M4", "file int32", 0x2a, "05"},
     {"M5", "file int32", 0x3d, "7801"},
@@ -505,8 +505,8 @@ TEST(FormatDocument, HasTheSectionsThatAreCited) {
   for (std::sregex_iterator i(document.begin(), document.end(), heading), end; i != end; ++i)
     headings.insert((*i)[1]);
 
-  // "(cfile/FORMAT.md, Index nodes)", "(cfile/FORMAT.md, Nullable blocks and Extended blocks)",
-  // with line breaks of comments inside.
+  // A citation looks like "(cfile/FORMAT.md, Index nodes)" or "(cfile/FORMAT.md, Nullable blocks
+  // and Extended blocks)". A line break of a comment may be inside.
   const std::regex citation(R"(\(cfile/FORMAT\.md, ([^)]*)\))");
   const std::regex line_break(R"(\s+(//\s*)?)");
   int citations = 0;

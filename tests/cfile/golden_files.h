@@ -17,9 +17,9 @@ struct NamedFile {
   std::vector<uint8_t> bytes;
 };
 
-// The files of tests/golden whose names end with `extension` and that have at most `most_bytes`
-// bytes, sorted by name. Without the folders cfile-*: their files have the same blocks as the files
-// that fuzzers and campaigns write themselves.
+// Returns the files of tests/golden whose names end with `extension` and that have at most
+// `most_bytes` bytes, sorted by name. Omits the folders cfile-*: fuzzers and campaigns write files
+// with the same blocks themselves.
 inline std::vector<NamedFile> GoldenFiles(std::string_view extension, uintmax_t most_bytes) {
   namespace fs = std::filesystem;
   const std::string root = CFILE_SOURCE_DIR "/tests/golden";

@@ -1,4 +1,4 @@
-// Compares a file with the rows that it must hold: by scan, by ordinal, by key.
+// Compares a file with its expected rows: by scan, by ordinal, by key.
 #pragma once
 
 #include <algorithm>
@@ -71,7 +71,7 @@ void CheckSeeks(const Reader& reader, const GoldenRows<T>& expected, std::mt1993
   EXPECT_TRUE(absl::IsOutOfRange(cursor->SeekToOrdinal(expected.size() + 1)));
 }
 
-// Seeks keys that exist and keys right beside them.
+// Seeks existing keys and the keys directly before and after them.
 template <typename T>
 void CheckKeys(const Reader& reader, const GoldenRows<T>& expected, std::mt19937_64& random) {
   auto cursor = reader.NewCursor<T>();
@@ -110,7 +110,7 @@ void CheckKeys(const Reader& reader, const GoldenRows<T>& expected, std::mt19937
   }
 }
 
-// Reads the file in every way, and verifies it.
+// Reads the file by scan, by ordinal and by key, and verifies it.
 template <typename T>
 void CheckGoldenRows(const Reader& reader, const GoldenRows<T>& expected) {
   const FileInfo& info = reader.info();

@@ -37,7 +37,7 @@ std::string Pattern(size_t size) {
   return bytes;
 }
 
-// The two ways to open a file.
+// Opens a file as a source: one of two functions.
 using OpenFunction = absl::StatusOr<std::shared_ptr<const Source>> (*)(const std::string&);
 class FileSourceTest : public testing::TestWithParam<OpenFunction> {
  protected:
@@ -168,7 +168,7 @@ TEST(FileSinkTest, WritesPiecesOfAnySize) {
   auto sink = NewFileSink(path);
   ASSERT_TRUE(sink.ok()) << sink.status();
   EXPECT_EQ((*sink)->name(), path);
-  // Sizes around the buffer's size, so that appends meet the buffer at many fill levels.
+  // The sizes are close to the buffer's size, so that appends find the buffer at many fill levels.
   for (const size_t size : {0, 1, 65'535, 1, 65'536, 65'537, 300'000, 17, 40'000, 40'000, 3}) {
     const std::string piece = Pattern(size);
     ASSERT_TRUE((*sink)->Append(AsBytes(piece)).ok());
@@ -232,7 +232,8 @@ TEST(FileSinkTest, PassesOverALeftTemporaryFile) {
     const auto sink = NewFileSink(directory.path("file"));
     name = directory.Entries().at(0);
   }
-  // The next names that this process would choose, as if a killed process had left these files.
+  // Creates the next names that this process would choose, as if a killed process had left these
+  // files.
   const size_t dash = name.rfind('-', name.rfind(".cfile-tmp") - 1);
   const int number = std::stoi(name.substr(dash + 1));
   for (int i = 1; i <= 3; ++i) {
@@ -281,8 +282,7 @@ TEST(FileSinkTest, SaysWhatFails) {
   EXPECT_THAT(directory.Entries(), ElementsAre("folder"));
 }
 
-// The sink does not replace anything but a regular file. Here: a FIFO, and links to a FIFO and to a
-// device.
+// The sink replaces regular files only. It refuses a FIFO, a link to a FIFO and a link to a device.
 TEST(FileSinkTest, ReplacesOnlyFiles) {
   const TemporaryDirectory directory;
   const std::string pipe = directory.path("pipe"), link = directory.path("link");
@@ -301,7 +301,7 @@ TEST(FileSinkTest, ReplacesOnlyFiles) {
   expect_refused(link, "found a device");
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 
-  // The FIFO is created while the file is being written.
+  // The sink also refuses a FIFO that is created while the file is being written.
   const std::string late = directory.path("late");
   const auto sink = NewFileSink(late);
   ASSERT_TRUE(sink.ok()) << sink.status();
@@ -310,7 +310,7 @@ TEST(FileSinkTest, ReplacesOnlyFiles) {
   EXPECT_TRUE(std::filesystem::is_fifo(late));
 }
 
-// The sink replaces the link, not the file that the link points to.
+// If the path is a link, the sink replaces the link and not its target.
 TEST(FileSinkTest, ReplacesALinkToAFile) {
   const TemporaryDirectory directory;
   WriteFile(directory.path("file"), "old");

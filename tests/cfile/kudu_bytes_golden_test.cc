@@ -1,6 +1,6 @@
-// Files for Kudu are byte for byte what Kudu wrote: the test reads files of real Kudu and writes
-// them again. Where the compressed bytes depend on the codec's version, the blocks before
-// compression are equal.
+// A file that is written for Kudu has exactly the bytes that Kudu writes. The test reads files of
+// real Kudu and writes their rows again. If the compressed bytes depend on the codec's version,
+// only the uncompressed blocks are compared.
 #include <algorithm>
 #include <cstdio>
 #include <deque>
@@ -23,9 +23,8 @@
 namespace cfile {
 namespace {
 
-// The number of rows that Kudu's flush appended at a time when these files were made: the rows of
-// one leaf of its in-memory tree. The last leaf had the remaining rows, up to 13. The ends of
-// blocks depend on this number.
+// The number of rows per append when Kudu's flush wrote these files: one leaf of its in-memory
+// tree. The last append had up to 13 rows. The ends of blocks depend on this number.
 constexpr size_t kRowsPerAppend = 7;
 
 std::vector<uint8_t> ReadFile(const std::filesystem::path& path) {
@@ -38,8 +37,8 @@ template <typename T, typename Append>
 void ForEachAppend(const Reader& reader, Append append) {
   auto cursor = reader.NewCursor<T>();
   ASSERT_TRUE(cursor.ok()) << cursor.status();
-  // Without a positional index, rows can be read only in order, and a batch ends where a block
-  // ends.
+  // Without a positional index, rows can be read only in order, and a batch ends at the end of a
+  // block. So all rows are read first.
   const bool in_order = !reader.info().positional_index_root;
   const auto values = std::make_unique<T[]>(in_order ? reader.num_rows() : 0);
   std::deque<std::string> texts;
@@ -99,7 +98,7 @@ std::vector<uint8_t> WriteAnew(const Reader& reader, Encoding encoding, size_t b
   return bytes;
 }
 
-// Returns all data blocks, uncompressed.
+// Returns the uncompressed bytes of all data blocks.
 std::vector<std::vector<uint8_t>> Blocks(const std::vector<uint8_t>& file) {
   std::vector<std::vector<uint8_t>> blocks;
   const auto reader = Reader::Open(NewMemoryViewSource(file));
@@ -113,8 +112,8 @@ std::vector<std::vector<uint8_t>> Blocks(const std::vector<uint8_t>& file) {
   return blocks;
 }
 
-// Returns why a file's bytes may differ from Kudu's although its blocks are equal; empty if they
-// may not differ.
+// Returns why the file's bytes may differ from Kudu's although the blocks are equal. Returns an
+// empty string if the bytes must be equal.
 std::string Reason(const FileInfo& info) {
   if (!info.has_checksums()) return "it has no checksums, and we always write them";
   if (info.compression == Compression::kSnappy) return "Kudu has another version of Snappy";
@@ -139,7 +138,7 @@ TEST(KuduBytesGolden, AreWrittenAnew) {
       continue;
     }
     SCOPED_TRACE(entry.path().filename());
-    // If Kudu was asked to choose the encoding, the writer chooses too.
+    // If Kudu chose the encoding itself, the writer chooses the encoding, too.
     const bool automatic = json.value("requested_encoding", "") == "AUTO_ENCODING";
     const Encoding encoding = automatic ? Encoding::kAuto : reader->info().encoding;
     num_automatic += automatic ? 1 : 0;

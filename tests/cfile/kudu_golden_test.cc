@@ -1,6 +1,6 @@
-// Files of real Kudu, and golden files of our version 0.1, hold exactly the expected rows: by scan,
-// by ordinal, by key. CFILE_GOLDEN_DIRS adds folders. minted_golden_test.cc reads the golden files
-// of later versions.
+// Files of real Kudu and golden files of version 0.1 of this library hold exactly the expected
+// rows: by scan, by ordinal, by key. CFILE_GOLDEN_DIRS adds folders. minted_golden_test.cc reads
+// the golden files of later versions.
 #include <zlib.h>
 
 #include <bit>
@@ -55,7 +55,7 @@ std::string FromHex(const std::string& hex) {
 int128_t ParseInt128(const std::string& text) {
   int128_t value = 0;
   for (const char c : text) {
-    if (c != '-') value = value * 10 - (c - '0');  // negative, so that the least value fits
+    if (c != '-') value = value * 10 - (c - '0');  // negative: the least value must fit
   }
   return text[0] == '-' ? value : -value;
 }
@@ -68,7 +68,7 @@ Owned<T> FromJson(const json& value, bool hex) {
     if (value == "NaN") return std::numeric_limits<T>::quiet_NaN();
     if (value == "Infinity") return std::numeric_limits<T>::infinity();
     if (value == "-Infinity") return -std::numeric_limits<T>::infinity();
-    // Parses the 9 digits as float32: a conversion by way of double would round twice.
+    // Parses the 9 digits as float32, because a conversion to double first would round twice.
     if constexpr (std::is_same_v<T, float>) return std::strtof(value.dump().c_str(), nullptr);
     return value.get<T>();
   } else if constexpr (std::is_same_v<T, int128_t>) {
@@ -116,7 +116,7 @@ void CheckFile(const std::filesystem::path& path, int* read) {
 
 TEST(KuduGolden, ReadsBackExactly) {
   std::vector<std::string> folders = {CFILE_SOURCE_DIR "/tests/golden/kudu",
-                                      CFILE_SOURCE_DIR "/tests/golden/cfile"};  // of version 0.1
+                                      CFILE_SOURCE_DIR "/tests/golden/cfile"};  // version 0.1
   if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
     std::istringstream list(more);
     for (std::string folder; std::getline(list, folder, ':');) {
@@ -139,8 +139,8 @@ TEST(KuduGolden, ReadsBackExactly) {
   std::printf("%d files, %d readings\n", files, read);
 }
 
-// Calls check(reader, description, path without suffix) for each file in `folder`. These are files
-// that Kudu stores beside its columns.
+// Calls check(reader, description, path without suffix) for each file in `folder`. The folder holds
+// files that Kudu stores in addition to its columns.
 template <typename Check>
 void ForSideFiles(const char* folder, int expected, Check check) {
   int files = 0;
@@ -168,14 +168,14 @@ TEST(KuduGolden, ShowsBloomFiltersAsBytes) {
     const absl::Status status = VisitBlocks(reader, [&](const BlockInfo& block) {
       const json& filter = filters.at(index++);
       EXPECT_EQ(block.pointer.offset, filter["offset"].get<uint64_t>());
-      // A block is: the header's length, the header, the bits.
+      // A block consists of the header's length, the header and the bits.
       const size_t bits = filter["bits_bytes"].get<size_t>();
       EXPECT_EQ(block.bytes.size(), 4 + 2 + bits);
       EXPECT_EQ(block.bytes[5], filter["num_hash_functions"].get<int>());
       int ones = 0;
       for (const uint8_t byte : block.bytes.last(bits)) ones += std::popcount(byte);
       EXPECT_EQ(ones, filter["ones"].get<int>());
-      for (const size_t size : {0, 3, 5, 6})  // no bits follow
+      for (const size_t size : {0, 3, 5, 6})  // the bits are missing
         EXPECT_FALSE(internal::CheckBloomFilter(block.bytes.first(size)).ok()) << size;
       return true;
     });

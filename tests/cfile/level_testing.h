@@ -1,4 +1,5 @@
-// Leaves for tests: records of random levels and values, written into memory and read back.
+// Leaves for tests: functions that make records of random levels and values, write them into memory
+// and compare what is read back.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,8 @@ struct Leaf {
   LevelLimits limits;
   std::vector<uint16_t> repetition, definition;  // one per entry, also if the maximum is 0
   std::vector<Owned<T>> values;
-  // The first entry and the first value of each record, and then the total numbers of both.
+  // For each record, the index of its first entry and of its first value. The last elements are the
+  // total numbers of entries and of values.
   std::vector<size_t> entries, first_values;
 
   size_t num_records() const { return entries.size() - 1; }
@@ -42,9 +44,9 @@ void Index(Leaf<T>& leaf) {
   leaf.first_values.push_back(values);
 }
 
-// Returns levels that some schema can have. A Kudu array has either elements, or one entry whose
-// definition level says why there are none. `long_record` is the number of entries of the record in
-// the middle; 0: no record is long.
+// Returns records whose levels are valid for some schema. A Kudu array has either elements, or a
+// single entry whose definition level says why there are no elements. `long_record` is the number
+// of entries of the middle record; 0: no record is long.
 template <typename T, typename Random>
 Leaf<T> RandomLeaf(const ColumnType& type, const LevelLimits& limits, size_t num_records,
                    size_t long_record, Random& random) {
@@ -56,7 +58,7 @@ Leaf<T> RandomLeaf(const ColumnType& type, const LevelLimits& limits, size_t num
     if (max == 0 || (dense == 0 && random() % 20 != 0)) return static_cast<uint16_t>(max);
     return static_cast<uint16_t>(lowest + random() % (max - lowest + 1));
   };
-  const uint64_t with_elements = limits.max_definition - 1u;  // lowest of an element
+  const uint64_t with_elements = limits.max_definition - 1u;  // lowest level of an element
   for (size_t record = 0; record < num_records; ++record) {
     size_t entries = limits.max_repetition == 0 ? 1 : 1 + random() % (1 + random() % 8);
     if (record == num_records / 2 && long_record > 0) entries = long_record;
@@ -73,8 +75,7 @@ Leaf<T> RandomLeaf(const ColumnType& type, const LevelLimits& limits, size_t num
   return leaf;
 }
 
-// Returns a file that holds `leaf`, appended in parts of random size. EXPECTs that it can be
-// written.
+// Returns a file that holds `leaf`. Appends batches of random size. EXPECTs that no call fails.
 template <typename T, typename Random>
 std::vector<uint8_t> WriteLeaf(const ColumnType& type, const WriterOptions& options,
                                const Leaf<T>& leaf, Random& random) {
@@ -124,8 +125,8 @@ LeafPlace PlaceOf(const Leaf<T>& leaf, uint64_t record) {
   return {record, leaf.entries.at(record), leaf.first_values.at(record)};
 }
 
-// EXPECTs that `batch`, of at most `max_records`, equals the part of `leaf` at `place`. Moves
-// `place` to the end of the batch.
+// EXPECTs that `batch` has at most `max_records` records and equals the entries of `leaf` from
+// `place` on. Moves `place` to the end of the batch.
 template <typename T>
 void ExpectLevels(const LevelBatch<T>& batch, size_t max_records, const Leaf<T>& leaf,
                   LeafPlace& place) {
@@ -146,7 +147,7 @@ void ExpectLevels(const LevelBatch<T>& batch, size_t max_records, const Leaf<T>&
   EXPECT_TRUE(equal(batch.repetition, leaf.repetition, leaf.limits.max_repetition));
   EXPECT_TRUE(equal(batch.definition, leaf.definition, leaf.limits.max_definition));
   place.entry += batch.num_entries;
-  // The batch holds whole records, or a part of one record that is too long for a batch.
+  // The batch holds whole records, or only some entries of one record that is too long for a batch.
   EXPECT_TRUE(batch.num_records == 0 ? place.entry < leaf.entries.at(place.record + 1)
                                      : place.entry == leaf.entries.at(place.record));
   EXPECT_LE(place.value + batch.values.size(), leaf.values.size());
@@ -155,7 +156,8 @@ void ExpectLevels(const LevelBatch<T>& batch, size_t max_records, const Leaf<T>&
 }
 
 // Reads from the cursor's record to the end, but at most `max_batches` batches of random size.
-// Returns OK or the first error. EXPECTs the entries of `leaf`; compares nothing if `leaf` is null.
+// Returns OK or the first error. EXPECTs the entries of `leaf`; if `leaf` is null, compares
+// nothing.
 template <typename T, typename Random>
 absl::Status ReadRest(LevelCursor<T>& cursor, const Leaf<T>* leaf, Random& random,
                       size_t max_batches = SIZE_MAX) {

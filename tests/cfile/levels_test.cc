@@ -1,4 +1,4 @@
-// Columns of records: levels and values are written, read and sought; wrong ones are refused.
+// Columns of records: levels and values are written, read and sought. Wrong levels are refused.
 #include "cfile/levels.h"
 
 #include <numeric>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using namespace testing_support;
 using File = std::vector<uint8_t>;
 
-// A scan, seeks, Verify and VisitBlocks return what was written.
+// EXPECTs that a scan, seeks, Verify and VisitBlocks return the entries of `leaf`.
 template <typename T>
 void ExpectFile(const File& file, const Leaf<T>& leaf, uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -61,7 +61,8 @@ void ExpectFile(const File& file, const Leaf<T>& leaf, uint64_t seed) {
 
 constexpr LevelLimits kLimits[] = {{0, 0}, {0, 1}, {0, 3}, {1, 1}, {1, 2}, {2, 5}, {7, 300}};
 
-// Every encoding, types of each shape, every kind of limits. Blocks have a few records.
+// Files of every encoding read back: with types of each shape and every kind of limits. Blocks have
+// only a few records.
 TEST(Levels, RoundTripOfEveryEncoding) {
   std::mt19937_64 random(1);
   uint64_t files = 0;
@@ -105,7 +106,7 @@ TEST(Levels, ARecordLongerThanABatchComesInParts) {
       if (testing::Test::HasFailure()) return;
     }
   }
-  // A batch also ends when the strings' bytes fill the decoder's buffer.
+  // A batch also ends when the bytes of the strings fill the decoder's buffer.
   auto leaf = RandomLeaf<std::string_view>(ColumnType::String(), {1, 2}, 50, 0, random);
   for (std::string& value : leaf.values) value.resize(random() % 2 == 0 ? 5 : 40'000, 'x');
   for (const Encoding encoding : {Encoding::kPrefix, Encoding::kParquetDeltaByteArray}) {
@@ -131,7 +132,8 @@ TEST(Levels, FilesWithoutRecordsOrValues) {
   ExpectFile(file, nulls, 6);
 }
 
-// A file of Writer can be read as levels. A file of LevelWriter cannot be read as values.
+// A LevelCursor can read a file that Writer wrote. A Cursor cannot read a file that LevelWriter
+// wrote.
 TEST(Levels, FlatFilesAreLeavesToo) {
   std::mt19937_64 random(7);
   for (const bool nullable : {false, true}) {
@@ -162,7 +164,7 @@ TEST(Levels, FlatFilesAreLeavesToo) {
   EXPECT_TRUE(absl::IsInvalidArgument(reader->NewLevelCursor<int64_t>().status()));
 }
 
-// Appends the entries to a new writer; returns the status of Append.
+// Appends the entries to a new writer and returns the status of Append.
 absl::Status AppendTo(const LevelLimits& limits, std::vector<uint16_t> repetition,
                       std::vector<uint16_t> definition, size_t num_rows) {
   File file;
@@ -216,7 +218,7 @@ TEST(Levels, WrongOptionsAreRefused) {
           .status()));
 }
 
-// A record stays in one block. The block may therefore exceed block_size_bytes, but not
+// A record stays in one block. The block may exceed block_size_bytes for that, but not
 // max_block_size_bytes.
 TEST(Levels, ARecordIsLimitedByTheLargestBlock) {
   const WriterOptions options{
@@ -237,7 +239,7 @@ TEST(Levels, ARecordIsLimitedByTheLargestBlock) {
   EXPECT_TRUE(absl::IsOutOfRange(append(26'000))) << append(26'000);
 }
 
-// {1,2} {} null {3,4} {5,6,7,8} {null} {9}, in the layout of Kudu's writer.
+// The arrays {1,2} {} null {3,4} {5,6,7,8} {null} {9} have the bytes that Kudu's writer stores.
 TEST(Levels, KudusArraysByteByByte) {
   const std::vector<uint16_t> repetition = {0, 1, 0, 0, 0, 1, 0, 1, 1, 1, 0, 0};
   const std::vector<uint16_t> definition = {3, 3, 1, 0, 3, 3, 3, 3, 3, 3, 2, 3};

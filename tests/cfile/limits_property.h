@@ -1,6 +1,6 @@
-// Checks that the limits of writers and readers agree. A writer either refuses what exceeds a
-// limit, with an error that names the limit, and publishes nothing; or a reader with the same
-// limits reads the whole file.
+// Checks that the limits of writers and readers agree. If the writer accepts the values, a reader
+// with the same limits reads the whole file. If the values exceed a limit, the writer returns an
+// error that names the limit, and publishes nothing.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace cfile::testing_support {
 
-// The limits of `options`, as options of a reader.
+// Returns the limits of `options` as options of a reader.
 inline ReaderOptions SameLimits(const WriterOptions& options) {
   return {.max_block_size_bytes = options.max_block_size_bytes,
           .max_metadata_size_bytes = options.max_metadata_size_bytes,
@@ -29,8 +29,8 @@ inline ReaderOptions SameLimits(const WriterOptions& options) {
           .max_index_size_bytes = options.max_index_size_bytes};
 }
 
-// `status` is the result of a writer that writes into `file`. EXPECTs that it is OK, or that it is
-// an error about a limit and that nothing was published.
+// EXPECTs that `status`, which a writer into `file` returned, is OK, or an error about a limit. If
+// it is an error, EXPECTs that nothing was published.
 inline void ExpectWrittenOrRefused(const absl::Status& status, const std::vector<uint8_t>& file) {
   if (status.ok()) return;
   EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;
@@ -83,7 +83,7 @@ absl::Status TryColumn(const ColumnType& type, const WriterOptions& options,
   return status;
 }
 
-// Like TryColumn, for a leaf that is appended in two parts.
+// Like TryColumn, for a leaf. Appends the leaf in two calls.
 template <typename T, typename Random>
 absl::Status TryLeaf(const ColumnType& type, const WriterOptions& options, const Leaf<T>& leaf,
                      Random& random) {

@@ -1,4 +1,4 @@
-// Each limit can be set by an option, and an error about a limit names that option.
+// Every limit is an option, and an error about a limit names this option.
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +31,7 @@ absl::Status Write(const WriterOptions& options, std::string_view value, Bytes& 
   return status.ok() ? writer->Finish() : status;
 }
 
-// Opens the file and reads the first value, which also reads the root of the index.
+// Opens the file and reads the first value. This also reads the root of the index.
 absl::Status Read(const Bytes& file, const ReaderOptions& options) {
   const auto reader = Reader::Open(NewMemoryViewSource(file), options);
   if (!reader.ok()) return reader.status();
@@ -43,7 +43,8 @@ void ExpectLimit(const absl::Status& status, absl::StatusCode code, const std::s
   EXPECT_THAT(std::string(status.message()), HasSubstr(message));
 }
 
-// A pair with empty key and value takes few bytes in the file but much memory.
+// The limit of metadata counts memory: a pair with empty key and value takes few bytes in the file
+// but much memory.
 TEST(Limits, OfMetadataInMemory) {
   constexpr size_t kLimit = 20'000;
   Bytes file;
@@ -104,8 +105,8 @@ TEST(Limits, OfBlocks) {
   EXPECT_EQ(report.limits[0].first_ordinal, 0u);
 }
 
-// A block that claims to be larger than its bytes can expand to is damaged, whether its size is
-// above the limit or not.
+// If a block claims to be larger than its bytes can expand to, the block is damaged. The error does
+// not name a limit, although the claimed size exceeds one.
 TEST(Limits, AreNotMetByImpossibleSizes) {
   Bytes file;
   const std::string value(100'000, 'x');
@@ -131,19 +132,19 @@ TEST(Limits, AreNotMetByImpossibleSizes) {
               absl::StatusCode::kOutOfRange,
               "above the limit of 50000: raise max_block_size_bytes");
   ExpectLimit(Read(with_size(2'000'000'000), {}), absl::StatusCode::kDataLoss, "cannot expand");
-  // A block that ends after the end of the file is damaged, too.
+  // A block that ends after the end of the file is damaged.
   file.erase(file.begin() + static_cast<ptrdiff_t>(block.offset),
              file.begin() + static_cast<ptrdiff_t>(block.end()));
   EXPECT_TRUE(absl::IsDataLoss(Read(file, {})));
 }
 
-// Statistics above the limit are ignored, because reading works without them.
+// Statistics that exceed a limit are ignored, because a reader works without statistics.
 TEST(Limits, OfStatisticsMakeThemIgnored) {
   std::vector<int64_t> values(20'000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i * i);
   for (const bool compressed : {false, true}) {
-    // Large statistics: a filter of 25,000 bytes, or the entries of 2,000 blocks, which the codec
-    // reduces to about half.
+    // The statistics are large: a filter of 25,000 bytes, or the entries of 2,000 blocks, which the
+    // codec shrinks to about half.
     WriterOptions options{.encoding = Encoding::kPlain,
                           .compression = compressed ? Compression::kZstd : Compression::kNone,
                           .block_size_bytes = 4000,
@@ -170,7 +171,7 @@ TEST(Limits, OfStatisticsMakeThemIgnored) {
                               .max_bloom_filter_bytes = limit - 9'000};
     const auto reader = Reader::Open(NewMemoryViewSource(file), small);
     ASSERT_TRUE(reader.ok()) << reader.status();
-    // If the statistics are compressed, the reader learns their size only when it loads them.
+    // If the statistics are compressed, the reader knows their size only after it loads them.
     EXPECT_EQ(reader->info().statistics_above_limit, !compressed);
     EXPECT_EQ(reader->info().bloom_filter.has_value(), !compressed);
     for (int i = 0; i < 2; ++i) {
@@ -255,7 +256,7 @@ TEST(Limits, OfIndexDepth) {
   }
 }
 
-// Nested groups; `depth` is the number of names on the path to the leaf.
+// Returns nested groups. `depth` is the number of names on the path to the leaf.
 std::vector<RecordNode> DeepNodes(size_t depth) {
   std::vector<RecordNode> nodes = {{.name = "m", .num_children = 1}};
   for (size_t i = 1; i < depth; ++i) nodes.push_back({.name = "g", .num_children = 1});

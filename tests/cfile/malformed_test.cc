@@ -1,4 +1,4 @@
-// Files with right checksums and impossible contents: the error says what is wrong.
+// Files with right checksums but impossible contents: the error says what is wrong.
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -32,7 +32,7 @@ absl::Status ReadAll(const File& file) {
   return campaign::TranscriptOfFile(Reader::Open(NewMemorySource(file, "damaged"))).status;
 }
 
-// The location of the only data block of `file`.
+// Returns the location of the only data block of `file`.
 BlockPointer DataBlock(const File& file) {
   BlockPointer pointer;
   EXPECT_TRUE(VisitBlocks(*Reader::Open(NewMemoryViewSource(file)), [&](const BlockInfo& block) {
@@ -62,13 +62,14 @@ BlockPointer AppendBlock(encodings::ByteWriter block, File& file) {
   return pointer;
 }
 
-// Impossible levels in blocks that are otherwise right.
+// Impossible levels in an otherwise valid block are an error that says what is wrong.
 TEST(Malformed, ImpossibleLevelsAreNamed) {
   const auto read = [](const LevelLimits& limits, const File& old_levels, const File& new_levels) {
     File file;
     auto writer = LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), limits,
                                                {.encoding = Encoding::kPlain});
-    // Two records, of 8 entries and of 1; the definition levels are 2 2 2 2 1 1 1 1 0.
+    // The leaf has two records, of 8 entries and of 1 entry. The definition levels are 2 2 2 2 1 1
+    // 1 1 0.
     const std::vector<uint16_t> repetition = {0, 1, 1, 1, 1, 1, 1, 1, 0};
     const std::vector<uint16_t> definition = {2, 2, 2, 2, 1, 1, 1, 1, 0};
     EXPECT_TRUE(writer->Append(repetition, definition, std::vector<int32_t>(4, 7)).ok());
@@ -86,7 +87,7 @@ TEST(Malformed, ImpossibleLevelsAreNamed) {
     EXPECT_THAT(std::string(status.message()), HasSubstr("offset "));
     return std::string(status.message());
   };
-  // 9 entries of 2 records; then the repetition levels: 0 1 1 1 1 1 1 1 | 0.
+  // The block has 9 entries of 2 records. The repetition levels follow: 0 1 1 1 1 1 1 1 | 0.
   const File repetition = {9, 2, 3, 0x05, 0xfe, 0x00};
   EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xff, 0x00}), HasSubstr("begin"));
   EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xfc, 0x00}),
@@ -94,7 +95,7 @@ TEST(Malformed, ImpossibleLevelsAreNamed) {
   EXPECT_THAT(read({1, 2}, repetition, {9, 2, 3, 0x05, 0xfe, 0x01}), HasSubstr("1 records"));
   EXPECT_THAT(read({1, 2}, repetition, {9, 3, 3, 0x05, 0xfe, 0x00}), HasSubstr("3"));
   EXPECT_THAT(read({1, 2}, repetition, {10, 2, 3, 0x05, 0xfe, 0x00}), HasSubstr("10 entries"));
-  // The definition levels: 2 2 2 2 1 1 1 1 | 0.
+  // The definition levels are 2 2 2 2 1 1 1 1 | 0.
   const File definition = {5, 0x05, 0xaa, 0x55, 0x00, 0x00};
   EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xab, 0x55, 0x00, 0x00}),
               HasSubstr("at most 2, found 3"));
@@ -102,8 +103,9 @@ TEST(Malformed, ImpossibleLevelsAreNamed) {
   EXPECT_THAT(read({1, 2}, definition, {5, 0x05, 0xaa, 0x56, 0x00, 0x00}), HasSubstr("values"));
 }
 
-// The arrays are {7} {} {7, null}. The changed bytes have lengths that do not match the elements, a
-// null array with elements, or a null array in a column without null arrays.
+// The arrays are {7} {} {7, null}. The test changes bytes in three ways: lengths that do not match
+// the elements, a null array with elements, and a null array in a column without null arrays. Each
+// error says what is wrong.
 TEST(Malformed, ImpossibleArraysAreNamed) {
   const auto read = [](bool nullable, const File& old_bytes, const File& new_bytes) {
     const LevelLimits limits = LevelLimits::KuduArray(nullable);
@@ -133,7 +135,8 @@ TEST(Malformed, ImpossibleArraysAreNamed) {
   EXPECT_THAT(read(true, {3, 3, 2, 3, 3}, {3, 3, 2, 3, 1}), HasSubstr("values"));
 }
 
-// Footers with right checksums whose fields about levels contradict each other.
+// A footer is refused if its fields about levels contradict each other, although its checksum is
+// right.
 TEST(Malformed, ImpossibleLimitsAreRefused) {
   std::mt19937_64 random(6);
   const auto leaf = RandomLeaf<int32_t>(ColumnType::Int32(), {1, 2}, 20, 0, random);
@@ -169,7 +172,7 @@ TEST(Malformed, ImpossibleLimitsAreRefused) {
 }
 
 // If both entries of each node named the same child, 25 levels would take 2^25 visits. Therefore
-// each subtree must have a range of the file of its own.
+// readers refuse an index unless each subtree has its own range of the file.
 TEST(Malformed, SharedIndexNodesAreRefused) {
   for (const bool with_positional : {true, false}) {
     std::mt19937_64 random(4);
@@ -222,8 +225,8 @@ TEST(Malformed, IndexThatBeginsBehindTheFirstRow) {
   EXPECT_TRUE(absl::IsDataLoss(reader->Split(4).status()));
 }
 
-// An INT32 page in a column of uint8: a value outside the type's range is damage, whichever call
-// reads it.
+// A page of INT32 may hold values outside the range of a uint8 column. Every call that reads this
+// value reports damage.
 TEST(Malformed, ValuesOutsideTheTypesRange) {
   for (const Encoding encoding :
        {Encoding::kParquetPlain, Encoding::kParquetDictionary, Encoding::kParquetDeltaBinaryPacked,
@@ -271,8 +274,8 @@ TEST(Malformed, ValuesOutsideTheTypesRange) {
   }
 }
 
-// A footer that says fewer values than the blocks hold would hide rows. This is damage, above all
-// if the footer says 0.
+// If the footer says fewer values than the blocks hold, readers report damage instead of hiding
+// rows. This includes a footer that says 0.
 TEST(Malformed, BlocksAfterTheLastValue) {
   Column<int32_t> column;
   for (int i = 0; i < 2000; ++i) column.rows.push_back(i);
@@ -317,7 +320,7 @@ TEST(Malformed, BlocksAfterTheLastValue) {
         for (int i = 0; i < 2; ++i) EXPECT_EQ(cursor->Next(2000).status(), expected);
         ASSERT_EQ(scan->Next()->size(), 999u);
         for (int i = 0; i < 2; ++i) EXPECT_EQ(scan->Next().status(), expected);
-        // A range that ends before those blocks can be read.
+        // A range that ends before the extra blocks can be read.
         ASSERT_TRUE(cursor->SeekToRange({0, 900}).ok());
         EXPECT_EQ(cursor->Next(2000)->size(), 900u);
         EXPECT_TRUE(cursor->Next(2000)->empty());
@@ -326,7 +329,8 @@ TEST(Malformed, BlocksAfterTheLastValue) {
   }
 }
 
-// Parquet's old number of its dictionary encoding can be read but not written.
+// Parquet's old number of its dictionary encoding can be read but not written. Salvage refuses such
+// a file.
 TEST(Malformed, EncodingWithoutEncoderIsNotSalvaged) {
   std::mt19937_64 random(6);
   const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 30, -1, false, random);
@@ -341,8 +345,8 @@ TEST(Malformed, EncodingWithoutEncoderIsNotSalvaged) {
   EXPECT_TRUE(absl::IsUnimplemented(status)) << status;
 }
 
-// A file of a later version: an encoding with a number that this version does not know, in the
-// footer, and in a block whose footer is known.
+// A file of a later version may have an unknown encoding number, in the footer or in a block. The
+// error names the number.
 TEST(Malformed, UnknownEncodingsAreNamed) {
   std::mt19937_64 random(6);
   const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 30, -1, false, random);
@@ -366,8 +370,8 @@ TEST(Malformed, UnknownEncodingsAreNamed) {
             absl::UnimplementedError("this build has no encoding 1000 of int32"));
 }
 
-// Statistics whose stored bytes are above the limit, but not those before compression: a codec can
-// be used so badly that its output is larger.
+// Verify accepts statistics whose stored bytes exceed the limit, although the uncompressed bytes do
+// not. A codec can be used so badly that the compressed bytes are larger.
 TEST(Malformed, StatisticsThatCompressionMadeLargerAreVerified) {
   const std::vector<int64_t> values = {1, 2};
   File file;
@@ -387,7 +391,7 @@ TEST(Malformed, StatisticsThatCompressionMadeLargerAreVerified) {
   encodings::ByteWriter block;
   block.PutFixed(static_cast<uint32_t>(message.size()));
   block.PutVint(static_cast<uint32_t>(message.size()));
-  // The first half as literals of one byte, the second half as one literal.
+  // The first half consists of literals of one byte, the second half is one literal.
   const size_t half = message.size() / 2;
   for (size_t i = 0; i < half; ++i) {
     block.PutFixed(uint8_t{0});
@@ -407,8 +411,8 @@ TEST(Malformed, StatisticsThatCompressionMadeLargerAreVerified) {
   EXPECT_TRUE(report.ok()) << (report.damages.empty() ? report.limits : report.damages)[0].status;
 }
 
-// An unreadable index node is one damage, which gives its rows. Verify still checks everything
-// else.
+// Verify reports an unreadable index node as one damage with the rows of the node, and checks
+// everything else.
 TEST(Malformed, VerifyGoesOnBehindADamagedNode) {
   std::mt19937_64 random(5);
   const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 2000, -1, true, random);
@@ -456,9 +460,10 @@ TEST(Malformed, UnknownFeaturesAndCodecsAreNamed) {
   EXPECT_TRUE(with_features(1).ok());
   EXPECT_TRUE(absl::IsUnimplemented(with_features(1 | 64)));
   EXPECT_THAT(std::string(with_features(1 | 64).message()), HasSubstr("bit 6"));
-  // The bit for arrays requires a further field.
+  // The bit for arrays requires another field, which is missing.
   EXPECT_TRUE(absl::IsDataLoss(with_features(1 | 2)));
-  // A missing bit for checksums is noticed, because the header still has a checksum.
+  // If the bit for checksums is missing, the reader notices, because the header still has a
+  // checksum.
   EXPECT_TRUE(absl::IsDataLoss(with_features(0)));
 }
 

@@ -1,6 +1,6 @@
-// The golden files that tests/golden/mint.cc wrote with each release, in tests/golden/cfile-*: they
-// hold what their manifest says, and this version writes the same bytes as long as it has the same
-// number.
+// Reads the golden files in tests/golden/cfile-*, which tests/golden/mint.cc wrote with each
+// release. The files hold the rows of their manifest. A library with the version number of a folder
+// writes the same bytes.
 #include <set>
 
 #include "cfile/inspect.h"
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folders with a manifest, oldest first.
+// Returns the folders that have a manifest, oldest first.
 std::vector<fs::path> Folders() {
   std::set<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(CFILE_SOURCE_DIR "/tests/golden")) {
@@ -27,7 +27,7 @@ std::vector<uint8_t> BytesOf(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// EXPECTs that the cursor of a file or of a table returns the records.
+// EXPECTs that the cursor of a file or of a table returns the records of `leaf`.
 template <typename T>
 void CheckLevels(auto cursor, const Leaf<T>& leaf) {
   ASSERT_TRUE(cursor.ok()) << cursor.status();
@@ -51,7 +51,7 @@ void CheckInfo(const FileInfo& info, const Description& column) {
   const bool extends =
       info.version == FormatVersion::kV2 && column.options.compatibility == Compatibility::kNone;
   EXPECT_EQ(info.type.data_type, column.type.data_type);
-  if (extends) {  // otherwise decimals lack their digits
+  if (extends) {  // other files do not store the digits of decimals
     EXPECT_EQ(info.type, column.type);
   }
   EXPECT_EQ(info.compression, column.options.compression);
@@ -103,11 +103,11 @@ TEST(MintedGolden, FilesHoldWhatTheManifestSays) {
         if (testing::Test::HasFailure()) return;
       }
     }
-    EXPECT_GT(read, manifest.files.size());  // also in a build without codecs
+    EXPECT_GT(read, manifest.files.size());  // so many even without codecs
   }
 }
 
-// The rows of a column in all parts of a table.
+// Returns the rows of a column in all parts of a table.
 json RowsOfColumn(const Manifest& manifest, const json& table, size_t column) {
   json rows = json::array();
   for (const json& part : table["parts"]) {
@@ -165,7 +165,7 @@ TEST(MintedGolden, TablesHoldWhatTheManifestSays) {
   }
 }
 
-// All data blocks, uncompressed.
+// Returns the uncompressed bytes of all data blocks.
 std::vector<std::vector<uint8_t>> Blocks(const std::vector<uint8_t>& file) {
   std::vector<std::vector<uint8_t>> blocks;
   const auto reader = Reader::Open(NewMemoryViewSource(file));
@@ -179,11 +179,12 @@ std::vector<std::vector<uint8_t>> Blocks(const std::vector<uint8_t>& file) {
   return blocks;
 }
 
-// If this fails, the bytes of files have changed. That is allowed only with a new version, and only
-// if readers of the golden files do not need to know (cfile/FORMAT.md, Promise and versions).
+// A library writes the golden files of its own version again, with the same bytes. If this test
+// fails, the written bytes have changed. Such a change needs a new version, and readers of the
+// golden files must not need to know about it (cfile/FORMAT.md, Promise and versions).
 //
-// The bytes of a codec depend on the version of its library, and automatic choice on the codecs: if
-// such a file differs, its blocks before compression, or its rows, must be the same.
+// Compressed bytes depend on the version of the codec's library; then the uncompressed blocks must
+// be equal. Automatic choice depends on the available codecs; then the rows must be equal.
 TEST(MintedGolden, TheSameVersionWritesTheSameBytes) {
   for (const fs::path& folder : Folders()) {
     const Manifest manifest = ReadManifest(folder);

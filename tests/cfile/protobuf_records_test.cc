@@ -15,7 +15,7 @@ using testing::Everything;
 using ::testing::HasSubstr;
 using testing::Implicit;
 
-// Message number `seed`. The number decides which fields are set.
+// Returns message number `seed`. The number decides which fields are set.
 Everything Make(int seed) {
   Everything message;
   message.set_id(seed);
@@ -91,7 +91,7 @@ TEST(ProtobufRecords, MessagesComeBackEqual) {
     EXPECT_FALSE(reader->Next(message).value());
   }
 
-  // A message above the limit is refused; a small message is read.
+  // A message that exceeds the limit is refused; a small message is read.
   reader = MessageReader::Open(directory.path("t"), *Everything::descriptor(), {},
                                {.max_message_size_bytes = 100});
   ASSERT_TRUE(reader.ok()) << reader.status();
@@ -100,7 +100,7 @@ TEST(ProtobufRecords, MessagesComeBackEqual) {
   EXPECT_EQ(too_large.code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(std::string(too_large.message()), HasSubstr("raise max_message_size_bytes"));
 
-  // A selection of leaves; then a message type that has only some of the fields.
+  // Reads a selection of leaves, and then a message type that has only some of the fields.
   const std::string paths[] = {"texts", "inner.flag"};
   reader = MessageReader::Open(directory.path("t"), *Everything::descriptor(), paths);
   ASSERT_TRUE(reader.ok()) << reader.status();
@@ -115,8 +115,8 @@ TEST(ProtobufRecords, MessagesComeBackEqual) {
   EXPECT_EQ(part.ShortDebugString(), "id: 11 inner { flag: true }");
 }
 
-// If a reader refuses a message for its size, a writer with the same limit refuses it too and
-// publishes nothing.
+// If a reader refuses a message because of its size, a writer with the same limit refuses the
+// message, too, and publishes nothing.
 TEST(ProtobufRecords, MessagesAboveTheLimit) {
   bool refused = false, written = false;
   for (const size_t limit : {0, 100, 700}) {

@@ -20,7 +20,7 @@
 namespace cfile {
 namespace {
 
-// The lines before the tables.
+// The line before each table.
 constexpr char kEncodingsMark[] =
     "<!-- tests/cfile/readme_test.cc writes this table from encodings/registry.h -->";
 constexpr char kCodecsMark[] =
@@ -31,7 +31,7 @@ std::string ReadFile(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The cells of "| a | b |", without the blanks around them.
+// Returns the cells of a line "| a | b |" without the surrounding blanks.
 std::vector<std::string> Cells(const std::string& line) {
   std::vector<std::string> cells;
   std::istringstream stream(line.substr(1));
@@ -41,7 +41,7 @@ std::vector<std::string> Cells(const std::string& line) {
   return cells;
 }
 
-// The texts between backquotes.
+// Returns the texts between backquotes.
 std::vector<std::string> Quoted(const std::string& text) {
   std::vector<std::string> names;
   const std::regex quoted("`([^`]*)`");
@@ -50,7 +50,7 @@ std::vector<std::string> Quoted(const std::string& text) {
   return names;
 }
 
-// The cells of the table after `mark`, by line: first its head, then its rows.
+// Returns the cells of the table after `mark`, line by line. The first line is the head.
 std::vector<std::vector<std::string>> ReadTable(std::string_view mark) {
   std::istringstream readme(ReadFile(CFILE_SOURCE_DIR "/cfile/README.md"));
   std::string line;
@@ -72,7 +72,7 @@ TEST(Readme, NamesEachPublicHeader) {
   }
 }
 
-// The table of encodings and types. Types that the same encodings take share a column.
+// Returns the table of encodings and types. Types with the same encodings share a column.
 std::string EncodingTable() {
   std::vector<std::vector<PhysicalType>> groups;
   const auto takes = [](const encodings::EncodingRow& row, PhysicalType type) {
@@ -136,7 +136,7 @@ TEST(Readme, HasARowForEachCodec) {
   for (const std::vector<std::string>& row : ReadTable(kCodecsMark)) {
     ASSERT_EQ(row.size(), 4u);
     found.push_back({row[0], row[2]});
-    if (found.size() == 1) continue;  // the head
+    if (found.size() == 1) continue;  // this row is the head of the table
     const std::string option = Quoted(row[3]).at(0);
     const bool off = row[3].ends_with("**off**");
     EXPECT_THAT(cmake, testing::ContainsRegex("option\\(" + option + " [^\n]*" +

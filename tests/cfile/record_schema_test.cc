@@ -61,7 +61,7 @@ TEST(RecordSchema, SeedText) {
               HasSubstr("no field tcp.x"));
 }
 
-// Every type can be parsed from its printed form.
+// Every type can be printed and parsed again.
 TEST(RecordSchema, TypesMakeARoundTrip) {
   const std::vector<ColumnType> types = {
       ColumnType::Bool(),
@@ -122,7 +122,7 @@ TEST(RecordSchema, AnnotationsNumbersAndQuotedNames) {
   EXPECT_EQ(schema->ListElement(1), 3u);
   EXPECT_EQ(schema->node(4).kind, GroupKind::kMap);
   EXPECT_EQ(schema->ListElement(8), 9u);
-  // Older forms of lists of maps, of lists and of groups: the repeated group is the element.
+  // In older forms of lists of maps, of lists and of groups, the repeated group is the element.
   const auto old = RecordSchema::Parse(R"(message m {
     required group a (LIST) { repeated group b (MAP) { repeated group kv { required int32 k; required int32 v } } }
     required group c (LIST) { repeated group d (LIST) { repeated int32 e } }
@@ -144,7 +144,7 @@ TEST(RecordSchema, ControlCharactersInNamesAreEscaped) {
   EXPECT_EQ(schema->Path(2), "\\x41xxg0");
   EXPECT_EQ(schema->ToString(),
             "message m {\n  optional int32 \"e\\x1b[0m\\x0a\";\n  optional int32 \\x41xxg0;\n}\n");
-  // Every byte, beside the characters that quotes and escapes consist of.
+  // Names may contain every byte, including the characters of quotes and escapes.
   for (int byte = 1; byte < 256; ++byte) {
     const std::string c(1, static_cast<char>(byte));
     const auto odd = RecordSchema::Create(
@@ -212,7 +212,7 @@ TEST(RecordSchema, HostileTexts) {
           RecordSchema::Parse("message m { required int32 " + name + "; }").status().message()),
       testing::AllOf(StartsWith("1:13: "),
                      HasSubstr("above the limit of 4096: raise max_path_size_bytes")));
-  // Every prefix of a text is an error and must not crash.
+  // Every prefix of a schema's text is an error and does not crash the parser.
   for (size_t size = 0; size + 2 < kSeed.size(); ++size) {
     EXPECT_FALSE(RecordSchema::Parse(kSeed.substr(0, size)).ok()) << size;
   }

@@ -1,4 +1,4 @@
-// Records that do not match their schema, and levels that contradict each other.
+// Records that do not match their schema, and levels that contradict each other, are refused.
 #include "cfile/internal/records/record_shredder.h"
 
 #include <gmock/gmock.h>
@@ -71,7 +71,7 @@ TEST(RecordShredder, RecordsThatDoNotFit) {
             "node 2 ends, but is not the open group");
 }
 
-// A stream of given entries.
+// A stream of the given entries.
 class FixedStream final : public internal::LeafStream {
  public:
   FixedStream(std::vector<uint16_t> repetition, std::vector<uint16_t> definition)
@@ -95,7 +95,7 @@ TEST(RecordAssembler, LevelsThatContradict) {
   const std::vector<size_t> leaves = {3, 4};  // trans.flag (1, 2), trans.n (2, 2)
   struct Case {
     std::vector<uint16_t> flag_r, flag_d, n_r, n_d;
-    const char* message;  // nullptr: none
+    const char* message;  // nullptr: no error
   };
   const Case cases[] = {
       {{0}, {0}, {0}, {0}, nullptr},

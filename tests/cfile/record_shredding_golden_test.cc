@@ -1,5 +1,5 @@
-// Records are shredded as parquet-java shreds them, and assembled again. CFILE_GOLDEN_DIRS adds
-// folders.
+// Records are split into the same levels and values as by parquet-java, and assembled again.
+// CFILE_GOLDEN_DIRS adds folders.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -42,7 +42,7 @@ std::vector<Set> GoldenSets() {
   return sets;
 }
 
-// The entries of a leaf as [[repetition, definition, value], ...].
+// Returns the entries of a leaf as [[repetition, definition, value], ...].
 Json Triples(const RecordNode& leaf, internal::LeafBuffer& buffer, size_t num_records) {
   return encodings::VisitPhysicalType(leaf.type.physical(), [&]<typename T>(std::type_identity<T>) {
     const auto values = static_cast<internal::TypedLeafBuffer<T>&>(buffer).values();
@@ -85,7 +85,8 @@ TEST(RecordShreddingGolden, LevelsAndRecords) {
       EXPECT_EQ(Triples(schema->leaf(i), *shredder.leaves()[i], num_records), column["triples"]);
     }
 
-    // Reads all leaves, then each leaf alone; the records in one batch, and in many.
+    // Reads all leaves, and then each leaf alone. Loads the entries in one batch and in many
+    // batches.
     for (size_t projection = 0; projection <= schema->leaves().size(); ++projection) {
       std::vector<size_t> leaves;
       for (size_t i = 0; i < schema->leaves().size(); ++i) {

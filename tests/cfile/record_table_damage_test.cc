@@ -1,4 +1,4 @@
-// Tables of records whose table.cft or leaves are damaged.
+// Tables of records whose table.cft or whose leaves are damaged: readers report the damage.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -50,7 +50,7 @@ TEST(RecordTableDamage, TreesThatAreNone) {
   SchemaNodePB good;
   Add(Add(good, "g", false), "a", true);
   const auto contents = ParseTree(good);
-  EXPECT_EQ(contents.status().code(), absl::StatusCode::kDataLoss);  // the record has no name
+  EXPECT_EQ(contents.status().code(), absl::StatusCode::kDataLoss);  // the root has no name
   good.set_name("m");
   ASSERT_TRUE(ParseTree(good).ok()) << ParseTree(good).status();
   EXPECT_EQ(ParseTree(good)->schema.columns[0].levels.max_definition, 2);
@@ -130,7 +130,8 @@ class RecordTableDamageTest : public testing::Test {
   std::vector<Json> records_;
 };
 
-// Without checksums, damaged levels may read as anything, but must not crash.
+// With checksums, damage of a leaf never changes the records that are read. Without checksums,
+// damaged levels may change the records, but must not crash the reader.
 TEST_F(RecordTableDamageTest, FlippedBytesOfLeaves) {
   ASSERT_EQ(ReadAll(true), absl::OkStatus());
   const VerifyReport report = VerifyRecords(TableReader::Open(path_).value());
@@ -176,7 +177,7 @@ TEST_F(RecordTableDamageTest, LevelsThatTheTableFileDoesNotName) {
               HasSubstr("levels up to 1 and 1 expected by table.cft, found 2 and 2"));
 }
 
-// Leaves that are each valid but belong to different records.
+// Leaves that are valid but belong to different records are reported as damage.
 TEST_F(RecordTableDamageTest, LeavesThatContradict) {
   const auto table = TableReader::Open(path_);
   const std::string path = path_ + "/" + table->part_file(0, 1);

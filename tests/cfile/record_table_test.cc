@@ -36,7 +36,7 @@ const std::vector<ColumnType>& Types() {
   return types;
 }
 
-// Adds a random node and its children.
+// Adds a random node and all its descendants.
 void AddRandomNode(Random& random, size_t depth, std::vector<RecordNode>& nodes) {
   const size_t i = nodes.size();
   nodes.push_back({.name = i == 0 ? "m" : absl::StrCat("f", i)});
@@ -115,7 +115,7 @@ TEST(RecordTable, RandomRecords) {
     }
     num_records += records.size();
 
-    // Two parts. Blocks are so small that the records are spread over many of them.
+    // The table has two parts. Small blocks spread the records over many blocks.
     const std::string path = directory.path(absl::StrCat(seed));
     const WriterOptions options = {.block_size_bytes = size_t{1} << random.Below(12)};
     const std::span<const Json> all(records);
@@ -155,7 +155,7 @@ TEST(RecordTable, RandomRecords) {
   EXPECT_GE(num_records, 10'000u);
 }
 
-// A record that is much longer than the buffers, and longer than a batch.
+// A record may be much longer than the buffers and longer than a batch.
 TEST(RecordTable, LongRecords) {
   const TemporaryDirectory directory;
   const RecordSchema schema =
@@ -178,7 +178,7 @@ TEST(RecordTable, LongRecords) {
   EXPECT_EQ(visitor.records, records);
 }
 
-// A schema of the largest depth.
+// A schema may have the largest allowed depth, but no more.
 TEST(RecordTable, DeepRecords) {
   const TemporaryDirectory directory;
   std::vector<RecordNode> nodes = {{.name = "m", .num_children = 1}};
@@ -227,7 +227,7 @@ TEST(RecordTable, FlatTablesAreTablesOfRecords) {
             (std::vector<Json>{{{"id", 1}, {"name", "a"}}, {{"id", 2}}, {{"id", 3}}}));
   EXPECT_EQ(TableReader::Open(directory.path("flat"))->schema(), flat);
 
-  // A table without a tree of records must also keep the limits with which it is opened.
+  // Readers also apply their limits to a table that stores no tree of nodes.
   ReaderOptions options;
   options.record_limits.max_leaves = flat.columns.size();
   EXPECT_EQ(RecordReader::Open(directory.path("flat"), {}, options).status(), absl::OkStatus());

@@ -1,5 +1,5 @@
-// Records as JSON objects of the schema's shape, as in tests/golden/parquet/nested: a list is an
-// object for the list group with an array of its elements.
+// Records as JSON objects that have the shape of the schema, as in tests/golden/parquet/nested. A
+// list is an object for the list group, with an array of the elements inside.
 #pragma once
 
 #include <cassert>
@@ -46,7 +46,7 @@ T ValueFromJson(const Json& json) {
   }
 }
 
-// Calls `visitor` for one occurrence of `node` with the contents of `json`.
+// Calls `visitor` with one occurrence of `node` whose contents are `json`.
 inline absl::Status TellJson(const RecordSchema& schema, size_t node, const Json& json,
                              RecordVisitor& visitor) {
   if (schema.node(node).is_leaf()) {
@@ -103,8 +103,8 @@ class JsonVisitor final : public RecordVisitor {
   std::vector<Json*> open_;
 };
 
-// Returns `record` as it reads back: without repeated fields that have no elements. If `leaves` is
-// not empty, only these leaves and the groups around them remain.
+// Returns `record` in the form in which it is read back: without repeated fields that have no
+// elements. If `leaves` is not empty, only these leaves and their groups remain.
 inline Json Stored(const RecordSchema& schema, const Json& record,
                    const std::vector<size_t>& leaves = {}, size_t node = 0) {
   if (schema.node(node).is_leaf()) return record;
@@ -128,7 +128,7 @@ inline Json Stored(const RecordSchema& schema, const Json& record,
   return stored;
 }
 
-// A LeafStream over a LeafBuffer, which loads `batch` entries at a time.
+// A LeafStream over a LeafBuffer. Loads `batch` entries at a time.
 class MemoryStream final : public internal::LeafStream {
  public:
   MemoryStream(const RecordNode& leaf, internal::LeafBuffer& buffer, size_t num_records,

@@ -1,4 +1,4 @@
-// Salvage recovers every complete block of torn and damaged files, and nothing else.
+// Salvage recovers every complete block of a torn or damaged file, and no other rows.
 #include "cfile/salvage.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct Salvaged {
   SalvageReport report;
 };
 
-// Salvages `torn`, or `source` in its place. EXPECTs that the result is a sound file.
+// Salvages `source`, or `torn` if `source` is null. EXPECTs that the new file is valid.
 absl::StatusOr<Salvaged> SalvageBytes(const Bytes& torn, const SalvageOptions& options = {},
                                       std::shared_ptr<const Source> source = nullptr) {
   Salvaged result;
@@ -69,7 +69,7 @@ bool NeedsDictionary(const BlockInfo& block, const FileInfo& info) {
   return parts->values.values[0] == kCodes;
 }
 
-// The data blocks of an undamaged file.
+// Returns the data blocks of an undamaged file.
 std::vector<Block> BlocksOf(const Bytes& file) {
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   EXPECT_TRUE(reader.ok()) << reader.status();
@@ -82,7 +82,7 @@ std::vector<Block> BlocksOf(const Bytes& file) {
   return blocks;
 }
 
-// The rows of the blocks for which `kept` returns true.
+// Returns the rows of the blocks for which `kept` returns true.
 template <typename T, typename Kept>
 Column<T> RowsOf(const Column<T>& column, const std::vector<Block>& blocks, Kept kept) {
   Column<T> rows;
@@ -109,9 +109,9 @@ Bytes Prefix(const Bytes& file, size_t size) {
   return {file.begin(), file.begin() + static_cast<ptrdiff_t>(size)};
 }
 
-// Cuts `file` at many offsets and at each block's begin and end. The rows of all blocks before the
-// cut must come back. Blocks that need a dictionary come back only if the dictionary is before the
-// cut.
+// Cuts `file` at many offsets, and also at the begin and the end of each block. EXPECTs the rows of
+// all blocks before the cut. Blocks that need a dictionary are only expected if the dictionary is
+// before the cut.
 template <typename T>
 void ExpectTornFiles(const Bytes& file, const Column<T>& column) {
   const std::vector<Block> blocks = BlocksOf(file);
@@ -161,12 +161,12 @@ void ExpectTornFiles(const Bytes& file, const Column<T>& column) {
   }
 }
 
-// Overwrites the middle block with zeros: the other blocks must come back.
+// Overwrites the middle block with zeros and EXPECTs the rows of all other blocks.
 template <typename T>
 void ExpectLostPage(Bytes file, const Column<T>& column) {
   const std::vector<Block> blocks = BlocksOf(file);
   const Block& lost = blocks[blocks.size() / 2];
-  // With the footer and without it.
+  // The file has its footer, or lacks the last byte of the footer.
   for (const size_t size : {file.size(), file.size() - 1}) {
     SCOPED_TRACE(size);
     Bytes torn = Prefix(file, size);
@@ -180,7 +180,7 @@ void ExpectLostPage(Bytes file, const Column<T>& column) {
     ASSERT_EQ(salvaged->report.missing.size(), 1);
     EXPECT_EQ(salvaged->report.missing[0],
               (OrdinalRange{lost.first_ordinal, lost.first_ordinal + lost.num_rows}));
-    // So few zeros could be the alignment of a block.
+    // Salvage may take fewer than 64 zeros for the alignment of a block.
     if (lost.pointer.size < 64) continue;
     ASSERT_FALSE(salvaged->report.lost.empty());
     EXPECT_LE(salvaged->report.lost[0].begin, lost.pointer.offset);
@@ -211,8 +211,8 @@ void TestColumn(const ColumnType& type, Encoding encoding, Compression compressi
   ASSERT_NO_FATAL_FAILURE(ExpectLostPage<T>(file, column));
 }
 
-// All types with each of their encodings and with automatic choice, each with one codec; and one
-// type with all codecs.
+// Torn files of every type in every encoding are salvaged, with one codec each. Files of one type
+// are salvaged with all codecs.
 TEST(SalvageTest, TornColumns) {
   std::vector<Encoding> all = {Encoding::kAuto};
   for (const auto& row : encodings::Encodings()) all.push_back(row.encoding);
@@ -237,7 +237,7 @@ TEST(SalvageTest, TornColumns) {
   }
 }
 
-// The first `records` records of `leaf`.
+// Returns the first `records` records of `leaf`.
 template <typename T>
 Leaf<T> Front(const Leaf<T>& leaf, size_t records) {
   Leaf<T> front{.limits = leaf.limits};
@@ -265,7 +265,7 @@ void TestLeaf(const ColumnType& type, const LevelLimits& limits, Encoding encodi
   const std::vector<Block> blocks = BlocksOf(file);
   ASSERT_GT(blocks.size(), 3);
   for (size_t i = 0; i < blocks.size(); ++i) {
-    // Cuts inside the next block. Only the last cut leaves the dictionary in the file.
+    // Cuts the file inside the next block. Only the last cut keeps the dictionary.
     const bool last = i + 1 == blocks.size();
     const size_t cut = last ? file.size() - 1 : blocks[i + 1].pointer.end() - 1;
     const auto salvaged = SalvageBytes(Prefix(file, cut));
@@ -305,7 +305,7 @@ TEST(SalvageTest, TornLeaves) {
   }
 }
 
-// A file of the rows 0, 1, 2, ... in blocks of 100 rows.
+// Returns a file of the rows 0, 1, 2, ... in blocks of 100 rows.
 Bytes Numbers(uint64_t count, WriterOptions options = {}) {
   options.encoding = Encoding::kPlain;
   options.max_values_per_block = 100;
@@ -340,12 +340,12 @@ TEST(SalvageTest, WholeFile) {
   EXPECT_THAT(info.header_metadata, testing::Contains(testing::Pair("who", "me")));
 }
 
-// If the rows are no longer sorted, a value index cannot be written: an error. Without the value
-// index, all rows come back.
+// If damage leaves the rows unsorted, Salvage with a value index returns an error. Without a value
+// index, it recovers all rows.
 TEST(SalvageTest, ValueIndexOfRowsThatDoNotAscend) {
   Bytes file = Numbers(1000, {.value_index = true, .version = FormatVersion::kV1});
   const Block block = BlocksOf(file)[4];
-  file[block.pointer.end() - sizeof(uint64_t) + 7] ^= 1;  // its last value
+  file[block.pointer.end() - sizeof(uint64_t) + 7] ^= 1;  // the last value of the block
   EXPECT_EQ(SalvageBytes(file).status().code(), absl::StatusCode::kInvalidArgument);
   const auto salvaged = SalvageBytes(file, {.value_index = false});
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
@@ -367,7 +367,7 @@ TEST(SalvageTest, LimitOfBlocks) {
   EXPECT_TRUE(absl::IsOutOfRange(status)) << status;
   EXPECT_THAT(std::string(status.message()),
               testing::HasSubstr("above the limit of 500: raise max_block_size_bytes"));
-  // Blocks far larger than the limit are not searched for; the report says so.
+  // Salvage does not search for blocks that are far larger than the limit. The report says so.
   const auto salvaged =
       SalvageBytes(torn, {.reader = {.max_block_size_bytes = 500, .max_bloom_filter_bytes = 0}});
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
@@ -377,7 +377,8 @@ TEST(SalvageTest, LimitOfBlocks) {
               testing::HasSubstr("500 bytes is not found: raise max_block_size_bytes"));
 }
 
-// A value that only a raised limit can read is not dropped, whether its index is intact or not.
+// If only a raised limit can read a value, Salvage returns an error and does not drop the value.
+// This holds for a file with its index and for a torn file.
 TEST(SalvageTest, LargeValueIsNotDropped) {
   Column<std::string_view> column;
   column.rows = {"a", std::string(20 << 20, 'x'), "b"};
@@ -399,7 +400,7 @@ TEST(SalvageTest, LargeValueIsNotDropped) {
   }
 }
 
-// The statistics of a torn file may be larger than its other blocks.
+// In a torn file, the statistics may be larger than all other blocks.
 TEST(SalvageTest, LargeBloomFilterOfATornFile) {
   const Bytes file = Numbers(
       5000,
@@ -410,8 +411,8 @@ TEST(SalvageTest, LargeBloomFilterOfATornFile) {
   EXPECT_EQ(salvaged->report.rows, 5000);
 }
 
-// A PLAIN file stays PLAIN, even if its blocks are extended for another reason. For a file with
-// automatic choice, encodings are chosen again.
+// The new file of a PLAIN file is PLAIN, even if its blocks are extended for another reason. For a
+// file with automatic choice, Salvage chooses the encodings again.
 TEST(SalvageTest, EncodingOfTheNewFile) {
   Column<int64_t> column;
   for (int64_t i = 0; i < 2000; ++i) column.rows.push_back(3 * i);
@@ -447,12 +448,12 @@ TEST(SalvageTest, ValueIndexOfATornFile) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// Damage in a file that has its footer, with and without checksums of blocks.
+// Salvage recovers all undamaged blocks of a file that has its footer, with and without checksums.
 TEST(SalvageTest, DamagedBlocksOfAWholeFile) {
   for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
     Bytes file = Numbers(1000, {.value_index = true, .version = version});
     const std::vector<Block> blocks = BlocksOf(file);
-    // Damages the block's count of rows.
+    // Damages the number of rows in the headers of some blocks.
     for (const size_t block : {3, 4, 9}) file[blocks[block].pointer.offset] ^= 1;
     const auto salvaged = SalvageBytes(file);
     ASSERT_TRUE(salvaged.ok()) << salvaged.status();
@@ -469,7 +470,7 @@ TEST(SalvageTest, DamagedBlocksOfAWholeFile) {
   }
 }
 
-// With checksums, the blocks below a lost index node come back, too.
+// With checksums, Salvage also recovers the blocks below a lost index node.
 TEST(SalvageTest, DamagedIndexOfAWholeFile) {
   for (const bool value_index : {false, true}) {
     Bytes file = Numbers(1000, {.value_index = value_index});
@@ -485,7 +486,7 @@ TEST(SalvageTest, DamagedIndexOfAWholeFile) {
   }
 }
 
-// The locations of an index's leaves, in the order of the tree.
+// Returns the locations of an index's leaves, in the order of the tree.
 std::vector<BlockPointer> LeavesOf(const Bytes& file, IndexKind kind) {
   std::vector<BlockPointer> leaves;
   const auto reader = Reader::Open(NewMemoryViewSource(file));
@@ -497,8 +498,8 @@ std::vector<BlockPointer> LeavesOf(const Bytes& file, IndexKind kind) {
   return leaves;
 }
 
-// Damages leaves of one index or of both. Every block comes back if one index still points to it,
-// or if the block has a checksum.
+// Damages leaves of one index or of both. Salvage recovers every block that has a checksum or to
+// which one of the indexes still points.
 TEST(SalvageTest, DamagedLeaves) {
   for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
     const Bytes file = Numbers(5000, {.value_index = true, .version = version});
@@ -512,7 +513,7 @@ TEST(SalvageTest, DamagedLeaves) {
       SCOPED_TRACE(testing::Message()
                    << static_cast<int>(version) << " " << damage.size() << " " << damage[0].offset);
       Bytes torn = file;
-      // A leaf of version 1 has no checksum: only a change of its trailer is noticed.
+      // A leaf of version 1 has no checksum, so that only a change of its trailer is noticed.
       for (const BlockPointer& leaf : damage) {
         const auto end = version == FormatVersion::kV1 ? leaf.end() : leaf.offset + 9;
         std::fill_n(torn.begin() + static_cast<ptrdiff_t>(end - 8), 8, uint8_t{0xa5});
@@ -527,7 +528,7 @@ TEST(SalvageTest, DamagedLeaves) {
   }
 }
 
-// Like SalvageBytes; the byte at `bad` cannot be read.
+// Like SalvageBytes, but the byte at `bad` cannot be read.
 absl::StatusOr<Salvaged> SalvageUnreadable(const Bytes& torn, uint64_t bad) {
   return SalvageBytes(torn, {},
                       std::make_shared<UnreadableSource>(NewMemoryViewSource(torn, "torn"), bad));
@@ -536,8 +537,8 @@ absl::StatusOr<Salvaged> SalvageUnreadable(const Bytes& torn, uint64_t bad) {
 const auto kTellsTheRead = testing::Contains(
     testing::Field(&LostBytes::reason, testing::HasSubstr("ReadAt torn: made to fail")));
 
-// An unreadable byte loses the blocks that share its page. If the index says where blocks are, it
-// loses only one block. The report gives the read error.
+// An unreadable byte loses all blocks in its page. If the index gives the locations of the blocks,
+// only one block is lost. The report gives the read error.
 TEST(SalvageTest, UnreadableBytes) {
   const Bytes file = Numbers(100'000);
   const std::vector<Block> blocks = BlocksOf(file);
@@ -565,8 +566,8 @@ TEST(SalvageTest, UnreadableBytes) {
   }
 }
 
-// An unreadable header or dictionary is an error: no block can be read without it, and a later read
-// may succeed.
+// If the header or the dictionary is unreadable, Salvage returns an error: no block can be read
+// without them, and a later attempt may succeed.
 TEST(SalvageTest, UnreadableHeaderOrDictionary) {
   Column<std::string_view> column;
   for (int i = 0; i < 20'000; ++i) column.rows.push_back("name " + std::to_string(i % 50));
@@ -593,7 +594,7 @@ TEST(SalvageTest, UnreadableLeafOfAFileWithoutChecksums) {
   EXPECT_THAT(salvaged->report.lost, kTellsTheRead);
 }
 
-// A limit never loses rows: the result is an error that names the limit.
+// A limit never drops rows silently: Salvage returns an error that names the limit.
 TEST(SalvageTest, LimitsAreErrors) {
   const auto expect_limit = [](const Bytes& file, const ReaderOptions& options,
                                const std::string& limit) {
@@ -617,8 +618,8 @@ TEST(SalvageTest, LimitsAreErrors) {
                "max_block_size_bytes");
 }
 
-// Without checksums and without the positional index, blocks are found by the rest of the value
-// index.
+// In a file without checksums that has lost its positional index, Salvage finds blocks by the
+// remaining nodes of the value index.
 TEST(SalvageTest, DamagedValueIndexOfAFileWithoutChecksums) {
   const Bytes file = Numbers(2000, {.value_index = true, .version = FormatVersion::kV1});
   const std::vector<Block> blocks = BlocksOf(file);
@@ -631,15 +632,15 @@ TEST(SalvageTest, DamagedValueIndexOfAFileWithoutChecksums) {
   for (size_t k = 0; k + 1 < blocks.size(); ++k) {
     const uint64_t gap = blocks[k].pointer.end();
     if (blocks[k + 1].pointer.offset - gap < 30) continue;
-    // Overwrites all index nodes between two blocks with zeros. This loses some of the blocks
-    // before them.
+    // Overwrites all index nodes between two blocks with zeros. Some blocks before these nodes are
+    // then lost.
     torn = file;
     zero(*info.positional_index_root);
     zero({gap, static_cast<uint32_t>(blocks[k + 1].pointer.offset - gap)});
     const auto salvaged = SalvageBytes(torn);
     ASSERT_TRUE(salvaged.ok()) << salvaged.status();
     EXPECT_LT(salvaged->report.rows, 2000);
-    // The blocks after those nodes come back.
+    // Salvage recovers the blocks after these nodes.
     const std::vector<uint64_t> numbers = NumbersOf(salvaged->file);
     EXPECT_TRUE(std::count(numbers.begin(), numbers.end(), (k + 1) * 100)) << k;
     EXPECT_EQ(salvaged->report.missing.size(), 1);
@@ -674,7 +675,7 @@ TEST(SalvageTest, RefusesWhatCannotBeRead) {
 
 const WriterOptions kSmallBlocks{.encoding = Encoding::kPlain, .max_values_per_block = 10};
 
-// A column of 100 values. Each value is a file of 2,000 values of the same type.
+// Returns a column of 100 values. Each value is a whole file of 2,000 strings.
 Column<std::string_view> FilesAsValues() {
   Column<std::string_view> inner, outer;
   for (int i = 0; i < 2000; ++i) inner.rows.push_back("inner " + std::to_string(i));
@@ -683,7 +684,7 @@ Column<std::string_view> FilesAsValues() {
   return outer;
 }
 
-// If nothing before a value is lost, its contents are not mistaken for blocks of the column.
+// If nothing is lost, the contents of a value are not mistaken for blocks of the column.
 TEST(SalvageTest, FilesAsValues) {
   const Column<std::string_view> outer = FilesAsValues();
   const Bytes file = WriteColumn<std::string_view>(ColumnType::Binary(), kSmallBlocks, outer);
@@ -693,7 +694,8 @@ TEST(SalvageTest, FilesAsValues) {
   ExpectRows(salvaged->file, outer);
 }
 
-// After lost blocks, too, blocks are preferred to the contents of their values.
+// After lost blocks, Salvage still finds the blocks of the column and not the blocks inside their
+// values.
 TEST(SalvageTest, FilesAsValuesBehindALoss) {
   const Column<std::string_view> outer = FilesAsValues();
   Bytes torn = WriteColumn<std::string_view>(ColumnType::Binary(), kSmallBlocks, outer);
@@ -712,8 +714,8 @@ TEST(SalvageTest, FilesAsValuesBehindALoss) {
              RowsOf(outer, blocks, [&](const Block& block) { return !lost(block); }));
 }
 
-// A torn file may end with the footer of such a value. It is treated as torn, not as the value's
-// file.
+// A file is cut at the end of a value that is itself a file. Salvage sees that the outer file has
+// lost its footer, although the last bytes are the footer of the value.
 TEST(SalvageTest, TornBehindAFileAsValue) {
   for (const Compression compression : {Compression::kNone, Compression::kZlib}) {
     Column<int32_t> inner;
@@ -742,7 +744,8 @@ TEST(SalvageTest, TornBehindAFileAsValue) {
   }
 }
 
-// After lost bytes, blocks of up to 4 MiB are found, and also larger blocks that follow them.
+// After lost bytes, Salvage finds blocks of up to 4 MiB, and also larger blocks that directly
+// follow a found block.
 TEST(SalvageTest, LargeBlocks) {
   Column<std::string_view> column;
   for (const size_t size : {1, 3'900'000, 4'250'000, 10, 4'300'000, 5'000'000, 20})
@@ -759,7 +762,8 @@ TEST(SalvageTest, LargeBlocks) {
               testing::ElementsAre(OrdinalRange{0, 1}, OrdinalRange{3, 6}));
 }
 
-// Damages each block in turn, in files with small index nodes, with and without the footer.
+// Damages each block in turn and EXPECTs the rows of all other blocks. The file has small index
+// nodes, and its footer or not.
 template <typename T>
 void ExpectEachBlockLost(const ColumnType& type, Encoding encoding, uint64_t range) {
   SCOPED_TRACE(type.ToString() + " " + std::string(EncodingName(encoding)));
@@ -802,8 +806,8 @@ TEST(SalvageTest, EachBlockLost) {
   ExpectEachBlockLost<int32_t>(ColumnType::Int32(), Encoding::kAuto, 100);
 }
 
-// After a loss, a block of any ordinal may follow. Index nodes are still not mistaken for runs of
-// values.
+// After a lost block, a block of any ordinal may follow. Index nodes must not be mistaken for runs
+// of values.
 template <typename T>
 void ExpectNodesAreNoRows(const ColumnType& type, size_t count, const WriterOptions& options,
                           bool before_a_node) {
@@ -836,8 +840,7 @@ TEST(SalvageTest, IndexNodesBehindALoss) {
   ExpectNodesAreNoRows<int32_t>(ColumnType::Int32(), 2'000'000, small_nodes, true);
 }
 
-// However much was lost before it, a block of any size is found at the offset where it should
-// begin.
+// A block of any size is found at the offset where it should begin, even after many lost blocks.
 TEST(SalvageTest, LargeBlocksBehindManyLosses) {
   Column<std::string_view> column;
   for (int i = 0; i < 26; ++i)
@@ -853,7 +856,7 @@ TEST(SalvageTest, LargeBlocksBehindManyLosses) {
   EXPECT_EQ(salvaged->report.missing.size(), 5);
 }
 
-// The report's lost bytes exclude the recovered blocks between them, however small.
+// The report's lost bytes do not include recovered blocks, however small these are.
 TEST(SalvageTest, LossesBesideASmallBlock) {
   Column<uint8_t> column;
   for (int i = 0; i < 100; ++i) column.rows.push_back(static_cast<uint8_t>(i));
@@ -894,7 +897,7 @@ TEST(SalvageTest, ManyLosses) {
   }
 }
 
-// The report lists at most 1,000 losses; the others are added up in more_lost.
+// The report lists at most 1,000 losses; more_lost counts the others.
 TEST(SalvageTest, MoreLossesThanAreTold) {
   Bytes file = Numbers(300'000);
   const std::vector<Block> blocks = BlocksOf(file);
@@ -912,8 +915,8 @@ TEST(SalvageTest, MoreLossesThanAreTold) {
     ASSERT_EQ(report.lost.size(), 1000);
     uint64_t told = 0;
     for (const LostBytes& some : report.lost) told += some.end - some.begin;
-    // Without the footer, its bytes are lost too, and the report cannot know that the last block
-    // existed.
+    // Without the footer, the bytes of the footer are lost, too, and the report cannot know the
+    // last block.
     const bool torn = size != file.size();
     EXPECT_EQ(report.more_lost.count, lost - 1000 + (torn ? 1 : 0));
     EXPECT_GE(told + report.more_lost.bytes, bytes);
@@ -922,8 +925,8 @@ TEST(SalvageTest, MoreLossesThanAreTold) {
   }
 }
 
-// In a run of 0xff bytes, any eight bytes look like four bytes with their right checksum. What
-// follows the run is found nevertheless.
+// In a run of 0xff bytes, every four bytes are followed by their right checksum. Salvage still
+// finds the blocks after the run.
 TEST(SalvageTest, OnesBehindALoss) {
   Column<int64_t> column;
   column.rows.resize(200'000, -1);
@@ -937,8 +940,8 @@ TEST(SalvageTest, OnesBehindALoss) {
   EXPECT_EQ(salvaged->report.rows, column.rows.size() - blocks[0].num_rows - blocks[2].num_rows);
 }
 
-// After lost blocks, only its own bytes identify a block. A block with unusually many rows is then
-// not accepted.
+// After lost blocks, a block is recognized only by its own bytes. Salvage then refuses a block with
+// unusually many rows.
 TEST(SalvageTest, RowsBehindALoss) {
   for (const size_t rows : {1 << 20, 1 << 21}) {
     Column<bool> column;
@@ -955,8 +958,8 @@ TEST(SalvageTest, RowsBehindALoss) {
 }
 
 // Appends the checksum of the bytes from `begin` on, and then `count` more checksums, each of all
-// the bytes before it. The checksum of bytes and their checksum is a constant, so every one of
-// these positions has a right checksum.
+// bytes before it. Every checksum after the first is the same constant, so that a search finds a
+// right checksum at each of these positions.
 void AppendFittingChecksums(Bytes& torn, size_t begin, int count) {
   for (int i = 0; i <= count; ++i) {
     const uint32_t checksum = i < 2 ? internal::Crc32c(std::span(torn).subspan(begin))
@@ -967,7 +970,8 @@ void AppendFittingChecksums(Bytes& torn, size_t begin, int count) {
   }
 }
 
-// If a checksum is right at every position, the time does not grow with the square of the size.
+// Right checksums at many positions yield no rows if no block decodes. The test checks only the
+// number of rows, but takes very long if the time grows with the square of the file's size.
 TEST(SalvageTest, ChecksumsThatFitEverywhere) {
   Column<uint64_t> column;
   for (uint64_t i = 0; i < 100'000; ++i) column.rows.push_back(i * i);
@@ -986,8 +990,8 @@ TEST(SalvageTest, ChecksumsThatFitEverywhere) {
   EXPECT_EQ(salvaged->report.rows, 0);
 }
 
-// The same for blocks nested in each other's values, after lost bytes. Salvage searches the lost
-// bytes again for each larger block, up to a budget that depends on the file's size.
+// After lost bytes, each block contains the next smaller block as its value. For each larger block,
+// Salvage searches the lost bytes again, up to a budget that depends on the size of the file.
 TEST(SalvageTest, BlocksInEachOthersValuesBehindALoss) {
   constexpr size_t kLostBytes = size_t{2} << 20;
   constexpr uint64_t kPaidBytes = uint64_t{64} << 20, kPaidPerByte = 16;
@@ -1002,7 +1006,7 @@ TEST(SalvageTest, BlocksInEachOthersValuesBehindALoss) {
     encodings::ByteWriter block;
     constexpr uint32_t kHeaderBytes = 12;
     block.PutFixed(uint32_t{5});  // first ordinal
-    block.PutFixed(uint32_t{1});  // values
+    block.PutFixed(uint32_t{1});  // number of values
     block.PutFixed(static_cast<uint32_t>(kHeaderBytes + nest.size()));
     block.PutBytes(nest);
     block.PutFixed(uint8_t{0});
@@ -1018,13 +1022,14 @@ TEST(SalvageTest, BlocksInEachOthersValuesBehindALoss) {
   const auto salvaged = SalvageBytes(torn);
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
   ASSERT_EQ(salvaged->report.blocks, 1);
-  // The search for each larger block visited all lost bytes.
+  // The search for each larger block visits all lost bytes.
   const uint64_t looks = (salvaged->report.bytes - 5) / level_size;
   EXPECT_GT(looks, 2);
   EXPECT_LE((looks - 1) * kLostBytes, kPaidBytes + kPaidPerByte * torn.size());
 }
 
-// The same for a few bytes that decode to many values: decoded values are counted in the budget.
+// Few bytes with right checksums at many positions claim to decode to very many values. No rows are
+// recovered. The budget of Salvage counts decoded values, so that the test does not take long.
 TEST(SalvageTest, ManyValuesThatFitEverywhere) {
   Column<bool> column;
   column.rows.resize(10, true);
@@ -1032,9 +1037,9 @@ TEST(SalvageTest, ManyValuesThatFitEverywhere) {
   const size_t begin = Reader::Open(NewMemoryViewSource(torn))->info().header_size_bytes;
   torn.resize(begin);
   encodings::ByteWriter block;
-  block.PutFixed(uint32_t{0xffffffff});            // values
+  block.PutFixed(uint32_t{0xffffffff});            // number of values
   block.PutFixed(uint32_t{0});                     // first ordinal
-  block.PutVint(uint64_t{0x7fffffff} << 1);        // a run of this many,
+  block.PutVint(uint64_t{0x7fffffff} << 1);        // a run of this length,
   block.PutFixed(uint8_t{1});                      // all true;
   block.PutVint(uint64_t{1} << 27 | uint64_t{1});  // literals, whose end is cut off
   torn.insert(torn.end(), block.span().begin(), block.span().end());
@@ -1060,7 +1065,7 @@ TEST(SalvageTest, ManyValuesThatFitEverywhere) {
   EXPECT_EQ(salvaged->report.rows, 0);
 }
 
-// For any bytes, Salvage returns an error or a sound file.
+// For any bytes, Salvage returns an error or a valid file.
 TEST(SalvageTest, AnyBytes) {
   std::mt19937_64 random(11);
   for (const Encoding encoding : {Encoding::kAuto, Encoding::kRle, Encoding::kParquetDictionary}) {
@@ -1082,7 +1087,7 @@ TEST(SalvageTest, AnyBytes) {
           EXPECT_EQ(salvaged.status().code(), absl::StatusCode::kDataLoss) << salvaged.status();
           continue;
         }
-        // A bit belongs to at most one block, or to the dictionary.
+        // A flipped bit damages at most one block or the dictionary.
         EXPECT_TRUE(salvaged->report.rows >= 250 ||
                     salvaged->report.dictionary == Dictionary::kLost)
             << bit << ": " << salvaged->report.rows;

@@ -1,4 +1,4 @@
-// Scans find the same rows as a filter over all rows, and read no more blocks than necessary.
+// A scan finds the same rows as a filter over all rows, and reads no more blocks than necessary.
 #include "cfile/scan.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ using testing_support::Rows;
 using testing_support::TypeOf;
 using File = std::vector<uint8_t>;
 
-// Each block that has rows in the range is counted exactly once.
+// EXPECTs that the counters count each block with rows in the range exactly once.
 template <typename T>
 void ExpectCounted(const Reader& reader, const OrdinalRange& range, const ScanCounters& counters) {
   uint64_t blocks = 0;
@@ -231,7 +231,8 @@ TEST(Scan, RefusesWhatItCannotAnswer) {
             absl::StatusCode::kFailedPrecondition);
 }
 
-// Statistics with right checksums but wrong ends or null counts of blocks cause no wrong result.
+// Statistics with right checksums may give wrong ends or wrong null counts of blocks. A scan still
+// returns no wrong rows.
 TEST(Scan, ComparesTheCountsOfStatisticsWithIndexAndBlocks) {
   Rows<int32_t> rows;
   for (int32_t i = 0; i < 600; ++i) rows.push_back(i % 5 == 0 ? std::nullopt : std::optional(i));

@@ -1,5 +1,5 @@
-// Helpers for tests of scans: random predicates, their meaning by definition, and a comparison of
-// scans with it.
+// Helpers for tests of scans: random predicates, their evaluation row by row, and a comparison of
+// scans with this evaluation.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace cfile::testing_support {
 template <typename T>
 using Rows = std::vector<std::optional<Owned<T>>>;
 
-// The first type in AllColumnTypes that has the physical type `physical`.
+// Returns the first type in AllColumnTypes that has the physical type `physical`.
 inline ColumnType TypeOf(PhysicalType physical) {
   for (const ColumnType& type : AllColumnTypes()) {
     if (type.physical() == physical) return type;
@@ -30,7 +30,7 @@ inline ColumnType TypeOf(PhysicalType physical) {
   return {};
 }
 
-// Evaluates the predicate on one row by its definition.
+// Returns whether the row satisfies the predicate, by the definition of predicates.
 template <typename T>
 bool Matches(const Predicate<T>& predicate, const std::optional<Owned<T>>& row) {
   using Kind = typename Predicate<T>::Kind;
@@ -68,7 +68,8 @@ bool Matches(const Predicate<T>& predicate, const std::optional<Owned<T>>& row) 
   }
 }
 
-// A constant for a predicate: a value of the column, a value close to one, or any other.
+// Returns a constant for a predicate: a value of the column, a value close to such a value, or any
+// other value.
 template <typename T, typename Random>
 Owned<T> Constant(const ColumnType& type, const Rows<T>& rows, Random& random) {
   Owned<T> value = RandomValue<T>(type, static_cast<int>(random() % 2), random);
@@ -141,7 +142,7 @@ Predicate<T> RandomPredicate(const ColumnType& type, const Rows<T>& rows, Random
   }
 }
 
-// ASSERTs that a scan of `reader` returns exactly the rows of `rows` that match.
+// ASSERTs that a scan of `reader` returns exactly the matching rows of `rows`.
 template <typename T>
 void ExpectScan(const Reader& reader, const Predicate<T>& predicate, const Rows<T>& rows,
                 const OrdinalRange& range = kAllRows, ScanCounters* counters = nullptr) {

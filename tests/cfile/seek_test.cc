@@ -1,5 +1,4 @@
-// Seeks of many rows and keys at once, ranges, splits; the cache that seeks fill, and the number of
-// reads.
+// Seeks of many rows and keys at once, ranges, splits, the block cache, and the number of reads.
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -22,7 +21,8 @@ namespace {
 using testing::HasSubstr;
 using namespace testing_support;
 
-// Calls check(column, reader) for files of many kinds, from sources in memory and from others.
+// Calls check(column, reader) for files of many kinds, from sources in memory and from other
+// sources.
 template <typename T, typename Check>
 void ForFiles(const ColumnType& type, bool ascending, Check check) {
   std::mt19937_64 random(1);
@@ -77,7 +77,7 @@ void ExpectTakes(const ColumnType& type) {
             ASSERT_EQ(batch.IsValid(i), expected.has_value());
             ASSERT_TRUE(encodings::KeyEqual<T>(batch.values[i], expected ? T(*expected) : T{}));
           }
-          // Afterwards, the cursor works for any other call.
+          // After Take, the cursor can be used for any other call.
           const uint64_t ordinal = random() % column.rows.size();
           const auto one = cursor.Get(ordinal);
           ASSERT_TRUE(one.ok()) << one.status();
@@ -154,7 +154,7 @@ TEST(Seek, RangesEndWhereTheySay) {
           if (range.end < range.begin) std::swap(range.begin, range.end);
           ASSERT_TRUE(cursor.SeekToRange(range).ok());
           ASSERT_NO_FATAL_FAILURE(read_all(range));
-          // The range does not apply to the next seek.
+          // The range no longer limits the cursor after the next seek.
           ASSERT_TRUE(cursor.SeekToOrdinal(range.begin).ok());
           ASSERT_NO_FATAL_FAILURE(read_all({range.begin, 1500}));
 
@@ -178,7 +178,7 @@ TEST(Seek, RangesEndWhereTheySay) {
       });
 }
 
-// After a seek that is refused, or that goes elsewhere, the cursor still reads the right rows.
+// After a refused seek and after a seek of many keys, the cursor still reads the right rows.
 TEST(Seek, RefusedAndManySeeksLeaveNoTrace) {
   std::vector<double> values(100'000);
   std::iota(values.begin(), values.end(), 0.0);
@@ -204,7 +204,7 @@ TEST(Seek, RefusedAndManySeeksLeaveNoTrace) {
   ASSERT_TRUE(cursor.SeekToKey(5).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(cursor.SeekMany(with_nan, std::span(positions).first(2))));
   ASSERT_NO_FATAL_FAILURE(expect_rest(cursor.ordinal()));
-  // A range does not apply after a seek of any kind.
+  // The range no longer limits the cursor after SeekMany.
   ASSERT_TRUE(cursor.SeekToRange({0, 10}).ok());
   const double keys[] = {50'000, 999.5, 999.7, 2e9};
   ASSERT_TRUE(cursor.SeekMany(keys, positions).ok());
@@ -215,7 +215,7 @@ TEST(Seek, RefusedAndManySeeksLeaveNoTrace) {
   ASSERT_NO_FATAL_FAILURE(expect_rest(cursor.ordinal()));
 }
 
-// If a key is the first of its block, a seek reads one block and keeps it.
+// If a key is the first of its block, a seek reads only this block, and the cache keeps it.
 TEST(Seek, KeysAtBlocksFrontsReadNoMoreThanOthers) {
   std::vector<int32_t> values(400'000);
   std::iota(values.begin(), values.end(), 0);
@@ -243,7 +243,7 @@ TEST(Seek, KeysAtBlocksFrontsReadNoMoreThanOthers) {
   }
 }
 
-// If a seek index exceeds its budget, it is not built, and seeks work without it.
+// A seek index that exceeds its budget is not built. Seeks work without a seek index.
 TEST(Seek, NoRoomForSeekIndexes) {
   std::mt19937_64 random(8);
   const auto column = RandomColumn<std::string_view>(ColumnType::String(), 5000, -1, true, random);
@@ -292,8 +292,8 @@ TEST(Seek, SplitsAtBlocks) {
   EXPECT_TRUE(empty.Split(4)->empty());
 }
 
-// A block that a seek decompressed stays in the cache for later seeks, also of other cursors, until
-// it is evicted.
+// A block that a seek decompressed stays in the cache for later seeks of all cursors, until it is
+// evicted.
 TEST(Seek, CacheHoldsWhatSeeksDecompress) {
   std::mt19937_64 random(4);
   const auto column = RandomColumn<int64_t>(ColumnType::Int64(), 50'000, -1, true, random);
@@ -321,7 +321,7 @@ TEST(Seek, CacheHoldsWhatSeeksDecompress) {
   EXPECT_GE(full.hits, 50u);
   EXPECT_GT(full.size_bytes, 50u * 8000);
   EXPECT_LT(full.size_bytes, 50u * 20'000);
-  // Blocks of another file evict them.
+  // Blocks of another reader evict the blocks.
   const auto small = std::make_shared<BlockCache>(100'000);
   const Reader one = *Reader::Open(NewMemoryViewSource(file), {.block_cache = small});
   const Reader two = *Reader::Open(NewMemoryViewSource(file), {.block_cache = small});
@@ -377,7 +377,8 @@ TEST(Seek, ThreadsShareCacheAndSeekIndexes) {
   }
 }
 
-// The number and size of reads from a storage with latency.
+// Counts the reads and bytes of opening a file, of seeks, of a scan and of Take. A storage with
+// latency makes each read expensive.
 TEST(Seek, ReadsAreFewAndBounded) {
   std::mt19937_64 random(6);
   std::vector<int64_t> values(1'000'000);
@@ -395,7 +396,7 @@ TEST(Seek, ReadsAreFewAndBounded) {
   EXPECT_LE(source->bytes(), 64u * 1024);
   auto cursor = *reader.NewCursor<int64_t>();
 
-  // Reads the index nodes on the path, and the block.
+  // The first seek reads the index nodes of the path, and the data block.
   source->Reset();
   EXPECT_EQ(*cursor.Get(500'000), values[500'000]);
   EXPECT_LE(source->reads(), 3u);
@@ -403,12 +404,12 @@ TEST(Seek, ReadsAreFewAndBounded) {
   source->Reset();
   EXPECT_EQ(cursor.SeekToKey(values[123'456])->ordinal, 123'456u);
   EXPECT_LE(source->reads(), 3u);
-  // A second time, nothing is read.
+  // A seek to a row of the same block reads nothing.
   source->Reset();
   EXPECT_EQ(*cursor.Get(500'001), values[500'001]);
   EXPECT_EQ(source->reads(), 0u);
 
-  // A scan reads 8 MB in pieces of 1 MB; there are index nodes between the pieces.
+  // A scan reads the 8 MB of the file in pieces of 1 MB. There are index nodes between the blocks.
   source->Reset();
   ASSERT_TRUE(cursor.SeekToOrdinal(0).ok());
   uint64_t rows = 0;
@@ -420,7 +421,7 @@ TEST(Seek, ReadsAreFewAndBounded) {
   EXPECT_LE(source->largest(), 1'000'000u);
   EXPECT_LE(source->bytes(), 8'200'000u);
 
-  // Adjacent rows take few reads, whatever the order of the ordinals.
+  // Take of adjacent rows needs few reads, whatever the order of the ordinals.
   std::vector<uint64_t> ordinals(100'000);
   std::iota(ordinals.begin(), ordinals.end(), uint64_t{700'000});
   std::shuffle(ordinals.begin(), ordinals.end(), random);
@@ -435,8 +436,8 @@ TEST(Seek, ReadsAreFewAndBounded) {
   EXPECT_LE(source->reads(), 6u);
 }
 
-// By default, one read of a scan covers four blocks of the default size, although a block is a
-// little larger than 256 KiB.
+// With default options, one read of a scan covers four blocks of the default size. A block is
+// slightly larger than 256 KiB.
 TEST(Seek, BlocksOfTheDefaultSizeAreReadInFours) {
   const auto expect_fours = [](const std::vector<uint8_t>& file, auto zero) {
     using T = decltype(zero);
@@ -449,8 +450,8 @@ TEST(Seek, BlocksOfTheDefaultSizeAreReadInFours) {
     source->Reset();
     while (!cursor.Next(65536)->empty()) {
     }
-    // The index is one node, which was read with the tail of the file. The last blocks may have
-    // been read with it.
+    // The index is one node, which the reader loaded with the tail of the file. This read may also
+    // have covered the last blocks.
     EXPECT_LE(source->reads(), (blocks + 3) / 4) << blocks << " blocks";
     EXPECT_GE(source->reads(), (blocks - 1) / 4) << blocks << " blocks";
     EXPECT_LE(source->largest(), ReaderOptions().read_ahead_bytes);
@@ -523,8 +524,8 @@ TEST(Seek, ScansAnnounceWhatTheyComeTo) {
     ASSERT_TRUE(cursor.SeekToOrdinal(begin).ok());
     while (!cursor.Next(3000)->empty()) {
     }
-    // Each announced range begins before the previous one ends; the last one ends at the end of the
-    // file.
+    // Each announced range begins before the end of the previous range. The last range ends at the
+    // end of the file.
     const auto& pieces = source->pieces();
     ASSERT_FALSE(pieces.empty());
     EXPECT_LE(pieces.size(), file.size() / 100'000 + 2);

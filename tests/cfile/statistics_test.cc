@@ -1,4 +1,4 @@
-// Statistics match the values in every type and encoding; wrong statistics are found.
+// The statistics match the values in every type and encoding. Wrong statistics are detected.
 #include "cfile/statistics.h"
 
 #include <algorithm>
@@ -52,8 +52,8 @@ std::string Key(const T& value) {
   return key;
 }
 
-// A shortened upper bound is greater than `value`. With its last byte decremented, it is a prefix
-// of `value`.
+// EXPECTs that `bound` is a valid shortened upper bound: it is greater than `value`, and with its
+// last byte decremented it is a prefix of `value`.
 void ExpectRoundedUp(std::string bound, const std::string& value) {
   EXPECT_GT(bound, value);
   EXPECT_LE(bound.size(), 64u);
@@ -61,7 +61,7 @@ void ExpectRoundedUp(std::string bound, const std::string& value) {
   EXPECT_EQ(value.substr(0, bound.size()), bound);
 }
 
-// EXPECTs the statistics that a plain loop over `rows` computes.
+// EXPECTs the statistics that a simple loop over `rows` computes.
 template <typename T>
 void ExpectStatistics(const BlockStatistics& found,
                       const std::vector<std::optional<Owned<T>>>& rows) {
@@ -270,7 +270,7 @@ TEST(Statistics, WithoutRoomForTheBlocksTheFileIsLeft) {
   ASSERT_NE(statistics, nullptr);
   EXPECT_TRUE(statistics->blocks.empty());
   ExpectStatistics<int64_t>(statistics->file, column.rows);
-  // Here not even the statistics of the file fit.
+  // In this file, not even the statistics of the whole file fit into a block.
   const testing_support::Column<int128_t> one{{{5}}};
   const File file = WriteColumn<int128_t>(
       ColumnType::Int128(),
@@ -295,7 +295,8 @@ TEST(Statistics, ReadOnceByAllThreads) {
   }
 }
 
-// XXH64 values from the specification of xxHash, and hashes of values in their PLAIN form.
+// The hash is XXH64 of the value in its PLAIN form. The expected hashes include those in the
+// specification of xxHash.
 TEST(BloomFilter, Hashes) {
   EXPECT_EQ(internal::BloomHash(std::string_view()), 0xef46db3751d8e999u);
   EXPECT_EQ(internal::BloomHash(std::string_view("a")), 0xd24ec4f1a98c6e5bu);
@@ -315,7 +316,7 @@ TEST(BloomFilter, Hashes) {
   EXPECT_EQ(internal::BloomHash(int128_t{-2}), bytes(std::string(15, '\xff') + '\xfe'));
 }
 
-// Returns the filter of `hashes`, each added `times` times, and the builder's description of the
+// Returns a filter of `hashes`, each added `times` times, and the builder's description of the
 // filter.
 std::pair<std::string, BloomFilterInfo> FilterOf(std::span<const uint64_t> hashes, uint32_t bits,
                                                  size_t max_bytes = 64 << 20, int times = 1) {
@@ -336,7 +337,7 @@ std::vector<uint64_t> RandomHashes(size_t count, uint64_t seed) {
   return hashes;
 }
 
-// The filter of `num_blocks` blocks, computed by the formula of the format.
+// Returns a filter of `num_blocks` blocks, computed by the formula of the format.
 std::string PlainFilter(std::span<const uint64_t> hashes, size_t num_blocks) {
   std::string filter(num_blocks * internal::kBloomBlockBytes, '\0');
   for (const uint64_t hash : hashes) {
@@ -350,7 +351,7 @@ std::string PlainFilter(std::span<const uint64_t> hashes, size_t num_blocks) {
   return filter;
 }
 
-// The expected false positive rate of a filter with this many bits per distinct value.
+// Returns the expected false positive rate of a filter with this number of bits per distinct value.
 double FalsePositives(double bits_per_value) {
   const double load = 256 / bits_per_value;  // mean number of values in a block of the filter
   double chance = std::exp(-load), result = 0;
@@ -368,9 +369,10 @@ double PartThatPasses(const std::string& filter, int probes) {
   return static_cast<double>(passing) / probes;
 }
 
-// One block; its words computed by hand from the formula of the specification.
+// A filter of one block has the words that were computed by hand from the formula of the
+// specification.
 TEST(BloomFilter, Bits) {
-  const uint64_t hash = 0x12345678'00000001u;  // the product with a salt is the salt
+  const uint64_t hash = 0x12345678'00000001u;  // the product of 1 and a salt is the salt
   const auto [filter, info] = FilterOf({&hash, 1}, 1);
   const uint32_t salts[] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                             0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
@@ -385,8 +387,8 @@ TEST(BloomFilter, Bits) {
   EXPECT_EQ(info.num_blocks(), 1u);
 }
 
-// The filters that DuckDB 2.0.0 writes into a Parquet file for 50 different values: i, "word-i" and
-// i / 8.0. (Each of its filters has 64 bytes.)
+// Our filters equal the filters that DuckDB 2.0.0 writes into a Parquet file for 50 different
+// values: i, "word-i" and i / 8.0. (Each filter of DuckDB has 64 bytes.)
 TEST(BloomFilter, AsDuckDbs) {
   std::vector<int32_t> numbers;
   std::vector<double> eighths;
@@ -418,8 +420,9 @@ TEST(BloomFilter, AsDuckDbs) {
   });
 }
 
-// Numbers of values below and above the number of hashes that are kept; the budgets are small, so
-// that both limits are reached soon. The bits equal those of a filter that is built in one step.
+// The filter has the requested bits per value, and equals a filter that is built in one step. The
+// number of values is below or above the number of hashes that the builder keeps. The budgets are
+// small, so that few values suffice to reach both limits.
 TEST(BloomFilter, HasTheBitsPerValueThatWereAskedFor) {
   const std::vector<uint64_t> all = RandomHashes(330'000, 8);
   std::mt19937_64 random(9);
@@ -434,7 +437,7 @@ TEST(BloomFilter, HasTheBitsPerValueThatWereAskedFor) {
       EXPECT_EQ(filter, PlainFilter(hashes, info.num_blocks())) << count;
       const double given = 8.0 * static_cast<double>(filter.size()) / static_cast<double>(count);
       EXPECT_GE(given, 0.9 * bits) << count;
-      // A filter consists of whole blocks.
+      // Small filters may have more bits, because a filter consists of whole blocks.
       if (count * bits > 256 * 10) {
         EXPECT_LE(given, 1.1 * bits) << count;
       }
@@ -450,8 +453,8 @@ TEST(BloomFilter, HasTheBitsPerValueThatWereAskedFor) {
   }
 }
 
-// An earlier version gave these numbers of values 16.8 bits per value, 5.0 bits per value, and no
-// filter.
+// The filter has the requested 10 bits per value. An earlier version gave 16.8 bits, 5.0 bits and
+// no filter for these three numbers of values.
 TEST(BloomFilter, OfMillionsOfValues) {
   const std::vector<uint64_t> all = RandomHashes(8'000'000, 10);
   for (const size_t count : {2'000'000u, 6'700'000u, 8'000'000u}) {
@@ -474,7 +477,8 @@ TEST(BloomFilter, OfManyEqualValues) {
   EXPECT_EQ(info.distinct_values, 5001u);
   EXPECT_EQ(info.num_blocks(), 196u);
   EXPECT_EQ(filter, PlainFilter(hashes, 196));
-  // The same holds above the number of hashes that are kept.
+  // Repeated values also do not change a filter that exceeds the number of hashes that the builder
+  // keeps.
   const std::vector<uint64_t> many = RandomHashes(60'000, 12);
   EXPECT_EQ(FilterOf(many, 10, 2 << 20, 5), FilterOf(many, 10, 2 << 20, 1));
 }
@@ -497,7 +501,7 @@ TEST(BloomFilter, AboveTheBudget) {
                 HasSubstr("above the limit of " + std::to_string(max_bytes) +
                           ": raise max_bloom_filter_bytes"));
   }
-  // The limit that the message names suffices.
+  // The filter can be written with the limit that the error message suggests.
   const std::string message(status(400'000, 10, 1 << 20).message());
   const size_t up_to = message.find("takes up to ");
   ASSERT_NE(up_to, message.npos) << message;
@@ -540,7 +544,7 @@ TEST(BloomFilter, TheFileSaysWhatItIs) {
   EXPECT_FALSE(Reader::Open(NewMemorySource(without, "test"))->info().bloom_filter);
 }
 
-// A filter larger than the largest block: readers read what a writer writes with default options.
+// A filter may be larger than the largest block. With default options, readers read this filter.
 TEST(BloomFilter, LargerThanABlock) {
   File file;
   ASSERT_EQ(WriteDistinct(300'000, {.bloom_filter_bits_per_value = 500}, file), absl::OkStatus());
@@ -564,7 +568,8 @@ TEST(BloomFilter, IsNotLeftOut) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("test: a Bloom filter of 12512 bytes, 10 bits for each of about 10000"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("raise max_bloom_filter_bytes"));
-  // The statistics that contain the filter do not fit: they have two bounds of 64 bytes.
+  // The statistics that contain the filter do not fit into a block, because they have two bounds of
+  // 64 bytes.
   auto writer = Writer<std::string_view>::Create(NewMemorySink(&file, "test"), ColumnType::String(),
                                                  {.encoding = Encoding::kPlain,
                                                   .block_size_bytes = 64,
@@ -578,8 +583,8 @@ TEST(BloomFilter, IsNotLeftOut) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("raise max_block_size_bytes"));
 }
 
-// A file of cfile 0.1.0, whose filters had a power of two as the number of blocks. It holds 40
-// values, i * i + 7.
+// A file of cfile 0.1.0. Its filter has a power of two as the number of blocks. The file holds the
+// 40 values i * i + 7.
 constexpr std::string_view kOlderFile =
     "6b75647563666c321a0000001a180a0c6366696c652e636f6c756d6e12080807100118012000c228223a000000"
     "00000000000000000000002800000000000000070000000000000008000000000000000b000000000000001000"
@@ -615,8 +620,8 @@ TEST(BloomFilter, OfAnOlderFile) {
   ExpectVerified(*reader);
 }
 
-// Returns `file` with `change` applied to its statistics, which must keep their size. Checksums are
-// right.
+// Returns `file` after `change` was applied to its statistics. `change` must not change their size.
+// The checksum is corrected.
 File WithStatistics(const File& file, const std::function<void(StatisticsPB&)>& change) {
   const auto reader = Reader::Open(NewMemorySource(file, "test"));
   EXPECT_TRUE(reader.ok());
@@ -729,7 +734,7 @@ TEST(DamagedStatistics, AreRefused) {
     changes[i](message);
     EXPECT_EQ(parse(message).code(), absl::StatusCode::kDataLoss) << "change " << i;
   }
-  // The footer's fields about the filter.
+  // The footer's fields must agree with the filter.
   info.bloom_filter = {.size_bytes = 96, .distinct_values = 1};
   EXPECT_TRUE(absl::IsDataLoss(parse(valid()))) << parse(valid());
   info.bloom_filter->size_bytes = 64;
@@ -743,8 +748,8 @@ TEST(DamagedStatistics, AreRefused) {
   }
   EXPECT_EQ(info.bloom_filter->num_blocks(), 2u);
   info.bloom_filter.reset();
-  // More blocks than the file has room for are refused before they take memory. Each entry claims
-  // one row.
+  // If the statistics have more blocks than the file has room for, they are refused before they
+  // take memory. Each entry claims one row.
   FileInfo many = info;
   many.num_rows = 100'000;
   StatisticsPB message;
@@ -760,7 +765,7 @@ TEST(DamagedStatistics, AreRefused) {
   }
 }
 
-// A file with damaged statistics can be read; a call that asks for the statistics returns the
+// Cursors can read a file with damaged statistics. A call that asks for the statistics returns the
 // error.
 TEST(DamagedStatistics, DoNotHinderCursors) {
   const testing_support::Column<int32_t> column{{{1}, {2}, {3}}};

@@ -55,7 +55,7 @@ TEST_F(TableDamageTest, TableFileAboveTheLimit) {
   EXPECT_THAT(status.message(), HasSubstr("max_metadata_size_bytes"));
 }
 
-// table.cft has a right checksum but wrong contents.
+// A table.cft with a right checksum but contradictory contents is refused.
 TEST_F(TableDamageTest, TableFileThatContradictsItself) {
   using internal::TableContents;
   using internal::TablePart;
@@ -205,7 +205,7 @@ TEST_F(TableDamageTest, ColumnFileThatIsAnother) {
   WriteFile(a, kept);
   EXPECT_TRUE(OpenTable().NewCursor<int32_t>(0).ok());
 
-  // The reverse: the files have the right size, but table.cft describes them wrongly.
+  // The files have the right size, but table.cft describes them wrongly.
   const auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
   ASSERT_TRUE(contents.ok()) << contents.status();
   internal::TableContents fewer = *contents;

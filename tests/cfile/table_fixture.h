@@ -1,4 +1,4 @@
-// Tables of many types for the tests of tables.
+// Tables of many types, and the base class of tests of tables.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,8 @@ inline void WriteFile(const std::string& path, std::string_view contents) {
   std::ofstream(path, std::ios::binary) << contents;
 }
 
-// One column for each way in which values are handled. All but the first and the last are nullable.
+// Returns one column for each way to handle values. All columns but the first and the last are
+// nullable.
 inline Schema ManyTypes() {
   return {
       .columns = {{.name = "id", .type = ColumnType::Int64()},
@@ -38,7 +39,8 @@ inline Schema ManyTypes() {
                   {.name = "at", .type = ColumnType::Timestamp(TimeUnit::kNanos, "Asia/Tokyo")}}};
 }
 
-// The value of row `row` in column `column`. A string points into `text`, which must outlive it.
+// Returns the value of row `row` in column `column`. A string points into `text`, which must
+// outlive the value.
 template <typename T>
 T ValueOf(uint64_t row, size_t column, const ColumnType& type, std::string& text) {
   if constexpr (std::is_same_v<T, std::string_view>) {
@@ -51,7 +53,7 @@ T ValueOf(uint64_t row, size_t column, const ColumnType& type, std::string& text
 }
 inline bool IsNull(uint64_t row, size_t column) { return (row + column) % 5 == 0; }
 
-// Appends the rows `first` to `first` + `count` - 1 of one column.
+// Appends the rows from `first` to `first` + `count` - 1 of one column.
 inline absl::Status AppendRowsOf(TableWriter& writer, size_t column, uint64_t first,
                                  uint64_t count) {
   const ColumnSchema& schema = writer.schema().columns[column];
@@ -78,7 +80,7 @@ inline absl::Status AppendRows(TableWriter& writer, uint64_t first, uint64_t cou
   return absl::OkStatus();
 }
 
-// EXPECTs that `batch` holds the rows that AppendRows wrote, from first_ordinal on.
+// EXPECTs that `batch` holds the rows that AppendRows wrote, from `batch.first_ordinal` on.
 template <typename T>
 void ExpectRows(const Batch<T>& batch, size_t column, const ColumnSchema& schema) {
   std::string text;
@@ -142,8 +144,8 @@ inline void ExpectTable(const TableReader& table, uint64_t rows) {
 
 class TableTestBase : public testing::Test {
  protected:
-  // Writes a new part of `count` rows; `first` is the number of its first row. `first` = 0 creates
-  // the table.
+  // Writes a new part of `count` rows. The number of its first row is `first`. If `first` is 0,
+  // creates the table.
   void WritePart(uint64_t first, uint64_t count, const Schema& schema = ManyTypes(),
                  const WriterOptions& options = {}) {
     auto writer = first == 0 ? TableWriter::Create(path_, schema, {&options, 1})
@@ -155,8 +157,8 @@ class TableTestBase : public testing::Test {
     ASSERT_TRUE(finished.ok()) << finished;
   }
 
-  // Writes a table with one string column that has a value index. Each element of `parts` becomes a
-  // part.
+  // Writes a table with one string column that has a value index. Each element of `parts` becomes
+  // one part.
   void WriteKeys(const std::vector<std::vector<std::string>>& parts) {
     const WriterOptions options{.value_index = true};
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -173,12 +175,12 @@ class TableTestBase : public testing::Test {
     }
   }
 
-  // The directory of part number `part`.
+  // Returns the directory of part number `part`.
   std::string PartPath(size_t part) {
     return std::filesystem::path(path_ + "/" + OpenTable().part_file(part, 0)).parent_path();
   }
 
-  // Renames the parts to the names of earlier versions: part-000000, part-000001, ...
+  // Renames the parts to names that earlier versions gave: part-000000, part-000001, ...
   void CountParts() {
     auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
     ASSERT_TRUE(contents.ok()) << contents.status();

@@ -37,7 +37,7 @@ TEST_F(TableKeyTest, SeeksByKeyAcrossParts) {
     EXPECT_EQ(found->ordinal, expected - all.begin()) << key;
     EXPECT_EQ(found->exact, expected != all.end() && *expected == key) << key;
     EXPECT_EQ(cursor->ordinal(), found->ordinal);
-    // The cursor continues from there into the next parts.
+    // After a seek by key, the cursor also reads the rows of the following parts.
     std::vector<std::string> rest;
     while (true) {
       const auto batch = cursor->Next(2);
@@ -78,8 +78,9 @@ TEST_F(TableKeyTest, SeeksByNumberAcrossParts) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// Seeks each key of `wanted` in a column of strings. `all` are the keys of the column by ordinal.
-// EXPECTs the smallest key that is not less than the wanted one; of equal keys the first.
+// Seeks each key of `wanted` in a column of strings. `all` holds the keys of the column by ordinal.
+// EXPECTs the smallest key that is not less than the wanted key, and the first row if several rows
+// have this key.
 void ExpectSeeks(const TableReader& table, const std::vector<std::string>& all,
                  const std::vector<std::string>& wanted) {
   auto cursor = table.NewCursor<std::string_view>(0);
@@ -127,7 +128,7 @@ TEST_F(TableKeyTest, SeeksInPartsThatOverlap) {
   }
 }
 
-// A part without a value index is scanned.
+// SeekToKey finds keys in a part without a value index by a scan.
 TEST_F(TableKeyTest, SeeksInPartsWithoutAValueIndex) {
   const std::vector<std::vector<std::string>> parts = {{"c", "e", "h"}, {"b", "d", "d", "k"}};
   const std::vector<std::vector<std::string>> added = {{"d"}, {"l", "c", "g", "c", "d"}, {}};
@@ -141,7 +142,7 @@ TEST_F(TableKeyTest, SeeksInPartsWithoutAValueIndex) {
   std::vector<std::string> all = Flat(parts);
   for (const std::string& key : Flat(added)) all.push_back(key);
   ExpectSeeks(OpenTable(), all, kWanted);
-  // An indexed part follows them.
+  // A part with a value index follows the parts without one.
   {
     const WriterOptions options{.value_index = true};
     auto writer = TableWriter::Append(path_, {&options, 1});
@@ -154,7 +155,7 @@ TEST_F(TableKeyTest, SeeksInPartsWithoutAValueIndex) {
   EXPECT_TRUE(*OpenTable().has_value_index(0));
 }
 
-// The scan uses the order of keys: -0 comes before 0, and NaN is never found.
+// A scan for a key uses the order of keys: -0 comes before 0, and NaN is never found.
 TEST_F(TableKeyTest, SeeksNumbersInPartsWithoutAValueIndex) {
   const Schema schema{.columns = {{.name = "n", .type = ColumnType::Double()}}};
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -207,7 +208,7 @@ class CompoundKeyTableTest : public TableTestBase {
  protected:
   using Row = std::pair<std::string, int32_t>;
 
-  // Writes a further part with `rows`, and with `keys` as their compound keys.
+  // Writes a new part with the rows `rows` and the compound keys of the rows `keys`.
   absl::Status Write(const std::vector<Row>& rows, const std::vector<Row>& keys) {
     const Schema schema{.columns = {{.name = "n", .type = ColumnType::Int32()},
                                     {.name = "text", .type = ColumnType::String()}},
@@ -290,8 +291,8 @@ TEST_F(CompoundKeyTableTest, FinishRefusesNaN) {
   EXPECT_THAT(status.message(), HasSubstr("row 1 of the new part"));
 }
 
-// The rows and keys of the table match, but then the file of keys is replaced by that of another
-// table.
+// Verify reports compound keys that do not match the rows. In the test, the file of keys comes from
+// another table.
 TEST_F(CompoundKeyTableTest, VerifyComparesKeysWithRows) {
   const std::vector<Row> rows = {{"a", 1}, {"a", 5}, {"b", 2}};
   const std::vector<Row> others = {{"a", 1}, {"a", 4}, {"b", 2}};
@@ -324,7 +325,7 @@ TEST_F(TableKeyTest, EmptyTableIsSoughtByKey) {
   EXPECT_FALSE(found->exact);
 }
 
-// The empty string is the smallest key; it does not mean that there is no key.
+// The empty string is the smallest key. It does not stand for a missing key.
 TEST_F(TableKeyTest, EmptyStringIsAKey) {
   WriteKeys({{""}, {"", "a"}});
   auto cursor = OpenTable().NewCursor<std::string_view>(0);

@@ -1,4 +1,4 @@
-// Several threads use one table: columns are written in parallel, scans are split.
+// Several threads use one table: they write its columns in parallel, and split scans into ranges.
 #include <algorithm>
 #include <filesystem>
 #include <random>
@@ -14,7 +14,7 @@ namespace {
 
 using TableParallelTest = TableTestBase;
 
-// EXPECTs the rows of `range`, and then the end.
+// EXPECTs that the cursor returns the rows of `range`, and then an empty batch.
 template <typename T>
 void ExpectRange(TableCursor<T>& cursor, const OrdinalRange& range, size_t column,
                  const ColumnSchema& schema, size_t max_rows) {
@@ -31,7 +31,7 @@ void ExpectRange(TableCursor<T>& cursor, const OrdinalRange& range, size_t colum
   ASSERT_EQ(cursor.ordinal(), range.end);
 }
 
-// True if a block of the column begins at `ordinal`, or if the column ends there.
+// Returns true if `ordinal` is the begin of a block of the column or the end of the column.
 bool BeginsBlock(const TableReader& table, size_t column, uint64_t ordinal) {
   for (size_t part = 0; part < table.num_parts(); ++part) {
     const uint64_t first = table.part_first_ordinal(part);
@@ -42,7 +42,7 @@ bool BeginsBlock(const TableReader& table, size_t column, uint64_t ordinal) {
 }
 
 TEST_F(TableParallelTest, SplitsAtBlocks) {
-  // The maximum number of rows in a block: from one row to a whole part.
+  // The maximum number of rows in a block goes from one row to all rows of a part.
   for (const uint32_t block_rows : {1, 7, 100, 100'000}) {
     SCOPED_TRACE(block_rows);
     std::filesystem::remove_all(path_);
@@ -100,7 +100,7 @@ TEST_F(TableParallelTest, RangesEndWhereTheySay) {
     if (range.end < range.begin) std::swap(range.begin, range.end);
     ASSERT_TRUE(cursor.SeekToRange(range).ok());
     ASSERT_NO_FATAL_FAILURE(ExpectRange(cursor, range, kColumn, schema, 1 + random() % 400));
-    // The range does not apply to the next seek.
+    // The range no longer limits the cursor after the next seek.
     const uint64_t ordinal = random() % 1500;
     if (i % 2 == 0) {
       ASSERT_TRUE(cursor.SeekToOrdinal(ordinal).ok());
@@ -166,7 +166,7 @@ TEST_F(TableParallelTest, ColumnsAreWrittenSideBySide) {
   const TableReader table = OpenTable();
   ExpectTable(table, 5000);
 
-  // The bytes equal those that one thread writes.
+  // One thread writes the same bytes.
   const std::string other = directory_.path("other");
   auto sequential = *TableWriter::Create(other, ManyTypes(), {&options, 1});
   for (uint64_t row = 0; row < 5000; row += 500) {

@@ -63,7 +63,7 @@ TEST_F(TablePublishTest, DroppedCreateLeavesNothing) {
     ASSERT_TRUE(AppendRows(*writer, 0, 10'000).ok());
   }
   EXPECT_THAT(directory_.Entries(), IsEmpty());
-  // A directory that existed before is not removed.
+  // A directory that existed before the writer is not removed.
   fs::create_directory(path_);
   ASSERT_TRUE(TableWriter::Create(path_, ManyTypes()).ok());
   EXPECT_THAT(directory_.Entries(), ElementsAre("table"));
@@ -120,7 +120,7 @@ TEST_F(TablePublishTest, TheLaterOfTwoAppendersIsAborted) {
     EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
     EXPECT_THAT(status.message(), HasSubstr(table_file_));
   }
-  // The directory holds table.cft and two parts.
+  // The directory holds only table.cft and the two published parts.
   EXPECT_EQ(std::distance(fs::directory_iterator(path_), {}), 3);
   ExpectTable(OpenTable(), 15);
 }
@@ -129,8 +129,8 @@ TEST_F(TablePublishTest, TheLaterOfTwoCreatorsIsAborted) {
   fs::create_directory(path_);
   auto first = TableWriter::Create(path_, ManyTypes());
   ASSERT_TRUE(first.ok());
-  // Hides the first writer's part, as if the second writer had looked for parts before that part
-  // was created.
+  // Hides the part of the first writer while the second writer looks for parts, as if the part had
+  // been created later.
   const std::string part = fs::directory_iterator(path_)->path();
   fs::rename(part, directory_.path("aside"));
   auto second = TableWriter::Create(path_, ManyTypes());
@@ -165,7 +165,7 @@ TEST_F(TablePublishTest, AppendersThatRaceLoseNothing) {
   const TableReader table = OpenTable();
   EXPECT_EQ(table.num_rows(), 10 + published);
   EXPECT_EQ(table.num_parts(), 1 + published);
-  // There is one directory for each published part, and no other.
+  // There is exactly one directory per published part.
   EXPECT_EQ(std::distance(fs::directory_iterator(path_), {}), 2 + published);
   for (size_t part = 0; part < table.num_parts(); ++part) {
     EXPECT_TRUE(table.OpenColumn(part, 0).ok());
@@ -181,7 +181,7 @@ TEST_F(TablePublishTest, PassesOverWhatAKilledWriterLeft) {
   ExpectTable(OpenTable(), 20);
 }
 
-// Earlier versions numbered the parts.
+// Parts with the numbered names of earlier versions can be read, and parts can be appended.
 TEST_F(TablePublishTest, CountedPartsAreReadAndAppendedTo) {
   WritePart(0, 10);
   WritePart(10, 10);
@@ -193,10 +193,10 @@ TEST_F(TablePublishTest, CountedPartsAreReadAndAppendedTo) {
   ExpectTable(table, 25);
 }
 
-// A table is replaced by another one of the same shape while a reader has it open.
+// Replaces a table by another table with the same schema while a reader has the first table open.
 class ReplacedTableTest : public TablePublishTest {
  protected:
-  // Writes a table of `parts` parts; its two columns hold only `value`.
+  // Writes a table of `parts` parts. Both columns hold only `value`.
   void WriteTable(int64_t value, size_t parts = 1) {
     const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
                                     {.name = "b", .type = ColumnType::Int64()}}};
@@ -209,7 +209,7 @@ class ReplacedTableTest : public TablePublishTest {
     }
   }
 
-  // Replaces the table at the path by another one, as users do.
+  // Replaces the table at the path by another table: removes the old table or renames it.
   void Replace(bool by_renaming, bool counted) {
     if (by_renaming) {
       fs::rename(path_, directory_.path("aside"));
@@ -220,7 +220,8 @@ class ReplacedTableTest : public TablePublishTest {
     if (counted) CountParts();
   }
 
-  // The reader has column a of a table of ones open; opening column b must fail.
+  // EXPECTs that the reader, which has column a of the first table open, reads ones from it and
+  // fails to open column b.
   void ExpectReplaced(const TableReader& table) {
     auto ones = table.NewCursor<int64_t>(0);
     ASSERT_TRUE(ones.ok()) << ones.status();
@@ -294,7 +295,7 @@ TEST_F(ReplacedTableTest, DroppedWriterLeavesTheOtherTable) {
   }
 }
 
-// A reader with the writer's limit opens everything that the writer published.
+// A reader with the writer's limit can open every table that the writer published.
 TEST_F(TablePublishTest, WriterRefusesWhatReadersRefuse) {
   Schema schema;
   for (size_t i = 0; i < 50; ++i) {
@@ -316,10 +317,10 @@ TEST_F(TablePublishTest, WriterRefusesWhatReadersRefuse) {
   EXPECT_THAT(status.message(), HasSubstr("max_metadata_size_bytes"));
   EXPECT_EQ(TableReader::Open(path_, reading)->num_parts(), parts);
   EXPECT_EQ(std::distance(fs::directory_iterator(path_), {}), 1 + static_cast<ptrdiff_t>(parts));
-  // The limit on memory was exceeded, not the limit on bytes.
+  // The table exceeds the limit in memory, but not in bytes of the file.
   const std::string bytes = ReadFile(table_file_);
   EXPECT_LT(bytes.size() * 20 / 19, 20'000);
-  // For limits below, at and above the size, writer and reader agree.
+  // Writer and reader agree for each limit from the size of the file on.
   std::set<bool> seen;
   for (size_t limit = bytes.size(); limit < 20'000; ++limit) {
     const bool written = internal::CheckTableFileSize(bytes, "table.cft", limit).ok();

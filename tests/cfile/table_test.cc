@@ -116,7 +116,7 @@ TEST_F(TableTest, OptionsForNoneAllOrEachColumn) {
   const WriterOptions three[3] = {};
   EXPECT_EQ(TableWriter::Create(path_, schema, three).status().code(),
             absl::StatusCode::kInvalidArgument);
-  // A nullable column has no value index.
+  // A nullable column cannot have a value index.
   auto refused = TableWriter::Create(path_, schema, {&one, 1});
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(refused.status().message(), HasSubstr("column b"));

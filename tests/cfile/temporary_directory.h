@@ -11,7 +11,7 @@
 
 namespace cfile {
 
-// The number of open file descriptors of this process.
+// Returns the number of open file descriptors of this process.
 inline size_t OpenDescriptors() {
   const std::filesystem::directory_iterator descriptors("/proc/self/fd");
   return static_cast<size_t>(std::distance(descriptors, {}));
@@ -31,7 +31,7 @@ class TemporaryDirectory {
   const std::string& path() const { return path_; }
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
-  // The paths of all files and directories inside, relative to the directory.
+  // Returns the paths of all files and directories inside, relative to the directory.
   std::vector<std::string> Entries() const {
     std::vector<std::string> entries;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {

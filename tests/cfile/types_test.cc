@@ -59,11 +59,11 @@ std::vector<Named> LegalTypes() {
       {ColumnType::Decimal(18, 2), "decimal(18,2)", P::kInt64},
       {ColumnType::Decimal(19, 2), "decimal(19,2)", P::kInt128},
       {ColumnType::Decimal(38, 38), "decimal(38,38)", P::kInt128},
-      // As in Kudu's files, which do not store precision and scale.
+      // The types of Kudu's files, which do not store precision and scale.
       {{.data_type = DataType::kDecimal32}, "decimal32", P::kInt32},
       {{.data_type = DataType::kDecimal64}, "decimal64", P::kInt64},
       {{.data_type = DataType::kDecimal128}, "decimal128", P::kInt128},
-      // As in Parquet files, where the type may be wider than the precision needs.
+      // Types of Parquet files, which may be wider than the precision needs.
       {{.data_type = DataType::kDecimal64, .decimal_precision = 5, .decimal_scale = 2},
        "decimal64(5,2)",
        P::kInt64},
@@ -90,7 +90,8 @@ TEST(ColumnTypeTest, TextAndTypeAreInverse) {
   }
 }
 
-// Every combination of field values: each type that Validate accepts can be parsed from its text.
+// Tries all combinations of field values: each type that Validate accepts is parsed again from its
+// text.
 TEST(ColumnTypeTest, EveryLegalTypeComesBack) {
   int legal = 0;
   std::set<std::string> texts;

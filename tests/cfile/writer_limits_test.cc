@@ -1,5 +1,5 @@
-// A writer never writes what a reader refuses: each limit is tested at, below and above its value,
-// and with inputs that must not exceed it.
+// A writer never writes a file that a reader with the same limits refuses. The tests use sizes at,
+// below and above each limit, and inputs whose size is hard to predict.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -28,7 +28,7 @@ void ExpectAbove(const absl::Status& status, const std::string& option) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("raise " + option));
 }
 
-// The numbers below `count` as strings, each `times` times in a row.
+// Returns the numbers below `count` as strings, each `times` times in a row.
 Column<Text> Distinct(size_t count, size_t times) {
   Column<Text> column;
   for (size_t i = 0; i < count * times; ++i) column.rows.push_back(std::to_string(i / times));
@@ -69,7 +69,7 @@ TEST(WriterLimits, OfDictionaryValues) {
         std::vector<std::vector<std::string>> lists;
         for (size_t i = 0; i < 10 * count; ++i) lists.push_back({std::to_string(i / 10)});
         EXPECT_EQ(TryLeaf(ColumnType::String(), options, ListsOf(lists), random), absl::OkStatus());
-        // One record holds all of them. It begins with the value of the record before it.
+        // One record holds all the values. Its first value is the value of the record before.
         lists.assign(2, {"0"});
         for (size_t i = 0; i < count; ++i) lists.back().push_back(std::to_string(i));
         EXPECT_EQ(TryLeaf(ColumnType::String(), options, ListsOf(lists), random), absl::OkStatus());
@@ -78,7 +78,8 @@ TEST(WriterLimits, OfDictionaryValues) {
   }
 }
 
-// Integers: a block that does not use the dictionary is DELTA_BINARY_PACKED.
+// The limit of dictionary values also holds for integers. Blocks that do not use the dictionary are
+// DELTA_BINARY_PACKED.
 TEST(WriterLimits, OfDictionaryNumbers) {
   Random random(2);
   Column<int64_t> column;
@@ -91,7 +92,8 @@ TEST(WriterLimits, OfDictionaryNumbers) {
   }
 }
 
-// A bug that was found: more distinct strings than a reader accepts by default.
+// A column has more distinct strings than a reader accepts in a dictionary by default. Once, a
+// writer put all of them into the dictionary.
 TEST(WriterLimits, OfDictionaryValuesByDefault) {
   if (encodings::FindEncoding(Encoding::kDict) == nullptr) GTEST_SKIP();
   constexpr uint64_t kCount = 4'300'000;
@@ -99,7 +101,7 @@ TEST(WriterLimits, OfDictionaryValuesByDefault) {
   Bytes file;
   std::vector<uint32_t> numbers(kBatch);
   std::vector<Text> texts(kBatch);
-  // Values are the bytes of the numbers from `first` on.
+  // Value number i holds the bytes of the number `first` + i.
   const auto fill = [&](uint64_t first) {
     for (size_t i = 0; i < kBatch; ++i) {
       numbers[i] = static_cast<uint32_t>(first + i);
@@ -133,7 +135,7 @@ TEST(WriterLimits, OfDictionaryValuesByDefault) {
   }
 }
 
-// A file that was written with a raised limit opens if the reader's limit is raised too.
+// A file that was written with a raised limit can be opened if the reader's limit is raised, too.
 TEST(WriterLimits, OfDictionaryValuesIsAnOptionOfReaders) {
   for (const Encoding encoding : {Encoding::kDict, Encoding::kParquetDictionary}) {
     if (encodings::FindEncoding(encoding) == nullptr) continue;
@@ -150,7 +152,8 @@ TEST(WriterLimits, OfDictionaryValuesIsAnOptionOfReaders) {
   }
 }
 
-// Every encoding and type: values that compress well, followed by values that do not.
+// Blocks of every encoding and type stay within the limit, if values that compress well are
+// followed by values that do not.
 TEST(WriterLimits, OfBlocks) {
   Random random(4);
   for (const encodings::Pair& pair : encodings::AllPairs()) {
@@ -161,8 +164,8 @@ TEST(WriterLimits, OfBlocks) {
           for (const size_t divisor : {2, 13}) {
             for (const bool nullable : {false, true}) {
               Column<T> column = RandomColumn<T>(type, 4000, nullable ? 20 : 0, false, random);
-              // The first half encodes so well that the writer plans far more values for the next
-              // block.
+              // The first half encodes so well that the writer plans far too many values for the
+              // next block.
               const auto first = column.rows[0];
               std::fill(column.rows.begin(), column.rows.begin() + 2000, first);
               const WriterOptions options{.encoding = automatic ? Encoding::kAuto : pair.encoding,
@@ -183,7 +186,8 @@ TEST(WriterLimits, OfBlocks) {
   }
 }
 
-// Strings of all sizes up to the largest that fits into a block, and a larger one.
+// Strings of every size up to the largest size that fits into a block are written. A larger string
+// is refused.
 TEST(WriterLimits, OfBlocksOfLongValues) {
   Random random(5);
   constexpr size_t kLargest = 6000;
@@ -218,15 +222,16 @@ TEST(WriterLimits, OfBlocksOfLongValues) {
   }
 }
 
-// Bugs that were found: after values that encode well, the next block became far larger than the
-// limit.
+// After values that encode well, the next block stays within the limit. In two bugs, this block
+// became far larger.
 TEST(WriterLimits, BlocksThatGrowStayWithinTheirLimit) {
   Random random(6);
   constexpr size_t kUnit = size_t{1} << 18;
   for (const Encoding encoding :
        {Encoding::kAuto, Encoding::kParquetDictionary, Encoding::kParquetDeltaByteArray}) {
     SCOPED_TRACE(EncodingName(encoding));
-    // An eighth of the sizes with which the bugs were found: 1.25 MiB and 16 MiB.
+    // The bugs were found with blocks of 1.25 MiB and a limit of 16 MiB. An eighth of these sizes
+    // is enough to see the bugs.
     const WriterOptions options{
         .encoding = encoding, .block_size_bytes = 5 * kUnit / 8, .max_block_size_bytes = 8 * kUnit};
     Column<Text> texts;
@@ -249,7 +254,8 @@ TEST(WriterLimits, BlocksThatGrowStayWithinTheirLimit) {
   }
 }
 
-// Empty strings, each with a restart point of four bytes.
+// The writer counts restart points: empty strings take no bytes, but each has a restart point of
+// four bytes.
 TEST(WriterLimits, RestartsCount) {
   Random random(7);
   const WriterOptions options{.encoding = Encoding::kPrefix,
@@ -261,8 +267,8 @@ TEST(WriterLimits, RestartsCount) {
   EXPECT_EQ(TryColumn(ColumnType::String(), options, column, random), absl::OkStatus());
 }
 
-// A record is never split. If its first value shows that the record needs a block of its own, it
-// gets one.
+// A record is never split. If the first value of a record shows that the record needs a block of
+// its own, the writer begins a new block.
 TEST(WriterLimits, OfRecords) {
   Random random(8);
   constexpr size_t kLargest = 100'000;
@@ -278,7 +284,7 @@ TEST(WriterLimits, OfRecords) {
                                   : RandomText(random() % 3000, random)});
     }
     EXPECT_EQ(TryLeaf(ColumnType::String(), options, ListsOf(lists), random), absl::OkStatus());
-    // Records of many different values, of up to a third of the largest block.
+    // The records have many different values, and take up to a third of the largest block.
     lists.clear();
     for (int i = 0; i < 100; ++i) {
       std::vector<std::string>& list = lists.emplace_back();
@@ -292,7 +298,7 @@ TEST(WriterLimits, OfRecords) {
   }
 }
 
-// A record's values may have far more bytes than its encoded block.
+// A record's values may have far more bytes than the block that holds them in encoded form.
 TEST(WriterLimits, OfRecordsThatEncodeWell) {
   Random random(9);
   const WriterOptions options{.block_size_bytes = 20'000, .max_block_size_bytes = 100'000};
@@ -339,9 +345,9 @@ TEST(WriterLimits, OfIndexes) {
   }
 }
 
-// A node that holds many short keys may have no room for a long key. A key is shortened to the
-// prefix that distinguishes it from the value before. So of values that share a long prefix, all
-// keys but the first are long.
+// A node that is full of short keys may have no room for a long key. A key is the shortest prefix
+// that differs from the value before, so that among values with a long common prefix all keys but
+// the first are long.
 TEST(WriterLimits, OfIndexNodesWithALongKey) {
   Random random(14);
   for (const int place : {1, 100, 250, 370, 600, 777, 1999}) {
@@ -363,7 +369,7 @@ TEST(WriterLimits, OfIndexNodesWithALongKey) {
         const absl::Status status = TryColumn(ColumnType::String(), options, column, random);
         if (long_values == 2) {
           EXPECT_EQ(status, absl::OkStatus());
-        } else if (long_values == 4) {  // some node must hold two long keys
+        } else if (long_values == 4) {  // a node would have to hold two long keys
           ExpectAbove(status, "max_block_size_bytes");
         }
       }
@@ -371,7 +377,8 @@ TEST(WriterLimits, OfIndexNodesWithALongKey) {
   }
 }
 
-// The dictionary is a block, too: a value that would make it too large is not added.
+// The limit of a block also holds for the dictionary: a value that would make the dictionary too
+// large is not added.
 TEST(WriterLimits, OfDictionaryBytes) {
   Random random(15);
   for (const Encoding encoding : {Encoding::kDict, Encoding::kParquetDictionary}) {
@@ -387,7 +394,7 @@ TEST(WriterLimits, OfDictionaryBytes) {
   }
 }
 
-// The writer's estimate is close to the memory that a reader takes.
+// The writer's estimate of an index is close to the memory that the index takes in a reader.
 TEST(WriterLimits, OfIndexesIsNotFarFromWhatReadersTake) {
   Random random(11);
   Column<int32_t> column = RandomColumn<int32_t>(ColumnType::Int32(), 10'000, 0, false, random);
@@ -398,7 +405,7 @@ TEST(WriterLimits, OfIndexesIsNotFarFromWhatReadersTake) {
   };
   EXPECT_FALSE(written(10'000 * 25));
   EXPECT_TRUE(written(10'000 * 60));
-  // Nodes of few entries: the memory of each node itself counts.
+  // The nodes have few entries, so that the memory of the nodes themselves counts.
   column.rows.resize(60);
   for (size_t limit = 20'000; limit < 30'000; limit += 16) {
     const WriterOptions options{.encoding = Encoding::kPlain,
@@ -414,7 +421,7 @@ TEST(WriterLimits, OfMetadata) {
   Random random(12);
   Column<int32_t> column = RandomColumn<int32_t>(ColumnType::Int32(), 10, 0, false, random);
   bool refused = false, written = false;
-  // Few pairs with long values, and many empty pairs, which take more memory than bytes.
+  // The pairs are few with long values, or many and empty. Empty pairs take more memory than bytes.
   for (const size_t pairs : {0, 1, 100, 5000}) {
     for (const size_t size : {0, 1, 900, 20'000}) {
       for (const size_t limit : {50, 1000, 20'000, 100'000}) {
@@ -428,7 +435,7 @@ TEST(WriterLimits, OfMetadata) {
   }
   EXPECT_TRUE(refused && written);
 
-  // The footer's metadata.
+  // The limit also holds for the metadata of the footer.
   Bytes file;
   auto writer = Writer<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(),
                                         {.max_metadata_size_bytes = 20'000});
@@ -439,13 +446,14 @@ TEST(WriterLimits, OfMetadata) {
   EXPECT_TRUE(file.empty());
 }
 
-// Blocks of version 1 are compressed even if that makes them longer.
+// In version 1, blocks are compressed even if compression makes them longer. Such blocks stay
+// within the limit, too.
 TEST(WriterLimits, OfStoredBlocks) {
   Random random(13);
   for (const Compression codec : BuiltInCompressions()) {
     for (size_t largest = 12; largest < 60; ++largest) {
       for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
-        // Version 1 cannot have codecs that Kudu does not have.
+        // Version 1 supports only Kudu's codecs.
         if (version == FormatVersion::kV1 && static_cast<uint32_t>(codec) >= 100) continue;
         Column<int32_t> column = RandomColumn<int32_t>(ColumnType::Int32(), 2, 0, false, random);
         const WriterOptions options{.encoding = Encoding::kPlain,

@@ -1,5 +1,6 @@
-// Must not compile: `long long` and std::string are not types of values. tests/CMakeLists.txt
-// checks that the compiler says so, where a user would otherwise meet an error of the linker.
+// This file must not compile: `long long` and std::string are not types of values.
+// tests/CMakeLists.txt checks that the compiler reports the error, so that users do not get an
+// error of the linker instead.
 #include <string>
 
 #include "cfile/reader.h"

@@ -1,5 +1,5 @@
-// Each input is a file or a table with changed blocks and right checksums. One subcommand of
-// cfile-dump prints it.
+// Each input is a file or a table with changed blocks and right checksums. A subcommand of
+// cfile-dump prints the input.
 #include <cstdio>
 
 #include "tests/fuzz/record_tables.h"
@@ -14,7 +14,8 @@ struct Command {
   tools::Action action = tools::PrintSummary;
 };
 
-// Parses command lines once, because parsing takes far longer than printing a small file.
+// Parses the command lines. Called only once, because parsing takes far longer than printing a
+// small file.
 std::vector<Command> Understand(const std::vector<std::string>& lines) {
   std::vector<Command> commands;
   for (const std::string& line : lines) {
@@ -31,8 +32,8 @@ std::vector<Command> Understand(const std::vector<std::string>& lines) {
   return commands;
 }
 
-// Runs one of the commands. The bytes determine which one, so that an input always has the same
-// command.
+// Runs one of the commands. The input's bytes determine the command, so that the same input always
+// has the same command.
 void Show(std::span<const uint8_t> bytes, const std::vector<Command>& commands) {
   static const bool silent = std::freopen("/dev/null", "w", stdout) != nullptr;
   Expect(silent);

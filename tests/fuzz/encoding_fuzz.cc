@@ -1,5 +1,5 @@
-// Blocks of each encoding of the registry are opened, read, and sought by position and by key, with
-// all functions of decoders. There is one target per encoding.
+// Blocks of each encoding of the registry are opened, read, and searched by position and by key.
+// All functions of decoders are called. Each encoding has its own target.
 #include <memory>
 #include <optional>
 
@@ -13,14 +13,14 @@ namespace {
 
 using namespace encodings;
 
-// Reading more values only takes more time.
+// More values would only take more time.
 constexpr int kMostBatches = 64;
 constexpr size_t kBatch = 1000;
 
-// The form of a target's input: the fields of a block.
+// The fields of a block, from which a target's input is built.
 struct Input {
   uint8_t type = 0;         // PhysicalType
-  uint8_t type_length = 0;  // of fixed bytes
+  uint8_t type_length = 0;  // only for fixed bytes
   uint32_t count = 0;
   uint32_t first_ordinal = 0;
   Bytes skip_table, dictionary, block;
@@ -153,7 +153,8 @@ void Run(const EncodingRow& row, std::span<const uint8_t> bytes) {
       type, [&](auto t) { Exercise<typename decltype(t)::type>(row.encoding, type, *input); });
 }
 
-// Keeps the lengths right, and the type one that the encoding supports.
+// Changes one field. Keeps the lengths consistent, and usually keeps a type that the encoding
+// supports.
 void Mutate(Bytes& bytes, Random& random) {
   auto input = Input::Split(bytes);
   if (!input) return MutateAny(bytes);
@@ -181,8 +182,8 @@ std::vector<Bytes> Seeds(const EncodingRow& row) {
       for (const Shape shape : kShapes) {
         const auto column = MakeColumn<T>(shape, 60, options.type_length, 1);
         for (const Block& block : Encode<T>(pair, column.span(), options)) {
-          // Skips blocks for which the encoder chose another encoding instead of a dictionary, and
-          // large blocks.
+          // Skips large blocks, and blocks for which the encoder replaced the dictionary by another
+          // encoding.
           if (block.encoding != pair.encoding || block.bytes.size() > 10'000) continue;
           Input input{.type = static_cast<uint8_t>(number),
                       .type_length = static_cast<uint8_t>(options.type_length),

@@ -1,5 +1,5 @@
-// Whole files are scanned, sought and verified. Their blocks are changed, and the checksums are
-// corrected.
+// Whole files are scanned, searched, verified and salvaged. Their blocks are changed, and the
+// checksums are corrected.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +17,12 @@
 namespace cfile::fuzz {
 namespace {
 
-// Reading more rows only takes more time.
+// More rows would only take more time.
 constexpr int kMostBatches = 64;
 constexpr size_t kBatch = 1000;
 
-// True if the call succeeded. The rows and keys that are asked for exist, so that an error means
-// bad data, or that the file lacks the index for the call.
+// Returns true if the call succeeded. Expects that an error says bad data, or that the file lacks
+// the index for this call. The requested rows and keys exist, so that no other error is possible.
 bool Found(const Reader& reader, const absl::Status& status) {
   if (absl::IsFailedPrecondition(status)) {
     Expect(!reader.info().positional_index_root || !reader.info().value_index_root);
@@ -60,7 +60,7 @@ void ScanLevels(const Reader& reader) {
   }
 }
 
-// A value of the file, for comparisons; an empty value if there is none.
+// Returns a value of the file for comparisons, or an empty value if the file has none.
 template <typename T>
 Owned<T> SomeValue(const Reader& reader) {
   const auto value = reader.Get<T>(reader.num_rows() / 2);
@@ -125,9 +125,9 @@ void SeekInFile(const Reader& reader) {
   }
 }
 
-// Calls `use` with a reader of the file. The bytes have a buffer of their exact size, so that
-// AddressSanitizer detects reads past its end. If the size is odd, the source is not in memory. The
-// cache is new, so that inputs do not affect each other.
+// Calls `use` with a reader of the file. The buffer has exactly the size of the file, so that
+// AddressSanitizer detects reads past its end. If this size is odd, the source is not in memory.
+// The cache is new, so that inputs do not affect each other.
 template <typename Use>
 void WithReader(std::span<const uint8_t> file, const Use& use, ReaderOptions options = {}) {
   options.block_cache = std::make_shared<BlockCache>(size_t{64} << 10);
@@ -146,8 +146,8 @@ void Scans(std::span<const uint8_t> file) {
   });
 }
 
-// Seeks in the file with and without checking its checksums. Seeks twice, because the second seek
-// uses the seek indexes.
+// Seeks in the file without checking its checksums. Makes all seeks twice, because the second time
+// they use the seek indexes.
 void Seeks(std::span<const uint8_t> file) {
   WithReader(file,
              [](const Reader& reader) {
@@ -176,8 +176,8 @@ bool Verified(const Bytes& file) {
   return reader.ok() && Verify(*reader).ok();
 }
 
-// Returns the seeds, and checks the code that changes files: a file that is split and written again
-// must be sound. (Files without checksums cannot be split.)
+// Returns the seeds. Also checks the code that changes files: after a file was split and written
+// again, Verify returns the same result. Files without checksums cannot be split.
 std::vector<Bytes> RewrittenSeedFiles() {
   std::vector<Bytes> files = SeedFiles();
   size_t rewritten = 0;
@@ -191,14 +191,14 @@ std::vector<Bytes> RewrittenSeedFiles() {
   return files;
 }
 
-// Salvages any bytes. The new file must be sound.
+// Salvages any bytes. The new file must be valid.
 void Salvages(std::span<const uint8_t> file) {
   Bytes salvaged;
   const auto report = Salvage(NewMemorySource(ToBytes(file)), NewMemorySink(&salvaged));
   if (report.ok()) return Expect(Verified(salvaged));
   Expect(salvaged.empty());
-  // Files of Bloom filters have no values to salvage. The rows of a damaged file with a value index
-  // may not be sorted.
+  // Files of Bloom filters have no values to salvage. A damaged file with a value index may have
+  // unsorted rows.
   if (absl::IsFailedPrecondition(report.status()) || absl::IsInvalidArgument(report.status()))
     return;
   ExpectBadData(report.status());
@@ -214,7 +214,7 @@ void AppendValue(const T& value, std::string& row) {
   }
 }
 
-// The rows of a file as strings; different rows have different strings.
+// Returns the rows of a file as strings. Different rows have different strings.
 template <typename T>
 std::vector<std::string> RowsOf(const Reader& reader) {
   std::vector<std::string> rows;
@@ -238,8 +238,8 @@ std::vector<std::string> RowsOf(const Reader& reader) {
   return rows;
 }
 
-// Salvages `torn`, the front of a sound file with these rows. Expects the rows in order, without
-// those that the report calls missing. Returns the number of recovered rows.
+// Salvages `torn`, the first bytes of a valid file with the rows `rows`. Expects the rows in order,
+// without those that the report calls missing. Returns the number of recovered rows.
 template <typename T>
 size_t SalvageTorn(const Bytes& torn, const std::vector<std::string>& rows) {
   Bytes salvaged;
@@ -279,7 +279,7 @@ std::vector<Bytes> TornSeedFiles() {
   return files;
 }
 
-// Changes the file in half of the calls, and cuts it in half of the calls.
+// Changes the file in half of the calls, and truncates it in half of the calls.
 void MutateTornFile(Bytes& file, Random& random) {
   if (random() % 2 == 0) MutateFile(file, random);
   if (random() % 2 == 0) file.resize(random() % (file.size() + 1));

@@ -22,13 +22,14 @@ constexpr std::string_view kMagicV1 = "kuducfil";
 constexpr std::string_view kMagicV2 = "kuducfl2";
 [[maybe_unused]] constexpr size_t kMagicBytes = 8;
 
-// Follows the pointers of a file to its blocks.
+// Finds all blocks of a file by following its pointers.
 class Walk {
  public:
   Walk(std::span<const uint8_t> file, const FileInfo& info)
       : source_(NewMemoryViewSource(file)), info_(info) {}
 
-  // Adds the block at `pointer`; returns null if it cannot be read or was added before.
+  // Adds the block at `pointer` to the parts. Returns null if the block cannot be read or was added
+  // before.
   Part* Take(Kind kind, const BlockPointer& pointer) {
     internal::BlockBuffer buffer;
     const uint64_t end = info_.file_size_bytes - info_.footer_size_bytes;
@@ -72,7 +73,8 @@ class Walk {
   std::map<uint64_t, Part> blocks_;
 };
 
-// Returns the bytes of `part` after the blocks that it points to have moved to `places`.
+// Returns the bytes of `part` with new pointers. `places` holds the new location of each block by
+// its old offset.
 Bytes Moved(const Part& part, const std::map<uint64_t, BlockPointer>& places) {
   if (part.node == nullptr) return part.bytes;
   internal::IndexNodeBuilder builder(part.node->key_form());
@@ -95,7 +97,7 @@ void Move(const std::map<uint64_t, BlockPointer>& places, BlockPointerPB& pointe
   pointer.set_size(static_cast<int32_t>(place->second.size));
 }
 
-// Appends magic, length and message; for version 2 also the checksum.
+// Appends magic, length and message, and for version 2 also the checksum.
 void AppendHeader(std::string_view magic, std::span<const uint8_t> message, ByteWriter& out) {
   out.PutBytes(magic);
   out.PutFixed(static_cast<uint32_t>(message.size()));
@@ -103,7 +105,7 @@ void AppendHeader(std::string_view magic, std::span<const uint8_t> message, Byte
   if (magic != kMagicV1) out.PutFixed(internal::Crc32c(out.span()));
 }
 
-// Appends, for version 2, the checksum; then message, magic and length.
+// Appends the checksum (only for version 2), the message, the magic and the length.
 void AppendFooter(std::string_view magic, std::span<const uint8_t> message, ByteWriter& out) {
   ByteWriter footer;
   footer.PutBytes(message);
@@ -157,7 +159,7 @@ Bytes FileParts::Write(size_t changed, const std::function<void(Bytes&)>& change
   for (size_t i = 1; i + 1 < parts_.size(); ++i) {
     const Part& part = parts_[i];
     internal::BlockStorage storage{.compress = part.compressed};
-    // Keeps the alignment of the block.
+    // The block keeps its alignment.
     if (part.kind == Kind::kDataBlock && info_.compression == Compression::kNone)
       storage.align_at = -part.pointer.offset % 64;
     const auto written = appender.Append({}, bytes_of(i, Moved(part, places)), storage);
@@ -179,7 +181,7 @@ Bytes FileParts::Write(size_t changed, const std::function<void(Bytes&)>& change
 
 void MutateFile(Bytes& file, Random& random) {
   if (const auto parts = random() % 4 == 0 ? std::nullopt : FileParts::Of(file)) {
-    // Chooses a kind of part first, because most parts are data blocks.
+    // First chooses a kind of part at random, because most parts are data blocks.
     std::map<Kind, std::vector<size_t>> kinds;
     for (size_t i = 0; i < parts->parts().size(); ++i) kinds[parts->parts()[i].kind].push_back(i);
     const auto& candidates =
@@ -187,7 +189,7 @@ void MutateFile(Bytes& file, Random& random) {
     const Bytes& other = parts->parts()[candidates[random() % candidates.size()]].bytes;
     Bytes changed = parts->Write(candidates[random() % candidates.size()], [&](Bytes& bytes) {
       if (random() % 16 == 0)
-        bytes = other;  // a part in the wrong place
+        bytes = other;  // puts a part in the place of another part
       else
         MutateAny(bytes);
     });

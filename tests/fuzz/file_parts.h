@@ -1,4 +1,4 @@
-// Splits a file into its parts and writes it again with one part changed. Lengths, pointers,
+// Splits a file into its parts, and writes it again with one part changed. Lengths, pointers,
 // compression and checksums are corrected, so that readers reach the changed bytes.
 #pragma once
 
@@ -11,30 +11,30 @@
 
 namespace cfile::fuzz {
 
-// The parts of a file, uncompressed.
+// The parts of a file in uncompressed form.
 class FileParts {
  public:
   enum class Kind : uint8_t { kHeader, kIndexNode, kDataBlock, kDictionary, kStatistics, kFooter };
   struct Part {
     Kind kind;
-    BlockPointer pointer = {};  // of a block
+    BlockPointer pointer = {};  // only for blocks
     bool compressed = false;
-    Bytes bytes;  // of header and footer: the protobuf message
-    // Only for an index node that parses.
+    Bytes bytes;  // the protobuf message of a header or footer
+    // These two are set only for an index node that parses.
     std::optional<IndexKind> index = {};
     std::shared_ptr<const internal::IndexNode> node = {};
   };
 
-  // Returns nullopt if `file` cannot be opened, or if it has no checksums although its version
-  // requires them. Blocks that cannot be reached or uncompressed are left out.
+  // Splits `file`. Returns nullopt if `file` cannot be opened, or if it lacks the checksums that
+  // its version requires. Omits blocks that cannot be reached or uncompressed.
   static std::optional<FileParts> Of(std::span<const uint8_t> file);
 
   const FileInfo& info() const { return info_; }
-  // The header, blocks in the order of their offsets, the footer.
+  // Returns the header, the blocks in the order of their offsets, and the footer.
   const std::vector<Part>& parts() const { return parts_; }
 
-  // Writes the file; applies `change` to the final bytes of part number `changed`, if that part
-  // exists. Returns an empty file if a block became too large.
+  // Returns the bytes of the file. Applies `change` to the final bytes of part number `changed`, if
+  // this part exists. Returns no bytes if a block became too large.
   Bytes Write(size_t changed, const std::function<void(Bytes&)>& change) const;
 
  private:
@@ -43,12 +43,12 @@ class FileParts {
   std::vector<Part> parts_;
 };
 
-// Changes one part of `file`, or any of its bytes. Then corrects at least the checksums of header
-// and footer.
+// Changes one part of `file`, or any of its bytes. Then corrects at least the checksums of the
+// header and the footer.
 void MutateFile(Bytes& file, Random& random);
 
-// SignedHeader: a message as the begin of a version-2 file or of table.cft. SignedFooter: a message
-// as the end of a version-2 file.
+// SignedHeader returns `message` as the begin of a version-2 file or of table.cft. SignedFooter
+// returns `message` as the end of a version-2 file.
 Bytes SignedHeader(std::span<const uint8_t> message, std::string_view magic = "kuducfl2");
 Bytes SignedFooter(std::span<const uint8_t> message);
 

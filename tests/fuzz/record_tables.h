@@ -1,4 +1,4 @@
-// Tables of records, in a directory in memory.
+// Tables of records in a directory in memory.
 #pragma once
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ inline void WriteWhole(const std::filesystem::path& path, std::span<const uint8_
   Expect(file.good());
 }
 
-// A new empty directory, with a path for a table and a path for an input file.
+// A new empty directory with a path for a table and a path for an input file.
 struct Place {
   Place() : directory(Root() / "table"), input(Root() / "input") {
     std::filesystem::remove_all(Root());
@@ -36,8 +36,8 @@ struct Place {
   std::filesystem::path directory, input;
 };
 
-// The schema of the table. An input holds its leaves, each a file after its length. The table.cft
-// that is written describes these files.
+// Returns the schema of the table. An input holds the files of all leaves, each after its length.
+// WriteTable writes a table.cft that describes these files.
 inline RecordSchema TableSchema() {
   return RecordSchema::Parse(R"(message m { required int64 id; optional binary name (STRING);
     optional group tags (LIST) { repeated group list { optional binary element (STRING); } }
@@ -61,7 +61,7 @@ inline Bytes JoinLeaves(const std::vector<Bytes>& leaves) {
 
 inline constexpr uint64_t kTableRows = 4;
 
-// Writes the table to `directory`. Returns false if the number of leaves is wrong.
+// Writes the table into `directory`. Returns false if the number of leaves is wrong.
 inline bool WriteTable(const std::vector<Bytes>& leaves, const std::filesystem::path& directory) {
   internal::TableContents contents{.schema = Schema::OfRecords(TableSchema()),
                                    .parts = {{.directory = "part", .num_rows = kTableRows}}};

@@ -1,5 +1,5 @@
-// Tables, in a directory in memory: imports of CSV and JSON Lines, protobuf messages that are
-// written and read back, and records whose leaves contradict each other.
+// Tables in a directory in memory. Targets import CSV and JSON Lines, write protobuf messages and
+// read them back, and read records whose leaves contradict each other.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
 #include <google/protobuf/stubs/logging.h>
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Expects that all records of the table can be read in order, and that there are `rows` of them.
+// Expects that the table has `rows` records, and that all of them can be read in order.
 void ExpectReadable(const std::string& directory, uint64_t rows) {
   const auto table = TableReader::Open(directory).value();
   Expect(table.num_rows() == rows);
@@ -58,7 +58,7 @@ void ImportJson(std::span<const uint8_t> bytes) { ImportInput(bytes, tools::Impo
 
 using testing::Everything;
 
-// A message that is written must be read back, without its unknown fields.
+// A message that can be written must be read back without its unknown fields.
 void Messages(std::span<const uint8_t> bytes) {
   const google::protobuf::LogSilencer silent;
   Everything message;
@@ -73,7 +73,7 @@ void Messages(std::span<const uint8_t> bytes) {
   auto reader = MessageReader::Open(place.directory.string(), *Everything::descriptor()).value();
   Everything again;
   Expect(reader.Next(again).value());
-  // Maps have no order.
+  // The entries of maps have no order, so that only the sizes are compared.
   const auto size = again.ByteSizeLong();
   Expect(size == message.ByteSizeLong());
   Expect(!reader.Next(again).value());
@@ -98,7 +98,8 @@ std::vector<Bytes> MessageSeeds() {
   return {least, ToBytes(message.SerializeAsString())};
 }
 
-// Input: a file of message types. Each type must become a schema or be refused.
+// Input: a file of message types. Each type must be refused or have a schema that can be printed
+// and parsed again.
 void Descriptors(std::span<const uint8_t> bytes) {
   class Unheard final : public google::protobuf::DescriptorPool::ErrorCollector {
     void AddError(const std::string&, const std::string&, const google::protobuf::Message*,
@@ -128,8 +129,8 @@ std::vector<Bytes> DescriptorSeeds() {
   return {ToBytes(file.SerializeAsString())};
 }
 
-// Counts its calls and stops after many of them, because a few bytes of levels may describe a list
-// of millions of elements.
+// Counts its calls and stops after 100,000, because a few bytes of levels may describe a list of
+// millions of elements.
 class Patience final : public RecordVisitor {
  public:
   absl::Status BeginGroup(size_t) override { return Count(); }

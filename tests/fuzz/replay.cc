@@ -1,5 +1,5 @@
-// Runs fuzz targets without libFuzzer, as a test of every build: each target of the program with
-// its seeds, N inputs that are made by changing seeds, and the inputs that fuzzers have found.
+// Runs fuzz targets without libFuzzer, as a test of every build. Each target of the program runs
+// with its seeds, with N changed seeds, and with the inputs that fuzzers have found.
 //
 //   NAME_fuzz_replay [--changed=N] FOUND      FOUND/TARGET holds the inputs that once failed
 //   NAME_fuzz_replay --target=TARGET FILE...  runs only these inputs
@@ -57,8 +57,8 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size) 
 
 namespace {
 
-// Runs the target on a copy in a buffer of its exact size, so that AddressSanitizer detects reads
-// past its end.
+// Runs the target with a copy of the input. The buffer has exactly the size of the input, so that
+// AddressSanitizer detects reads past its end.
 void Run(const Target& target, const Bytes& input) {
   const auto exact = std::make_unique<uint8_t[]>(input.size());
   std::copy(input.begin(), input.end(), exact.get());

@@ -9,8 +9,9 @@
 
 namespace cfile::fuzz {
 
-// Files with several blocks and index nodes: one for each encoding and type, nullable or sorted,
-// some with levels; all codecs in turn. Also the golden files.
+// Returns small files with several blocks and index nodes, one or more for each encoding and type.
+// Some are nullable or sorted, some have levels; each codec is used in turn. Also returns the
+// golden files.
 inline std::vector<Bytes> SeedFiles() {
   using namespace testing_support;
   constexpr uintmax_t kMostBytes = 4096;

@@ -1,5 +1,5 @@
-// The structures of a file other than values, and table.cft. An input is the bytes that a checksum
-// covers, without the checksum.
+// Structures of a file other than blocks of values, and table.cft. An input consists of the bytes
+// that a checksum covers, without the checksum.
 #include "cfile/compound_key.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/format/crc32c.h"
@@ -20,10 +20,10 @@ using encodings::ByteReader;
 using encodings::ByteWriter;
 using Kind = FileParts::Kind;
 
-// Reading more levels or rows only takes more time.
+// More levels or rows would only take more time.
 constexpr size_t kMost = 100'000;
 
-// Takes numbers from the front of the input; the bytes of the structure follow them.
+// Reads `numbers` from the front of the input. The rest of the input is the bytes of the structure.
 template <typename... Numbers>
 bool TakeNumbers(std::span<const uint8_t>& bytes, Numbers&... numbers) {
   ByteReader reader(bytes);
@@ -39,7 +39,7 @@ Bytes WithNumbers(std::span<const uint8_t> bytes, Numbers... numbers) {
   return ToBytes(out.span());
 }
 
-// The seeds that `add` makes of each part of this kind in the seed files.
+// Returns a seed for each part of this kind in the seed files. `add` makes the seed from the part.
 template <typename Add>
 std::vector<Bytes> PartSeeds(Kind kind, const Add& add) {
   std::vector<Bytes> seeds;
@@ -70,7 +70,7 @@ void OpenFile(const Bytes& file) {
   });
 }
 
-// Opens a file with that header and no values.
+// Opens a file that has this header and no values.
 void Header(std::span<const uint8_t> message) {
   static const Bytes footer = [] {
     FileInfo info;
@@ -85,7 +85,7 @@ void Header(std::span<const uint8_t> message) {
   OpenFile(file);
 }
 
-// Opens a file with that footer, and with zeros to which the footer may point.
+// Opens a file that has this footer, and zeros to which the footer may point.
 void Footer(std::span<const uint8_t> message) {
   Bytes file = SignedHeader({});
   file.resize(4096);
@@ -104,8 +104,8 @@ void IndexNode(std::span<const uint8_t> bytes) {
       bytes, kind, form, {.offset = 1 << 20, .size = static_cast<uint32_t>(bytes.size())}, 16);
   if (!node.ok()) return ExpectBadData(node.status());
   for (uint32_t i = 0; i < (*node)->num_entries(); ++i) {
-    // Entries point to blocks before the node; a search for an entry's ordinal or key finds the
-    // entry.
+    // Entries point to blocks before the node. A search for the ordinal or the key of an entry
+    // finds this entry, or an earlier entry with an equal key.
     Expect((*node)->subtree_begin(i) <= (*node)->entry_pointer(i).offset &&
            (*node)->entry_pointer(i).end() <= 1 << 20);
     if (kind == IndexKind::kPositional) {
@@ -124,14 +124,14 @@ std::vector<Bytes> IndexNodeSeeds() {
   });
 }
 
-// Input: the maximum levels or the kind of array, then a block of levels or arrays. Its entries are
-// read in steps.
+// Input: the maximum levels or the kind of array, followed by a block of levels or arrays. The
+// target reads the entries in steps.
 void LevelBlock(std::span<const uint8_t> bytes) {
   uint8_t repetition, definition, array;
   if (!TakeNumbers(bytes, repetition, definition, array)) return;
   FileInfo info;
   info.type = ColumnType::Int32();
-  info.num_rows = array / 4 % 16 == 0 ? UINT32_MAX : kMost;  // UINT32_MAX takes longer
+  info.num_rows = array / 4 % 16 == 0 ? UINT32_MAX : kMost;  // UINT32_MAX rows take longer
   info.num_entries = uint64_t{1} << 40;
   info.levels =
       array % 4 == 0 ? LevelLimits{repetition, definition} : LevelLimits::KuduArray(array % 2 == 0);
@@ -168,7 +168,8 @@ std::vector<Bytes> LevelBlockSeeds() {
   });
 }
 
-// Input: width, number of levels, and the levels of a page. Reads them in all forms.
+// Input: the width and the number of levels, followed by the levels of a page. The target reads the
+// levels in all forms.
 void PageLevels(std::span<const uint8_t> bytes) {
   uint8_t width;
   uint32_t count;
@@ -209,8 +210,8 @@ std::vector<Bytes> PageLevelSeeds() {
   return seeds;
 }
 
-// Input: a number of rows and their validity. Reads them in steps and after seeks; the results must
-// be equal.
+// Input: a number of rows and their validity. The target reads the validity in steps, and again
+// after seeks. Both results must be equal.
 void Bitmap(std::span<const uint8_t> bytes) {
   uint32_t count;
   if (!TakeNumbers(bytes, count)) return;
@@ -230,7 +231,7 @@ void Bitmap(std::span<const uint8_t> bytes) {
     valid += *ones;
   }
   for (size_t i = valid_before.size(); i > 0; --i) {
-    // Step i began at row 0, 1, 4, 11, ...
+    // The steps began at the rows 0, 1, 4, 11, ...
     uint32_t position = 0;
     for (uint32_t step = 1, j = 1; j < i; ++j, step = 2 * step + 1) position += step;
     const auto before = decoder.SeekTo(position);
@@ -253,7 +254,7 @@ std::vector<Bytes> BitmapSeeds() {
   return seeds;
 }
 
-// Input: type, number of rows, and a block of statistics.
+// Input: a type, a number of rows and a block of statistics.
 void Statistics(std::span<const uint8_t> bytes) {
   static const std::vector<ColumnType> types = testing_support::AllColumnTypes();
   uint8_t type;
@@ -325,7 +326,7 @@ std::vector<Bytes> TableFileSeeds() {
   return seeds;
 }
 
-// Input: version and codec, then a stored block without its checksum.
+// Input: a version and a codec, followed by a stored block without its checksum.
 void StoredBlock(std::span<const uint8_t> bytes) {
   static const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
   uint8_t version, codec;
@@ -362,8 +363,8 @@ std::vector<Bytes> StoredBlockSeeds() {
   return seeds;
 }
 
-// Input: the types of three columns, then a compound key. The values that are read must make the
-// same key again.
+// Input: the types of three columns, followed by a compound key. The values in the key must make
+// the same key again.
 void CompoundKeys(std::span<const uint8_t> bytes) {
   static const std::vector<ColumnType> all = testing_support::AllColumnTypes();
   std::vector<ColumnType> types;

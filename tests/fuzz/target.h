@@ -1,5 +1,5 @@
-// Fuzz targets: named functions, several per program. libFuzzer (libfuzzer.cc) and a build's tests
-// (replay.cc) run the same targets.
+// Fuzz targets are named functions; a program has several. libFuzzer (libfuzzer.cc) and the tests
+// of a build (replay.cc) run the same targets.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 #include "absl/status/status.h"
 #include "encodings/core/bytes.h"
 
-// Provided by libFuzzer; replay.cc has a simple version. Changes `data` in place, to at most
-// `max_size` bytes, and returns the new size.
+// Changes `data` in place, to at most `max_size` bytes, and returns the new size. libFuzzer
+// provides this function; replay.cc has a simple version.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace cfile::fuzz {
@@ -25,29 +25,30 @@ using Random = std::minstd_rand;
 
 struct Target {
   std::string name;  // words joined by dashes
-  // Accepts any bytes. Ends the process if a result is wrong.
+  // Accepts any bytes. Ends the process if a result of the library is wrong.
   std::function<void(std::span<const uint8_t>)> run;
   // Returns the seeds; there may be duplicates.
   std::function<std::vector<Bytes>()> seeds;
-  // Changes an input and keeps its structure. Without this function, libFuzzer's changes are used.
+  // Changes an input and keeps its structure. If there is no such function, libFuzzer changes the
+  // input.
   std::function<void(Bytes& input, Random& random)> mutate = {};
 };
 
-// The targets of the program. Each *_fuzz.cc defines them.
+// Returns the targets of the program. Each *_fuzz.cc defines this function.
 std::vector<Target> Targets();
 
 inline void Expect(bool holds) {
   if (!holds) std::abort();
 }
 
-// True for an error about a limit, which names the option to raise.
+// Returns true for an error about a limit that names the option to raise.
 inline bool IsLimit(const absl::Status& status) {
   return absl::IsOutOfRange(status) &&
          std::string(status.message()).find(": raise max_") != std::string::npos;
 }
 
-// Expects an error that input bytes can cause. An error of a limit is possible, because bytes may
-// claim large sizes.
+// Expects an error that the input can cause. This includes an error about a limit, because the
+// input may claim large sizes.
 inline void ExpectBadData(const absl::Status& status) {
   Expect(absl::IsDataLoss(status) || absl::IsUnimplemented(status) || IsLimit(status));
 }

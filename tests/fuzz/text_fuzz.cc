@@ -1,5 +1,5 @@
-// Texts that people write: CSV, JSON Lines, schemas, names of types, values of all types. What is
-// read is printed, and read again.
+// Texts that people write: CSV, JSON Lines, schemas, names of types, values of all types. The
+// targets parse a text, print the result and parse it again.
 #include <numeric>
 
 #include "absl/strings/str_split.h"
@@ -19,7 +19,8 @@ namespace {
 using encodings::AsString;
 
 void Csv(std::span<const uint8_t> bytes) {
-  // The reader keeps views of the input, which has a buffer of its exact size.
+  // The reader keeps views of the input. The input's buffer has exactly the size of the input, so
+  // that AddressSanitizer detects reads past its end.
   tools::CsvReader reader("fuzz.csv", AsString(bytes), ',');
   uint64_t records = 0;
   while (true) {
@@ -29,7 +30,8 @@ void Csv(std::span<const uint8_t> bytes) {
     if (!*more) break;
     ++records;
     for (const tools::CsvField& field : reader.fields()) Touch(field.text);
-    // A piece of the file that ends one byte after the record's begin ends with the record.
+    // A piece of the file that ends one byte after the begin of a record is extended to the end of
+    // this record.
     Expect(reader.RecordEnd(begin, 0) <= reader.size());
     Expect(reader.RecordEnd(reader.record_offset(), 0) == reader.offset());
   }
@@ -50,7 +52,7 @@ void ReadValue(const ColumnType& type, std::string_view text) {
   });
 }
 
-// Input: a type, a line end, a value.
+// Input: a type, the end of the line, and a value.
 void TypeAndValue(std::span<const uint8_t> bytes) {
   const std::string_view text = AsString(bytes);
   const size_t line = text.find('\n');
@@ -69,7 +71,7 @@ void SchemaText(std::span<const uint8_t> bytes) {
   Expect(again.ok() && *again == *schema);
 }
 
-// A name that an error prints must be accepted as input.
+// If a condition parses, its column's name can be printed and parsed again.
 void Where(std::span<const uint8_t> bytes) {
   const auto conditions = tools::ParseConditions(AsString(bytes));
   if (!conditions.ok()) return Expect(absl::IsInvalidArgument(conditions.status()));
@@ -91,7 +93,7 @@ struct PaddedLine {
   size_t size;
 };
 
-// Passes `lines` to a printer and returns its output; stops at the first error.
+// Prints `lines` as records and returns the output. Stops at the first error.
 std::string Printed(const RecordSchema& schema, tools::JsonSchema origin,
                     const std::vector<PaddedLine>& lines, absl::Status& status) {
   std::vector<size_t> leaves(schema.leaves().size());
@@ -116,8 +118,8 @@ std::vector<PaddedLine> Lines(std::string_view text) {
   return lines;
 }
 
-// Input: records without a schema. The schema that is inferred from all records must accept them
-// all. Their printed form must be the same after it is read and printed again.
+// Input: records without a schema. All records must match the schema that is inferred from them.
+// Their printed form must not change if it is parsed and printed again.
 void JsonLines(std::span<const uint8_t> bytes) {
   const std::vector<PaddedLine> lines = Lines(AsString(bytes));
   tools::JsonInference inference;
@@ -133,13 +135,13 @@ void JsonLines(std::span<const uint8_t> bytes) {
   Expect(again.ok() && *again == *schema);
   absl::Status status;
   const std::string printed = Printed(*schema, tools::JsonSchema::kFoundInAll, lines, status);
-  // With an inferred schema, the only error is a number out of range.
+  // With an inferred schema, the only possible error is a number out of range.
   if (!status.ok()) return Expect(absl::IsInvalidArgument(status));
   Expect(Printed(*schema, tools::JsonSchema::kGiven, Lines(printed), status) == printed);
   Expect(status.ok());
 }
 
-// Input: a schema, a blank line, records.
+// Input: a schema, a blank line, and records.
 void JsonWithSchema(std::span<const uint8_t> bytes) {
   const std::string_view text = AsString(bytes);
   const size_t end = text.find("\n\n");

@@ -14,8 +14,8 @@ namespace {
 using ::testing::ElementsAre;
 using Records = std::vector<std::vector<std::string>>;
 
-// Adds the next records, at most `max_records`. Encloses quoted fields in <>. After an error adds
-// the record {"error", MESSAGE} and returns false.
+// Appends the next records, at most `max_records`, to `records`. Quoted fields are enclosed in <>.
+// After an error, appends the record {"error", MESSAGE} and returns false.
 bool ReadNext(CsvReader& reader, Records& records, size_t max_records = SIZE_MAX) {
   for (size_t i = 0; i < max_records; ++i) {
     const absl::StatusOr<bool> more = reader.Next();
@@ -41,7 +41,7 @@ Records Read(std::string_view text, char delimiter = ',') {
   return records;
 }
 
-// Reads all records, those after the first one in pieces of at least `piece_bytes` bytes.
+// Reads all records: the first record alone, the others in pieces of at least `piece_bytes` bytes.
 Records ReadPieces(std::string_view text, uint64_t piece_bytes) {
   CsvReader reader("t.csv", text, ',');
   Records records;
@@ -125,8 +125,8 @@ TEST(CsvReader, Seek) {
   EXPECT_FALSE(reader.Holds(reader.fields()[0].text));
 }
 
-// Reads every short text of some bytes. Sanitizers check that nothing outside the text is read.
-// Reading in pieces gives the same records and the same error.
+// Reads every short text of a few special bytes. Sanitizers check that the reader accesses no byte
+// outside the text. Reading in pieces must give the same records and the same error.
 TEST(CsvReader, AnyShortText) {
   constexpr std::string_view kBytes = ",\"\r\na";
   for (int length = 0; length <= 7; ++length) {

@@ -1,4 +1,4 @@
-// Tests parsing and printing of records as JSON Lines, and finding their schema.
+// Tests JSON Lines: parsing and printing of records, and inference of their schema.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string_view Line(const std::string& padded) {
   return std::string_view(padded).substr(0, padded.size() - kJsonPadding);
 }
 
-// Parses `json` and prints the record with all leaves.
+// Parses `json` and prints all leaves of the record.
 absl::StatusOr<std::string> Print(const RecordSchema& schema, const std::string& json,
                                   JsonSchema origin = JsonSchema::kGiven) {
   std::vector<size_t> leaves(schema.leaves().size());
@@ -75,15 +75,15 @@ TEST(JsonRecords, RoundTrips) {
     ASSERT_TRUE(printed.ok()) << json << printed.status();
     EXPECT_EQ(*printed, std::string(json) + "\n");
   }
-  // Other spellings, and JSON that differs although the records are equal.
+  // The same record may have other spellings, or JSON with differences that records do not keep.
   const std::pair<const char*, const char*> same[] = {
       {R"( { "i" : 1 , "r" : null, "g":null, "l":null } )", R"({"i":1})"},
       {R"({"r":[]})", R"({})"},
-      // The same field in several objects is not a repeated key.
+      // A field that occurs in several objects is not a repeated key.
       {R"({"l":[{"x":1},{"x":1}],"g":{"x":1}})", R"({"l":[{"x":1},{"x":1}],"g":{"x":1}})"},
       {R"({"i":"12","d":"1e3","u":"7","f":3})", R"({"i":12,"d":1000.0,"u":7,"f":3.0})"},
       {R"({"price":12.5,"big":5,"f":0.1})", R"({"price":"12.50","big":"5","f":0.1})"},
-      // Numbers too near to 0 become 0.
+      // Numbers that are too close to 0 become 0.
       {R"({"d":-1e-400,"f":1e-99})", R"({"d":-0.0,"f":0.0})"},
       {R"({"d":1e-99999999999999999999})", R"({"d":0.0})"},
       {R"({"s":"\u00e9\ud83d\ude00"})", "{\"s\":\"é😀\"}"},
@@ -149,7 +149,7 @@ TEST(JsonRecords, ErrorsNameFieldAndType) {
   EXPECT_FALSE(Print(schema, deep).ok());
 }
 
-// A map that is read without its keys is printed as an array.
+// If the keys of a map are not read, the map is printed as an array.
 TEST(JsonRecords, MapsWithoutKeys) {
   const RecordSchema schema = TestSchema();
   const std::vector<size_t> leaves =
@@ -163,7 +163,7 @@ TEST(JsonRecords, MapsWithoutKeys) {
   EXPECT_EQ(out, "{\"m\":[{\"v\":5}]}\n");
 }
 
-// A map that is read without its values is printed as an array of keys, without nulls.
+// If the values of a map are not read, the map is printed as an array of keys without nulls.
 TEST(JsonRecords, MapsWithoutValues) {
   const RecordSchema schema = TestSchema();
   const std::vector<size_t> leaves =
@@ -181,7 +181,7 @@ TEST(JsonRecords, MapsWithoutValues) {
   EXPECT_EQ(out, "{\"m\":[{\"k\":\"a\"},{\"k\":\"b\"}]}\n");
 }
 
-// A long record is not held in memory as a whole.
+// The printer passes on a long record in pieces, so that it never holds the whole record in memory.
 TEST(JsonRecords, LongRecordsAreDrained) {
   const RecordSchema schema =
       RecordSchema::Parse("message m { repeated group g { optional int32 x; } repeated int32 r; }")
@@ -280,7 +280,7 @@ TEST(JsonInference, KeepsWhatThereIs) {
   EXPECT_EQ(Print(*schema, records[2]).value(), records[2] + "\n");
 }
 
-// Integers are never rounded.
+// Inference chooses a type that holds all integers without rounding.
 TEST(JsonInference, LargeIntegers) {
   const std::string nines(38, '9');
   const struct {
@@ -315,7 +315,8 @@ TEST(JsonInference, LargeIntegers) {
       }
     }
   }
-  // With a schema of some records, a record that would change the schema is an error.
+  // If the schema was inferred from only some records, a record that would change the schema is an
+  // error.
   const RecordSchema decimal = Infer({"{\"a\":18446744073709551616}"}).value();
   EXPECT_TRUE(Print(decimal, R"({"a":1})", JsonSchema::kFoundInSome).ok());
   EXPECT_TRUE(Print(decimal, R"({"a":1.0})", JsonSchema::kGiven).ok());
@@ -363,14 +364,14 @@ TEST(JsonInference, Errors) {
 
 constexpr int kRounds = 200'000;
 
-// The result of parsing a text with nlohmann-json, which is a strict parser.
+// The result of nlohmann-json, which is a strict parser, for the same text.
 struct Reference {
   bool valid = false;
-  bool comparable = true;  // false: an integer is beyond int64, so that nlohmann-json may round it
+  bool comparable = true;  // false: nlohmann-json may round an integer beyond int64
   nlohmann::json value;
 };
 
-// Parses with nlohmann-json, but a key that is repeated is an error.
+// Parses with nlohmann-json. A repeated key is an error, unlike in nlohmann-json.
 struct StrictSax : nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
   using Base = nlohmann::detail::json_sax_dom_parser<nlohmann::json>;
   StrictSax(Reference& reference) : Base(reference.value, false), reference_(reference) {}
@@ -400,13 +401,13 @@ struct StrictSax : nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
 Reference Judge(const std::string& json) {
   Reference reference;
   StrictSax sax(reference);
-  // nlohmann-json takes a NUL for the end of the text.
+  // nlohmann-json treats a NUL as the end of the text.
   reference.valid = json.find('\0') == std::string::npos && nlohmann::json::sax_parse(json, &sax) &&
                     reference.value.is_object();
   return reference;
 }
 
-// `value` without fields that are null, which records do not keep.
+// Returns `value` without null fields, because records do not keep null fields.
 nlohmann::json WithoutNulls(const nlohmann::json& value) {
   if (!value.is_structured()) return value;
   nlohmann::json result = value.is_array() ? nlohmann::json::array() : nlohmann::json::object();
@@ -420,7 +421,7 @@ nlohmann::json WithoutNulls(const nlohmann::json& value) {
   return result;
 }
 
-// Changes `json` at random, as an editor or a faulty program might.
+// Changes `json` at random, like an editor or a faulty program.
 void Mutate(std::string& json, std::mt19937& random) {
   static constexpr std::string_view kBytes = "{}[]:,\"\\ \t01-.eEtfnua+\x0c\x1a\x7f\xc3\xa9\xff";
   static constexpr std::string_view kParts[] = {
@@ -451,7 +452,7 @@ void Mutate(std::string& json, std::mt19937& random) {
   if (json.empty()) json = " ";
 }
 
-// The parser accepts the same lines as nlohmann-json, and reads the same values.
+// The parser accepts the same lines as nlohmann-json and reads the same values.
 TEST(JsonRecords, MutationsAreJudgedAsByAStrictParser) {
   const std::string lines[] = {
       R"({"id":7,"tags":["x","y"],"amount":5})",
@@ -460,7 +461,7 @@ TEST(JsonRecords, MutationsAreJudgedAsByAStrictParser) {
       R"( { "l" : [ { "k" : "v" } , { } , null ] , "b" : [ true , false ] , "m" : [ [ ] , [ null ] ] } )",
       R"({"key":"abc","longer key that is not short":"value","a\"b":0,"d":1.25,"e":[1e3,-0]})",
   };
-  // Documented reasons why valid JSON is refused.
+  // Valid JSON may be refused only for these documented reasons.
   const std::string documented[] = {"a field without a name", "which no type holds",
                                     "a second leaf of this path", "no record has a field"};
   std::mt19937 random(17);
@@ -496,8 +497,8 @@ TEST(JsonRecords, MutationsAreJudgedAsByAStrictParser) {
   EXPECT_GT(invalid, 10'000u);
 }
 
-// Like the test above, but with a given schema, so that errors of the inference cannot hide invalid
-// lines that the parser accepts.
+// The parser refuses invalid lines also with a given schema. In the test above, errors of the
+// inference could hide invalid lines that the parser accepts.
 TEST(JsonRecords, InvalidMutationsAreRefusedWithAGivenSchema) {
   const RecordSchema schema = TestSchema();
   const std::string lines[] = {
@@ -514,7 +515,7 @@ TEST(JsonRecords, InvalidMutationsAreRefusedWithAGivenSchema) {
   }
 }
 
-// Lines that were once accepted, with a loss of values.
+// Invalid JSON is an error. Once, these lines were accepted and lost values.
 TEST(JsonRecords, InvalidJsonIsAnError) {
   for (const char* json :
        {R"({"id":7,"tags":["x":1,"y":2}],"amount":5})", R"({"a":"b":garbage !! 1 2 3 ],"c":3})",

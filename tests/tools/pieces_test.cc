@@ -12,7 +12,7 @@
 namespace cfile::tools {
 namespace {
 
-// Work on `num_pieces` pieces that checks the order of its calls.
+// Calls RunPieces with `num_pieces` pieces and checks the order of the calls that it makes.
 class Recorder {
  public:
   Recorder(size_t num_threads, size_t num_pieces, size_t num_lanes)
@@ -22,7 +22,8 @@ class Recorder {
         lanes_(num_lanes),
         parsed_(num_pieces) {}
 
-  // Makes a step of a piece fail. `step`: 0 is parse, 1 + i is append to lane i, -1 is finish.
+  // Lets a step of a piece fail. `step` is 0 for parse, 1 + i for append to lane i, and -1 for
+  // finish.
   void FailAt(size_t piece, int step) { failures_.push_back({piece, step}); }
 
   absl::Status Run() {
@@ -76,9 +77,9 @@ class Recorder {
   const size_t num_threads_;
   const size_t num_pieces_;
   size_t taken_ = 0;
-  std::vector<size_t> slots_;               // the piece in each slot
-  std::vector<std::atomic<size_t>> lanes_;  // number of pieces appended to each lane
-  std::vector<std::atomic<int>> parsed_;    // by piece: how often it was parsed
+  std::vector<size_t> slots_;               // the number of the piece in each slot
+  std::vector<std::atomic<size_t>> lanes_;  // how many pieces were appended to each lane
+  std::vector<std::atomic<int>> parsed_;    // how often each piece was parsed
   std::atomic<size_t> finished_ = 0;
   std::vector<Place> failures_;
 };
@@ -120,7 +121,7 @@ TEST(Pieces, AnErrorOfFinishEndsTheWork) {
   }
 }
 
-// Gives other threads time to run, so that a missing wait would be noticed.
+// Lets other threads run, so that the test fails if a thread does not wait for another one.
 void YieldOften() {
   for (int i = 0; i < 100; ++i) std::this_thread::yield();
 }

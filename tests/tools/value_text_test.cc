@@ -31,7 +31,7 @@ absl::StatusOr<Owned<T>> Parse(const ColumnType& type, std::string_view text) {
   return Owned<T>(*value);
 }
 
-// Expects that `value` is printed as `text`, and that `text` is parsed as `value`.
+// EXPECTs that `value` is printed as `text`, and that `text` is parsed as `value`.
 template <typename T>
 void ExpectText(const ColumnType& type, T value, const std::string& text) {
   EXPECT_EQ(Text<T>(type, value), text);
@@ -248,7 +248,7 @@ TEST(ValueText, Decimals) {
   }
   ExpectText<int64_t>(ColumnType::Decimal(18, 0), -123456789012345678, "-123456789012345678");
   ExpectText<int128_t>(ColumnType::Decimal(38, 38), 1, "0.00000000000000000000000000000000000001");
-  // Files of Kudu have no precision and scale.
+  // In files of Kudu, decimals have no precision and no scale.
   ColumnType unscaled = small;
   unscaled.decimal_precision = unscaled.decimal_scale = 0;
   ExpectText<int32_t>(unscaled, 1234, "1234");

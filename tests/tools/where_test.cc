@@ -1,4 +1,4 @@
-// Tests --where and --columns of cfile-dump: the grammar, and the rows that are found.
+// Tests --where and --columns of cfile-dump: the grammar, and the rows that match.
 #include "tools/dump/where.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// The parsed conditions as text, with columns and values in braces; or the error.
+// Returns the parsed conditions as text with columns and values in braces, or the error.
 std::string Parsed(std::string_view where) {
   constexpr std::array kKinds = {
       "=", "!=", "<", "<=", ">", ">=", "between", "in", "begins", "is null", "is not null"};
@@ -171,7 +171,7 @@ struct Row {
 };
 using Matcher = std::function<bool(const Row&)>;
 
-// Values repeat, so that conditions match several rows, near to each other and far away.
+// Values repeat, so that conditions match several rows, both adjacent and distant ones.
 Row RowAt(uint64_t ordinal) {
   const uint64_t mixed = (ordinal * 2654435761u & 0xffffffff) >> 16;
   Row row{.id = static_cast<int64_t>(ordinal / 3),
@@ -183,7 +183,7 @@ Row RowAt(uint64_t ordinal) {
 
 class FoundRows : public testing::Test {
  protected:
-  // Writes parts with these numbers of rows to the table.
+  // Writes a table. Each element of `lengths` is the number of rows of a part.
   void Write(const std::vector<size_t>& lengths) {
     const Schema schema = {
         .columns = {{.name = "id", .type = ColumnType::Int64()},
@@ -345,7 +345,7 @@ TEST_F(FoundRows, ConditionsThatDoNotFit) {
   }
 }
 
-// The first row of the table as `values` prints it.
+// Returns the first row of the table in the form in which the subcommand `values` prints it.
 std::string FirstRow(const std::string& path, bool json) {
   CommonOptions common;
   common.path = path;
