@@ -28,7 +28,8 @@ class BlockCache {
   BlockCache(const BlockCache&) = delete;
   BlockCache& operator=(const BlockCache&) = delete;
 
-  // The cache of readers that are given no other cache: one per process, of kDefaultBytes.
+  // The cache of all readers whose options name no other cache. One per process, with a capacity of
+  // kDefaultBytes.
   static constexpr size_t kDefaultBytes = size_t{128} << 20;
   static const std::shared_ptr<BlockCache>& Default();
 

@@ -32,8 +32,8 @@ class Source {
   // Precondition: offset + out.size() <= size().
   virtual absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
 
-  // All bytes, if they stay in memory for the lifetime of this object; the reader then points into
-  // them and does not call ReadAt. Empty otherwise.
+  // Returns all bytes if they stay in memory for the lifetime of this object; the reader then
+  // points into these bytes and does not call ReadAt. Otherwise returns an empty span.
   virtual std::span<const uint8_t> InMemory() const { return {}; }
 
   // A hint: a scan will soon read these bytes, so the source may fetch them in the background.
