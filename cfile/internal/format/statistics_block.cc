@@ -175,10 +175,11 @@ absl::StatusOr<StatisticsBytes> StatisticsWriter<T>::Finish() {
   if (!enabled_) return result;
   StatisticsPB rest;
   *rest.mutable_file() = ToMessage(file_.Statistics(null_count_));
-  // Fields of a message may have any order, so the collected entries are a valid part of the
-  // message.
+  // The fields of a message may have any order, so the entries in blocks_ and the fields of `rest`
+  // together are one valid message.
   rest.AppendToString(&blocks_);
-  // The limit of blocks may be too small even for the statistics of the file alone.
+  // If the statistics exceed the limit of blocks, the file gets none. This happens only with a very
+  // small limit.
   if (blocks_.size() <= max_block_size_bytes_) result.message = std::move(blocks_);
   if (!bloom_) return result;
   if (result.message.empty()) {

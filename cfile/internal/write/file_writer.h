@@ -1,4 +1,4 @@
-// The part of writing a file that does not depend on the type of its values: header, blocks,
+// Writes the parts of a file whose form does not depend on the type of the values: header, blocks,
 // indexes and footer.
 #pragma once
 
