@@ -260,8 +260,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
 void FileReader::AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const {
   const uint64_t ahead = options_.read_ahead_bytes;
   const uint64_t wanted = std::min(ahead, source_->size() - pointer.end());
-  // Announces twice `ahead` at once, when half of that is left. A cursor that comes from elsewhere
-  // starts anew.
+  // Announces 2 * `ahead` bytes at a time, and the next bytes when half of the announced bytes are
+  // left. Starts anew after a jump to another place.
   const bool known = buffer.announced_end >= pointer.end() + wanted &&
                      buffer.announced_end - pointer.end() <= 2 * ahead;
   if (known || wanted == 0) return;

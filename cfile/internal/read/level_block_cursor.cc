@@ -192,7 +192,7 @@ absl::Status LevelBlockCursor<T>::SeekToRow(uint32_t row) {
   return absl::OkStatus();
 }
 
-// Compares the counts of the block with what was read so far.
+// Compares the counts in the block's header with the records and values read so far.
 template <typename T>
 absl::Status LevelBlockCursor<T>::CheckCounts() const {
   const bool at_end = window_.at_end();

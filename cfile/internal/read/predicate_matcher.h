@@ -27,7 +27,7 @@ class PredicateMatcher {
     kNull,
     kNotNull,
     kRange,     // values from low to high
-    kNotEqual,  // all other values
+    kNotEqual,  // all values that are not from low to high
     kList,      // some of the values from low to high
   };
   Form form() const { return form_; }

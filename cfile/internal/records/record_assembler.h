@@ -1,4 +1,4 @@
-// Assembles records from leaves: the second half of Dremel.
+// Assembles records from the levels and values of their leaves, as in the Dremel paper.
 #pragma once
 
 #include <cstddef>

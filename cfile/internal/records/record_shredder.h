@@ -1,4 +1,4 @@
-// Splits records into the levels and values of their leaves: the first half of Dremel.
+// Splits records into the levels and values of their leaves, as in the Dremel paper.
 #pragma once
 
 #include <cstddef>
