@@ -195,8 +195,8 @@ class Reader {
   template <typename T>
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) const;
 
-  // Returns copies of the rows of `range`, which may end after the last row. Memory: that of the
-  // rows. Errors as NewCursor and Cursor.
+  // Returns copies of the rows of `range`, which may end after the last row. Memory: the rows.
+  // Errors as NewCursor and Cursor.
   template <typename T>
   absl::StatusOr<OwnedBatch<T>> Read(const OrdinalRange& range = kAllRows) const;
 

@@ -112,7 +112,7 @@ absl::Status AddStatistics(const Reader& reader, Facts& facts) {
   const auto statistics = reader.Statistics();
   if (!statistics.ok()) return statistics.status();
   if (*statistics == nullptr) {
-    // If the file has statistics, they were not read because they are above a limit.
+    // If the file has statistics, they were not read because they exceed a limit.
     if (reader.info().statistics) {
       facts.Add("statistics", JsonPointer(*reader.info().statistics),
                 absl::StrCat(Plural(reader.info().statistics->size, "byte"),

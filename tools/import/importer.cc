@@ -320,7 +320,8 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
 absl::Status Importer::WritePieces(TableWriter& writer) {
   const bool has_keys = writer.schema().key_index().has_value();
   const size_t num_columns = columns_.size();
-  // A lane gets several columns if there are many, because choosing a task takes time per lane.
+  // If there are many columns, a lane gets several of them, because the time to choose a task grows
+  // with the number of lanes.
   const size_t num_lanes = std::min(num_columns, kMaxLanes);
   const size_t num_slots = NumSlots(options_.num_threads);
   std::deque<RowBatch> batches;  // by slot, as are `pieces` and `ordered_pieces`
@@ -371,7 +372,8 @@ absl::Status Importer::WritePieces(TableWriter& writer) {
 
 absl::Status Importer::Write(TableWriter& writer) {
   if (absl::Status status = WritePieces(writer); !status.ok()) return status;
-  // Without rows nothing has called Update, which reports that the import is cancelled.
+  // Update returns the error if the import is cancelled. Without rows, no other call of Update was
+  // made.
   if (absl::Status status = progress_.Update(input_.reader().size(), rows_); !status.ok()) {
     return status;
   }

@@ -47,8 +47,9 @@ class JsonParser {
   ~JsonParser();
 
   // Parses the record in `json` and passes it to the visitor. Precondition: kJsonPadding bytes
-  // after `json` may be read. kInvalidArgument, with the field's path: `json` is not valid JSON,
-  // has a key twice in an object, or does not fit the schema. Also returns errors of the visitor.
+  // after `json` must be readable. kInvalidArgument, with the field's path: `json` is not valid
+  // JSON, has a key twice in an object, or does not fit the schema. Also returns errors of the
+  // visitor.
   absl::Status Tell(std::string_view json, RecordVisitor& visitor);
 
  private:
