@@ -33,7 +33,8 @@ class BlockCache {
   static constexpr size_t kDefaultBytes = size_t{128} << 20;
   static const std::shared_ptr<BlockCache>& Default();
 
-  // The first three count since the creation of the cache; the others say what the cache holds now.
+  // hits, misses and evictions count since the creation of the cache; blocks and size_bytes
+  // describe the current contents.
   struct Counters {
     uint64_t hits = 0;       // lookups that found their block
     uint64_t misses = 0;     // lookups that did not find their block

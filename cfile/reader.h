@@ -66,7 +66,7 @@ class Cursor {
   // kFailedPrecondition: the file has no positional index.
   absl::Status SeekToOrdinal(uint64_t ordinal);
 
-  // Goes to the first value >= `key`; if several values are equal, to the first of them.
+  // Goes to the first value >= `key`; among equal values, to the one with the lowest ordinal.
   // kFailedPrecondition: the file has no value index, or holds Bloom filters. kInvalidArgument: the
   // key is NaN.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);

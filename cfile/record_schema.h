@@ -16,7 +16,7 @@
 //              TYPE NAME [(ANNOTATION)] [= NUMBER]
 //              and by ; or , (which is optional before and after } )
 //   TYPE       boolean int32 int64 int96 float double binary fixed_len_byte_array(N); bool, int,
-//              long, string; and what ColumnType::Parse reads, such as uint8 or timestamp(s,UTC)
+//              long, string; and texts of ColumnType::Parse, such as uint8, timestamp(s,UTC)
 //   ANNOTATION STRING (UTF8, ENUM, JSON) of binary; DECIMAL(P,S); DATE; TIME(MILLIS, true);
 //              TIMESTAMP(MICROS, true), where false means without a zone; UUID; INT(8, true) up to
 //              INT(64, false); also Parquet's older INT_8, UINT_64, TIME_MICROS, TIMESTAMP_MILLIS

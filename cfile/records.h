@@ -79,9 +79,9 @@ class RecordWriter final : public RecordVisitor {
   std::unique_ptr<Impl> impl_;
 };
 
-// Reads the records of a table, or the parts of them in selected leaves; groups without a selected
-// leaf are left out. Reads any table. Thread-compatible. Memory: one block and one batch for each
-// leaf.
+// Reads the records of a table, with all leaves or only with selected leaves; groups without a
+// selected leaf are omitted. Reads any table. Thread-compatible. Memory: one block and one batch
+// for each leaf.
 class RecordReader {
  public:
   // Opens the table at `directory`, or uses an open table. `paths` selects leaves, or groups with

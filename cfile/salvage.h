@@ -103,7 +103,7 @@ struct SalvageReport {
 // footer), and values outside of complete blocks. Without a footer a value index is not detected
 // (see SalvageOptions).
 //
-// Memory: that of a Writer; 56 bytes for each block (up to three times as much while the list
+// Memory: as much as a Writer; 56 bytes for each block (up to three times as much while the list
 // grows); and 16 bytes for each gap in `missing`.
 // - If blocks are found by the index: 32 bytes more for each block (twice as much while the list
 //   grows) and the index nodes (max_index_size_bytes).

@@ -118,8 +118,8 @@ struct ColumnType {
   static ColumnType Uuid();
 
   // Parses the text that ToString writes: "int32", "string", "decimal(10,2)", "timestamp(us,UTC)",
-  // "timestamp(ns)", "time(ms)", "fixed(20)", "uuid", ... kInvalidArgument: `text` is not such a
-  // text.
+  // "timestamp(ns)", "time(ms)", "fixed(20)", "uuid", ... kInvalidArgument: `text` is not a text of
+  // this form.
   static absl::StatusOr<ColumnType> Parse(std::string_view text);
   std::string ToString() const;
 

@@ -149,7 +149,7 @@ Json JsonPointer(const BlockPointer& pointer);
 Json JsonError(const absl::Status& status);
 
 // Prints {"schema_version": 1, "path": ..., NAME: [ITEM, ...], "error": ...} item by item, because
-// there may be millions of items. "error" is omitted if there is none.
+// there may be millions of items. "error" is omitted if there is no error.
 class JsonList {
  public:
   JsonList(const std::string& path, std::string_view name, Output& output);

@@ -27,7 +27,7 @@ namespace {
 constexpr uint64_t kPieceBytes = 256 << 10;
 constexpr size_t kMaxLanes = 256;
 
-// What is known of a column from some pieces of the file.
+// What some pieces of the file show about a column: its possible types, and whether it has nulls.
 struct ColumnEvidence {
   TypeInference inference;
   bool has_nulls = false;

@@ -34,7 +34,7 @@ struct FilePolicy {
 
 FilePolicy PolicyOf(const WriterOptions& options);
 
-// The encoding that kAuto means for a file of `type` if not each block can name its encoding.
+// The encoding of a file of `type` with Encoding::kAuto if blocks cannot name their own encoding.
 Encoding DefaultEncoding(const ColumnType& type, const WriterOptions& options);
 
 // kInvalidArgument: `options` ask for Kudu's files or for version 1, which do not have this type,

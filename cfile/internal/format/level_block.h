@@ -25,7 +25,7 @@ size_t CountLevels(const uint16_t* levels, size_t count, uint16_t wanted);
 // Collects the levels of one block at a time. Thread-compatible.
 class LevelEncoder {
  public:
-  // kudu_exact: runs begin and end where those of Kudu's writer do.
+  // kudu_exact: runs begin and end at the same entries as in files of Kudu's writer.
   LevelEncoder(const LevelLimits& limits, bool kudu_exact);
 
   // Adds `count` entries. `repetition` or `definition` is ignored if its maximum is 0.

@@ -112,7 +112,8 @@ absl::StatusOr<BlockStatistics> FromMessage(BlockStatisticsPB& message, const Co
   return result;
 }
 
-// True if the bounds of `outer` include those of `inner`, as far as both are known.
+// True if the values within the bounds of `inner` are also within the bounds of `outer`. Ignores a
+// bound that is not known for both.
 bool Encloses(const BlockStatistics& outer, const BlockStatistics& inner) {
   return !(outer.min_key && inner.min_key && *outer.min_key > *inner.min_key) &&
          !(outer.max_key && inner.max_key && *outer.max_key < *inner.max_key);

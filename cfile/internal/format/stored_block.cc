@@ -195,7 +195,7 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer) {
   if (status.ok()) return status;
-  // The source, or an inner call, may have named the block or the file already.
+  // The message may already name the block or the file, by the source or by an inner call.
   const std::string block =
       absl::StrCat("block at offset ", pointer.offset, ", ", pointer.size, " bytes: ");
   if (absl::StartsWith(status.message(), absl::StrCat(file, ": ", block))) return status;

@@ -19,7 +19,7 @@ using encodings::kIsFloat;
 template <typename T>
 constexpr bool kHasOrder = !std::is_same_v<T, encodings::Int96>;
 
-// The part of `value` that is kept as a bound: a prefix of bytes, else the whole value.
+// The part of `value` that is kept as a bound: of bytes a prefix, of other types the whole value.
 template <typename T>
 T Kept(const T& value) {
   if constexpr (kIsBytes<T>) {

@@ -99,7 +99,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
   if (kind == IndexKind::kPositional && info_.version == FormatVersion::kV1) form.reset();
   auto loaded = LoadNode(kind, *pointer, form, info_.header_size_bytes);
   const IndexNode* kept = slot.load(std::memory_order_acquire);
-  if (kept != nullptr) return kept;  // another thread was first; there may be no room for ours
+  if (kept != nullptr) return kept;  // another thread was first; maybe no room is left
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> root, std::move(loaded));
   if (!slot.compare_exchange_strong(kept, root.get(), std::memory_order_acq_rel)) return kept;
   index_bytes_.fetch_add(root->memory_usage_bytes(), std::memory_order_release);
@@ -111,7 +111,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
   if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
   const BlockPointer& pointer = parent.entry_pointer(entry);
   auto loaded = LoadNode(kind, pointer, parent.key_form(), parent.subtree_begin(entry));
-  // Another thread may have been first, as above.
+  // Another thread may have stored the child first.
   if (const IndexNode* kept = parent.child(entry); kept != nullptr) return kept;
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> child, std::move(loaded));
   const auto damaged = [&](const auto&... parts) {

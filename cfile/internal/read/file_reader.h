@@ -36,8 +36,8 @@ struct LoadedBlock {
   bool seen_before = false;
 };
 
-// An open file. Immutable, except for what is read once and kept: index nodes, the set of verified
-// blocks, seek indexes, dictionary and statistics. Thread-safe.
+// An open file. Immutable, except for parts that are read once and then kept: index nodes, the set
+// of verified blocks, seek indexes, dictionary and statistics. Thread-safe.
 class FileReader {
  public:
   static absl::StatusOr<std::shared_ptr<FileReader>> Open(std::shared_ptr<const Source> source,

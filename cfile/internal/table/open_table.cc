@@ -16,7 +16,7 @@ using internal::TableContents;
 using internal::TablePart;
 using internal::TablePartColumn;
 
-// kDataLoss if the file is not the one that table.cft describes.
+// kDataLoss if the file is not as table.cft describes it.
 absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
                              const TablePartColumn& expected, const ColumnSchema& column) {
   if (info.file_size_bytes != expected.size_bytes) {

@@ -36,8 +36,8 @@ size_t RunLength(std::span<const uint8_t> bits, size_t begin, size_t count) {
   const uint8_t flip = first ? 0xff : 0;
   size_t i = begin;
   while (i < begin + count) {
-    // The ones of `differ` are the bits of this byte, from bit i on, that differ from the first
-    // bit.
+    // A bit of `differ` is 1 if this bit of the byte, from bit i on, differs from the first bit of
+    // the run.
     const unsigned differ = static_cast<uint8_t>(bits[i / 8] ^ flip) >> (i % 8);
     if (differ != 0) {
       i += static_cast<size_t>(std::countr_zero(differ));
@@ -218,7 +218,8 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
         taken = encoder_->Append(values.first(offered));
         assert(taken > 0 || encoder_->full());
       }
-      // If the block may be full, append only the rows up to the last value taken; else all rows.
+      // If the block may be full, append only the rows up to the last value that the encoder has
+      // taken; otherwise append all rows.
       if (taken < present || (taken > 0 && !kudu() && encoder_->full())) {
         rows = validity == nullptr ? taken
                : taken == 0        ? 0
