@@ -165,10 +165,10 @@ struct ReaderOptions {
   // BlockCache::Default().
   std::shared_ptr<BlockCache> block_cache = nullptr;
   // The most bytes of seek indexes, for each open file. A seek index makes seeks in one block
-  // faster. A block that lies in memory as it is stored (in a mapped file, not compressed) gets one
-  // at a seek if it was read before and if the encoding profits from it. A block can get two: one
-  // for seeks by ordinal and one for seeks by key. Seek indexes of cached blocks belong to the
-  // cache instead.
+  // faster. A block that lies in memory as it is stored (in a mapped file, not compressed) gets a
+  // seek index at a seek if the block was read before and if its encoding profits from a seek
+  // index. A block can get two: one for seeks by ordinal and one for seeks by key. Seek indexes of
+  // cached blocks belong to the cache instead.
   size_t max_seek_index_bytes = size_t{128} << 20;
   // If the source is not in memory, a scan reads several whole blocks at once, up to this many
   // bytes but at least one block. If the source is a mapped file, a scan asks the system to fetch

@@ -86,7 +86,7 @@ class Cursor {
   absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
                                               const std::optional<T>& high);
 
-  // SeekToKeyRange for the rows that begin with `prefix`. Strings and bytes only.
+  // As SeekToKeyRange, for the rows whose values begin with `prefix`. Strings and bytes only.
   absl::StatusOr<OrdinalRange> SeekToPrefix(std::string_view prefix) requires kIsBytes<T> {
     // The end of the range: `prefix` without trailing bytes 0xff, its last byte increased.
     std::string end(prefix.substr(0, prefix.find_last_not_of('\xff') + 1));

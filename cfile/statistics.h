@@ -1,6 +1,6 @@
-// Statistics of a file, readable without reading the values: counts, the least and the greatest
-// value, for each data block and for the whole file, and a Bloom filter (cfile/FORMAT.md,
-// Statistics).
+// The statistics of a file: for each data block and for the whole file the counts, the least and
+// the greatest value; for the whole file also a Bloom filter (cfile/FORMAT.md, Statistics). A
+// reader gets the statistics without reading the values.
 #pragma once
 
 #include <cstdint>

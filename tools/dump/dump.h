@@ -54,8 +54,8 @@ class Output {
   void Flush();
 
   // After this call, the command continues even if the reader of its output closes the pipe, and
-  // Finish reports no error for this. Without this call, SIGPIPE ends the process. For commands
-  // whose exit code is a result.
+  // Finish reports no error for this. Without this call, SIGPIPE ends the process. Commands whose
+  // exit code is a result call this.
   void IgnoreClosedPipe();
 
   // Prints the pending text, then the error to stderr. Returns the exit code of `status`.

@@ -102,7 +102,7 @@ class VerifyPrinter {
     for (const Damage& damage : list) {
       std::string message =
           WithOptionNames({damage.status.message().data(), damage.status.message().size()});
-      // The path is printed above the findings.
+      // Omit the path, which is printed before the findings.
       if (const std::string prefix = path + ": "; message.starts_with(prefix)) {
         message.erase(0, prefix.size());
       }

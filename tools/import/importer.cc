@@ -22,8 +22,9 @@
 namespace cfile::tools {
 namespace {
 
-// Bytes of text in a piece; the rest of its last record is added. Large compared with the cost of
-// passing a piece between threads, small compared with the cache of a core.
+// The bytes of text in a piece; a piece then continues to the end of its last record. A piece is
+// large enough that passing it between threads costs little, and small compared with the cache of a
+// core.
 constexpr uint64_t kPieceBytes = 256 << 10;
 constexpr size_t kMaxLanes = 256;
 

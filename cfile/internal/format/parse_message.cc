@@ -21,7 +21,8 @@ using google::protobuf::io::CodedInputStream;
 constexpr int kDeepest = 1010;
 constexpr uint64_t kMostTimes = 8;
 
-// Upper estimates of memory, including what containers reserve.
+// Upper estimates of the memory of one message, one text, one unknown field and one scalar,
+// including the memory that containers reserve.
 constexpr uint64_t kMessageBytes = 192;
 constexpr uint64_t kTextBytes = 64;
 constexpr uint64_t kUnknownBytes = 64;

@@ -60,8 +60,8 @@ class BlockCursor {
   // Goes to the first row whose value is >= `key`. Precondition: the block has no nulls.
   absl::StatusOr<encodings::LowerBound> SeekToKey(const T& key);
 
-  // SeekToKey for each of `keys`, with results in the first elements of `bounds`. Then goes to the
-  // block's front.
+  // Searches each of `keys` as SeekToKey does, and stores the results in the first elements of
+  // `bounds`. Then goes to the block's front.
   absl::Status SeekToKeys(std::span<const T> keys, std::span<encodings::LowerBound> bounds);
 
   // Calls put(i, value) or put_null(i) for the value at rows[i]. `rows` must ascend; repeated rows
@@ -139,7 +139,7 @@ template <typename T>
 template <typename V>
 V* BlockCursor<T>::Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity) {
   if (count > capacity) {
-    // Reaches the size of the caller's batches in a few steps.
+    // Round up to a power of two, so that the buffer grows only a few times.
     capacity = std::min(encodings::kMaxBatchValues, std::bit_ceil(count));
     buffer = std::make_unique_for_overwrite<V[]>(capacity);
   }

@@ -69,7 +69,7 @@ class Salvager {
       Lose(info.dictionary->offset, info.dictionary->end(),
            absl::StrCat("the dictionary: ", dictionary.status().message()));
     }
-    absl::Status limit;  // the error of a node above a limit
+    absl::Status limit;  // the error of a node that exceeds a limit
     internal::LeafEntries index = internal::ReadLeafEntries(
         file, [this](const BlockPointer& node) { return CheckReadable(node); },
         [&](const BlockPointer& node, const absl::Status& status) {

@@ -111,7 +111,7 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(size_t part, size_t column)
   const std::string path = internal::ColumnFilePath(directory_, in_part, column);
   absl::StatusOr<Reader> reader = Reader::Open(path, options_);
   if (absl::IsNotFound(reader.status())) return ErrorOfMissing(part, reader.status());
-  // Check after the file is open: an open file no longer changes.
+  // Check the folder after the file was opened, because an open file cannot be replaced.
   CFILE_RETURN_IF_ERROR(CheckFolder(part));
   if (!reader.ok()) return reader.status();
   CFILE_RETURN_IF_ERROR(
