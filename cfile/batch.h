@@ -31,7 +31,7 @@ struct KeyPosition {
   bool exact = false;    // whether that value equals the key
 };
 
-// All rows of any column: a range may end after the last row where a function says so.
+// All rows of any column. For functions whose comment says that a range may end after the last row.
 inline constexpr OrdinalRange kAllRows{0, UINT64_MAX};
 
 // The rows first_ordinal to first_ordinal + size() - 1. A view: the memory belongs to the cursor,
@@ -63,7 +63,7 @@ struct Batch {
 template <typename T>
 using Owned = std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>;
 
-// Rows that own their memory; Take fills such a batch. A batch can be reused and then reuses its
+// Rows with memory of their own. Take fills such a batch. A batch that is filled again reuses its
 // memory. Movable; an object that was moved from may only be destroyed or assigned to.
 // Thread-compatible.
 template <typename T>
@@ -157,7 +157,7 @@ class OwnedBatch {
   std::span<char> chunk_free_;                   // the unused rest of the last chunk
 };
 
-// The most rows of a batch.
+// The most rows that a batch can have.
 inline constexpr size_t kMaxBatchRows = 65'536;
 
 // The batches of a cursor or a scan from its position to its end, as a range for range-for:

@@ -28,11 +28,13 @@ class BlockCache {
   BlockCache(const BlockCache&) = delete;
   BlockCache& operator=(const BlockCache&) = delete;
 
-  // The cache of readers that are given no other cache: one per process, of kDefaultBytes.
+  // The cache of all readers whose options name no other cache. One per process, with a capacity of
+  // kDefaultBytes.
   static constexpr size_t kDefaultBytes = size_t{128} << 20;
   static const std::shared_ptr<BlockCache>& Default();
 
-  // The first three count since the creation of the cache; the others say what the cache holds now.
+  // hits, misses and evictions count since the creation of the cache; blocks and size_bytes
+  // describe the current contents.
   struct Counters {
     uint64_t hits = 0;       // lookups that found their block
     uint64_t misses = 0;     // lookups that did not find their block

@@ -1,5 +1,5 @@
-// What the header and the footer of a file say (cfile/FORMAT.md, File and Messages). Reader::info()
-// returns it.
+// FileInfo: the contents of the header and the footer of a file (cfile/FORMAT.md, File and
+// Messages). Reader::info() returns a FileInfo.
 #pragma once
 
 #include <cstdint>
@@ -38,15 +38,15 @@ enum class IndexKind : uint8_t { kPositional, kValue };
 struct EncodingTotals {
   Encoding encoding = Encoding::kPlain;
   uint64_t blocks = 0;
-  uint64_t compressed_blocks = 0;  // of these blocks
-  uint64_t stored_bytes = 0;       // in the file
+  uint64_t compressed_blocks = 0;  // how many of `blocks` are compressed
+  uint64_t stored_bytes = 0;       // size of the blocks in the file
 };
 
 // What a writer has written to one file so far; after Finish, the totals of the file. A plain
 // value.
 struct ColumnTotals {
   uint64_t num_rows = 0;     // nulls included; with levels: records
-  uint64_t num_entries = 0;  // with levels; otherwise num_rows
+  uint64_t num_entries = 0;  // with levels: entries; otherwise equal to num_rows
   uint64_t num_present = 0;  // entries that hold a value
   // Bytes written to the sink so far; after Finish, the size of the file.
   uint64_t bytes_written = 0;

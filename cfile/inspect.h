@@ -34,7 +34,7 @@ struct BlockInfo {
   BlockPointer pointer;
   uint64_t first_ordinal = 0;
   uint64_t num_rows = 0;  // rows, nulls included; with levels: records
-  // Rows, or with levels entries; and how many of them hold no value.
+  // The number of rows (with levels: entries), and how many of them hold no value.
   uint64_t num_entries = 0;
   uint64_t null_count = 0;
   Encoding encoding = Encoding::kPlain;
@@ -80,7 +80,7 @@ struct VerifyReport {
   std::optional<std::string> min_key;
   std::optional<std::string> max_key;
   std::vector<Damage> damages;  // the first kMostDamages
-  uint64_t more_damages = 0;    // how many were found after those
+  uint64_t more_damages = 0;    // the number of further damages
   // The parts that Verify did not check because of a limit of ReaderOptions. They are not damage.
   // Each status is kOutOfRange and names the limit. This list has at most kMostDamages entries,
   // too.
@@ -89,7 +89,7 @@ struct VerifyReport {
 
   // Adds `damage` to damages, or to limits if its status is kOutOfRange.
   void Add(Damage damage);
-  // Everything was checked and nothing is wrong.
+  // True if everything was checked and nothing is wrong.
   bool ok() const { return damages.empty() && limits.empty(); }
 };
 
@@ -104,8 +104,8 @@ absl::Status VisitIndex(const Reader& reader, IndexKind kind,
                         const std::function<bool(const IndexNodeInfo&)>& visit);
 
 // Reads and checks the whole file: all checksums, structures and values; that the blocks, the index
-// keys and the footer agree; and that bytes outside of all blocks are zero. After damage, or a part
-// that is above a limit of ReaderOptions, Verify continues with the rest where possible. Memory:
+// keys and the footer agree; and that bytes outside of all blocks are zero. If something is damaged
+// or exceeds a limit of ReaderOptions, Verify continues with the rest where possible. Memory:
 // approximately 80 bytes for each index entry (in addition to the reader's index nodes), one block,
 // and the report.
 VerifyReport Verify(const Reader& reader);

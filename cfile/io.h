@@ -26,14 +26,14 @@ class Source {
   // The number of bytes. Must not change.
   virtual uint64_t size() const = 0;
 
-  // Fills `out` with the bytes that begin at `offset`. Returns an error unless all of them could be
-  // read. The error must not be kOutOfRange or kUnimplemented, because readers take these for a
-  // limit and for an unknown feature. kDataLoss means that the bytes are lost for ever.
-  // Precondition: offset + out.size() <= size().
+  // Fills `out` with the bytes that begin at `offset`. Returns an error unless all of these bytes
+  // could be read. The error must not be kOutOfRange or kUnimplemented, because readers take
+  // kOutOfRange for an exceeded limit and kUnimplemented for an unknown feature. kDataLoss means
+  // that the bytes are lost for ever. Precondition: offset + out.size() <= size().
   virtual absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
 
-  // All bytes, if they stay in memory for the lifetime of this object; the reader then points into
-  // them and does not call ReadAt. Empty otherwise.
+  // Returns all bytes if they stay in memory for the lifetime of this object; the reader then
+  // points into these bytes and does not call ReadAt. Otherwise returns an empty span.
   virtual std::span<const uint8_t> InMemory() const { return {}; }
 
   // A hint: a scan will soon read these bytes, so the source may fetch them in the background.

@@ -71,7 +71,7 @@ class LevelWriter {
   // entries whose definition level is the maximum, in the order of these entries. The writer copies
   // the data it needs before it returns.
   //
-  // kInvalidArgument, with the entry's number in the file: a level is above its maximum; the first
+  // kInvalidArgument, with the entry's number in the file: a level exceeds its maximum; the first
   // repetition level of the file is not 0; the spans differ in size; there are more or fewer values
   // than the definition levels say; a fixed-length value has another length; an array that is null
   // or empty has elements. kOutOfRange: a record does not fit into one block (a record fits if its
@@ -104,9 +104,10 @@ class LevelWriter {
 
 // Consecutive entries. A view, valid until the next call on the cursor that returned it.
 //
-// A batch holds whole records. The exception is a record with more entries than fit into a batch:
-// it comes in several batches that hold nothing else, and only its last batch counts it in
-// num_records. So the next batch always begins at first_record + num_records.
+// A batch holds whole records. The exception is a record with more entries than fit into a batch.
+// Such a record comes in several batches, which hold nothing else, and only the last of these
+// batches counts the record in num_records. So the next batch always begins at first_record +
+// num_records.
 template <typename T>
 struct LevelBatch {
   // The record of the first entry, and the number of records that end in this batch.
@@ -152,11 +153,12 @@ class LevelCursor {
   // entries before the record in its block. kOutOfRange: record > num_records().
   absl::Status SeekToRecord(uint64_t record);
 
-  // Returns the next entries: at least 1 unless the cursor is at the end, of at most `max_records`
-  // records, at most 65,536, all from one block. Precondition: max_records > 0.
+  // Returns the next entries, all from one block: at least 1 unless the cursor is at the end, and
+  // at most 65,536, of at most `max_records` records. Precondition: max_records > 0.
   absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
 
-  // The record of the next entry; after a part of a record, still that record.
+  // The record of the next entry. If Next has returned only a part of a record, this is still that
+  // record.
   uint64_t record() const;
 
   // The batches from here to the end, for range-for.

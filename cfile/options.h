@@ -27,22 +27,23 @@ enum class Compatibility : uint8_t {
   kKudu = 1,
 };
 
-// The goal of the automatic choice. A candidate is an encoding of the registry
-// (encodings/registry.h), with or without compression. Among the candidates whose estimated speed
-// in a scan is at least the speed below, the writer takes the fastest one whose size is within the
-// factor below of the smallest one. A candidate that is larger than PLAIN is never taken. Speeds
-// are in decoded bytes; a string counts with its bytes and the 16 bytes of its view. In a column
-// with a value index, the cost of an encoding that must decode values to find a key counts four
-// times.
+// How the writer chooses the encoding and the compression of a block. A candidate is an encoding of
+// the registry (encodings/registry.h), with or without compression. The writer estimates the size
+// and the scan speed of each candidate, and ignores candidates slower than the goal's scan speed.
+// It then takes the fastest candidate whose size is at most the goal's factor times the size of the
+// smallest candidate. The writer never takes a candidate larger than PLAIN. The scan speed counts
+// decoded bytes; a string counts as its bytes plus 16 bytes for its view. In a column with a value
+// index, an encoding that must decode values to find a key counts as four times slower.
 enum class Goal : uint8_t {
-  // At least 2 GB/s on one core; at most 1.15 times the smallest size. Compressed with zstd level 1
-  // if that saves at least a quarter.
+  // Scan speed of at least 2 GB/s on one core; size at most 1.15 times the smallest candidate.
+  // Compressed with zstd level 1 if that makes a block at least a quarter smaller.
   kBalanced = 0,
-  // At least 0.25 GB/s on one core; at most 1.05 times the smallest size. Compressed with zstd if
-  // that saves at least a tenth.
+  // Scan speed of at least 0.25 GB/s on one core; size at most 1.05 times the smallest candidate.
+  // Compressed with zstd if that makes a block at least a tenth smaller.
   kSize = 1,
-  // At least 6 GB/s on one core; at most twice the smallest size: numbers stay PLAIN, which readers
-  // use without a copy, unless an encoding halves their size. Never compressed.
+  // Scan speed of at least 6 GB/s on one core; size at most 2 times the smallest candidate. So
+  // numbers stay PLAIN, which readers use without a copy, unless another encoding makes a block
+  // less than half as large. Never compressed.
   kSpeed = 2,
 };
 
@@ -59,10 +60,11 @@ struct WriterOptions {
   // file, by the type of the column.
   Encoding encoding = Encoding::kAuto;
   Goal goal = Goal::kBalanced;
-  // kDefault: the goal's codec with automatic choice of the encoding (no codec if that one was not
-  // built in), no codec with a fixed encoding. The goal's codec compresses only the blocks where it
-  // saves enough. A codec named here compresses each block of which it saves at least a tenth (in
-  // version 1: all blocks), and automatic choice compares the sizes after compression.
+  // kDefault: with encoding kAuto, the goal's codec, or no codec if the goal's codec was not built
+  // in; with any other encoding, no codec. The goal's codec compresses a block only if the block
+  // becomes as much smaller as Goal says. Any other value: this codec compresses each block that
+  // becomes at least a tenth smaller (in version 1: all blocks), and automatic choice compares the
+  // sizes after compression.
   Compression compression = Compression::kDefault;
   // The level of zstd: 1 (fast) to 22 (small). 0: the goal's level if the goal chose the codec,
   // else zstd's default.
@@ -89,10 +91,11 @@ struct WriterOptions {
   // Limits. If one is exceeded, the call returns kOutOfRange and the message names the limit.
   //
   // The largest block before compression, up to 2^31 - 1 bytes. A value may have at most 64 bytes
-  // less. Readers have the same limit with the same default. Blocks normally end before this limit.
-  // Two things can exceed it: a record of a LevelWriter, because a record is not divided among
-  // blocks; and a node of the value index, which needs room for the keys of two blocks (a key is
-  // cut to the bytes that separate a block's first value from the value before it).
+  // less than this limit. Readers have the same limit with the same default. Blocks normally end
+  // before this limit. Two things can exceed the limit: a record of a LevelWriter, because a record
+  // is not divided among blocks; and a node of the value index, which needs room for the keys of
+  // two blocks (a key is cut to the bytes that separate a block's first value from the value before
+  // it).
   size_t max_block_size_bytes = 16 * 1024 * 1024;
   // The largest value, in bytes.
   size_t max_value_size_bytes = SIZE_MAX;
@@ -102,9 +105,9 @@ struct WriterOptions {
   // hundred thousand metadata pairs), so the writer refuses them too. With Compatibility::kKudu
   // header and footer have at most 64 KiB.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
-  // The most values of the file's dictionary, up to 2^31 - 1. Exceeding it is no error: a block
-  // that would need more values takes another encoding, and with DICT all later blocks do so too.
-  // Readers have the same limit with the same default.
+  // The most values of the file's dictionary, up to 2^31 - 1. Exceeding this limit is not an error:
+  // a block that would need more values takes another encoding, and with DICT all later blocks do
+  // so too. Readers have the same limit with the same default.
   size_t max_dictionary_values = kMaxDictionaryValues;
   // The most bytes of memory that a reader may need for the nodes of the indexes. The writer
   // estimates an upper bound: approximately 60 bytes for each block, plus three times its key in a
@@ -162,10 +165,10 @@ struct ReaderOptions {
   // BlockCache::Default().
   std::shared_ptr<BlockCache> block_cache = nullptr;
   // The most bytes of seek indexes, for each open file. A seek index makes seeks in one block
-  // faster. A block that lies in memory as it is stored (in a mapped file, not compressed) gets one
-  // at a seek if it was read before and if the encoding profits from it. A block can get two: one
-  // for seeks by ordinal and one for seeks by key. Seek indexes of cached blocks belong to the
-  // cache instead.
+  // faster. A block that lies in memory as it is stored (in a mapped file, not compressed) gets a
+  // seek index at a seek if the block was read before and if its encoding profits from a seek
+  // index. A block can get two: one for seeks by ordinal and one for seeks by key. Seek indexes of
+  // cached blocks belong to the cache instead.
   size_t max_seek_index_bytes = size_t{128} << 20;
   // If the source is not in memory, a scan reads several whole blocks at once, up to this many
   // bytes but at least one block. If the source is a mapped file, a scan asks the system to fetch
@@ -173,13 +176,15 @@ struct ReaderOptions {
   // blocks of 256 KiB with their headers, checksums and alignment.
   size_t read_ahead_bytes = (size_t{1} << 20) + (size_t{1} << 16);
 
-  // Limits. If a file exceeds one, the call returns kOutOfRange before it allocates memory for it,
-  // and the message names the limit. This is not damage: the file can be read with a higher limit.
+  // Limits. If a file exceeds a limit, the call returns kOutOfRange before it allocates the memory,
+  // and the message names the limit. Such a file is not damaged: it can be read with a higher
+  // limit.
   //
   // The largest block in bytes, as stored and before compression. A reader holds up to twice this.
   size_t max_block_size_bytes = 16 * 1024 * 1024;
   // The statistics may be larger than other blocks by this many bytes, for their Bloom filter.
-  // Larger statistics are ignored: FileInfo says so, and readers and scans work without statistics.
+  // Larger statistics are ignored: readers and scans then work without statistics
+  // (FileInfo::statistics_above_limit).
   size_t max_bloom_filter_bytes = size_t{64} << 20;
   // The largest header, footer and table.cft, in bytes.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;

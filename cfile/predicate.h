@@ -14,7 +14,7 @@
 
 namespace cfile {
 
-// What a predicate asks of a value.
+// The test that a predicate makes on a value.
 enum class PredicateKind : uint8_t {
   kEqual,
   kNotEqual,

@@ -42,8 +42,8 @@ class Message;
 namespace cfile {
 
 // Returns the schema of messages of this type. Errors name the field by its path. kInvalidArgument:
-// a message type contains itself or has no fields. kOutOfRange: the schema is above one of
-// `limits`; the message names the limit.
+// a message type contains itself or has no fields. kOutOfRange: the schema exceeds one of `limits`;
+// the message names the limit.
 absl::StatusOr<RecordSchema> RecordSchemaOf(const google::protobuf::Descriptor& descriptor,
                                             const RecordLimits& limits = {});
 

@@ -45,7 +45,7 @@ class Scan;  // cfile/scan.h
 // and up to 4 MiB of buffers after Take or SeekMany.
 //
 // Errors of all calls: kDataLoss for damage (the message names the file, the block's offset, what
-// was expected and what was found); kOutOfRange for a block or an index above a limit of
+// was expected and what was found); kOutOfRange for a block or an index that exceeds a limit of
 // ReaderOptions (the message names the limit); or the error of the Source. After an error the
 // cursor's position is unchanged: the call may be repeated, and Next continues with the first row
 // that was not returned, or returns the error again. (Exception: in a file without a positional
@@ -66,7 +66,7 @@ class Cursor {
   // kFailedPrecondition: the file has no positional index.
   absl::Status SeekToOrdinal(uint64_t ordinal);
 
-  // Goes to the first value >= `key`; if several values are equal, to the first of them.
+  // Goes to the first value >= `key`; among equal values, to the one with the lowest ordinal.
   // kFailedPrecondition: the file has no value index, or holds Bloom filters. kInvalidArgument: the
   // key is NaN.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
@@ -86,7 +86,7 @@ class Cursor {
   absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
                                               const std::optional<T>& high);
 
-  // SeekToKeyRange for the rows that begin with `prefix`. Strings and bytes only.
+  // As SeekToKeyRange, for the rows whose values begin with `prefix`. Strings and bytes only.
   absl::StatusOr<OrdinalRange> SeekToPrefix(std::string_view prefix) requires kIsBytes<T> {
     // The end of the range: `prefix` without trailing bytes 0xff, its last byte increased.
     std::string end(prefix.substr(0, prefix.find_last_not_of('\xff') + 1));
@@ -95,17 +95,17 @@ class Cursor {
     return SeekToKeyRange(prefix, end);
   }
 
-  // Returns the next rows: at least 1 unless the cursor is at the end, at most `max_rows` and at
-  // most 65,536, all from one block. The batch is valid until the next call on this cursor. If the
+  // Returns the next rows, all from one block: at least 1 unless the cursor is at the end, at most
+  // `max_rows` and at most 65,536. The batch is valid until the next call on this cursor. If the
   // block is PLAIN, of a fixed width and not compressed, the batch points into the mapped file.
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
-  // Returns the rows before the cursor, in ascending order, and goes to the first of them: at least
-  // 1 unless the cursor is at the begin of its range (of the file, except after SeekToRange and
-  // SeekToKeyRange), at most `max_rows` and 65,536, all from one block. So from the end (a seek to
-  // num_rows()), repeated calls return all rows in batches of descending order. The batch is valid
-  // until the next call. Precondition: max_rows > 0. kFailedPrecondition: the rows are not in the
-  // current block, and the file has no positional index.
+  // Returns the rows before the cursor, in ascending order, and goes to the first of these rows.
+  // The rows are all from one block: at least 1 unless the cursor is at the begin of its range (of
+  // the file, except after SeekToRange and SeekToKeyRange), at most `max_rows` and at most 65,536.
+  // To read all rows from the last to the first, seek to num_rows() and call Previous repeatedly.
+  // The batch is valid until the next call. Precondition: max_rows > 0. kFailedPrecondition: the
+  // rows are not in the current block, and the file has no positional index.
   absl::StatusOr<Batch<T>> Previous(size_t max_rows);
 
   // The batches that Next returns from here to the end, for range-for.
@@ -124,8 +124,8 @@ class Cursor {
   uint64_t ordinal() const;
 
   // Returns a new cursor on the same open file, at the same position and with the same end of the
-  // range. The two cursors are independent and may be used by different threads. The cost is that
-  // of opening the current block; without an open block the call costs nothing.
+  // range. The two cursors are independent and may be used by different threads. Clone costs as
+  // much as opening the current block, and nothing if no block is open.
   absl::StatusOr<Cursor> Clone() const;
 
  private:
@@ -154,9 +154,9 @@ class Reader {
   // Rows, nulls included; with levels: records.
   uint64_t num_rows() const { return info().num_rows; }
 
-  // Returns the first row of the block that holds `ordinal`; num_rows() if ordinal >=
-  // num_rows(). kFailedPrecondition: the file has no positional index. kDataLoss: the index is
-  // damaged. kOutOfRange: the index is above a limit of ReaderOptions.
+  // Returns the first row of the block that holds `ordinal`; num_rows() if ordinal >= num_rows().
+  // kFailedPrecondition: the file has no positional index. kDataLoss: the index is damaged.
+  // kOutOfRange: the index exceeds a limit of ReaderOptions.
   absl::StatusOr<uint64_t> BlockBegin(uint64_t ordinal) const;
   // Divides all rows into at most `max_ranges` ranges of similar length, none of them empty. Each
   // range begins at the first row of a block. In a parallel scan each thread's cursor reads one
@@ -195,8 +195,8 @@ class Reader {
   template <typename T>
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) const;
 
-  // Returns copies of the rows of `range`, which may end after the last row. Memory: that of the
-  // rows. Errors as NewCursor and Cursor.
+  // Returns copies of the rows of `range`, which may end after the last row. Memory: the rows.
+  // Errors as NewCursor and Cursor.
   template <typename T>
   absl::StatusOr<OwnedBatch<T>> Read(const OrdinalRange& range = kAllRows) const;
 

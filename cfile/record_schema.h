@@ -16,7 +16,7 @@
 //              TYPE NAME [(ANNOTATION)] [= NUMBER]
 //              and by ; or , (which is optional before and after } )
 //   TYPE       boolean int32 int64 int96 float double binary fixed_len_byte_array(N); bool, int,
-//              long, string; and what ColumnType::Parse reads, such as uint8 or timestamp(s,UTC)
+//              long, string; and texts of ColumnType::Parse, such as uint8, timestamp(s,UTC)
 //   ANNOTATION STRING (UTF8, ENUM, JSON) of binary; DECIMAL(P,S); DATE; TIME(MILLIS, true);
 //              TIMESTAMP(MICROS, true), where false means without a zone; UUID; INT(8, true) up to
 //              INT(64, false); also Parquet's older INT_8, UINT_64, TIME_MICROS, TIMESTAMP_MILLIS
@@ -59,8 +59,8 @@ struct RecordNode {
 
   size_t parent = 0;            // 0 for the root, too
   size_t end = 0;               // the nodes below this node i are i + 1 to end - 1
-  size_t first_leaf = 0;        // the leaves in and below this node are
-  size_t end_leaf = 0;          // first_leaf to end_leaf - 1
+  size_t first_leaf = 0;        // the first leaf in or below this node
+  size_t end_leaf = 0;          // one past the last leaf in or below this node
   uint16_t max_repetition = 0;  // repeated nodes from the root to this one
   uint16_t max_definition = 0;  // optional and repeated nodes from the root to this one
   bool is_leaf() const { return num_children == 0; }
@@ -75,14 +75,14 @@ class RecordSchema {
   // Makes a schema from `nodes`, which are in preorder with only their first five fields set. The
   // first node is a required plain group. kInvalidArgument, with the node: the children counts do
   // not form a tree, a name is empty or occurs twice in its group, two leaves have the same path, a
-  // type is not valid, a list or map does not have the structure of GroupKind, or the depth is
-  // above 1000 although limits.max_depth allows it. kOutOfRange: the tree is above one of `limits`;
-  // the message names the limit.
+  // type is not valid, a list or map does not have the structure of GroupKind, or the depth exceeds
+  // 1000 although limits.max_depth allows it. kOutOfRange: the tree exceeds one of `limits`; the
+  // message names the limit.
   static absl::StatusOr<RecordSchema> Create(std::vector<RecordNode> nodes,
                                              const RecordLimits& limits = {});
 
-  // Parses `text`. kInvalidArgument: `text` is not a schema. kOutOfRange: the schema is above one
-  // of `limits`. Both messages begin with "LINE:COLUMN: ".
+  // Parses `text`. kInvalidArgument: `text` is not a schema. kOutOfRange: the schema exceeds one of
+  // `limits`. Both messages begin with "LINE:COLUMN: ".
   static absl::StatusOr<RecordSchema> Parse(std::string_view text, const RecordLimits& limits = {});
 
   // The schema as text, one line for each node. Parse of this text gives an equal schema.
@@ -102,8 +102,8 @@ class RecordSchema {
   absl::StatusOr<std::vector<size_t>> SelectLeaves(std::span<const std::string> paths) const;
 
   // Returns the node of an element of `list`, a node of kind kList: the only child of the repeated
-  // node. In lists of some older writers, whose elements cannot be null, it is the repeated node
-  // itself.
+  // node. Some older writers made lists whose elements cannot be null; in such a list, the element
+  // is the repeated node itself.
   size_t ListElement(size_t list) const;
 
   friend bool operator==(const RecordSchema&, const RecordSchema&) = default;

@@ -63,13 +63,14 @@ class RecordWriter final : public RecordVisitor {
   absl::Status EndGroup(size_t node) override;
   absl::Status Value(size_t node, const RecordValue& value) override;
 
-  // Publishes the part, as TableWriter::Finish. Called once, as the last call. Errors as there, and
-  // kInvalidArgument: a record has not ended.
+  // Publishes the part, as TableWriter::Finish. Called once, as the last call. Errors as
+  // TableWriter::Finish, and kInvalidArgument: a record has not ended.
   absl::Status Finish();
 
   // The number of records that have ended.
   uint64_t num_records() const;
-  // The writer of the files: encodings, memory. It has received all records only after Finish.
+  // The writer of the files, for example for its totals. This writer has received all records only
+  // after Finish.
   const TableWriter& table() const;
 
  private:
@@ -79,9 +80,9 @@ class RecordWriter final : public RecordVisitor {
   std::unique_ptr<Impl> impl_;
 };
 
-// Reads the records of a table, or the parts of them in selected leaves; groups without a selected
-// leaf are left out. Reads any table. Thread-compatible. Memory: one block and one batch for each
-// leaf.
+// Reads the records of a table, with all leaves or only with selected leaves; groups without a
+// selected leaf are omitted. Reads any table. Thread-compatible. Memory: one block and one batch
+// for each leaf.
 class RecordReader {
  public:
   // Opens the table at `directory`, or uses an open table. `paths` selects leaves, or groups with
@@ -100,8 +101,8 @@ class RecordReader {
   const RecordSchema& schema() const;
   uint64_t num_records() const;
 
-  // The record that Next passes next; Seek changes it (num_records() is the end). kOutOfRange:
-  // record > num_records().
+  // record: the number of the record that Next passes next. Seek: goes to `record`; num_records()
+  // is the end. kOutOfRange: record > num_records().
   uint64_t record() const;
   absl::Status Seek(uint64_t record);
 

@@ -64,8 +64,8 @@ struct SalvageReport {
     uint64_t count = 0;
     uint64_t bytes = 0;
   } more_lost;
-  // Rows known to have been in the old file that are not in the new file, by their ordinals in the
-  // old file. In the new file the rows after them have smaller ordinals than before.
+  // Rows that are known to have been in the old file but are not in the new file. The ordinals are
+  // those of the old file. In the new file, all rows after a missing row have smaller ordinals.
   std::vector<OrdinalRange> missing;
 
   // True if the new file has everything that was in the old file.
@@ -82,8 +82,8 @@ struct SalvageReport {
 //   remaining parts of both indexes.
 // - Otherwise by their checksums, one after the other, beginning after the header. A block ends
 //   where its checksum matches and its contents decode to the last value. After lost bytes, the
-//   next block may begin at any byte. Such a block has at most 4 MiB, and at most 2^20 rows or as
-//   many as the largest block before it.
+//   next block may begin at any byte. A block after lost bytes is found only if it has at most 4
+//   MiB, and at most 2^20 rows or as many rows as an earlier block.
 // The time is in proportion to the file's size. With many losses, or for adversarial bytes, it is
 // up to 20 times as long.
 //
@@ -103,7 +103,7 @@ struct SalvageReport {
 // footer), and values outside of complete blocks. Without a footer a value index is not detected
 // (see SalvageOptions).
 //
-// Memory: that of a Writer; 56 bytes for each block (up to three times as much while the list
+// Memory: as much as a Writer; 56 bytes for each block (up to three times as much while the list
 // grows); and 16 bytes for each gap in `missing`.
 // - If blocks are found by the index: 32 bytes more for each block (twice as much while the list
 //   grows) and the index nodes (max_index_size_bytes).
@@ -112,10 +112,10 @@ struct SalvageReport {
 //   at most 4 million places; and 80 bytes for each run of unreadable pages.
 //
 // Errors:
-// - kOutOfRange: the index, the dictionary or a block is above a limit of `options.reader`, which
-//   the message names. It may be intact, so Salvage fails instead of dropping rows. (If blocks are
-//   found by their checksums, blocks above the sum of max_block_size_bytes and
-//   max_bloom_filter_bytes are not found; the report says so.)
+// - kOutOfRange: the index, the dictionary or a block exceeds a limit of `options.reader`, which
+//   the message names. This part of the file may be intact, so Salvage fails instead of dropping
+//   rows. (If blocks are found by their checksums, blocks larger than the sum of
+//   max_block_size_bytes and max_bloom_filter_bytes are not found; the report says so.)
 // - kDataLoss: the file is not a CFile; or the header is damaged; or the file is torn, and its
 //   header does not describe the column (files by Kudu or with Compatibility::kKudu) or it has
 //   version 1, which has no checksums.

@@ -27,9 +27,10 @@ struct ScanCounters {
   // Counted only if the file has per-block statistics; otherwise 0.
   uint64_t blocks_skipped_by_value_index = 0;
   uint64_t blocks_skipped_by_bloom_filter = 0;
-  // How many of the blocks read match as a whole, so that no value was compared; and in how many
-  // only dictionary codes were compared, after one comparison of the dictionary's values.
+  // Blocks that were read but match as a whole, so that none of their values were compared.
   uint64_t blocks_all_match = 0;
+  // Blocks that were read and in which only dictionary codes were compared. (The values of the
+  // dictionary are compared once.)
   uint64_t blocks_by_codes = 0;
   uint64_t matches = 0;  // the number of matching rows
 };
@@ -66,9 +67,9 @@ class Scan {
   // Returns the next rows that match: at least 1 unless the scan is at its end, at most 65,536. The
   // batch is valid until the next call. kDataLoss: damage (the message names the file, the block's
   // offset, what was expected and what was found), or the statistics, the index and the blocks
-  // contradict each other. kOutOfRange: a block or an index is above a limit of ReaderOptions.
-  // After an error the next call continues with the first row that was not returned, or returns the
-  // error again.
+  // contradict each other. kOutOfRange: a block or an index exceeds a limit of ReaderOptions. After
+  // an error the next call continues with the first row that was not returned, or returns the error
+  // again.
   absl::StatusOr<ScanBatch<T>> Next();
 
   // The remaining batches, for range-for.

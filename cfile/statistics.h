@@ -1,6 +1,6 @@
-// Statistics of a file, readable without reading the values: counts, the least and the greatest
-// value, for each data block and for the whole file, and a Bloom filter (cfile/FORMAT.md,
-// Statistics).
+// The statistics of a file: for each data block and for the whole file the counts, the least and
+// the greatest value; for the whole file also a Bloom filter (cfile/FORMAT.md, Statistics). A
+// reader gets the statistics without reading the values.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct BlockStatistics {
   // maximum is +0.
   std::optional<std::string> min_key;
   std::optional<std::string> max_key;
-  // True if the bound is a value of the block or file. Bounds of long strings are shortened, and a
-  // shortened maximum is rounded up; these are false then.
+  // True if the bound is a value of the block or file. A bound that is a long string is shortened,
+  // and a shortened maximum is rounded up; min_exact or max_exact is then false.
   bool min_exact = true;
   bool max_exact = true;
 
@@ -46,8 +46,9 @@ struct FileStatistics {
   BlockStatistics file;
 
   // One entry per data block, in ordinal order. Empty if there are no data blocks, or if the writer
-  // had no room for the entries. The reader has checked that their counts add up to the file's rows
-  // (with levels: entries) and that their bounds lie within the file's bounds.
+  // had no room for the entries. The reader has checked that the counts of all entries add up to
+  // the file's rows (with levels: entries) and that the bounds of each entry lie within the file's
+  // bounds.
   std::vector<BlockStatistics> blocks;
 
   // Parquet's split-block Bloom filter of all values; empty if there is none.

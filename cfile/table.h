@@ -57,7 +57,7 @@ struct Schema {
   // leaf that is repeated or has more than one definition level becomes a column with levels.
   static Schema OfRecords(const RecordSchema& tree);
   // Returns `tree`; for a table without a tree, a schema with one leaf for each column.
-  // kOutOfRange: the number of columns or the size of a name is above one of `limits`.
+  // kOutOfRange: the number of columns or the size of a name exceeds one of `limits`.
   absl::StatusOr<RecordSchema> Records(const RecordLimits& limits = {}) const;
 
   // The column number of the key index; nullopt without key columns. With key columns, each part
@@ -86,7 +86,7 @@ class TableWriter {
  public:
   // Begins a new table at `directory`, which must not exist or must be an empty directory (or a
   // symbolic link to one). `options`: none, one for all columns, or one per column; `nullable` is
-  // taken from the schema. kAlreadyExists: there is already a table or something else.
+  // taken from the schema. kAlreadyExists: something else is at `directory`, for example a table.
   // kInvalidArgument: the schema is not valid, or `options` has another number of entries. Other
   // errors as Writer::Create and LevelWriter::Create.
   static absl::StatusOr<TableWriter> Create(const std::string& directory, const Schema& schema,
@@ -156,8 +156,8 @@ class TableReader {
  public:
   // Opens a table: reads table.cft only. A column's file is opened when it is first needed.
   // kDataLoss: table.cft is damaged. kOutOfRange: table.cft is larger than max_metadata_size_bytes,
-  // or its schema is above record_limits. kAborted: the table was replaced several times during
-  // this call.
+  // or its schema exceeds record_limits. kAborted: the table was replaced several times during this
+  // call.
   static absl::StatusOr<TableReader> Open(const std::string& directory,
                                           const ReaderOptions& options = {});
 
@@ -188,8 +188,8 @@ class TableReader {
   // only the files of parts without rows. Errors as OpenColumn.
   absl::StatusOr<bool> has_value_index(size_t column) const;
 
-  // Does Verify for this file, and checks that the file matches table.cft. If the file cannot be
-  // opened, this is reported as damage, or among the limits if its header or footer is above a
+  // Calls Verify for this file, and checks that the file matches table.cft. If the file cannot be
+  // opened, this is reported as damage, or among the limits if its header or footer exceeds a
   // limit. For the key index it also reads the key columns, and reports the first key that does not
   // match its row as damage.
   VerifyReport VerifyColumn(size_t part, size_t column) const;

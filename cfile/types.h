@@ -21,8 +21,8 @@ using encodings::Int96;
 using encodings::PhysicalType;
 using encodings::uint128_t;
 
-// Traits of the C++ types of values. kIsValueType: T is one of them. (`long long` and std::string
-// are not: use int64_t and std::string_view.)
+// Traits of the C++ types of values. kIsValueType<T> is true if columns can hold values of T.
+// (`long long` and std::string are not such types: use int64_t and std::string_view.)
 using encodings::kIsBytes;    // std::string_view
 using encodings::kIsFloat;    // float and double
 using encodings::kIsInteger;  // integers of up to 128 bits, not bool
@@ -118,8 +118,8 @@ struct ColumnType {
   static ColumnType Uuid();
 
   // Parses the text that ToString writes: "int32", "string", "decimal(10,2)", "timestamp(us,UTC)",
-  // "timestamp(ns)", "time(ms)", "fixed(20)", "uuid", ... kInvalidArgument: `text` is not such a
-  // text.
+  // "timestamp(ns)", "time(ms)", "fixed(20)", "uuid", ... kInvalidArgument: `text` is not a text of
+  // this form.
   static absl::StatusOr<ColumnType> Parse(std::string_view text);
   std::string ToString() const;
 
@@ -158,7 +158,8 @@ bool HoldsType(const ColumnType& type) {
 }
 
 // Calls visit(std::type_identity<T>{}), where T is the C++ type of the values of `type`, and
-// returns its result. So code for a column whose type is only known at run time is written once:
+// returns its result. With VisitType, code for a column whose type is known only at run time is
+// written once:
 //
 //   VisitType(reader.type(), [&]<typename T>(std::type_identity<T>) {
 //     auto cursor = reader.NewCursor<T>();

@@ -50,9 +50,10 @@ class Writer {
                 "std::string");
 
  public:
-  // Begins a file at `path` or into `sink`. A file at `path` is written with NewFileSink: it
-  // appears there when Finish succeeds. kInvalidArgument: T, type and options do not fit together.
-  // kUnimplemented: the registry has no such encoding for the type, or the codec was not built in.
+  // Begins a file at `path` or into `sink`. A file at `path` is written with NewFileSink: the file
+  // appears at `path` when Finish succeeds. kInvalidArgument: T, type and options do not fit
+  // together. kUnimplemented: the registry has no such encoding for the type, or the codec was not
+  // built in.
   static absl::StatusOr<Writer> Create(const std::string& path, const ColumnType& type,
                                        const WriterOptions& options = {});
   static absl::StatusOr<Writer> Create(std::unique_ptr<Sink> sink, const ColumnType& type,

@@ -1,4 +1,4 @@
-// What the command-line tools share: exit codes and how errors are shown.
+// Functions that the command-line tools share: exit codes, error messages, validators of options.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -13,7 +13,7 @@ bool IsUtf8(std::string_view text);
 // Number of characters (code points) in `text`; only approximate if `text` is not UTF-8.
 size_t CountCharacters(std::string_view text);
 
-// The longest beginning of `text` that has at most `max_bytes` bytes and does not end within a
+// The longest prefix of `text` that has at most `max_bytes` bytes and does not end within a
 // character.
 std::string_view CutText(std::string_view text, size_t max_bytes);
 

@@ -14,7 +14,7 @@
 namespace cfile::tools {
 namespace {
 
-// What the integers of a column mean.
+// The meaning of the integers of a column.
 enum class Meaning : uint8_t { kNumber, kDate, kTime, kTimestamp, kDecimal };
 
 Meaning MeaningOf(const ColumnType& type) {

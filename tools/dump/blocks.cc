@@ -60,7 +60,8 @@ void AppendLine(const BlockInfo& block, const FileInfo& info, const BlockStatist
 ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& output) {
   const auto reader = Reader::Open(common.path, OptionsOf(common));
   if (!reader.ok()) return output.Fail(reader.status());
-  // If the statistics are damaged, the blocks are shown without them; the error comes last.
+  // If the statistics are damaged, the blocks are shown without statistics, and the error is
+  // returned at the end.
   const auto statistics = reader->Statistics();
   const FileStatistics* const known = statistics.ok() ? statistics->get() : nullptr;
   std::optional<JsonList> list;

@@ -53,8 +53,9 @@ class Output {
   }
   void Flush();
 
-  // Ignores a pipe that its reader closes: the command runs to its end, and Finish reports no error
-  // for it. By default SIGPIPE then ends the process. For commands whose exit code is a result.
+  // After this call, the command continues even if the reader of its output closes the pipe, and
+  // Finish reports no error for this. Without this call, SIGPIPE ends the process. Commands whose
+  // exit code is a result call this.
   void IgnoreClosedPipe();
 
   // Prints the pending text, then the error to stderr. Returns the exit code of `status`.
@@ -70,7 +71,7 @@ class Output {
   int write_error_ = 0;  // errno of the first write that failed
 };
 
-// What main runs after it has parsed the command line.
+// The function that main calls after it has parsed the command line.
 using Action = std::function<ExitCode(const CommonOptions&, Output&)>;
 
 // Each adds one subcommand. If the user chooses it, parsing the command line sets `action` to it.
@@ -98,8 +99,8 @@ CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& na
 void AddJsonOption(CLI::App& command, CommonOptions& common);
 void AddLimitOptions(CLI::App& command, CommonOptions& common);
 void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common);
-// Adds --column and --part, for a FILE that may be a table, with their help texts, which say what
-// happens without the options.
+// Adds --column and --part, for a FILE that may be a table. The help texts also say what happens
+// without these options.
 void AddColumnOptions(CLI::App& command, CommonOptions& common, const std::string& column_help,
                       const std::string& part_help);
 inline constexpr const char* kOneColumn = "The column of a table";
@@ -118,14 +119,15 @@ struct Input {
 };
 absl::StatusOr<Input> OpenInput(const CommonOptions& common);
 
-// Wraps `action`, which works on a single file: if the path is a table, replaces the path by that
-// of the file of the chosen column and part. kInvalidArgument, with advice: no column is chosen, or
-// no part is chosen and the table does not have exactly one.
+// Wraps `action`, which works on a single file: if the path is a table, replaces the path by the
+// path of one file of the table, which --column and --part choose. kInvalidArgument, with advice:
+// no column is chosen, or no part is chosen and the table does not have exactly one.
 Action OnFile(Action action);
 
 // The index of the column `name`. kInvalidArgument, with the names of all columns: there is none.
 absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name);
-// The same for files: unless a column is called "key index", this names the file of compound keys.
+// As FindColumn, but "key index" stands for the file of compound keys, unless a column has this
+// name.
 absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& name);
 
 // kInvalidArgument: the table does not have the chosen part (CheckPart); a column or a part is
@@ -147,7 +149,7 @@ Json JsonPointer(const BlockPointer& pointer);
 Json JsonError(const absl::Status& status);
 
 // Prints {"schema_version": 1, "path": ..., NAME: [ITEM, ...], "error": ...} item by item, because
-// there may be millions of items. "error" is omitted if there is none.
+// there may be millions of items. "error" is omitted if there is no error.
 class JsonList {
  public:
   JsonList(const std::string& path, std::string_view name, Output& output);

@@ -29,7 +29,7 @@ class Facts {
     Add(name, JsonInteger(value), std::to_string(value));
   }
   void AddFlag(const std::string& name, bool value) { Add(name, value, value ? "yes" : "no"); }
-  // A fact without text is for JSON only.
+  // Adds a fact. If `text` is empty, only JSON has the fact.
   void Add(const std::string& name, const Json& json, const std::string& text) {
     json_[name] = json;
     if (!text.empty()) AddLine(name, text);
@@ -66,8 +66,9 @@ void AddTree(const std::string& name, const TreeTotals& tree, Facts& facts) {
                          Plural(tree.bytes, "byte")));
 }
 
-// How the blocks are stored, per encoding. Always in JSON; in text only if blocks have different
-// encodings, or if some are not compressed although the file has a codec.
+// Adds how the blocks are stored, per encoding. JSON always has this fact. The text has it only if
+// blocks have different encodings, or if some blocks are not compressed although the file has a
+// codec.
 void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts) {
   facts.Add("block_encodings", blocks.EncodingNames(), "");
   Json all = Json::array();
@@ -112,7 +113,7 @@ absl::Status AddStatistics(const Reader& reader, Facts& facts) {
   const auto statistics = reader.Statistics();
   if (!statistics.ok()) return statistics.status();
   if (*statistics == nullptr) {
-    // If the file has statistics, they were not read because they are above a limit.
+    // If the file has statistics, they were not read because they exceed a limit.
     if (reader.info().statistics) {
       facts.Add("statistics", JsonPointer(*reader.info().statistics),
                 absl::StrCat(Plural(reader.info().statistics->size, "byte"),

@@ -17,7 +17,8 @@ struct FindOptions {
   std::vector<std::string> keys;
 };
 
-// The column to search in: the one asked for, else the only one with a value index.
+// Returns the column to search: the column called `name`; if `name` is empty, the only column with
+// a value index.
 absl::StatusOr<size_t> ChooseColumn(const TableReader& table, const std::string& name) {
   if (!name.empty()) return FindColumn(table, name);
   std::optional<size_t> only;

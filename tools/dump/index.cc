@@ -110,7 +110,8 @@ ExitCode PrintIndex(const IndexOptions& options, const CommonOptions& common, Ou
   std::optional<JsonList> list;
   if (common.json) list.emplace(common.path, "nodes", output);
 
-  // Without options both indexes are printed. Damage in one does not stop the other.
+  // Without options both indexes are printed. If one index is damaged, the other index is printed
+  // nevertheless.
   absl::Status status;
   if (options.positional || !options.value)
     status.Update(PrintTree(*reader, IndexKind::kPositional, list, output));

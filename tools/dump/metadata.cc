@@ -24,7 +24,7 @@ ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
     document["size"] = JsonInteger(size);
     const std::string& message = header ? described.header_json : described.footer_json;
     Json parsed = Json::parse(message, nullptr, false);
-    if (parsed.is_discarded()) {  // protobuf accepts strings that are not UTF-8
+    if (parsed.is_discarded()) {  // strings that are not UTF-8, which protobuf accepts
       return output.Fail(
           absl::DataLossError(common.path + ": the message has strings that are not UTF-8"));
     }

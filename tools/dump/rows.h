@@ -10,9 +10,9 @@
 
 namespace cfile::tools {
 
-// Prints the rows [ordinal, ordinal + count), as far as they exist, and returns the exit code. Of a
-// file, or of a table with --column: one value per line. Of a table: the names of the columns, then
-// one line of tab-separated values per row. With --json: one object per line.
+// Prints the rows [ordinal, ordinal + count), as far as they exist, and returns the exit code. For
+// a file, or for a table with --column: one value per line. For a table without --column: the names
+// of the columns, then one line of tab-separated values per row. With --json: one object per line.
 // `columns`: names of columns of a table; empty: all columns. `where`: prints only rows that match
 // it (tools/dump/where.h), the first `count` of them from `ordinal` on.
 ExitCode PrintRows(const Input& input, const CommonOptions& common,

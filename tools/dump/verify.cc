@@ -44,7 +44,7 @@ class VerifyPrinter {
     if (Print(path, report, file_size) != kFine) ++bad_files_;
   }
 
-  // Prints the report of comparing the files of a table, but only if there are findings.
+  // Prints the report of the comparison of a table's files, but only if there are findings.
   void AddRecords(const std::string& path, const VerifyReport& report) {
     if (!report.ok()) Print(path, report, 0);
   }
@@ -102,7 +102,7 @@ class VerifyPrinter {
     for (const Damage& damage : list) {
       std::string message =
           WithOptionNames({damage.status.message().data(), damage.status.message().size()});
-      // The path is printed above the findings.
+      // Omit the path, which is printed before the findings.
       if (const std::string prefix = path + ": "; message.starts_with(prefix)) {
         message.erase(0, prefix.size());
       }

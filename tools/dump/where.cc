@@ -39,7 +39,7 @@ class PartsScan final : public ConditionScan {
         matches_ = matches_.subspan(1);
       }
       if (!matches_.empty()) return parts_[part_].first_ordinal + matches_[0];
-      // `ordinal` is so far ahead that a new scan, which begins there, reads less.
+      // If `ordinal` is far ahead, a new scan that begins there reads less.
       if (scan_ && ordinal > reached_ + kFarRows) scan_.reset();
       if (!scan_) {
         while (part_ < parts_.size() && parts_[part_].end_ordinal() <= ordinal) ++part_;

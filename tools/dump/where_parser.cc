@@ -91,7 +91,8 @@ class Parser {
     return WhereError(where_, token_.offset, what);
   }
 
-  // An error that names OR or NOT, which SQL has but this grammar does not, or else `what`.
+  // Returns the error that `what` is expected. If the token is OR or NOT, the error says instead
+  // that this grammar, other than SQL, does not have this keyword.
   absl::Status Expected(std::string_view what) const {
     if (token_.IsWord("OR")) return Error("OR is not supported yet");
     if (token_.IsWord("NOT")) return Error("NOT is not supported yet");
@@ -133,7 +134,7 @@ class Parser {
 
   absl::Status ParseCondition(Condition& condition) {
     condition.column_offset = token_.offset;
-    const bool maybe_not = token_.IsWord("NOT");  // it may also be a column of this name
+    const bool maybe_not = token_.IsWord("NOT");  // but a column may be called NOT
     if (token_.Is("(")) return Error("parentheses are only supported after IN");
     if (token_.kind != Token::Kind::kWord && token_.kind != Token::Kind::kName) {
       return Expected(where_.find_first_not_of(kBlanks) == std::string_view::npos

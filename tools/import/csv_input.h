@@ -37,7 +37,8 @@ class CsvInput {
   static absl::StatusOr<CsvInput> Open(const std::string& path, char delimiter,
                                        std::vector<std::string> null_texts);
 
-  // Makes the first record a row, and names the columns column_1, column_2, ...
+  // Treats the first record as a row instead of a header, and names the columns column_1, column_2,
+  // ...
   void TakeHeaderForRow();
   bool has_header() const { return has_header_; }
 

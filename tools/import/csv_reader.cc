@@ -143,7 +143,8 @@ size_t CsvReader::MaxRecords(uint64_t begin, uint64_t end) const {
 }
 
 absl::Status CsvReader::Error(const char* place, std::string_view message) const {
-  // Lines are counted only for an error: to keep the number up to date costs time for each record.
+  // Lines are counted only if there is an error, because counting them in Next would cost time for
+  // each record.
   const char* const begin = text_.data();
   const auto line = 1 + std::count(begin, place, '\n');
   const char* line_start = place;

@@ -83,7 +83,7 @@ class CsvReader {
   std::array<bool, 256> ends_field_{};  // bytes that an unquoted field cannot hold
   const char* record_;
   const char* next_;
-  const char* end_;        // where Next stops
+  const char* end_;        // Next ends here
   size_t num_fields_ = 0;  // of each record; 0 before the first
   std::vector<CsvField> fields_;
   std::deque<std::string>

@@ -22,12 +22,13 @@
 namespace cfile::tools {
 namespace {
 
-// Bytes of text in a piece; the rest of its last record is added. Large compared with the cost of
-// passing a piece between threads, small compared with the cache of a core.
+// The bytes of text in a piece; a piece then continues to the end of its last record. A piece is
+// large enough that passing it between threads costs little, and small compared with the cache of a
+// core.
 constexpr uint64_t kPieceBytes = 256 << 10;
 constexpr size_t kMaxLanes = 256;
 
-// What is known of a column from some pieces of the file.
+// What some pieces of the file show about a column: its possible types, and whether it has nulls.
 struct ColumnEvidence {
   TypeInference inference;
   bool has_nulls = false;
@@ -320,7 +321,8 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
 absl::Status Importer::WritePieces(TableWriter& writer) {
   const bool has_keys = writer.schema().key_index().has_value();
   const size_t num_columns = columns_.size();
-  // A lane gets several columns if there are many, because choosing a task takes time per lane.
+  // If there are many columns, a lane gets several of them, because the time to choose a task grows
+  // with the number of lanes.
   const size_t num_lanes = std::min(num_columns, kMaxLanes);
   const size_t num_slots = NumSlots(options_.num_threads);
   std::deque<RowBatch> batches;  // by slot, as are `pieces` and `ordered_pieces`
@@ -371,7 +373,8 @@ absl::Status Importer::WritePieces(TableWriter& writer) {
 
 absl::Status Importer::Write(TableWriter& writer) {
   if (absl::Status status = WritePieces(writer); !status.ok()) return status;
-  // Without rows nothing has called Update, which reports that the import is cancelled.
+  // Update returns the error if the import is cancelled. Without rows, no other call of Update was
+  // made.
   if (absl::Status status = progress_.Update(input_.reader().size(), rows_); !status.ok()) {
     return status;
   }

@@ -16,7 +16,7 @@ namespace {
 volatile sig_atomic_t caught_signal = 0;
 
 void SetUpSignals() {
-  // The import continues if the reader of its output closes the pipe.
+  // The import continues even if the reader of its output closes the pipe.
   signal(SIGPIPE, SIG_IGN);
   struct sigaction action = {};
   action.sa_handler = [](int signal) {

@@ -30,7 +30,7 @@ inline size_t NumSlots(size_t num_threads) { return num_threads > 1 ? 2 * num_th
 
 // Does all the work with `num_threads` threads, including the caller's. If several calls of parse
 // and append fail, returns the error that a single thread would meet first. kResourceExhausted: a
-// function threw an exception, mostly for lack of memory. Precondition: num_threads > 0.
+// function threw an exception, usually std::bad_alloc. Precondition: num_threads > 0.
 absl::Status RunPieces(size_t num_threads, const PieceWork& work);
 
 }  // namespace cfile::tools

@@ -21,10 +21,10 @@ namespace cfile::tools {
 namespace {
 
 constexpr uint64_t kUpdateRecords = 1024;
-// The schema of this many bytes of records is tried first: few enough to be read quickly, enough to
-// see which fields are often missing.
+// The schema is first found from this many bytes of records: few enough to be read quickly, and
+// enough to see which fields are often missing.
 constexpr uint64_t kSampleBytes = 4 << 20;
-// Far more than any schema within the limits needs.
+// The largest schema file that is read: far larger than any schema within the limits.
 constexpr uint64_t kMaxSchemaBytes = 64 << 20;
 
 absl::StatusOr<RecordSchema> ReadSchema(const std::string& path, const RecordLimits& limits) {
@@ -42,7 +42,8 @@ absl::StatusOr<RecordSchema> ReadSchema(const std::string& path, const RecordLim
   return absl::InvalidArgumentError(absl::StrCat(path, ":", schema.status().message()));
 }
 
-// The name of the root of a schema: the file's name, with _ for all but letters and digits.
+// The name of the root of a schema: the file's name, with _ in place of each character that is not
+// a letter or a digit.
 std::string MessageName(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string();
   std::replace_if(

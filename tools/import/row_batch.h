@@ -33,9 +33,9 @@ class RowBatch {
   RowBatch(const RowBatch&) = delete;
   RowBatch& operator=(const RowBatch&) = delete;
 
-  // Replaces the rows of the batch by those from `begin` to `end` (CsvReader::SeekToRange), or by
-  // those at `places`. kInvalidArgument, with line and column: invalid CSV, a value that does not
-  // fit its column, a null in a column without nulls.
+  // Replaces the rows of the batch by the rows from `begin` to `end` (CsvReader::SeekToRange), or
+  // by the rows at `places`. kInvalidArgument, with line and column: invalid CSV, a value that does
+  // not fit its column, a null in a column without nulls.
   absl::Status Parse(uint64_t begin, uint64_t end);
   absl::Status Parse(std::span<const RecordPlace> places);
 

@@ -22,8 +22,9 @@ class RowKey {
   RowKey(std::vector<size_t> columns, const std::vector<ColumnType>& types)
       : columns_(std::move(columns)), types_(types), key_(types) {}
 
-  // The key of the last record of the input's reader, valid until the next call. kInvalidArgument,
-  // with the line: a null, nan, or a text that is not a value of its column's type.
+  // Returns the key of the record that input.reader() read last. The key is valid until the next
+  // call. kInvalidArgument, with the line: a value of a key column is null, nan, or not a text of
+  // the column's type.
   absl::StatusOr<std::string_view> Of(CsvInput& input);
 
  private:

@@ -40,8 +40,8 @@ std::string Encodings(const ImportedColumn& column) {
   return names.empty() ? "-" : names;
 }
 
-// The codec of the column; if only some blocks are compressed, also their number; "-" without
-// blocks.
+// The codec of the column. If only some blocks are compressed, also the number of these blocks. "-"
+// if there are no blocks.
 std::string Compressed(const ImportedColumn& column) {
   uint64_t blocks = 0, compressed = 0;
   for (const EncodingTotals& each : column.totals.encodings) {

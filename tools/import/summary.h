@@ -10,7 +10,7 @@ namespace cfile::tools {
 // As text: some lines about the import, then a table with a line per column.
 std::string SummaryText(const ImportOptions& options, const ImportResult& result);
 
-// The same as one JSON object.
+// The summary as one JSON object.
 std::string SummaryJson(const ImportOptions& options, const ImportResult& result);
 
 }  // namespace cfile::tools

@@ -55,7 +55,7 @@ uint32_t TypeInference::Classify(std::string_view text) {
 uint32_t TypeInference::ClassifyNumber(std::string_view text) {
   const bool negative = text.front() == '-';
   const std::string_view digits = text.substr(negative ? 1 : 0);
-  // Leading zeros, as in 007: an identifier, not a number.
+  // A text with leading zeros, such as 007, is an identifier, not a number.
   if (digits.size() > 1 && digits[0] == '0' && IsDigit(digits[1])) return kText;
 
   int64_t integer = 0;

@@ -18,7 +18,8 @@ enum Kind : uint8_t { kObject, kArray, kString, kBool, kInteger, kFraction, kNum
 constexpr std::array kKindNames = {"objects",       "arrays",   "strings",
                                    "true or false", "integers", "numbers"};
 
-// What is known of the values at one place of the records.
+// What is known about all values at one place in the records: a field, the elements of an array, or
+// the records themselves.
 struct Shape {
   std::string name;                              // of a field
   std::array<uint64_t, kNumKinds> first_line{};  // line of the first value of each kind; 0: none
@@ -87,7 +88,7 @@ void AddNodes(const std::string& name, bool required, const Shape& shape,
   }
 }
 
-// JsonInference::settled for one place. Recurses to the depth of the shape.
+// JsonInference::settled for the values that `shape` describes. Recurses to the depth of the shape.
 bool Settled(const Shape& shape) {
   if (shape.Saw(kObject) && shape.fields.empty()) return false;
   if (shape.Saw(kArray)) {
@@ -253,7 +254,8 @@ class JsonInference::Impl {
         StrCat("a depth of ", path_.size(), " is ", AboveLimit(limits_.max_depth, "max_depth")));
   }
 
-  // Notes that a value of `kind` was seen. Error: no type holds both this value and earlier ones.
+  // Notes that a value of `kind` was seen. Error: no type holds both this value and the earlier
+  // values.
   absl::Status See(Shape& shape, Kind kind) {
     CFILE_RETURN_IF_ERROR(CheckDepth());
     if (!shape.Saw(kind)) shape.first_line[kind] = line_;

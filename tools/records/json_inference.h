@@ -35,9 +35,9 @@ class JsonInference {
   ~JsonInference();
 
   // Adds a record. `line` is its line, for messages. Precondition: kJsonPadding bytes after `json`
-  // may be read. kInvalidArgument, with the field's path: `json` is not a JSON object, an object
-  // has a key twice, no type holds the kinds of values of a field (the message has the line of the
-  // first value of the other kind), or a limit is exceeded.
+  // must be readable. kInvalidArgument, with the field's path: `json` is not a JSON object, an
+  // object has a key twice, no type holds the kinds of values of a field (the message has the line
+  // of the first value of the other kind), or a limit is exceeded.
   absl::Status Add(std::string_view json, uint64_t line);
 
   // False if an array or an object has always been empty: its type is then a guess that more

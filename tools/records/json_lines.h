@@ -13,7 +13,8 @@
 
 namespace cfile::tools {
 
-// The number of bytes after each line that may be read; simdjson requires them.
+// The number of bytes after each line that must be readable, because simdjson reads beyond the end
+// of the text.
 inline constexpr size_t kJsonPadding = 64;
 
 // Skips blank lines, and a byte order mark at the start of the file. Thread-compatible. Memory:
@@ -29,7 +30,8 @@ class JsonLines {
 
   // The number of the line that Next returned last, counted from 1.
   uint64_t line_number() const { return line_number_; }
-  // Bytes of the file up to the end of that line, and in all.
+  // offset: the number of bytes up to the end of the line that Next returned last. size: the number
+  // of bytes of the file.
   uint64_t offset() const { return offset_ - (end_ - begin_); }
   uint64_t size() const { return source_->size(); }
   const Source& source() const { return *source_; }

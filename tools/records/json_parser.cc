@@ -22,7 +22,7 @@ namespace cfile::tools {
 namespace {
 
 
-// What the parser needs to know of a schema node for each value.
+// The properties of a schema node that the parser needs for each value.
 struct Node {
   // `quoted`: the name and a closing quote; empty if the name needs escapes in JSON or is too long.
   // `front`: its first eight bytes, or fewer if it is shorter. `front_mask`: ones at these bytes.
@@ -41,7 +41,8 @@ struct Node {
 };
 
 // True if a key is the name of `node`. `json` points after the opening quote of the key.
-// Precondition: kJsonPadding bytes may be read there. Mostly takes one comparison.
+// Precondition: kJsonPadding bytes from `json` on must be readable. Usually takes a single
+// comparison.
 bool IsNamed(const Node& node, const char* json) {
   uint64_t front;
   std::memcpy(&front, json, sizeof(front));
@@ -124,7 +125,7 @@ class JsonParser::Impl {
   absl::Status Fields(size_t node, ondemand::object& object) {
     CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(node));
     const uint64_t object_number = ++objects_;
-    // Fields mostly come in the order of the schema. Then no name has to be looked up.
+    // Usually the fields come in the order of the schema. Then no name has to be looked up.
     size_t next = node + 1;
     for (auto item : object) {
       CFILE_RETURN_IF_INVALID_JSON(item.error());
@@ -264,7 +265,7 @@ class JsonParser::Impl {
     return Number<T>(node, value);
   }
 
-  // False if this number, among values of type T, might lead JsonInference to another type.
+  // False if JsonInference might not find type T for a field with this number.
   template <typename T>
   static bool IsFoundAs(std::string_view token) {
     if constexpr (!std::is_same_v<T, double>) return IsIntegerToken(token);

@@ -32,8 +32,8 @@ enum class JsonSchema : uint8_t {
   // From the user, or from a table.
   kGiven,
   // From JsonInference, which has seen some of the records and is settled. A record that might have
-  // led to another schema is an error, even if it fits this one, because the schema of a file must
-  // be that of all its records.
+  // led to another schema is an error, even if it fits this one, because the schema must be the one
+  // that JsonInference finds from all records of the file.
   kFoundInSome,
   // From JsonInference, which has seen all of the records. A string field accepts numbers as text:
   // JsonInference finds a string for integers with too many digits.
@@ -47,8 +47,9 @@ class JsonParser {
   ~JsonParser();
 
   // Parses the record in `json` and passes it to the visitor. Precondition: kJsonPadding bytes
-  // after `json` may be read. kInvalidArgument, with the field's path: `json` is not valid JSON,
-  // has a key twice in an object, or does not fit the schema. Also returns errors of the visitor.
+  // after `json` must be readable. kInvalidArgument, with the field's path: `json` is not valid
+  // JSON, has a key twice in an object, or does not fit the schema. Also returns errors of the
+  // visitor.
   absl::Status Tell(std::string_view json, RecordVisitor& visitor);
 
  private:

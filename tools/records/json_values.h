@@ -26,7 +26,7 @@ std::string_view KindName(ondemand::json_type type);
 absl::Status InvalidJson(simdjson::error_code error);
 
 // Opens `json`, which must be an object. kInvalidArgument: it is not. Precondition: kJsonPadding
-// bytes after `json` may be read.
+// bytes after `json` must be readable.
 absl::Status OpenRecord(std::string_view json, ondemand::parser& parser,
                         ondemand::document& document, ondemand::object& object);
 // kInvalidArgument if anything follows the object. Call after all of its fields have been read.

@@ -57,7 +57,8 @@ absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
   return absl::OkStatus();
 }
 
-// Shows a message in text and JSON. `serialized` parses: it was parsed when the file was opened.
+// Shows a message in text and JSON. `serialized` is valid, because it was parsed when the file was
+// opened.
 template <typename Message>
 void Describe(const std::string& serialized, std::string& text, std::string& json) {
   Message message;

@@ -9,7 +9,7 @@ namespace {
 
 using encodings::DataLoss;
 
-// `found`: the statistics of the values themselves.
+// Compares the stored statistics, `stated`, with the statistics computed from the values, `found`.
 absl::Status Compare(const BlockStatistics& stated, const BlockStatistics& found) {
   if (stated.present_count != found.present_count || stated.null_count != found.null_count ||
       stated.nan_count != found.nan_count) {
@@ -22,8 +22,8 @@ absl::Status Compare(const BlockStatistics& stated, const BlockStatistics& found
        (stated.min_exact && (!found.min_exact || *stated.min_key != *found.min_key)))) {
     return DataLoss("their minimum does not fit the values");
   }
-  // `found` has no maximum if the values are above every bound that is short enough. A stated
-  // maximum is then wrong.
+  // `found` has no maximum if no key of the allowed length is at least as great as all values. A
+  // stated maximum is then wrong.
   if (stated.max_key &&
       (!found.max_key || *stated.max_key < *found.max_key ||
        (stated.max_exact && (!found.max_exact || *stated.max_key != *found.max_key)))) {

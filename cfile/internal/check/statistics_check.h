@@ -37,7 +37,7 @@ class StatisticsChecker {
   ValueSummary<T> block_;
   ValueSummary<T> file_;
   uint64_t null_count_ = 0;
-  bool missing_in_filter_ = false;  // of a value of the current block
+  bool missing_in_filter_ = false;  // the filter excludes a value of the current block
   std::unique_ptr<T[]> present_;
   size_t capacity_ = 0;
 };

@@ -126,8 +126,9 @@ class Verifier {
     }
     auto statistics = file_.Statistics();
     if (statistics.ok() && *statistics == nullptr && file_.info().statistics) {
-      // The stored statistics are above a limit, which this error names. The statistics before
-      // compression may be below the limit.
+      // The statistics were not read because their stored size exceeds a limit. ReadStatistics
+      // returns an error that names the limit, or the statistics if their size before compression
+      // is allowed.
       auto read = file_.ReadStatistics();
       if (read.ok()) {
         statistics = std::make_shared<const FileStatistics>(*std::move(read));

@@ -219,7 +219,8 @@ absl::Status BloomFilterBuilder::FinishFilters() {
   const double wanted = distinct_values_ * bits_per_value_ / (8 * kBloomBlockBytes);
   constexpr double kMostTooSmall = 1.1;
   if (!(wanted <= kMostTooSmall * static_cast<double>(filters_.back().size()))) {
-    // Memory that suffices for four filters, the largest of which is not too small.
+    // With this multiple of the wanted size, there is room for four filters, and the largest filter
+    // is large enough.
     constexpr double kMemoryTimes = 5;
     return AboveBudget(wanted * kBloomBlockBytes,
                        kMemoryTimes * wanted * kBloomBlockBytes + kLeastHashBytes);

@@ -29,13 +29,13 @@ inline size_t BloomBlockOf(uint64_t hash, size_t num_blocks) {
   return static_cast<size_t>((hash >> 32) * num_blocks >> 32);
 }
 
-// XXH64 with seed 0 of the value in Parquet's PLAIN encoding; of bytes without the length. For the
-// types of CFILE_FOR_EACH_VALUE_TYPE.
+// Returns the XXH64 hash, with seed 0, of the value in Parquet's PLAIN encoding (of a string: its
+// bytes, without the length). T is a type of CFILE_FOR_EACH_VALUE_TYPE.
 template <typename T>
 uint64_t BloomHash(const T& value);
 
-// False if no value with this hash is in `filter`. Precondition: the filter's size is a multiple of
-// kBloomBlockBytes and not 0.
+// Returns false if no value with this hash is in `filter`. Precondition: the filter's size is a
+// multiple of kBloomBlockBytes and not 0.
 bool BloomMightContain(std::string_view filter, uint64_t hash);
 
 // One block of a filter under construction.
@@ -109,8 +109,8 @@ class BloomFilterBuilder {
   }
 
   // Makes the filter, with `bits_per_value` bits (to within 10 %) for each distinct hash and at
-  // least one block. kOutOfRange if that takes more than `max_bytes`. Call once, after the last
-  // Add.
+  // least one block. kOutOfRange if this takes more than `max_bytes` bytes of memory. Call once,
+  // after the last Add.
   absl::Status Finish();
 
   // Call after Finish. The bytes are valid as long as this object.
@@ -130,8 +130,8 @@ class BloomFilterBuilder {
   uint32_t bits_per_value_;
   size_t max_bytes_;
   BloomHashSet hashes_;
-  // The filters that are filled at once, in ascending order of size; empty while hashes_ is in use.
-  // After Finish the first filter is the result.
+  // The filters that are filled at the same time, in ascending order of size; empty while hashes_
+  // is in use. After Finish the first filter is the result.
   std::vector<Filter> filters_;
   double distinct_values_ = 0;  // after Finish
 };

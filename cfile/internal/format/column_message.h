@@ -10,12 +10,11 @@
 
 namespace cfile::internal {
 
-// The value of Kudu's own field if the real number is in the extensions. Unknown in all of Kudu's
-// enums.
+// The value of Kudu's own field if the real number is in the extensions. No enum of Kudu has this
+// value.
 inline constexpr int32_t kNumberInExtensions = 999;
 
-// True if this number of a type, encoding or compression is one of our extensions of Kudu's
-// numbers.
+// True if this number of a type, encoding or codec is an extension: Kudu does not have it.
 constexpr bool NeedsExtension(uint32_t number) { return number >= encodings::kFirstExtendedNumber; }
 
 // True if the footer needs ExtensionsPB to describe `type`.

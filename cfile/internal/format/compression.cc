@@ -36,7 +36,7 @@ namespace {
 using encodings::AsString;
 using encodings::DataLoss;
 
-// One codec. Without functions, the codec is not built in and only its name is known.
+// One codec. If the functions are null, the codec was not built in and only its name is known.
 struct Codec {
   Compression compression;
   std::string_view name;
@@ -51,11 +51,11 @@ struct Codec {
   // known.
   absl::StatusOr<size_t> (*uncompress)(std::span<const uint8_t> in,
                                        std::span<uint8_t> out) = nullptr;
-  // The most bytes that one compressed byte can expand to. Limits the claimed size that is
-  // allocated. 0: no useful bound.
+  // The most bytes that one compressed byte can expand to. Limits the memory that is allocated for
+  // the size that a file claims. 0: no useful bound.
   uint32_t max_expansion = 0;
-  // See DecompressionPicoseconds: time for each compressed byte. Each uncompressed byte costs a
-  // sixth of that.
+  // Time of decompression for each compressed byte (see DecompressionPicoseconds). Each
+  // uncompressed byte costs a sixth of this time.
   uint32_t picoseconds = 0;
 };
 
@@ -114,7 +114,7 @@ absl::StatusOr<size_t> Lz4Uncompress(std::span<const uint8_t> in, std::span<uint
 #endif
 
 #ifdef CFILE_WITH_ZLIB
-// zlib's two wrappers around deflate, as its windowBits name them.
+// The values of zlib's parameter windowBits for the formats zlib and gzip.
 constexpr int kZlibWrapper = MAX_WBITS;
 constexpr int kGzipWrapper = MAX_WBITS + 16;
 const char* WrapperName(int wrapper) { return wrapper == kGzipWrapper ? "gzip" : "zlib"; }

@@ -1,5 +1,5 @@
-// Compression of whole blocks. Also implements the functions of cfile/types.h that deal with names
-// and numbers of codecs.
+// Compression of whole blocks. compression.cc also implements the functions of cfile/types.h for
+// names and numbers of codecs. To add a codec, see CONTRIBUTING.md, Add a codec.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 
 namespace cfile::internal {
 
-// Extends a checksum: if `crc` is the checksum of some bytes, returns that of those bytes followed
-// by `bytes`.
+// Extends a checksum. `crc`: the checksum of the bytes before `bytes`. Returns the checksum of all
+// these bytes.
 uint32_t ExtendCrc32c(uint32_t crc, std::span<const uint8_t> bytes);
 
 inline uint32_t Crc32c(std::span<const uint8_t> bytes) { return ExtendCrc32c(0, bytes); }

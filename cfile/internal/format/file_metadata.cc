@@ -127,7 +127,8 @@ class MetadataReader {
     return std::move(info_);
   }
 
-  // Reads the header alone, as if a footer with the same contents followed the last byte.
+  // Reads the header only. Checks the header as if the file had a footer with the same contents
+  // after its last byte.
   absl::StatusOr<FileInfo> ReadTorn() {
     if (source_.size() < kMagicBytes + kLengthBytes)
       return Error("the file ends within its header, at byte ", source_.size());
@@ -156,7 +157,7 @@ class MetadataReader {
     footer_.set_is_type_nullable(column.nullable());
     footer_.set_is_type_array(column.array());
     *footer_.mutable_extensions() = column.extensions();
-    // The number is unknown: use the maximum.
+    // The number of values is unknown: use the maximum.
     footer_.set_num_values(std::numeric_limits<uint32_t>::max());
     footer_.mutable_extensions()->set_num_entries(footer_.num_values());
     const ExtensionsPB& extensions = column.extensions();
@@ -261,8 +262,8 @@ class MetadataReader {
     CFILE_ASSIGN_OR_RETURN(const std::string message, ReadBytes(kFrontBytes, length));
     info_.header_size_bytes = kFrontBytes + length;
     if (version == FormatVersion::kV2) {
-      // The footer has the bit that says whether the file has checksums. To detect a lost bit, a
-      // file without checksums must not have a valid one here.
+      // A bit of the footer says whether the file has checksums. If the bit says no, but a valid
+      // checksum follows the header, the bit was lost and the footer is damaged.
       std::optional<uint32_t> crc;
       if (available - info_.header_size_bytes >= kChecksumBytes) {
         CFILE_ASSIGN_OR_RETURN(const std::string bytes,
@@ -292,7 +293,7 @@ class MetadataReader {
 
   absl::StatusOr<BlockPointer> ReadPointer(std::string_view what,
                                            const BlockPointerPB& message) const {
-    // Converted to unsigned: a negative number becomes a large one.
+    // The conversion to unsigned makes a negative number large, so that the checks reject it.
     const auto offset = static_cast<uint64_t>(message.offset());
     const auto block_size = static_cast<uint32_t>(message.size());
     const uint64_t end = source_.size() - info_.footer_size_bytes;

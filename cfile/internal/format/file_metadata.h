@@ -19,7 +19,7 @@ namespace cfile::internal {
 // (FilePolicy::extensions), the column's description. Returns the bytes of the header's message.
 std::string AppendHeader(const FileInfo& info, bool with_extensions, encodings::ByteWriter& out);
 
-// Appends a footer with the contents of `info`; without them, with Kudu's fields only.
+// Appends a footer with the contents of `info`; without `with_extensions`, only with Kudu's fields.
 // Returns the bytes of the footer's message.
 std::string AppendFooter(const FileInfo& info, bool with_extensions, encodings::ByteWriter& out);
 

@@ -1,5 +1,6 @@
-// What the version and Compatibility::kKudu change in a file, in one place. What they change inside
-// of encoded blocks is in encodings/kudu/kudu_policy.h.
+// What the version and Compatibility::kKudu change in a file. Inside blocks:
+// encodings/kudu/kudu_policy.h, and RleHybridEncoder for runs. How rows are batched: writer.cc,
+// AppendSome.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace cfile::internal {
 // The most rows that Kudu's writer passes to an encoder at a time.
 inline constexpr uint64_t kKuduBatchRows = 100;
 
-// Differences that the writers ask for, one by one.
+// The differences as single properties, which the writers query.
 struct FilePolicy {
   // Blocks, bitmaps and levels are exactly those of Kudu's writer.
   bool kudu_exact = false;
@@ -36,11 +37,11 @@ struct FilePolicy {
 
 FilePolicy PolicyOf(const WriterOptions& options);
 
-// The encoding of a file of `type` whose blocks cannot choose theirs.
+// The encoding of a file of `type` with Encoding::kAuto if blocks cannot name their own encoding.
 Encoding DefaultEncoding(const ColumnType& type, const WriterOptions& options);
 
-// kInvalidArgument if Kudu or version 1, whichever `options` ask for, has no such type, encoding,
-// codec or key.
+// kInvalidArgument: `options` ask for Kudu's files or for version 1, which do not have this type,
+// encoding, codec or key.
 absl::Status CheckPolicy(const ColumnType& type, const WriterOptions& options);
 
 }  // namespace cfile::internal

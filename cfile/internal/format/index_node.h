@@ -63,8 +63,9 @@ absl::Status AboveIndexRoom(size_t needed, size_t room);
 // checksums were verified.
 class IndexNode {
  public:
-  // Parses `bytes`, the node at `pointer`. Without `form`, the form is inferred from the root's
-  // first key, which is always ordinal 0: this is for the root of a version-1 positional index.
+  // Parses `bytes`, the node at `pointer`. `form`: nullopt only for the root of a version-1
+  // positional index; the form is then inferred from the root's first key, which is always ordinal
+  // 0.
   //
   // kDataLoss: the node is malformed, its entries are out of order, or their blocks do not follow
   // each other between `first_block_offset` and the node itself. kOutOfRange: the entries need more

@@ -37,7 +37,7 @@ absl::Status CheckLevels(std::string_view kind, const uint16_t* levels, size_t c
 
 }  // namespace
 
-// Uses 16-bit sums, of which the compiler can compute eight at a time.
+// Counts in 16-bit sums, so that the compiler can add eight levels at a time.
 size_t CountLevels(const uint16_t* levels, size_t count, uint16_t wanted) {
   size_t total = 0;
   while (count > 0) {

@@ -25,17 +25,17 @@ size_t CountLevels(const uint16_t* levels, size_t count, uint16_t wanted);
 // Collects the levels of one block at a time. Thread-compatible.
 class LevelEncoder {
  public:
-  // kudu_exact: runs begin and end where those of Kudu's writer do.
+  // kudu_exact: runs begin and end at the same entries as in files of Kudu's writer.
   LevelEncoder(const LevelLimits& limits, bool kudu_exact);
 
   // Adds `count` entries. `repetition` or `definition` is ignored if its maximum is 0.
   // Preconditions: no level exceeds its maximum; the first entry of a block begins a record. For
-  // Kudu's arrays, kInvalidArgument or kOutOfRange if there can be no such array; the message
-  // begins with the entry's number, counted from `first_entry`.
+  // Kudu's arrays, kInvalidArgument or kOutOfRange if the entries do not form a valid array; the
+  // message begins with the entry's number, counted from `first_entry`.
   absl::Status Add(const uint16_t* repetition, const uint16_t* definition, size_t count,
                    uint64_t first_entry);
 
-  // Approximate bytes so far.
+  // Approximate size of the levels so far, in bytes.
   size_t size_bytes() const;
 
   // Ends the last record, appends the levels of the block's `num_entries` entries and `num_records`
@@ -72,7 +72,7 @@ struct LevelBlock {
 
 // Splits a block of the file that `info` describes into its parts. In a flat file without nulls
 // only the values know their number, so num_entries and num_records are 0. kDataLoss: a length does
-// not fit, or a count exceeds that of the footer.
+// not fit, or a count exceeds the count in the footer.
 absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const FileInfo& info);
 
 // Reads the levels of one block from front to end. Thread-compatible.

@@ -1,4 +1,4 @@
-// The keys of header and footer pairs that belong to the library (cfile/FORMAT.md, Messages).
+// The keys of metadata pairs that are reserved for the library (cfile/FORMAT.md, Messages).
 #pragma once
 
 #include <string_view>
@@ -8,12 +8,12 @@
 
 namespace cfile::internal {
 
-// Keys that begin with this prefix are reserved. The library writes one of them into the header,
-// kColumnKey: a serialized ColumnPB.
+// All keys that begin with kReservedKeyPrefix are reserved. The library writes only one pair, into
+// the header: its key is kColumnKey, its value is a serialized ColumnPB.
 inline constexpr std::string_view kReservedKeyPrefix = "cfile.";
 inline constexpr std::string_view kColumnKey = "cfile.column";
 
-// kInvalidArgument if a user's pair may not have this key, because it is reserved.
+// kInvalidArgument: `key` is reserved, so a user's pair must not have this key.
 inline absl::Status CheckMetadataKey(std::string_view key) {
   if (!key.starts_with(kReservedKeyPrefix)) return absl::OkStatus();
   return absl::InvalidArgumentError(

@@ -16,12 +16,13 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-// The deepest nesting of messages: the nodes of a schema (RecordLimits) and the messages around
-// them.
+// The deepest nesting of messages that is accepted: the deepest schema (RecordLimits) and the
+// messages around its nodes.
 constexpr int kDeepest = 1010;
 constexpr uint64_t kMostTimes = 8;
 
-// Upper estimates of memory, including what containers reserve.
+// Upper estimates of the memory of one message, one text, one unknown field and one scalar,
+// including the memory that containers reserve.
 constexpr uint64_t kMessageBytes = 192;
 constexpr uint64_t kTextBytes = 64;
 constexpr uint64_t kUnknownBytes = 64;

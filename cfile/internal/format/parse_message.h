@@ -9,8 +9,8 @@
 
 namespace cfile::internal {
 
-// Checks how much memory `bytes` take as a parsed message of this type. (An empty message of two
-// bytes becomes one of a hundred.) Readers and writers both call this function, so writers publish
+// Checks how much memory `bytes` take as a parsed message of this type. (A message of two bytes may
+// take a hundred bytes of memory.) Readers and writers both call this function, so writers publish
 // nothing that readers reject. kOutOfRange: more than 64 KiB plus eight times `max_size_bytes`; the
 // message names max_metadata_size_bytes. kDataLoss: the bytes are not such a message. Error
 // messages begin with "its message".

@@ -112,7 +112,8 @@ absl::StatusOr<BlockStatistics> FromMessage(BlockStatisticsPB& message, const Co
   return result;
 }
 
-// True if the bounds of `outer` include those of `inner`, as far as both are known.
+// True if the values within the bounds of `inner` are also within the bounds of `outer`. Ignores a
+// bound that is not known for both.
 bool Encloses(const BlockStatistics& outer, const BlockStatistics& inner) {
   return !(outer.min_key && inner.min_key && *outer.min_key > *inner.min_key) &&
          !(outer.max_key && inner.max_key && *outer.max_key < *inner.max_key);
@@ -175,10 +176,11 @@ absl::StatusOr<StatisticsBytes> StatisticsWriter<T>::Finish() {
   if (!enabled_) return result;
   StatisticsPB rest;
   *rest.mutable_file() = ToMessage(file_.Statistics(null_count_));
-  // Fields of a message may have any order, so the collected entries are a valid part of the
-  // message.
+  // The fields of a message may have any order, so the entries in blocks_ and the fields of `rest`
+  // together are one valid message.
   rest.AppendToString(&blocks_);
-  // The limit of blocks may be too small even for the statistics of the file alone.
+  // If the statistics exceed the limit of blocks, the file gets none. This happens only with a very
+  // small limit.
   if (blocks_.size() <= max_block_size_bytes_) result.message = std::move(blocks_);
   if (!bloom_) return result;
   if (result.message.empty()) {

@@ -23,7 +23,7 @@ namespace cfile::internal {
 // The bytes of a statistics block.
 struct StatisticsBytes {
   std::string message;                    // empty: the file has no statistics
-  std::span<const uint8_t> bloom_filter;  // if any: its bytes, to be stored after `message`
+  std::span<const uint8_t> bloom_filter;  // if there is one; stored after `message`
   std::optional<BloomFilterInfo> bloom_info;
 };
 

@@ -43,7 +43,7 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
     return OutOfRange(sink_->name(), ": a block of ", uncompressed_size, " bytes is ",
                       AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
   }
-  // What is written: up to three pieces, and the checksum of them.
+  // Writes up to three pieces, and then the checksum of these pieces.
   ByteWriter sizes;
   std::span<const uint8_t> pieces[3] = {{}, prefix, body};
   bool compressed = false;
@@ -95,8 +95,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer) {
-  // Do not read a block that is far above the limit. Twice the limit is enough for the sizes before
-  // a block and for data that the codec makes larger.
+  // Do not read a block that exceeds twice the limit. A valid block is smaller, even with its size
+  // field and if the codec has made its data larger.
   if (pointer.size / 2 > max_block_size_bytes) {
     return OutOfRange("the block's ", pointer.size, " stored bytes are far ",
                       AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
@@ -195,7 +195,7 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer) {
   if (status.ok()) return status;
-  // The source, or an inner call, may have named the block or the file already.
+  // The message may already name the block or the file, by the source or by an inner call.
   const std::string block =
       absl::StrCat("block at offset ", pointer.offset, ", ", pointer.size, " bytes: ");
   if (absl::StartsWith(status.message(), absl::StrCat(file, ": ", block))) return status;

@@ -106,8 +106,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer);
 
-// Puts the file and the block before the message of `status`, each unless the message has it
-// already.
+// Puts the names of the file and of the block before the message of `status`. A name that the
+// message already has is not added.
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer);
 

@@ -19,7 +19,7 @@ using encodings::kIsFloat;
 template <typename T>
 constexpr bool kHasOrder = !std::is_same_v<T, encodings::Int96>;
 
-// The part of `value` that is kept as a bound: a prefix of bytes, else the whole value.
+// The part of `value` that is kept as a bound: of bytes a prefix, of other types the whole value.
 template <typename T>
 T Kept(const T& value) {
   if constexpr (kIsBytes<T>) {
@@ -38,7 +38,8 @@ bool Less(const T& a, const T& b) {
   }
 }
 
-// The shortest key above all keys that begin with `bytes`; nullopt if all of `bytes` are 0xff.
+// The shortest key that is greater than all keys that begin with `bytes`; nullopt if all of `bytes`
+// are 0xff.
 std::optional<std::string> RoundedUp(std::string bytes) {
   while (!bytes.empty() && bytes.back() == '\xff') bytes.pop_back();
   if (bytes.empty()) return std::nullopt;
@@ -105,7 +106,7 @@ BlockStatistics ValueSummary<T>::Statistics(uint64_t null_count) const {
   } else if constexpr (kHasOrder<T>) {
     T min = min_, max = max_;
     if constexpr (kIsFloat<T>) {
-      // A zero of either sign stands for both.
+      // -0 equals +0, so a bound that is zero must include both.
       if (min == 0) min = -T{};
       if (max == 0) max = T{};
     }

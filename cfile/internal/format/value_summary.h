@@ -11,7 +11,7 @@
 
 namespace cfile::internal {
 
-// The most bytes that are kept of a bound that is a string (cfile/FORMAT.md, Statistics).
+// A bound that is a string is cut to this many bytes (cfile/FORMAT.md, Statistics).
 inline constexpr size_t kMaxBoundBytes = 64;
 
 // Thread-compatible. For the types of CFILE_FOR_EACH_VALUE_TYPE.
@@ -20,7 +20,8 @@ class ValueSummary {
  public:
   // Adds present values.
   void Add(std::span<const T> values);
-  // The same for values in ascending order, not less than those added before; none is NaN.
+  // As Add, for values in ascending order. Preconditions: no value is less than a value added
+  // before; no value is NaN.
   void AddAscending(std::span<const T> values);
 
   // Adds all values that `other` has seen.
@@ -38,8 +39,8 @@ class ValueSummary {
 
   uint64_t present_count_ = 0;
   uint64_t nan_count_ = 0;
-  // Defined if has_bounds(). For bytes, the first kMaxBoundBytes + 1: enough to know whether the
-  // bound is cut.
+  // Defined if has_bounds(). For bytes, only the first kMaxBoundBytes + 1 bytes: enough to know
+  // whether the bound is cut.
   Owned<T> min_{};
   Owned<T> max_{};
 };

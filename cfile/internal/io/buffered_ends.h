@@ -1,4 +1,5 @@
-// A source that reads both ends of a file at once. All parts but the data blocks are usually there.
+// A source that keeps both ends of a file in memory. Usually all parts except the data blocks lie
+// in these ends.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 namespace cfile::internal {
 
-// How many bytes are kept: of the front (the header) and of the end (footer, index roots and
-// dictionary).
+// How many bytes are kept from the front of the file (header) and from its end (footer, index roots
+// and dictionary).
 inline constexpr size_t kBufferedHeadBytes = 4 * 1024;
 inline constexpr size_t kBufferedTailBytes = 60 * 1024;
 

@@ -46,8 +46,8 @@ std::string FolderOf(const std::string& path);
 // Makes changes of the entries of `folder` durable: created, renamed and removed files.
 absl::Status SyncFolder(const std::string& folder);
 
-// kFailedPrecondition, naming `path`, if something other than a regular file is there, which a new
-// file must not replace: a folder, a FIFO, a device, or a symbolic link to one of these.
+// kFailedPrecondition, naming `path`, if a new file at `path` would replace something other than a
+// regular file: a folder, a FIFO, a socket, a device, or a symbolic link to one of these.
 absl::Status CheckReplaceable(const std::string& path);
 
 // Distinguishes a folder from another folder that is later put at its path. Two different folders

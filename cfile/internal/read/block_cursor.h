@@ -37,7 +37,7 @@ class BlockCursor {
                     std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr);
 
-  // The same for a parsed block. Here the block may have no rows.
+  // As above, for a parsed block, which may have no rows.
   absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr);
 
@@ -50,7 +50,7 @@ class BlockCursor {
   uint32_t num_rows() const { return num_rows_; }
   uint32_t num_entries() const { return num_rows_; }
   uint32_t row() const { return row_; }
-  // As stored in the block: the low 32 bits.
+  // The low 32 bits of the block's first ordinal, as stored in the block.
   uint32_t first_ordinal() const { return decoder_->first_ordinal(); }
   uint32_t num_present() const { return decoder_->count(); }
 
@@ -60,8 +60,8 @@ class BlockCursor {
   // Goes to the first row whose value is >= `key`. Precondition: the block has no nulls.
   absl::StatusOr<encodings::LowerBound> SeekToKey(const T& key);
 
-  // SeekToKey for each of `keys`, with results in the first elements of `bounds`. Then goes to the
-  // block's front.
+  // Searches each of `keys` as SeekToKey does, and stores the results in the first elements of
+  // `bounds`. Then goes to the block's front.
   absl::Status SeekToKeys(std::span<const T> keys, std::span<encodings::LowerBound> bounds);
 
   // Calls put(i, value) or put_null(i) for the value at rows[i]. `rows` must ascend; repeated rows
@@ -97,7 +97,7 @@ class BlockCursor {
   // Buffers for a batch of V.
   template <typename V>
   struct Buffers {
-    std::unique_ptr<V[]> packed;  // the present values, if the decoder cannot lend them
+    std::unique_ptr<V[]> packed;  // the present values, if the decoder must copy them
     size_t packed_capacity = 0;
     std::unique_ptr<V[]> spread;  // the values at their rows, with gaps for nulls
     size_t spread_capacity = 0;
@@ -139,7 +139,7 @@ template <typename T>
 template <typename V>
 V* BlockCursor<T>::Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity) {
   if (count > capacity) {
-    // Reaches the size of the caller's batches in a few steps.
+    // Round up to a power of two, so that the buffer grows only a few times.
     capacity = std::min(encodings::kMaxBatchValues, std::bit_ceil(count));
     buffer = std::make_unique_for_overwrite<V[]>(capacity);
   }

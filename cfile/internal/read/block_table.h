@@ -18,7 +18,7 @@
 
 namespace cfile::internal {
 
-// A block in memory of its own, verified and uncompressed. Immutable except for seek_index.
+// A verified and uncompressed block that owns its memory. Immutable except for seek_index.
 struct ResidentBlock {
   encodings::ByteWriter bytes;
   mutable SeekIndexSlot seek_index;
@@ -64,7 +64,7 @@ class BlockTable {
   struct Shard {
     mutable std::mutex mutex;
     std::list<Entry> entries;  // the most recently used first
-    // Not an Abseil table: a failed allocation destroys the contents of those.
+    // Not an Abseil table, because a failed allocation destroys the contents of an Abseil table.
     std::unordered_map<Key, std::list<Entry>::iterator, absl::Hash<Key>> by_key;
     BlockCache::Counters counters;
   };

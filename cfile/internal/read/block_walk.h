@@ -1,4 +1,4 @@
-// The data block at which a cursor or a scan stands: reads it, opens it, and checks it against the
+// Reads and opens the current data block of a cursor or a scan, and checks the block against the
 // index and the footer.
 #pragma once
 
@@ -16,8 +16,9 @@
 
 namespace cfile::internal {
 
-// Block: BlockCursor or LevelBlockCursor; see BlockCursor for Open, num_rows and first_ordinal. A
-// base of cursors and scans, which say where they go. Thread-compatible.
+// A base class of cursors and scans, which choose the block to open. Block is BlockCursor or
+// LevelBlockCursor; its functions Open, num_rows and first_ordinal are described in BlockCursor.
+// Thread-compatible.
 template <typename Block>
 class BlockWalk {
  protected:
@@ -33,8 +34,9 @@ class BlockWalk {
   }
 
   // Opens block_ at the data block at `path`, and sets pointer_ and first_ordinal_. Checks that the
-  // block begins with the row that the positional index says, and ends within the footer's rows.
-  // kScan: if the blocks after this one will be read, too. After an error block_ is not open.
+  // block begins with the row that the positional index says, and does not exceed the footer's
+  // number of rows. `access`: kScan if the blocks after this one will be read, too. After an error
+  // block_ is not open.
   absl::Status OpenBlock(const IndexWalk& path, BlockAccess access) {
     pointer_ = path.pointer();
     CFILE_ASSIGN_OR_RETURN(loaded_block_,
@@ -43,7 +45,8 @@ class BlockWalk {
     return status.ok() ? status : InThisBlock(status);
   }
 
-  // kDataLoss if the current block, whose first row is `found`, does not follow the block before.
+  // kDataLoss if the current block begins with row `found` but should begin with row `expected`,
+  // the row after the previous block.
   static absl::Status CheckFollows(uint64_t expected, uint64_t found) {
     if (found == expected) return absl::OkStatus();
     return encodings::DataLoss("expected the block of ordinal ", expected,

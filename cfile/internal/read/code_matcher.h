@@ -41,7 +41,7 @@ class CodeMatcher {
   // How many of the dictionary's values match.
   Verdict verdict() const { return verdict_; }
 
-  // Writes which of `codes` stand for a matching value, as a bitmap like that of MatchRange.
+  // Writes a bitmap, as MatchRange does: a bit is 1 if its code stands for a matching value.
   // Preconditions: the codes are codes of the dictionary; verdict() is not kNone.
   void Match(std::span<const uint32_t> codes, uint8_t* bits) const {
     if (consecutive_) {

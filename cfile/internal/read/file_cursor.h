@@ -1,5 +1,5 @@
-// A position in a file's rows: the current block, the index that led to the block, and the way to
-// the next block. The rows inside a block are the block cursor's task.
+// A position in a file's rows: the current block, the index entry of this block, and how to find
+// the next block. The block cursor reads the rows inside the block.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class FileCursor : protected BlockWalk<Block> {
   }
 
   // Goes to the position of `other`, a cursor of the same file. Uses the index that `other` used,
-  // since a file need not have both.
+  // since a file may have only one index.
   absl::Status SeekToPlaceOf(const FileCursor& other) {
     Unload();
     ordinal_ = other.ordinal();
@@ -249,10 +249,10 @@ class FileCursor : protected BlockWalk<Block> {
   IndexWalk::LeafEntry loaded_entry_;
   uint64_t ordinal_ = 0;  // the position, if no block is loaded
 
-  // How to find the block of ordinal_ if no block is loaded. A file without a positional index has
-  // to use path_.
+  // How to find the block of ordinal_ if no block is loaded. A file without a positional index
+  // needs kAfterPath or kAtPath, except for ordinal 0.
   enum class Resume : uint8_t {
-    kBySeek,
+    kBySeek,     // by a seek to ordinal_
     kAfterPath,  // the block after path_'s
     kAtPath,     // path_'s block
   };

@@ -99,7 +99,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
   if (kind == IndexKind::kPositional && info_.version == FormatVersion::kV1) form.reset();
   auto loaded = LoadNode(kind, *pointer, form, info_.header_size_bytes);
   const IndexNode* kept = slot.load(std::memory_order_acquire);
-  if (kept != nullptr) return kept;  // another thread was first; there may be no room for ours
+  if (kept != nullptr) return kept;  // another thread was first; maybe no room is left
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> root, std::move(loaded));
   if (!slot.compare_exchange_strong(kept, root.get(), std::memory_order_acq_rel)) return kept;
   index_bytes_.fetch_add(root->memory_usage_bytes(), std::memory_order_release);
@@ -111,7 +111,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
   if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
   const BlockPointer& pointer = parent.entry_pointer(entry);
   auto loaded = LoadNode(kind, pointer, parent.key_form(), parent.subtree_begin(entry));
-  // Another thread may have been first, as above.
+  // Another thread may have stored the child first.
   if (const IndexNode* kept = parent.child(entry); kept != nullptr) return kept;
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> child, std::move(loaded));
   const auto damaged = [&](const auto&... parts) {
@@ -260,8 +260,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
 void FileReader::AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const {
   const uint64_t ahead = options_.read_ahead_bytes;
   const uint64_t wanted = std::min(ahead, source_->size() - pointer.end());
-  // Announces twice `ahead` at once, when half of that is left. A cursor that comes from elsewhere
-  // starts anew.
+  // Announces 2 * `ahead` bytes at a time, and the next bytes when half of the announced bytes are
+  // left. Starts anew after a jump to another place.
   const bool known = buffer.announced_end >= pointer.end() + wanted &&
                      buffer.announced_end - pointer.end() <= 2 * ahead;
   if (known || wanted == 0) return;

@@ -19,9 +19,9 @@
 
 namespace cfile::internal {
 
-// How a cursor reached a block.
+// How a cursor reaches a block.
 enum class BlockAccess : uint8_t {
-  kScan,  // the block after the last one
+  kScan,  // in order: the blocks after this one will be read, too
   kSeek
 };
 
@@ -36,8 +36,8 @@ struct LoadedBlock {
   bool seen_before = false;
 };
 
-// An open file. Immutable, except for what is read once and kept: index nodes, the set of verified
-// blocks, seek indexes, dictionary and statistics. Thread-safe.
+// An open file. Immutable, except for parts that are read once and then kept: index nodes, the set
+// of verified blocks, seek indexes, dictionary and statistics. Thread-safe.
 class FileReader {
  public:
   static absl::StatusOr<std::shared_ptr<FileReader>> Open(std::shared_ptr<const Source> source,
@@ -78,8 +78,9 @@ class FileReader {
     return FetchDataBlock(leaf, entry, leaf.entry_pointer(entry).end(), buffer);
   }
 
-  // The same for a cursor, from the cache if the block is there. After kSeek the block is put into
-  // the cache, unless it is used directly from the source's memory. kScan reads ahead.
+  // As FetchDataBlock, for a cursor. Takes the block from the cache if it is there. After kSeek the
+  // block is put into the cache, unless it is used directly from the source's memory. kScan reads
+  // ahead.
   absl::StatusOr<LoadedBlock> LoadDataBlock(const IndexNode& leaf, uint32_t entry,
                                             BlockAccess access, BlockBuffer& buffer);
 

@@ -8,8 +8,8 @@ namespace cfile::internal {
 
 namespace {
 
-// kOutOfRange if an index of `file` may not have a node at `depth` (0: the root); kDataLoss if no
-// index may.
+// Checks the depth of a node (0: the root). kOutOfRange: the options of `file` do not allow this
+// depth. kDataLoss: no index may have this depth.
 absl::Status CheckIndexDepth(const FileReader& file, size_t depth) {
   constexpr size_t kDeepest = 1000;  // walks recurse this deep
   const size_t limit = std::min(file.options().max_index_depth, kDeepest);

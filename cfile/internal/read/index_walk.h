@@ -13,12 +13,12 @@
 
 namespace cfile::internal {
 
-// A node that VisitIndexNodes has come to.
+// A node that VisitIndexNodes passes to `visit`.
 struct VisitedNode {
   BlockPointer pointer;
   size_t depth = 0;  // 0: the root
-  // The node, or the reason why it cannot be read. kOutOfRange: an index of this depth is above
-  // max_index_depth; kDataLoss: no index may be so deep.
+  // The node, or the error if it cannot be read. kOutOfRange: the depth of the index exceeds
+  // max_index_depth; kDataLoss, among other reasons: the depth exceeds the maximum for all indexes.
   absl::StatusOr<const IndexNode*> node = nullptr;
   // The rows below the node: [first_ordinal, end_ordinal). Exact in a positional index only.
   uint64_t first_ordinal = 0;
@@ -26,8 +26,8 @@ struct VisitedNode {
 };
 
 enum class IndexVisit : uint8_t {
-  kDescend,  // go on with the children of the node, if it has any and can be read
-  kSkip,     // go on after the node
+  kDescend,  // continue with the node's children, if the node can be read and has children
+  kSkip,     // continue after the nodes below this node
   kStop
 };
 
@@ -43,8 +43,9 @@ class IndexWalk {
   IndexWalk() = default;
   IndexWalk(FileReader* file, IndexKind kind) : file_(file), kind_(kind) {}
 
-  // Goes to the last data block whose first ordinal is <= `ordinal`, or whose key is < `key`, or to
-  // the first block if there is none. Afterwards valid() is false only if the tree has no entries.
+  // SeekToOrdinal goes to the last data block whose first ordinal is <= `ordinal`, SeekToKey to the
+  // last data block whose key is < `key`. If there is no such block, both go to the first block.
+  // Afterwards valid() is false only if the tree has no entries.
   absl::Status SeekToOrdinal(uint64_t ordinal);
   absl::Status SeekToKey(std::string_view key);
 
@@ -83,7 +84,7 @@ class IndexWalk {
   FileReader* file_ = nullptr;
   IndexKind kind_ = IndexKind::kPositional;
   std::vector<Step> steps_;   // root first
-  std::vector<Step> before_;  // in Next: the steps at its begin
+  std::vector<Step> before_;  // used by Next: the steps before the call
 };
 
 }  // namespace cfile::internal

@@ -82,8 +82,8 @@ absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
       cut += records;
       break;
     }
-    // Find where record number max_records begins, or else the last record that begins in the
-    // window.
+    // Find the entry where record number max_records begins. If it does not begin in the window,
+    // find the last record that begins there.
     size_t stride = begin_;  // the last stride in which a record begins
     for (size_t i = begin_ + 1; i < end_ && records < max_records;) {
       const size_t count = std::min(kStride, end_ - i);
@@ -192,7 +192,7 @@ absl::Status LevelBlockCursor<T>::SeekToRow(uint32_t row) {
   return absl::OkStatus();
 }
 
-// Compares the counts of the block with what was read so far.
+// Compares the counts in the block's header with the records and values read so far.
 template <typename T>
 absl::Status LevelBlockCursor<T>::CheckCounts() const {
   const bool at_end = window_.at_end();

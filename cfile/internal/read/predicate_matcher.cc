@@ -66,7 +66,8 @@ T Next(const T& value, bool up) {
   }
 }
 
-// The least string that is above all strings that begin with `prefix`; nullopt if there is none.
+// The least string that is greater than all strings that begin with `prefix`; nullopt if there is
+// none.
 std::optional<std::string> AfterPrefix(std::string prefix) {
   while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
   if (prefix.empty()) return std::nullopt;
@@ -243,7 +244,7 @@ void PredicateMatcher<T>::Match(std::span<const T> values, uint8_t* bits) const 
       encodings::MatchEach(
           values.data(), count, [&](const T& value) { return value == low_; }, bits);
     } else {
-      // The first byte, or the first eight, decides about most values.
+      // For most values, the first byte or the first eight bytes decide whether the value matches.
       const auto first_byte = [](std::string_view text, uint8_t none) {
         return text.empty() ? none : static_cast<uint8_t>(text[0]);
       };
@@ -274,7 +275,7 @@ void PredicateMatcher<T>::Match(std::span<const T> values, uint8_t* bits) const 
   }
 }
 
-// True if a value with this key is above the range.
+// True if a value with this key is greater than all values of the range.
 template <typename T>
 bool PredicateMatcher<T>::IsAbove(const std::string& key) const {
   if (kIsBytes<T>) return !unbounded_ && key >= high_key_;

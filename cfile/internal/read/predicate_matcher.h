@@ -27,13 +27,13 @@ class PredicateMatcher {
     kNull,
     kNotNull,
     kRange,     // values from low to high
-    kNotEqual,  // all other values
+    kNotEqual,  // all values that are not from low to high
     kList,      // some of the values from low to high
   };
   Form form() const { return form_; }
 
-  // Writes which of `values` match, as a bitmap like that of MatchRange. All values must be
-  // present. Precondition: form() is one of the last three.
+  // Writes a bitmap, as MatchRange does: a bit is 1 if its value matches. All values must be
+  // present. Precondition: form() is kRange, kNotEqual or kList.
   void Match(std::span<const T> values, uint8_t* bits) const;
 
   // How many of the rows that `statistics` describe match. kSome if the statistics cannot tell.

@@ -198,8 +198,8 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
     return false;
   }
 
-  // Examines the block at path_: sets `verdict` by its statistics, and opens the block unless that
-  // is kNone.
+  // Examines the block at path_: sets `verdict` by the block's statistics, and opens the block
+  // unless the verdict is kNone.
   absl::Status EnterBlock(Verdict& verdict) {
     std::optional<uint64_t> first;
     const BlockStatistics* statistics = nullptr;

@@ -1,4 +1,4 @@
-// Implements Cursor (cfile/reader.h): what values add to FileCursor.
+// Implements Cursor (cfile/reader.h): adds values, ranges and searches by key to FileCursor.
 #pragma once
 
 #include <algorithm>
@@ -75,7 +75,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
       if (low) {
         CFILE_ASSIGN_OR_RETURN(const KeyPosition begin, GoToKey(*low));
         found.begin = std::min(begin.ordinal, found.end);
-        // An empty range, since `low` is above `high`: stay at `high`.
+        // The range is empty, because `low` is greater than `high`: stay at `high`.
         if (begin.ordinal > found.end) CFILE_RETURN_IF_ERROR(GoToKey(*high).status());
       } else {
         CFILE_RETURN_IF_ERROR(this->GoTo(0, BlockAccess::kSeek));
@@ -256,7 +256,8 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     }
     SortNumbers(order_);
     if (keys.size() > sorted_keys_capacity_) {
-      sorted_keys_ = std::make_unique<T[]>(keys.size());  // std::vector<bool> is no array
+      // Not a std::vector, because std::vector<bool> is not an array.
+      sorted_keys_ = std::make_unique<T[]>(keys.size());
       sorted_keys_capacity_ = keys.size();
     }
     for (size_t i = 0; i < keys.size(); ++i) sorted_keys_[i] = keys[order_[i] % kSoughtKeys];
@@ -293,8 +294,8 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     return absl::OkStatus();
   }
 
-  // GoToKey for a key that is greater than all values before row `ordinal`, where a block begins.
-  // Uses the loaded block if it begins there.
+  // GoToKey for a key that is greater than all values before row `ordinal`. A block begins at this
+  // row; if this block is loaded, uses it.
   absl::StatusOr<KeyPosition> FindAfter(uint64_t ordinal, const T& key) {
     if (this->loaded_ && this->first_ordinal_ == ordinal) {
       const auto bound = this->block_.SeekToKey(key);

@@ -1,4 +1,4 @@
-// Assembles records from leaves: the second half of Dremel.
+// Assembles records from the levels and values of their leaves, as in the Dremel paper.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ class LeafStream {
   // Call before every record; do not call after the last.
   absl::Status BeginRecord() { return position_ < num_entries_ ? absl::OkStatus() : Refill(); }
 
-  // True if there is a next entry. At the end of a record there may be none; that is the same as if
-  // the next entry began the next record.
+  // True if there is a next entry. At the end of a record there may be no next entry; callers treat
+  // this as if the next entry began the next record.
   bool at_entry() const { return position_ < num_entries_; }
   uint16_t repetition() const {
     return repetition_.empty() || !at_entry() ? uint16_t{0} : repetition_[position_];

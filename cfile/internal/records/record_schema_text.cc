@@ -256,7 +256,7 @@ class Parser {
  public:
   Parser(std::string_view text, const RecordLimits& limits) : limits_(limits), lexer_(text) {}
 
-  // The nodes for RecordSchema::Create, and for each of them the token where it begins.
+  // The nodes for RecordSchema::Create, and the first token of each node.
   std::vector<RecordNode> nodes;
   std::vector<Token> begins;
 

@@ -1,4 +1,4 @@
-// Splits records into the levels and values of their leaves: the first half of Dremel.
+// Splits records into the levels and values of their leaves, as in the Dremel paper.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace cfile::internal {
 //
 // kInvalidArgument, with the field's path: a required field is missing, a field that is not
 // repeated occurs twice, a value has another type than its leaf, or the calls do not nest as the
-// schema does. After an error, the buffers hold a part of the record: Clear them, and do not
+// schema does. After an error, the buffers hold a part of the record; call Clear, and do not
 // continue.
 class RecordShredder final : public RecordVisitor {
  public:
@@ -31,7 +31,7 @@ class RecordShredder final : public RecordVisitor {
   uint64_t num_records() const { return num_records_; }
   bool in_record() const { return !open_.empty(); }
 
-  // The buffers by leaf. The caller empties them with Clear.
+  // The buffers, one for each leaf. The caller empties all buffers with Clear.
   const std::vector<std::unique_ptr<LeafBuffer>>& leaves() const { return leaves_; }
   // Approximate bytes in the buffers.
   size_t buffered_bytes() const { return buffered_bytes_; }
@@ -45,7 +45,7 @@ class RecordShredder final : public RecordVisitor {
     uint64_t occurrence;  // a unique number
   };
 
-  // What Enter needs to know about a node.
+  // The properties of a node that Enter needs.
   struct Node {
     size_t parent;
     size_t num_children;  // 0: a leaf

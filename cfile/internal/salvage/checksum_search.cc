@@ -32,7 +32,7 @@ uint32_t Apply(const LinearMap& map, uint32_t value) {
          map[3][value >> 24];
 }
 
-// The map that takes bit i to columns[i].
+// Sets `map` to the linear map that maps bit i to columns[i].
 void MakeMap(const std::array<uint32_t, 32>& columns, LinearMap& map) {
   for (size_t byte = 0; byte < 4; ++byte) {
     map[byte][0] = 0;

@@ -16,7 +16,7 @@ namespace {
 
 using encodings::DataLoss;
 
-// Decoding a dictionary copies it. Larger ones are not decoded while the checksum may match by
+// Decoding a dictionary copies it. Larger dictionaries are not decoded if the checksum may match by
 // chance.
 constexpr size_t kMostUncertainDictionaryBytes = size_t{2} << 20;
 constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
@@ -57,7 +57,7 @@ absl::Status ReadPageCodes(std::span<const uint8_t> body, uint32_t count) {
   return absl::OkStatus();
 }
 
-// The same for Kudu's DICT: the mode, then a BIT_SHUFFLE block.
+// Reads all codes of a block of Kudu's DICT: the mode, then a BIT_SHUFFLE block.
 absl::Status ReadBlockCodes(std::span<const uint8_t> block, uint32_t& count,
                             uint32_t& first_ordinal) {
   constexpr size_t kModeBytes = 4;

@@ -35,7 +35,7 @@ struct FoundBlock {
   uint64_t end_ordinal() const { return first_ordinal + num_rows; }
 };
 
-// What is known about a data block before its bytes are decoded.
+// The rows that a data block is expected to have, before its bytes are decoded.
 struct ExpectedRows {
   uint64_t first_ordinal = 0;
   bool exact = true;  // false: the block may also begin at a greater ordinal

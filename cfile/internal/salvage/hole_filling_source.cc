@@ -35,7 +35,7 @@ absl::Status HoleFillingSource::ErrorIn(uint64_t begin, uint64_t end) const {
 
 void HoleFillingSource::AddHole(uint64_t begin, uint64_t end, const absl::Status& error) const {
   const std::lock_guard lock(mutex_);
-  // Copies of a status share its message.
+  // Holes with equal errors store copies of one status, because copies share the message.
   if (error != last_error_) last_error_ = error;
   auto hole = holes_.insert_or_assign(begin, Hole{end, last_error_}).first;
   if (const auto next = std::next(hole); next != holes_.end() && next->first <= end) {

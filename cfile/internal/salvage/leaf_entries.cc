@@ -43,7 +43,8 @@ LeafEntries ReadLeafEntries(FileReader& file,
   LeafEntries value = ReadIndex(file, IndexKind::kValue, check, lose);
   if (positional.whole) return positional;
   if (value.whole) return value;
-  // If both indexes have an entry for a block, keep the positional one, which has the ordinal.
+  // If both indexes have an entry for a block, keep the entry of the positional index, which has
+  // the ordinal.
   std::vector<LeafEntry>& entries = positional.entries;
   entries.insert(entries.end(), value.entries.begin(), value.entries.end());
   std::stable_sort(entries.begin(), entries.end(), [](const LeafEntry& a, const LeafEntry& b) {

@@ -28,8 +28,8 @@ using LoseNode = std::function<void(const BlockPointer& node, const absl::Status
 
 // Returns the data blocks that the leaves of an undamaged index of `file` point to. If no index is
 // undamaged, combines the undamaged parts of both. Calls `lose` for each node of either index that
-// `check` or `file` finds damaged. `check`: an additional check of a node, by its place. Memory: 32
-// bytes for each block, and twice that while two damaged indexes are combined.
+// `check` or `file` finds damaged. `check`: an additional check of a node; it gets the node's
+// pointer. Memory: 32 bytes for each block, and twice that while two damaged indexes are combined.
 LeafEntries ReadLeafEntries(FileReader& file,
                             const std::function<absl::Status(const BlockPointer&)>& check,
                             const LoseNode& lose);

@@ -36,7 +36,7 @@ constexpr uint64_t kMostUncertainRows = uint64_t{1} << 20;
 // Budget for failed searches: a constant plus a multiple of the file's size.
 constexpr uint64_t kCreditBytes = uint64_t{64} << 20;
 constexpr uint64_t kCreditPerByte = 16;
-constexpr uint64_t kWideCreditPerByte = 4;  // for blocks above max_block_size_bytes
+constexpr uint64_t kWideCreditPerByte = 4;  // for blocks larger than max_block_size_bytes
 // Metadata keys in which Kudu stores the bounds of a key column. They are not copied: the recovered
 // rows may have other bounds.
 constexpr std::string_view kBoundsKeys[] = {"min_key", "max_key"};
@@ -69,7 +69,7 @@ class Salvager {
       Lose(info.dictionary->offset, info.dictionary->end(),
            absl::StrCat("the dictionary: ", dictionary.status().message()));
     }
-    absl::Status limit;  // the error of a node above a limit
+    absl::Status limit;  // the error of a node that exceeds a limit
     internal::LeafEntries index = internal::ReadLeafEntries(
         file, [this](const BlockPointer& node) { return CheckReadable(node); },
         [&](const BlockPointer& node, const absl::Status& status) {
@@ -169,7 +169,7 @@ class Salvager {
     }
   }
 
-  // kOutOfRange: the block is above a limit; it may be intact.
+  // kOutOfRange: the block exceeds a limit; it may be intact.
   absl::Status ReadEntry(const internal::LeafEntry& entry) {
     ExpectedRows expected = next_;
     if (entry.first_ordinal) {
@@ -198,8 +198,8 @@ class Salvager {
   }
 
   // The largest block that is searched by its checksum: as large as statistics may be. Data blocks
-  // above max_block_size_bytes are found too, so that SearchOnce can return an error instead of
-  // dropping their rows silently.
+  // larger than max_block_size_bytes are found too, so that SearchOnce can return an error instead
+  // of dropping their rows silently.
   size_t MostSearchedBytes() const {
     const ReaderOptions& reader = options_.reader;
     return std::min(reader.max_block_size_bytes, kMostBlockBytes - reader.max_bloom_filter_bytes) +
@@ -212,8 +212,8 @@ class Salvager {
     internal::ChecksumSearch search(*readable_, end);
     const uint64_t largest = options_.reader.max_block_size_bytes + kMostExtraBytes;
     const uint64_t most_searched = MostSearchedBytes() + kMostExtraBytes;
-    // Budgets for failed searches at the places where a block should begin. Without them the time
-    // would be the number of losses times the largest block.
+    // Budgets for failed searches at the places where a block should begin. Without these budgets,
+    // the time would grow with the number of losses times the size of the largest block.
     uint64_t credit = kCreditBytes + kCreditPerByte * end;
     uint64_t wide_credit = kCreditBytes + kWideCreditPerByte * end;
     FoundBlock found;
@@ -381,8 +381,8 @@ class Salvager {
   bool needs_dictionary_ = false;
 };
 
-// False if the footer and the header describe different columns. The footer may then be part of a
-// value: of a CFile that is stored in this file.
+// False if the footer and the header describe different columns. The footer may then belong to
+// another CFile, which is a value in this file.
 bool SameColumn(const FileInfo& a, const FileInfo& b) {
   return a.type == b.type && a.compression == b.compression && a.nullable == b.nullable &&
          a.levels == b.levels;

@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<KeyColumn>> OpenKeyColumn(const Reader& reader) {
       });
 }
 
-// A key as text for messages: in full if it is short, else its first bytes.
+// A key as text for messages: the whole key if it is short, otherwise its first bytes.
 std::string Text(std::string_view key) {
   constexpr size_t kMostBytes = 64;
   return absl::StrCat("0x", absl::BytesToHexString(std::string(key.substr(0, kMostBytes))),

@@ -16,7 +16,7 @@ using internal::TableContents;
 using internal::TablePart;
 using internal::TablePartColumn;
 
-// kDataLoss if the file is not the one that table.cft describes.
+// kDataLoss if the file is not as table.cft describes it.
 absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
                              const TablePartColumn& expected, const ColumnSchema& column) {
   if (info.file_size_bytes != expected.size_bytes) {
@@ -111,7 +111,7 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(size_t part, size_t column)
   const std::string path = internal::ColumnFilePath(directory_, in_part, column);
   absl::StatusOr<Reader> reader = Reader::Open(path, options_);
   if (absl::IsNotFound(reader.status())) return ErrorOfMissing(part, reader.status());
-  // Check after the file is open: an open file no longer changes.
+  // Check the folder after the file was opened, because an open file cannot be replaced.
   CFILE_RETURN_IF_ERROR(CheckFolder(part));
   if (!reader.ok()) return reader.status();
   CFILE_RETURN_IF_ERROR(

@@ -59,7 +59,7 @@ class TableReader::Impl {
   // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
   size_t PartOf(uint64_t ordinal) const {
     assert(ordinal < num_rows_);
-    // If several parts begin at the same ordinal, all of them but the last are empty.
+    // If several parts begin at the same ordinal, only the last of them has rows.
     const auto after = std::upper_bound(first_ordinals_.begin(), first_ordinals_.end(), ordinal);
     return static_cast<size_t>(after - first_ordinals_.begin()) - 1;
   }
@@ -72,7 +72,7 @@ class TableReader::Impl {
   void CompareKeys(size_t part, const Reader& keys, VerifyReport& report) const;
 
  private:
-  // kAborted if the part's folder is not the one that was there when the table was opened.
+  // kAborted if the part's folder has been replaced by another folder since the table was opened.
   absl::Status CheckFolder(size_t part) const;
   // `status`: the error of opening a part's file. Returns kAborted instead if table.cft no longer
   // names the part.

@@ -1,5 +1,5 @@
-// The cursor of the part in which a row of a table lies: what TableCursor and TableLevelCursor have
-// in common.
+// Finds the part that holds a row of a table, and opens a cursor for this part. Used by TableCursor
+// and TableLevelCursor.
 #pragma once
 
 #include <cstdint>
@@ -46,15 +46,16 @@ absl::Status SeekToRow(LevelCursor<T>& cursor, uint64_t row) {
   return cursor.SeekToRecord(row);
 }
 
-// C: Cursor<T> or LevelCursor<T>. Table: TableReader::Impl (open_table.h), which only its friends
-// can name. Keeps one part's file open. Thread-compatible.
+// A cursor of one part at a time. C is Cursor<T> or LevelCursor<T>. Table is TableReader::Impl
+// (open_table.h); it is a template parameter because Impl is private. Keeps one part's file open.
+// Thread-compatible.
 template <typename C, typename Table>
 class PartCursor {
  public:
   PartCursor(std::shared_ptr<const Table> table, size_t column)
       : table_(std::move(table)), column_(column) {}
 
-  // The first row of the part that was entered last.
+  // The ordinal in the table of the first row of the part that was entered last.
   uint64_t first_ordinal() const { return table_->first_ordinal(part_); }
 
   // Returns the cursor of `part`, at any row. Valid until the next call. Errors as

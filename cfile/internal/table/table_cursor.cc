@@ -38,7 +38,7 @@ class TableCursor<T>::Impl {
 
   absl::Status SeekToRange(const OrdinalRange& range) {
     assert(range.begin <= range.end);
-    // A range that ends after the last row is the same error as a seek to its end.
+    // If the range ends after the last row, return the error of a seek to this end.
     if (range.end > table_->num_rows()) return SeekToOrdinal(range.end);
     CFILE_RETURN_IF_ERROR(SeekToOrdinal(range.begin));
     end_ = range.end;
@@ -48,6 +48,7 @@ class TableCursor<T>::Impl {
   absl::StatusOr<Batch<T>> Next(size_t max_rows) {
     const uint64_t left = end_ - std::min(ordinal_, end_);
     if (left == 0) return Batch<T>{.first_ordinal = ordinal_};
+    // At the end of a part, At opens the next part that has rows.
     CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.At(ordinal_));
     CFILE_ASSIGN_OR_RETURN(Batch<T> batch,
                            cursor->Next(static_cast<size_t>(std::min<uint64_t>(max_rows, left))));
@@ -129,8 +130,8 @@ class TableCursor<T>::Impl {
     return found == keyed_parts_->end() ? std::nullopt : std::optional(*found);
   }
 
-  // Otherwise: returns the part with the smallest key that is not less than `wanted`; if several
-  // parts have it, the first.
+  // If the parts do not ascend: returns the part with the smallest key that is not less than
+  // `wanted`; if several parts have this key, the first of these parts.
   absl::StatusOr<std::optional<size_t>> BestPart(const T& key, const std::string& wanted) {
     std::optional<size_t> best;
     std::string best_key;
@@ -166,7 +167,7 @@ class TableCursor<T>::Impl {
         "below it");
   }
 
-  // Returns the key (memcmp form) of that value.
+  // Returns the key (memcmp form) of the value that SeekInPart finds.
   absl::StatusOr<std::string> KeyInPart(size_t part, const T& key) {
     CFILE_RETURN_IF_ERROR(SeekInPart(part, key).status());
     CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.Enter(part));

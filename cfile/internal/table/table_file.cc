@@ -47,7 +47,7 @@ absl::StatusOr<RecordNode> ParseNode(const SchemaNodePB& message) {
   return node;
 }
 
-// For a flat table, the columns; otherwise the tree and the columns that follow from it.
+// Returns the schema: for a flat table, the columns; otherwise the tree and its columns.
 absl::StatusOr<Schema> ParseSchema(const SchemaNodePB& root, const RecordLimits& limits) {
   bool flat = root.name().empty();
   std::vector<RecordNode> nodes;
@@ -135,7 +135,7 @@ absl::StatusOr<TablePart> ParsePart(const PartPB& message,
   if (!IsPlainName(part.directory)) {
     return DataLoss("a part's directory expected, found \"", part.directory, "\"");
   }
-  // The limit of a file. Also prevents overflow of the sum over all parts.
+  // No file has more rows. This check also prevents overflow of the sum over all parts.
   if (part.num_rows > std::numeric_limits<uint32_t>::max()) {
     return DataLoss("part ", part.directory, ": at most 2^32 - 1 rows expected, found ",
                     part.num_rows);

@@ -14,7 +14,7 @@
 
 namespace cfile::internal {
 
-// What table.cft says about one column's file in one part.
+// The description in table.cft of one column's file in one part.
 struct TablePartColumn {
   std::string file_name;  // inside the part's directory
   uint64_t size_bytes = 0;

@@ -347,7 +347,7 @@ class TableWriter::Impl {
     published_ = true;
     const absl::Status status = Replace(table_file);
     if (status.ok()) return status;
-    // After an error table.cft may be the new one nevertheless: if only the last sync failed.
+    // If only the last sync failed, table.cft is the new file in spite of the error.
     const auto now = CurrentTableFile();
     published_ = !now.ok() || (now->has_value() && (*now)->find(part_.directory) != (*now)->npos);
     return status;

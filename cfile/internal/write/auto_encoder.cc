@@ -155,7 +155,7 @@ class AutoEncoder final : public BlockEncoder<T> {
   BlockEncoder<T>* encoder_ = nullptr;
 
   // The choice of the last trial, the nature of that trial's values, and the number of values
-  // written since.
+  // written since then.
   Storage chosen_;
   std::optional<Nature> nature_;
   uint64_t trial_interval_ = kFirstTrialInterval;

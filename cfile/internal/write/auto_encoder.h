@@ -8,10 +8,11 @@
 
 namespace cfile::internal {
 
-// An encoder that gathers the first values of each block (the sample), chooses from them how to
-// store the block (see Goal), and passes all values of the block to the chosen encoding's encoder.
-// The choice is stored in EncodedBlock::encoding and ::compressible. The choice depends only on the
-// values, so files are reproducible.
+// Makes an encoder that chooses how to store each block. The encoder gathers the first values of
+// the block (the sample), chooses an encoding and the compression from the sample (see Goal), and
+// passes all values of the block to the encoder of the chosen encoding. The choice is stored in
+// EncodedBlock::encoding and ::compressible. The choice depends only on the values, so files are
+// reproducible.
 //
 // A trial encodes the sample with each encoding that supports the type. A trial takes place for the
 // first block, for a block whose first values differ in nature from those of the last trial, and

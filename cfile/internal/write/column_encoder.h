@@ -1,4 +1,4 @@
-// What Writer and LevelWriter have in common before values become blocks.
+// Functions that Writer and LevelWriter share: check options and values, and create the encoder.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,8 @@ static_assert(kMaxDictionaryValues == encodings::kMaxDictionaryValues);
 // The most bytes of a block besides its values and its null bitmap: headers and lengths.
 inline constexpr size_t kBlockOverheadBytes = 64;
 
-// The null bitmap takes at most an eighth of a block, and more only by the rows of one call.
+// A block ends when its null bitmap exceeds this size, an eighth of a block. The rows of a single
+// call can make the bitmap larger.
 inline size_t MaxValidityBytes(const WriterOptions& options) {
   return options.max_block_size_bytes / 8;
 }

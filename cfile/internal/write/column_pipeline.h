@@ -1,5 +1,5 @@
-// The way of the values of one column into a file, as far as Writer and LevelWriter share it:
-// values to encoder, encoded block to file, statistics and dictionary at the end.
+// The steps of writing a column that Writer and LevelWriter share: encode a block and write it to
+// the file; at the end write the dictionary and the statistics.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@
 
 namespace cfile::internal {
 
-// The base of the two writers, which count rows and levels and decide where blocks end.
-// Thread-compatible.
+// The base class of Writer::Impl and LevelWriter::Impl. These classes pass values to encoder_,
+// count rows or levels, and decide where blocks end. Thread-compatible.
 template <typename T>
 class ColumnPipeline {
  public:
@@ -50,8 +50,8 @@ class ColumnPipeline {
   }
 
  protected:
-  // Encodes the values in the encoder as one block and writes it. `append_prefix(prefix)` appends
-  // what precedes the values: the null bitmap or the levels of `num_entries` entries. `value_key`:
+  // Ends the encoder's current block and writes this block. `append_prefix(prefix)` appends the
+  // bytes before the values: the null bitmap or the levels of `num_entries` entries. `value_key`:
   // the block's key in the value index.
   template <typename AppendPrefix>
   absl::Status WriteBlock(uint64_t first_ordinal, uint64_t num_entries, std::string_view value_key,
@@ -63,8 +63,8 @@ class ColumnPipeline {
     return file_.AppendBlock(block_, first_ordinal, value_key, prefix_);
   }
 
-  // Writes what follows the blocks, and makes the file visible. `num_entries` as in
-  // FileWriter::Finish.
+  // Writes the rest of the file after the data blocks, and makes the file visible. `num_entries` as
+  // in FileWriter::Finish.
   absl::Status WriteEnd(uint64_t num_rows, std::optional<uint64_t> num_entries = std::nullopt) {
     encodings::ByteWriter dictionary;
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);
@@ -72,7 +72,7 @@ class ColumnPipeline {
     return file_.Finish(num_rows, has_dictionary ? &dictionary : nullptr, statistics, num_entries);
   }
 
-  // Memory without the null bitmap and the levels.
+  // Bytes of memory in use, without the null bitmap and the levels.
   size_t pipeline_bytes() const {
     return file_.memory_usage_bytes() + encoder_->size_bytes() + encoder_->retained_bytes() +
            block_.bytes.capacity() + prefix_.capacity() + statistics_.memory_usage_bytes();

@@ -139,7 +139,7 @@ absl::Status FileWriter::Finish(uint64_t num_rows, const ByteWriter* dictionary,
     CFILE_ASSIGN_OR_RETURN(info_.dictionary, appender_->Append({}, dictionary->span()));
   }
   if (!statistics.message.empty()) {
-    // A filter hardly compresses, so it is not copied for an attempt.
+    // A Bloom filter hardly compresses, and an attempt would copy it.
     const BlockStorage storage{.compress = statistics.bloom_filter.empty(),
                                .extra_size_bytes = statistics.bloom_filter.size()};
     CFILE_ASSIGN_OR_RETURN(info_.statistics,

@@ -1,4 +1,4 @@
-// The part of writing a file that does not depend on the type of its values: header, blocks,
+// Writes the parts of a file whose form does not depend on the type of the values: header, blocks,
 // indexes and footer.
 #pragma once
 
@@ -55,9 +55,9 @@ class FileWriter {
 
   const std::string& name() const { return sink_->name(); }
   const FilePolicy& policy() const { return policy_; }
-  // The info's encoding is that of the options. With kAuto, the encoding is PLAIN before Finish.
-  // After Finish, it is the dictionary's encoding or, without a dictionary, the encoding of most of
-  // the blocks' bytes.
+  // info().encoding is the encoding of the options. With kAuto, it is PLAIN before Finish; after
+  // Finish, it is the encoding that uses the dictionary or, without a dictionary, the encoding that
+  // stores the most bytes.
   const FileInfo& info() const { return info_; }
   // What has been written so far, without the counts of rows and without keys.
   ColumnTotals totals() const {

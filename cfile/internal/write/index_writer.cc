@@ -30,8 +30,9 @@ absl::Status IndexWriter::Spill(size_t level, BlockAppender& appender) {
 }
 
 absl::Status IndexWriter::MakeRoom(std::string_view key, BlockAppender& appender) {
-  // The key becomes the first key of each empty node and so enters the level above too, up to the
-  // first level whose pending node has entries.
+  // The key is added to the leaf level. If a level's pending node is empty, the key becomes the
+  // first key of this node, and later goes to the level above, too. So check each level up to the
+  // first one whose pending node has entries.
   for (size_t level = 0; level < levels_.size(); ++level) {
     const IndexNodeBuilder& node = levels_[level];
     if (node.num_entries() == 0) continue;

@@ -12,12 +12,12 @@
 
 namespace cfile::internal {
 
-// Builds one tree. Writes a node as soon as it is full and adds the node's first key to the level
-// above. Holds one node per level. Thread-compatible.
+// Builds one tree. Nodes are never split: a full node is written, and its first key goes to the
+// level above. Holds one node per level. Thread-compatible.
 class IndexWriter {
  public:
   IndexWriter(IndexKind kind, IndexKeyForm form, size_t block_size_bytes,
-                  size_t max_block_size_bytes)
+              size_t max_block_size_bytes)
       : kind_(kind),
         form_(form),
         block_size_bytes_(std::min(block_size_bytes, max_block_size_bytes / 2)),

@@ -49,8 +49,8 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
   using Base::type_;
 
  public:
-  // `encoder`: made with whole_records, so a block may grow to the largest size, because a record
-  // is not divided.
+  // `encoder`: made with whole_records. Since a record is not divided, a block may grow to the
+  // largest size.
   Impl(std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
        const WriterOptions& options, std::unique_ptr<BlockEncoder<T>> encoder)
       : Base(std::move(sink), type, options, std::move(encoder)),
@@ -158,8 +158,8 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
       if (begin == 0) CFILE_RETURN_IF_ERROR(FinishBlock());
       if (begin > 0) part.count = begin;
     }
-    // A block that is due lacks only the end of its last record, which max_values_per_block does
-    // not limit.
+    // A block that is due lacks only the end of its last record. max_values_per_block does not
+    // limit this record.
     if (!block_due_) {
       part.count = std::min<uint64_t>(part.count, options_.max_values_per_block - block_entries_);
     }
@@ -266,8 +266,8 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
         this->WriteBlock(first_record, block_entries_, {}, [&](encodings::ByteWriter& prefix) {
           levels_.Finish(static_cast<uint32_t>(block_entries_), block_records_, prefix);
         }));
-    // Estimates how many unencoded bytes fill the next block, by the ratio of this block. At most
-    // half of the largest block, so that the block's last record has room.
+    // Estimates how many unencoded bytes fill the next block, by the compression of this block. The
+    // estimate is at most half of the largest block, so that the block's last record has room.
     const uint64_t stored_bytes = std::max<uint64_t>(this->last_block_bytes(), 1);
     const uint64_t largest = std::max<uint64_t>(
         options_.block_size_bytes, std::min<uint64_t>(kMaxGrowth * options_.block_size_bytes,
@@ -286,8 +286,8 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
   // The number of entries between two checks of the block's size: about an eighth of a block. The
   // places of the checks depend on the entries only, not on how calls divide the entries.
   const size_t checked_entries_;
-  // What remains until the next size check, which comes when one of them is 0. bytes_to_look_
-  // counts the bytes of strings.
+  // The number of entries, and of bytes of strings, until the next size check. The check is due
+  // when one of the two numbers is 0.
   size_t entries_to_look_ = 0;
   size_t bytes_to_look_ = 0;
   uint64_t full_bytes_;  // a block with this many bytes before encoding is due

@@ -1,4 +1,5 @@
-// The first values of a block and a summary of their nature: the basis of automatic choice.
+// A sample (the first values of a block) and its nature (averages over these values). Automatic
+// choice uses both.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +23,8 @@ namespace cfile::internal {
 inline constexpr size_t kSampleValues = 4096;
 inline constexpr size_t kSampleBytes = 64 * 1024;
 
-// A sample must fit into one block with every encoding. These are the block's size and the most
-// bytes that an encoding adds.
+// A sample must fit into one block with every encoding. block_bytes is the block's size; the other
+// two numbers are the most bytes that any encoding adds.
 struct SampleLimits {
   size_t block_bytes = 0;
   uint32_t extra_bytes_per_value = 0;
@@ -66,7 +67,8 @@ class Sample {
     return taken;
   }
 
-  // True if some encoder's block may be too small for the sample. Happens only with a single value.
+  // True if some encoder's block may be too small for the sample. This happens only if the sample
+  // has a single value.
   bool may_fill_block() const { return bytes_ + count_ * extra_bytes_per_value_ > room_; }
 
   // Valid until the next call of Clear.
@@ -88,7 +90,7 @@ class Sample {
   size_t bytes_ = 0;
 };
 
-// True if the greater one of two measures of the same kind is well above the other.
+// True if one of two measures of the same kind is much greater than the other.
 inline bool Differ(double a, double b) { return std::max(a, b) > 1.25 * std::min(a, b) + 0.25; }
 
 // Averages over values. They distinguish columns that need different encodings.

@@ -18,8 +18,8 @@ class StickyStatus {
             absl::AbortedError(absl::StrCat(name, ": an exception ended a call on this writer"))),
         finished_(absl::FailedPreconditionError(absl::StrCat(name, ": the writer is finished"))) {}
 
-  // Returns the result of `work`, or the error of an earlier call. An exception that passes through
-  // (of an allocation, for example) counts as an error, because the writer may be in an
+  // Returns the result of `work`, or the error of an earlier call. If `work` throws an exception
+  // (for example std::bad_alloc), this counts as an error, because the writer may be in an
   // inconsistent state.
   template <typename Work>
   absl::Status Run(Work&& work) {
@@ -35,7 +35,7 @@ class StickyStatus {
     return status_;
   }
 
-  // As Run, for the last time: if `work` succeeds, later calls fail.
+  // As Run, for the last call: if `work` succeeds, later calls fail.
   template <typename Work>
   absl::Status Finish(Work&& work) {
     absl::Status status = Run(std::forward<Work>(work));

@@ -51,7 +51,8 @@ constexpr double kSearchFactor = 4;
 constexpr double kBlockBytes = 64;
 constexpr double kDictionaryBytes = 40;
 
-// The largest relative size that compression may leave if the codec is used for all blocks.
+// With AutoOptions::compress_all, a block is compressed if this makes its size at most this
+// fraction of the uncompressed size.
 constexpr double kAlwaysCompressedTo = 0.9;
 
 // A way to store the sample, with estimates.

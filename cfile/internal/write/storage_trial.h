@@ -10,7 +10,8 @@
 
 namespace cfile::internal {
 
-// What decides the choice, besides the values and the options of the encoders.
+// The options of automatic choice. The choice also depends on the values and on the options of the
+// encoders.
 struct AutoOptions {
   Goal goal = Goal::kBalanced;
   // The file's codec, or kNone. Each block is either compressed with this codec or stored

@@ -36,8 +36,8 @@ size_t RunLength(std::span<const uint8_t> bits, size_t begin, size_t count) {
   const uint8_t flip = first ? 0xff : 0;
   size_t i = begin;
   while (i < begin + count) {
-    // The ones of `differ` are the bits of this byte, from bit i on, that differ from the first
-    // bit.
+    // A bit of `differ` is 1 if this bit of the byte, from bit i on, differs from the first bit of
+    // the run.
     const unsigned differ = static_cast<uint8_t>(bits[i / 8] ^ flip) >> (i % 8);
     if (differ != 0) {
       i += static_cast<size_t>(std::countr_zero(differ));
@@ -114,7 +114,7 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
   }
 
   // Checks that the values are keys and in ascending order, for the value index. The error names
-  // the first value that is not.
+  // the first wrong value.
   absl::Status CheckOrder(std::span<const T> values) const {
     for (size_t i = 0; i < values.size(); ++i) {
       if (!encodings::IsKey(values[i])) {
@@ -132,8 +132,8 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
     return absl::OkStatus();
   }
 
-  // Checks values before they are encoded. They belong to the next rows: to all of them if
-  // `validity` is null, otherwise to the rows whose bit is 1, from bit `begin` on.
+  // Checks the values of the next rows before they are encoded. If `validity` is null, each row has
+  // a value; otherwise the rows whose bit is 1, from bit `begin` on, have a value.
   absl::Status CheckValues(std::span<const T> values, const uint8_t* validity, size_t begin) const {
     if (options_.value_index) CFILE_RETURN_IF_ERROR(CheckOrder(values));
     if constexpr (encodings::kIsBytes<T>) {
@@ -150,7 +150,8 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
   absl::Status AppendSome(std::span<const T> values, const uint8_t* validity) {
     CFILE_RETURN_IF_ERROR(CheckRoom(values.size()));
     for (size_t begin = 0; begin < values.size();) {
-      // Kudu receives one batch at a time, and in a batch one run of values or nulls at a time.
+      // For Kudu: append at most one batch at a time, and in the batch one run of values or of
+      // nulls at a time, as Kudu's writer does.
       size_t count = std::min<size_t>(values.size() - begin, kCheckedValues);
       if (kudu()) {
         count = RunLength({validity, (values.size() + 7) / 8}, begin,
@@ -190,9 +191,9 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
     return AppendChecked({present_.get(), present}, validity, begin, count);
   }
 
-  // Appends `count` rows with checked values: all rows hold one if `validity` is null, otherwise
-  // the rows whose bit is 1, from bit `begin` on. At most kCheckedValues, so that values are still
-  // in the CPU cache after the check.
+  // Appends `count` rows, whose values have been checked. `validity` and `begin` are as in
+  // CheckValues. At most kCheckedValues rows, so that the values are still in the CPU cache after
+  // the check.
   absl::Status AppendChecked(std::span<const T> values, const uint8_t* validity, size_t begin,
                              size_t count) {
     while (count > 0) {
@@ -217,7 +218,8 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
         taken = encoder_->Append(values.first(offered));
         assert(taken > 0 || encoder_->full());
       }
-      // If the block may be full, append only the rows up to the last value taken; else all rows.
+      // If the block may be full, append only the rows up to the last value that the encoder has
+      // taken; otherwise append all rows.
       if (taken < present || (taken > 0 && !kudu() && encoder_->full())) {
         rows = validity == nullptr ? taken
                : taken == 0        ? 0
