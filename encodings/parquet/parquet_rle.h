@@ -18,7 +18,7 @@ struct ParquetRleCodec : PageCodec<ParquetRleCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetRle;
   static constexpr std::string_view kName = "parquet-rle";
   static constexpr uint32_t kWorstExtraBytesPerValue = 0;
-  // The length, and one run.
+  // Per block: the length, and one run.
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
   static constexpr ScanCost kScanCost{.number = 100};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBool; }

@@ -266,7 +266,7 @@ inline absl::Status AppendRows(TableWriter& writer, size_t index, const Descript
   });
 }
 
-// The compound keys of the rows of a part.
+// Returns the compound keys of the rows of a part.
 inline std::vector<std::string> KeysOf(const Schema& schema, const std::vector<const json*>& rows) {
   std::vector<std::string> keys;
   for (size_t row = 0; row < rows[0]->size(); ++row) {
