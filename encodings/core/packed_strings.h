@@ -16,9 +16,9 @@
 
 namespace cfile::encodings {
 
-// The caller owns the object; decoders append to it (BlockDecoder::ReadPacked). Clear it and use it
-// again for the next batch: its memory grows to what a batch needs and is kept. Movable,
-// thread-compatible. Spans and views are valid until the next non-const call.
+// The caller owns the object; decoders append to it (BlockDecoder::ReadPacked). Call Clear and use
+// the same object for the next batch, because it keeps its memory. Movable, thread-compatible.
+// Spans and views are valid until the next non-const call.
 class PackedStrings {
  public:
   PackedStrings() = default;

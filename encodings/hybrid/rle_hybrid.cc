@@ -22,7 +22,7 @@ int RepeatedBytes(uint64_t count, int width) { return VintBytes(count << 1) + (w
 uint64_t Fill(uint64_t literal_count) { return -literal_count & 7; }
 
 // Kudu's policy: returns how many of `count` equal values join a literal run of `literal_count`
-// values; the others become a repeated run.
+// values; the remaining values become a repeated run.
 uint64_t KuduLiterals(uint64_t literal_count, uint64_t count, bool last) {
   const uint64_t fill = Fill(literal_count);
   if (count >= fill + 8) return fill;

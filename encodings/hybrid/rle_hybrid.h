@@ -139,8 +139,8 @@ class RleHybridEncoder {
   };
   bool has_ledger() const { return !kudu_exact_ && 0 < width_ && width_ < 8; }
 
-  // Returns how many values of the pending run continue the literal run; the others become a
-  // repeated run. `last`: see Settle.
+  // Returns how many values of the pending run continue the literal run; the remaining values
+  // become a repeated run. `last`: see Settle.
   uint64_t ChooseLiterals(std::optional<LastGroup> last);
   // Writes the pending run. `last` is set if no value follows, and says how the stream ends.
   void Settle(std::optional<LastGroup> last);
@@ -244,9 +244,9 @@ class RleHybridReader {
   // Opens on `bytes`, which must stay valid as long as the reader uses them. Precondition: 0 <=
   // width <= kMaxHybridWidth.
   RleHybridReader(std::span<const uint8_t> bytes, int width) { Open(bytes, width); }
-  // As above. `known`: the result of FindCheckpoints for the same bytes and width, or empty; it
-  // must stay valid like `bytes`. (Checkpoints of other bytes are safe, but may give wrong answers;
-  // they are dropped when one is found not to fit.)
+  // Opens like the constructor. `known`: the result of FindCheckpoints for the same bytes and
+  // width, or empty; it must stay valid like `bytes`. (Checkpoints of other bytes are safe, but may
+  // give wrong answers; the reader drops all of them when it finds one that does not fit.)
   void Open(std::span<const uint8_t> bytes, int width,
             std::span<const HybridCheckpoint> known = {});
 

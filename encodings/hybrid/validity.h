@@ -84,8 +84,8 @@ void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out);
 template <typename T>
 size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t count, T* present);
 
-// Returns the position of a bit that is 1: the first one at or after `begin` that has `rank` ones
-// between `begin` and itself. Precondition: there is such a bit.
+// Returns the position p of a bit that is 1, where p >= begin and exactly `rank` of the bits
+// [begin, p) are 1. Precondition: there is such a bit.
 size_t PositionOfOne(const uint8_t* bits, size_t begin, size_t rank);
 
 }  // namespace cfile::encodings

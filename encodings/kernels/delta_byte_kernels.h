@@ -13,8 +13,8 @@ inline constexpr size_t kMaxRebuiltBytes = 64;
 
 struct RebuiltValues {
   size_t count = 0;
-  size_t bytes = 0;         // of the values
-  size_t suffix_bytes = 0;  // of the values' suffixes
+  size_t bytes = 0;         // total size of the values
+  size_t suffix_bytes = 0;  // total size of their suffixes
 };
 
 // Rebuilds values from the lengths of their prefixes and suffixes and from the suffixes, which lie

@@ -141,7 +141,7 @@ class DeltaBinaryPackedReader {
   size_t packed_ = 0;  // offset of the next packed group of the miniblock
   int width_ = 0;
   uint32_t left_ = 0;  // values of the miniblock not unpacked yet
-  // Values decoded but not read yet: group_[group_next_] and those after it.
+  // Values decoded but not read yet: group_[group_next_] and the values after it.
   T group_[kDeltaGroup] = {};
   size_t group_next_ = kDeltaGroup;
 };

@@ -12,8 +12,7 @@
 
 namespace cfile::encodings {
 
-// RLE of bools. A decoder ignores bytes after those that the length counts. A page of no values may
-// be empty.
+// RLE of bools. A decoder ignores bytes after the RLE-hybrid. A page of no values may be empty.
 struct ParquetRleCodec : PageCodec<ParquetRleCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetRle;
   static constexpr std::string_view kName = "parquet-rle";

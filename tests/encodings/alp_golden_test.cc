@@ -1,5 +1,5 @@
-// ALP pages from another implementation, and pages made by hand: tests/golden/alp, and folders of
-// the same form in CFILE_GOLDEN_DIRS. Values are compared by their bits.
+// Decodes ALP pages from another implementation and pages made by hand: those of tests/golden/alp,
+// and of folders of the same form in CFILE_GOLDEN_DIRS. Compares values by their bits.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>

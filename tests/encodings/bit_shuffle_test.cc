@@ -1,5 +1,5 @@
-// BIT_SHUFFLE and DICT: properties that other encodings do not have, and the functions that they
-// use.
+// Tests of BIT_SHUFFLE and DICT: properties that other encodings do not have, and the functions
+// that these two encodings use.
 #include "encodings/kudu/bit_shuffle.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The descriptions of blocks for inspection, of all encodings that offer them.
+// Tests the descriptions of blocks for inspection, for all encodings that offer them.
 #include "encodings/core/block_fields.h"
 
 #include "blocks.h"

@@ -1,5 +1,5 @@
-// Reads encoded levels of nested columns that parquet-java and Arrow C++ wrote, and encodes the same
-// levels.
+// Reads encoded levels of nested columns that parquet-java and Arrow C++ wrote, and encodes the
+// same levels.
 #include <gmock/gmock.h>
 
 #include "encodings/hybrid/levels.h"

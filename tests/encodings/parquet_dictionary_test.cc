@@ -240,7 +240,8 @@ TEST(ParquetDictionary, FloatsAreToldApartByTheirBits) {
   ExpectReadsBack(file, blocks, PhysicalType::kDouble);
 }
 
-// Decodes pages of codes of each width from 0 to 32, with repeated runs and literal runs.
+// Decodes pages of codes of each width from 0 to 32, with repeated runs and literal runs. Width 33
+// is refused.
 void CheckAllWidths() {
   const uint8_t page[] = {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0};
   const auto dictionary = ReadParquetDictionaryPage(PhysicalType::kInt32, 0, 3, page).value();

@@ -206,7 +206,7 @@ TEST(Parquet, PagesThatAreTooShortAreNamed) {
 }
 
 TEST(Parquet, RefusesPrefixesOfThePageBefore) {
-  // Two values with prefixes of 2 bytes and suffixes of 1 byte: no value precedes the first one.
+  // Both values of the page have a prefix of 2 bytes, but no value precedes the first one.
   const std::string lengths("\x80\x01\x04\x02\x04\0\0\0\0\0", 10);
   const std::string suffixes("\x80\x01\x04\x02\x02\0\0\0\0\0xy", 12);
   const std::string page = lengths + suffixes;

@@ -182,7 +182,7 @@ void ForBlocks(const Pair& pair, uint32_t type_length, const std::vector<Block>&
   }
 }
 
-// The parts of a block in a file: its bytes, and those of its skip table.
+// The two byte strings of a block in a file: its bytes and its skip table.
 constexpr std::vector<uint8_t> Block::*kParts[] = {&Block::bytes, &Block::skip_table};
 
 TEST_P(EveryDecoder, SurvivesEveryTruncation) {

@@ -141,8 +141,8 @@ class Files {
     covered_.assign(kMostValues * kMostValues, false);
   }
 
-  // Chooses the files: first those of each type, encoding and kind of nulls, then files for the
-  // pairs that are left.
+  // Chooses the files: first one for each type, encoding and kind of nulls, then one for each pair
+  // of options that no chosen file has.
   std::vector<Choice> ChooseAll() {
     for (size_t type = 0; type < types_.size(); ++type) {
       for (size_t encoding = 0; encoding + 1 < encodings_.size(); ++encoding) {
@@ -213,7 +213,7 @@ class Files {
   const std::vector<Compression>& codecs() const { return codecs_; }
 
  private:
-  static constexpr size_t kMostValues = 256;  // of all options together
+  static constexpr size_t kMostValues = 256;  // more than the values of all options
   static constexpr int kTrials = 4000;
 
   size_t Pair(size_t a, size_t i, size_t b, size_t j) const {

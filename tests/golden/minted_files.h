@@ -176,7 +176,7 @@ inline Description DescriptionOf(const json& from) {
                      .options = {},
                      .levels = {},
                      .rows = from["rows"].get<std::string>()};
-  // A build without LZ4 does not know all names. BIT_PACKED stands for them: no writer takes it.
+  // A build without LZ4 does not know all names. It uses BIT_PACKED instead, which no writer takes.
   const auto encoding = ParseEncoding(from["encoding"].get<std::string>());
   column.options = {
       .encoding = encoding.value_or(Encoding::kParquetBitPacked),
