@@ -69,9 +69,9 @@ void CopyMatch(uint8_t* to, size_t offset, size_t length) {
     }
     return;
   }
-  // If offset >= length, the loop loads no byte that it stores. If `offset` is a multiple of kStep,
-  // each load reads exactly the bytes of one store. A load that reads the bytes of two recent
-  // stores would have to wait for both.
+  // If offset >= length, the source ends before the target begins. If `offset` is a multiple of
+  // kStep, each load reads the bytes of at most one store of this loop. In other cases, loads could
+  // read the bytes of two recent stores and would have to wait for both.
   if (offset >= length || offset % kStep == 0) {
     if (length <= kLongMatch) {
       for (const uint8_t* next = from; to < end; to += kStep, next += kStep) CopyStep(next, to);
