@@ -70,9 +70,10 @@
 // 2 of Ny-Ålesund, Svalbard
 // ```
 //
-// Use a decoder or an encoder for one page after the other: it keeps its memory. With a dictionary,
-// use it for one column chunk only. A decoder or an encoder may be used by one thread at a time;
-// dictionaries are immutable and may be shared between threads. The free functions are thread-safe.
+// Use one decoder or encoder for page after page, because it keeps its memory. If it has a
+// dictionary, use it for one column chunk only. Only one thread at a time may use a decoder or an
+// encoder; dictionaries are immutable and may be shared between threads. The free functions are
+// thread-safe.
 //
 // A BlockDecoder (block_codec.h) can also seek. For byte arrays, ReadPacked returns offsets and
 // data in Arrow's layout (packed_strings.h), several times as fast as Read.
@@ -120,7 +121,7 @@ concept Value = std::same_as<T, bool> || std::same_as<T, int32_t> || std::same_a
     std::same_as<T, Int96> || std::same_as<T, float> || std::same_as<T, double> ||
     std::same_as<T, std::string_view>;
 
-// The encodings from kFirstExtendedNumber on that are Parquet's.
+// This many numbers, from kFirstExtendedNumber on, are those of Parquet's encodings.
 inline constexpr int kNumbers = 100;
 
 // Convert Parquet's own number of an encoding (parquet.thrift) to Encoding, and back. EncodingOf
@@ -135,8 +136,8 @@ constexpr int NumberOf(Encoding encoding) {
   return static_cast<int>(encoding) - static_cast<int>(kFirstExtendedNumber);
 }
 
-// Returns the physical type of T. `type_length`, here and below: bytes of a FIXED_LEN_BYTE_ARRAY
-// value, at least 1; 0 for other types.
+// Returns the physical type of T. In this function and those below, `type_length` is the size in
+// bytes of a FIXED_LEN_BYTE_ARRAY value, at least 1; it is 0 for other types.
 template <Value T>
 constexpr PhysicalType TypeOf(uint32_t type_length) {
   return std::same_as<T, bool>      ? PhysicalType::kBool
@@ -186,8 +187,8 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> DecodeDictionaryPage(
                                    max_dictionary_values);
 }
 
-// An encoder of data pages. Made by MakeEncoder, used by the functions below. For one thread at a
-// time.
+// An encoder of data pages. Made by MakeEncoder, used by the functions below. Only one thread at a
+// time may use it.
 template <Value T>
 struct Encoder {
   Encoding encoding;
@@ -223,7 +224,7 @@ absl::StatusOr<Encoder<T>> MakeEncoder(
 // kOutOfRange: the values or the page have more than kMaxPageBytes bytes. For this limit a BOOLEAN
 // counts as 1 byte, and a byte array as 4 bytes more than its length; so there are at most
 // INT32_MAX values. kInvalidArgument: the length of a FIXED_LEN_BYTE_ARRAY value is not
-// `type_length`. After an error the encoder is as before.
+// `type_length`. An error leaves the encoder unchanged.
 template <Value T>
 absl::StatusOr<EncodedBlock> EncodePage(Encoder<T>& encoder, std::span<const T> values) {
   const auto too_large = [&] {

@@ -36,7 +36,7 @@ struct EncodingRow {
   // True if the blocks of a file share a dictionary: see BlockEncoder::FinishDictionary and
   // LoadDictionary.
   bool has_dictionary;
-  // True if DescribeBlock knows the fields of its blocks.
+  // True if DescribeBlock describes the blocks of this encoding.
   bool describes;
 
   constexpr bool Supports(PhysicalType type) const {
@@ -47,11 +47,12 @@ struct EncodingRow {
 // Returns all rows in the order of their numbers. They are static.
 std::span<const EncodingRow> Encodings();
 
-// Return the row of `encoding` or of `name`, which is static; nullptr if this build has none.
+// Return the row with this encoding or this name, or nullptr if this build has none. Rows are
+// static.
 const EncodingRow* FindEncoding(Encoding encoding);
 const EncodingRow* FindEncoding(std::string_view name);
 
-// Return a new encoder or decoder for blocks of `type`, which one thread at a time may use.
+// Return a new encoder or decoder for blocks of `type`. Only one thread at a time may use it.
 // kUnimplemented: this build has no such encoding for this type; the message names both.
 // kInvalidArgument, MakeDecoder only: the dictionary is of another type. Preconditions:
 // HoldsType<T>(type); options.type_length > 0 for kFixedBytes.

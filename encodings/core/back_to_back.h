@@ -1,6 +1,6 @@
-// Fast copying of many short values that lie back to back in memory, as the values of a block do.
-// The bytes after a value can then be read too, so that copies have a fixed length and need no
-// branch. Internal to encodings.
+// Copies many short values fast if they lie back to back in memory, as the values of a block do.
+// The bytes after such a value are readable, so each copy has a fixed length and needs no branch.
+// Internal to encodings.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,14 @@
 
 namespace cfile::encodings {
 
-// The values [begin, end), which lie back to back and end at `bytes_end`.
+// The values [begin, end) of a list lie back to back. The last one ends at `bytes_end`.
 struct BackToBack {
   size_t end;
   const char* bytes_end;
 };
-// Finds the values from `begin` on that lie back to back: at least one, and few enough to stay in
-// the first-level cache until they are copied. Precondition: begin < values.size().
+// Returns the longest range of values from `begin` on that lie back to back: 1 to 512 values, few
+// enough to stay in the first-level cache until they are copied. Precondition: begin <
+// values.size().
 inline BackToBack FindBackToBack(std::span<const std::string_view> values, size_t begin) {
   constexpr size_t kMost = 512;
   const size_t most = std::min(values.size(), begin + kMost);

@@ -1,7 +1,7 @@
 // The interfaces that every encoding of data blocks implements: BlockEncoder makes one block after
 // another, BlockDecoder reads one block at a time.
 //
-// Both know nothing of files, nulls or compression. One virtual call handles a batch of values,
+// Files, nulls and compression are handled elsewhere. One virtual call handles a batch of values,
 // never a single value. The classes are thread-compatible: only one thread at a time may use an
 // object, unless the comment of its class says more.
 #pragma once
@@ -29,13 +29,13 @@
 namespace cfile::encodings {
 
 // Default limit for the number of values in a dictionary. A reader needs 16 bytes of memory for
-// each.
+// each value.
 inline constexpr size_t kMaxDictionaryValues = size_t{1} << 22;
 
 struct EncoderOptions {
   // Target size of a block: an encoder reports its block as full at about this many encoded bytes.
   size_t block_size_bytes = 256 * 1024;
-  // PREFIX: values from one restart point to the next, at least 1.
+  // For PREFIX: the number of values from one restart point to the next, at least 1.
   uint32_t restart_interval = 16;
   // Bytes of one value of kFixedBytes; 0 for other types.
   uint32_t type_length = 0;
@@ -48,16 +48,17 @@ struct EncoderOptions {
   // DICT, RLE_DICTIONARY: limit for the number of values in the dictionary, at most 2^31 - 1. A
   // block that would add more is stored without codes.
   size_t max_dictionary_values = kMaxDictionaryValues;
-  // Limit for the size of a block (skip table included) and of DICT's dictionary, if they have two
-  // or more values. At least twice block_size_bytes, unless whole_records is set.
+  // Limit for the size of a block (skip table included) and of DICT's dictionary. A block or a
+  // dictionary that has only one value may be larger. Must be at least twice block_size_bytes,
+  // unless whole_records is set.
   size_t max_block_size_bytes = SIZE_MAX;
   // The caller ends blocks where records end, and blocks must stay below block_size_bytes. Encoders
-  // of Parquet pages take more values than that before they encode them; the caller must check the
-  // size of the finished block.
+  // of Parquet pages still accept values of more bytes, because they encode only in Finish. The
+  // caller must check the size of the finished block.
   bool whole_records = false;
-  // Parquet's encodings: whether blocks get skip tables. The other bytes of a block are the same
-  // either way, except that RLE_DICTIONARY counts the skip table when it chooses an encoding for a
-  // block without codes.
+  // Parquet's encodings: whether blocks get skip tables. This does not change the other bytes of a
+  // block, except that RLE_DICTIONARY counts the skip table when it chooses an encoding for a block
+  // without codes.
   bool skip_tables = true;
 };
 
@@ -65,7 +66,7 @@ struct EncoderOptions {
 // `string` for each value, plus `byte` for each byte of the decoded values (1 byte for a bool; only
 // the contents of strings, not their views). Values that a scan uses in place cost nothing.
 // Automatic choice of an encoding compares these costs. They were measured once, with the data of
-// tests/benchmarks, and are no promise.
+// tests/benchmarks, and are not guaranteed.
 struct ScanCost {
   uint32_t number = 0;
   uint32_t string = 0;
@@ -78,11 +79,11 @@ struct ScanCost {
 struct EncodedBlock {
   ByteWriter bytes;
   // Positions where a decoder can begin, for encodings that can otherwise only be read from the
-  // front. Empty: no table. Its layout is part of the encoding (cfile/FORMAT.md).
+  // front. Empty: no table. The encoding defines the layout (cfile/FORMAT.md).
   ByteWriter skip_table;
   uint32_t count = 0;
-  // The encoding of this block, if it differs from the encoder's own (for example, codes would not
-  // save anything). kAuto: the encoder's own encoding.
+  // The encoding of this block if the encoder has chosen another one than its own (for example,
+  // because codes would not save bytes). kAuto: the encoder's own encoding.
   Encoding encoding = Encoding::kAuto;
   // Offset in `bytes` of fixed-width values that lie back to back, if there are such values. A file
   // may then align them, so that a reader can use them in place.
@@ -101,10 +102,10 @@ struct EncodedBlock {
   }
 };
 
-// Speeds up seeks in one block whose layout makes them slow: holds positions to begin at, or keys
-// that can be searched without reading the block. BlockDecoder::BuildSeekIndex builds it once; the
-// caller keeps it in memory and passes it to every decoder that opens the same block
-// (BlockView::seek_index). Immutable: decoders and threads may share it.
+// Speeds up seeks in one block whose layout makes seeks slow. Holds positions where decoding can
+// begin, or keys that can be searched without reading the block. BlockDecoder::BuildSeekIndex
+// builds it once; the caller keeps it in memory and passes it to every decoder that opens the same
+// block (BlockView::seek_index). Immutable: decoders and threads may share it.
 class SeekIndex {
  public:
   virtual ~SeekIndex() = default;
@@ -127,7 +128,7 @@ struct BlockView {
   template <typename Bytes>
   requires std::convertible_to<Bytes, std::span<const uint8_t>> BlockView(const Bytes& block)
       : bytes(block) {}  // NOLINT: a span is a view
-  // A block that an encoder has finished; `ordinal` is that of its first value. `block` must
+  // A block that an encoder has finished. `ordinal` is the ordinal of its first value. `block` must
   // outlive the view.
   BlockView(const EncodedBlock& block, uint64_t ordinal)
       : bytes(block.bytes.span()),
@@ -145,8 +146,8 @@ struct BlockView {
   const SeekIndex* seek_index = nullptr;
 };
 
-// The values that the codes of a dictionary encoding stand for. All blocks of a file share them.
-// Immutable: decoders and threads may share it.
+// The values that the codes of a dictionary encoding stand for. All blocks of a file share one
+// dictionary. Immutable: decoders and threads may share it.
 class Dictionary {
  public:
   virtual ~Dictionary() = default;
@@ -183,13 +184,13 @@ class BlockEncoder {
   // only with EncoderOptions::whole_records.
   virtual bool nearly_full() const { return full(); }
 
-  // The number of values in the block so far, and approximately how many bytes Finish would make of
-  // them.
+  // count: the number of values in the block so far. size_bytes: approximately how many bytes
+  // Finish would make of these values.
   virtual uint32_t count() const = 0;
   virtual size_t size_bytes() const = 0;
 
-  // Bytes of memory that the encoder keeps from block to block in addition to its buffers (a
-  // dictionary).
+  // Bytes of memory that the encoder keeps after Finish, in addition to its buffers: its
+  // dictionary.
   virtual size_t retained_bytes() const { return 0; }
 
   // Completes the block and moves it into `block`, whose memory is reused. `first_ordinal` is the
@@ -205,7 +206,7 @@ class BlockEncoder {
 // The position of the first value that is not less than a key.
 struct LowerBound {
   uint32_t position = 0;  // count() if all values are less
-  bool exact = false;     // the value there equals the key
+  bool exact = false;     // the value at `position` equals the key
 };
 
 // The largest number of values that one call of Read or ReadPacked returns.
@@ -213,33 +214,33 @@ inline constexpr size_t kMaxBatchValues = 65536;
 
 // Decodes one block at a time. Open a block, then read forwards or seek. Open again for the next
 // block; the decoder keeps its buffers.
-//
 // Errors: SeekTo, SeekToKey, Read and ReadPacked return kDataLoss if the block is damaged. The
-// decoder can still be used, but position() may have changed: Read returns the values from there or
-// fails again, and SeekTo moves to another position. After a failed Open the decoder behaves as on
-// an empty block.
+// decoder can still be used, but position() may have changed: Read returns the values from
+// position() on or fails again, and SeekTo moves to another position. After a failed Open the
+// decoder behaves as on an empty block.
 //
 // Memory: a decoder's buffers take at most a small multiple of the block's bytes plus the values of
-// one batch (kMaxBatchValues). They never depend on a count that the block's bytes do not prove. A
-// decoder reads no byte outside the block.
+// one batch (kMaxBatchValues). A count in a block never makes a decoder allocate more than the
+// block's bytes justify. A decoder reads no byte outside the block.
 template <typename T>
 class BlockDecoder {
  public:
   virtual ~BlockDecoder() = default;
 
   // Opens `block`. Its bytes must stay valid and unchanged until the next Open or the end of the
-  // decoder. Takes a time independent of the number of values where the layout allows it; the rest
-  // is checked when it is read. kDataLoss: the block is damaged.
+  // decoder. If the layout allows it, the time does not depend on the number of values; the values
+  // are then checked when they are read. kDataLoss: the block is damaged.
   virtual absl::Status Open(const BlockView& block) = 0;
 
-  // The number of values in the block; the low 32 bits of the ordinal of its first value, as the
-  // block or the BlockView gives them; the position of the value that Read returns next.
+  // count: the number of values in the block. first_ordinal: the low 32 bits of the ordinal of the
+  // block's first value, as the block or the BlockView gives them. position: the position of the
+  // value that Read returns next.
   uint32_t count() const { return count_; }
   uint32_t first_ordinal() const { return first_ordinal_; }
   uint32_t position() const { return position_; }
 
-  // Moves to `position`. Precondition: position <= count(). Default: for decoders that can begin to
-  // read anywhere.
+  // Moves to `position`. Precondition: position <= count(). The default is for decoders that can
+  // read from any position without preparation.
   virtual absl::Status SeekTo(uint32_t position) {
     assert(position <= count_);
     position_ = position;
@@ -264,8 +265,8 @@ class BlockDecoder {
   virtual absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out);
 
   // Returns up to `max` of the next values in place, without copying them, and moves past them.
-  // Empty if they are not available in place: use Read. The values are valid until the next call on
-  // this decoder, and at most as long as the block's bytes.
+  // Returns an empty span if the values are not available in place: use Read. The values are valid
+  // until the next call on this decoder, and at most as long as the block's bytes.
   virtual std::span<const T> Borrow(size_t /*max*/) { return {}; }
 
   // The dictionary's values, indexed by code, if this is a block of codes; empty otherwise. Valid
@@ -314,7 +315,7 @@ class BlockDecoder {
   uint32_t position_ = 0;
 };
 
-// Default: one key after the other.
+// Default: searches one key after another.
 template <typename T>
 absl::Status BlockDecoder<T>::SeekToKeys(std::span<const T> keys, std::span<LowerBound> bounds) {
   assert(bounds.size() == keys.size());
@@ -335,7 +336,7 @@ absl::Status BlockDecoder<T>::Gather(std::span<const uint32_t> positions, std::s
   return absl::OkStatus();
 }
 
-// Default: by Read.
+// Default: calls Read and copies the values.
 template <typename T>
 absl::StatusOr<size_t> BlockDecoder<T>::ReadPacked(size_t max, PackedStrings& out) {
   assert(kIsBytes<T> && max <= kMaxBatchValues);
@@ -348,7 +349,7 @@ absl::StatusOr<size_t> BlockDecoder<T>::ReadPacked(size_t max, PackedStrings& ou
       const auto read = Read({values, std::min(std::size(values), max - done)});
       if (!read.ok()) {
         if (done == 0) return read.status();
-        break;  // the next call reports it
+        break;  // the next call reports the error
       }
       size_t fitting = 0;
       while (fitting < *read && budget.Take(values[fitting].size())) ++fitting;

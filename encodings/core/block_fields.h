@@ -22,10 +22,11 @@ struct BlockField {
   std::string value;      // the meaning of the bytes; may be empty
 };
 
-// A description has at most this many fields, so that it stays small beside its block.
+// A description has at most this many fields, so that it stays small compared with its block.
 inline constexpr size_t kMaxBlockFields = 1000;
 
-// Collects fields, which follow each other without gaps. Read with reader(), then call Add.
+// Collects the fields of a block, which follow each other without gaps. To add a field, read its
+// bytes with reader(), then call Add.
 class BlockDescription {
  public:
   explicit BlockDescription(std::span<const uint8_t> block) : reader_(block) {}
@@ -48,7 +49,7 @@ class BlockDescription {
 
  private:
   ByteReader reader_;
-  size_t end_ = 0;  // of the last field
+  size_t end_ = 0;  // where the last field ends
   std::vector<BlockField> fields_;
 };
 

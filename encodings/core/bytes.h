@@ -1,5 +1,5 @@
-// How the library reads and writes untrusted bytes: a cursor that cannot overrun, and a buffer that
-// grows.
+// Reads and writes bytes. ByteReader is a cursor that never reads past the end of untrusted bytes;
+// ByteWriter is a buffer that grows.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline std::span<const uint8_t> AsBytes(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// Loads and stores of little-endian values at any alignment.
+// Load and store a little-endian value at any alignment.
 template <typename T>
 T LoadLittleEndian(const uint8_t* p) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -51,13 +51,14 @@ inline void CopyWide(const uint8_t* from, uint8_t* to) {
   std::memcpy(to, words, kSize);
 }
 
-// Prefetches the memory 1,024 bytes after `p`; that address need not be valid. For loops that find
-// the next address from a length in memory: there, the processor's own prefetching is too late.
+// Prefetches the memory 1,024 bytes after `p`; that address need not be valid. For loops that read
+// a length from memory to find the next address: for them, the processor's own prefetching is too
+// late.
 inline void PrefetchAhead(const void* p) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(p) + 1024));
 }
 
-// The longest LEB128 forms (vint) of 32-bit and 64-bit numbers, in bytes.
+// The sizes of the longest vint (LEB128 number) of 32 bits and of 64 bits, in bytes.
 inline constexpr size_t kMaxVint32Bytes = 5;
 inline constexpr size_t kMaxVint64Bytes = 10;
 
@@ -79,7 +80,7 @@ class ByteReader {
   explicit ByteReader(std::span<const uint8_t> bytes)
       : begin_(bytes.data()), position_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-  // The number of bytes not read yet, and of bytes read so far.
+  // remaining: the number of bytes not read yet. offset: the number of bytes read so far.
   size_t remaining() const { return static_cast<size_t>(end_ - position_); }
   size_t offset() const { return static_cast<size_t>(position_ - begin_); }
   bool empty() const { return position_ == end_; }

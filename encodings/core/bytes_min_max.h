@@ -10,9 +10,9 @@
 
 namespace cfile::encodings {
 
-// The least and the greatest of the values added. Both are views of those values: the caller keeps
-// their bytes valid. Most values are compared with the bounds by one byte only, or by the 8 bytes
-// after the prefix that both bounds share.
+// Keeps the least and the greatest of the values added. Both are views of those values: the caller
+// must keep their bytes valid. Most values are compared with the bounds by one byte only, or by the
+// 8 bytes after the prefix that both bounds share.
 class BytesBounds {
  public:
   // Begins with the given bounds. Precondition: min <= max.
@@ -46,7 +46,8 @@ class BytesBounds {
   }
 
  private:
-  // Precondition: value.size() >= common_ + 8.
+  // True if `value` begins with the prefix that both bounds share. Precondition: value.size() >=
+  // common_ + 8.
   bool SharesCommon(std::string_view value) const {
     const uint8_t* const a = AsBytes(value).data();
     const uint8_t* const b = AsBytes(min_).data();
@@ -67,7 +68,7 @@ class BytesBounds {
   }
 
   void Update() {
-    // Each head should have 8 bytes.
+    // At least 8 bytes must follow the prefix in both bounds, so that each head has 8 bytes.
     const size_t shorter = std::min(min_.size(), max_.size());
     common_ = shorter <= 8 ? 0 : std::min(CommonPrefix(min_, max_), shorter - 8);
     SetMinHead(BytesHead(min_.substr(common_)));
@@ -84,8 +85,8 @@ class BytesBounds {
 
   std::string_view min_;
   std::string_view max_;
-  size_t common_ = 0;      // length of the shared prefix; unless 0, at least 8 bytes follow
-  uint64_t min_head_ = 0;  // the 8 bytes after the prefix
+  size_t common_ = 0;      // length of the shared prefix; 0, or at least 8 bytes follow it
+  uint64_t min_head_ = 0;  // the 8 bytes of min_ after the prefix
   uint64_t max_head_ = 0;
   uint8_t min_first_ = 0;  // the first byte of the head
   uint8_t max_first_ = 0;

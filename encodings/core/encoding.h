@@ -11,7 +11,7 @@ namespace cfile::encodings {
 // and numbers from 1000 are this project's own. The registry (registry.h) lists the encodings that
 // this build implements; encodings/ADDING.md says how to add one.
 enum class Encoding : uint32_t {
-  kAuto = 0,  // only in options: the writer chooses the encoding; the file holds its number
+  kAuto = 0,  // only in options: the writer chooses an encoding and stores its number
   kPlain = 1,
   kPrefix = 2,
   kGroupVarint = 3,

@@ -30,7 +30,7 @@ inline uint32_t CountLess(std::span<const uint64_t> values, uint64_t value) {
 }
 
 // The heads of a list of keys. Immutable after construction. Does not own the keys: each call that
-// needs keys gets a function that returns them.
+// needs keys takes a function that returns them.
 class KeyHeads {
  public:
   KeyHeads() = default;
@@ -58,7 +58,7 @@ class KeyHeads {
     const std::string_view front = wanted.substr(0, common_.size());
     if (front != common_) return BytesLess(front, common_) ? 0 : count;
     const uint64_t head = BytesHead(wanted.substr(common_.size()));
-    const uint32_t group = CountLess(samples_, head);  // the first one whose last head is not less
+    const uint32_t group = CountLess(samples_, head);  // the first group whose last head is >= head
     const uint32_t begin = group * kGroup;
     uint32_t less =
         begin + CountLess(std::span(heads_).subspan(begin, std::min(kGroup, count - begin)), head);
@@ -80,8 +80,8 @@ class KeyHeads {
   size_t memory_usage_bytes() const {
     return (heads_.capacity() + samples_.capacity()) * sizeof(uint64_t) + common_.capacity();
   }
-  // The largest memory_usage_bytes() for `count` keys, without the bytes of common_, which is at
-  // most as long as a key.
+  // The largest possible memory_usage_bytes() for `count` keys, without the bytes of common_.
+  // (common_ is at most as long as a key.)
   static size_t MostBytesOfHeads(size_t count) {
     return (count + 2 * (count / kGroup)) * sizeof(uint64_t);  // samples_ grows by doubling
   }

@@ -16,9 +16,9 @@
 
 namespace cfile::encodings {
 
-// The caller owns the object; decoders append to it (BlockDecoder::ReadPacked). Clear it and use it
-// again for the next batch: its memory grows to what a batch needs and is kept. Movable,
-// thread-compatible. Spans and views are valid until the next non-const call.
+// The caller owns the object; decoders append to it (BlockDecoder::ReadPacked). Call Clear and use
+// the same object for the next batch, because it keeps its memory. Movable, thread-compatible.
+// Spans and views are valid until the next non-const call.
 class PackedStrings {
  public:
   PackedStrings() = default;
@@ -28,7 +28,7 @@ class PackedStrings {
     return *this;
   }
 
-  // The largest size of data() in bytes: offsets must fit Arrow's int32 too.
+  // The largest size of data() in bytes, because offsets must also fit Arrow's int32.
   static constexpr size_t kMaxDataBytes = INT32_MAX;
 
   size_t size() const { return size_; }
@@ -58,9 +58,10 @@ class PackedStrings {
   // Bytes after the reserved data that a decoder may overwrite, so that it can copy in wide steps.
   static constexpr size_t kAhead = 64;
 
-  // Return where to write the end offsets of the next `values` values, and the next `bytes` bytes
-  // of data. Both are uninitialised, and are part of the object only after Add. A further call of
-  // the same function may drop what was written but not added.
+  // ReserveOffsets returns where to write the end offsets of the next `values` values; ReserveData
+  // returns where to write the next `bytes` bytes of data. The memory is uninitialised. It becomes
+  // part of the object only when Add is called. A further call of the same function may discard
+  // bytes that were written but not added.
   uint32_t* ReserveOffsets(size_t values) {
     if (values + 1 > capacity_ - size_) GrowOffsets(values);
     return offsets_.get() + size_ + 1;
@@ -70,14 +71,14 @@ class PackedStrings {
     return data_.data() + data_.size();
   }
   // Adds the next `values` values, whose end offsets and `bytes` bytes of data the caller has
-  // written. Preconditions: that many were reserved; data() has at most kMaxDataBytes bytes
-  // afterwards.
+  // written. Preconditions: the caller has reserved space for them; data() has at most
+  // kMaxDataBytes bytes afterwards.
   void Add(size_t values, size_t bytes) {
     size_ += values;
     data_.Extend(bytes);
     assert(data_.size() <= kMaxDataBytes);
   }
-  // Appends copies of `values`. Precondition: their bytes are at most room().
+  // Appends copies of `values`. Precondition: the values have at most room() bytes in total.
   void Append(std::span<const std::string_view> values) {
     size_t bytes = 0;
     for (const std::string_view value : values) bytes += value.size();
@@ -118,16 +119,16 @@ class PackedStrings {
 };
 
 // Limits what one call of ReadPacked adds to a PackedStrings: values of at most kMaxBytes bytes in
-// total, or one value of any size; and never more than fits into the PackedStrings. The limit
-// bounds what one call allocates, because a few bytes of a block may stand for many long values.
+// total, or one value of any size; never more than fits in the PackedStrings. Without this limit, a
+// block of a few bytes that stands for many long values could exhaust memory.
 class PackedBudget {
  public:
   static constexpr size_t kMaxBytes = size_t{16} << 20;
 
   explicit PackedBudget(const PackedStrings& out) : room_(out.room()) {}
 
-  // Bytes available for the next values, and for the next value alone: the first value of a call
-  // may use all the room.
+  // left: bytes available for the next values. left_for_one: bytes available for the next value
+  // alone; the first value of a call may use all the room.
   size_t left() const {
     const size_t most = std::min(room_, kMaxBytes);
     return used_ < most ? most - used_ : 0;

@@ -28,7 +28,8 @@ struct Int96 {
   }
 
   friend bool operator==(const Int96&, const Int96&) = default;
-  // Compares as 96-bit numbers. It lets code for all types compile; columns of INT96 have no order.
+  // Compares as 96-bit numbers. Exists so that code for all types compiles; columns of INT96 have
+  // no order.
   friend constexpr bool operator<(const Int96& a, const Int96& b) {
     return uint128_t{a} < uint128_t{b};
   }
@@ -37,8 +38,8 @@ struct Int96 {
 };
 static_assert(sizeof(Int96) == 12);
 
-// The type of the values of a block. Fixed-length bytes are handled as std::string_view, each of
-// the column's type length.
+// The type of the values of a block. Fixed-length bytes are handled as std::string_view; every
+// value has the column's type length.
 enum class PhysicalType : uint8_t {
   kBool,
   kInt8,
@@ -69,8 +70,8 @@ inline constexpr int kNumPhysicalTypes = 15;
   F(int64_t)                           \
   F(uint64_t)
 
-// The only list of C++ value types: expands to F(T) for each. Everything that is instantiated per
-// type uses it.
+// The only list of C++ value types: expands to F(T) for each type. All code that is instantiated
+// for each type uses this list.
 #define CFILE_FOR_EACH_VALUE_TYPE(F) \
   F(bool)                            \
   CFILE_FOR_EACH_WORD_INTEGER(F)     \
@@ -80,7 +81,7 @@ inline constexpr int kNumPhysicalTypes = 15;
   F(double)                          \
   F(std::string_view)
 
-// True if T is one of these types.
+// True if T is in CFILE_FOR_EACH_VALUE_TYPE.
 template <typename T>
 inline constexpr bool kIsValueType = false;
 #define CFILE_IS_VALUE_TYPE(T) \
@@ -137,7 +138,7 @@ bool HoldsType(PhysicalType type) {
 template <typename T>
 inline constexpr bool kIsBytes = std::is_same_v<T, std::string_view>;
 
-// Returns the bytes of the values: for strings, the bytes of their characters.
+// Returns the size of the values in bytes; for strings, the size of their characters.
 template <typename T>
 size_t OwnBytes(std::span<const T> values) {
   if constexpr (kIsBytes<T>) {

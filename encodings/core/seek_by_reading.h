@@ -1,4 +1,4 @@
-// Search by key in blocks whose values must be decoded to be compared.
+// Searches by key in blocks whose values must be decoded before they can be compared.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ inline constexpr uint32_t kSkipInterval = 1024;
 // search over every kSkipInterval-th value, then a linear search over the values of one interval.
 template <typename T>
 absl::StatusOr<LowerBound> SeekToKeyByReading(BlockDecoder<T>& decoder, const T& key) {
-  // Interval whose first value is less than the key, or 0.
+  // An interval whose first value is less than the key, or interval 0.
   uint32_t low = 0;
-  // Interval whose first value is >= key, or the number of intervals.
+  // An interval whose first value is >= key, or the number of intervals.
   uint32_t high = decoder.count() / kSkipInterval + (decoder.count() % kSkipInterval != 0);
   T value;
   while (high - low > 1) {

@@ -1,5 +1,5 @@
-// How encodings report errors: by absl::Status. kDataLoss: bytes are damaged or malformed.
-// kOutOfRange: a limit does not allow what the bytes need.
+// Encodings report errors as absl::Status. kDataLoss: bytes are damaged or malformed. kOutOfRange:
+// the bytes need more than a limit allows.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ std::string StrCat(const Parts&... parts) {
 }
 
 // Returns kDataLoss with the concatenation of `parts` as message. The message says what was found,
-// where in the block, and what was expected. The caller that has the file adds its name and the
-// block's offset.
+// where in the block, and what was expected. The caller that has the file adds the file's name and
+// the block's offset.
 template <typename... Parts>
 absl::Status DataLoss(const Parts&... parts) {
   return absl::DataLossError(StrCat(parts...));
 }
 
 // Returns kOutOfRange with the concatenation of `parts` as message: a limit that users choose is
-// exceeded, but nothing is damaged. The last part is an AboveLimit.
+// exceeded, but nothing is damaged. The last part is the result of AboveLimit.
 template <typename... Parts>
 absl::Status OutOfRange(const Parts&... parts) {
   return absl::OutOfRangeError(StrCat(parts...));

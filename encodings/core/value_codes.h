@@ -19,7 +19,7 @@
 
 namespace cfile::encodings {
 
-// Mixes two numbers into a hash whose bits depend on all of their bits.
+// Mixes two numbers into a hash. The bits of the hash depend on all bits of both numbers.
 inline uint64_t MixBits(uint64_t a, uint64_t b) {
   const uint128_t product = static_cast<uint128_t>(a) * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
@@ -38,10 +38,11 @@ inline const HashSeed& ProcessHashSeed() {
   return seed;
 }
 
-// The lookup key of a string. `low` and `high` identify strings of equal length up to 16 bytes.
+// The lookup key of a string. Two strings of equal length, at most 16 bytes, are equal if their
+// `low` and `high` are equal.
 struct TextKey {
   uint64_t hash;
-  // The last 1 to 16 bytes, some of them twice; 0 if the string is empty.
+  // The string's last 1 to 16 bytes, some of them twice; 0 if the string is empty.
   uint64_t low;
   uint64_t high;
 };
@@ -89,8 +90,8 @@ class CodeSlots {
 
   void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash >> shift_]); }
 
-  // Returns the first slot for this hash if it has this tag, else the second slot. Only a guess:
-  // the caller must check it. Has no branch, because the choice is unpredictable.
+  // Returns the first slot for this hash if it has this tag, else the second slot. The result is
+  // only a guess: the caller must check it. Has no branch, because the choice is unpredictable.
   const Slot& Guess(uint64_t hash, uint32_t tag) const {
     const size_t i = static_cast<size_t>(hash >> shift_);
     return slots_[(i + static_cast<size_t>(slots_[i].tag != tag)) & (size_ - 1)];
@@ -138,8 +139,8 @@ class ValueCodes {
   template <typename Take>
   void VisitCodes(std::span<const P> values, Take take) {
     if constexpr (kIsBytes<P>) {
-      // Three steps per batch. Each step prefetches for all values of the batch the memory that the
-      // next step reads.
+      // Each batch takes three steps. In each step, the memory that the next step reads is
+      // prefetched for all values of the batch.
       constexpr size_t kBatch = 32;
       Key keys[kBatch];
       for (size_t i = 0; i < values.size();) {
@@ -163,8 +164,8 @@ class ValueCodes {
     }
   }
 
-  // Writes the codes of all values to `codes`. Returns false if a limit is reached; then some codes
-  // are missing.
+  // Writes the codes of all values to `codes`. If a limit is reached, returns false and writes only
+  // the first codes.
   bool CodesOf(std::span<const P> values, uint32_t* codes) {
     bool all = true;
     VisitCodes(values, [&](size_t i, uint32_t code) {
@@ -206,14 +207,14 @@ class ValueCodes {
                                   std::conditional_t<sizeof(P) == 4, uint32_t, uint64_t>>;
   using Key = std::conditional_t<kIsBytes<P>, TextKey, Bits>;
   using Entry = std::conditional_t<kIsBytes<P>, TextEntry, Bits>;
-  // Small, so that the slots looked up most stay in the first-level caches.
+  // A small struct, so that the slots looked up most stay in the first-level caches.
   struct Slot {
     uint32_t tag = 0;         // see TagOf
     uint32_t code_and_1 = 0;  // code + 1; 0: free
   };
 
-  // Returns the code of `value`, which is a new one if the value was not seen before; kNoCode if a
-  // limit is reached.
+  // Returns the code of `value`. A value not seen before gets a new code, or kNoCode if a limit is
+  // reached.
   uint32_t CodeOf(const P& value, const Key& key) {
     const uint64_t hash = Hash(key);
     const uint32_t tag = TagOf(key, hash);

@@ -1,5 +1,5 @@
-// The decoded values of a dictionary. LoadDictionary of every dictionary encoding makes it; the
-// decoders look up values in it.
+// The decoded values of a dictionary. The LoadDictionary function of each dictionary encoding makes
+// it; the decoders look up values in it.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct ValueDictionary final : Dictionary {
   std::unique_ptr<P[]> values;  // values[i] is the value of code i
   uint32_t size = 0;
   uint32_t type_length = 0;  // std::string_view: bytes of each value; 0: any length
-  // If P is std::string_view: the bytes that the values point to. PackedStrings::kAhead bytes after
-  // them may also be read.
+  // If P is std::string_view: the bytes that the values point to. The PackedStrings::kAhead bytes
+  // after them are readable, too.
   std::unique_ptr<uint8_t[]> text;
 };
 

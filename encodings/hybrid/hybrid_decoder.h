@@ -24,8 +24,8 @@ struct Hybrid<bool> {
   static constexpr int kWidth = 1;
 };
 
-// A block decoder without Open. Open, in the subclass, must open runs_ with Hybrid<T>::kWidth, and
-// set count_, first_ordinal_, and position_ to 0.
+// A block decoder that lacks only Open. The subclass implements Open: it must open runs_ with width
+// Hybrid<T>::kWidth, set count_ and first_ordinal_, and set position_ to 0.
 template <typename T>
 class HybridDecoder : public BlockDecoder<T> {
  public:
@@ -47,7 +47,7 @@ class HybridDecoder : public BlockDecoder<T> {
   }
 
   absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
-    // The sign bit is flipped, so that unsigned order is the order of keys.
+    // Flipping the sign bit makes unsigned order the order of keys.
     constexpr uint64_t kFlip = std::is_signed_v<T> ? uint64_t{1} << (Hybrid<T>::kWidth - 1) : 0;
     const uint64_t number = static_cast<typename Hybrid<T>::Number>(key);
     CFILE_ASSIGN_OR_RETURN(const uint64_t position,

@@ -48,8 +48,8 @@ absl::Status ReadIndexes(std::span<const uint8_t> bytes, std::span<T> out);
 
 // Read out.size() values from the position of `reader`, and move the reader past them:
 // ReadHybridWithLength past the length and the bytes that it counts, ReadBitPacked past the packed
-// values. Further levels or the values of the page follow there. Errors as above; on failure the
-// reader has not moved.
+// values. Further levels or the values of the page follow there. Errors: as for ReadHybrid; on
+// failure the reader has not moved.
 template <typename T>
 absl::Status ReadHybridWithLength(ByteReader& reader, int width, std::span<T> out);
 template <typename T>

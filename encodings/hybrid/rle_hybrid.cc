@@ -10,8 +10,8 @@ namespace {
 
 // Kudu's literal runs have a header of one byte.
 constexpr uint64_t kKuduMaxLiterals = 8 * 63;
-// A literal run takes in repeated values only up to this length, so that its header stays at 2
-// bytes (or grows only where Kudu needs further headers too).
+// Repeated values join a literal run only while it is shorter than this. So its header has 2 bytes,
+// or more only if Kudu's stream needs further headers, too.
 constexpr uint64_t kMaxJoinedLiterals = 8 * 8000;
 constexpr int kJoinedHeaderBytes = 2;
 
@@ -22,7 +22,7 @@ int RepeatedBytes(uint64_t count, int width) { return VintBytes(count << 1) + (w
 uint64_t Fill(uint64_t literal_count) { return -literal_count & 7; }
 
 // Kudu's policy: returns how many of `count` equal values join a literal run of `literal_count`
-// values; the others become a repeated run.
+// values; the remaining values become a repeated run.
 uint64_t KuduLiterals(uint64_t literal_count, uint64_t count, bool last) {
   const uint64_t fill = Fill(literal_count);
   if (count >= fill + 8) return fill;
@@ -168,7 +168,8 @@ size_t RleHybridEncoder::size_bytes() const {
   const uint64_t groups = (literal_count_ + pending) / 8;
   const size_t closed = literal_count_ > 0 ? literal_begin_ : out_.size();
   if (groups == 0) return closed;
-  // (With kudu_exact too: up to 64 groups here, the 64th of which needs a header of its own.)
+  // This is also right with kudu_exact: 64 groups are two runs, whose headers of 1 byte each take
+  // as many bytes as the one header counted here.
   return closed + static_cast<size_t>(VintBytes(groups << 1)) +
          static_cast<size_t>(groups * static_cast<uint64_t>(width_));
 }
@@ -185,8 +186,9 @@ uint64_t RleHybridEncoder::ChooseLiterals(std::optional<LastGroup> last) {
   if (kudu_exact_) return KuduLiterals(literal_count_, pending_count_, last.has_value());
   const uint64_t fill = Fill(literal_count_);
   if (!has_ledger()) {
-    // A repeated run pays from 8 values on. At the end of the stream it pays from 2 values on (they
-    // have at least 8 bits), or from 1 on if a literal would need a whole group.
+    // A repeated run saves bytes from 8 values on. At the end of the stream it saves bytes from 2
+    // values on (they have at least 8 bits), or from 1 value on if a literal would need a whole
+    // group.
     const uint64_t pays = !last ? 8 : *last == LastGroup::kTruncated ? 2 : 1;
     return pending_count_ >= fill + pays ? fill : pending_count_;
   }
@@ -198,10 +200,10 @@ uint64_t RleHybridEncoder::ChooseLiterals(std::optional<LastGroup> last) {
   const uint64_t kudu_repeated = pending_count_ - kudu_literals;
   ledger.saved_bytes += RepeatedBytes(kudu_repeated, width_);
   ledger.open_values = 0;
-  // If all pending values join our literal run, our literal runs have at most ahead / 8 groups,
-  // rounded up, more than Kudu's, whatever values follow. If instead the values after the open
-  // group are repeated, that bound does not grow. So only values that join must be covered by
-  // saved_bytes.
+  // If all pending values join our literal run, our literal runs have at most ahead / 8 groups
+  // (rounded up) more than Kudu's, whatever values follow. If instead the values after the open
+  // group become a repeated run, this bound does not grow. So saved_bytes must cover only values
+  // that join.
   const int64_t ahead = ledger.ahead_values + static_cast<int64_t>(kudu_repeated);
   const int header = kJoinedHeaderBytes - ledger.charged_bytes;
   const bool joins = pending_count_ - fill < min_repeated_ && literal_count_ < kMaxJoinedLiterals &&

@@ -28,16 +28,16 @@ namespace cfile::encodings {
 // up to 64.)
 inline constexpr int kMaxHybridWidth = 64;
 
-// The most values of a run of either kind (in Parquet, bit-packed-run-len and rle-run-len are in
-// [1, 2^31 - 1], and bit-packed-run-len counts values), and the most groups of 8 within this limit.
+// The most values of a run, and the most groups of 8 values of a literal run. (In Parquet,
+// bit-packed-run-len and rle-run-len are in [1, 2^31 - 1]; both are numbers of values.)
 inline constexpr uint64_t kMaxRunValues = (uint64_t{1} << 31) - 1;
 inline constexpr uint64_t kMaxLiteralGroups = kMaxRunValues / 8;
 
 // A parsed run of a stream.
 struct HybridRun {
   const uint8_t* literals = nullptr;  // the packed values; nullptr: repeated, or width 0
-  uint64_t value = 0;                 // of a repeated run
-  uint64_t count = 0;                 // values that the stream holds, at least 1
+  uint64_t value = 0;                 // the value of a repeated run
+  uint64_t count = 0;                 // the number of values that the stream holds, at least 1
   const uint8_t* next = nullptr;      // the first byte after the run
 };
 
@@ -94,11 +94,11 @@ enum class LastGroup {
 // Encodes values of one width into its own buffer. Thread-compatible.
 class RleHybridEncoder {
  public:
-  // kudu_exact: runs are the same as Kudu's: a repeated run begins at a group boundary as soon as 8
-  // equal values follow, and a literal run has at most 63 groups. Otherwise literal runs may be
-  // longer, and a short run of a narrow value (less than 8 bits) may be stored as literals, because
-  // changes between runs are slow to read; the stream is never longer than with kudu_exact and the
-  // same LastGroup. Precondition: 0 <= width <= kMaxHybridWidth.
+  // kudu_exact: makes the same runs as Kudu. A repeated run begins at a group boundary as soon as 8
+  // equal values follow, and a literal run has at most 63 groups. Without kudu_exact, literal runs
+  // may be longer, and a short run of a narrow value (less than 8 bits) may be stored as literals,
+  // because changes between runs are slow to read. The stream is never longer than with kudu_exact
+  // and the same LastGroup. Precondition: 0 <= width <= kMaxHybridWidth.
   RleHybridEncoder(int width, bool kudu_exact);
 
   // Appends `value` `count` times, in time independent of `count`. Precondition: value < 2^width.
@@ -112,7 +112,7 @@ class RleHybridEncoder {
   // Preconditions: the width is 1; 1 <= count <= 64.
   void PutBits(uint64_t bits, int count);
 
-  // Bytes encoded so far, without a pending repeated run and an incomplete group (Kudu's encoded
+  // Bytes encoded so far. Excludes a pending repeated run and an incomplete group (Kudu's encoded
   // size).
   size_t size_bytes() const;
 
@@ -126,8 +126,8 @@ class RleHybridEncoder {
   struct Ledger {
     uint64_t open_values = 0;  // values in Kudu's open literal run
     int64_t ahead_values = 0;  // values in our literal runs minus values in Kudu's
-    // Kudu's bytes minus ours, of headers and repeated values. The header of our open literal run
-    // counts as charged_bytes.
+    // The bytes of headers and repeated values in Kudu's stream, minus those in ours. The header of
+    // our open literal run counts as charged_bytes.
     int64_t saved_bytes = 0;
     int charged_bytes = 0;
 
@@ -139,8 +139,8 @@ class RleHybridEncoder {
   };
   bool has_ledger() const { return !kudu_exact_ && 0 < width_ && width_ < 8; }
 
-  // Returns how many values of the pending run continue the literal run; the others become a
-  // repeated run. `last`: see Settle.
+  // Returns how many values of the pending run continue the literal run; the remaining values
+  // become a repeated run. `last`: see Settle.
   uint64_t ChooseLiterals(std::optional<LastGroup> last);
   // Writes the pending run. `last` is set if no value follows, and says how the stream ends.
   void Settle(std::optional<LastGroup> last);
@@ -151,12 +151,13 @@ class RleHybridEncoder {
   [[gnu::always_inline]] inline void AppendShortRuns(uint64_t bits, int count);
   [[gnu::always_inline]] inline void AppendBits(uint64_t bits, int count);
   void FlushBits();
-  // Opens a literal run if none is open. Returns how many of `count` values it can take. The caller
-  // appends these values, then calls EndLiterals with their number.
+  // Opens a literal run if none is open. Returns how many of `count` values the run can take. The
+  // caller appends these values, then calls EndLiterals with their number.
   [[gnu::always_inline]] inline uint64_t BeginLiterals(uint64_t count);
   [[gnu::always_inline]] inline void EndLiterals(uint64_t count);
   void AppendLiterals(uint64_t value, uint64_t count);
-  // Precondition: whole groups of 8; the open literal run, if any, is at a group boundary.
+  // Appends whole groups of 8 literals. Preconditions: values.size() is a multiple of 8; the open
+  // literal run, if any, is at a group boundary.
   template <typename T>
   void AppendGroups(std::span<const T> values);
   void AppendRepeated(uint64_t value, uint64_t count);
@@ -165,7 +166,7 @@ class RleHybridEncoder {
   int width_;
   bool kudu_exact_;
   uint64_t max_literals_;  // the most values of a literal run
-  uint64_t min_repeated_;  // with a ledger: a run of this many values is always repeated
+  uint64_t min_repeated_;  // with a ledger: a run of at least this many values is always repeated
   ByteWriter out_;
   // The pending run, which the next value may continue.
   uint64_t pending_value_ = 0;
@@ -184,11 +185,11 @@ class RleHybridEncoder {
 struct HybridCursor {
   const uint8_t* run = nullptr;       // header of the current run
   const uint8_t* next = nullptr;      // the first byte after the current run
-  const uint8_t* end = nullptr;       // of the stream
-  const uint8_t* literals = nullptr;  // of the current run; nullptr if it is repeated
+  const uint8_t* end = nullptr;       // the end of the stream
+  const uint8_t* literals = nullptr;  // values of the current run; nullptr if it is repeated
   uint64_t first = 0;                 // index of the next literal value in the run
-  uint64_t value = 0;                 // of a repeated run; of literals of width 0
-  uint64_t left = 0;                  // values that remain in the current run
+  uint64_t value = 0;                 // the value of a repeated run, or of literals of width 0
+  uint64_t left = 0;                  // the number of values that remain in the current run
   int width = 0;
 
   // Enters the next run. Returns false if there is none or it is malformed.
@@ -218,20 +219,21 @@ struct HybridCursor {
 
 // A position in a stream where a seek may begin.
 struct HybridCheckpoint {
-  uint64_t position;  // of a value
-  uint64_t ones;      // if the width is 1: values before it that are 1
-  uint64_t offset;    // byte where the header of the run that holds it begins
-  uint64_t passed;    // values of that run before it
+  uint64_t position;  // index of a value in the stream
+  uint64_t ones;      // if the width is 1: the number of ones before the value
+  uint64_t offset;    // offset of the header of the run that holds the value
+  uint64_t passed;    // the number of values of that run before the value
 };
 
 // Reads a stream forwards, and seeks in it. Thread-compatible.
 //
-// Accepts every run of 1 to kMaxRunValues values, also a repeated run of fewer than 8 values.
-// Accepts a last literal run that ends before its last group is complete: it holds the values whose
-// bits are all there. Bytes after the values that the caller asks for are ignored. All calls return
+// Accepts every run of 1 to kMaxRunValues values, also a repeated run of fewer than 8 values. The
+// last literal run may end before its last group is complete: it holds the values whose bits are
+// all there. Bytes after the values that the caller asks for are ignored. All calls return
 // kDataLoss if the stream ends too early, a run has length 0, a header does not fit 32 bits, or a
-// repeated value does not fit the width. The reader has then not moved, except that it may be at
-// any position after SeekToLowerBound or with checkpoints of other bytes.
+// repeated value does not fit the width. After an error the reader has not moved, with two
+// exceptions: after SeekToLowerBound, and with checkpoints of other bytes, it may be at any
+// position.
 //
 // Memory: after the first seek, one checkpoint of 32 bytes for every 32 runs or 4,096 literal
 // values that a seek has passed.
@@ -242,18 +244,19 @@ class RleHybridReader {
   // Opens on `bytes`, which must stay valid as long as the reader uses them. Precondition: 0 <=
   // width <= kMaxHybridWidth.
   RleHybridReader(std::span<const uint8_t> bytes, int width) { Open(bytes, width); }
-  // As above. `known`: the result of FindCheckpoints for the same bytes and width, or empty; it
-  // must stay valid like `bytes`. (Checkpoints of other bytes are safe, but may give wrong answers;
-  // they are dropped when one is found not to fit.)
+  // Opens like the constructor. `known`: the result of FindCheckpoints for the same bytes and
+  // width, or empty; it must stay valid like `bytes`. (Checkpoints of other bytes are safe, but may
+  // give wrong answers; the reader drops all of them when it finds one that does not fit.)
   void Open(std::span<const uint8_t> bytes, int width,
             std::span<const HybridCheckpoint> known = {});
 
   // Number of values passed so far.
   uint64_t position() const { return position_; }
 
-  // For callers that look at the runs themselves: a copy of the position to move, a way to continue
-  // at that copy, which has passed `count` values, and the error if cursor.NextRun() returns false.
-  // The run should hold the value `position`.
+  // For callers that read the runs themselves. cursor: the reader's position, which the caller
+  // copies and moves. MoveTo: continues at such a copy, which has passed `count` values. Damaged:
+  // the error to return if cursor.NextRun() returns false; `position` is the position of the value
+  // that the run should hold.
   const HybridCursor& cursor() const { return cursor_; }
   void MoveTo(const HybridCursor& cursor, uint64_t count) {
     cursor_ = cursor;
@@ -302,8 +305,8 @@ class RleHybridReader {
   // Drops all checkpoints and goes to the front. Called if the checkpoints do not fit the bytes.
   void ForgetCheckpoints();
   // Goes to value `position` from the last checkpoint before it, and makes further checkpoints on
-  // the way. With `may_begin_here` it begins at the current position if that is nearer; then it
-  // makes no checkpoints and counts no ones. Returns the number of ones before `position`.
+  // the way. If `may_begin_here` and the current position is nearer, begins there; then it makes no
+  // checkpoints and counts no ones. Returns the number of ones before `position`.
   absl::StatusOr<uint64_t> PassTo(uint64_t position, bool may_begin_here);
 
   const uint8_t* begin_ = nullptr;
@@ -312,7 +315,7 @@ class RleHybridReader {
   // PassTo has passed this many values: their runs are valid and have checkpoints.
   uint64_t checked_ = 0;
   std::vector<Checkpoint> checkpoints_;
-  std::span<const Checkpoint> known_;  // of the whole stream; if any, used instead of checkpoints_
+  std::span<const Checkpoint> known_;  // given to Open; unless empty, used instead of checkpoints_
 };
 
 }  // namespace cfile::encodings

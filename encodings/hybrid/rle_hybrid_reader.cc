@@ -223,7 +223,8 @@ absl::StatusOr<uint64_t> RleHybridReader::PassTo(uint64_t position, bool may_beg
       std::upper_bound(all.begin(), all.end(), position,
                        [](uint64_t wanted, const Checkpoint& at) { return wanted < at.position; });
   const bool passes_last = after == all.end() && known_.empty();
-  // Where there are no checkpoints yet, begin here only if few runs are passed without one.
+  // After the last checkpoint, begin at the current position only if few values are left to pass:
+  // this makes no checkpoints.
   const bool begins_here = may_begin_here && after[-1].position <= position_ &&
                            position_ <= position &&
                            (!passes_last || position - position_ <= kLiteralsPerCheckpoint);
@@ -293,7 +294,7 @@ absl::StatusOr<uint64_t> RleHybridReader::SeekToLowerBound(uint64_t key, uint64_
   while (position_ < count) {
     if (cursor_.left == 0 && !cursor_.NextRun()) return Damaged(cursor_, position_);
     const uint64_t held = std::min(cursor_.left, count - position_);
-    uint64_t passed = 0;  // values that are less
+    uint64_t passed = 0;  // number of values less than the key
     if (cursor_.literals == nullptr) {
       passed = less(cursor_.value) ? held : 0;
     } else {

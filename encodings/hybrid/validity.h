@@ -1,6 +1,6 @@
-// The validity bitmap of a nullable block: one bit per row, 1 = the row holds a value, stored as
-// RLE-hybrid of width 1 (cfile/FORMAT.md, Nullable blocks). Also moves values between their rows
-// and an array without nulls.
+// The null bitmap (validity) of a nullable block: one bit per row, 1 = the row holds a value,
+// stored as RLE-hybrid of width 1 (cfile/FORMAT.md, Nullable blocks). Also moves values between
+// their rows and an array without nulls.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class ValidityEncoder {
   // least significant bit first. Faster than many short runs.
   void AddBits(const uint8_t* bits, uint64_t first, uint64_t count);
 
-  // Number of rows so far, and number of rows that hold a value.
+  // count: the number of rows so far. valid_count: how many of them hold a value.
   uint64_t count() const { return count_; }
   uint64_t valid_count() const { return valid_count_; }
   // Approximate number of bytes of the bitmap so far.
@@ -71,8 +71,8 @@ class ValidityDecoder {
 
 // Spreads packed values to their rows: out[i] becomes the next value of `present` if bit i of
 // `bits` is 1, else T{}. (So the bytes of a null never hold old data.) `present` holds as many
-// values as the first `count` bits have ones. Reads nothing after them, and writes nothing after
-// out + count. Precondition: `present` and `out` do not overlap. T is a type of
+// values as there are ones in the first `count` bits. Reads nothing after these values, and writes
+// nothing after out + count. Precondition: `present` and `out` do not overlap. T is a type of
 // CFILE_FOR_EACH_VALUE_TYPE.
 template <typename T>
 void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out);
@@ -84,8 +84,8 @@ void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out);
 template <typename T>
 size_t PackValues(const T* values, const uint8_t* bits, uint64_t first, size_t count, T* present);
 
-// Returns the position of a bit that is 1: the first one at or after `begin` that has `rank` ones
-// between `begin` and itself. Precondition: there is such a bit.
+// Returns the position p of a bit that is 1, where p >= begin and exactly `rank` of the bits
+// [begin, p) are 1. Precondition: there is such a bit.
 size_t PositionOfOne(const uint8_t* bits, size_t begin, size_t rank);
 
 }  // namespace cfile::encodings

@@ -14,8 +14,8 @@
 #define CFILE_ENCODINGS_VALIDITY_SPREAD_TABLES
 namespace cfile::encodings {
 
-// For each byte of a bitmap, and each of its 8 rows: the index of the row's value among the next
-// present values; -1 for a null. The first 16 entries also serve for 4 rows.
+// For each byte of a bitmap and each of its 8 rows: the index of the row's value among the next
+// present values; -1 for a null. The first 16 entries are also used for 4 rows.
 constexpr std::array<std::array<int8_t, 8>, 256> MakeSpreadTable() {
   std::array<std::array<int8_t, 8>, 256> table{};
   for (size_t mask = 0; mask < 256; ++mask) {
@@ -27,7 +27,7 @@ constexpr std::array<std::array<int8_t, 8>, 256> MakeSpreadTable() {
 }
 alignas(64) inline constexpr auto kSpread = MakeSpreadTable();
 
-// The same for 4 rows of two 32-bit lanes each, with the indexes of lanes.
+// The same for 4 rows of two 32-bit lanes each; the indexes are indexes of lanes.
 constexpr std::array<std::array<int8_t, 8>, 16> MakeSpreadPairsTable() {
   std::array<std::array<int8_t, 8>, 16> table{};
   for (size_t mask = 0; mask < 16; ++mask) {
@@ -80,8 +80,8 @@ HWY_INLINE void PickLanes(D d, const uint8_t* present, const int8_t* indices, ui
 }
 #endif
 
-// Writes the 8 rows of the bitmap byte `mask` to `out`. Reads 8 values at `present`, also if the
-// rows need fewer.
+// Writes the 8 rows of the bitmap byte `mask` to `out`. Always reads 8 values at `present`, even if
+// the rows need fewer.
 template <size_t kSize>
 HWY_INLINE void SpreadByte(const uint8_t* present, uint32_t mask, uint8_t* out) {
   if constexpr (kSize == 1) {
@@ -219,7 +219,7 @@ HWY_EXPORT(Spread16);
 
 template <typename T>
 void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out) {
-  // Nulls become zero bytes, and those are T{} for all of the types.
+  // Nulls become zero bytes, which are T{} for every type.
   const uint8_t* const from = reinterpret_cast<const uint8_t*>(present);
   uint8_t* const to = reinterpret_cast<uint8_t*>(out);
   if constexpr (sizeof(T) == 1) {

@@ -19,7 +19,7 @@ struct AlpTraits<float> {
   using Integer = int32_t;
   using Unsigned = uint32_t;
   static constexpr int kMaxExponent = 10;
-  static constexpr float kLimit = 0x1p31f;  // scaled values this large fit no Integer
+  static constexpr float kLimit = 0x1p31f;  // scaled values from this size on fit no Integer
   static constexpr std::array<float, 11> kPowers = {1e0f, 1e1f, 1e2f, 1e3f, 1e4f, 1e5f,
                                                     1e6f, 1e7f, 1e8f, 1e9f, 1e10f};
   static constexpr std::array<float, 11> kInverses = {1e-0f, 1e-1f, 1e-2f, 1e-3f, 1e-4f, 1e-5f,
@@ -55,9 +55,9 @@ template <typename T>
 void AlpDecode(std::span<const uint8_t> packed, int width, typename AlpTraits<T>::Integer frame,
                AlpPair pair, T* out, size_t count);
 
-// The result of a pair for some values: the smallest and the largest integer, as floats, which are
-// exact (smallest > largest if no value has an integer), and the number of values that no integer
-// restores exactly.
+// The result of trying a pair on some values. `smallest` and `largest` are the smallest and the
+// largest integer, as floats, which are exact; smallest > largest if no value has an integer.
+// `exceptions` is the number of values that no integer restores exactly.
 template <typename T>
 struct AlpFit {
   T smallest;

@@ -11,8 +11,8 @@
 
 namespace cfile::encodings {
 
-// Writes a bitmap, whose old contents do not matter, from front to end. Writes no byte after the
-// last bit. The caller ensures that the bitmap has space for all bits.
+// Writes a bitmap from front to end; the old contents of its memory do not matter. Writes no byte
+// after the last bit. The caller ensures that the bitmap has space for all bits.
 class BitAppender {
  public:
   explicit BitAppender(uint8_t* out) : out_(out) {}

@@ -1,6 +1,6 @@
-// Packs and unpacks whole groups of 8 values (bit_packing.h), for kernels that work on the values
-// before or after that. Files that are compiled for several targets include this file once per
-// target.
+// Packs and unpacks whole groups of 8 values (bit_packing.h), for kernels that change the values
+// before packing or after unpacking. Files that are compiled for several targets include this file
+// once per target.
 //
 // A group of 8 values of `width` bits begins at a byte boundary and takes `width` bytes. To unpack
 // it, a shuffle gives each lane the bytes of its value; then one shift and one mask extract all
@@ -30,7 +30,7 @@ namespace cfile::encodings {
 // How to unpack the 8 values of a group. A block of 16 bytes is loaded for every 16 bytes of lanes,
 // beginning with the byte that holds the first bit of the block's first value. `picks` selects the
 // bytes of the block for each lane; `shifts` is the position of the value's first bit in them.
-// These are tables because the width may change every 1,024 values.
+// The table has an entry for each width, because the width may change every 1,024 values.
 template <typename Lane>
 struct UnpackShape {
   alignas(64) uint8_t picks[8 * sizeof(Lane)];
@@ -93,8 +93,8 @@ inline constexpr auto kPackers = MakePackers<U>(std::make_index_sequence<8 * siz
 }  // namespace cfile::encodings
 #endif  // CFILE_ENCODINGS_BIT_PACKING_TABLES
 
-// Whether this target has the vectors below, and whether they have 32 bytes. Other targets use
-// scalar code.
+// CFILE_UNPACK_SIMD: true if this target has the vectors that are used below; other targets use
+// scalar code. CFILE_PACK_WIDE: true if these vectors have 32 bytes.
 #undef CFILE_UNPACK_SIMD
 #undef CFILE_PACK_WIDE
 #define CFILE_UNPACK_SIMD \
@@ -134,7 +134,7 @@ class GroupUnpacker {
   // The number of bytes that Unpack may read, counted from the first byte of a group.
   size_t readable_bytes() const { return BlockBegin(8 / kBlockLanes - 1) + 16; }
 
-  // Unpacks the values from vector * kLanes on of the group at `group`, kLanes of them.
+  // Unpacks kLanes values of the group at `group`, from value vector * kLanes on.
   HWY_INLINE V Unpack(const uint8_t* group, size_t vector) const {
     const hn::FixedTag<uint8_t, 16> d_block;
 #if HWY_MAX_BYTES >= 32
@@ -149,8 +149,8 @@ class GroupUnpacker {
 
  private:
   using D8 = hn::FixedTag<uint8_t, kUnpackVectorBytes>;
-  // A shuffle works within blocks of 16 bytes; each block is loaded from where its first value
-  // begins.
+  // A shuffle works within blocks of 16 bytes. Each block is loaded from the byte where its first
+  // value begins.
   static constexpr size_t kBlockLanes = 16 / sizeof(Lane);
 
   size_t BlockBegin(size_t block) const { return block * kBlockLanes * group_bytes_ / 8; }
@@ -162,9 +162,10 @@ class GroupUnpacker {
   size_t begins_[8 / kBlockLanes];
 };
 
-// Unpacks the groups of 8 values that wide loads may read, at most `count` values, and returns the
-// number of these values. convert(lanes, out) takes each vector of values and where the first of
-// them belongs. Precondition: width <= GroupUnpacker<Lane>::kMaxWidth.
+// Unpacks whole groups of 8 values, at most `count` values. Stops where wide loads would leave
+// `packed`. Returns the number of unpacked values. Calls convert(lanes, to) for each vector of
+// values; `to` is the place in `out` of its first value. Precondition: width <=
+// GroupUnpacker<Lane>::kMaxWidth.
 template <typename Lane, typename T, typename Convert>
 HWY_INLINE size_t UnpackGroups(std::span<const uint8_t> packed, int width, T* out, size_t count,
                                const Convert& convert) {
@@ -214,14 +215,15 @@ HWY_INLINE PackedFours PackFours(const U* values, hn::Vec<hn::FixedTag<uint64_t,
 }
 #endif
 
-// For widths of up to 16 bits. No branch depends on the width, which may change after a few groups.
+// Packs values of up to 16 bits. No branch depends on the width, which may change after a few
+// groups.
 template <typename U>
 HWY_INLINE void PackNarrow(const U* values, U least, size_t groups, size_t width, uint8_t* out) {
-  const size_t bit = 4 * width;  // of the next four values: at a byte, or 4 bits later
+  const size_t bit = 4 * width;  // the bit where the next four values begin
   const size_t begin = bit / 8;
-  // If the next four begin inside a byte, the second store writes that byte again, with the last
-  // bits of the first four. Otherwise nothing is shared; the shift is then 0, because 64 would be
-  // undefined.
+  // If the next four values begin inside a byte, the second store writes that byte again, with the
+  // last bits of the first four values. Otherwise the two stores share no byte; the shift is then
+  // 0, because a shift by 64 is undefined.
   const size_t shared_shift = bit % 8 == 0 ? 0 : 8 * begin;
   const uint64_t shared_mask = bit % 8 == 0 ? 0 : ~uint64_t{0};
 #if CFILE_PACK_WIDE
@@ -246,7 +248,7 @@ HWY_INLINE void PackNarrow(const U* values, U least, size_t groups, size_t width
 }
 
 // Packs groups of 8 values, minus `least`, to `out`. U is uint32_t or uint64_t. Preconditions: the
-// differences are less than 2^width; kPackAhead bytes after the packed bytes may be written.
+// differences are less than 2^width; kPackAhead bytes after the packed bytes are writable.
 template <typename U>
 HWY_INLINE void PackGroups(const U* values, U least, size_t groups, size_t width, uint8_t* out) {
   if (width <= 16) {

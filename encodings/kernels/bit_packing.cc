@@ -26,7 +26,7 @@ void PackGroups64(const uint64_t* values, size_t groups, size_t width, uint8_t* 
   PackGroups<uint64_t>(values, 0, groups, width, out);
 }
 
-// Unpacks those of the values that vectors can unpack; returns their number. Sets `largest` to the
+// Unpacks as many values as vectors can unpack. Returns their number, and sets `largest` to the
 // largest of them.
 size_t UnpackLargest(std::span<const uint8_t> packed, int width, uint32_t* out, size_t count,
                      uint32_t& largest) {

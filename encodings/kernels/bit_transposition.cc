@@ -18,8 +18,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Convert between one stream of bytes (byte j of all values) and its 8 rows, one vector at a time:
-// bit b of all lanes, as a mask, is a part of row b. Both return the number of values converted;
-// the caller converts the last few.
+// bit b of all lanes, as a mask, is a piece of row b. Both functions return the number of values
+// that they converted; the caller converts the last few.
 
 #if HWY_TARGET != HWY_SCALAR
 

@@ -16,7 +16,7 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Packs those of the `count` values that fill whole vectors; returns how many values it packed.
+// Packs those of the `count` values that fill whole vectors. Returns how many values it packed.
 size_t PackWhole(const uint8_t* values, size_t count, uint8_t* out) {
 #if HWY_TARGET == HWY_SCALAR
   (void)values, (void)count, (void)out;
@@ -32,8 +32,8 @@ size_t PackWhole(const uint8_t* values, size_t count, uint8_t* out) {
 #endif
 }
 
-// Unpacks the bits that fill whole vectors, at most `count`; returns how many. Each load of 8 bytes
-// stays within `bits`.
+// Unpacks the bits that fill whole vectors, at most `count` bits. Returns how many bits it
+// unpacked. Each load of 8 bytes stays within `bits`.
 size_t UnpackWhole(std::span<const uint8_t> bits, uint8_t* out, size_t count) {
 #if HWY_TARGET == HWY_SCALAR
   (void)bits, (void)out, (void)count;
@@ -44,7 +44,7 @@ size_t UnpackWhole(std::span<const uint8_t> bits, uint8_t* out, size_t count) {
   const size_t lanes = hn::Lanes(d);
   if (lanes > 64) return 0;
   // Every 8 bytes of the vector hold the same 8 bytes of bits. Lane i takes byte i / 8, which holds
-  // its bit.
+  // bit i.
   const auto byte = hn::ShiftRight<3>(hn::Iota(d, 0));
   const auto bit = hn::BitCast(d, hn::Set(d64, 0x8040201008040201u));
   const auto one = hn::Set(d, 1);

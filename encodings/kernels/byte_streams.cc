@@ -16,8 +16,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // A block of 16 values is an array of kWidth vectors of 16 bytes. Interleaving the first half of
 // the array with the second (a perfect shuffle) rotates the bits of each byte's index by one.
-// Converting values to streams is such a rotation by 4 bits, the bits of a lane number. Converting
-// back is a rotation by the remaining bits, those of the byte's number in its value.
+// Converting values to streams is a rotation by 4 bits, because 4 bits of the index are the lane
+// number. Converting back is a rotation by the other bits, which are the byte's number in its
+// value.
 //
 // Vectors of 32 bytes hold two such arrays, one in each half.
 
@@ -32,7 +33,8 @@ HWY_INLINE hn::Vec<D> LoadVector(const uint8_t* p, size_t width, size_t j) {
   const hn::FixedTag<uint8_t, 16> half;
   return hn::Combine(D(), hn::LoadU(half, p + 16 * (width + j)), hn::LoadU(half, p + 16 * j));
 }
-// Stores vectors j and j + 1 of both arrays. Taking two at once stores whole vectors, not halves.
+// Stores vectors j and j + 1 of both arrays. One call stores two vectors so that each store is a
+// whole vector.
 HWY_INLINE void StorePair(hn::Vec<D> x, hn::Vec<D> next, uint8_t* p, size_t width, size_t j) {
   hn::StoreU(hn::ConcatLowerLower(D(), next, x), D(), p + 16 * j);
   hn::StoreU(hn::ConcatUpperUpper(D(), next, x), D(), p + 16 * (width + j));
@@ -50,8 +52,8 @@ HWY_INLINE void StorePair(hn::Vec<D> x, hn::Vec<D> next, uint8_t* p, size_t /*wi
 }
 #endif
 
-// Loops over vectors are parameter packs: the compiler would keep an array that a loop indexes in
-// memory.
+// Loops over vectors are written as parameter packs. If a loop indexed the array of vectors, the
+// compiler would keep it in memory.
 template <size_t kWidth>
 using Numbers = std::make_index_sequence<kWidth>;
 
@@ -67,7 +69,7 @@ HWY_INLINE void Shuffle(hn::Vec<D> (&x)[kWidth], std::index_sequence<kJ...> half
 
 constexpr int Log2(size_t width) { return width == 1 ? 0 : 1 + Log2(width / 2); }
 
-// Converts all values but the last few; returns how many.
+// Converts all values but the last few. Returns how many it converted.
 template <size_t... kJ>
 size_t Split(const uint8_t* HWY_RESTRICT values, size_t count, uint8_t* HWY_RESTRICT streams,
              size_t stride, std::index_sequence<kJ...>) {

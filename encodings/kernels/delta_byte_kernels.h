@@ -13,23 +13,23 @@ inline constexpr size_t kMaxRebuiltBytes = 64;
 
 struct RebuiltValues {
   size_t count = 0;
-  size_t bytes = 0;         // of the values
-  size_t suffix_bytes = 0;  // of the values' suffixes
+  size_t bytes = 0;         // total size of the values
+  size_t suffix_bytes = 0;  // total size of their suffixes
 };
 
 // Rebuilds values from the lengths of their prefixes and suffixes and from the suffixes, which lie
 // back to back from `suffix` on. Writes the values back to back to `out`, and the end of each value
-// to `ends`, where `offset` is the end of the value before the first. `longest` is at least the
-// size of every value; it selects the kernel.
+// to `ends`; `offset` is the end of the value before the first one. `longest` is at least the size
+// of every value; it selects the kernel.
 //
 // Stops at the first value that is longer than kMaxRebuiltBytes, whose prefix is longer than the
 // value before it, whose suffix is less than kMaxRebuiltBytes from an end of `readable`, or that
 // does not fit in `room`. Stops before the first value on processors without vectors of a fixed
 // size.
 //
-// Preconditions: suffix lengths are >= 0 and the suffixes lie within `readable`; `room` bytes and
-// kMaxRebuiltBytes after them may be written at `out`; `previous` is the value before the first,
-// and kMaxRebuiltBytes bytes may be read from its beginning.
+// Preconditions: suffix lengths are >= 0 and the suffixes lie within `readable`; `room` bytes at
+// `out` and kMaxRebuiltBytes after them are writable; `previous` is the value before the first one,
+// and kMaxRebuiltBytes bytes from its beginning are readable.
 RebuiltValues RebuildShortValues(std::span<const int32_t> prefixes, const int32_t* suffixes,
                                  const uint8_t* suffix, std::span<const uint8_t> readable,
                                  std::span<const uint8_t> previous, size_t room, uint8_t* out,

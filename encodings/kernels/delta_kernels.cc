@@ -22,7 +22,7 @@
 #define CFILE_ENCODINGS_DELTA_KERNELS_PORTABLE
 namespace cfile::encodings {
 
-// For any width and processor.
+// Decodes groups of any width on any processor.
 template <typename T>
 T DecodeDeltaGroupsPortably(const uint8_t* packed, int width, T min_delta, T previous,
                             size_t groups, T* out) {
@@ -54,7 +54,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if CFILE_PACK_WIDE
-// The sum of each lane and all lanes below it, for a vector of two blocks.
+// Returns, in each lane, the sum of that lane and all lanes below it. The vector has two blocks of
+// 16 bytes.
 template <typename D, typename V>
 HWY_INLINE V PrefixSum(D d, V v) {
   v = hn::Add(v, hn::ShiftLeftLanes<1>(d, v));
@@ -68,8 +69,8 @@ HWY_INLINE V PrefixSum(D d, V v) {
   return hn::Add(v, hn::ConcatLowerLower(d, last, hn::Zero(d)));
 }
 
-// For widths that fit in lanes of 32 bits: the sum of 8 such deltas fits in 32 bits, so that only
-// the sums are widened.
+// Decodes groups whose widths fit in lanes of 32 bits. The sum of 8 such deltas fits in 32 bits, so
+// that only the sums are widened.
 template <typename T>
 HWY_INLINE T DecodeNarrow(const uint8_t* packed, int width, T min_delta, T previous, size_t groups,
                           T* out) {
@@ -113,7 +114,7 @@ HWY_INLINE T DecodeNarrow(const uint8_t* packed, int width, T min_delta, T previ
   }
 }
 
-// For widths that fit in lanes of 64 bits.
+// Decodes groups whose widths fit in lanes of 64 bits.
 template <typename T>
 HWY_INLINE T DecodeWide(const uint8_t* packed, int width, T min_delta, T previous, size_t groups,
                         T* out) {
@@ -141,7 +142,7 @@ HWY_INLINE T DecodeWide(const uint8_t* packed, int width, T min_delta, T previou
   return static_cast<T>(hn::GetLane(carry));
 }
 
-// For a width of 64 bits. T is int64_t.
+// Decodes groups with a width of 64 bits. T is int64_t.
 template <typename T>
 HWY_INLINE T DecodeWords(const uint8_t* packed, T min_delta, T previous, size_t groups, T* out) {
   const hn::FixedTag<uint64_t, 4> d;

@@ -14,9 +14,9 @@
 
 namespace cfile::encodings {
 
-// A block decoder without Open. Open, in the subclass, must check that the block holds the
-// BytesOf(count_) bytes of the values, and set values_, count_, first_ordinal_, and position_ to 0.
-// T is any type; std::string_view for fixed-length bytes. A bool is one bit.
+// A block decoder that lacks only Open. The subclass implements Open: it must check that the block
+// holds the BytesOf(count_) bytes of the values, set values_, count_ and first_ordinal_, and set
+// position_ to 0. T is any type; std::string_view for fixed-length bytes. A bool is one bit.
 template <typename T>
 class FixedWidthDecoder : public BlockDecoder<T> {
  public:

@@ -28,9 +28,9 @@ inline constexpr size_t kMaxGroupVarint64Bytes = 2 + 5 * 8;
 void PutGroupVarint32(std::span<const uint32_t> values, ByteWriter& out);
 void PutGroupVarint64(std::span<const uint64_t> values, ByteWriter& out);
 
-// Read `groups` groups into `out`, which must have room for all their values: 4 or 5 times
-// `groups`. Return false if the remaining bytes do not hold the groups; then nothing is consumed
-// and the contents of `out` are unspecified.
+// Read `groups` groups into `out`, which must have room for 4 (32 bits) or 5 (64 bits) values per
+// group. Return false if the remaining bytes do not hold the groups; then nothing is consumed and
+// the contents of `out` are unspecified.
 [[nodiscard]] bool ReadGroupVarint32(ByteReader& reader, size_t groups, uint32_t* out);
 [[nodiscard]] bool ReadGroupVarint64(ByteReader& reader, size_t groups, uint64_t* out);
 

@@ -16,7 +16,7 @@ namespace cfile::encodings {
 template <typename T>
 void MatchRange(const T* values, size_t count, const T& low, const T& high, uint8_t* bits);
 
-// The same, but the bit is 1 if matches(values[i]) is true.
+// Like MatchRange, but sets the bit to 1 if matches(values[i]) is true.
 template <typename T, typename Matches>
 void MatchEach(const T* values, size_t count, const Matches& matches, uint8_t* bits) {
   for (size_t i = 0; i < count; i += 8) {

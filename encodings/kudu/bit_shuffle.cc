@@ -16,7 +16,7 @@ namespace {
 
 static_assert(kBitShuffleChunkBytes == kMaxTransposedBytes);
 
-// Appends `values` as chunks: a multiple of 8 elements of `width` bytes.
+// Appends `values` as chunks. `values` holds a multiple of 8 elements of `width` bytes each.
 void PutChunks(std::span<const uint8_t> values, size_t width, ByteWriter& out) {
   uint8_t rows[kBitShuffleChunkBytes];
   while (!values.empty()) {
@@ -25,7 +25,7 @@ void PutChunks(std::span<const uint8_t> values, size_t width, ByteWriter& out) {
     const auto room = static_cast<size_t>(LZ4_compressBound(static_cast<int>(chunk.size())));
     const size_t begin = out.size();
     uint8_t* to = out.Extend(sizeof(uint32_t) + room);
-    // Cannot fail: there is space for the worst case.
+    // LZ4 cannot fail: there is space for the worst case.
     const auto size = static_cast<uint32_t>(
         LZ4_compress_default(reinterpret_cast<const char*>(rows), reinterpret_cast<char*>(to + 4),
                              static_cast<int>(chunk.size()), static_cast<int>(room)));
@@ -71,8 +71,8 @@ class BitShuffleEncoder final : public BlockEncoder<T> {
   }
 
  private:
-  // Narrows the values to the fewest bytes that hold the largest value; returns the bytes of an
-  // element.
+  // Narrows the values to the fewest bytes that hold the largest value. Returns the size of an
+  // element in bytes.
   size_t Narrow() {
     uint32_t all = 0;
     for (size_t i = 0; i < count(); ++i) all |= ValueAt(i);
@@ -90,7 +90,7 @@ class BitShuffleEncoder final : public BlockEncoder<T> {
   }
   T ValueAt(size_t i) const { return LoadLittleEndian<T>(values_.data() + i * sizeof(T)); }
 
-  const size_t capacity_;  // values of a block
+  const size_t capacity_;  // the most values of a block
   ByteWriter values_;
 };
 

@@ -19,8 +19,8 @@
 namespace cfile::encodings {
 
 inline constexpr size_t kBitShuffleHeaderBytes = 20;
-// Uncompressed bytes of a chunk, except the last. The number of elements of a chunk is a power of
-// two if the size of an element is.
+// Uncompressed bytes of each chunk except the last. If the size of an element is a power of two, so
+// is the number of elements of a chunk.
 inline constexpr size_t kBitShuffleChunkBytes = 8192;
 
 // The registry's row for BIT_SHUFFLE: numbers of any width. Available only if LZ4 is built in.

@@ -15,7 +15,8 @@
 namespace cfile::encodings {
 namespace {
 
-// Decoded bytes that are kept of any block; large blocks may keep more (MakeSlots).
+// A decoder keeps up to this many decoded bytes of a block. For large blocks it may keep more
+// (MakeSlots).
 constexpr size_t kWindowBytes = size_t{1} << 20;
 
 template <typename T>
@@ -110,7 +111,7 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
   uint32_t num_chunks() const { return static_cast<uint32_t>(chunk_ends_.size()); }
 
   // Finds the ends of the chunks. There must be as many chunks as the values need, and they must
-  // fill the block. Each chunk takes bytes of the block, which bounds the memory for their ends.
+  // fill the block. Each chunk takes bytes of the block, so the memory for chunk_ends_ is bounded.
   absl::Status FindChunks(ByteReader& reader) {
     const uint64_t needed = (uint64_t{padded_} + (uint64_t{1} << chunk_shift_) - 1) >> chunk_shift_;
     chunk_ends_.clear();

@@ -17,7 +17,8 @@
 namespace cfile::encodings {
 namespace {
 
-// Upper bound for the bytes that a value adds to the dictionary's block, besides its own bytes.
+// Upper bound for the bytes that a value adds to the dictionary's block in addition to its own
+// bytes.
 constexpr size_t kEntryBytes = 16;
 
 enum class Mode : uint32_t { kCodes = 1, kPlain = 2 };
@@ -99,8 +100,8 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
   }
 
  private:
-  // Adds `value`, whose code is `code`, to the dictionary if it is new. False if it is new and the
-  // dictionary takes no more values.
+  // Adds `value`, whose code is `code`, to the dictionary if it is new. Returns false if it is new
+  // but the dictionary takes no more values or no value of this size.
   bool Learn(std::string_view value, uint32_t code) {
     const uint32_t size = dictionary_->count();
     if (code < size) return true;
@@ -128,8 +129,8 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
   void BeginPlain() { plain_ = MakePlainBinaryEncoder(options_); }
 
   // Converts the current block from codes to PLAIN, because the dictionary has no space for the
-  // rest of a record. If not all values fit, the block is full: Append takes no more, and the
-  // caller fails.
+  // rest of a record. If not all values fit, the block is full: Append takes no more values, and
+  // the caller reports an error.
   void TurnPlain() {
     BeginPlain();
     for (const uint32_t code : block_codes_) {
@@ -141,14 +142,14 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
 
   const EncoderOptions options_;
   const KuduPolicy policy_;
-  const size_t max_codes_;  // codes of a block
+  const size_t max_codes_;  // the most codes of a block
   const std::unique_ptr<BlockEncoder<uint32_t>> codes_;
   const std::unique_ptr<BlockEncoder<std::string_view>> dictionary_;
-  std::unique_ptr<BlockEncoder<std::string_view>> plain_;  // once the dictionary is full
+  std::unique_ptr<BlockEncoder<std::string_view>> plain_;  // made when the dictionary is full
   ValueCodes<std::string_view> known_;
   bool dictionary_full_ = false;
   std::vector<uint32_t> batch_;
-  std::vector<uint32_t> block_codes_;  // of the current block, with whole_records
+  std::vector<uint32_t> block_codes_;  // codes of the current block; only with whole_records
   EncodedBlock inner_;
 };
 

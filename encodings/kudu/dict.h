@@ -24,7 +24,7 @@ struct DictCodec {
   static constexpr Encoding kEncoding = Encoding::kDict;
   static constexpr std::string_view kName = "dict";
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBytes; }
-  // A code per value, or the bytes that PLAIN adds to a value.
+  // Per value: a code, or the bytes that PLAIN adds to a value.
   static constexpr uint32_t kWorstExtraBytesPerValue = 5;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 192;
   static constexpr ScanCost kScanCost{.string = 1300, .decodes_to_search = true};

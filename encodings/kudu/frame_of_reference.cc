@@ -30,8 +30,8 @@ class GroupVarintEncoder final : public BlockEncoder<uint32_t> {
   bool full() const override { return size_bytes() >= block_size_bytes_ && !values_.empty(); }
   uint32_t count() const override { return static_cast<uint32_t>(values_.size()); }
 
-  // An estimate that gives every value the width of the widest one. The exact widths are known only
-  // when the minimum of the block is known.
+  // An estimate: it counts every value with the width of the widest one. The exact widths are known
+  // only when the minimum of the block is known.
   size_t size_bytes() const override {
     const int bits = values_.empty() ? 0 : std::bit_width(maximum_ - minimum_);
     const size_t width = static_cast<size_t>(std::max(bits, 1) + 7) / 8;

@@ -1,6 +1,7 @@
-// Where Apache Kudu's writer ends blocks and dictionaries otherwise than ours. Encoders of Kudu's
-// encodings ask a KuduPolicy, so that EncoderOptions::kudu_exact makes files that are
-// byte-identical to Kudu's (cfile/FORMAT.md, Kudu's own writer). Where runs end: RleHybridEncoder.
+// Decides where blocks and dictionaries end if Apache Kudu's writer ends them at other places than
+// ours. Encoders of Kudu's encodings ask a KuduPolicy. With EncoderOptions::kudu_exact, their files
+// are byte-identical to Kudu's (cfile/FORMAT.md, Kudu's own writer). RleHybridEncoder decides where
+// runs end.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +16,18 @@ class KuduPolicy {
   explicit KuduPolicy(const EncoderOptions& options)
       : exact_(options.kudu_exact), block_size_bytes_(options.block_size_bytes) {}
 
-  // Returns how many of `wanted` values a block takes that has room for `room`. Kudu takes the
-  // whole batch and checks the size afterwards.
+  // Returns how many of the next `wanted` values a block takes if it has room for `room` values.
+  // Kudu takes the whole batch and checks the size afterwards.
   size_t Take(size_t wanted, size_t room) const { return exact_ ? wanted : std::min(wanted, room); }
 
-  // True if a block of `count` values, at most `capacity`, is full. Kudu continues a block that has
-  // exactly the wanted size.
+  // True if a block of `count` values is full; ours has at most `capacity` values. Kudu continues a
+  // block that has exactly the wanted size.
   bool IsFull(size_t count, size_t capacity, size_t size_bytes) const {
     return exact_ ? count > 0 && size_bytes > block_size_bytes_ : count >= capacity;
   }
 
   // True if an encoder that checks the size of a block every `interval` values checks it after
-  // `count` values. Kudu checks it after each batch.
+  // `count` values. Kudu checks the size after each batch.
   bool ChecksSize(size_t count, size_t interval) const { return exact_ || count % interval == 0; }
 
   // True if a block of codes ends when the dictionary becomes full. Kudu's block continues until a

@@ -23,7 +23,7 @@ void CopyStep(const uint8_t* from, uint8_t* to) {
 }
 
 // Reads the bytes that extend a length of 15 and adds them to `length`. The first byte below 255 is
-// the last. Returns false if the input ends before it.
+// the last of these bytes. Returns false if the input ends before that byte.
 bool ExtendLength(const uint8_t*& in, const uint8_t* in_end, size_t& length) {
   uint8_t byte;
   do {
@@ -50,12 +50,13 @@ uint64_t Repeat(const uint8_t* from, size_t offset) {
   }
 }
 
-// Writes `length` bytes at `to`, each a copy of the byte `offset` bytes before it. May overwrite up
-// to kLz4SlackBytes bytes after them.
+// Writes `length` bytes at `to`. Each is a copy of the byte that lies `offset` bytes before it. May
+// overwrite up to kLz4SlackBytes bytes after the `length` bytes.
 void CopyMatch(uint8_t* to, size_t offset, size_t length) {
   uint8_t* const end = to + length;
   const uint8_t* const from = to - offset;
-  // The shortest matches are the most frequent. A wider load would wait for several stores.
+  // The shortest matches are the most frequent. A load of more than kMinMatch bytes could overlap
+  // several recent stores and would have to wait for them.
   if (length == kMinMatch && offset >= kMinMatch) {
     std::memcpy(to, from, kMinMatch);
     return;
@@ -68,17 +69,18 @@ void CopyMatch(uint8_t* to, size_t offset, size_t length) {
     }
     return;
   }
-  // Here each load reads the bytes of one recent store or of none, so it does not wait for several
-  // stores.
+  // If offset >= length, the source ends before the target begins. If `offset` is a multiple of
+  // kStep, each load reads the bytes of at most one store of this loop. In other cases, loads could
+  // read the bytes of two recent stores and would have to wait for both.
   if (offset >= length || offset % kStep == 0) {
     if (length <= kLongMatch) {
       for (const uint8_t* next = from; to < end; to += kStep, next += kStep) CopyStep(next, to);
       return;
     }
   }
-  // Each copy doubles `offset`, the distance between source and target, and so the number of bytes
-  // that can be copied at once. A step with offset < kStep reads bytes that it has not written yet:
-  // only its first `offset` bytes are right, and the next copy overwrites the others.
+  // `offset` is the distance from source to target, and so the number of bytes that one copy can
+  // produce. Each copy doubles `offset`. A step with offset < kStep copies kStep bytes, but only
+  // the first `offset` of them are right; the next copy overwrites the others.
   for (; offset < kStep && to < end; offset *= 2) {
     CopyStep(from, to);
     to += offset;

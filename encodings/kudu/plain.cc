@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kHeaderBytes = 8;
 
-// Encodes bools as bits, numbers, and byte strings of `width_` bytes each.
+// Encodes bools (as bits), numbers, and byte strings of `width_` bytes each.
 template <typename T>
 class FixedWidthEncoder final : public BlockEncoder<T> {
  public:

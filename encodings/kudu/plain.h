@@ -22,8 +22,8 @@ namespace cfile::encodings {
 struct PlainCodec {
   static constexpr Encoding kEncoding = Encoding::kPlain;
   static constexpr std::string_view kName = "plain";
-  // PLAIN of bytes takes an offset per value (4 bytes and a quarter of a selector), and per block a
-  // header and the padding of the last group.
+  // Worst case: PLAIN of bytes. Each value adds an offset (4 bytes and a quarter of a selector);
+  // each block adds a header and the padding of the last group.
   static constexpr uint32_t kWorstExtraBytesPerValue = 5;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
   static constexpr ScanCost kScanCost{.string = 2300};

@@ -12,8 +12,8 @@ namespace cfile::encodings {
 namespace {
 
 constexpr uint32_t kHeaderBytes = 12;
-// The most bytes that a value adds to a block besides its own: its offset, the selector of four
-// offsets, and the zeros that complete the group.
+// The most bytes that a value adds to a block in addition to its own bytes: its offset, the
+// selector of four offsets, and the zeros that complete the group.
 constexpr size_t kEntryBytes = 8;
 
 class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
@@ -76,7 +76,7 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
   size_t offsets_bytes_ = 0;  // size of the encoded offsets, without padding
 };
 
-// The offsets of a block's values, then the end of the last value. They are decoded and checked.
+// The offsets of a block's values and the end of the last value, decoded and checked.
 class OffsetsIndex final : public SeekIndex {
  public:
   explicit OffsetsIndex(std::span<const uint32_t> offsets)
@@ -150,8 +150,8 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
   }
 
  private:
-  // Decodes the offsets if that is not done yet. Checks that the values are in order, and between
-  // the header and the offsets.
+  // Decodes the offsets unless they are already decoded. Checks that the values are in order and
+  // lie between the header and the offsets.
   absl::Status DecodeOffsets() {
     if (!offsets_.empty() || count_ == 0) return absl::OkStatus();
     const size_t groups = (size_t{count_} + 3) / 4;
@@ -191,8 +191,8 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
 
   std::span<const uint8_t> block_;
   uint32_t offsets_position_ = 0;
-  // The offset of each value, then the end of the last value; empty until they are known. Points to
-  // decoded_ or into the seek index.
+  // The offset of each value, then the end of the last value. Empty until the offsets are decoded.
+  // Points to decoded_ or into the seek index.
   std::span<const uint32_t> offsets_;
   std::vector<uint32_t> decoded_;
 };

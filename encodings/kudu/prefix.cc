@@ -12,7 +12,8 @@
 namespace cfile::encodings {
 namespace {
 
-// The most bytes that a value adds to a block besides its own: two vints and a restart offset.
+// The most bytes that a value adds to a block in addition to its own bytes: two vints and a restart
+// offset.
 constexpr size_t kEntryBytes = 2 * 5 + 4;
 
 class PrefixEncoder final : public BlockEncoder<std::string_view> {

@@ -19,8 +19,8 @@ constexpr size_t kArenaBytes = 16 * kMaxBatchValues + 4096;
 // Bytes reserved after the last value, so that whole vectors can be copied.
 constexpr size_t kArenaSlack = 64;
 
-// Copies `size` bytes. If `roomy`, may read and write 16 bytes instead; the caller then has 16
-// bytes on both sides.
+// Copies `size` bytes. If `roomy` is true, may copy 16 bytes instead. Precondition: if `roomy`, 16
+// bytes are readable at `from` and writable at `to`.
 void CopySmall(uint8_t* to, const uint8_t* from, size_t size, bool roomy) {
   if (size <= 16 && roomy) {
     std::memcpy(to, from, 16);
@@ -214,7 +214,7 @@ size_t PrefixDecoder::ReadShort(std::span<std::string_view> out) {
   if (short_key_bytes_ == 0) return 0;
   size_t done;
   if (!ReadShortKeys(layout_, short_key_bytes_, arena_.get() + arena_size_, walk_, out, done)) {
-    // The general path below reaches the same entry and reports the error.
+    // The caller's general path reads the same entry again and reports the error.
     short_key_bytes_ = 0;
     return 0;
   }
@@ -298,8 +298,8 @@ absl::Status PrefixDecoder::SeekToKeys(std::span<const std::string_view> keys,
     std::fill(bounds.begin(), bounds.end(), LowerBound{});
     return absl::OkStatus();
   }
-  // First find the restart points of all keys and prefetch their entries, then search the entries.
-  // Until then, the entries have arrived from memory.
+  // First find the restart points of all keys and prefetch their entries. Then search the entries:
+  // by that time they have arrived from memory.
   for (size_t i = 0; i < keys.size(); ++i) {
     uint32_t bad_restart;
     bounds[i].position = FindRestart(keys[i], bad_restart);
@@ -342,8 +342,8 @@ std::unique_ptr<const SeekIndex> PrefixDecoder::BuildSeekIndex() {
 absl::StatusOr<LowerBound> PrefixDecoder::SeekFromRestart(uint32_t restart, std::string_view key) {
   std::string_view value;
   if (!RestartKey(restart, value)) return BadRestart(restart);
-  // Compares values with the key without rebuilding them. The value before is less than the key;
-  // its first `matched` bytes equal those of the key.
+  // Compare each value with the key without rebuilding the value. The previous value is less than
+  // the key, and its first `matched` bytes equal those of the key.
   position_ = restart * layout_.restart_interval;
   const uint32_t end = std::min(count_ - position_, layout_.restart_interval) + position_;
   const uint8_t* next = layout_.RestartAddress(restart);
@@ -356,7 +356,7 @@ absl::StatusOr<LowerBound> PrefixDecoder::SeekFromRestart(uint32_t restart, std:
     }
     key_size = size_t{entry.shared} + entry.unshared;
     next = entry.end();
-    if (entry.shared > matched) continue;  // differs from the key as the value before does
+    if (entry.shared > matched) continue;  // less than the key, like the previous value
     const std::string_view suffix = AsString({entry.suffix, entry.unshared});
     const std::string_view rest = key.substr(entry.shared);
     const size_t common = CommonPrefix(suffix, rest);

@@ -14,8 +14,8 @@
 
 namespace cfile::encodings {
 
-// A block's header, and the keys and offsets of its restart points except the first. With it, a
-// seek reads nothing of the block but the entries that it compares.
+// A block's header, and the keys and offsets of all its restart points except the first. A seek
+// with this index reads only those entries of the block that it compares.
 struct PrefixSeekIndex final : public SeekIndex {
   size_t block_bytes = 0;
   size_t entries_begin = 0;  // bytes from the block's start
@@ -51,17 +51,17 @@ class PrefixDecoder final : public BlockDecoder<std::string_view> {
     const uint8_t* end() const { return suffix + unshared; }
   };
 
-  // Opens without reading the block. Precondition: the block has as many bytes as the block that
-  // the index was built from.
+  // Opens without reading the block. Precondition: the block has as many bytes as the block for
+  // which the index was built.
   void OpenByIndex(const BlockView& view, const PrefixSeekIndex& index);
   // Parses the entry at `at`. Returns false if its lengths are malformed or its bytes extend beyond
   // the entries. Does not check the number of shared bytes.
   bool ParseEntry(const uint8_t* at, Entry& entry) const;
-  // Sets `key` to the whole key at restart point `index`. Returns false if its offset or its entry
-  // is malformed.
+  // Sets `key` to the whole key at restart point `index`. Returns false if the offset or the entry
+  // of the restart point is malformed.
   bool RestartKey(uint32_t index, std::string_view& key) const;
-  // Parses the next entry of walk_. Checks it against the key before it and, at a restart point,
-  // against the stored offset.
+  // Parses the entry at walk_.next. Checks its lengths against the previous key and, at a restart
+  // point, its address against the stored offset.
   absl::Status NextEntry(Entry& entry);
 
   // Return the error for damage. Damaged: `what` is wrong with the value at `position`, whose entry
@@ -71,27 +71,29 @@ class PrefixDecoder final : public BlockDecoder<std::string_view> {
   absl::Status BadEntry(uint32_t position, const uint8_t* at, size_t key_size) const;
   absl::Status BadRestart(uint32_t index) const;
 
-  // Returns the last restart point whose key is less than `key`, or 0. The lower bound is in its
-  // interval, or is the next restart point. Sets `bad_restart` to 0 or, if a damaged restart point
-  // was read, to that one.
+  // Returns the last restart point whose key is less than `key`, or 0. The lower bound of `key` is
+  // in the interval of that restart point, or is the next restart point. Sets `bad_restart` to a
+  // damaged restart point that was read, or to 0 if there was none.
   uint32_t FindRestart(std::string_view key, uint32_t& bad_restart) const;
-  // Finds the lower bound of `key` from restart point `restart` on, and goes there.
+  // Finds the lower bound of `key` from restart point `restart` on, and moves to it.
   absl::StatusOr<LowerBound> SeekFromRestart(uint32_t restart, std::string_view key);
 
-  // Moves walk_ to position_, with the key before it at the front of the arena.
+  // Moves walk_ to position_. The key before position_ is then at the front of the arena.
   absl::Status CatchUp();
   void KeyToFront();
   void ReserveArena(size_t size);
 
-  // Makes ReadShort accept keys of `size` bytes too, if it can.
+  // Makes ReadShort also accept keys of `size` bytes, unless they are too long for the fast path.
   void AllowShortKey(size_t size);
-  // Reads as many values as the fast path can (ReadShortKeys); returns how many.
+  // Reads the next values by the fast path (ReadShortKeys), as far as it can. Returns how many it
+  // read.
   size_t ReadShort(std::span<std::string_view> out);
 
   PrefixLayout layout_;
   const PrefixSeekIndex* seek_index_ = nullptr;
   PrefixWalk walk_;
-  // The values of one Read, one after the other. The key before them is at the front.
+  // Memory for the values of one Read. It holds the key before the first of these values, then the
+  // values one after another.
   std::unique_ptr<uint8_t[]> arena_;
   size_t arena_size_ = 0;
   // The longest keys that ReadShort accepts in this block: 16, 32 or 64 bytes; 0 if the fast path

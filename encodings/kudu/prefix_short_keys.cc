@@ -1,7 +1,7 @@
 // The fast path of PREFIX decoding, for keys of up to 64 bytes. The current key stays in vector
-// registers from entry to entry. Loading the previous key from memory would stall, because it has
-// just been stored in two parts. Instead, bytes of the block are loaded from an address so far
-// before the suffix that the suffix arrives at its place in the key; a mask keeps the shared bytes
+// registers from entry to entry: loading the previous key from memory would stall, because it has
+// just been stored in two parts. The load of a suffix begins `shared` bytes before the suffix in
+// the block, so that the suffix arrives at its place in the key. A mask then keeps the shared bytes
 // of the previous key.
 #include <algorithm>
 
@@ -27,8 +27,8 @@ bool ReadShort(const PrefixLayout&, size_t, const uint8_t*, PrefixWalk&,
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Bytes of ones, then as many zero bytes. A window that begins s bytes before the middle has s
-// bytes of ones, then zeros.
+// kMaxShortKeyBytes bytes of ones, then as many zero bytes. A load that begins s bytes before the
+// middle gives s bytes of ones, then zeros.
 struct KeepMask {
   uint8_t bytes[2 * kMaxShortKeyBytes];
   constexpr KeepMask() : bytes() {
@@ -43,7 +43,7 @@ class ShortKey {
  public:
   static constexpr size_t kBytes = 16 * kVectors;
 
-  // Reads kBytes bytes.
+  // Loads the key at `from`. Reads kBytes bytes.
   explicit ShortKey(const uint8_t* from) {
     for (size_t i = 0; i < kVectors; ++i) lanes_[i] = hn::LoadU(Tag(), from + 16 * i);
   }
@@ -58,7 +58,7 @@ class ShortKey {
     }
   }
 
-  // Writes kBytes bytes.
+  // Stores the key. Writes kBytes bytes.
   HWY_INLINE void Store(uint8_t* to) const {
     for (size_t i = 0; i < kVectors; ++i) hn::StoreU(lanes_[i], Tag(), to + 16 * i);
   }
@@ -78,9 +78,8 @@ bool ReadKeys(const PrefixLayout& layout, const uint8_t* arena_end, PrefixWalk& 
   const size_t wanted = std::min(out.size(), static_cast<size_t>(arena_end - to) / Key::kBytes);
   const auto entries_bytes = static_cast<size_t>(layout.entries_end - layout.entries);
   if (wanted == 0 || walk.key_size > Key::kBytes || entries_bytes < 2 + Key::kBytes) return true;
-  // After the two lengths of an entry at or before `last` there are at least kBytes bytes. Before
-  // its suffix there are at least as many bytes as it shares, because the key before it was built
-  // from them.
+  // At least kBytes bytes follow the two lengths of an entry at or before `last`. At least `shared`
+  // bytes precede the entry's suffix in the block, because the previous key was built from them.
   const uint8_t* const last = layout.entries_end - 2 - Key::kBytes;
 
   const uint8_t* next = walk.next;

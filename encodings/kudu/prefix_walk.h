@@ -16,7 +16,7 @@ struct PrefixLayout {
   const uint8_t* entries = nullptr;      // the first entry
   const uint8_t* entries_end = nullptr;  // where the restart offsets begin
   uint32_t restart_interval = 1;
-  // A copy of the restart offsets, or nullptr if there is only the block itself.
+  // A copy of the restart offsets, or nullptr: the block's own restart offsets are read.
   const uint32_t* known_offsets = nullptr;
 
   // Returns the address of the entry of restart point `index`. Returns nullptr if its offset is
@@ -54,7 +54,7 @@ inline constexpr size_t kMaxShortKeyBytes = 64;
 // end of the memory.
 //
 // Returns false, with nothing done, if a restart point does not begin where the entry before it
-// ends. The caller finds out which one.
+// ends. The caller finds out which restart point is wrong.
 //
 // Precondition: limit is 16, 32 or 64; the walk.key_size bytes at walk.key and `limit` bytes after
 // them are readable; the memory from walk.key + walk.key_size to arena_end is writable.

@@ -17,9 +17,9 @@ namespace {
 constexpr int kLogSize = 10;
 constexpr size_t kVectorSize = size_t{1} << kLogSize;
 
-// To choose the pairs of exponent and factor for a page, every pair is tried on some values of some
-// vectors. Each vector then uses one of the pairs that were best most often; these are tried on
-// some of the vector's values.
+// To choose the pairs of exponent and factor for a page, the encoder tries every pair on some
+// values of some vectors, and keeps the pairs that were most often the best. For each vector it
+// then tries the kept pairs on some of the vector's values and uses the best one.
 constexpr size_t kSampledVectors = 8;
 constexpr size_t kSamples = 256;  // values of a vector
 constexpr size_t kKeptPairs = 5;
@@ -195,7 +195,7 @@ class AlpEncoder final : public PageEncoder<T> {
   }
 
   std::vector<AlpPair> pairs_;  // candidates; empty: not searched yet
-  size_t bits_of_value_ = 0;    // of the previous page
+  size_t bits_of_value_ = 0;    // bits per value of the previous page
   std::array<Integer, kVectorSize> integers_;
   std::array<Unsigned, kVectorSize> deltas_;
   std::array<uint16_t, kVectorSize> positions_;

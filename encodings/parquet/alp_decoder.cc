@@ -17,7 +17,7 @@ constexpr size_t kHeaderBytes = 7;
 constexpr int kMinLogSize = 3;
 constexpr int kMaxLogSize = 15;
 
-// exponent, factor, exception count, frame, width
+// Size of a vector's header: exponent, factor, number of exceptions, frame of reference, width.
 template <typename T>
 constexpr size_t kVectorHeaderBytes = 5 + sizeof(T);
 
@@ -165,7 +165,8 @@ class AlpDecoder final : public BlockDecoder<T> {
   std::span<const uint8_t> data_;  // begins with the first offset; offsets count from here
   int log_size_ = kMinLogSize;
   uint32_t num_vectors_ = 0;
-  // The vector in buffer_: the last one of which only a part was read.
+  // The index of the vector in buffer_: the last vector that was read only partly. kNone: no
+  // vector.
   uint32_t held_ = kNone;
   std::vector<T> buffer_;
 };

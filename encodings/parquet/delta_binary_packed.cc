@@ -233,7 +233,7 @@ template <typename T>
 absl::StatusOr<size_t> DeltaBinaryPackedReader<T>::FindEnd() const {
   DeltaBinaryPackedReader walk = *this;
   walk.Rewind();
-  // The loop is bounded: each block takes bytes, and so does the width of each of its miniblocks.
+  // The loop is bounded: each block takes bytes, and so does each width of a miniblock.
   for (uint32_t left = count_ == 0 ? 0 : count_ - 1; left > 0;
        left -= std::min(left, miniblock_size_)) {
     CFILE_RETURN_IF_ERROR(walk.BeginMiniblock());
@@ -292,7 +292,7 @@ class DeltaPageDecoder final : public BlockDecoder<T> {
   const DeltaBlocks blocks_;
   DeltaBinaryPackedReader<T> reader_;
   std::span<const uint8_t> table_;
-  // The reader may have failed: it is not at position_ and must seek first.
+  // True if the reader may have failed. It is then not at position_ and must seek first.
   bool must_reseek_ = false;
 };
 

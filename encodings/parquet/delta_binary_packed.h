@@ -95,8 +95,8 @@ class DeltaBinaryPackedReader {
   // Skips `count` values. Precondition: that many values are left.
   absl::Status Skip(uint32_t count);
 
-  // A run of next values that take no bytes (width 0): each is `step` more than the value before
-  // it, and the first is `step` more than `last`.
+  // A run of the next values, which take no bytes (width 0): each value is `step` more than the
+  // value before it. `last` is the value before the run.
   struct Run {
     uint32_t count = 0;
     T last = 0;
@@ -136,19 +136,20 @@ class DeltaBinaryPackedReader {
   T last_ = 0;         // the last value decoded
   size_t offset_ = 0;  // of the end of the current miniblock
   const uint8_t* widths_ = nullptr;
-  uint32_t miniblock_ = 0;  // the next one of the block
+  uint32_t miniblock_ = 0;  // index of the next miniblock in the block
   T min_delta_ = 0;
   size_t packed_ = 0;  // offset of the next packed group of the miniblock
   int width_ = 0;
   uint32_t left_ = 0;  // values of the miniblock not unpacked yet
-  // Values decoded but not read yet: group_[group_next_] and those after it.
+  // Values decoded but not read yet: group_[group_next_] and the values after it.
   T group_[kDeltaGroup] = {};
   size_t group_next_ = kDeltaGroup;
 };
 
-// Moves `reader` to `position`. Begins at the reader's current position, unless `must_rewind`, at
-// the first value, or at one of the `places` of a skip table. `place_bytes` is the size of a place,
-// and load(bytes) reads it. `places` is empty if there is no skip table.
+// Moves `reader` to `position`. Begins at the nearest of these before `position`: the reader's
+// current position (unless `must_rewind`), the first value, and the `places` of a skip table.
+// `place_bytes` is the size of a place, and load(bytes) reads a place. `places` is empty if there
+// is no skip table.
 template <typename Reader, typename Load>
 absl::Status SeekWithPlaces(Reader& reader, bool must_rewind, uint32_t position,
                             std::span<const uint8_t> places, size_t place_bytes, Load load) {
@@ -166,7 +167,7 @@ absl::Status SeekWithPlaces(Reader& reader, bool must_rewind, uint32_t position,
   return reader.Skip(position - reader.position());
 }
 
-// A decoder and an encoder of pages of int32_t or int64_t.
+// Return a new decoder or encoder of pages of int32_t or int64_t.
 template <typename T>
 std::unique_ptr<BlockDecoder<T>> MakeDeltaBinaryPackedDecoder(
     DeltaBlocks blocks = DeltaBlocks::kStrict);

@@ -38,7 +38,8 @@ inline void CopyAhead(uint8_t* to, const uint8_t* from, size_t size) {
   } while (i < size);
 }
 
-// A buffer that the decoder owns. kAhead bytes after its capacity may be read and overwritten.
+// A buffer that the decoder owns. The kAhead bytes after its capacity are readable and may be
+// overwritten.
 struct Arena {
   std::unique_ptr<uint8_t[]> bytes;
   size_t capacity = 0;
@@ -52,11 +53,11 @@ struct Arena {
   }
 };
 
-// A sink takes rebuilt values, back to back. ViewSink puts them into the decoder's buffer and views
-// of them into `out`; PackedSink appends them to a PackedStrings.
+// A sink receives rebuilt values, back to back. ViewSink puts them into the decoder's buffer, and
+// puts views of them into `out`. PackedSink appends them to a PackedStrings.
 //
 // The caller writes the next values at next(), which has room() bytes, and the end of each value to
-// ends(). Ends are counted so that next() is at offset(). Then the caller calls Add.
+// ends(). An end is an offset; next() has the offset offset(). Then the caller calls Add.
 class ViewSink {
  public:
   // Puts values after the first `used` bytes of the arena.
@@ -79,7 +80,7 @@ class ViewSink {
     handed_out_ = true;
   }
   void Expect(size_t /*values*/) {}
-  // Makes room for one value of `size` bytes. False if this call may not add the value.
+  // Makes room for one value of `size` bytes. Returns false if this call may not add the value.
   bool MakeRoom(size_t size) {
     if (size <= room()) return true;
     if (handed_out_) return false;
@@ -229,7 +230,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
                                       sizeof(uint32_t));
   }
 
-  // Sets the previous value: its first `previous` bytes are at the front of the arena.
+  // Makes the first `previous` bytes of the arena the previous value.
   void Begin(size_t previous) {
     previous_ = arena_.bytes.get();
     previous_size_ = previous;
@@ -292,8 +293,8 @@ class Decoder final : public BlockDecoder<std::string_view> {
     previous_ = arena_.bytes.get();
   }
 
-  // Skips `count` values. Each value's suffix is written over the value before it, at the front of
-  // the arena.
+  // Skips `count` values. Writes each value's suffix over the previous value, at the front of the
+  // arena.
   absl::Status Pass(uint32_t count) {
     PreviousToFront();
     while (count > 0) {
@@ -352,7 +353,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
   }
 
   // Rebuilds the next `count` values, or as many as the sink takes. Sets `done` to their number. If
-  // it is above 0, previous_ points into the sink afterwards.
+  // `done` > 0, previous_ points into the sink afterwards.
   template <typename Sink>
   absl::Status Rebuild(size_t count, Sink& sink, size_t& done) {
     // The sink may move its values, but they stay back to back.

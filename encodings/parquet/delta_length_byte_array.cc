@@ -101,7 +101,7 @@ absl::Status DeltaLengthReader::Read(std::span<int32_t> lengths, const uint8_t*&
   }
   data = data_.data() + next_;
   CFILE_RETURN_IF_ERROR(PassData(first, sum));
-  // After the last length, its end must be the data offset that a skip table gave.
+  // After the last length, the lengths must end where the skip table says that the data begin.
   if (position() == count() && lengths_.offset() != data_offset_)
     return DataLoss("the data begin at byte ", lengths_.offset(), ", the skip table says ",
                     data_offset_);
@@ -122,8 +122,8 @@ absl::Status DeltaLengthReader::Skip(uint32_t count) {
   const uint8_t* data;
   while (count > 0) {
     const uint32_t first = position();
-    // Values of the same length as the value before them, whose length is checked. The last value
-    // is left to Read, which checks the data offset.
+    // Skip values of the same length as the previous value, whose length has been checked. The last
+    // value is left to Read, which checks the data offset.
     if (const auto run = lengths_.NextRun(count - 1); run.count > 0 && run.step == 0) {
       lengths_.Pass(run);
       CFILE_RETURN_IF_ERROR(PassData(first, uint64_t{run.count} * static_cast<uint32_t>(run.last)));

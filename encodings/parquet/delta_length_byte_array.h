@@ -65,7 +65,7 @@ class DeltaLengthReader {
   absl::Status Restore(uint32_t number, const DeltaLengthPlace& place);
 
  private:
-  // Moves past `bytes` bytes of data, those of the values [first, position()).
+  // Moves past the `bytes` bytes of data that belong to the values [first, position()).
   absl::Status PassData(uint32_t first, uint64_t bytes);
 
   DeltaBinaryPackedReader<int32_t> lengths_;

@@ -1,9 +1,9 @@
 // Shared parts of the encodings whose blocks hold the bytes of a Parquet data page (encoding
 // numbers from kFirstExtendedNumber on).
 //
-// A page encoding implements PageEncoder<P> and BlockDecoder<P> for Parquet's value types P.
-// PageCodec makes block encoders and decoders for all C++ types of columns from them, so that a
-// page encoding need not handle other types, columns or blocks.
+// A page encoding implements PageEncoder<P> and BlockDecoder<P> for Parquet's value types P. With
+// these, PageCodec makes block encoders and decoders for all C++ types of columns, so that a page
+// encoding need not handle other types, columns or blocks.
 #pragma once
 
 #include <algorithm>
@@ -124,8 +124,8 @@ class PageBlockEncoder final : public BlockEncoder<T> {
       sizes_.clear();
     }
     encoder_->Encode(values_.span(), block);
-    // Choose the size of the next block: as many values as fill it if they take as many bytes per
-    // value as those of this block.
+    // Choose how many bytes of values fill the next block. Assume that its page takes as many bytes
+    // per value as the page of this block.
     if (count_ > 0 && !whole_records_) {
       const uint64_t wanted =
           uint64_t{block_size_bytes_} * raw_bytes_ / std::max<size_t>(block.bytes.size(), 1);
@@ -142,11 +142,12 @@ class PageBlockEncoder final : public BlockEncoder<T> {
  private:
   // A block collects values of at most this many times its target size. Bounds a writer's memory.
   static constexpr uint64_t kMaxGrowth = 16;
-  // Bytes that a page takes at most besides its strings: for each string, and once per page.
+  // The most bytes that a page takes in addition to its strings' own bytes: for each string, and
+  // once per page.
   static constexpr size_t kWorstTextBytes = 11;
   static constexpr size_t kWorstPageBytes = 512;
 
-  // The most bytes of values in a block. A page of numbers takes less than twice their bytes.
+  // The most bytes of values in a block. A page of numbers takes less than twice as many bytes.
   static uint64_t MostFullBytes(const EncoderOptions& options) {
     const uint64_t grown = kMaxGrowth * uint64_t{options.block_size_bytes};
     // Encoders count the bytes of a page with 31 bits.
@@ -339,9 +340,9 @@ class PageBlockDecoder final : public BlockDecoder<T> {
   const std::unique_ptr<BlockDecoder<P>> decoder_;
 };
 
-// The base of the registry's row of a page encoding. The row, `Codec`, has these functions for each
-// value type P that it supports. In their options, type_length is 0 unless the values are
-// FIXED_LEN_BYTE_ARRAY.
+// Base class of the codec struct of a page encoding. It implements MakeEncoder and MakeDecoder for
+// the registry. `Codec`, the derived struct, must have the functions below for each value type P
+// that it supports. In their options, type_length is 0 unless the values are FIXED_LEN_BYTE_ARRAY.
 //
 //   template <typename P>
 //   static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});

@@ -148,7 +148,7 @@ class DictionaryEncoder final : public PageEncoder<P> {
   const std::unique_ptr<PageEncoder<P>> plain_;
   const std::unique_ptr<PageEncoder<P>> delta_;
   ValueCodes<P> codes_;
-  bool used_ = false;  // a block has codes
+  bool used_ = false;  // true once a block has codes
   std::vector<uint32_t> block_codes_;
 };
 

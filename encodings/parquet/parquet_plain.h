@@ -26,7 +26,7 @@ namespace cfile::encodings {
 struct ParquetPlainCodec : PageCodec<ParquetPlainCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetPlain;
   static constexpr std::string_view kName = "parquet-plain";
-  // The length of a byte array; the bytes that widen a narrow integer.
+  // Per value: the length of a byte array, or the bytes that widen a narrow integer.
   static constexpr uint32_t kWorstExtraBytesPerValue = 4;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 0;
   static constexpr ScanCost kScanCost{.string = 1700, .byte = 60};

@@ -82,8 +82,8 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
         out[i] = AsString({begin + next, size});
         next += size;
       }
-      // Above, each value had to wait for the length of the value before it. Values of equal length
-      // need not wait.
+      // The loop above reads each value only after the length of the value before it. Values of
+      // equal length can be read without this wait.
       const size_t size = out[i - 1].size();
       if (i < kStep || size != out[i - 2].size() || size != out[i - 3].size() ||
           size != out[i - 4].size()) {

@@ -12,13 +12,12 @@
 
 namespace cfile::encodings {
 
-// RLE of bools. A decoder ignores bytes after those that the length counts. A page of no values may
-// be empty.
+// RLE of bools. A decoder ignores bytes after the RLE-hybrid. A page of no values may be empty.
 struct ParquetRleCodec : PageCodec<ParquetRleCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetRle;
   static constexpr std::string_view kName = "parquet-rle";
   static constexpr uint32_t kWorstExtraBytesPerValue = 0;
-  // The length, and one run.
+  // Per block: the length, and one run.
   static constexpr uint32_t kWorstExtraBytesPerBlock = 16;
   static constexpr ScanCost kScanCost{.number = 100};
   static constexpr bool Supports(PhysicalType type) { return type == PhysicalType::kBool; }

@@ -1,5 +1,5 @@
-// ALP pages from another implementation, and pages made by hand: tests/golden/alp, and folders of
-// the same form in CFILE_GOLDEN_DIRS. Values are compared by their bits.
+// Decodes ALP pages from another implementation and pages made by hand: those of tests/golden/alp,
+// and of folders of the same form in CFILE_GOLDEN_DIRS. Compares values by their bits.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -66,7 +66,7 @@ std::vector<BitsOf<T>> Expected(const Vector& vector) {
   return bits;
 }
 
-// All values as bits, read in batches of `batch`.
+// Returns all values as bits. Reads them in batches of `batch`.
 template <typename T>
 absl::StatusOr<std::vector<BitsOf<T>>> Decode(std::span<const uint8_t> bytes, uint32_t count,
                                               size_t batch) {
@@ -98,7 +98,7 @@ void CheckVector(const Vector& vector) {
     ASSERT_TRUE(bits.ok()) << bits.status();
     ASSERT_EQ(*bits, expected) << "in batches of " << batch;
   }
-  // Seeks to random positions.
+  // Seek to random positions.
   BlockView view(vector.bytes);
   view.count = count;
   auto decoder = AlpCodec::MakePageDecoder<T>();
@@ -112,7 +112,7 @@ void CheckVector(const Vector& vector) {
     ASSERT_EQ(std::bit_cast<BitsOf<T>>(value), expected[position]) << "at " << position;
   }
 
-  // Encodes the same values as a page of our own.
+  // Encode the same values as a page of our own.
   std::vector<T> values;
   for (const auto bit : expected) values.push_back(std::bit_cast<T>(bit));
   EncodedBlock block;
@@ -120,13 +120,13 @@ void CheckVector(const Vector& vector) {
   const auto again = Decode<T>(block.bytes.span(), count, 65536);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(*again, expected);
-  // A page with another vector size may suit the values better.
+  // Our pages have vectors of 1,024 values. A page with another vector size may be smaller.
   if (vector.about["vector_size"] == 1024) {
     EXPECT_LE(block.bytes.size(), vector.bytes.size()) << "ours must not be larger";
   }
 }
 
-// Runs with the instructions of each target that the machine supports.
+// Runs the tests with the instructions of each target that the machine supports.
 class EveryTarget : public testing::TestWithParam<int64_t> {
  protected:
   void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
@@ -184,8 +184,8 @@ TEST_P(EveryTarget, Malformed) {
   EXPECT_GE(checked, 37u);
 }
 
-// Changes every byte of a page, and cuts the page at every byte: no crash, and no read past the
-// end.
+// Changes every byte of a page, and cuts the page at every byte. The decoder must not crash, and
+// must not read past the end.
 TEST(AlpGolden, DamagedPagesAreSafe) {
   for (const Vector& vector : LoadVectors(/*malformed=*/false)) {
     if (vector.bytes.size() > 500) continue;

@@ -15,7 +15,7 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 
 // Bytes in a heap block of their exact size, so that AddressSanitizer detects any read outside of
-// them.
+// the block.
 struct Exact {
   explicit Exact(std::span<const uint8_t> bytes) : size(bytes.size()), data(new uint8_t[size]) {
     std::copy(bytes.begin(), bytes.end(), data.get());
@@ -97,7 +97,7 @@ TYPED_TEST(BitPackingTypedTest, PacksAlikeOnEveryTarget) {
 }
 
 TEST(BitPackingTest, UnpackedValuesEndWhereTheBytesEnd) {
-  // 3 of 8 values: the group stops at the last byte that the values need.
+  // The group has only 3 of its 8 values: it ends at the last byte that these values need.
   const std::vector<uint64_t> values = {(uint64_t{1} << 61) - 1, 5, uint64_t{1} << 60};
   ByteWriter out;
   PackBits<uint64_t>(values, 61, out);

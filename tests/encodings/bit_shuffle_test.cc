@@ -1,5 +1,5 @@
-// BIT_SHUFFLE and DICT: properties that other encodings do not have, and the functions that they
-// use.
+// Tests of BIT_SHUFFLE and DICT: properties that other encodings do not have, and the functions
+// that these two encodings use.
 #include "encodings/kudu/bit_shuffle.h"
 
 #include <gmock/gmock.h>
@@ -57,12 +57,12 @@ TEST(BitTransposition, IsTheSameOnEveryTarget) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
-// An LZ4 block and its text.
+// An LZ4 block, and the text to which it decompresses.
 struct Lz4Block {
   Bytes block;
   Bytes text;
 
-  void PutLength(size_t length) {  // the part that a nibble of 15 does not hold
+  void PutLength(size_t length) {  // adds the bytes that extend a length of 15 or more
     for (length -= 15; length >= 255; length -= 255) block.push_back(255);
     block.push_back(static_cast<uint8_t>(length));
   }
@@ -107,7 +107,8 @@ bool Decompress(const Bytes& block, size_t size, Bytes& text) {
   return good;
 }
 
-// A run of 270 literals, but the text has room for only 2.
+// The block has a run of 270 literals, but the text has room for only 2. Decompression fails and
+// writes nothing after the slack bytes.
 TEST(Lz4Block, WritesNothingBehindItsSlack) {
   Bytes block = {0xf0, 255, 0};
   block.resize(block.size() + 270, 'x');
@@ -130,7 +131,7 @@ TEST(Lz4Block, GivesWhatItStandsFor) {
   }
 }
 
-// A length of 15 continues in the next byte, which is missing.
+// Decompression fails if the byte that continues a length of 15 is missing.
 TEST(Lz4Block, RefusesLengthsThatAreCut) {
   Bytes text;
   EXPECT_TRUE(Decompress({0x1f, 'a', 1, 0, 0, 0}, 20, text));
@@ -152,7 +153,7 @@ TEST(Lz4Block, SurvivesDamage) {
   }
   EXPECT_FALSE(Decompress({}, 0, text));
   EXPECT_FALSE(Decompress({0x10, 7, 0, 0, 0}, 5, text));  // an offset of 0
-  EXPECT_FALSE(Decompress({0x10, 7, 2, 0, 0}, 5, text));  // before the first byte
+  EXPECT_FALSE(Decompress({0x10, 7, 2, 0, 0}, 5, text));  // an offset before the first byte
 }
 
 // In a build without LZ4, the tests below do nothing.
@@ -186,8 +187,8 @@ TEST(BitShuffle, EndsBlocksAtTheirSizeBeforeCompression) {
   for (size_t i = 0; i < 8; ++i) EXPECT_EQ(blocks.at(i).count, 125u);
 }
 
-// A block has more values than the decoder may keep for its bytes. Values that are decoded
-// repeatedly are right each time.
+// The block has more values than the decoder keeps decoded. Values that are decoded repeatedly are
+// right each time.
 TEST(BitShuffle, ReadsBlocksLargerThanItsWindow) {
   if (!BuiltIn()) return;
   std::vector<int64_t> values(1 << 20);
@@ -216,7 +217,8 @@ TEST(BitShuffle, ReadsBlocksLargerThanItsWindow) {
   }
 }
 
-// Values that an open block has decoded stay valid: later damage of their bytes is not noticed.
+// The decoder keeps the values that it has decoded. If the block's bytes are damaged later, it
+// still returns these values, but reports the damage in chunks that it has not decoded.
 TEST(BitShuffle, ABlockInHandStaysDecoded) {
   if (!BuiltIn()) return;
   std::vector<int64_t> values(5000);
@@ -295,7 +297,8 @@ TEST(Dict, HasADictionaryEvenOfNoValues) {
   EXPECT_EQ(blocks[0].dictionary_bytes->size(), 12u);
 }
 
-// The dictionary is a block, and must not exceed the size that a reader accepts.
+// A long value does not join the dictionary, except as the first one: the dictionary is a block,
+// and must not exceed the size that a reader accepts.
 TEST(Dict, DoesNotTakeLongValuesBehindTheFirst) {
   if (!BuiltIn()) return;
   const std::string text(5000, 'x');

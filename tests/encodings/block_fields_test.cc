@@ -1,4 +1,4 @@
-// The descriptions of blocks for inspection, of all encodings that offer them.
+// Tests the descriptions of blocks for inspection, for all encodings that offer them.
 #include "encodings/core/block_fields.h"
 
 #include "blocks.h"
@@ -52,7 +52,7 @@ TEST(BlockFields, LieInTheBlock) {
   EXPECT_GT(described, 100);
 }
 
-// Damaged blocks give an error, or fields that lie in the block.
+// For damaged blocks, the result is an error, or fields that lie in the block.
 TEST(BlockFields, OfDamagedBlocksLieInTheBlock) {
   std::mt19937_64 random(1);
   int refused = 0;
@@ -115,7 +115,7 @@ TEST(BlockFields, SayWhatTheBytesMean) {
       DescribeBlock(Encoding::kPrefix, PhysicalType::kInt8, {}, BlockView()).status()));
 }
 
-// A block of many runs has a description of a limited size.
+// The description of a block of many runs has at most kMaxBlockFields fields.
 TEST(BlockFields, AreLimited) {
   std::vector<uint8_t> block = {0, 0, 0, 1, 0, 0, 0, 0};
   for (int i = 0; i < 5000; ++i) block.insert(block.end(), {2, 7});

@@ -46,9 +46,9 @@ struct Block {
   }
 };
 
-// A view of a copy of the block whose end is followed by unmapped memory. Valid until the call
-// after the next. Two calls in a row return different addresses, so that a decoder must not rely on
-// the previous block.
+// Returns a view of a copy of the block; unmapped memory follows the copy. The view is valid until
+// the second call from now. Two calls in a row return different addresses, to detect a decoder that
+// still reads the previous block.
 inline BlockView GuardedView(const Block& block) {
   static GuardedBytes bytes[2] = {GuardedBytes(1 << 24), GuardedBytes(1 << 24)};
   static GuardedBytes skip_tables[2] = {GuardedBytes(1 << 16), GuardedBytes(1 << 16)};
@@ -86,7 +86,7 @@ std::vector<Block> Encode(const Pair& pair, std::span<const T> values,
   auto encoder = MakeEncoder<T>(pair.encoding, pair.type, options).value();
   std::vector<Block> blocks;
   EncodedBlock block;
-  size_t begin = 0;  // of the present block
+  size_t begin = 0;  // where the current block begins
   size_t next = 0;
   bool needs_dictionary = false;
   do {

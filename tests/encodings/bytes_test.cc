@@ -47,7 +47,8 @@ TEST(PackedBudget, IsUsedUpToItsLastByte) {
   EXPECT_FALSE(two.Take(1));
 }
 
-// A field that an encoder sets for some blocks only must not stay set for the next block.
+// Clear resets every field: a field that an encoder sets for some blocks only must not stay set for
+// the next block.
 TEST(EncodedBlock, IsANewOneOnceCleared) {
   EncodedBlock block{
       .count = 1, .encoding = Encoding::kPlain, .aligned_values_offset = 8, .compressible = false};

@@ -1,5 +1,5 @@
-// The delta encodings, beyond the tests of the registry and of the golden vectors: shapes of
-// blocks, the lenient reader, every width, skip tables, bounded reads.
+// Tests of the delta encodings that the tests of the registry and of the golden vectors do not
+// include: shapes of blocks, the lenient reader, every width, skip tables, bounded reads.
 #include <gmock/gmock.h>
 
 #include "columns.h"
@@ -53,7 +53,8 @@ class Delta : public testing::Test {};
 using Integers = testing::Types<int32_t, int64_t>;
 TYPED_TEST_SUITE(Delta, Integers);
 
-// Deltas of each width; the smallest delta is negative, zero or positive.
+// Encodes and decodes values with deltas of each width. The smallest delta is negative, zero or
+// positive.
 TYPED_TEST(Delta, EveryWidthRoundTripsInEveryShape) {
   using T = TypeParam;
   using U = std::make_unsigned_t<T>;
@@ -144,7 +145,7 @@ TYPED_TEST(Delta, SeeksFromPlacesAndWithoutThem) {
   }
 }
 
-// A block of 2^30 equal deltas takes a few bytes, and no memory for its values.
+// A page of a few bytes holds 2^30 values. The decoder returns as many of them as a call asks for.
 TEST(DeltaBinaryPacked, YieldsAsAskedFor) {
   ByteWriter page;
   for (const uint64_t field : {1ull << 30, 1ull, 1ull << 30, 0ull, 2ull, 0ull}) page.PutVint(field);
@@ -180,8 +181,8 @@ TEST(DeltaBinaryPacked, ReadsTheSeedsBlocksOf8WhereAllowed) {
   }
 }
 
-// Blocks of 128 values, 4 miniblocks, one value. That value is missing, has no end, or is too
-// large.
+// The header says: blocks of 128 values, 4 miniblocks, one value. The page is refused if that value
+// is missing, has no end, or is too large.
 TYPED_TEST(Delta, RefusesAHeaderWithoutAFirstValue) {
   for (const size_t more : {0, 1, 5, 11}) {
     std::vector<uint8_t> bytes = {0x80, 1, 4, 1};
@@ -216,7 +217,7 @@ void ExpectReadFails(BlockDecoder<std::string_view>& decoder, const ByteWriter& 
   EXPECT_THAT(std::string(status.message()), HasSubstr(message));
 }
 
-// Errors about lengths and data far inside a page name the value's number.
+// Errors about lengths and data far inside a page name the number of the wrong value.
 TEST(DeltaLength, NamesTheValueThatIsWrong) {
   const std::pair<int32_t, std::string> examples[] = {
       {-3, "value 1777 has length -3"},
@@ -245,8 +246,8 @@ TEST(DeltaByteArray, NamesTheValueThatSharesTooMuch) {
   ExpectReadFails(*decoder, bytes, 2000, "value 1777 shares 5 bytes");
 }
 
-// Vectors with shapes of blocks that the registry's encoder does not write, and blocks that only
-// the lenient reader accepts.
+// Checks a vector whose blocks have a shape that the registry's encoder does not write, or that
+// only the lenient reader accepts.
 template <typename T>
 void CheckShape(const GoldenVector& vector) {
   const auto column = GoldenValues<T>(vector);
@@ -278,7 +279,7 @@ TEST(DeltaBinaryPacked, MakesTheGoldenBytesInAnyShape) {
   EXPECT_GE(checked, 50);
 }
 
-// Columns of byte arrays that are difficult for these encodings.
+// Returns a column of byte arrays that is difficult for these encodings.
 std::vector<std::string> Texts(int kind, size_t size) {
   std::mt19937_64 random(static_cast<uint64_t>(kind));
   std::vector<std::string> texts;
@@ -353,9 +354,10 @@ TEST(DeltaBytes, SeekFromPlacesAndWithoutThem) {
   }
 }
 
-// A few bytes that hold 2^32 values. A seek that takes time for each value would not end.
+// A page of a few bytes that holds 2^32 values. A seek that takes time for each value would not
+// end.
 struct Bomb {
-  // All deltas equal `step`; blocks have the largest size.
+  // Appends a stream whose deltas all equal `step`, in blocks of the largest size.
   static void PutSteps(uint32_t count, int64_t first, int64_t step, ByteWriter& out) {
     const uint32_t block_size = (1u << 31) - 128;
     for (const uint64_t field : {uint64_t{block_size}, uint64_t{1}, uint64_t{count}})
@@ -407,7 +409,8 @@ TEST(DeltaBytes, SeekPastValuesThatTakeNoBytes) {
       ASSERT_EQ(codecs[i].decoder->position(), UINT32_MAX);
     }
   }
-  // A run of equal lengths is compared with the size of the data.
+  // The page has UINT32_MAX lengths of 5 bytes, but the data of only 3,000 values. Seeks past these
+  // values fail.
   ByteWriter page;
   Bomb::PutSteps(UINT32_MAX, 5, 0, page);
   page.PutZeros(5 * 3000);
@@ -423,7 +426,8 @@ TEST(DeltaBytes, SeekPastValuesThatTakeNoBytes) {
   EXPECT_EQ(value, std::string(5, '\0'));
 }
 
-// One long value, and many values that share nearly all of it.
+// Seeks past many long values find the right values, without a skip table. Most values equal one
+// long value; the others begin with it.
 TEST(DeltaBytes, SeekWithoutRebuildingWhatTheyPass) {
   const std::string text(size_t{1} << 20, 'x');
   std::vector<std::string> ends(300);
@@ -446,7 +450,7 @@ TEST(DeltaBytes, SeekWithoutRebuildingWhatTheyPass) {
   }
 }
 
-// 60 KB that hold values of 120 MB: each Read returns values of about one MiB.
+// A page of about 60 KB holds values of 120 MB. Each Read returns values of about one MiB.
 TEST(DeltaBytes, BoundsWhatAReadYields) {
   const std::string text(60'000, 'B');
   const std::vector<std::string_view> values(2000, text);
@@ -464,7 +468,8 @@ TEST(DeltaBytes, BoundsWhatAReadYields) {
   EXPECT_LE(block.skip_table.size(), 200u);  // long prefixes only if the page is large, too
 }
 
-// Three values of 3 bytes and one of 4, read with a type length of 3.
+// The page has three values of 3 bytes and one of 4 bytes. With a type length of 3, the error names
+// the last value.
 TEST(DeltaBytes, AnotherLengthIsNamed) {
   const std::vector<std::string_view> values = {"one", "two", "six", "four"};
   const EncodedBlock block = EncodePage<std::string_view>(
@@ -476,7 +481,7 @@ TEST(DeltaBytes, AnotherLengthIsNamed) {
   EXPECT_EQ(all.status().message(), "value 3 has 4 bytes, expected 3");
 }
 
-// Skip tables that contradict the page.
+// A skip table that contradicts the page is refused.
 TEST(DeltaBytes, RefuseWrongSkipTables) {
   const auto texts = Texts(0, 3000);
   const std::vector<std::string_view> values(texts.begin(), texts.end());
@@ -496,7 +501,7 @@ TEST(DeltaBytes, RefuseWrongSkipTables) {
   }
 }
 
-// The error has the place's number, counted from 0.
+// The error about a wrong place of a skip table has the place's number, counted from 0.
 TEST(DeltaBytes, WrongPlacesAreNamed) {
   const auto texts = Texts(0, 3000);
   const std::vector<std::string_view> values(texts.begin(), texts.end());

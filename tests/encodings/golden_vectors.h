@@ -29,7 +29,7 @@ struct GoldenVector {
     const auto at = json.find(key);
     return at != json.end() && at->is_string() ? at->get<std::string>() : "";
   }
-  // 0 if the key is missing.
+  // Returns the number with this key, or 0 if the key is missing.
   uint32_t Number(const char* key) const {
     const auto at = json.find(key);
     return at != json.end() && at->is_number() ? at->get<uint32_t>() : 0;
@@ -119,8 +119,8 @@ inline std::vector<GoldenVector> GoldenVectors(const std::string& folder) {
   return vectors;
 }
 
-// The values that the description of the vector lists. P: bool, int32_t, int64_t, uint32_t, float,
-// double, Int96 or std::string_view.
+// Returns the values that the description of the vector lists. P: bool, int32_t, int64_t, uint32_t,
+// float, double, Int96 or std::string_view.
 template <typename P>
 Column<P> GoldenValues(const GoldenVector& vector) {
   std::vector<std::pair<P, size_t>> runs;

@@ -16,7 +16,7 @@ using Bytes = std::vector<uint8_t>;
 
 Bytes BytesOf(const ByteWriter& out) { return {out.span().begin(), out.span().end()}; }
 
-// Random values of all byte lengths.
+// Returns random values of all byte lengths.
 template <typename T>
 std::vector<T> RandomValues(size_t count, uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -25,7 +25,7 @@ std::vector<T> RandomValues(size_t count, uint64_t seed) {
   return values;
 }
 
-// The 32-bit and the 64-bit form with the same interface.
+// The 32-bit and the 64-bit form have the same interface here.
 struct Form32 {
   using T = uint32_t;
   static constexpr size_t kValues = kGroupVarint32Values;

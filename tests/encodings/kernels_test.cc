@@ -1,5 +1,5 @@
-// Kernels only change the speed of an encoding. Bytes and values are the same on every processor,
-// and wherever the values lie in memory.
+// Kernels only change the speed of an encoding. These tests check that bytes and values are the
+// same on every processor, and wherever the values lie in memory.
 #include <gtest/gtest.h>
 
 #include "blocks.h"

@@ -1,4 +1,4 @@
-// The order of floating-point keys, which differs from <.
+// Tests the order of floating-point keys, which differs from <.
 #include "encodings/core/key_order.h"
 
 #include <gtest/gtest.h>

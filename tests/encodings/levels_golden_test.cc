@@ -1,4 +1,5 @@
-// Repetition and definition levels of nested columns, as parquet-java and Arrow C++ wrote them.
+// Reads encoded levels of nested columns that parquet-java and Arrow C++ wrote, and encodes the
+// same levels.
 #include <gmock/gmock.h>
 
 #include "encodings/hybrid/levels.h"
@@ -7,7 +8,8 @@
 namespace cfile::encodings {
 namespace {
 
-// Compares `levels` with the bytes in the vector's description.
+// Checks that the bytes in the vector's description decode to `levels`, and that our bytes are not
+// longer.
 void CheckEncoded(const std::vector<uint32_t>& levels, uint32_t maximum,
                   const nlohmann::json& encoded) {
   const auto bytes_of = [&](const char* key) {

@@ -10,7 +10,7 @@
 namespace cfile::encodings {
 namespace {
 
-// A buffer of the exact size, so that AddressSanitizer detects reads past its end.
+// Returns a buffer of the exact size, so that AddressSanitizer detects reads past its end.
 std::vector<uint8_t> Exactly(const ByteWriter& bytes) {
   return {bytes.span().begin(), bytes.span().end()};
 }
@@ -52,7 +52,7 @@ TYPED_TEST(Levels, ReadBackInEveryWidthAndForm) {
       expect_read(ReadHybrid(Exactly(hybrid), width, out));
       PutIndexes(in, width, indexes);
       expect_read(ReadIndexes(Exactly(indexes), out));
-      // A page has two of these streams; the values follow them.
+      // The page has two streams of levels; the values follow them.
       for (const bool has_length : {true, false}) {
         ByteWriter page;
         for (int i = 0; i < 2; ++i)

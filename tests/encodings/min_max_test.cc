@@ -45,7 +45,7 @@ void TestType() {
       }
     }
     if constexpr (kIsFloat<T>) {
-      // NaN as the first value, as the last, and as every value.
+      // NaN is the first value, then the last value, then every value.
       const auto span = column.span().first(100);
       span[0] = std::numeric_limits<T>::quiet_NaN();
       ExpectAsPlainLoop<T>(span);
@@ -89,7 +89,7 @@ TEST(MinMaxOfBytes, AsThePlainLoop) {
       }
     }
   }
-  // Random strings of a few bytes, after common prefixes of all lengths.
+  // The strings have a few random bytes after a common prefix of any length.
   std::mt19937_64 random(6);
   for (int round = 0; round < 20000; ++round) {
     std::vector<std::string> texts;

@@ -54,8 +54,8 @@ size_t PlainBytes(const std::vector<std::vector<P>>& blocks, uint32_t type_lengt
   return bytes;
 }
 
-// Reads all blocks back, from the start and after seeks. EXPECTs that the dictionary does not make
-// the file larger than PLAIN.
+// EXPECTs that all blocks decode to their values, from the start and after seeks, and that the
+// dictionary does not make the file larger than PLAIN.
 template <typename P>
 void ExpectReadsBack(const File<P>& file, const std::vector<std::vector<P>>& blocks,
                      PhysicalType type, uint32_t type_length = 0) {
@@ -193,7 +193,8 @@ TEST(ParquetDictionary, ABlockWithoutCodesTakesTheSmallerEncoding) {
   check(strings, PhysicalType::kFixedBytes, 7, Encoding::kParquetPlain);
 }
 
-// Any mix of blocks; ExpectReadsBack compares the sizes.
+// For any mix of blocks, the file is not larger than with PLAIN. (ExpectReadsBack compares the
+// sizes.)
 TEST(ParquetDictionary, NeverCostsMoreThanPlain) {
   std::mt19937_64 random(9);
   for (int round = 0; round < 200; ++round) {
@@ -239,7 +240,8 @@ TEST(ParquetDictionary, FloatsAreToldApartByTheirBits) {
   ExpectReadsBack(file, blocks, PhysicalType::kDouble);
 }
 
-// Widths 0 to 32, with runs of both kinds.
+// Decodes pages of codes of each width from 0 to 32, with repeated runs and literal runs. Width 33
+// is refused.
 void CheckAllWidths() {
   const uint8_t page[] = {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0};
   const auto dictionary = ReadParquetDictionaryPage(PhysicalType::kInt32, 0, 3, page).value();
@@ -341,8 +343,8 @@ TEST(ParquetDictionary, PagesForAParquetFile) {
   }
 }
 
-// A dictionary with the largest number of values takes no more. Pages that would need more values
-// do not use the dictionary.
+// A dictionary with the largest number of values takes no more values. Pages that would need more
+// values do not use the dictionary.
 TEST(ParquetDictionary, LimitsOfValues) {
   const auto make = [](size_t limit) {
     return parquet::MakeEncoder<int64_t>(Encoding::kParquetDictionary, 0, size_t{1} << 20, limit)

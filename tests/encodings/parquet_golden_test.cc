@@ -53,7 +53,7 @@ struct Decoded {
   std::list<std::string> texts;
 };
 
-// Reads from the decoder's position on. Takes memory only for values that are read.
+// Reads from the decoder's position to the end. Takes memory only for values that are read.
 template <typename P>
 Decoded<P> ReadRest(BlockDecoder<P>& decoder) {
   Decoded<P> decoded;

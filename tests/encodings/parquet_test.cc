@@ -1,4 +1,4 @@
-// The properties that parquet.h documents, beyond the golden pages.
+// Tests the properties that parquet.h documents and that the golden pages do not test.
 #include "encodings/parquet.h"
 
 #include <gmock/gmock.h>
@@ -72,7 +72,7 @@ TEST(Parquet, RefusesValuesThatAreTooManyForAPage) {
         refuses(zeros.As<T>());
         std::fill_n(few.get(), 100, T(1));
       }
-      // The refused values leave no trace in the encoder.
+      // The refused values do not change the encoder.
       const auto page = parquet::EncodePage<T>(*encoder, std::span<const T>(few.get(), 100));
       ASSERT_TRUE(page.ok()) << page.status();
       EXPECT_EQ(page->count, 100u);
@@ -195,7 +195,7 @@ TEST(Parquet, PagesThatAreTooShortAreNamed) {
   EXPECT_EQ(opened(Encoding::kParquetPlain), "parquet-plain: 3 values take 12 bytes, found 11");
   EXPECT_EQ(opened(Encoding::kParquetByteStreamSplit),
             "parquet-byte-stream-split: 3 values of 4 bytes take 12 bytes, found 11");
-  // Lengths 2, 3 and 4; one byte of the data is missing.
+  // The page has lengths 2, 3 and 4, but one byte of the data is missing.
   const std::string lengths("\x80\x01\x04\x03\x04\x02\0\0\0\0", 10);
   const auto decoder =
       parquet::MakeDecoder<std::string_view>(Encoding::kParquetDeltaLengthByteArray).value();
@@ -206,7 +206,7 @@ TEST(Parquet, PagesThatAreTooShortAreNamed) {
 }
 
 TEST(Parquet, RefusesPrefixesOfThePageBefore) {
-  // Prefixes 2 and 2, suffixes of 1 byte each.
+  // Both values of the page have a prefix of 2 bytes, but no value precedes the first one.
   const std::string lengths("\x80\x01\x04\x02\x04\0\0\0\0\0", 10);
   const std::string suffixes("\x80\x01\x04\x02\x02\0\0\0\0\0xy", 12);
   const std::string page = lengths + suffixes;

@@ -29,7 +29,7 @@ Block EncodeOne(PhysicalType type, std::span<const T> values, uint64_t first_ord
   return result;
 }
 
-// Reads all values; returns the first error.
+// Reads all values and returns the first error.
 template <typename T>
 std::string Error(PhysicalType type, const Bytes& bytes, uint32_t type_length = 0) {
   auto decoder = PlainCodec::MakeDecoder<T>(type, type_length);
@@ -106,7 +106,7 @@ TEST(Plain, AViewPointsIntoTheBlock) {
   EXPECT_EQ(static_cast<const void*>(out[1].data()), block.bytes.data() + 14);
 }
 
-// An encoder for Kudu takes a whole batch. Otherwise a block ends at its size.
+// With kudu_exact, a block takes a whole batch. Otherwise it ends at the block size.
 TEST(Plain, WhereBlocksEnd) {
   const std::vector<int32_t> values(100);
   EncoderOptions options{.block_size_bytes = 107};
@@ -159,7 +159,7 @@ TEST(Plain, DamageOfBytesIsNamed) {
               HasSubstr("value 1 begins at byte 13 and ends at 12"));
 }
 
-// A dictionary is a PLAIN block, too.
+// A dictionary is a PLAIN block. It is refused if it has more values than the limit.
 TEST(Plain, DictionariesOfTooManyValuesAreRefused) {
   const auto load = [](uint32_t count, size_t max_values) {
     ByteWriter block;
@@ -176,7 +176,7 @@ TEST(Plain, DictionariesOfTooManyValuesAreRefused) {
   EXPECT_EQ(above.code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(std::string(above.message()), HasSubstr("a dictionary of 2 values is above the limit "
                                                       "of 1: raise max_dictionary_values"));
-  // A count above the number that the bytes can hold is damage, whatever the limit.
+  // A count that exceeds what the bytes can hold is damage, whatever the limit.
   for (const size_t max_values : {10, 10'000}) {
     const absl::Status damaged = load(1000, max_values);
     EXPECT_EQ(damaged.code(), absl::StatusCode::kDataLoss);
@@ -184,7 +184,7 @@ TEST(Plain, DictionariesOfTooManyValuesAreRefused) {
   }
 }
 
-// Read, ReadPacked and SeekTo return the same error.
+// Read, ReadPacked and SeekTo return the same error for a damaged value.
 TEST(ParquetPlain, DamageOfBytesIsNamed) {
   const auto decoder =
       MakeDecoder<std::string_view>(Encoding::kParquetPlain, PhysicalType::kBytes, {}).value();

@@ -29,15 +29,15 @@ std::unique_ptr<BlockDecoder<std::string_view>> NewDecoder() {
   return PrefixCodec::MakeDecoder<std::string_view>(PhysicalType::kBytes, 0);
 }
 
-// A block with a header of one-byte numbers. `entries` also holds the restart offsets and their
-// count.
+// Returns a block whose header has numbers of one byte. `entries` also holds the restart offsets
+// and their count.
 Bytes Block(uint8_t count, uint8_t restart_interval, const Bytes& entries) {
   Bytes bytes = {0x00, count, 0, restart_interval, 0};
   bytes.insert(bytes.end(), entries.begin(), entries.end());
   return bytes;
 }
 
-// All values up to the first error, and the message of that error.
+// Returns all values up to the first error, and the message of that error.
 std::pair<Texts, std::string> ReadAll(const Bytes& bytes) {
   auto decoder = NewDecoder();
   Texts values;
@@ -80,7 +80,7 @@ TEST(Prefix, LengthsOfTwoBytes) {
   EXPECT_THAT(ReadAll(bytes).first, ElementsAre(long_value, long_value + "w"));
 }
 
-// A writer may share a shorter prefix than possible.
+// A block is valid if a value shares a shorter prefix than it could.
 TEST(Prefix, SharedLengthsNeedNotBeTheLongest) {
   const Bytes bytes = Block(3, 16, {0, 2, 'a', 'b', 1, 1, 'b', 0, 2, 'a', 'c', 0, 0, 0, 0});
   EXPECT_THAT(ReadAll(bytes).first, ElementsAre("ab", "ab", "ac"));
@@ -91,7 +91,8 @@ TEST(Prefix, SharedLengthsNeedNotBeTheLongest) {
   EXPECT_TRUE(found.exact);
 }
 
-// Values near the end of a block are read one by one. A repeated value is not copied.
+// Empty and repeated values are read correctly at restart points and between them. (Values near the
+// end of a block are read one by one, and a repeated value is not copied.)
 TEST(Prefix, EmptyAndRepeatedValuesAtRestarts) {
   const Texts texts = {"xx", "", "", "xx", "xx", "", "x", "x", "", "x"};
   for (const uint32_t interval : {1, 2, 3, 16}) {
@@ -152,7 +153,7 @@ TEST(Prefix, ASeekNamesTheDamageItMeets) {
               HasSubstr("value 1 at byte 8: its lengths or its bytes run past"));
 }
 
-// The block is long enough for the fast path, which must also notice the wrong offset.
+// The fast path also notices a wrong restart offset. (The block is long enough for the fast path.)
 TEST(Prefix, AWrongRestartOffsetInTheMiddleIsFound) {
   std::vector<std::string> texts;
   for (int i = 0; i < 100; ++i) texts.push_back("key-" + std::to_string(1000 + i));
@@ -169,7 +170,8 @@ TEST(Prefix, AWrongRestartOffsetInTheMiddleIsFound) {
   EXPECT_EQ(decoder->Read(out).value(), 60u);  // the values before it can be read
 }
 
-// There are enough sound entries around the bad one for the fast path.
+// An entry that shares more bytes than the previous value has is found among many sound entries.
+// (There are enough of them for the fast path.)
 TEST(Prefix, AnEntryThatSharesTooMuchIsFoundAmongMany) {
   const auto block = [](size_t bad, uint8_t shared, uint8_t restart_interval) {
     Bytes entries;
@@ -191,7 +193,7 @@ TEST(Prefix, AnEntryThatSharesTooMuchIsFoundAmongMany) {
               HasSubstr("value 20 at byte 105: it shares 1 bytes with a value of 0"));
 }
 
-// Entries of a few bytes for values of 50,000 bytes each.
+// Returns a block of values of 50,000 bytes each, whose entries have a few bytes each.
 Bytes BlockOfLongValues(size_t count, const std::string& text, std::string_view last_bytes) {
   ByteWriter writer;
   for (const size_t byte : {size_t{0}, count, size_t{0}, size_t{255}, size_t{0}}) {
@@ -244,7 +246,7 @@ TEST(Prefix, ALongValueRepeatedIsNotCopied) {
   EXPECT_EQ(out[kCount - 1].data(), out[0].data());
 }
 
-// Keys of every length around the widths of vector registers, mixed.
+// Reads keys of every length around the widths of vector registers, in mixed order.
 TEST(Prefix, KeysAroundTheWidthsOfVectors) {
   for (const size_t longest : {15, 16, 17, 31, 32, 33, 63, 64, 65, 130}) {
     std::vector<std::string> texts;

@@ -15,7 +15,7 @@ class EveryDecoder : public testing::TestWithParam<Pair> {
  protected:
   uint32_t type_length() const { return GetParam().type == PhysicalType::kFixedBytes ? 5 : 0; }
 
-  // Small blocks of all kinds.
+  // Returns small blocks of all kinds.
   template <typename T>
   std::vector<Block> SmallBlocks(size_t size) const {
     std::vector<Block> blocks;
@@ -77,7 +77,7 @@ void ReadSome(BlockDecoder<T>& decoder, int batches, std::span<T> out, volatile 
   }
 }
 
-// Like ReadSome, with ReadPacked.
+// Like ReadSome, but calls ReadPacked.
 template <typename T>
 void PackSome(BlockDecoder<T>& decoder, int batches, size_t max, volatile size_t& sink) {
   if constexpr (kIsBytes<T>) {
@@ -182,7 +182,7 @@ void ForBlocks(const Pair& pair, uint32_t type_length, const std::vector<Block>&
   }
 }
 
-// The parts of a block in a file: its bytes, and those of its skip table.
+// The two byte strings of a block in a file: its bytes and its skip table.
 constexpr std::vector<uint8_t> Block::*kParts[] = {&Block::bytes, &Block::skip_table};
 
 TEST_P(EveryDecoder, SurvivesEveryTruncation) {
@@ -232,8 +232,8 @@ TEST_P(EveryDecoder, SurvivesEveryFlippedBit) {
   });
 }
 
-// A page does not say how many values it holds. The number that the reader takes from elsewhere may
-// be wrong, and so may the first ordinal.
+// The number of values and the first ordinal of a page come from elsewhere and may be wrong. The
+// decoder must survive this.
 TEST_P(EveryDecoder, SurvivesOtherCounts) {
   VisitPhysicalType(GetParam().type, [&]<typename T>(std::type_identity<T>) {
     for (const size_t size : {0, 1, 40, 3000}) {
@@ -278,7 +278,7 @@ TEST_P(EveryDecoder, SurvivesBytesOfNoBlock) {
       for (int round = 0; round < 2000; ++round) {
         block.count = static_cast<uint32_t>(random() % 200);
         for (const auto part : kParts) {
-          // With small numbers, headers are accepted more often.
+          // With small numbers, decoders accept more headers.
           (block.*part) = std::vector<uint8_t>(random() % 100);
           for (uint8_t& byte : block.*part)
             byte = static_cast<uint8_t>(random() % (random() % 2 == 0 ? 3 : 256));
@@ -376,7 +376,7 @@ TEST_P(EveryDecoder, GivesNoOtherValuesAfterAnError) {
             block.count += static_cast<uint32_t>(1 + random() % 2000);
           } else if (round % 10 == 1 && block.dictionary != nullptr) {
             if (few[0].dictionary == nullptr) continue;
-            block.dictionary = few[0].dictionary;  // the same values, but fewer
+            block.dictionary = few[0].dictionary;  // the same dictionary values, but fewer
           } else {
             const size_t some = round % 2 == 0 ? block.bytes.size() : 50;
             block.bytes.resize(block.bytes.size() -
@@ -401,7 +401,7 @@ TEST_P(EveryDecoder, GivesNoOtherValuesAfterAnError) {
 }
 
 // Parquet's pages store int8 to uint16 as INT32. A value outside the type's range is damage in
-// every encoding, and the error has the value's number.
+// every encoding, and the error has the value's position.
 TEST(NarrowTypes, ValuesOutsideTheRangeAreDamage) {
   const auto check = [&]<typename T>(std::type_identity<T>, PhysicalType type, Encoding encoding,
                                      int32_t outside) {
@@ -444,7 +444,7 @@ TEST(NarrowTypes, ValuesOutsideTheRangeAreDamage) {
     }
     const uint32_t positions[] = {kBad};
     EXPECT_EQ(decoder->Gather(positions, std::span(out).first(1)), absl::DataLossError(expected));
-    // The values after it can still be read.
+    // The values after the damaged value can still be read.
     ASSERT_TRUE(decoder->SeekTo(kBad + 1).ok());
     ASSERT_TRUE(decoder->Read(std::span(out).first(1)).ok());
     EXPECT_EQ(out[0], values[kBad + 1]);

@@ -105,8 +105,8 @@ TEST_P(EveryEncoding, ReadsBackWhatWasWritten) {
   });
 }
 
-// ReadPacked returns the same values as Read. Both continue after the values that the other has
-// read.
+// ReadPacked returns the same values as Read. Calls of both alternate: each continues after the
+// values that the previous call has read.
 TEST_P(EveryEncoding, PacksWhatViewsShow) {
   ForOptions([&]<typename T>(std::type_identity<T>, const EncoderOptions& options) {
     if constexpr (kIsBytes<T>) {
@@ -158,7 +158,8 @@ TEST_P(EveryEncoding, PacksWhatViewsShow) {
   });
 }
 
-// A call with a block whose few bytes hold large values must keep its memory budget.
+// A few bytes of a block may hold large values. One call of ReadPacked still stays within its
+// memory budget.
 TEST_P(EveryEncoding, PacksABatchWithinItsBudget) {
   const Pair pair = GetParam();
   if (pair.type != PhysicalType::kBytes) return;
@@ -228,7 +229,8 @@ TEST_P(EveryEncoding, ReadsFullBlocks) {
   });
 }
 
-// A few bytes hold more values than decoders keep decoded at the same time.
+// A few bytes hold more values than decoders keep decoded at the same time. All values are read
+// correctly.
 TEST_P(EveryEncoding, ReadsBlocksOfManyEqualValues) {
   const Pair pair = GetParam();
   VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {
@@ -246,7 +248,8 @@ TEST_P(EveryEncoding, ReadsBlocksOfManyEqualValues) {
       BlockDecoder<T>* decoder = &decoders.For(block);
       ASSERT_TRUE(decoder->Open(block.view()).ok());
       const std::span<const T> expected(values.get() + begin, block.count);
-      // Several rounds, so that values that are no longer decoded are requested in both ways.
+      // Read several times, so that Borrow and Read also request values that the decoder has
+      // dropped.
       for (int round = 0; round < 4; ++round) {
         ASSERT_TRUE(decoder->SeekTo(0).ok());
         ASSERT_NO_FATAL_FAILURE(ExpectRest(*decoder, expected, random));
@@ -302,7 +305,7 @@ TEST_P(EveryEncoding, SeeksWhereScansArrive) {
   });
 }
 
-// Keys around the values of a column: present, absent, smaller and larger than all values.
+// Returns keys around the values of a column: present, absent, smaller and larger than all values.
 template <typename T>
 Column<T> KeysNear(std::span<const T> values, uint32_t type_length, std::mt19937_64& random) {
   Column<T> keys{std::make_unique<T[]>(200), 0, {}};

@@ -17,7 +17,7 @@ using Bytes = std::vector<uint8_t>;
 using Values = std::vector<uint64_t>;
 
 // Bytes in a heap block of their exact size, so that AddressSanitizer detects any read outside of
-// them.
+// the block.
 struct Exact {
   explicit Exact(std::span<const uint8_t> bytes) : size(bytes.size()), data(new uint8_t[size]) {
     std::copy(bytes.begin(), bytes.end(), data.get());
@@ -78,7 +78,7 @@ Bytes EncodeAsKudu(const Values& values, int width) {
   return {out.span().begin(), out.span().end()};
 }
 
-// Runs of this mean length, of few or of many different values.
+// Returns runs with this mean length, of few or of many different values.
 Values RandomRuns(std::mt19937_64& random, size_t count, int width, double mean_run,
                   bool few_values) {
   std::geometric_distribution<size_t> length(1 / (mean_run + 0.01));
@@ -282,7 +282,7 @@ TEST(RleHybridTest, SeeksAnywhere) {
       const Exact bytes(Encode(values, width, random() % 2 == 0));
       RleHybridReader reader(bytes.span(), width);
       for (int seek = 0; seek < 500; ++seek) {
-        // Anywhere, or a little further on.
+        // Seek to any position, or to one a little after the current position.
         const size_t near = reader.position() + random() % 300;
         const size_t position =
             seek % 2 == 0 ? random() % (values.size() + 1) : std::min<size_t>(near, values.size());
@@ -358,13 +358,14 @@ TEST(RleHybridTest, HugeRunsCostNothing) {
 }
 
 TEST(RleHybridTest, TakesWhatOtherWritersMake) {
-  // Runs shorter than 8; a header longer than necessary; literals after literals; too many values
-  // in the last run.
+  // The reader accepts runs of fewer than 8 values, a header that is longer than necessary, two
+  // literal runs in a row, and a last run with too many values.
   EXPECT_EQ(*Decode(Bytes{2, 1, 4, 0, 2, 1}, 1, 4), (Values{1, 0, 0, 1}));
   EXPECT_EQ(*Decode(Bytes{0x86, 0x80, 0x80, 0x00, 1}, 1, 3), (Values{1, 1, 1}));
   EXPECT_EQ(*Decode(Bytes{3, 0x0f, 3, 0xff}, 1, 9), (Values{1, 1, 1, 1, 0, 0, 0, 0, 1}));
   EXPECT_EQ(*Decode(Bytes{200, 1, 1}, 1, 2), (Values{1, 1}));
-  // The last literal group stops at the last byte that is needed, whatever count its header has.
+  // The reader accepts a last literal run that ends at the last byte that its values need, even if
+  // its header counts far more groups.
   EXPECT_EQ(*Decode(Bytes{3, 1, 0, 2, 0}, 16, 2), (Values{1, 2}));
   EXPECT_EQ(*Decode(Bytes{0xff, 0xff, 0xff, 0xff, 0x01, 1, 0, 2, 0}, 16, 2), (Values{1, 2}));
 }
@@ -398,7 +399,7 @@ TEST(RleHybridTest, RefusesAndSaysWhy) {
   }
 }
 
-// Makes all calls on bytes that may be anything. Returns whether all values could be read.
+// Makes all calls on arbitrary bytes. Returns whether all values could be read.
 bool Torture(std::span<const uint8_t> bytes, int width, size_t count) {
   const absl::StatusOr<Values> values = Decode(bytes, width, count);
   RleHybridReader reader(bytes, width);
@@ -449,7 +450,8 @@ TEST(RleHybridTest, EveryPrefixAndEveryChangedByte) {
   }
 }
 
-// Two runs of 50 bits; the third run is missing.
+// The stream has two runs of 50 bits, and the third run is missing. The error names the first
+// missing value.
 TEST(RleHybridReader, DamageIsNamedByItsValue) {
   const std::vector<uint8_t> bytes = {100, 1, 100, 0};
   const std::string message =
@@ -464,8 +466,8 @@ TEST(RleHybridReader, DamageIsNamedByItsValue) {
   EXPECT_EQ(reader.position(), 30u);
 }
 
-// Bytes may change while a reader has them open, as in a mapped file. The result is errors or other
-// values.
+// Bytes may change while a reader has them open, as in a mapped file. The reader then returns
+// errors or other values, but does not crash.
 TEST(RleHybridReader, SurvivesBytesThatChange) {
   RleHybridEncoder encoder(1, /*kudu_exact=*/false);
   for (int i = 0; i < 100; ++i) encoder.PutBits(0x5555555555555555, 64);
@@ -494,7 +496,7 @@ TEST(RleHybridReader, SurvivesBytesThatChange) {
   }
 }
 
-// Checkpoints take little memory compared with the stream.
+// Checkpoints are few compared with the runs of the stream.
 TEST(RleHybridReader, CheckpointsAreFew) {
   RleHybridEncoder encoder(1, /*kudu_exact=*/false);
   for (int i = 0; i < 1000; ++i) encoder.PutRun(static_cast<uint64_t>(i % 2), 100);
@@ -506,7 +508,7 @@ TEST(RleHybridReader, CheckpointsAreFew) {
   EXPECT_LT(checkpoints->size(), 100u);
 }
 
-// Checkpoints of a longer stream do not cause reads past the end.
+// A reader with checkpoints of a longer stream does not read past the end.
 TEST(RleHybridReader, SurvivesCheckpointsOfOtherBytes) {
   RleHybridEncoder encoder(1, /*kudu_exact=*/false);
   for (int i = 0; i < 100; ++i) encoder.PutBits(0x5555555555555555, 64);

@@ -18,7 +18,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// Rows of which `percent` percent are null, in runs of up to `longest_run` rows.
+// Returns rows of which `percent` percent are null, in runs of up to `longest_run` rows.
 std::vector<bool> RandomRows(std::mt19937_64& random, size_t count, uint64_t percent,
                              size_t longest_run) {
   std::vector<bool> rows;
@@ -29,8 +29,8 @@ std::vector<bool> RandomRows(std::mt19937_64& random, size_t count, uint64_t per
   return rows;
 }
 
-// Bits in a heap block of their exact size, so that AddressSanitizer detects any access outside of
-// it.
+// Returns bits in a heap block of their exact size, so that AddressSanitizer detects any access
+// outside of the block.
 std::unique_ptr<uint8_t[]> BitsOf(const std::vector<bool>& rows) {
   const size_t size = (rows.size() + 7) / 8;
   std::unique_ptr<uint8_t[]> bits(new uint8_t[size]());

@@ -65,7 +65,8 @@ TEST(GoldenVectors, DecodeAndEncode) {
   EXPECT_GE(found, 3);
 }
 
-// Kudu and Parquet have implementations of their encodings, from which the other golden files come.
+// Each encoding of this project has a golden vector. (The golden files of Kudu's and Parquet's
+// encodings come from Kudu and Parquet.)
 TEST(GoldenVectors, EachEncodingOfOurOwnHasOne) {
   const std::vector<GoldenVector> vectors = Vectors();
   for (const EncodingRow& row : Encodings()) {

@@ -54,7 +54,7 @@ Owned<T> Legal(const ColumnType& type, Owned<T> value) {
 }
 
 enum Rows { kFull, kNulls, kSorted, kLong, kLevels };
-// The kinds from kLevels on.
+// The level limits of the kinds of rows from kLevels on.
 constexpr LevelLimits kLimits[] = {
     {0, 2}, {1, 3}, {2, 4}, LevelLimits::KuduArray(false), LevelLimits::KuduArray(true)};
 constexpr const char* kRowNames[] = {"full",       "nulls",      "sorted",
@@ -87,8 +87,8 @@ Column<T> Flat(const ColumnType& type, size_t kind, uint64_t seed) {
 template <typename T>
 Leaf<T> Levels(const ColumnType& type, const LevelLimits& limits, uint64_t seed) {
   std::mt19937_64 random(seed);
-  // The records of an array: if there are several entries, each of them is an element. A schema
-  // with these limits can have such records.
+  // Make records of arrays: if a record has several entries, each of them is an element. A schema
+  // with `limits` can have such records.
   LevelLimits arrays = limits;
   arrays.kudu_array = limits.max_repetition > 0;
   Leaf<T> leaf = testing_support::RandomLeaf<T>(type, arrays, kRecords, 0, random);
@@ -141,8 +141,8 @@ class Files {
     covered_.assign(kMostValues * kMostValues, false);
   }
 
-  // Chooses the files: first those of each type, encoding and kind of nulls, then files for the
-  // pairs that are left.
+  // Chooses the files: first one for each type, encoding and kind of nulls, then one for each pair
+  // of options that no chosen file has.
   std::vector<Choice> ChooseAll() {
     for (size_t type = 0; type < types_.size(); ++type) {
       for (size_t encoding = 0; encoding + 1 < encodings_.size(); ++encoding) {
@@ -213,7 +213,7 @@ class Files {
   const std::vector<Compression>& codecs() const { return codecs_; }
 
  private:
-  static constexpr size_t kMostValues = 256;  // of all options together
+  static constexpr size_t kMostValues = 256;  // more than the values of all options
   static constexpr int kTrials = 4000;
 
   size_t Pair(size_t a, size_t i, size_t b, size_t j) const {
@@ -221,7 +221,7 @@ class Files {
   }
   bool Covered(size_t a, size_t i, size_t b, size_t j) const { return covered_[Pair(a, i, b, j)]; }
 
-  // The number of pairs that only this choice has.
+  // The number of pairs of this choice that no chosen file has yet.
   int Gain(const Choice& choice) const {
     int gain = 0;
     for (size_t a = 0; a < kNumOptions; ++a) {

@@ -176,7 +176,7 @@ inline Description DescriptionOf(const json& from) {
                      .options = {},
                      .levels = {},
                      .rows = from["rows"].get<std::string>()};
-  // A build without LZ4 does not know all names. BIT_PACKED stands for them: no writer takes it.
+  // A build without LZ4 does not know all names. It uses BIT_PACKED instead, which no writer takes.
   const auto encoding = ParseEncoding(from["encoding"].get<std::string>());
   column.options = {
       .encoding = encoding.value_or(Encoding::kParquetBitPacked),
@@ -266,7 +266,7 @@ inline absl::Status AppendRows(TableWriter& writer, size_t index, const Descript
   });
 }
 
-// The compound keys of the rows of a part.
+// Returns the compound keys of the rows of a part.
 inline std::vector<std::string> KeysOf(const Schema& schema, const std::vector<const json*>& rows) {
   std::vector<std::string> keys;
   for (size_t row = 0; row < rows[0]->size(); ++row) {

@@ -35,7 +35,7 @@ struct TypeCase {
   std::string name;
   ColumnType type;
   std::vector<Encoding> encodings;
-  bool has_keys;  // Kudu allows it in a key
+  bool has_keys;  // whether Kudu allows the type in a key
 };
 
 enum class Nulls { kNotNullable, kNone, kTenth, kHalf, kAll };
@@ -48,7 +48,7 @@ struct FileCase {
   size_t num_rows;
   size_t block_size_bytes;
   bool sorted;            // ascending values, with a value index
-  bool positional_index;  // without it Kudu reads with the value index
+  bool positional_index;  // if false, Kudu reads with the value index
   Compatibility compatibility;
 };
 
