@@ -1,6 +1,7 @@
 // A temporary directory for one test.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -37,6 +38,7 @@ class TemporaryDirectory {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
       entries.push_back(std::filesystem::relative(entry.path(), path_).string());
     }
+    std::sort(entries.begin(), entries.end());  // file systems have no common order
     return entries;
   }
 
