@@ -325,8 +325,8 @@ class MetadataReader {
     }
     auto type = InterpretType(footer_.data_type(), extensions);
     if (!type.ok()) {
-      return absl::Status(type.status().code(),
-                          StrCat(source_.name(), ": the footer's type: ", type.status().message()));
+      return internal::WithMessage(
+          type.status(), StrCat(source_.name(), ": the footer's type: ", type.status().message()));
     }
     info_.type = *type;
     if (NeedsExtendedBlocks(info_) && !info_.has_extended_blocks()) {

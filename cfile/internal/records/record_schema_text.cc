@@ -43,7 +43,8 @@ absl::Status ErrorAt(const Token& token, std::string_view what) {
   return absl::InvalidArgumentError(StrCat(token.line, ":", token.column, ": ", what));
 }
 absl::Status ErrorAt(const Token& token, const absl::Status& status) {
-  return absl::Status(status.code(), StrCat(token.line, ":", token.column, ": ", status.message()));
+  return internal::WithMessage(status,
+                               StrCat(token.line, ":", token.column, ": ", status.message()));
 }
 
 class Lexer {

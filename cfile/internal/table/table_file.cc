@@ -40,8 +40,8 @@ absl::StatusOr<RecordNode> ParseNode(const SchemaNodePB& message) {
   if (!node.is_leaf()) return node;
   auto type = InterpretType(message.column().type(), message.column().extensions());
   if (!type.ok()) {
-    return absl::Status(type.status().code(),
-                        absl::StrCat("column ", node.name, ": ", type.status().message()));
+    return internal::WithMessage(type.status(),
+                                 absl::StrCat("column ", node.name, ": ", type.status().message()));
   }
   node.type = *std::move(type);
   return node;
@@ -225,8 +225,8 @@ absl::Status ValidateSchema(const Schema& schema) {
           absl::StrCat("two columns of the schema have the name ", column.name));
     }
     if (const absl::Status status = Validate(column.type); !status.ok()) {
-      return absl::Status(status.code(),
-                          absl::StrCat("column ", column.name, ": ", status.message()));
+      return internal::WithMessage(status,
+                                   absl::StrCat("column ", column.name, ": ", status.message()));
     }
   }
   if (schema.tree.has_value() && Schema::OfRecords(*schema.tree).columns != schema.columns) {
@@ -302,9 +302,7 @@ absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
   constexpr size_t kFrontBytes = kMagic.size() + sizeof(uint32_t);
   const std::string_view message =
       bytes.substr(kFrontBytes, bytes.size() - kFrontBytes - kChecksumBytes);
-  const absl::Status status = CheckParsedSize(message, max_size_bytes, *TablePB::descriptor());
-  if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+  return Named(CheckParsedSize(message, max_size_bytes, *TablePB::descriptor()), path);
 }
 
 absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes) {
@@ -339,12 +337,7 @@ absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::stri
     return DataLoss(path, ": CRC32C ", absl::Hex(expected_crc, absl::kZeroPad8),
                     " expected, found ", absl::Hex(crc, absl::kZeroPad8));
   }
-  auto contents = ParseContents(message, options);
-  if (!contents.ok()) {
-    return absl::Status(contents.status().code(),
-                        absl::StrCat(path, ": ", contents.status().message()));
-  }
-  return contents;
+  return Named(ParseContents(message, options), path);
 }
 
 }  // namespace cfile::internal

@@ -113,8 +113,8 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(const std::string&
       [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<ColumnWriter>> {
         const std::string path = absl::StrCat(directory, "/", file_name);
         const auto error = [&](const absl::Status& status) {
-          return absl::Status(status.code(),
-                              absl::StrCat("column ", column.name, ": ", status.message()));
+          return internal::WithMessage(
+              status, absl::StrCat("column ", column.name, ": ", status.message()));
         };
         if (column.has_levels()) {
           auto writer = LevelWriter<T>::Create(path, column.type, column.levels, options);

@@ -37,8 +37,7 @@ absl::Status PrepareToWrite(const std::string& name, const ColumnType& type,
     status = absl::InvalidArgumentError(absl::StrCat("a column of type ", type.ToString(),
                                                      " does not take values of this C++ type"));
   }
-  return status.ok() ? status
-                     : absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
+  return Named(status, name);
 }
 
 static_assert(kMaxDictionaryValues == encodings::kMaxDictionaryValues);

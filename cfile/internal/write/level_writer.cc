@@ -325,8 +325,7 @@ absl::StatusOr<LevelWriter<T>> LevelWriter<T>::Create(std::unique_ptr<Sink> sink
                                                       const WriterOptions& user_options) {
   WriterOptions options = user_options;
   options.nullable = limits.max_definition > (limits.kudu_array ? 2 : 0);
-  if (absl::Status status = CheckLimits(limits, options); !status.ok())
-    return absl::Status(status.code(), absl::StrCat(sink->name(), ": ", status.message()));
+  CFILE_RETURN_IF_ERROR(internal::Named(CheckLimits(limits, options), sink->name()));
   CFILE_RETURN_IF_ERROR(internal::PrepareToWrite<T>(sink->name(), type, options));
   CFILE_ASSIGN_OR_RETURN(auto encoder,
                          internal::NewEncoder<T>(type, options, /*whole_records=*/true));
