@@ -35,7 +35,7 @@ class CompoundKey {
   // Appends the value of the next column. T is as in Writer. Preconditions: at least one column has
   // no value yet; HoldsType<T>(the column's type); a fixed-length value has the column's length;
   // the value is not NaN.
-  template <typename T>
+  template <ValueType T>
   CompoundKey& Add(const T& value);
 
   // The key of the values added so far. If some columns have no value yet, the bytes are a prefix
@@ -57,7 +57,7 @@ class CompoundKeyReader {
 
   // Returns the value of the next column. Preconditions: at least one column has not been read;
   // HoldsType<T>(the column's type). kDataLoss: the bytes are not a key of these column types.
-  template <typename T>
+  template <ValueType T>
   absl::StatusOr<Owned<T>> Next();
 
  private:

@@ -190,14 +190,14 @@ class Reader {
 
   // Shortcuts that create a cursor for a single call. Errors as NewCursor and Cursor. For many
   // calls, a cursor is faster.
-  template <typename T>
+  template <ValueType T>
   absl::StatusOr<std::optional<Owned<T>>> Get(uint64_t ordinal) const;
-  template <typename T>
+  template <ValueType T>
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) const;
 
   // Returns copies of the rows of `range`, which may end after the last row. Memory: the rows.
   // Errors as NewCursor and Cursor.
-  template <typename T>
+  template <ValueType T>
   absl::StatusOr<OwnedBatch<T>> Read(const OrdinalRange& range = kAllRows) const;
 
  private:

@@ -32,9 +32,9 @@ struct BlockStatistics {
 
   // The bounds as values of the column's C++ type; nullopt if the bound is absent. Precondition:
   // the column holds T.
-  template <typename T>
+  template <ValueType T>
   std::optional<Owned<T>> Min() const;
-  template <typename T>
+  template <ValueType T>
   std::optional<Owned<T>> Max() const;
 
   uint64_t num_entries() const { return present_count + null_count; }
@@ -56,7 +56,7 @@ struct FileStatistics {
 
   // Returns false if the Bloom filter excludes `value`: no value of the file equals it. Returns
   // true if the file may hold `value`, or if there is no filter. Precondition: the column holds T.
-  template <typename T>
+  template <ValueType T>
   bool MightContain(const T& value) const;
 };
 

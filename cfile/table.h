@@ -105,15 +105,15 @@ class TableWriter {
   // Appends values to one column, or keys to schema().key_index(); see Writer::Append. Columns may
   // be filled in any order and must have the same length at the end. Precondition: the column
   // exists. kInvalidArgument: the column does not hold T, or keys are not in ascending order.
-  template <typename T>
+  template <ValueType T>
   absl::Status Append(size_t column, std::span<const T> values);
-  template <typename T>
+  template <ValueType T>
   absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity);
 
   // Appends entries to a column with levels; see LevelWriter::Append. A column without levels takes
   // entries with the maxima 0 and 1 if it is nullable, else 0 and 0. kInvalidArgument: as
   // LevelWriter::Append.
-  template <typename T>
+  template <ValueType T>
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);
 

@@ -28,6 +28,10 @@ using encodings::kIsFloat;    // float and double
 using encodings::kIsInteger;  // integers of up to 128 bits, not bool
 using encodings::kIsValueType;
 
+// The types of values, for templates: other types are errors of the compiler, not of the linker.
+template <typename T>
+concept ValueType = kIsValueType<T>;
+
 // Numbers in files (cfile/FORMAT.md, Messages): Kudu's numbers below 100; from 100 on, 100 +
 // Parquet's number. Never changed.
 enum class DataType : uint32_t {
@@ -152,7 +156,7 @@ struct LevelLimits {
 absl::Status Validate(const ColumnType& type);
 
 // True if this library's interface passes values of `type` as T.
-template <typename T>
+template <ValueType T>
 bool HoldsType(const ColumnType& type) {
   return encodings::HoldsType<T>(type.physical());
 }

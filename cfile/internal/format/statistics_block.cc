@@ -17,7 +17,7 @@
 
 namespace cfile {
 
-template <typename T>
+template <ValueType T>
 std::optional<Owned<T>> BlockStatistics::Min() const {
   Owned<T> value{};
   if constexpr (!std::is_same_v<T, Int96>) {
@@ -26,7 +26,7 @@ std::optional<Owned<T>> BlockStatistics::Min() const {
   return std::nullopt;
 }
 
-template <typename T>
+template <ValueType T>
 std::optional<Owned<T>> BlockStatistics::Max() const {
   Owned<T> value{};
   if constexpr (!std::is_same_v<T, Int96>) {
@@ -35,7 +35,7 @@ std::optional<Owned<T>> BlockStatistics::Max() const {
   return std::nullopt;
 }
 
-template <typename T>
+template <ValueType T>
 bool FileStatistics::MightContain(const T& value) const {
   return bloom_filter.empty() ||
          internal::BloomMightContain(bloom_filter, internal::BloomHash(value));

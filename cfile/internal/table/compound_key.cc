@@ -40,7 +40,7 @@ CompoundKey& CompoundKey::Clear() {
   return *this;
 }
 
-template <typename T>
+template <ValueType T>
 CompoundKey& CompoundKey::Add(const T& value) {
   assert(next_ < types_.size() && HoldsType<T>(types_[next_]) && encodings::IsKey(value));
   if constexpr (encodings::kIsBytes<T>) {
@@ -58,7 +58,7 @@ CompoundKey& CompoundKey::Add(const T& value) {
 CompoundKeyReader::CompoundKeyReader(std::vector<ColumnType> types, std::string_view bytes)
     : types_(std::move(types)), bytes_(bytes) {}
 
-template <typename T>
+template <ValueType T>
 absl::StatusOr<Owned<T>> CompoundKeyReader::Next() {
   assert(next_ < types_.size() && HoldsType<T>(types_[next_]));
   const size_t column = next_++;

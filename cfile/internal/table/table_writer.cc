@@ -405,20 +405,20 @@ absl::StatusOr<TableWriter> TableWriter::Append(const std::string& directory,
 
 const Schema& TableWriter::schema() const { return impl_->schema(); }
 
-template <typename T>
+template <ValueType T>
 absl::Status TableWriter::Append(size_t column, std::span<const T> values) {
   CFILE_ASSIGN_OR_RETURN(Writer<T>* const writer, impl_->WriterOf<T>(column));
   return writer->Append(values);
 }
 
-template <typename T>
+template <ValueType T>
 absl::Status TableWriter::Append(size_t column, std::span<const T> values,
                                  std::span<const uint8_t> validity) {
   CFILE_ASSIGN_OR_RETURN(Writer<T>* const writer, impl_->WriterOf<T>(column));
   return writer->Append(values, validity);
 }
 
-template <typename T>
+template <ValueType T>
 absl::Status TableWriter::AppendLevels(size_t column, std::span<const uint16_t> repetition,
                                        std::span<const uint16_t> definition,
                                        std::span<const T> values) {
