@@ -59,6 +59,28 @@ struct Batch {
   }
 };
 
+// Consecutive entries of a column with levels (cfile/levels.h). A view, valid until the next call on the cursor that returned it.
+//
+// A batch holds whole records. The exception is a record with more entries than fit into a batch.
+// Such a record comes in several batches, which hold nothing else, and only the last of these
+// batches counts the record in num_records. So the next batch always begins at first_record +
+// num_records.
+template <typename T>
+struct LevelBatch {
+  // The record of the first entry, and the number of records that end in this batch.
+  uint64_t first_record = 0;
+  size_t num_records = 0;
+
+  size_t num_entries = 0;
+  // One level per entry; empty if the maximum is 0.
+  std::span<const uint16_t> repetition = {};
+  std::span<const uint16_t> definition = {};
+  // The values of the entries whose definition level is the maximum.
+  std::span<const T> values = {};
+
+  bool empty() const { return num_entries == 0; }
+};
+
 // A value that owns its bytes: std::string if T is std::string_view, otherwise T itself.
 template <typename T>
 using Owned = std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cfile/batch.h"
+#include "cfile/types.h"
 
 namespace cfile {
 

@@ -26,53 +26,10 @@
 #include "cfile/levels.h"
 #include "cfile/options.h"
 #include "cfile/reader.h"
-#include "cfile/record_schema.h"
+#include "cfile/schema.h"
 #include "cfile/types.h"
 
 namespace cfile {
-
-struct ColumnSchema {
-  std::string name;
-  ColumnType type;
-  bool nullable = false;
-  // The limits of a leaf of nested records that is stored with levels; otherwise both maxima are 0.
-  LevelLimits levels = {};
-
-  bool has_levels() const { return levels.max_definition > 0; }
-  friend bool operator==(const ColumnSchema&, const ColumnSchema&) = default;
-};
-
-// The columns of a table, in order. Names are unique and not empty.
-struct Schema {
-  std::vector<ColumnSchema> columns;
-  // For rows that are sorted and searched by one or several columns: the positions of these columns
-  // in `columns`, the most significant first. A key column must not be nullable, int96 or
-  // with levels. The caller appends the compound keys as a further column (key_index());
-  // TableWriter::Finish and TableReader::VerifyColumn check that they match the columns.
-  std::vector<size_t> key_columns = {};
-  // For rows that are records: the tree whose leaves are the columns.
-  std::optional<RecordSchema> tree = {};
-
-  // Returns the schema of a table of records: one column for each leaf, named by the leaf's path. A
-  // leaf that is repeated or has more than one definition level becomes a column with levels.
-  static Schema OfRecords(const RecordSchema& tree);
-  // Returns `tree`; for a table without a tree, a schema with one leaf for each column.
-  // kOutOfRange: the number of columns or the size of a name exceeds one of `limits`.
-  absl::StatusOr<RecordSchema> Records(const RecordLimits& limits = {}) const;
-
-  // The column number of the key index; nullopt without key columns. With key columns, each part
-  // has one more file: the compound keys (cfile/compound_key.h) of its rows, as a column of type
-  // binary.
-  std::optional<size_t> key_index() const {
-    return key_columns.empty() ? std::nullopt : std::optional<size_t>(columns.size());
-  }
-  // The types of the key columns.
-  std::vector<ColumnType> key_types() const;
-
-  // The position of the column with this name; nullopt if there is none.
-  std::optional<size_t> Find(std::string_view name) const;
-  friend bool operator==(const Schema&, const Schema&) = default;
-};
 
 // Writes one new part. Its rows become visible, in all columns at once, when Finish succeeds. A
 // writer that is destroyed earlier removes the files of its own part, whose name is unique, and no

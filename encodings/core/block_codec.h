@@ -259,8 +259,8 @@ class BlockDecoder {
   //
   // Returns fewer if the PackedBudget is used up, or if a later value is damaged; the next call
   // then reports the damage. Returns 0 with values left only if the next value does not fit in
-  // `out`. kDataLoss, with nothing appended: the next value is damaged, or another value that the
-  // encoding decodes together with it (in the same vector, miniblock or chunk of lengths).
+  // `out`. kDataLoss, with nothing appended: the next value is damaged, or a value that is decoded
+  // together with the next one (a value of the same vector, miniblock or chunk of lengths).
   // Preconditions: T is std::string_view; max <= kMaxBatchValues.
   virtual absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out);
 

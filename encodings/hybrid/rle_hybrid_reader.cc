@@ -1,7 +1,8 @@
+#include "encodings/hybrid/rle_hybrid.h"
+
 #include <algorithm>
 #include <bit>
 
-#include "encodings/hybrid/rle_hybrid.h"
 #include "encodings/kernels/bit_appender.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/count_ones.h"

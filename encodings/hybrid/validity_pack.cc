@@ -1,9 +1,10 @@
 // PackValues: copies the present values of a batch with nulls.
+#include "encodings/hybrid/validity.h"
+
 #include <algorithm>
 #include <type_traits>
 
 #include "encodings/core/physical_type.h"
-#include "encodings/hybrid/validity.h"
 #include "encodings/kernels/bit_packing.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,9 +1,10 @@
 // SpreadValues: copies the present values of a batch with nulls to their rows.
+#include "encodings/hybrid/validity.h"
+
 #include <array>
 #include <bit>
 
 #include "encodings/core/physical_type.h"
-#include "encodings/hybrid/validity.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encodings/hybrid/validity_spread.cc"

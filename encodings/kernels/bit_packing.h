@@ -43,7 +43,7 @@ uint32_t UnpackIndexes(std::span<const uint8_t> packed, int width, uint64_t firs
 // 0 <= width <= 64.
 uint64_t UnpackOne(std::span<const uint8_t> packed, int width, uint64_t index);
 
-// The number of bits that one load of 8 bytes yields from any bit offset in its first byte.
+// A load of 8 bytes has at least this many bits after any bit of its first byte.
 inline constexpr int kMaxBitsPerLoad = 56;
 
 // Returns the bits [first, first + count) of `packed` as a number. Preconditions:

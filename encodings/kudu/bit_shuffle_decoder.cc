@@ -1,3 +1,5 @@
+#include "encodings/kudu/bit_shuffle.h"
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -9,7 +11,6 @@
 #include "encodings/core/key_order.h"
 #include "encodings/core/lower_bound.h"
 #include "encodings/kernels/bit_transposition.h"
-#include "encodings/kudu/bit_shuffle.h"
 #include "encodings/kudu/lz4_block.h"
 
 namespace cfile::encodings {

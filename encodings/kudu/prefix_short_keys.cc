@@ -3,9 +3,9 @@
 // just been stored in two parts. The load of a suffix begins `shared` bytes before the suffix in
 // the block, so that the suffix arrives at its place in the key. A mask then keeps the shared bytes
 // of the previous key.
-#include <algorithm>
-
 #include "encodings/kudu/prefix_walk.h"
+
+#include <algorithm>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encodings/kudu/prefix_short_keys.cc"

@@ -1,4 +1,6 @@
 // The decoder of ALP pages.
+#include "encodings/parquet/alp.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -8,7 +10,6 @@
 #include "encodings/core/status.h"
 #include "encodings/kernels/alp_kernel.h"
 #include "encodings/kernels/bit_packing.h"
-#include "encodings/parquet/alp.h"
 
 namespace cfile::encodings {
 namespace {

@@ -1,10 +1,10 @@
 // The encoder of DELTA_BINARY_PACKED.
+#include "encodings/parquet/delta_binary_packed.h"
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
 #include <type_traits>
-
-#include "encodings/parquet/delta_binary_packed.h"
 
 namespace cfile::encodings {
 

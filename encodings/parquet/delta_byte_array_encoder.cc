@@ -1,4 +1,6 @@
 // The encoder of DELTA_BYTE_ARRAY.
+#include "encodings/parquet/delta_byte_array.h"
+
 #include <memory>
 #include <span>
 #include <vector>
@@ -8,7 +10,6 @@
 #include "encodings/core/compare_bytes.h"
 #include "encodings/kernels/delta_byte_kernels.h"
 #include "encodings/parquet/delta_binary_packed.h"
-#include "encodings/parquet/delta_byte_array.h"
 #include "encodings/parquet/delta_length_byte_array.h"
 
 namespace cfile::encodings {

@@ -1,4 +1,6 @@
 // Loads dictionaries, and decodes pages of codes.
+#include "encodings/parquet/parquet_dictionary.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -9,7 +11,6 @@
 #include "encodings/core/value_dictionary.h"
 #include "encodings/hybrid/rle_hybrid.h"
 #include "encodings/kernels/bit_packing.h"
-#include "encodings/parquet/parquet_dictionary.h"
 
 namespace cfile::encodings {
 namespace {

@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cfile/batch.h"
+#include "cfile/inspect.h"
 #include "cfile/internal/format/bloom_filter.h"
 #include "cfile/internal/format/statistics_block.h"
 #include "cfile/internal/read/block_cursor.h"

@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/record_tables.h"
 #include "tests/fuzz/seed_files.h"
-#include "tools/dump/dump.h"
+#include "tools/dump/commands.h"
 
 namespace cfile::fuzz {
 namespace {

@@ -45,6 +45,8 @@ TOPS = ("cfile/", "encodings/", "tools/", "proto/", "tests/")
 THIRD_PARTY = ("absl/", "hwy/", "CLI/", "nlohmann/", "xxhash.h")  # included with quotes
 # What public headers include of encodings/: numbers, types and macros, no encoding.
 PUBLIC = ["encodings/core"]
+# A header that defines private parts of classes of another header is one unit with it.
+PRIVATE_HALVES = {"cfile/internal/table/open_table.h": "cfile/table.h"}
 # The rooms that include generated protobuf headers.
 PROTO = {"cfile/internal/format", "cfile/internal/check", "cfile/internal/table"}
 # The rooms that include headers of protobuf itself.
@@ -72,8 +74,8 @@ def includes_of(path):
 
 
 def header_of(source, includes):
-    """The header of a source: its first include, if that stands alone before all others."""
-    match = re.match(r'#include "([^"]+)"\n\n', source.read_text())
+    """The header of a source: its first include, which stands alone before all others. None if there is no such include."""
+    match = re.match(r'(?://[^\n]*\n)*\n?#include "([^"]+)"\n\n', source.read_text())
     return match[1] if match and match[1] in includes else None
 
 
@@ -86,8 +88,8 @@ def read_tree():
                 continue
             name = path.relative_to(ROOT).as_posix()
             includes[name] = includes_of(path)
-            header = header_of(path, includes[name]) if path.suffix == ".cc" else None
-            unit[name] = header or name
+            header = header_of(path, includes[name]) if path.suffix == ".cc" else PRIVATE_HALVES.get(name)
+            unit[name] = PRIVATE_HALVES.get(header, header) or name
     return includes, unit
 
 
@@ -139,6 +141,8 @@ def problems():
     for name, targets in includes.items():
         room = room_of(name)
         files[room] += 1
+        if name.endswith(".cc") and not name.endswith("/main.cc") and unit[name] == name:
+            found.append(f"{name}: the first include, alone before all others, is the header that the source implements")
         if room not in rules:
             found.append(f"{name}: tests/rooms/check_rooms.py has no rule for the room {room}")
             continue

@@ -1,4 +1,6 @@
 // cfile-dump at: the value at an ordinal.
+#include "tools/dump/commands.h"
+
 #include <cstdint>
 #include <memory>
 

@@ -1,4 +1,6 @@
 // cfile-dump blocks: one line per data block.
+#include "tools/dump/commands.h"
+
 #include <memory>
 #include <optional>
 #include <string>

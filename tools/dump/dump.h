@@ -74,21 +74,6 @@ class Output {
 // The function that main calls after it has parsed the command line.
 using Action = std::function<ExitCode(const CommonOptions&, Output&)>;
 
-// Each adds one subcommand. If the user chooses it, parsing the command line sets `action` to it.
-void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action);
-
-// cfile-dump without a subcommand: prints a summary of a file or a table.
-ExitCode PrintSummary(const CommonOptions& common, Output& output);
-
 inline constexpr const char* kFileOrTable = "A .cfile, or the directory of a table";
 
 // Adds a subcommand with the argument FILE, --json and the options for limits. `file` is the help

@@ -1,3 +1,5 @@
+#include "tools/dump/summary.h"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -6,7 +8,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "tools/dump/bounds.h"
-#include "tools/dump/summary.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {

@@ -1,4 +1,6 @@
 // cfile-dump find: the ordinal of a key, or of the first greater value.
+#include "tools/dump/commands.h"
+
 #include <memory>
 #include <string>
 #include <utility>

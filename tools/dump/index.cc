@@ -1,4 +1,6 @@
 // cfile-dump index: the nodes of the two B-trees.
+#include "tools/dump/commands.h"
+
 #include <memory>
 #include <optional>
 #include <string>

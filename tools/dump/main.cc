@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/command_line.h"
+#include "tools/dump/commands.h"
 #include "tools/dump/dump.h"
 
 namespace cfile::tools {

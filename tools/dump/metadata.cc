@@ -1,4 +1,6 @@
 // cfile-dump header, cfile-dump footer: the header message and the footer message of a file.
+#include "tools/dump/commands.h"
+
 #include <string>
 #include <utility>
 

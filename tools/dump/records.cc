@@ -1,4 +1,6 @@
 // cfile-dump records: rows of a table as nested records, in JSON Lines.
+#include "tools/dump/commands.h"
+
 #include <cstdint>
 #include <limits>
 #include <memory>

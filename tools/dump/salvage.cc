@@ -1,4 +1,6 @@
 // cfile-dump salvage: copies the readable rows of a torn or damaged file into a new file.
+#include "tools/dump/commands.h"
+
 #include "cfile/salvage.h"
 
 #include <filesystem>

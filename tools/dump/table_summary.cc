@@ -1,3 +1,5 @@
+#include "tools/dump/summary.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -6,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "tools/dump/summary.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -128,9 +129,8 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, O
     if (!status.ok()) json["error"] = JsonError(status);
     output.text = json.dump(2) + "\n";
   } else {
-    output.text =
-        absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n\n", "table", Printable(common.path), "rows",
-                        table.num_rows(), "parts", table.num_parts());
+    output.text = absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n\n", "table", Printable(common.path),
+                                  "rows", table.num_rows(), "parts", table.num_parts());
     output.text += Align(lines, 5);
   }
   return status.ok() ? output.Finish(kFine) : output.Fail(status);

@@ -1,4 +1,6 @@
 // cfile-dump values: the values in order.
+#include "tools/dump/commands.h"
+
 #include <cstdint>
 #include <limits>
 #include <memory>

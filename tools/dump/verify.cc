@@ -1,4 +1,6 @@
 // cfile-dump verify: checks a file or a table for damage.
+#include "tools/dump/commands.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <numeric>

@@ -1,4 +1,6 @@
 // Verify: reads everything in a file and checks that it is consistent.
+#include "cfile/inspect.h"
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/inspect.h"
 #include "cfile/internal/check/statistics_check.h"
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/read/block_cursor.h"

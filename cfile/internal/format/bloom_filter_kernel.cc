@@ -1,7 +1,7 @@
 // SetBloomBits, which processes the eight words of a block at once.
-#include <cassert>
-
 #include "cfile/internal/format/bloom_filter.h"
+
+#include <cassert>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cfile/internal/format/bloom_filter_kernel.cc"

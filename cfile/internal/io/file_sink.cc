@@ -1,4 +1,6 @@
 // The Sink of a file. The file has a temporary name until it is complete.
+#include "cfile/io.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -11,7 +13,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/io/file_system.h"
-#include "cfile/io.h"
 #include "encodings/core/status.h"
 
 namespace cfile {

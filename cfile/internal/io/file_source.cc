@@ -1,4 +1,6 @@
 // The Sources of files: mapped, or read with pread.
+#include "cfile/io.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -11,7 +13,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/io/file_system.h"
-#include "cfile/io.h"
 #include "encodings/core/status.h"
 
 namespace cfile {

@@ -1,9 +1,9 @@
 // Sources and Sinks in memory.
+#include "cfile/io.h"
+
 #include <cassert>
 #include <cstring>
 #include <utility>
-
-#include "cfile/io.h"
 
 namespace cfile {
 namespace {

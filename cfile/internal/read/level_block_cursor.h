@@ -10,10 +10,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/batch.h"
 #include "cfile/file_info.h"
 #include "cfile/internal/format/level_block.h"
 #include "cfile/internal/read/block_cursor.h"
-#include "cfile/levels.h"
 #include "cfile/types.h"
 
 namespace cfile::internal {

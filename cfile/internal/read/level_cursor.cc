@@ -1,10 +1,11 @@
+#include "cfile/levels.h"
+
 #include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/read/file_cursor.h"
 #include "cfile/internal/read/level_block_cursor.h"
-#include "cfile/levels.h"
 #include "encodings/core/status.h"
 
 namespace cfile {

@@ -1,3 +1,5 @@
+#include "cfile/records.h"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -5,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/records/record_assembler.h"
-#include "cfile/records.h"
 #include "encodings/core/status.h"
 
 namespace cfile {

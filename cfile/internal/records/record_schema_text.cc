@@ -1,11 +1,13 @@
 // RecordSchema::Parse and ToString.
+#include "cfile/record_schema.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "cfile/record_schema.h"
+#include "cfile/internal/io/named_status.h"
 #include "encodings/core/status.h"
 
 namespace cfile {

@@ -1,10 +1,11 @@
+#include "cfile/records.h"
+
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/records/record_shredder.h"
 #include "cfile/internal/write/column_encoder.h"
-#include "cfile/records.h"
 #include "encodings/core/status.h"
 
 namespace cfile {

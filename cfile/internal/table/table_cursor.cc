@@ -1,4 +1,6 @@
 // Cursors over the parts of a table.
+#include "cfile/table.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -7,7 +9,6 @@
 #include "cfile/internal/table/open_table.h"
 #include "cfile/internal/table/part_cursor.h"
 #include "cfile/scan.h"
-#include "cfile/table.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
 

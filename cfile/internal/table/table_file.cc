@@ -11,6 +11,7 @@
 #include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/format/parse_message.h"
 #include "cfile/internal/io/file_system.h"
+#include "cfile/internal/io/named_status.h"
 #include "cfile/io.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"

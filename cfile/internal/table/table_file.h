@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/options.h"
-#include "cfile/table.h"
+#include "cfile/schema.h"
 
 namespace cfile::internal {
 

@@ -1,9 +1,10 @@
+#include "cfile/table.h"
+
 #include <cassert>
 #include <utility>
 
 #include "cfile/internal/table/open_table.h"
 #include "cfile/internal/table/part_cursor.h"
-#include "cfile/table.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
 

@@ -1,3 +1,5 @@
+#include "cfile/table.h"
+
 #include <algorithm>
 #include <cassert>
 #include <filesystem>
@@ -15,7 +17,6 @@
 #include "cfile/internal/write/sticky_status.h"
 #include "cfile/io.h"
 #include "cfile/reader.h"
-#include "cfile/table.h"
 #include "cfile/writer.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"

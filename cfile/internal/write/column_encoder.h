@@ -14,6 +14,7 @@
 #include "cfile/internal/format/file_metadata.h"
 #include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/writer_choices.h"
+#include "cfile/internal/io/named_status.h"
 #include "cfile/internal/write/auto_encoder.h"
 #include "cfile/internal/write/file_writer.h"
 #include "cfile/options.h"

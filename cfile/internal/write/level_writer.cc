@@ -1,3 +1,5 @@
+#include "cfile/levels.h"
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -8,7 +10,6 @@
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/write/column_encoder.h"
 #include "cfile/internal/write/column_pipeline.h"
-#include "cfile/levels.h"
 #include "encodings/core/status.h"
 
 namespace cfile {

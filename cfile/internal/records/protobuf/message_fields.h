@@ -9,6 +9,11 @@
 
 namespace cfile::internal {
 
+// The type of the column for a field that is not a message.
+ColumnType TypeOf(const google::protobuf::FieldDescriptor& field);
+// True if the field holds messages.
+bool IsMessage(const google::protobuf::FieldDescriptor& field);
+
 // Returns the field of each node, nullptr if the message does not have the field. A map's group and
 // the group of its entries both have the map's field. kInvalidArgument, with the node's path, if a
 // field has another type.

@@ -1,9 +1,10 @@
+#include "cfile/protobuf_records.h"
+
 #include <type_traits>
 #include <utility>
 
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/records/protobuf/message_fields.h"
-#include "cfile/protobuf_records.h"
 #include "encodings/core/status.h"
 #include "google/protobuf/message.h"
 

@@ -1,8 +1,9 @@
+#include "cfile/protobuf_records.h"
+
 #include <utility>
 
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/records/protobuf/message_fields.h"
-#include "cfile/protobuf_records.h"
 #include "encodings/core/status.h"
 #include "google/protobuf/message.h"
 
