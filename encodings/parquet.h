@@ -1,4 +1,4 @@
-// Encodes and decodes pages of Parquet files, without a CFile. For programs that read or write
+// Encodes and decodes pages of Parquet files, without a CFile, for programs that read or write
 // Parquet files. The functions take and return only the bytes of pages; the caller reads and writes
 // Parquet's metadata and passes the encoding, the number of values and the lengths from it.
 //
@@ -112,7 +112,7 @@
 
 namespace cfile::encodings::parquet {
 
-// The size of the largest page in bytes: its header has signed 32-bit sizes.
+// A page has at most this many bytes, because the page's header has signed 32-bit sizes.
 inline constexpr uint32_t kMaxPageBytes = (uint32_t{1} << 31) - 1;
 
 // The C++ types of Parquet's values, as in the table above.
@@ -121,7 +121,7 @@ concept Value = std::same_as<T, bool> || std::same_as<T, int32_t> || std::same_a
     std::same_as<T, Int96> || std::same_as<T, float> || std::same_as<T, double> ||
     std::same_as<T, std::string_view>;
 
-// This many numbers, from kFirstExtendedNumber on, are those of Parquet's encodings.
+// Parquet's encodings have the numbers kFirstExtendedNumber to kFirstExtendedNumber + kNumbers - 1.
 inline constexpr int kNumbers = 100;
 
 // Convert Parquet's own number of an encoding (parquet.thrift) to Encoding, and back. EncodingOf
@@ -198,7 +198,7 @@ struct Encoder {
 
 // Returns a new encoder of data pages. A page has no codes if its values would make the dictionary
 // page larger than max_dictionary_bytes, or give it more than max_dictionary_values values. A limit
-// above 2^31 - 1 counts as 2^31 - 1. DecodeDictionaryPage has the same default of
+// of more than 2^31 - 1 counts as 2^31 - 1. DecodeDictionaryPage has the same default of
 // max_dictionary_values. kUnimplemented: as for MakeDecoder.
 template <Value T>
 absl::StatusOr<Encoder<T>> MakeEncoder(

@@ -30,7 +30,7 @@
 namespace cfile::encodings {
 namespace {
 
-// All codecs, in the order of their encoding numbers.
+// The codec structs of all encodings (encodings/ADDING.md), in the order of the encoding numbers.
 template <typename... Codec>
 struct CodecList {};
 using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
@@ -117,7 +117,7 @@ using ValueTypes =
 #undef CFILE_IDENTITY
 static_assert(std::tuple_size_v<ValueTypes> == kNumPhysicalTypes);
 
-// True if the codec supports any physical type whose C++ type is T.
+// True if the encoding supports a physical type whose C++ type is T.
 template <typename Codec, typename T, size_t... kType>
 constexpr bool Takes(std::index_sequence<kType...>) {
   return ((std::is_same_v<std::tuple_element_t<kType, ValueTypes>, std::type_identity<T>> &&
@@ -125,8 +125,8 @@ constexpr bool Takes(std::index_sequence<kType...>) {
           ...);
 }
 
-// Returns make(codec) for the codec of this encoding and type, or nullptr if there is none. T is
-// the C++ type of the values.
+// Returns make(codec), where `codec` is the std::type_identity of the codec struct of `encoding`,
+// or nullptr if this build has no such encoding of `type`. T is the C++ type of the values.
 template <typename T, typename Result, typename Make, typename... Codec>
 Result MakeWith(CodecList<Codec...>, Encoding encoding, PhysicalType type, Make make) {
   Result result;
@@ -139,8 +139,8 @@ Result MakeWith(CodecList<Codec...>, Encoding encoding, PhysicalType type, Make 
   return result;
 }
 
-// Returns the encoding whose codec decodes blocks of `encoding`. PLAIN_DICTIONARY is an older name
-// for RLE_DICTIONARY; it is read, but not written.
+// Returns the encoding whose decoder decodes blocks of `encoding`. PLAIN_DICTIONARY is an older
+// name for RLE_DICTIONARY; it is read, but not written.
 Encoding DecodedAs(Encoding encoding) {
   return encoding == Encoding::kParquetPlainDictionary ? Encoding::kParquetDictionary : encoding;
 }

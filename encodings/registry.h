@@ -30,7 +30,8 @@ struct EncodingRow {
   uint32_t worst_extra_bytes_per_value;
   uint32_t worst_extra_bytes_per_block;
   ScanCost scan_cost;
-  // True if automatic choice of an encoding may take it: Codec::kAutomatic, by default true.
+  // True if automatic choice may take this encoding. The value is Codec::kAutomatic; an encoding
+  // without kAutomatic counts as true.
   bool automatic;
 
   // True if the blocks of a file share a dictionary: see BlockEncoder::FinishDictionary and

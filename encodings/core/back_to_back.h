@@ -19,9 +19,9 @@ struct BackToBack {
   size_t end;
   const char* bytes_end;
 };
-// Returns the longest range of values from `begin` on that lie back to back: 1 to 512 values, few
-// enough to stay in the first-level cache until they are copied. Precondition: begin <
-// values.size().
+// Returns the longest range of values that begins at `begin` and lies back to back. The range has
+// at most 512 values, so that they stay in the first-level cache until they are copied.
+// Precondition: begin < values.size().
 inline BackToBack FindBackToBack(std::span<const std::string_view> values, size_t begin) {
   constexpr size_t kMost = 512;
   const size_t most = std::min(values.size(), begin + kMost);

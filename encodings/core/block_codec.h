@@ -53,8 +53,8 @@ struct EncoderOptions {
   // unless whole_records is set.
   size_t max_block_size_bytes = SIZE_MAX;
   // The caller ends blocks where records end, and blocks must stay below block_size_bytes. Encoders
-  // of Parquet pages still accept values of more bytes, because they encode only in Finish. The
-  // caller must check the size of the finished block.
+  // of Parquet pages still accept values of more than block_size_bytes bytes in total, because they
+  // encode only in Finish. The caller must check the size of the finished block.
   bool whole_records = false;
   // Parquet's encodings: whether blocks get skip tables. This does not change the other bytes of a
   // block, except that RLE_DICTIONARY counts the skip table when it chooses an encoding for a block
@@ -121,7 +121,8 @@ const Kind* OfKind(const SeekIndex* index) {
 
 // A block to decode. It does not own the bytes. Blocks of Kudu's encodings store their own count
 // and first ordinal; `count` and `first_ordinal` are then ignored. Blocks of other encodings
-// (numbers from kFirstExtendedNumber on) store neither: Parquet's are the bytes of a Parquet page.
+// (encoding numbers from kFirstExtendedNumber on) store neither; a block of a Parquet encoding is
+// the bytes of a Parquet page.
 struct BlockView {
   BlockView() = default;
   // A block of Kudu's encodings, which stores its own count and first ordinal.
@@ -189,8 +190,8 @@ class BlockEncoder {
   virtual uint32_t count() const = 0;
   virtual size_t size_bytes() const = 0;
 
-  // Bytes of memory that the encoder keeps after Finish, in addition to its buffers: its
-  // dictionary.
+  // Bytes of memory of the dictionary, which the encoder keeps after Finish. The encoder's buffers
+  // do not count.
   virtual size_t retained_bytes() const { return 0; }
 
   // Completes the block and moves it into `block`, whose memory is reused. `first_ordinal` is the
@@ -257,11 +258,11 @@ class BlockDecoder {
   // Strings only: decodes up to `max` of the next values, appends them to `out` and returns how
   // many.
   //
-  // Returns fewer if the PackedBudget is used up, or if a later value is damaged; the next call
-  // then reports the damage. Returns 0 with values left only if the next value does not fit in
-  // `out`. kDataLoss, with nothing appended: the next value is damaged, or a value that is decoded
-  // together with the next one (a value of the same vector, miniblock or chunk of lengths).
-  // Preconditions: T is std::string_view; max <= kMaxBatchValues.
+  // Returns fewer if the PackedBudget (packed_strings.h) is used up, or if a later value is
+  // damaged; the next call then reports the damage. If values are left, returns 0 only if the next
+  // value does not fit in `out`. kDataLoss, with nothing appended: the next value is damaged, or a
+  // value that is decoded together with the next one (a value of the same vector, miniblock or
+  // chunk of lengths). Preconditions: T is std::string_view; max <= kMaxBatchValues.
   virtual absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out);
 
   // Returns up to `max` of the next values in place, without copying them, and moves past them.
@@ -289,8 +290,8 @@ class BlockDecoder {
   // unspecified. Precondition: bounds.size() == keys.size().
   virtual absl::Status SeekToKeys(std::span<const T> keys, std::span<LowerBound> bounds);
 
-  // Writes the values at `positions` to `out`. Afterwards position() is unspecified. For values of
-  // a fixed width, not for views. Preconditions: out.size() == positions.size(); the positions
+  // Writes the values at `positions` to `out`. Afterwards position() is unspecified. Preconditions:
+  // T has a fixed width (not std::string_view); out.size() == positions.size(); the positions
   // ascend (equal ones are allowed) and are less than count().
   virtual absl::Status Gather(std::span<const uint32_t> positions, std::span<T> out);
 

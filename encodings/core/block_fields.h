@@ -1,5 +1,5 @@
-// Describes the bytes of a block field by field, for people who inspect files. A codec may offer
-// this (encodings/ADDING.md); readers do not use it.
+// Describes the bytes of a block field by field, for people who inspect files. An encoding may
+// offer this (encodings/ADDING.md); readers do not use it.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class BlockDescription {
     fields_.push_back({end_, reader_.offset() - end_, name, std::move(value)});
     end_ = reader_.offset();
   }
-  // Adds the bytes that are left, if any, and returns all fields.
+  // Adds a field of the bytes that are left, if any, and returns all fields.
   std::vector<BlockField> AddRest(std::string_view name) && {
     const size_t size = reader_.offset() + reader_.remaining() - end_;
     if (size > 0) fields_.push_back({end_, size, name, {}});

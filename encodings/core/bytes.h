@@ -95,8 +95,8 @@ class ByteReader {
     return true;
   }
 
-  // Reads a LEB128 number. Also returns false if the number does not fit: more than 5 or 10 bytes,
-  // or bits above the 32nd or 64th.
+  // Reads a LEB128 number. Also returns false if the number has more than 5 bytes (ReadVint32) or
+  // 10 bytes (ReadVint64), or more than 32 or 64 bits.
   [[nodiscard]] bool ReadVint32(uint32_t& value) { return ReadVint(value); }
   [[nodiscard]] bool ReadVint64(uint64_t& value) { return ReadVint(value); }
 

@@ -85,10 +85,10 @@ class BytesBounds {
 
   std::string_view min_;
   std::string_view max_;
-  size_t common_ = 0;      // length of the shared prefix; 0, or at least 8 bytes follow it
+  size_t common_ = 0;      // length of a shared prefix; if not 0, at least 8 bytes follow it
   uint64_t min_head_ = 0;  // the 8 bytes of min_ after the prefix
   uint64_t max_head_ = 0;
-  uint8_t min_first_ = 0;  // the first byte of the head
+  uint8_t min_first_ = 0;  // the first byte of min_head_
   uint8_t max_first_ = 0;
 };
 

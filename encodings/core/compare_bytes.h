@@ -51,7 +51,7 @@ inline uint64_t BytesHead(std::string_view value) {
   return head;
 }
 
-// True if a < b. Bytes compare as unsigned; a prefix comes first.
+// True if a < b. Bytes compare as unsigned numbers; a prefix of a string comes before the string.
 inline bool BytesLess(std::string_view a, std::string_view b) {
   const size_t common = CommonPrefix(a, b);
   if (common == std::min(a.size(), b.size())) return a.size() < b.size();

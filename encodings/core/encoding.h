@@ -31,7 +31,8 @@ enum class Encoding : uint32_t {
   kParquetAlp = 110,
 };
 
-// Encodings with this number or a higher one need extended blocks in a CFile.
+// Encodings with this number or a higher one need extended blocks in a CFile (cfile/FORMAT.md,
+// Extended blocks).
 inline constexpr uint32_t kFirstExtendedNumber = 100;
 
 // The first number of this project's own encodings.

@@ -1,5 +1,5 @@
-// The order of keys. It is the order of their memcmp form (cfile/FORMAT.md, Index nodes), but these
-// functions compare the values directly.
+// The order of keys: keys compare like their stored form under memcmp (cfile/FORMAT.md, Index
+// nodes). These functions compare the values directly.
 #pragma once
 
 #include <bit>
@@ -22,7 +22,8 @@ inline uint64_t OrderedBits(double value) {
   return (bits >> 63) != 0 ? ~bits : bits | (uint64_t{1} << 63);
 }
 
-// True if `a` comes before `b`. Byte strings compare as unsigned bytes; a prefix comes first.
+// True if `a` comes before `b`. Byte strings compare as unsigned bytes; a prefix of a string comes
+// before the string.
 template <typename T>
 bool KeyLess(const T& a, const T& b) {
   if constexpr (kIsFloat<T>) {

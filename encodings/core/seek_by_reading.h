@@ -12,7 +12,7 @@
 
 namespace cfile::encodings {
 
-// Number of values between two entries of a skip table.
+// Number of values from one entry of a skip table to the next.
 inline constexpr uint32_t kSkipInterval = 1024;
 
 // Implements BlockDecoder::SeekToKey for decoders that must decode a value to compare it: a binary

@@ -57,8 +57,8 @@ inline TextKey KeyOfText(std::string_view value, const HashSeed& seed) {
   uint64_t low = 0;
   uint64_t high = 0;
   if (left >= 4) {
-    // The first 8 and the last 8 bytes or, if there are fewer than 8, the first 4 and the last 4
-    // bytes, each twice. Without a branch, because lengths are unpredictable.
+    // Load the first 8 and the last 8 bytes or, if fewer than 8 bytes are left, the first 4 and the
+    // last 4 bytes, each twice. There is no branch, because lengths are unpredictable.
     const auto pair = [](const uint8_t* a, const uint8_t* b) {
       return LoadLittleEndian<uint32_t>(a) | uint64_t{LoadLittleEndian<uint32_t>(b)} << 32;
     };
@@ -117,8 +117,8 @@ class CodeSlots {
 template <typename P>
 class ValueCodes {
  public:
-  // A value takes its own bytes and `overhead_bytes` more in the dictionary, which has at most
-  // `limit_bytes` bytes and `limit_values` values. Preconditions: limit_bytes < 2^32 - 1;
+  // In the dictionary, each value takes its own bytes plus `overhead_bytes`. The dictionary has at
+  // most `limit_bytes` bytes and `limit_values` values. Preconditions: limit_bytes < 2^32 - 1;
   // limit_values < 2^31.
   ValueCodes(size_t overhead_bytes, size_t limit_bytes, size_t limit_values)
       : overhead_bytes_(overhead_bytes), limit_bytes_(limit_bytes), limit_values_(limit_values) {
@@ -207,7 +207,7 @@ class ValueCodes {
                                   std::conditional_t<sizeof(P) == 4, uint32_t, uint64_t>>;
   using Key = std::conditional_t<kIsBytes<P>, TextKey, Bits>;
   using Entry = std::conditional_t<kIsBytes<P>, TextEntry, Bits>;
-  // A small struct, so that the slots looked up most stay in the first-level caches.
+  // The struct is small, so that the slots that are looked up most stay in the first-level caches.
   struct Slot {
     uint32_t tag = 0;         // see TagOf
     uint32_t code_and_1 = 0;  // code + 1; 0: free

@@ -17,8 +17,8 @@ inline absl::Status CheckDictionarySize(uint64_t count, size_t max_values) {
                                       AboveLimit(max_values, "max_dictionary_values")));
 }
 
-// Immutable after loading. (Not std::vector<P>: the elements of std::vector<bool> have no
-// addresses.)
+// Immutable after loading. (`values` is not a std::vector<P>, because the elements of
+// std::vector<bool> have no addresses.)
 template <typename P>
 struct ValueDictionary final : Dictionary {
   std::unique_ptr<P[]> values;  // values[i] is the value of code i

@@ -47,7 +47,8 @@ class HybridDecoder : public BlockDecoder<T> {
   }
 
   absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
-    // Flipping the sign bit makes unsigned order the order of keys.
+    // Values are compared as unsigned numbers. For signed types, the sign bit of each value is
+    // flipped first: the order is then the order of keys.
     constexpr uint64_t kFlip = std::is_signed_v<T> ? uint64_t{1} << (Hybrid<T>::kWidth - 1) : 0;
     const uint64_t number = static_cast<typename Hybrid<T>::Number>(key);
     CFILE_ASSIGN_OR_RETURN(const uint64_t position,

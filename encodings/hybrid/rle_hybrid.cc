@@ -8,10 +8,10 @@
 namespace cfile::encodings {
 namespace {
 
-// Kudu's literal runs have a header of one byte.
+// A literal run of Kudu has at most this many values, so that its header has one byte.
 constexpr uint64_t kKuduMaxLiterals = 8 * 63;
-// Repeated values join a literal run only while it is shorter than this. So its header has 2 bytes,
-// or more only if Kudu's stream needs further headers, too.
+// Repeated values join a literal run only while the run has fewer values than this. The run's
+// header then has at most 2 bytes; it has more only if Kudu's stream needs further headers, too.
 constexpr uint64_t kMaxJoinedLiterals = 8 * 8000;
 constexpr int kJoinedHeaderBytes = 2;
 
@@ -137,8 +137,8 @@ void RleHybridEncoder::PutBits(uint64_t bits, int count) {
     return std::min(count - begin,
                     (rest & 1) != 0 ? std::countr_one(rest) : std::countr_zero(rest));
   };
-  // Bit i of `equal`: bits i to i + 7 are equal. (The zeros above the `count` bits can only make
-  // the last run look longer.)
+  // Bit i of `equal` is 1 if bits i to i + 7 are equal. (The zeros above the `count` bits can only
+  // make the last run look longer.)
   uint64_t equal = ~(bits ^ bits >> 1);
   equal &= equal >> 1;
   equal &= equal >> 2;
@@ -186,9 +186,8 @@ uint64_t RleHybridEncoder::ChooseLiterals(std::optional<LastGroup> last) {
   if (kudu_exact_) return KuduLiterals(literal_count_, pending_count_, last.has_value());
   const uint64_t fill = Fill(literal_count_);
   if (!has_ledger()) {
-    // A repeated run saves bytes from 8 values on. At the end of the stream it saves bytes from 2
-    // values on (they have at least 8 bits), or from 1 value on if a literal would need a whole
-    // group.
+    // A repeated run of at least 8 values saves bytes. At the end of the stream, 2 values are
+    // enough (they have at least 8 bits each), or 1 value if a literal would need a whole group.
     const uint64_t pays = !last ? 8 : *last == LastGroup::kTruncated ? 2 : 1;
     return pending_count_ >= fill + pays ? fill : pending_count_;
   }
@@ -290,7 +289,7 @@ template <typename T>
 void RleHybridEncoder::AppendGroups(std::span<const T> values) {
   while (!values.empty()) {
     const size_t taken = static_cast<size_t>(BeginLiterals(values.size()));
-    FlushBits();  // whole bytes: the last group is complete
+    FlushBits();  // the last group is complete, so its bits are whole bytes
     PackBits(values.first(taken), width_, out_);
     EndLiterals(taken);
     values = values.subspan(taken);
@@ -317,7 +316,7 @@ void RleHybridEncoder::CloseLiteralRun(LastGroup last_group) {
   if (last_group == LastGroup::kWhole)
     out_.PutZeros(static_cast<size_t>(PackedBytes(8 * groups, width_)) - size);
 
-  // If the header takes several bytes, move the values back.
+  // If the header takes several bytes, move the values to make space for the header.
   const int header_bytes = VintBytes(groups << 1);
   out_.Extend(static_cast<size_t>(header_bytes - 1));
   uint8_t* const run = out_.data() + literal_begin_;

@@ -28,14 +28,15 @@ namespace cfile::encodings {
 // up to 64.)
 inline constexpr int kMaxHybridWidth = 64;
 
-// The most values of a run, and the most groups of 8 values of a literal run. (In Parquet,
-// bit-packed-run-len and rle-run-len are in [1, 2^31 - 1]; both are numbers of values.)
+// A run has at most kMaxRunValues values; a literal run has at most kMaxLiteralGroups groups of 8
+// values. (In Parquet, bit-packed-run-len and rle-run-len are in [1, 2^31 - 1]; both are numbers of
+// values.)
 inline constexpr uint64_t kMaxRunValues = (uint64_t{1} << 31) - 1;
 inline constexpr uint64_t kMaxLiteralGroups = kMaxRunValues / 8;
 
 // A parsed run of a stream.
 struct HybridRun {
-  const uint8_t* literals = nullptr;  // the packed values; nullptr: repeated, or width 0
+  const uint8_t* literals = nullptr;  // the packed values; nullptr: a repeated run, or width 0
   uint64_t value = 0;                 // the value of a repeated run
   uint64_t count = 0;                 // the number of values that the stream holds, at least 1
   const uint8_t* next = nullptr;      // the first byte after the run
@@ -87,7 +88,7 @@ std::string WhyNoHybridRun(const uint8_t* p, const uint8_t* end, int width);
 
 // How the last literal group of a stream ends.
 enum class LastGroup {
-  kWhole,      // 8 values, filled with zeros, as Parquet requires
+  kWhole,      // after 8 values; zeros fill the group, as Parquet requires
   kTruncated,  // with the byte that holds the last value's last bit, as Kudu writes it
 };
 
@@ -112,8 +113,8 @@ class RleHybridEncoder {
   // Preconditions: the width is 1; 1 <= count <= 64.
   void PutBits(uint64_t bits, int count);
 
-  // Bytes encoded so far. Excludes a pending repeated run and an incomplete group (Kudu's encoded
-  // size).
+  // Bytes encoded so far, without a pending repeated run and an incomplete group. Kudu decides by
+  // this number (plus the block's header) whether a block is full.
   size_t size_bytes() const;
 
   // Appends the whole stream to `out`. The encoder is then empty.
@@ -125,7 +126,7 @@ class RleHybridEncoder {
   // literals.
   struct Ledger {
     uint64_t open_values = 0;  // values in Kudu's open literal run
-    int64_t ahead_values = 0;  // values in our literal runs minus values in Kudu's
+    int64_t ahead_values = 0;  // values in our literal runs minus values in Kudu's literal runs
     // The bytes of headers and repeated values in Kudu's stream, minus those in ours. The header of
     // our open literal run counts as charged_bytes.
     int64_t saved_bytes = 0;
@@ -146,8 +147,8 @@ class RleHybridEncoder {
   void Settle(std::optional<LastGroup> last);
   // (The inline functions below are small and are called for every few values.)
   //
-  // Appends the lowest `count` bits of `bits` as literals. No 8 consecutive bits of them are equal,
-  // so that they are literals with and without kudu_exact. Precondition: the width is 1.
+  // Appends the lowest `count` bits of `bits` as literals. Preconditions: the width is 1; no 8
+  // consecutive bits are equal, so that the bits are literals with and without kudu_exact.
   [[gnu::always_inline]] inline void AppendShortRuns(uint64_t bits, int count);
   [[gnu::always_inline]] inline void AppendBits(uint64_t bits, int count);
   void FlushBits();
@@ -165,13 +166,13 @@ class RleHybridEncoder {
 
   int width_;
   bool kudu_exact_;
-  uint64_t max_literals_;  // the most values of a literal run
-  uint64_t min_repeated_;  // with a ledger: a run of at least this many values is always repeated
+  uint64_t max_literals_;  // a literal run has at most this many values
+  uint64_t min_repeated_;  // with a ledger: this many equal values or more become a repeated run
   ByteWriter out_;
   // The pending run, which the next value may continue.
   uint64_t pending_value_ = 0;
   uint64_t pending_count_ = 0;
-  // The open literal run, if literal_count_ > 0: in out_, one byte for its header at
+  // If literal_count_ > 0, a literal run is open. In out_, the run has one byte for its header at
   // literal_begin_, then its values.
   uint64_t literal_count_ = 0;
   size_t literal_begin_ = 0;
@@ -181,7 +182,7 @@ class RleHybridEncoder {
   Ledger ledger_;
 };
 
-// A position in the runs of a stream. A plain value, so that hot loops keep it in registers.
+// A position in the runs of a stream. It is a plain value, so that hot loops keep it in registers.
 struct HybridCursor {
   const uint8_t* run = nullptr;       // header of the current run
   const uint8_t* next = nullptr;      // the first byte after the current run
@@ -209,8 +210,8 @@ struct HybridCursor {
     first += count;
     left -= count;
   }
-  // The bytes from the run's first literal value to the end of the stream: wide loads may read
-  // beyond the run.
+  // The bytes from the run's first literal value to the end of the stream. They include the bytes
+  // after the run, because wide loads may read them.
   std::span<const uint8_t> packed() const { return {literals, end}; }
   uint64_t ValueAt(uint64_t index) const {
     return literals == nullptr ? value : UnpackOne(packed(), width, index);
@@ -235,8 +236,8 @@ struct HybridCheckpoint {
 // exceptions: after SeekToLowerBound, and with checkpoints of other bytes, it may be at any
 // position.
 //
-// Memory: after the first seek, one checkpoint of 32 bytes for every 32 runs or 4,096 literal
-// values that a seek has passed.
+// Memory: from the first seek on, the reader keeps one checkpoint of 32 bytes for every 32 runs or
+// 4,096 literal values that a seek has passed.
 class RleHybridReader {
  public:
   RleHybridReader() = default;
@@ -298,8 +299,8 @@ class RleHybridReader {
   std::span<const Checkpoint> checkpoints() const {
     return known_.empty() ? std::span<const Checkpoint>(checkpoints_) : known_;
   }
-  // Move to `checkpoint`: MoveToCheckpoint moves `cursor`, GoTo the reader. Return false if the
-  // checkpoint does not fit this stream; the position is then unspecified.
+  // Move to `checkpoint`: MoveToCheckpoint moves `cursor`, GoTo moves the reader. Return false if
+  // the checkpoint does not fit this stream; the position is then unspecified.
   bool MoveToCheckpoint(const Checkpoint& checkpoint, HybridCursor& cursor) const;
   bool GoTo(const Checkpoint& checkpoint);
   // Drops all checkpoints and goes to the front. Called if the checkpoints do not fit the bytes.

@@ -44,10 +44,10 @@ inline void CopyRun(T* out, size_t count, size_t room, const uint8_t* in, size_t
   if (count > kShort) std::memcpy(out + kShort, in + kShortRunBytes, (count - kShort) * sizeof(T));
 }
 
-// Copies short runs from `next` on to `out`: runs of at most 48 bits, of which Kudu's streams
-// consist. Copies two runs per step, without a branch on their bits. Moves `next` past the runs and
-// returns the number of bits. Stops before `room` bits would be exceeded, and before any run that
-// is longer, malformed or incomplete.
+// Copies short runs from `next` on to `out`. A short run has at most 48 bits; many of Kudu's
+// streams consist of short runs. Copies two runs per step, without a branch on their bits. Moves
+// `next` past the runs and returns the number of bits. Stops before `room` bits would be exceeded,
+// and before any run that is longer, malformed or incomplete.
 uint64_t CopyShortRuns(const uint8_t*& next, const uint8_t* end, uint64_t room, BitAppender& out) {
   BitAppender appender = out;
   const uint8_t* p = next;
@@ -224,8 +224,8 @@ absl::StatusOr<uint64_t> RleHybridReader::PassTo(uint64_t position, bool may_beg
       std::upper_bound(all.begin(), all.end(), position,
                        [](uint64_t wanted, const Checkpoint& at) { return wanted < at.position; });
   const bool passes_last = after == all.end() && known_.empty();
-  // After the last checkpoint, begin at the current position only if few values are left to pass:
-  // this makes no checkpoints.
+  // After the last checkpoint, begin at the current position only if few values are left to pass,
+  // because no checkpoints are made then.
   const bool begins_here = may_begin_here && after[-1].position <= position_ &&
                            position_ <= position &&
                            (!passes_last || position - position_ <= kLiteralsPerCheckpoint);

@@ -16,7 +16,7 @@ namespace cfile::encodings {
 // Encodes the bitmap of one block at a time. Thread-compatible.
 class ValidityEncoder {
  public:
-  // kudu_exact: runs begin and end where Kudu's writer ends them. Otherwise a repeated run of fewer
+  // kudu_exact: runs end where Kudu's writer ends them. Otherwise a repeated run of fewer
   // than 64 bits may be stored in the literal run before it, which is faster to read; the bitmap is
   // never longer than with kudu_exact.
   explicit ValidityEncoder(bool kudu_exact);

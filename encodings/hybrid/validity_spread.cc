@@ -28,7 +28,8 @@ constexpr std::array<std::array<int8_t, 8>, 256> MakeSpreadTable() {
 }
 alignas(64) inline constexpr auto kSpread = MakeSpreadTable();
 
-// The same for 4 rows of two 32-bit lanes each; the indexes are indexes of lanes.
+// The same table for 4 rows whose values have two 32-bit lanes each; the indexes are indexes of
+// lanes.
 constexpr std::array<std::array<int8_t, 8>, 16> MakeSpreadPairsTable() {
   std::array<std::array<int8_t, 8>, 16> table{};
   for (size_t mask = 0; mask < 16; ++mask) {

@@ -89,8 +89,8 @@ size_t DecodeDoubles(std::span<const uint8_t> packed, int width, int64_t frame, 
 }
 
 // Tries `pair` on `count` values, a multiple of the number of lanes (FitAll handles the rest), and
-// adds the result to `fit`. kStore: also writes `integers` and `positions`; positions count from
-// `first`.
+// adds the result to `fit`. kStore: also writes `integers` and `positions`; the position of
+// values[0] is `first`.
 template <bool kStore, typename T>
 HWY_INLINE AlpFit<T> Fit(const T* values, size_t count, size_t first, AlpPair pair, AlpFit<T> fit,
                          typename AlpTraits<T>::Integer* integers, uint16_t* positions) {

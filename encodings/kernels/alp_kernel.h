@@ -19,7 +19,7 @@ struct AlpTraits<float> {
   using Integer = int32_t;
   using Unsigned = uint32_t;
   static constexpr int kMaxExponent = 10;
-  static constexpr float kLimit = 0x1p31f;  // scaled values from this size on fit no Integer
+  static constexpr float kLimit = 0x1p31f;  // scaled values of at least this size fit no Integer
   static constexpr std::array<float, 11> kPowers = {1e0f, 1e1f, 1e2f, 1e3f, 1e4f, 1e5f,
                                                     1e6f, 1e7f, 1e8f, 1e9f, 1e10f};
   static constexpr std::array<float, 11> kInverses = {1e-0f, 1e-1f, 1e-2f, 1e-3f, 1e-4f, 1e-5f,

@@ -72,7 +72,7 @@ class BitAppender {
       count -= static_cast<uint64_t>(taken);
     }
   }
-  // Writes the bits that do not fill a word.
+  // Writes the last bits, which do not fill a word.
   void Finish() {
     if (filled_ > 0) std::memcpy(out_, &word_, static_cast<size_t>((filled_ + 7) / 8));
   }

@@ -56,7 +56,7 @@ inline constexpr auto kUnpackShapes = MakeUnpackShapes<Lane>();
 // PackGroups may overwrite this many bytes after the packed bytes.
 inline constexpr size_t kPackAhead = 8;
 
-// The bits of value kIndex, minus `least`, that belong to packed word kWord of a group.
+// Returns the bits of (values[kIndex] - least) that belong to packed word kWord of a group.
 template <typename U, size_t kWidth, size_t kWord, size_t kIndex>
 inline uint64_t PartOfWord(const U* values, U least) {
   constexpr size_t kBegin = kIndex * kWidth;
@@ -247,8 +247,9 @@ HWY_INLINE void PackNarrow(const U* values, U least, size_t groups, size_t width
   }
 }
 
-// Packs groups of 8 values, minus `least`, to `out`. U is uint32_t or uint64_t. Preconditions: the
-// differences are less than 2^width; kPackAhead bytes after the packed bytes are writable.
+// Subtracts `least` from the values and packs the differences, in groups of 8, to `out`. U is
+// uint32_t or uint64_t. Preconditions: the differences are less than 2^width; kPackAhead bytes
+// after the packed bytes are writable.
 template <typename U>
 HWY_INLINE void PackGroups(const U* values, U least, size_t groups, size_t width, uint8_t* out) {
   if (width <= 16) {

@@ -43,7 +43,7 @@ uint32_t UnpackIndexes(std::span<const uint8_t> packed, int width, uint64_t firs
 // 0 <= width <= 64.
 uint64_t UnpackOne(std::span<const uint8_t> packed, int width, uint64_t index);
 
-// A load of 8 bytes has at least this many bits after any bit of its first byte.
+// LoadBits loads 8 bytes. From any bit of the first byte on, they hold at least this many bits.
 inline constexpr int kMaxBitsPerLoad = 56;
 
 // Returns the bits [first, first + count) of `packed` as a number. Preconditions:

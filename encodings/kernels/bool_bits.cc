@@ -16,7 +16,7 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Packs those of the `count` values that fill whole vectors. Returns how many values it packed.
+// Packs as many of the `count` values as fill whole vectors. Returns how many values it packed.
 size_t PackWhole(const uint8_t* values, size_t count, uint8_t* out) {
 #if HWY_TARGET == HWY_SCALAR
   (void)values, (void)count, (void)out;
@@ -43,8 +43,8 @@ size_t UnpackWhole(std::span<const uint8_t> bits, uint8_t* out, size_t count) {
   const hn::Repartition<uint64_t, decltype(d)> d64;
   const size_t lanes = hn::Lanes(d);
   if (lanes > 64) return 0;
-  // Every 8 bytes of the vector hold the same 8 bytes of bits. Lane i takes byte i / 8, which holds
-  // bit i.
+  // All groups of 8 lanes hold the same 8 bytes, the bytes of `word`. Lane i of `spread` is byte i
+  // / 8 of `word`, which holds bit i.
   const auto byte = hn::ShiftRight<3>(hn::Iota(d, 0));
   const auto bit = hn::BitCast(d, hn::Set(d64, 0x8040201008040201u));
   const auto one = hn::Set(d, 1);
@@ -79,7 +79,7 @@ void PackBools(std::span<const bool> values, uint8_t* bits) {
   if (values.empty()) return;
   const size_t size = static_cast<size_t>(BitmapBytes(values.size()));
   const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
-  // Vectors hold a multiple of 8 values.
+  // PackWhole packs a multiple of 8 values, because vectors hold a multiple of 8.
   size_t i = HWY_DYNAMIC_DISPATCH(PackWhole)(bytes, values.size(), bits);
   std::fill(bits + i / 8, bits + size, uint8_t{0});
   for (; i < values.size(); ++i)

@@ -15,9 +15,9 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Counts the ones in those of the `words` 64-bit words that fill whole vectors. Sets `words` to the
-// number of these words. (Baseline x86-64 has no instruction that counts bits: without vectors,
-// each count would be a function call.)
+// Counts the ones of 64-bit words, as long as they fill whole vectors. `words` is the number of
+// words at `bytes`; it is set to the number of words counted. (Baseline x86-64 has no instruction
+// that counts bits: without vectors, each count would be a function call.)
 uint64_t CountOnesOfVectors(const uint8_t* bytes, size_t& words) {
 #if HWY_TARGET == HWY_SCALAR
   (void)bytes;

@@ -22,10 +22,11 @@ struct RebuiltValues {
 // to `ends`; `offset` is the end of the value before the first one. `longest` is at least the size
 // of every value; it selects the kernel.
 //
-// Stops at the first value that is longer than kMaxRebuiltBytes, whose prefix is longer than the
-// value before it, whose suffix is less than kMaxRebuiltBytes from an end of `readable`, or that
-// does not fit in `room`. Stops before the first value on processors without vectors of a fixed
-// size.
+// Stops at the first value
+// - that is longer than kMaxRebuiltBytes or does not fit in `room`,
+// - whose prefix is longer than the value before it, or
+// - whose suffix begins less than kMaxRebuiltBytes from the beginning or the end of `readable`.
+// Stops before the first value on processors without vectors of a fixed size.
 //
 // Preconditions: suffix lengths are >= 0 and the suffixes lie within `readable`; `room` bytes at
 // `out` and kMaxRebuiltBytes after them are writable; `previous` is the value before the first one,

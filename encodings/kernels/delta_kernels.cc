@@ -59,7 +59,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <typename D, typename V>
 HWY_INLINE V PrefixSum(D d, V v) {
   v = hn::Add(v, hn::ShiftLeftLanes<1>(d, v));
-  V last;  // of each block
+  V last;  // in each block, the sum of the block
   if constexpr (sizeof(hn::TFromD<D>) == 4) {
     v = hn::Add(v, hn::ShiftLeftLanes<2>(d, v));
     last = hn::Broadcast<3>(v);
@@ -69,8 +69,8 @@ HWY_INLINE V PrefixSum(D d, V v) {
   return hn::Add(v, hn::ConcatLowerLower(d, last, hn::Zero(d)));
 }
 
-// Decodes groups whose widths fit in lanes of 32 bits. The sum of 8 such deltas fits in 32 bits, so
-// that only the sums are widened.
+// Decodes groups of deltas that GroupUnpacker<uint32_t> can unpack. The sum of 8 such deltas fits
+// in 32 bits, so that only the sums are widened.
 template <typename T>
 HWY_INLINE T DecodeNarrow(const uint8_t* packed, int width, T min_delta, T previous, size_t groups,
                           T* out) {
@@ -114,7 +114,7 @@ HWY_INLINE T DecodeNarrow(const uint8_t* packed, int width, T min_delta, T previ
   }
 }
 
-// Decodes groups whose widths fit in lanes of 64 bits.
+// Decodes groups of deltas that GroupUnpacker<uint64_t> can unpack.
 template <typename T>
 HWY_INLINE T DecodeWide(const uint8_t* packed, int width, T min_delta, T previous, size_t groups,
                         T* out) {
@@ -142,7 +142,7 @@ HWY_INLINE T DecodeWide(const uint8_t* packed, int width, T min_delta, T previou
   return static_cast<T>(hn::GetLane(carry));
 }
 
-// Decodes groups with a width of 64 bits. T is int64_t.
+// Decodes groups of deltas of 64 bits each. T is int64_t.
 template <typename T>
 HWY_INLINE T DecodeWords(const uint8_t* packed, T min_delta, T previous, size_t groups, T* out) {
   const hn::FixedTag<uint64_t, 4> d;

@@ -24,7 +24,7 @@ T DecodeDeltas(const uint8_t* packed, const uint8_t* widths, size_t miniblocks, 
 
 // Sets deltas[i] to values[i] - values[i - 1] for `count` values and returns the least delta. Pads
 // `deltas` with the least delta up to a multiple of miniblock_size. Sets ranges[i] to the largest
-// delta of miniblock i minus the least delta of all. All arithmetic wraps around. Preconditions:
+// delta of miniblock i minus the least of all deltas. All arithmetic wraps around. Preconditions:
 // values[-1] is readable; count > 0.
 template <typename T>
 T MakeDeltas(const T* values, size_t count, size_t miniblock_size, T* deltas,

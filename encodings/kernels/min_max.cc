@@ -22,8 +22,8 @@ template <typename T>
 HWY_INLINE bool MinMaxOf(const T* values, size_t count, MinMax<T>& result) {
   const hn::ScalableTag<T> d;
   const size_t lanes = hn::Lanes(d);
-  // Four independent minima and maxima, because each Min or Max waits for the result of the
-  // previous one.
+  // There are four independent minima and maxima, because each Min or Max waits for the result of
+  // the previous one.
   const auto first = hn::Set(d, values[0]);
   auto min0 = first, min1 = first, min2 = first, min3 = first;
   auto max0 = first, max1 = first, max2 = first, max3 = first;

@@ -90,7 +90,7 @@ class BitShuffleEncoder final : public BlockEncoder<T> {
   }
   T ValueAt(size_t i) const { return LoadLittleEndian<T>(values_.data() + i * sizeof(T)); }
 
-  const size_t capacity_;  // the most values of a block
+  const size_t capacity_;  // a block has at most this many values
   ByteWriter values_;
 };
 

@@ -23,7 +23,8 @@ inline constexpr size_t kBitShuffleHeaderBytes = 20;
 // is the number of elements of a chunk.
 inline constexpr size_t kBitShuffleChunkBytes = 8192;
 
-// The registry's row for BIT_SHUFFLE: numbers of any width. Available only if LZ4 is built in.
+// The encoder and decoder of BIT_SHUFFLE, for numbers of any width. Available only if LZ4 is built
+// in.
 //
 // A decoder decodes a chunk when one of its values is read. It keeps decoded chunks in memory: at
 // most 1 MiB or 4 times the block's bytes, whichever is larger. Borrow returns pointers into them.

@@ -84,8 +84,8 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
       if (!value.ok()) status = value.status();
       return value.ok() && KeyLess<T>(value->front(), key);
     };
-    // The first value >= key is in the last chunk whose first value is less, or is the first value
-    // of the next chunk.
+    // The first value >= key is in the last chunk whose first value is less than the key, or is the
+    // first value of the next chunk.
     const uint32_t chunks = this->count_ == 0 ? 0 : num_chunks();
     const uint32_t behind = chunks == 0 ? 0 : FindLowerBound(chunks, [&](uint32_t chunk) {
       return less(chunk << chunk_shift_);

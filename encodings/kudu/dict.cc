@@ -100,8 +100,8 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
   }
 
  private:
-  // Adds `value`, whose code is `code`, to the dictionary if it is new. Returns false if it is new
-  // but the dictionary takes no more values or no value of this size.
+  // Adds `value` to the dictionary if it is new. `code` is the code of the value in known_. Returns
+  // false if the value is new but cannot be added.
   bool Learn(std::string_view value, uint32_t code) {
     const uint32_t size = dictionary_->count();
     if (code < size) return true;
@@ -142,7 +142,7 @@ class DictEncoder final : public BlockEncoder<std::string_view> {
 
   const EncoderOptions options_;
   const KuduPolicy policy_;
-  const size_t max_codes_;  // the most codes of a block
+  const size_t max_codes_;  // a block has at most this many codes
   const std::unique_ptr<BlockEncoder<uint32_t>> codes_;
   const std::unique_ptr<BlockEncoder<std::string_view>> dictionary_;
   std::unique_ptr<BlockEncoder<std::string_view>> plain_;  // made when the dictionary is full
@@ -262,7 +262,8 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
     return codes;
   }
 
-  // Writes the values of the next codes to `out`. Precondition: out.size() values are left.
+  // Writes the values of the next codes to the front of `out` and returns how many. Precondition:
+  // out.size() values are left.
   absl::StatusOr<size_t> LookUp(std::span<std::string_view> out) {
     CFILE_ASSIGN_OR_RETURN(const auto codes, NextCodes(out.size()));
     const std::string_view* const values = dictionary_->values.get();

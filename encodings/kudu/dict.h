@@ -17,9 +17,9 @@
 
 namespace cfile::encodings {
 
-// The registry's row for DICT. Available only if LZ4 is built in. Codes are in the order in which
-// values first occur. The dictionary is full when its block exceeds block_size_bytes, or would
-// exceed another limit of EncoderOptions. Views point into the dictionary or the block.
+// The encoder and decoder of DICT. Available only if LZ4 is built in. Codes are in the order in
+// which values first occur. The dictionary is full when its block exceeds block_size_bytes, or
+// would exceed another limit of EncoderOptions. Views point into the dictionary or the block.
 struct DictCodec {
   static constexpr Encoding kEncoding = Encoding::kDict;
   static constexpr std::string_view kName = "dict";

@@ -15,7 +15,8 @@
 
 namespace cfile::encodings {
 
-// A decoder decodes the whole block in Open. Borrow points to the decoded values.
+// The encoder and decoder of GROUP_VARINT. A decoder decodes the whole block in Open. Borrow points
+// to the decoded values.
 struct GroupVarintCodec {
   static constexpr Encoding kEncoding = Encoding::kGroupVarint;
   static constexpr std::string_view kName = "group-varint";

@@ -1,7 +1,7 @@
-// Decides where blocks and dictionaries end if Apache Kudu's writer ends them at other places than
-// ours. Encoders of Kudu's encodings ask a KuduPolicy. With EncoderOptions::kudu_exact, their files
-// are byte-identical to Kudu's (cfile/FORMAT.md, Kudu's own writer). RleHybridEncoder decides where
-// runs end.
+// Apache Kudu's writer ends some blocks and dictionaries at other places than ours. A KuduPolicy
+// decides where they end; the encoders of Kudu's encodings ask it. With EncoderOptions::kudu_exact,
+// they end at Kudu's places, and the files are byte-identical to Kudu's (cfile/FORMAT.md, Kudu's
+// own writer). RleHybridEncoder decides where runs end.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ class KuduPolicy {
   // Kudu takes the whole batch and checks the size afterwards.
   size_t Take(size_t wanted, size_t room) const { return exact_ ? wanted : std::min(wanted, room); }
 
-  // True if a block of `count` values is full; ours has at most `capacity` values. Kudu continues a
-  // block that has exactly the wanted size.
+  // True if a block of `count` values and `size_bytes` bytes is full. Our block is full at
+  // `capacity` values. Kudu's block is full when it has more bytes than the block size.
   bool IsFull(size_t count, size_t capacity, size_t size_bytes) const {
     return exact_ ? count > 0 && size_bytes > block_size_bytes_ : count >= capacity;
   }

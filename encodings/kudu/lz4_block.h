@@ -1,7 +1,7 @@
-// Decompresses the LZ4 blocks inside Kudu's BIT_SHUFFLE blocks. (Not the codec LZ4, which
-// compresses whole blocks of a file.) They hold bit-transposed values, which are mostly long
-// repetitions of a few bytes. liblz4 is slow for these: it copies 8 bytes at a time, each time from
-// the bytes that it has just written.
+// Decompresses the LZ4 blocks inside Kudu's BIT_SHUFFLE blocks. (The compression codec LZ4, which
+// compresses whole blocks of a file, does not use this.) These LZ4 blocks hold bit-transposed
+// values, which are mostly long repetitions of a few bytes. liblz4 is slow for these: it copies 8
+// bytes at a time, each time from the bytes that it has just written.
 #pragma once
 
 #include <cstddef>

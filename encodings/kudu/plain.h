@@ -17,8 +17,8 @@
 
 namespace cfile::encodings {
 
-// PLAIN of all types. Borrow returns numbers in the block itself if they are aligned there. Views
-// of bytes always point into the block.
+// The encoder and decoder of PLAIN, for all types. Borrow returns numbers in the block itself if
+// they are aligned there. Views of bytes always point into the block.
 struct PlainCodec {
   static constexpr Encoding kEncoding = Encoding::kPlain;
   static constexpr std::string_view kName = "plain";

@@ -12,7 +12,7 @@ namespace cfile::encodings {
 namespace {
 
 constexpr uint32_t kHeaderBytes = 12;
-// The most bytes that a value adds to a block in addition to its own bytes: its offset, the
+// A value adds at most this many bytes to a block in addition to its own bytes: its offset, the
 // selector of four offsets, and the zeros that complete the group.
 constexpr size_t kEntryBytes = 8;
 

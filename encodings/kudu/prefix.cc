@@ -12,8 +12,8 @@
 namespace cfile::encodings {
 namespace {
 
-// The most bytes that a value adds to a block in addition to its own bytes: two vints and a restart
-// offset.
+// A value adds at most this many bytes to a block in addition to its own bytes: two vints and a
+// restart offset.
 constexpr size_t kEntryBytes = 2 * 5 + 4;
 
 class PrefixEncoder final : public BlockEncoder<std::string_view> {

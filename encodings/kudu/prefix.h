@@ -21,8 +21,9 @@
 
 namespace cfile::encodings {
 
-// PREFIX of bytes. A decoder keeps about 1 MiB for the values of one Read. If the values would take
-// more, Read returns fewer values. (A small block may stand for many long values.)
+// The encoder and decoder of PREFIX. A decoder keeps about 1 MiB for the values of one Read. If the
+// values would take more, Read returns fewer values. (A small block may stand for many long
+// values.)
 struct PrefixCodec {
   static constexpr Encoding kEncoding = Encoding::kPrefix;
   static constexpr std::string_view kName = "prefix";

@@ -13,8 +13,8 @@
 namespace cfile::encodings {
 namespace {
 
-// The most bytes that a Read reserves in advance: enough for kMaxBatchValues keys of 16 bytes. A
-// Read of fewer values reserves less.
+// A Read reserves at most this many bytes in advance: enough for kMaxBatchValues keys of 16 bytes.
+// A Read of fewer values reserves less.
 constexpr size_t kArenaBytes = 16 * kMaxBatchValues + 4096;
 // Bytes reserved after the last value, so that whole vectors can be copied.
 constexpr size_t kArenaSlack = 64;

@@ -136,7 +136,7 @@ absl::StatusOr<std::vector<BlockField>> RleCodec::Describe(PhysicalType type,
     if (!reader.ReadVint32(header)) return DataLoss("rle run cut at byte ", reader.offset());
     const bool literal = header % 2 != 0;
     const uint32_t count = header / 2;
-    // The last literal run may end before its last group does.
+    // The last literal run may end before its last group is complete.
     const uint64_t size =
         literal ? std::min<uint64_t>(uint64_t{count} * group_bytes, reader.remaining())
                 : value_bytes;

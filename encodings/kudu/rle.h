@@ -17,8 +17,8 @@
 
 namespace cfile::encodings {
 
-// The registry's row for RLE. MakeEncoder and MakeDecoder accept the types that Supports accepts:
-// bool and integers of at most 64 bits.
+// The encoder and decoder of RLE. MakeEncoder and MakeDecoder accept the types that Supports
+// accepts: bool and integers of at most 64 bits.
 struct RleCodec {
   static constexpr Encoding kEncoding = Encoding::kRle;
   static constexpr std::string_view kName = "rle";

@@ -21,7 +21,7 @@ constexpr size_t kVectorSize = size_t{1} << kLogSize;
 // values of some vectors, and keeps the pairs that were most often the best. For each vector it
 // then tries the kept pairs on some of the vector's values and uses the best one.
 constexpr size_t kSampledVectors = 8;
-constexpr size_t kSamples = 256;  // values of a vector
+constexpr size_t kSamples = 256;  // values taken from a vector
 constexpr size_t kKeptPairs = 5;
 
 template <typename T>

@@ -21,7 +21,7 @@
 
 namespace cfile::encodings {
 
-// ALP of floats and doubles.
+// The encoder and decoder of ALP, for floats and doubles.
 //
 // Pages have vectors of 1,024 values. The encoder searches for pairs of exponent and factor that
 // fit the values: for the first page, and again for a page that takes clearly more bits per value

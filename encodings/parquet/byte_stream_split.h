@@ -12,8 +12,9 @@
 
 namespace cfile::encodings {
 
-// BYTE_STREAM_SPLIT of all types with values of one width. Seeks take constant time. Views point
-// into the decoder's buffer, which holds at most 64 KiB or one value.
+// The encoder and decoder of BYTE_STREAM_SPLIT, for all types whose values have one width. Seeks
+// take constant time. Views point into the decoder's buffer, which holds at most 64 KiB or one
+// value.
 struct ByteStreamSplitCodec : PageCodec<ByteStreamSplitCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetByteStreamSplit;
   static constexpr std::string_view kName = "parquet-byte-stream-split";

@@ -123,7 +123,7 @@ template <typename T>
 void DeltaBinaryPackedReader<T>::Decode(size_t groups, T* out) {
   const size_t width = static_cast<size_t>(width_);
   left_ -= static_cast<uint32_t>(groups * kDeltaGroup);
-  if (width_ == 0) {  // no packed bytes; there may be none left to read
+  if (width_ == 0) {  // there are no packed bytes: decode zeros
     static constexpr uint8_t kZeros[kDeltaReadAhead] = {};
     last_ = DecodeDeltas<T>(kZeros, kZeros, 1, groups, min_delta_, last_, out);
     return;
@@ -135,7 +135,7 @@ void DeltaBinaryPackedReader<T>::Decode(size_t groups, T* out) {
   const auto one = static_cast<uint8_t>(width_);
   last_ = DecodeDeltas<T>(bytes_.data() + packed_, &one, 1, direct, min_delta_, last_, out);
   packed_ += direct * width;
-  for (size_t i = direct; i < groups; ++i, packed_ += width) {  // near the end: from a copy
+  for (size_t i = direct; i < groups; ++i, packed_ += width) {  // near the end: decode a copy
     uint8_t padded[8 * sizeof(T) + kDeltaReadAhead] = {};
     std::memcpy(padded, bytes_.data() + packed_, width);
     last_ = DecodeDeltas<T>(padded, &one, 1, 1, min_delta_, last_, out + i * kDeltaGroup);

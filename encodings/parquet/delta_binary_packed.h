@@ -35,8 +35,8 @@ namespace cfile::encodings {
 
 // Which block sizes a reader accepts.
 enum class DeltaBlocks {
-  kStrict,   // block size a multiple of 128, miniblocks of a multiple of 32, as in Parquet
-  kLenient,  // miniblocks of any multiple of 8, as in early documents of Parquet
+  kStrict,   // block size a multiple of 128, miniblock size a multiple of 32, as in Parquet
+  kLenient,  // miniblock size any multiple of 8, as in early documents of Parquet
 };
 
 // How a writer divides values into blocks and miniblocks.
@@ -175,7 +175,7 @@ template <typename T>
 std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(
     const DeltaBlockShape& shape = kDeltaBlockShape<T>, bool skip_tables = true);
 
-// DELTA_BINARY_PACKED of integers.
+// The encoder and decoder of DELTA_BINARY_PACKED, for integers of at most 64 bits.
 struct DeltaBinaryPackedCodec : PageCodec<DeltaBinaryPackedCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaBinaryPacked;
   static constexpr std::string_view kName = "parquet-delta";

@@ -80,7 +80,8 @@ class ViewSink {
     handed_out_ = true;
   }
   void Expect(size_t /*values*/) {}
-  // Makes room for one value of `size` bytes. Returns false if this call may not add the value.
+  // Makes room for one value of `size` bytes. Returns false if the value must wait for the next
+  // call of Read.
   bool MakeRoom(size_t size) {
     if (size <= room()) return true;
     if (handed_out_) return false;
@@ -112,7 +113,7 @@ class PackedSink {
     next_ += bytes;
     room_ -= bytes;
   }
-  // Makes room for `values` short values, or for as many as may be added.
+  // Makes room for `values` short values, or for as many of them as the budget allows.
   void Expect(size_t values) { Reserve(std::min(budget_.left(), values * kMaxRebuiltBytes)); }
   bool MakeRoom(size_t size) {
     if (size > budget_.left_for_one()) return false;
@@ -208,7 +209,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
     size_t done = 0;
     const absl::Status status = Rebuild(count, sink, done);
     if (!status.ok() && done == 0) return status;
-    if (done > 0) {  // copy the last value: the caller may change `out`, the next prefix needs it
+    if (done > 0) {  // copy the last value for the next prefix: the caller may change `out`
       if (previous_size_ > arena_.capacity) arena_.Grow(previous_size_, 0);
       CopyAhead(arena_.bytes.get(), previous_, previous_size_);
       previous_ = arena_.bytes.get();
@@ -408,7 +409,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
   size_t suffixes_offset_ = 0;
   DeltaBinaryPackedReader<int32_t> prefixes_;
   DeltaLengthReader suffixes_;
-  bool must_reseek_ = false;  // a reader may have failed: the readers are not at position_
+  bool must_reseek_ = false;  // a call failed: prefixes_ and suffixes_ may not be at position_
 
   // The arena holds the values of the last Read. previous_ is the last value of any call: the next
   // value takes its prefix from it.

@@ -33,8 +33,9 @@ namespace cfile::encodings {
 // In a skip table: the prefix is not stored.
 inline constexpr uint32_t kNoDeltaPrefix = UINT32_MAX;
 
-// The registry's row for DELTA_BYTE_ARRAY: byte arrays of any length or of one fixed length. The
-// decoder rebuilds values in its own buffer: a Read returns at most 1 MiB of values, or one value.
+// The encoder and decoder of DELTA_BYTE_ARRAY, for byte arrays of any length or of one fixed
+// length. The decoder rebuilds values in its own buffer: a Read returns at most 1 MiB of values, or
+// one value.
 struct DeltaByteArrayCodec : PageCodec<DeltaByteArrayCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaByteArray;
   static constexpr std::string_view kName = "parquet-delta-bytes";

@@ -35,7 +35,7 @@ DeltaLengthPlace LoadDeltaLengthPlace(const uint8_t* p);
 
 // Appends the stream of `values` to `out`, and its places to `places` unless that is nullptr.
 // Returns the offset of the data in the stream. Preconditions: each value and the stream are
-// shorter than 2^31 bytes; values[i] is a part of owners[i]. `owners` may be `values`.
+// shorter than 2^31 bytes; values[i] is a substring of owners[i]. `owners` may be `values`.
 uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values,
                                     std::span<const std::string_view> owners, ByteWriter& out,
                                     std::vector<DeltaLengthPlace>* places);
@@ -56,7 +56,8 @@ class DeltaLengthReader {
   // back. kDataLoss if some of these bytes are missing. Precondition: that many values are left.
   absl::Status Read(std::span<int32_t> lengths, const uint8_t*& data);
   absl::Status Skip(uint32_t count);
-  // A run of the next lengths (see DeltaBinaryPackedReader). Skip moves past it.
+  // Returns a run of the next lengths (see DeltaBinaryPackedReader::NextRun). To move past it, call
+  // Skip.
   DeltaBinaryPackedReader<int32_t>::Run NextRun(uint32_t max) const {
     return lengths_.NextRun(max);
   }
@@ -74,7 +75,7 @@ class DeltaLengthReader {
   size_t next_ = 0;  // offset in data_
 };
 
-// DELTA_LENGTH_BYTE_ARRAY of byte strings of any length.
+// The encoder and decoder of DELTA_LENGTH_BYTE_ARRAY, for byte strings of any length.
 struct DeltaLengthByteArrayCodec : PageCodec<DeltaLengthByteArrayCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaLengthByteArray;
   static constexpr std::string_view kName = "parquet-delta-length";

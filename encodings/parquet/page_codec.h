@@ -45,8 +45,8 @@ using PageType = std::conditional_t<
   F(double)                         \
   F(std::string_view)
 
-// Returns the bytes of a FIXED_LEN_BYTE_ARRAY value that stores a T, in a column of `type` whose
-// type length is `type_length`; 0 for BYTE_ARRAY and other types.
+// Returns the size in bytes of a FIXED_LEN_BYTE_ARRAY value that stores a T, in a column of `type`
+// whose type length is `type_length`; 0 for BYTE_ARRAY and other types.
 template <typename T>
 uint32_t PageTypeLength(PhysicalType type, uint32_t type_length) {
   if (kIsBytes<PageType<T>> && !kIsBytes<T>) return uint32_t{sizeof(T)};
@@ -140,14 +140,16 @@ class PageBlockEncoder final : public BlockEncoder<T> {
   bool FinishDictionary(ByteWriter& out) override { return encoder_->FinishDictionary(out); }
 
  private:
-  // A block collects values of at most this many times its target size. Bounds a writer's memory.
+  // A block collects values of at most this many times its target size. This bounds a writer's
+  // memory.
   static constexpr uint64_t kMaxGrowth = 16;
-  // The most bytes that a page takes in addition to its strings' own bytes: for each string, and
-  // once per page.
+  // A page takes at most this many bytes in addition to its strings' own bytes: kWorstTextBytes for
+  // each string, and kWorstPageBytes once.
   static constexpr size_t kWorstTextBytes = 11;
   static constexpr size_t kWorstPageBytes = 512;
 
-  // The most bytes of values in a block. A page of numbers takes less than twice as many bytes.
+  // Returns the limit for the bytes of values in a block. A page of numbers takes less than twice
+  // as many bytes as its values.
   static uint64_t MostFullBytes(const EncoderOptions& options) {
     const uint64_t grown = kMaxGrowth * uint64_t{options.block_size_bytes};
     // Encoders count the bytes of a page with 31 bits.
@@ -155,8 +157,8 @@ class PageBlockEncoder final : public BlockEncoder<T> {
     return std::max<uint64_t>(options.block_size_bytes,
                               std::min<uint64_t>(grown, options.max_block_size_bytes / 2));
   }
-  // The most bytes of strings in a block, plus kWorstTextBytes for each. A skip table takes at most
-  // a sixteenth of this in addition.
+  // Returns the limit for the bytes of strings in a block, plus kWorstTextBytes for each string. A
+  // skip table takes at most a sixteenth of this limit in addition.
   static size_t MostTextBytes(const EncoderOptions& options) {
     if (options.whole_records) return SIZE_MAX;
     const size_t page_bytes = options.max_block_size_bytes / 17 * 16;
@@ -372,7 +374,7 @@ struct PageCodec {
   }
 };
 
-// Instantiate a function of `Codec` for P.
+// Instantiate MakePageEncoder or MakePageDecoder of `Codec` for P.
 #define CFILE_INSTANTIATE_PAGE_ENCODER(Codec, P) \
   template std::unique_ptr<PageEncoder<P>> Codec::MakePageEncoder<P>(const EncoderOptions&);
 #define CFILE_INSTANTIATE_PAGE_DECODER(Codec, P) \

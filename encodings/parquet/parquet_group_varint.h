@@ -12,8 +12,9 @@
 
 namespace cfile::encodings {
 
-// GROUP_VAR_INT of integers. A decoder ignores bytes after the last group. Its first seek to
-// another group walks through all groups; from then on it keeps 4 bytes for every 64 groups.
+// The encoder and decoder of GROUP_VAR_INT, for integers of at most 64 bits. A decoder ignores
+// bytes after the last group. Its first seek to another group walks through all groups; from then
+// on it keeps 4 bytes for every 64 groups.
 struct ParquetGroupVarintCodec : PageCodec<ParquetGroupVarintCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetGroupVarInt;
   static constexpr std::string_view kName = "parquet-group-varint";

@@ -19,10 +19,10 @@
 
 namespace cfile::encodings {
 
-// PLAIN of all types. Borrow returns numbers in the page itself if they are aligned there. Views of
-// bytes always point into the page. BYTE_ARRAY: reading forwards keeps nothing; the first seek
-// walks through all lengths and keeps an offset of 4 bytes per value, which is no more than the
-// page takes for each length.
+// The encoder and decoder of PLAIN, for all types. Borrow returns numbers in the page itself if
+// they are aligned there. Views of bytes always point into the page. A decoder of BYTE_ARRAY that
+// only reads forwards keeps no offsets. Its first seek walks through all lengths and keeps an
+// offset of 4 bytes per value, as many bytes as the lengths take in the page.
 struct ParquetPlainCodec : PageCodec<ParquetPlainCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetPlain;
   static constexpr std::string_view kName = "parquet-plain";

@@ -107,7 +107,7 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
     while (done < n) {
       done += PackShort(n - done, next, budget, out, ends + done);
       if (done == n) break;
-      // One value of any size, at any position in the page.
+      // Append one value of any size, at any position in the page.
       const bool has_length = bytes_.size() - next >= kLengthBytes;
       const size_t size = has_length ? LoadLittleEndian<uint32_t>(bytes_.data() + next) : 0;
       if (!has_length || size > bytes_.size() - next - kLengthBytes) {
@@ -134,7 +134,7 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
   }
 
  private:
-  // After this many values, Read tests whether the values have equal lengths.
+  // After every kStep values, Read tests whether the last four have equal lengths.
   static constexpr size_t kStep = 32;
 
   // Writes views of the values from byte `next` on to `out`, as long as each has `size` bytes.
