@@ -41,10 +41,10 @@
 namespace cfile {
 
 // Writes one leaf into one file. LevelLimits (cfile/types.h) gives the maximum levels and their
-// layout in the file. As with a Writer, only one thread at a time may use a LevelWriter, but not
-// always the same thread; failure is sticky; and a writer that is destroyed without Finish leaves
-// no files. The file's bytes do not depend on how the entries are divided among calls, not even for
-// Kudu's arrays.
+// layout in the file. As with a Writer, different threads may use a LevelWriter, but only one at a
+// time; failure is sticky; and a writer that is destroyed without Finish leaves no files. The
+// file's bytes do not depend on how the entries are divided among calls, not even for Kudu's
+// arrays.
 //
 // Memory: the encoded data of one data block, including its levels. A record lies in one block,
 // which limits the record's size: see Append.
@@ -106,9 +106,9 @@ class LevelWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-// A position in a leaf; Reader::NewLevelCursor makes one. Only one thread at a time may use a
-// cursor, but not always the same thread; several cursors may read one file at the same time. A
-// cursor keeps the file open. Memory: one block and one batch.
+// A position in a leaf; Reader::NewLevelCursor makes one. Different threads may use a cursor, but
+// only one at a time; several cursors may read one file at the same time. A cursor keeps the file
+// open. Memory: one block and one batch.
 //
 // Also reads flat files (written by Writer). Each row is then a record of one entry, and the limits
 // are {0, 1} if the column is nullable, else {0, 0}.

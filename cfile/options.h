@@ -103,7 +103,7 @@ struct WriterOptions {
   // The largest header, footer and table.cft, in bytes. For table.cft, the limit is in the options
   // of the table's first column. Readers have the same limit with the same default. Readers also
   // refuse metadata that would take more than eight times this limit in memory (with the default,
-  // several hundred thousand metadata pairs), so the writer refuses them too. With
+  // several hundred thousand metadata pairs), so the writer refuses such metadata, too. With
   // Compatibility::kKudu header and footer have at most 64 KiB.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
   // The maximum number of values in the file's dictionary, up to 2^31 - 1. Exceeding this limit is

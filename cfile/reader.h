@@ -39,10 +39,10 @@ class Predicate;  // cfile/predicate.h
 template <typename T>
 class Scan;  // cfile/scan.h
 
-// A position in a column. Only one thread at a time may use a cursor, but not always the same
-// thread; several cursors may read one file at the same time. A cursor keeps the file open and may
-// outlive the Reader. Memory: one block and one batch; the data read ahead if the source is not in
-// memory (see ReaderOptions); and up to 4 MiB of buffers after Take or SeekMany.
+// A position in a column. Different threads may use a cursor, but only one at a time; several
+// cursors may read one file at the same time. A cursor keeps the file open and may outlive the
+// Reader. Memory: one block and one batch; the data read ahead if the source is not in memory (see
+// ReaderOptions); and up to 4 MiB of buffers after Take or SeekMany.
 //
 // Errors of all calls: kDataLoss for damage (the message names the file, the block's offset, what
 // was expected and what was found); kOutOfRange for a block or an index that exceeds a limit of

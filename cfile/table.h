@@ -181,9 +181,9 @@ class TableReader {
 };
 
 // A position in a column of a table: a Cursor that reads the parts as if they were one file.
-// Ordinals count the table's rows. Only one thread at a time may use a cursor, but not always the
-// same thread; several cursors may read one table at the same time. After an error the position is
-// unchanged, as for a Cursor.
+// Ordinals count the table's rows. Different threads may use a cursor, but only one at a time;
+// several cursors may read one table at the same time. After an error the position is unchanged, as
+// for a Cursor.
 template <typename T>
 class TableCursor {
   static_assert(kIsValueType<T>,

@@ -24,8 +24,8 @@
 namespace cfile {
 
 // Writes values of type T; cfile/types.h says which T each ColumnType takes. Movable; a writer that
-// was moved from may only be destroyed or assigned to. Only one thread at a time may use a writer,
-// but not always the same thread. Different writers are independent.
+// was moved from may only be destroyed or assigned to. Different threads may use a writer, but only
+// one at a time. Different writers are independent.
 //
 // The file's bytes depend only on type, options, rows and metadata. They do not depend on threads,
 // nor on how the rows are divided among calls (except with Compatibility::kKudu: some of Kudu's
