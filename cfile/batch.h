@@ -31,7 +31,8 @@ struct KeyPosition {
   bool exact = false;    // whether that value equals the key
 };
 
-// All rows of any column. For functions whose comment says that a range may end after the last row.
+// All rows of any column. Use kAllRows only for functions whose comment says that a range may end
+// after the last row.
 inline constexpr OrdinalRange kAllRows{0, UINT64_MAX};
 
 // The rows first_ordinal to first_ordinal + size() - 1. A view: the memory belongs to the cursor,
@@ -42,7 +43,7 @@ struct Batch {
   // One value per row. The value of a null row is T{}.
   std::span<const T> values = {};
 
-  // Arrow's validity bitmap: bit i % 8 of byte i / 8 is 1 if row i holds a value. nullptr: no row
+  // Arrow's validity bitmap: bit i % 8 of byte i / 8 is 1 if row i holds a value. nullptr if no row
   // is null.
   const uint8_t* validity = nullptr;
 
@@ -59,7 +60,8 @@ struct Batch {
   }
 };
 
-// Consecutive entries of a column with levels (cfile/levels.h). A view, valid until the next call on the cursor that returned it.
+// Consecutive entries of a column with levels (cfile/levels.h). A view, valid until the next call
+// on the cursor that returned it.
 //
 // A batch holds whole records. The exception is a record with more entries than fit into a batch.
 // Such a record comes in several batches, which hold nothing else, and only the last of these
@@ -67,12 +69,12 @@ struct Batch {
 // num_records.
 template <typename T>
 struct LevelBatch {
-  // The record of the first entry, and the number of records that end in this batch.
+  // The number of the record that contains the first entry, and how many records end in this batch.
   uint64_t first_record = 0;
   size_t num_records = 0;
 
   size_t num_entries = 0;
-  // One level per entry; empty if the maximum is 0.
+  // One level per entry. A span is empty if the maximum of its levels (LevelLimits) is 0.
   std::span<const uint16_t> repetition = {};
   std::span<const uint16_t> definition = {};
   // The values of the entries whose definition level is the maximum.
@@ -85,15 +87,16 @@ struct LevelBatch {
 template <typename T>
 using Owned = std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>;
 
-// Rows with memory of their own. Take fills such a batch. A batch that is filled again reuses its
-// memory. Movable; an object that was moved from may only be destroyed or assigned to.
+// Rows that own their memory. Cursor::Take fills such a batch. A batch that is filled again reuses
+// its memory. Movable; an object that was moved from may only be destroyed or assigned to.
 // Thread-compatible.
 template <typename T>
 class OwnedBatch {
  public:
   size_t size() const { return size_; }
 
-  // The rows. The view is valid until the next change of this object. Its first_ordinal is unused.
+  // The rows. The view is valid until the next change of this object. The view's first_ordinal is
+  // not set.
   Batch<T> batch() const {
     return {.values = {values_.get(), size_},
             .validity = null_count_ == 0 ? nullptr : validity_.data(),
@@ -179,10 +182,11 @@ class OwnedBatch {
   std::span<char> chunk_free_;                   // the unused rest of the last chunk
 };
 
-// The most rows that a batch can have.
+// The maximum number of rows in a batch.
 inline constexpr size_t kMaxBatchRows = 65'536;
 
-// The batches of a cursor or a scan from its position to its end, as a range for range-for:
+// The batches of a cursor or a scan, from the current position to the end, for a range-based for
+// loop:
 //
 //   for (const auto& batch : cursor.Batches()) {
 //     if (!batch.ok()) return batch.status();
@@ -190,7 +194,7 @@ inline constexpr size_t kMaxBatchRows = 65'536;
 //   }
 //
 // An element is an absl::StatusOr of a batch, valid until the next step. After an error the range
-// ends. The range can be walked once and must not outlive the cursor: give the cursor a name. (In
+// ends. The range can be iterated once and must not outlive the cursor: give the cursor a name. (In
 // `for (... : reader.NewCursor<T>()->Batches())` the cursor is destroyed before the loop begins.)
 template <typename C>
 class BatchRange {

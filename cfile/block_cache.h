@@ -19,17 +19,18 @@ class BlockTable;
 //
 // Thread-safe. Readers of any files may share one cache. An evicted block stays in memory as long
 // as a cursor uses it. The cache is divided into at most 16 shards of at least 1 MiB each; a cache
-// below 1 MiB is one shard. Each shard has its own lock. A block larger than a shard is not cached.
+// with a capacity below 1 MiB is one shard. Each shard has its own lock. A block larger than a
+// shard is not cached.
 class BlockCache {
  public:
-  // Holds approximately `capacity_bytes` at most; 0 keeps nothing.
+  // `capacity_bytes`: approximately the largest total size of the cached blocks. With 0 the cache
+  // keeps no blocks.
   explicit BlockCache(size_t capacity_bytes);
   ~BlockCache();
   BlockCache(const BlockCache&) = delete;
   BlockCache& operator=(const BlockCache&) = delete;
 
-  // The cache of all readers whose options name no other cache. One per process, with a capacity of
-  // kDefaultBytes.
+  // The process's cache for all readers whose options name no cache. Its capacity is kDefaultBytes.
   static constexpr size_t kDefaultBytes = size_t{128} << 20;
   static const std::shared_ptr<BlockCache>& Default();
 

@@ -1,6 +1,6 @@
 // Compound keys: the values of several columns of a row as one string. The unsigned byte order of
 // the strings is the order of the rows; the first column is the most significant (cfile/FORMAT.md,
-// Compound keys). The bytes are those of Apache Kudu's compound keys.
+// Compound keys). Apache Kudu's compound keys have the same bytes.
 //
 //   cfile::CompoundKey key({ColumnType::String(), ColumnType::Int32()});
 //   key.Add<std::string_view>("EWR").Add<int32_t>(2013);      // a whole key
@@ -32,9 +32,9 @@ class CompoundKey {
   // Removes all values, to begin a new key. Keeps the memory.
   CompoundKey& Clear();
 
-  // Appends the value of the next column. T is as in Writer. Preconditions: at least one column has
-  // no value yet; HoldsType<T>(the column's type); a fixed-length value has the column's length;
-  // the value is not NaN.
+  // Appends the value of the next column. T is the C++ type of the column's values. Preconditions:
+  // at least one column has no value yet; HoldsType<T>(the column's type); a fixed-length value has
+  // the column's length; the value is not NaN.
   template <ValueType T>
   CompoundKey& Add(const T& value);
 
@@ -52,7 +52,8 @@ class CompoundKey {
 // Reads the values of a compound key, column by column in the key's order. Thread-compatible.
 class CompoundKeyReader {
  public:
-  // `types` as in CompoundKey. The memory of `bytes` must outlive the reader.
+  // `types`: the types of the key's columns, the most significant first. The memory of `bytes` must
+  // outlive the reader.
   CompoundKeyReader(std::vector<ColumnType> types, std::string_view bytes);
 
   // Returns the value of the next column. Preconditions: at least one column has not been read;

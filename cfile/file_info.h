@@ -34,7 +34,7 @@ inline constexpr uint32_t kCompatibleFeatureStatistics = 1u << 0;
 // The two kinds of index trees.
 enum class IndexKind : uint8_t { kPositional, kValue };
 
-// The blocks of a file that have the same encoding.
+// The totals of all blocks of a file that have the same encoding.
 struct EncodingTotals {
   Encoding encoding = Encoding::kPlain;
   uint64_t blocks = 0;
@@ -45,19 +45,21 @@ struct EncodingTotals {
 // What a writer has written to one file so far; after Finish, the totals of the file. A plain
 // value.
 struct ColumnTotals {
-  uint64_t num_rows = 0;     // nulls included; with levels: records
-  uint64_t num_entries = 0;  // with levels: entries; otherwise equal to num_rows
+  uint64_t num_rows = 0;     // nulls included; in a file with levels: the number of records
+  uint64_t num_entries = 0;  // in a file with levels: entries; otherwise equal to num_rows
   uint64_t num_present = 0;  // entries that hold a value
   // Bytes written to the sink so far; after Finish, the size of the file.
   uint64_t bytes_written = 0;
-  // The encoding in the footer: the encoding of the options, or for kAuto, after Finish, the file's
-  // main encoding (cfile/FORMAT.md, Extended blocks).
+  // The encoding that the footer names: the encoding of the options. If that is kAuto: after
+  // Finish, the file's main encoding (cfile/FORMAT.md, Extended blocks); before Finish, no meaning.
   Encoding encoding = Encoding::kPlain;
-  // The codec of the file: the codec of the options, or the codec chosen for kDefault.
+  // The codec of the file: the codec of the options, or, for kDefault, the codec that the writer
+  // chose.
   Compression compression = Compression::kNone;
   // The blocks written so far, by encoding.
   std::vector<EncodingTotals> encodings;
-  // The least and the greatest value, in memcmp form, of a column with a value index and values.
+  // The least and the greatest value, in memcmp form (cfile/statistics.h). Set only if the column
+  // has a value index and at least one value.
   std::optional<std::string> min_key;
   std::optional<std::string> max_key;
 
@@ -68,17 +70,17 @@ struct ColumnTotals {
 struct FileInfo {
   FormatVersion version = FormatVersion::kV2;
   uint64_t file_size_bytes = 0;
-  uint64_t header_size_bytes = 0;  // from the file's start, magic included
-  uint64_t footer_size_bytes = 0;  // to the file's end, magic included
+  uint64_t header_size_bytes = 0;  // magic, length and checksum included
+  uint64_t footer_size_bytes = 0;  // magic, length and checksum included
   ColumnType type;
   Encoding encoding = Encoding::kPlain;
   Compression compression = Compression::kNone;
-  bool nullable = false;  // with levels: an entry may have no value
-  uint64_t num_rows = 0;  // nulls included; with levels: records
+  bool nullable = false;  // a row (in a file with levels: an entry) may have no value
+  uint64_t num_rows = 0;  // nulls included; in a file with levels: the number of records
   // The limits of a file with levels (cfile/levels.h). Without levels: {0, 1} if the column is
   // nullable, else {0, 0}.
   LevelLimits levels;
-  // The number of entries. Only in files with levels that do not hold Kudu's arrays.
+  // The number of entries. Set only for files with levels that do not hold Kudu's arrays.
   std::optional<uint64_t> num_entries;
   std::optional<BlockPointer> positional_index_root;
   std::optional<BlockPointer> value_index_root;
@@ -88,7 +90,8 @@ struct FileInfo {
   // max_bloom_filter_bytes of ReaderOptions. The file is then read as if it had no statistics.
   bool statistics_above_limit = false;
   // Describes the Bloom filter in the statistics. Older writers did not describe the filter in the
-  // footer; for their files this is empty even if there is a filter (see DescribeBloomFilter).
+  // footer; for files of these writers, this member is empty even if there is a filter (see
+  // DescribeBloomFilter).
   std::optional<BloomFilterInfo> bloom_filter;
   uint32_t incompatible_features = 0;
   uint32_t compatible_features = 0;

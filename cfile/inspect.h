@@ -1,6 +1,6 @@
 // The structure of a file, for tools that show, check and explain files. Programs that only read
-// values do not need this header. All functions are thread-safe, also with the same Reader. The
-// Reader must outlive the call.
+// values do not need this header. All functions are thread-safe: several threads may call them with
+// the same Reader. The Reader must outlive the call.
 #pragma once
 
 #include <cstdint>
@@ -33,28 +33,28 @@ struct BlockInfo {
   uint64_t index = 0;  // 0, 1, ... in ordinal order
   BlockPointer pointer;
   uint64_t first_ordinal = 0;
-  uint64_t num_rows = 0;  // rows, nulls included; with levels: records
-  // The number of rows (with levels: entries), and how many of them hold no value.
+  uint64_t num_rows = 0;  // rows, nulls included; in a file with levels: records
+  // The number of rows (in a file with levels: entries), and how many of them hold no value.
   uint64_t num_entries = 0;
   uint64_t null_count = 0;
   Encoding encoding = Encoding::kPlain;
   uint64_t stored_size_bytes = 0;   // in the file, without the checksum
   uint64_t encoded_size_bytes = 0;  // before compression
   bool compressed = false;
-  std::span<const uint8_t> bytes;  // before compression; valid during the visit
+  std::span<const uint8_t> bytes;  // before compression; valid only during the call of `visit`
 };
 
 // One entry of an index node.
 struct IndexEntryInfo {
-  uint64_t ordinal = 0;  // kPositional: the key
-  std::string key;       // kValue: the key in memcmp form, shortened
+  uint64_t ordinal = 0;  // the key in a positional index
+  std::string key;       // the key in a value index: in memcmp form, possibly shortened
   BlockPointer pointer;
 };
 
 struct IndexNodeInfo {
   BlockPointer pointer;
   uint32_t depth = 0;  // 0 = root
-  bool leaf = true;    // entries point to data blocks
+  bool leaf = true;    // true if the entries point to data blocks
   std::vector<IndexEntryInfo> entries;
 };
 
@@ -72,11 +72,14 @@ struct VerifyReport {
 
   uint64_t data_blocks = 0;
   uint64_t index_nodes = 0;
-  uint64_t num_rows = 0;       // nulls included; with levels: records
-  uint64_t num_entries = 0;    // rows, or with levels entries
-  uint64_t null_count = 0;     // entries without a value
-  uint64_t bytes_checked = 0;  // bytes of the file that are verified or accounted for
-  // The least and the greatest value, in memcmp form, of a file that has a value index and values.
+  uint64_t num_rows = 0;     // nulls included; in a file with levels: records
+  uint64_t num_entries = 0;  // rows; in a file with levels: entries
+  uint64_t null_count = 0;   // entries without a value
+  // The size of all parts that Verify found: header, blocks, footer. If all index nodes could be
+  // read, the bytes between the parts are included.
+  uint64_t bytes_checked = 0;
+  // The least and the greatest value, in memcmp form (cfile/statistics.h). Set only if the file has
+  // a value index and at least one value.
   std::optional<std::string> min_key;
   std::optional<std::string> max_key;
   std::vector<Damage> damages;  // the first kMostDamages
@@ -93,13 +96,14 @@ struct VerifyReport {
   bool ok() const { return damages.empty() && limits.empty(); }
 };
 
-// Calls `visit` for each data block in ordinal order, and reads each block for that. If `visit`
-// returns false, stops and returns OK. If a block cannot be read, returns its error; the blocks
-// before it have been visited.
+// Reads each data block in ordinal order and calls `visit` for the block. If `visit` returns false,
+// stops and returns OK. If a block cannot be read, returns its error; the blocks before it have
+// been visited.
 absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit);
 
 // Calls `visit` for each node of an index in key order, a parent before its children. If `visit`
-// returns false, stops and returns OK. Returns OK without a visit if the file has no such index.
+// returns false, stops and returns OK. Returns OK without a visit if the file has no such index. If
+// a node cannot be read, returns its error.
 absl::Status VisitIndex(const Reader& reader, IndexKind kind,
                         const std::function<bool(const IndexNodeInfo&)>& visit);
 

@@ -50,7 +50,8 @@ absl::StatusOr<std::shared_ptr<const Source>> OpenMappedSource(const std::string
 // Reads the file at `path` with pread. A disk error or a truncated file gives an error status.
 absl::StatusOr<std::shared_ptr<const Source>> OpenPreadSource(const std::string& path);
 
-// A source of the bytes `bytes`. The view form does not copy: the bytes must outlive the source.
+// Return a source with the contents `bytes`. NewMemoryViewSource does not copy the bytes, so they
+// must outlive the source.
 std::shared_ptr<const Source> NewMemorySource(std::vector<uint8_t> bytes,
                                               std::string name = "memory");
 std::shared_ptr<const Source> NewMemoryViewSource(std::span<const uint8_t> bytes,
@@ -85,8 +86,8 @@ absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path);
 // A sink that appends to `*bytes`, which must outlive the sink.
 std::unique_ptr<Sink> NewMemorySink(std::vector<uint8_t>* bytes, std::string name = "memory");
 
-// True if `name`, without its folder, is the name of a temporary file of NewFileSink. A killed
-// process may leave such files.
+// True if `name`, a file name without a folder, is that of a temporary file of NewFileSink. A
+// killed process may leave such files.
 bool IsTemporaryFileName(const std::string& name);
 
 }  // namespace cfile

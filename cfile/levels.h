@@ -1,15 +1,17 @@
-// Columns whose rows are records, each of any number of values: leaves of nested schemas, and
-// arrays.
+// Columns with levels. Each row is a record with any number of values: a column is a leaf of a
+// nested schema, or a column of arrays.
 //
 // A leaf is a sequence of entries (repetition level, definition level, value), as in Parquet and
 // the Dremel paper:
 //
-//   repetition  0: the entry begins a record; r > 0: it continues the repeated ancestor of depth r
-//   definition  how many of the optional and repeated ancestors are present; the entry holds a
-//               value exactly if this level is the maximum
+//   repetition  0: the entry begins a record; r > 0: the entry begins a further element of the r-th
+//               repeated node on the path from the root to the leaf
+//   definition  how many optional and repeated nodes on this path (leaf included) are present; the
+//               entry holds a value exactly if this level is the maximum
 //
-// For example, a column of optional lists of required elements has the limits {1, 2}. The records
-// {1, 2} {} null {3} have the entries (0,2,1) (1,2,2) (0,1,-) (0,0,-) (0,2,3).
+// For example, a column of optional lists of required elements has the maximum levels {1, 2}. The
+// records {1, 2} {} null {3} have the entries (0,2,1) (1,2,2) (0,1,-) (0,0,-) (0,2,3), where - is
+// no value.
 //
 //   auto writer = cfile::LevelWriter<int32_t>::Create("leaf.cfile", cfile::ColumnType::Int32(),
 //                                                     {.max_repetition = 1, .max_definition = 2});
@@ -39,12 +41,13 @@
 namespace cfile {
 
 // Writes one leaf into one file. LevelLimits (cfile/types.h) gives the maximum levels and their
-// layout in the file. Like a Writer: one thread at a time, but not always the same one; failure is
-// sticky; a writer that is destroyed without Finish leaves nothing behind. The file's bytes do not
-// depend on how the entries are divided among calls, not even for Kudu's arrays.
+// layout in the file. As with a Writer, different threads may use a LevelWriter, but only one at a
+// time; failure is sticky; and a writer that is destroyed without Finish leaves no files. The
+// file's bytes do not depend on how the entries are divided among calls, not even for Kudu's
+// arrays.
 //
 // Memory: the encoded data of one data block, including its levels. A record lies in one block,
-// which limits its size: see Append.
+// which limits the record's size: see Append.
 template <typename T>
 class LevelWriter {
   static_assert(kIsValueType<T>,
@@ -72,13 +75,13 @@ class LevelWriter {
   // entries whose definition level is the maximum, in the order of these entries. The writer copies
   // the data it needs before it returns.
   //
-  // kInvalidArgument, with the entry's number in the file: a level exceeds its maximum; the first
-  // repetition level of the file is not 0; the spans differ in size; there are more or fewer values
-  // than the definition levels say; a fixed-length value has another length; an array that is null
-  // or empty has elements. kOutOfRange: a record does not fit into one block (a record fits if its
-  // encoded size is at most about half of options.max_block_size_bytes); an array in Kudu's layout
-  // has more than 65,535 elements; a value or the file exceeds a limit of the options; the file
-  // would have more than 2^32 - 1 records.
+  // kInvalidArgument (the message has the entry's number in the file): a level exceeds its maximum;
+  // the first repetition level of the file is not 0; the spans differ in size; there are more or
+  // fewer values than the definition levels say; a fixed-length value has another length; an array
+  // that is null or empty has elements. kOutOfRange: a record does not fit into one block (a record
+  // fits if its encoded size is at most about half of options.max_block_size_bytes); an array in
+  // Kudu's layout has more than 65,535 elements; a value or the file exceeds a limit of the
+  // options; the file would have more than 2^32 - 1 records.
   absl::Status Append(std::span<const uint16_t> repetition, std::span<const uint16_t> definition,
                       std::span<const T> values);
 
@@ -103,9 +106,9 @@ class LevelWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-// A position in a leaf; Reader::NewLevelCursor makes one. One thread at a time, but not always the
-// same one; several cursors may read one file at the same time. A cursor keeps the file open.
-// Memory: one block and one batch.
+// A position in a leaf; Reader::NewLevelCursor makes one. Different threads may use a cursor, but
+// only one at a time; several cursors may read one file at the same time. A cursor keeps the file
+// open. Memory: one block and one batch.
 //
 // Also reads flat files (written by Writer). Each row is then a record of one entry, and the limits
 // are {0, 1} if the column is nullable, else {0, 0}.
@@ -128,19 +131,21 @@ class LevelCursor {
   const LevelLimits& limits() const;
   uint64_t num_records() const;
 
-  // Goes to the first entry of `record`; num_records() is the end. Takes time in proportion to the
-  // entries before the record in its block. kOutOfRange: record > num_records().
+  // Goes to the first entry of `record`; num_records() is the end. The time is in proportion to the
+  // number of entries between the begin of the record's block and the record. kOutOfRange: record >
+  // num_records().
   absl::Status SeekToRecord(uint64_t record);
 
-  // Returns the next entries, all from one block: at least 1 unless the cursor is at the end, and
-  // at most 65,536, of at most `max_records` records. Precondition: max_records > 0.
+  // Returns the next entries, all from one block: at least 1 entry unless the cursor is at the end,
+  // at most 65,536 entries, and entries of at most `max_records` records. Precondition: max_records
+  // > 0.
   absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
 
-  // The record of the next entry. If Next has returned only a part of a record, this is still that
+  // The record of the next entry. If Next has returned only a part of a record, this is the same
   // record.
   uint64_t record() const;
 
-  // The batches from here to the end, for range-for.
+  // The batches from the cursor's position to the end, for a range-based for loop.
   BatchRange<LevelCursor> Batches(size_t max_records = kMaxBatchRows) {
     return {*this, max_records};
   }

@@ -21,9 +21,9 @@ enum class FormatVersion : uint8_t {
 
 enum class Compatibility : uint8_t {
   kNone = 0,
-  // Writes exactly the bytes that Apache Kudu's writer would write: Kudu's block boundaries and
-  // runs, no alignment, no extensions, no extended blocks. Types, encodings and codecs that Kudu
-  // does not support are errors.
+  // The writer writes exactly the bytes that Apache Kudu's writer would write: Kudu's block
+  // boundaries and runs, no alignment, and none of this library's extensions of the format. Types,
+  // encodings and codecs that Kudu does not support are errors.
   kKudu = 1,
 };
 
@@ -35,15 +35,15 @@ enum class Compatibility : uint8_t {
 // decoded bytes; a string counts as its bytes plus 16 bytes for its view. In a column with a value
 // index, an encoding that must decode values to find a key counts as four times slower.
 enum class Goal : uint8_t {
-  // Scan speed of at least 2 GB/s on one core; size at most 1.15 times the smallest candidate.
-  // Compressed with zstd level 1 if that makes a block at least a quarter smaller.
+  // The scan speed is at least 2 GB/s on one core, and the factor is 1.15. A block is compressed
+  // with zstd level 1 if this makes the block at least a quarter smaller.
   kBalanced = 0,
-  // Scan speed of at least 0.25 GB/s on one core; size at most 1.05 times the smallest candidate.
-  // Compressed with zstd if that makes a block at least a tenth smaller.
+  // The scan speed is at least 0.25 GB/s on one core, and the factor is 1.05. A block is compressed
+  // with zstd if this makes the block at least a tenth smaller.
   kSize = 1,
-  // Scan speed of at least 6 GB/s on one core; size at most 2 times the smallest candidate. So
-  // numbers stay PLAIN, which readers use without a copy, unless another encoding makes a block
-  // less than half as large. Never compressed.
+  // The scan speed is at least 6 GB/s on one core, and the factor is 2. So numbers stay PLAIN,
+  // which readers use without a copy, unless another encoding makes a block less than half as
+  // large. Blocks are never compressed.
   kSpeed = 2,
 };
 
@@ -80,12 +80,13 @@ struct WriterOptions {
   // values may follow each other), without nulls and NaN. Not for int96, which has no order.
   bool value_index = false;
 
-  // A data block ends when approximately block_size_bytes are encoded (at most half of
-  // max_block_size_bytes) or when it has max_values_per_block rows (nulls included), whichever
-  // comes first. With Compatibility::kKudu the number of rows is not limited.
+  // A data block ends when its encoded values have approximately block_size_bytes bytes, or when
+  // the block has max_values_per_block rows (nulls included), whichever comes first.
+  // block_size_bytes must be at most half of max_block_size_bytes. With Compatibility::kKudu the
+  // number of rows is not limited.
   size_t block_size_bytes = 256 * 1024;
   uint32_t max_values_per_block = 1 << 20;
-  // An index node ends when it is larger than this.
+  // An index node ends when its size exceeds this number of bytes.
   size_t index_block_size_bytes = 32 * 1024;
 
   // Limits. If one is exceeded, the call returns kOutOfRange and the message names the limit.
@@ -99,22 +100,23 @@ struct WriterOptions {
   size_t max_block_size_bytes = 16 * 1024 * 1024;
   // The largest value, in bytes.
   size_t max_value_size_bytes = SIZE_MAX;
-  // The largest header, footer and table.cft, in bytes; for table.cft the options of the table's
-  // first column count. Readers have the same limit with the same default. Readers also refuse
-  // metadata that would take more than eight times this limit in memory (with the default, several
-  // hundred thousand metadata pairs), so the writer refuses them too. With Compatibility::kKudu
-  // header and footer have at most 64 KiB.
+  // The largest header, footer and table.cft, in bytes. For table.cft, the limit is in the options
+  // of the table's first column. Readers have the same limit with the same default. Readers also
+  // refuse metadata that would take more than eight times this limit in memory (with the default,
+  // several hundred thousand metadata pairs), so the writer refuses such metadata, too. With
+  // Compatibility::kKudu header and footer have at most 64 KiB.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
-  // The most values of the file's dictionary, up to 2^31 - 1. Exceeding this limit is not an error:
-  // a block that would need more values takes another encoding, and with DICT all later blocks do
-  // so too. Readers have the same limit with the same default.
+  // The maximum number of values in the file's dictionary, up to 2^31 - 1. Exceeding this limit is
+  // not an error: a block that would need more values takes another encoding, and with kDict all
+  // later blocks do so too. Readers have the same limit with the same default.
   size_t max_dictionary_values = kMaxDictionaryValues;
-  // The most bytes of memory that a reader may need for the nodes of the indexes. The writer
-  // estimates an upper bound: approximately 60 bytes for each block, plus three times its key in a
-  // value index. Readers have the same limit with the same default.
+  // The maximum memory, in bytes, that a reader may need for the nodes of the indexes. The writer
+  // estimates an upper bound: approximately 60 bytes for each block, and in a value index three
+  // times the size of the block's key in addition. Readers have the same limit with the same
+  // default.
   size_t max_index_size_bytes = kMaxIndexSizeBytes;
-  // The largest message that MessageWriter writes, in bytes; the options of the table's first
-  // column count. See ReaderOptions for how bytes are counted.
+  // The largest message that MessageWriter writes, in bytes. MessageWriter uses the limit in the
+  // options of the table's first column. See ReaderOptions for how bytes are counted.
   size_t max_message_size_bytes = kMaxMessageSizeBytes;
 
   // Statistics: counts and bounds of each block and of the file (cfile/statistics.h). Scans use
@@ -126,8 +128,8 @@ struct WriterOptions {
   // kInvalidArgument if the file gets no statistics.
   uint32_t bloom_filter_bits_per_value = 0;
   // The most memory that the writer uses for the Bloom filter; a limit below 1 MiB counts as 1 MiB.
-  // If there are more distinct values than a fortieth of this limit, the writer fills filters of
-  // several sizes at the same time, and the final filter can then have about a fifth of this limit:
+  // If there are more distinct values than a fortieth of this number, the writer fills filters of
+  // several sizes at the same time, and the final filter can then have about a fifth of this size:
   // 64 MiB are enough for 12 million distinct values at 10 bits. If the filter needs more, Finish
   // returns kOutOfRange.
   size_t max_bloom_filter_bytes = size_t{64} << 20;
@@ -147,7 +149,7 @@ struct WriterOptions {
 // schemas. To allow more, pass higher limits where the schema is made and where a table with the
 // schema is opened (ReaderOptions::record_limits).
 struct RecordLimits {
-  size_t max_depth = 64;  // of a path, leaf included; never more than 1000
+  size_t max_depth = 64;  // nodes of a path, leaf included; never more than 1000
   size_t max_leaves = 10'000;
   size_t max_nodes = 100'000;
   size_t max_path_size_bytes = 4096;  // of a leaf's path
@@ -164,11 +166,11 @@ struct ReaderOptions {
   // The cache for blocks that seeks had to read or decompress (cfile/block_cache.h); null:
   // BlockCache::Default().
   std::shared_ptr<BlockCache> block_cache = nullptr;
-  // The most bytes of seek indexes, for each open file. A seek index makes seeks in one block
-  // faster. A block that lies in memory as it is stored (in a mapped file, not compressed) gets a
-  // seek index at a seek if the block was read before and if its encoding profits from a seek
-  // index. A block can get two: one for seeks by ordinal and one for seeks by key. Seek indexes of
-  // cached blocks belong to the cache instead.
+  // The maximum memory of the seek indexes of one open file, in bytes. A seek index makes seeks in
+  // one block faster. A block that lies in memory as it is stored (in a mapped file, not
+  // compressed) gets a seek index at a seek if the block was read before and if its encoding
+  // profits from a seek index. A block can get two: one for seeks by ordinal and one for seeks by
+  // key. Seek indexes of cached blocks belong to the cache instead.
   size_t max_seek_index_bytes = size_t{128} << 20;
   // If the source is not in memory, a scan reads several whole blocks at once, up to this many
   // bytes but at least one block. If the source is a mapped file, a scan asks the system to fetch
@@ -180,7 +182,8 @@ struct ReaderOptions {
   // and the message names the limit. Such a file is not damaged: it can be read with a higher
   // limit.
   //
-  // The largest block in bytes, as stored and before compression. A reader holds up to twice this.
+  // The largest block in bytes, as stored and before compression. A reader holds up to twice this
+  // size in memory.
   size_t max_block_size_bytes = 16 * 1024 * 1024;
   // The statistics may be larger than other blocks by this many bytes, for their Bloom filter.
   // Larger statistics are ignored: readers and scans then work without statistics
@@ -188,21 +191,22 @@ struct ReaderOptions {
   size_t max_bloom_filter_bytes = size_t{64} << 20;
   // The largest header, footer and table.cft, in bytes.
   size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
-  // The most values of a dictionary. While the file is open, a dictionary takes 16 bytes of memory
-  // for each value in addition to the bytes of its block.
+  // The maximum number of values in a dictionary. While the file is open, a dictionary takes 16
+  // bytes of memory for each value in addition to the bytes of its block.
   size_t max_dictionary_values = kMaxDictionaryValues;
-  // The most levels of an index, the root included; at most 1000. Writers put at least two entries
-  // into each node, so their indexes have at most 34 levels.
+  // The maximum number of levels of an index, the root included; never more than 1000. Writers put
+  // at least two entries into each node, so their indexes have at most 34 levels.
   size_t max_index_depth = 40;
-  // The most bytes of memory for the nodes of the indexes. A node is kept from its first use until
-  // the file is closed: approximately 50 bytes for each block, plus twice its key in a value index.
-  // Each thread that loads a node at the same time as others may exceed the limit by one node.
+  // The maximum memory for the nodes of the indexes, in bytes. A node is kept from its first use
+  // until the file is closed. Nodes take approximately 50 bytes for each block, and in a value
+  // index twice the size of the block's key in addition. Each thread that loads a node at the same
+  // time as others may exceed the limit by one node.
   size_t max_index_size_bytes = kMaxIndexSizeBytes;
   // The limits of the schema of a table of records.
   RecordLimits record_limits = {};
   // The largest record that MessageReader (cfile/protobuf_records.h) returns, in bytes: the bytes
-  // of its strings, 16 for each value and 64 for each group. The limit is needed because a few
-  // bytes of a file may stand for a field of millions of elements.
+  // of its strings, 16 bytes for each value and 64 bytes for each group. The limit is needed
+  // because a few bytes of a file may stand for a field of millions of elements.
   size_t max_message_size_bytes = kMaxMessageSizeBytes;
 };
 

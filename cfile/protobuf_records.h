@@ -51,10 +51,10 @@ absl::StatusOr<RecordSchema> RecordSchemaOf(const google::protobuf::Descriptor& 
 // must outlive the writer. Thread-compatible.
 class MessageWriter {
  public:
-  // As RecordWriter::Create and Append, including the errors. Create makes a table with the schema
-  // of the descriptor. Append fills the fields of the table that the message type also has, by
-  // name. kInvalidArgument: a field has another type in the table, or the message type lacks a
-  // required field of the table.
+  // Create and Append do the same as in RecordWriter, with the same errors. Create makes a table
+  // with the schema of the descriptor. Append fills the fields of the table that the message type
+  // also has, by name. kInvalidArgument: a field has another type in the table, or the message type
+  // lacks a required field of the table.
   static absl::StatusOr<MessageWriter> Create(const std::string& directory,
                                               const google::protobuf::Descriptor& descriptor,
                                               std::span<const WriterOptions> options = {});
@@ -67,7 +67,7 @@ class MessageWriter {
 
   // Writes one message; copies the data it needs. kInvalidArgument: the message has another type,
   // or a required field is missing (the error names its path). kOutOfRange: the message is larger
-  // than max_message_size_bytes in the WriterOptions of the first column. Other errors as
+  // than max_message_size_bytes in the WriterOptions of the first column. Other errors are those of
   // RecordWriter. Failure is sticky, except for a message of another type.
   absl::Status Write(const google::protobuf::Message& message);
   // Publishes the part. Called once, as the last call. Errors as RecordWriter::Finish.
@@ -85,9 +85,10 @@ class MessageWriter {
 // Thread-compatible.
 class MessageReader {
  public:
-  // `paths` and errors as RecordReader::Open. Fields that the message type does not have are not
-  // read. kInvalidArgument, too: a field has another type in the table, or the message type has
-  // none of the selected fields.
+  // Opens the table at `directory`. `paths` selects fields as in RecordReader::Open, and the errors
+  // of that function are returned, too. Fields that the message type does not have are not read.
+  // kInvalidArgument: a field has another type in the table, or the message type has none of the
+  // selected fields.
   static absl::StatusOr<MessageReader> Open(const std::string& directory,
                                             const google::protobuf::Descriptor& descriptor,
                                             std::span<const std::string> paths = {},
@@ -98,8 +99,8 @@ class MessageReader {
 
   // Clears `message` and fills it with the next record. Returns false if there are no more records.
   // kOutOfRange: the record is larger than ReaderOptions.max_message_size_bytes; `message` then
-  // holds a part of it. kInvalidArgument: `message` has another type. Other errors as RecordReader.
-  // After an error the next call reads the same record again; seek to skip it.
+  // holds a part of it. kInvalidArgument: `message` has another type. Other errors as
+  // RecordReader::Next. After an error the next call reads the same record again; seek to skip it.
   absl::StatusOr<bool> Next(google::protobuf::Message& message);
 
   // The reader of the records, to seek and to get the number of records.

@@ -39,10 +39,10 @@ class Predicate;  // cfile/predicate.h
 template <typename T>
 class Scan;  // cfile/scan.h
 
-// A position in a column. One thread at a time, but not always the same one; several cursors may
-// read one file at the same time. A cursor keeps the file open and may outlive the Reader. Memory:
-// one block and one batch; the data read ahead if the source is not in memory (see ReaderOptions);
-// and up to 4 MiB of buffers after Take or SeekMany.
+// A position in a column. Different threads may use a cursor, but only one at a time; several
+// cursors may read one file at the same time. A cursor keeps the file open and may outlive the
+// Reader. Memory: one block and one batch; the data read ahead if the source is not in memory (see
+// ReaderOptions); and up to 4 MiB of buffers after Take or SeekMany.
 //
 // Errors of all calls: kDataLoss for damage (the message names the file, the block's offset, what
 // was expected and what was found); kOutOfRange for a block or an index that exceeds a limit of
@@ -81,14 +81,14 @@ class Cursor {
   // num_rows(). Precondition: range.begin <= range.end.
   absl::Status SeekToRange(const OrdinalRange& range);
 
-  // SeekToRange for the rows with low <= value < high; nullopt means no bound. Returns the ordinals
-  // of these rows. Errors as SeekToKey.
+  // Does SeekToRange for the rows with low <= value < high; nullopt means no bound. Returns the
+  // ordinals of these rows. Errors as SeekToKey.
   absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
                                               const std::optional<T>& high);
 
-  // As SeekToKeyRange, for the rows whose values begin with `prefix`. Strings and bytes only.
+  // Does SeekToKeyRange for the rows whose values begin with `prefix`. Strings and bytes only.
   absl::StatusOr<OrdinalRange> SeekToPrefix(std::string_view prefix) requires kIsBytes<T> {
-    // The end of the range: `prefix` without trailing bytes 0xff, its last byte increased.
+    // The end of the range is `prefix` without trailing bytes 0xff, with its last byte increased.
     std::string end(prefix.substr(0, prefix.find_last_not_of('\xff') + 1));
     if (end.empty()) return SeekToKeyRange(prefix, std::nullopt);
     end.back() = static_cast<char>(end.back() + 1);
@@ -101,14 +101,15 @@ class Cursor {
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
   // Returns the rows before the cursor, in ascending order, and goes to the first of these rows.
-  // The rows are all from one block: at least 1 unless the cursor is at the begin of its range (of
-  // the file, except after SeekToRange and SeekToKeyRange), at most `max_rows` and at most 65,536.
-  // To read all rows from the last to the first, seek to num_rows() and call Previous repeatedly.
-  // The batch is valid until the next call. Precondition: max_rows > 0. kFailedPrecondition: the
-  // rows are not in the current block, and the file has no positional index.
+  // The rows are all from one block: at least 1 unless the cursor is at the begin of its range, at
+  // most `max_rows` and at most 65,536. The range is the whole file, except after SeekToRange,
+  // SeekToKeyRange and SeekToPrefix. To read all rows from the last to the first, seek to
+  // num_rows() and call Previous repeatedly. The batch is valid until the next call. Precondition:
+  // max_rows > 0. kFailedPrecondition: the rows are not in the current block, and the file has no
+  // positional index.
   absl::StatusOr<Batch<T>> Previous(size_t max_rows);
 
-  // The batches that Next returns from here to the end, for range-for.
+  // The batches from the cursor's position to the end of its range, for a range-based for loop.
   BatchRange<Cursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
 
   // Returns the value at `ordinal`, or nullopt if it is null. A string_view is valid until the next
@@ -116,8 +117,8 @@ class Cursor {
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
 
   // Copies the values at `ordinals`, which may be in any order, to `out` in the order of
-  // `ordinals`. Opens each block once for every 131,072 ordinals. Afterwards the cursor may be at
-  // any row. kOutOfRange: an ordinal is >= num_rows(); the message names it.
+  // `ordinals`. Takes 131,072 ordinals at a time and opens each block once for them. Afterwards the
+  // cursor may be at any row. kOutOfRange: an ordinal is >= num_rows(); the message names it.
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
 
   // The ordinal of the next row.
@@ -151,7 +152,7 @@ class Reader {
   // The contents of the header and the footer.
   const FileInfo& info() const;
   const ColumnType& type() const { return info().type; }
-  // Rows, nulls included; with levels: records.
+  // The number of rows, nulls included; in a file with levels, the number of records.
   uint64_t num_rows() const { return info().num_rows; }
 
   // Returns the first row of the block that holds `ordinal`; num_rows() if ordinal >= num_rows().
@@ -195,8 +196,8 @@ class Reader {
   template <ValueType T>
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) const;
 
-  // Returns copies of the rows of `range`, which may end after the last row. Memory: the rows.
-  // Errors as NewCursor and Cursor.
+  // Returns copies of the rows of `range`, which may end after the last row. All these rows must
+  // fit into memory. Errors as NewCursor and Cursor.
   template <ValueType T>
   absl::StatusOr<OwnedBatch<T>> Read(const OrdinalRange& range = kAllRows) const;
 

@@ -58,11 +58,11 @@ struct RecordNode {
   size_t num_children = 0;             // 0 for a leaf
 
   size_t parent = 0;            // 0 for the root, too
-  size_t end = 0;               // the nodes below this node i are i + 1 to end - 1
+  size_t end = 0;               // the nodes below node i are the nodes i + 1 to end - 1
   size_t first_leaf = 0;        // the first leaf in or below this node
   size_t end_leaf = 0;          // one past the last leaf in or below this node
-  uint16_t max_repetition = 0;  // repeated nodes from the root to this one
-  uint16_t max_definition = 0;  // optional and repeated nodes from the root to this one
+  uint16_t max_repetition = 0;  // the number of repeated nodes from the root to this one
+  uint16_t max_definition = 0;  // the number of optional and repeated nodes on this way
   bool is_leaf() const { return num_children == 0; }
   friend bool operator==(const RecordNode&, const RecordNode&) = default;
 };
@@ -73,11 +73,11 @@ struct RecordNode {
 class RecordSchema {
  public:
   // Makes a schema from `nodes`, which are in preorder with only their first five fields set. The
-  // first node is a required plain group. kInvalidArgument, with the node: the children counts do
-  // not form a tree, a name is empty or occurs twice in its group, two leaves have the same path, a
-  // type is not valid, a list or map does not have the structure of GroupKind, or the depth exceeds
-  // 1000 although limits.max_depth allows it. kOutOfRange: the tree exceeds one of `limits`; the
-  // message names the limit.
+  // first node is a required plain group. kInvalidArgument (the message names the node): the
+  // children counts do not form a tree, a name is empty or occurs twice in its group, two leaves
+  // have the same path, a type is not valid, a list or map does not have the structure of
+  // GroupKind, or the depth exceeds 1000 although limits.max_depth allows it. kOutOfRange: the tree
+  // exceeds one of `limits`; the message names the limit.
   static absl::StatusOr<RecordSchema> Create(std::vector<RecordNode> nodes,
                                              const RecordLimits& limits = {});
 
@@ -97,8 +97,9 @@ class RecordSchema {
   // The names on the way from the root (excluded) to `node`, separated by dots.
   std::string Path(size_t node) const;
 
-  // Returns the numbers of the leaves that have one of the paths or are below a group that has one;
-  // in ascending order, each once. kInvalidArgument: no node has one of the paths.
+  // Returns the leaf numbers of the selected leaves, in ascending order and each once. A path
+  // selects the leaf with this path, or all leaves below the group with this path.
+  // kInvalidArgument: a path of `paths` does not exist.
   absl::StatusOr<std::vector<size_t>> SelectLeaves(std::span<const std::string> paths) const;
 
   // Returns the node of an element of `list`, a node of kind kList: the only child of the repeated

@@ -19,10 +19,10 @@ using RecordValue =
 
 // Receives records. `node` is a node number of the schema (cfile/record_schema.h); 0 is the record.
 //
-// A group is passed as BeginGroup, its fields, EndGroup. A repeated field is passed once for each
-// element, an optional field once or not at all. The fields of a group may come in any order; the
-// elements of a repeated field come in their order. Lists and maps are passed as the groups they
-// consist of.
+// A group is passed as a call of BeginGroup, the calls for the fields of the group, and a call of
+// EndGroup. A repeated field is passed once for each element, an optional field once or not at all.
+// The fields of a group may come in any order; the elements of a repeated field come in their
+// order. Lists and maps are passed as the groups they consist of.
 //
 // If a call returns an error, the record ends there, and the caller returns this error.
 class RecordVisitor {

@@ -39,14 +39,15 @@ namespace cfile {
 // when Finish succeeds; a writer that is destroyed earlier removes its part.
 class RecordWriter final : public RecordVisitor {
  public:
-  // As TableWriter::Create, including the errors. `options`: none, one for all leaves, or one per
-  // leaf.
+  // Begins a new table of records. `directory` and errors as TableWriter::Create. `options`: none,
+  // one for all leaves, or one per leaf.
   static absl::StatusOr<RecordWriter> Create(const std::string& directory,
                                              const RecordSchema& schema,
                                              std::span<const WriterOptions> options = {});
-  // As TableWriter::Append, including the errors. Appends to any table without compound keys; in a
-  // table without a tree, a record has one field for each column. kUnimplemented: the table has
-  // compound keys, which only TableWriter can append.
+  // Begins a further part of the table at `directory`. The table may be any table without compound
+  // keys; in a table without a tree, a record has one field for each column. kUnimplemented: the
+  // table has compound keys, which only TableWriter can append. Other errors as
+  // TableWriter::Append.
   static absl::StatusOr<RecordWriter> Append(const std::string& directory,
                                              std::span<const WriterOptions> options = {});
   RecordWriter(RecordWriter&&) noexcept;
@@ -55,15 +56,15 @@ class RecordWriter final : public RecordVisitor {
 
   const RecordSchema& schema() const;
 
-  // kInvalidArgument: a required field is missing, a field that is not repeated occurs twice, a
-  // value has another C++ type or another length than its leaf, or the calls do not match the
-  // nesting of the schema. kOutOfRange: a value is too large. Both messages name the field's path.
-  // Other errors as LevelWriter::Append.
+  // Receive a record (see RecordVisitor). kInvalidArgument: a required field is missing, a field
+  // that is not repeated occurs twice, a value has another C++ type or another length than its
+  // leaf, or the calls do not match the nesting of the schema. kOutOfRange: a value is too large.
+  // Both messages name the field's path. Other errors as LevelWriter::Append.
   absl::Status BeginGroup(size_t node) override;
   absl::Status EndGroup(size_t node) override;
   absl::Status Value(size_t node, const RecordValue& value) override;
 
-  // Publishes the part, as TableWriter::Finish. Called once, as the last call. Errors as
+  // Publishes the part (see TableWriter::Finish). Called once, as the last call. Errors as
   // TableWriter::Finish, and kInvalidArgument: a record has not ended.
   absl::Status Finish();
 
@@ -81,13 +82,13 @@ class RecordWriter final : public RecordVisitor {
 };
 
 // Reads the records of a table, with all leaves or only with selected leaves; groups without a
-// selected leaf are omitted. Reads any table. Thread-compatible. Memory: one block and one batch
-// for each leaf.
+// selected leaf are omitted. The table may be any table, also one without a tree.
+// Thread-compatible. Memory: one block and one batch for each leaf.
 class RecordReader {
  public:
   // Opens the table at `directory`, or uses an open table. `paths` selects leaves, or groups with
   // all leaves below them; empty: all leaves. kInvalidArgument: a path does not exist. Other errors
-  // as TableReader and its cursors.
+  // are those of TableReader and its cursors.
   static absl::StatusOr<RecordReader> Open(const std::string& directory,
                                            std::span<const std::string> paths = {},
                                            const ReaderOptions& options = {});
@@ -107,9 +108,9 @@ class RecordReader {
   absl::Status Seek(uint64_t record);
 
   // Passes the next record to `visitor`. Returns false if there are no more records. kDataLoss: the
-  // leaves contradict each other, or one is damaged. Other errors as the cursors and the visitor.
-  // After an error the next call passes the same record again from its beginning, so the visitor
-  // must discard the part it has received.
+  // leaves contradict each other, or one is damaged. Other errors are those of the cursors and of
+  // the visitor. After an error the next call passes the same record again from its beginning, so
+  // the visitor must discard the part it has received.
   absl::StatusOr<bool> Next(RecordVisitor& visitor);
 
  private:
@@ -120,9 +121,9 @@ class RecordReader {
 };
 
 // Checks that the leaves of a table fit together: that all leaves below a group agree on the groups
-// of each record and on the lengths of its lists. Reads all records. Each file must already be
-// verified by itself. Reports at most one damage, with the record's ordinal. Reads nothing if no
-// leaf has levels.
+// of each record and on the lengths of its lists. Reads all records. Call
+// TableReader::VerifyColumn for each file first. Reports at most one damage, with the record's
+// ordinal. Reads nothing if no leaf has levels.
 VerifyReport VerifyRecords(const TableReader& table);
 
 }  // namespace cfile

@@ -72,9 +72,9 @@ struct SalvageReport {
   bool complete() const { return has_footer && lost.empty() && missing.empty(); }
 };
 
-// Writes every row that can be read in whole blocks of `torn` to a new file, in their order. The
-// new file has the type, the nullability or levels, the encoding, the codec and the metadata pairs
-// of the old file (but not min_key and max_key).
+// Writes the rows of each block of `torn` that can be read completely to a new file, in the order
+// of the rows. The new file has the type, the nullability or levels, the encoding, the codec and
+// the metadata pairs of the old file (but not min_key and max_key).
 //
 // How blocks are found:
 // - If the footer is available and one of the indexes is complete, by this index.
@@ -108,8 +108,8 @@ struct SalvageReport {
 // - If blocks are found by the index: 32 bytes more for each block (twice as much while the list
 //   grows) and the index nodes (max_index_size_bytes).
 // - If blocks are found by their checksums: twice the sum of max_block_size_bytes and
-//   max_bloom_filter_bytes of `options.reader`; 12 bytes for each place where a block may begin, of
-//   at most 4 million places; and 80 bytes for each run of unreadable pages.
+//   max_bloom_filter_bytes of `options.reader`; 12 bytes for each place where a block may begin (at
+//   most 4 million places); and 80 bytes for each run of unreadable pages.
 //
 // Errors:
 // - kOutOfRange: the index, the dictionary or a block exceeds a limit of `options.reader`, which

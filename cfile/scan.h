@@ -46,8 +46,8 @@ struct ScanBatch {
   bool empty() const { return ordinals.empty(); }
 };
 
-// A scan of one column; Reader::NewScan begins one. One thread at a time; several scans may read
-// one file at the same time. A scan keeps the file open. Memory: one block.
+// A scan of one column; Reader::NewScan begins one. Only one thread at a time may use a scan;
+// several scans may read one file at the same time. A scan keeps the file open. Memory: one block.
 //
 // The statistics of the whole file or its Bloom filter may exclude all blocks. A value index gives
 // the first and the last row of the predicate's range. The statistics of each block may exclude
@@ -72,7 +72,7 @@ class Scan {
   // again.
   absl::StatusOr<ScanBatch<T>> Next();
 
-  // The remaining batches, for range-for.
+  // The remaining batches, for a range-based for loop.
   BatchRange<Scan> Batches() { return {*this, 0}; }
 
   const ScanCounters& counters() const;

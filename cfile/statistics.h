@@ -46,10 +46,10 @@ struct BlockStatistics {
 struct FileStatistics {
   BlockStatistics file;
 
-  // One entry per data block, in ordinal order. Empty if there are no data blocks, or if the writer
-  // had no room for the entries. The reader has checked that the counts of all entries add up to
-  // the file's rows (with levels: entries) and that the bounds of each entry lie within the file's
-  // bounds.
+  // One entry per data block, in ordinal order. Empty if there are no data blocks, or if the
+  // entries would exceed the writer's limit for them. The reader has checked that the counts of all
+  // entries add up to the file's rows (with levels: entries) and that the bounds of each entry lie
+  // within the file's bounds.
   std::vector<BlockStatistics> blocks;
 
   // Parquet's split-block Bloom filter of all values; empty if there is none.

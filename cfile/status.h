@@ -18,7 +18,7 @@
 
 namespace cfile {
 
-// As absl::StrCat, but also takes std::string_view.
+// Does the same as absl::StrCat, but also takes std::string_view.
 using encodings::StrCat;
 // Returns the text by which messages name a limit that users choose, for example: "above the limit
 // of 64: raise max_depth".

@@ -68,15 +68,15 @@ class TableWriter {
   absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity);
 
   // Appends entries to a column with levels; see LevelWriter::Append. A column without levels takes
-  // entries with the maxima 0 and 1 if it is nullable, else 0 and 0. kInvalidArgument: as
-  // LevelWriter::Append.
+  // entries, too: its maximum repetition level is 0, and its maximum definition level is 1 if it is
+  // nullable, else 0. Errors as LevelWriter::Append.
   template <ValueType T>
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);
 
-  // Completes the files and publishes the part. Then the files, the part's folder, the entry of a
-  // new table in its parent folder, and table.cft are durable. With key columns, Finish reads the
-  // keys and the key columns back and compares them. Called once, as the last call.
+  // Completes the files and publishes the part. After this call the files, the part's folder, the
+  // entry of a new table in its parent folder, and table.cft are durable. With key columns, Finish
+  // reads the keys and the key columns back and compares them. Called once, as the last call.
   //
   // kInvalidArgument: the columns have different numbers of rows, or a key does not match its row
   // (the message names the row). kAborted: another writer has published a part since this writer
@@ -147,8 +147,8 @@ class TableReader {
 
   // Calls Verify for this file, and checks that the file matches table.cft. If the file cannot be
   // opened, this is reported as damage, or among the limits if its header or footer exceeds a
-  // limit. For the key index it also reads the key columns, and reports the first key that does not
-  // match its row as damage.
+  // limit. For the key index, VerifyColumn also reads the key columns, and reports the first key
+  // that does not match its row as damage.
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
   // Returns a cursor over all parts of a column without levels, at ordinal 0. The key index can be
@@ -181,9 +181,9 @@ class TableReader {
 };
 
 // A position in a column of a table: a Cursor that reads the parts as if they were one file.
-// Ordinals count the table's rows. One thread at a time, but not always the same one; several
-// cursors may read one table at the same time. After an error the position is unchanged, as for a
-// Cursor.
+// Ordinals count the table's rows. Different threads may use a cursor, but only one at a time;
+// several cursors may read one table at the same time. After an error the position is unchanged, as
+// for a Cursor.
 template <typename T>
 class TableCursor {
   static_assert(kIsValueType<T>,
@@ -195,7 +195,7 @@ class TableCursor {
   TableCursor& operator=(TableCursor&&) noexcept;
   ~TableCursor();
 
-  // As in Cursor. A batch holds rows of one part only.
+  // These functions do the same as in Cursor. A batch holds rows of one part only.
   absl::Status SeekToOrdinal(uint64_t ordinal);
   absl::Status SeekToRange(const OrdinalRange& range);
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
@@ -206,10 +206,11 @@ class TableCursor {
   // Goes to the row with the smallest key that is not less than `key`; if several keys are equal,
   // to the row with the lowest ordinal. After that, Next continues by ordinal, not by key.
   //
-  // If all parts have a value index and follow each other in key order, this searches one part.
-  // Otherwise it searches each part whose bounds do not exclude it. In a part without a value
-  // index, each call reads all blocks that the statistics do not exclude. kInvalidArgument: the key
-  // is NaN. kFailedPrecondition: no part has a value index for this column.
+  // If all parts have a value index and follow each other in key order, SeekToKey searches one
+  // part. Otherwise SeekToKey searches each part whose bounds do not exclude the key. In a part
+  // without a value index, each call reads all blocks that the statistics do not exclude.
+  // kInvalidArgument: the key is NaN. kFailedPrecondition: no part has a value index for this
+  // column.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
 
  private:
@@ -222,7 +223,7 @@ class TableCursor {
 
 // A position in a column of a table: a LevelCursor that reads the parts as if they were one file.
 // Records are the table's rows. Reads columns with and without levels. Thread-compatible. Keeps the
-// table open. After an error the position is as for a LevelCursor.
+// table open. For the position after an error see LevelCursor.
 template <typename T>
 class TableLevelCursor {
   static_assert(kIsValueType<T>,
@@ -234,7 +235,7 @@ class TableLevelCursor {
   TableLevelCursor& operator=(TableLevelCursor&&) noexcept;
   ~TableLevelCursor();
 
-  // As in LevelCursor. A batch holds records of one part only.
+  // These functions do the same as in LevelCursor. A batch holds records of one part only.
   absl::Status SeekToRecord(uint64_t record);
   absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
   uint64_t record() const;

@@ -32,8 +32,8 @@ using encodings::kIsValueType;
 template <typename T>
 concept ValueType = kIsValueType<T>;
 
-// Numbers in files (cfile/FORMAT.md, Messages): Kudu's numbers below 100; from 100 on, 100 +
-// Parquet's number. Never changed.
+// The numbers are stored in files (cfile/FORMAT.md, Messages) and never change. A number below 100
+// is Kudu's number of the type; from 100 on, it is 100 + Parquet's number.
 enum class DataType : uint32_t {
   kUint8 = 0,
   kInt8 = 1,
@@ -60,7 +60,7 @@ enum class DataType : uint32_t {
   kFixedLenByteArray = 107,
 };
 
-// Compression of whole blocks. Numbers in files: as for DataType.
+// Compression of whole blocks. The numbers are stored in files; the rule of DataType applies.
 enum class Compression : uint32_t {
   kDefault = 0,  // in options only: see WriterOptions
   kNone = 1,
@@ -109,12 +109,14 @@ struct ColumnType {
   static ColumnType Binary() { return {.data_type = DataType::kBinary}; }  // std::string_view
   // int32_t, days since 1970-01-01.
   static ColumnType Date() { return {.data_type = DataType::kDate}; }
-  // int64_t, in units since 1970-01-01 00:00:00. Microseconds in UTC are Kudu's UNIXTIME_MICROS.
+  // int64_t, the number of units since 1970-01-01 00:00:00. For microseconds in UTC, data_type is
+  // kUnixtimeMicros, which Kudu has, too.
   static ColumnType Timestamp(TimeUnit unit, std::string time_zone = "UTC");
-  // Units since midnight: int32_t for seconds and milliseconds, int64_t for micro- and nanoseconds.
+  // The number of units since midnight: int32_t for seconds and milliseconds, int64_t for micro-
+  // and nanoseconds.
   static ColumnType Time(TimeUnit unit);
-  // The unscaled integer: int32_t for up to 9 digits, int64_t for up to 18, int128_t for up to 38.
-  // Precondition: 1 <= precision <= 38, 0 <= scale <= precision.
+  // The values are unscaled integers: int32_t for up to 9 digits, int64_t for up to 18, int128_t
+  // for up to 38. Precondition: 1 <= precision <= 38, 0 <= scale <= precision.
   static ColumnType Decimal(int32_t precision, int32_t scale);
   // std::string_view of exactly `type_length` bytes. Precondition: type_length > 0.
   static ColumnType FixedBytes(uint32_t type_length);
@@ -134,7 +136,7 @@ struct ColumnType {
 };
 
 // The maximum levels of a column of entries (repetition, definition, value), and which of two
-// layouts its file has (see cfile/levels.h). A plain value.
+// layouts its file has (cfile/FORMAT.md, Blocks of levels and Blocks of arrays). A plain value.
 struct LevelLimits {
   uint16_t max_repetition = 0;
   uint16_t max_definition = 0;
@@ -170,7 +172,7 @@ bool HoldsType(const ColumnType& type) {
 //     ...
 //   });
 //
-// Precondition of the first form: Validate(type).ok().
+// Precondition of the form that takes a ColumnType: Validate(type).ok().
 template <typename Visitor>
 decltype(auto) VisitType(const ColumnType& type, Visitor&& visit) {
   return encodings::VisitPhysicalType(type.physical(), std::forward<Visitor>(visit));

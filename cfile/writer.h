@@ -24,8 +24,8 @@
 namespace cfile {
 
 // Writes values of type T; cfile/types.h says which T each ColumnType takes. Movable; a writer that
-// was moved from may only be destroyed or assigned to. One thread at a time, but not always the
-// same one. Different writers are independent.
+// was moved from may only be destroyed or assigned to. Different threads may use a writer, but only
+// one at a time. Different writers are independent.
 //
 // The file's bytes depend only on type, options, rows and metadata. They do not depend on threads,
 // nor on how the rows are divided among calls (except with Compatibility::kKudu: some of Kudu's
@@ -41,8 +41,7 @@ namespace cfile {
 //
 // Failure is sticky: after an error each later call returns this error, and no file appears under
 // the file's name. If an exception passes through a call (std::bad_alloc, which is not caught
-// here), later calls return kAborted. A writer that is destroyed without Finish leaves nothing
-// behind.
+// here), later calls return kAborted. A writer that is destroyed without Finish leaves no files.
 template <typename T>
 class Writer {
   static_assert(kIsValueType<T>,
@@ -70,15 +69,16 @@ class Writer {
 
   // Appends rows of which some may be null. Bit i % 8 of validity[i / 8] is 1 if row i holds a
   // value (Arrow's validity bitmap). values[i] is ignored if row i is null. Precondition:
-  // validity.size() >= (values.size() + 7) / 8. Errors as above, and kInvalidArgument: a row is
-  // null, but the column is not nullable or has a value index (the message names the ordinal).
+  // validity.size() >= (values.size() + 7) / 8. Errors as Append(values), and kInvalidArgument: a
+  // row is null, but the column is not nullable or has a value index (the message names the
+  // ordinal).
   absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity);
 
   // Appends the rows of `batch`, for example of a batch that a cursor has returned. Errors as
-  // above.
+  // Append(values, validity).
   absl::Status Append(const Batch<T>& batch);
 
-  // Appends one null row. Errors as above.
+  // Appends one null row. Errors as Append(values, validity).
   absl::Status AppendNull();
 
   // Adds a (key, value) pair to the footer, before Finish. kInvalidArgument: the key begins with

@@ -21,7 +21,7 @@ using internal::FileReader;
 using internal::IndexNode;
 using internal::IndexWalk;
 
-// VisitBlocks for a file whose blocks are read by `Block`, a BlockCursor or a LevelBlockCursor.
+// Does VisitBlocks for a file whose blocks are read by `Block`: BlockCursor or LevelBlockCursor.
 template <typename Block>
 absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
                            const std::function<bool(const BlockInfo&)>& visit) {

@@ -12,7 +12,8 @@
 
 namespace cfile::internal {
 
-// Takes the values of all of a file's blocks, in any order of blocks. Thread-compatible.
+// Compares the values of a file's blocks with the statistics. The blocks may come in any order.
+// Thread-compatible.
 template <typename T>
 class StatisticsChecker {
  public:
@@ -20,16 +21,17 @@ class StatisticsChecker {
   explicit StatisticsChecker(std::shared_ptr<const FileStatistics> statistics)
       : statistics_(std::move(statistics)) {}
 
-  // Adds values of the current block: present values, or rows.
+  // Adds values of the current block. `values`: present values only; `batch`: rows, which may be
+  // null.
   void Add(std::span<const T> values);
   void Add(const Batch<T>& batch);
 
-  // Ends the current block. `num_entries`: its rows, or entries. kDataLoss: the values contradict
-  // the statistics of block `index`, or the Bloom filter. After a block that could not be read to
-  // its end, the result is undefined.
+  // Ends the current block. `num_entries`: the number of its rows; in a file with levels, of its
+  // entries. kDataLoss: the values contradict the statistics of block `index`, or the Bloom filter.
+  // The result is undefined if the block could not be read to its end.
   absl::Status FinishBlock(size_t index, uint64_t num_entries);
-  // Ends the file. `num_blocks`: the blocks of the file, all of which were added. kDataLoss: the
-  // values contradict the statistics of the file.
+  // Ends the file. `num_blocks`: the number of the file's blocks. kDataLoss: the values contradict
+  // the statistics of the file. Precondition: the values of all blocks were added.
   absl::Status FinishFile(size_t num_blocks);
 
  private:

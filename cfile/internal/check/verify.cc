@@ -138,8 +138,8 @@ class Verifier {
       }
     }
     internal::StatisticsChecker<T> checker(statistics.ok() ? *statistics : nullptr);
-    // Use an index that could be read completely, if there is one; the positional index if both
-    // were.
+    // Use the positional index, unless there is none, or only the value index could be read
+    // completely.
     const bool positional = file_.info().positional_index_root &&
                             (complete_[0] || !file_.info().value_index_root || !complete_[1]);
     const auto& blocks = entries(positional ? IndexKind::kPositional : IndexKind::kValue);

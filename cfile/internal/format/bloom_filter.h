@@ -1,5 +1,5 @@
 // Parquet's split-block Bloom filter (cfile/FORMAT.md, Statistics). The filter consists of blocks
-// of 32 bytes. Each value selects one block and sets one bit in each of its 8 words.
+// of 32 bytes. Each value selects one block and sets one bit in each of the block's 8 words.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace cfile::internal {
 inline constexpr size_t kBloomBlockBytes = BloomFilterInfo::kBlockBytes;
 inline constexpr size_t kBloomBlockWords = kBloomBlockBytes / sizeof(uint32_t);
 
-// Defined by the format: one odd number for each word of a block.
+// The format defines these odd numbers, one for each word of a block.
 inline constexpr uint32_t kBloomSalts[kBloomBlockWords] = {0x47b6137bU, 0x44974d91U, 0x8824ad5bU,
                                                            0xa2b7289dU, 0x705495c7U, 0x2df1424bU,
                                                            0x9efc4947U, 0x5c6bfb31U};
@@ -75,7 +75,7 @@ class BloomHashSet {
 
   size_t max_slots_;
   std::vector<uint64_t> slots_;  // a power of two of slots; 0 marks an empty slot
-  // Random for each process: chosen values can have hashes that begin with the same bits.
+  // Random for each process, so that nobody can choose values whose hashes all get the same slot.
   uint64_t multiplier_;
   int shift_ = 0;
   size_t size_ = 0;

@@ -1,5 +1,5 @@
-// Conversion of a ColumnType to and from messages: Kudu's number and our extensions
-// (cfile/FORMAT.md, Messages).
+// Converts a ColumnType to and from fields of messages: Kudu's number of the type and this
+// library's extensions (cfile/FORMAT.md, Messages).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ constexpr bool NeedsExtension(uint32_t number) { return number >= encodings::kFi
 bool NeedsExtension(const ColumnType& type);
 
 // Returns the value of Kudu's field for `type` and sets the fields of `extensions` that describe
-// the rest. Precondition: Validate(type).ok().
+// the rest of the type. Precondition: Validate(type).ok().
 int32_t DescribeType(const ColumnType& type, ExtensionsPB& extensions);
 
 // The reverse of DescribeType. kDataLoss: the fields contradict each other; kUnimplemented: a

@@ -47,8 +47,8 @@ struct Codec {
   absl::StatusOr<size_t> (*compress)(std::span<const uint8_t> in, uint8_t* out,
                                      int level) = nullptr;
   // Decompresses `in` and returns its uncompressed size. `out` is filled only if that size is
-  // out.size(). kDataLoss if `in` is damaged, or if it is too large for `out` and its size is not
-  // known.
+  // out.size(). kDataLoss if `in` is damaged, or if the uncompressed bytes do not fit into `out`
+  // and their number is not known.
   absl::StatusOr<size_t> (*uncompress)(std::span<const uint8_t> in,
                                        std::span<uint8_t> out) = nullptr;
   // The most bytes that one compressed byte can expand to. Limits the memory that is allocated for
@@ -235,7 +235,7 @@ absl::StatusOr<size_t> LzoUncompress(std::span<const uint8_t> in, std::span<uint
 #endif
 
 #ifdef CFILE_WITH_BROTLI
-constexpr int kBrotliQuality = 8;  // Arrow's; the library's default, 11, takes 20 times as long
+constexpr int kBrotliQuality = 8;  // as in Arrow; Brotli's default, 11, takes 20 times as long
 
 absl::StatusOr<size_t> BrotliCompress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
   size_t size = BrotliEncoderMaxCompressedSize(in.size());

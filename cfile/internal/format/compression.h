@@ -12,19 +12,20 @@
 namespace cfile::internal {
 
 // Compresses `in` and appends the result to `out`. `level`: zstd's level, 0 = zstd's default; other
-// codecs ignore `level`. Thread-safe: working memory is per thread. kUnimplemented as
-// CheckCompressionBuiltIn. kInvalidArgument: LZ4 takes at most 0x7E000000 bytes. Precondition:
-// in.size() < 2^31.
+// codecs ignore `level`. Thread-safe: working memory is per thread. kUnimplemented: the codec was
+// not built in. kInvalidArgument: the codec is LZ4, and `in` has more than 0x7E000000 bytes.
+// Precondition: in.size() < 2^31.
 absl::Status Compress(Compression compression, std::span<const uint8_t> in,
                       encodings::ByteWriter& out, int level = 0);
 
-// Approximate time of decompression on one core. Use only to compare ways to store values.
+// Returns the approximate time of decompression on one core. Use it only to compare ways to store
+// values.
 uint64_t DecompressionPicoseconds(Compression compression, uint64_t compressed_size,
                                   uint64_t uncompressed_size);
 
-// kDataLoss if `compressed_size` bytes of this codec cannot decompress to `uncompressed_size`
-// bytes. Call before memory is allocated for a size that a file claims. (Brotli's expansion has no
-// useful bound.)
+// Returns kDataLoss if `compressed_size` bytes of this codec cannot decompress to
+// `uncompressed_size` bytes. Call before memory is allocated for a size that a file claims.
+// (Brotli's expansion has no useful bound.)
 absl::Status CheckUncompressedSize(Compression compression, size_t compressed_size,
                                    size_t uncompressed_size);
 

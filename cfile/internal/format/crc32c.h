@@ -1,4 +1,4 @@
-// CRC32C (Castagnoli), unmasked: the checksum of everything in a CFile.
+// CRC32C (Castagnoli), unmasked. All checksums in a CFile are CRC32C.
 #pragma once
 
 #include <cstdint>

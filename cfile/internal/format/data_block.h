@@ -14,23 +14,25 @@
 
 namespace cfile::internal {
 
-// The parts of a data block. Spans point into the block's bytes.
+// The parts of a data block. Spans point into the block's bytes. Only a nullable block has num_rows
+// and validity. Only an extended block has present_count, first_ordinal and skip_table.
 struct DataBlock {
-  std::optional<uint32_t> num_rows;       // of a nullable block: rows, nulls included
-  std::span<const uint8_t> validity;      // of a nullable block: the encoded bitmap
+  std::optional<uint32_t> num_rows;       // nulls included
+  std::span<const uint8_t> validity;      // the encoded null bitmap
   Encoding encoding = Encoding::kPlain;   // of the values
-  std::optional<uint32_t> present_count;  // of an extended block: values, nulls left out
-  std::optional<uint32_t> first_ordinal;  // of an extended block
-  std::span<const uint8_t> skip_table;    // of an extended block; empty = none
+  std::optional<uint32_t> present_count;  // the number of encoded values, without nulls
+  std::optional<uint32_t> first_ordinal;  // the ordinal of the block's first row
+  std::span<const uint8_t> skip_table;    // empty: the block has no skip table
   std::span<const uint8_t> values;        // the encoded present values
 };
 
 // Splits `bytes` into its parts. `encoding`: the column's encoding; an extended block may name
-// another. kDataLoss if a length does not fit.
+// another encoding. kDataLoss: a length exceeds the bytes of the block.
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nullable,
                                          bool extended, Encoding encoding);
 
-// kDataLoss if `bytes` is not a block of a Bloom filter file.
+// Returns kDataLoss if `bytes` is not a block of a Bloom filter file (cfile/FORMAT.md, Bloom filter
+// files).
 absl::Status CheckBloomFilter(std::span<const uint8_t> bytes);
 
 // Appends the row count and the null bitmap of a block, and resets `validity` for the next block.

@@ -12,7 +12,8 @@ namespace cfile::internal {
 // begins with "the file needs" and names the unknown bits.
 absl::Status CheckFeatures(uint32_t incompatible_features);
 
-// True if a file with these numbers of its type, encoding and codec needs extended blocks.
+// True if a file with these numbers of its type, encoding and codec needs extended blocks
+// (cfile/FORMAT.md, Extended blocks).
 bool NeedsExtendedBlocks(uint32_t data_type, uint32_t encoding, uint32_t compression);
 bool NeedsExtendedBlocks(const FileInfo& info);
 

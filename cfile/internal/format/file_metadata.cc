@@ -36,8 +36,8 @@ std::string_view Magic(FormatVersion version) {
   return version == FormatVersion::kV1 ? kMagicV1 : kMagicV2;
 }
 
-// Returns the number for Kudu's field. If Kudu does not have the number, passes it to
-// `set_extension`.
+// Returns the number for Kudu's field. If Kudu does not have the number, passes the number to
+// `set_extension` and returns kNumberInExtensions.
 template <typename Enum, typename SetExtension>
 int32_t KuduNumber(Enum value, SetExtension set_extension) {
   const auto number = static_cast<int32_t>(value);

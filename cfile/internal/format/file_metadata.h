@@ -15,17 +15,18 @@
 
 namespace cfile::internal {
 
-// Appends a header with `info`'s version and header_metadata and, with `with_extensions`
-// (FilePolicy::extensions), the column's description. Returns the bytes of the header's message.
+// Appends a header with the version and the header_metadata of `info`. If `with_extensions` is true
+// (FilePolicy::extensions), the header also describes the column. Returns the bytes of the header's
+// message.
 std::string AppendHeader(const FileInfo& info, bool with_extensions, encodings::ByteWriter& out);
 
-// Appends a footer with the contents of `info`; without `with_extensions`, only with Kudu's fields.
-// Returns the bytes of the footer's message.
+// Appends a footer with the contents of `info`. If `with_extensions` is false, the footer has only
+// the fields that Kudu has. Returns the bytes of the footer's message.
 std::string AppendFooter(const FileInfo& info, bool with_extensions, encodings::ByteWriter& out);
 
-// kOutOfRange if readers would refuse a header or a footer of `size_bytes`, whose message is
-// `message`: it is larger than the limit of `options` or than Kudu's, or the parsed message takes
-// too much memory.
+// Return kOutOfRange if readers would refuse a header or a footer: because its size, `size_bytes`,
+// exceeds the limit of `options` or Kudu's limit, or because its protobuf message, `message`, takes
+// too much memory after parsing.
 absl::Status CheckHeader(std::string_view message, size_t size_bytes, const WriterOptions& options);
 absl::Status CheckFooter(std::string_view message, size_t size_bytes, const WriterOptions& options);
 
@@ -33,10 +34,11 @@ absl::Status CheckFooter(std::string_view message, size_t size_bytes, const Writ
 // Errors as Reader::Open.
 absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions& options);
 
-// Describes a file whose end is lost, from its header alone: num_rows is the maximum of the
-// format, there are no pointers, and footer_size_bytes is 0. If the encoding is PLAIN, blocks may
-// be extended even if the info does not say so, because automatic choice writes PLAIN into the
-// header. kDataLoss: the header is damaged, or the file cannot be read without its footer.
+// Describes a file whose end is lost, from its header alone: num_rows is the maximum of the format,
+// there are no block pointers (indexes, dictionary, statistics), and footer_size_bytes is 0. If the
+// encoding is PLAIN, has_extended_blocks() may be false although the blocks are extended
+// (cfile/FORMAT.md, Extended blocks): a writer that chooses the encoding of each block writes PLAIN
+// into the header. kDataLoss: the header is damaged, or the file cannot be read without its footer.
 absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOptions& options);
 
 }  // namespace cfile::internal

@@ -1,6 +1,6 @@
-// What the version and Compatibility::kKudu change in a file. Inside blocks:
-// encodings/kudu/kudu_policy.h, and RleHybridEncoder for runs. How rows are batched: writer.cc,
-// AppendSome.
+// How files of version 1 and files for Compatibility::kKudu differ from other files. For
+// differences inside blocks see encodings/kudu/kudu_policy.h and, for runs, RleHybridEncoder. For
+// how rows are batched see AppendSome in writer.cc.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace cfile::internal {
 
-// The most rows that Kudu's writer passes to an encoder at a time.
+// The maximum number of rows that Kudu's writer passes to an encoder at a time.
 inline constexpr uint64_t kKuduBatchRows = 100;
 
 // The differences as single properties, which the writers query.
@@ -22,7 +22,7 @@ struct FilePolicy {
   // The file has this library's extensions: the header describes the column, the footer has
   // ExtensionsPB, and there may be statistics.
   bool extensions = true;
-  // Each block can name its encoding, so that automatic choice can choose for each block.
+  // Each block can name its encoding, so the writer can choose an encoding for each block.
   bool blocks_choose = true;
   // Values are aligned in the file, so that a reader can use them in place.
   bool aligns_values = true;
@@ -31,13 +31,14 @@ struct FilePolicy {
   // An encoder gets at most this many rows at a time. (Some of Kudu's encodings check a block's
   // size only after each batch.)
   uint64_t max_batch_rows = UINT64_MAX;
-  // The largest header and footer.
+  // The largest header or footer that the file may have, in bytes.
   size_t max_metadata_size_bytes = SIZE_MAX;
 };
 
 FilePolicy PolicyOf(const WriterOptions& options);
 
-// The encoding of a file of `type` with Encoding::kAuto if blocks cannot name their own encoding.
+// Returns the encoding that the writer uses for Encoding::kAuto in a file whose blocks cannot name
+// their own encoding.
 Encoding DefaultEncoding(const ColumnType& type, const WriterOptions& options);
 
 // kInvalidArgument: `options` ask for Kudu's files or for version 1, which do not have this type,

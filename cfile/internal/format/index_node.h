@@ -21,8 +21,8 @@ namespace cfile::internal {
 
 // How the keys of a tree's nodes are stored.
 enum class IndexKeyForm : uint8_t {
-  kBytes,         // after a vint length: value keys, and ordinals as 4 bytes big-endian
-  kVint64Ordinal  // positional keys of a version-1 file
+  kBytes,         // a vint length, then a value key, or an ordinal as 4 bytes big-endian
+  kVint64Ordinal  // an ordinal as a vint64: in positional indexes of version-1 files
 };
 
 // Collects the entries of one node. Thread-compatible.
@@ -35,7 +35,8 @@ class IndexNodeBuilder {
 
   size_t num_entries() const { return offsets_.size(); }
   size_t key_bytes() const { return key_bytes_; }
-  // The size that Kudu's writer compares with the block size.
+  // The node's estimated size, by the formula of Kudu's writer. Nodes therefore end at the same
+  // entries as Kudu's nodes.
   size_t estimated_size_bytes() const { return entries_.size() + 4 * offsets_.size() + 16; }
   size_t memory_usage_bytes() const { return entries_.capacity() + 4 * offsets_.capacity(); }
   const std::string& first_key() const { return first_key_; }
@@ -51,16 +52,16 @@ class IndexNodeBuilder {
   size_t key_bytes_ = 0;
 };
 
-// The 4 bytes big-endian of an ordinal.
+// Returns `ordinal` as 4 bytes, big-endian.
 std::string OrdinalKey(uint64_t ordinal);
 
 // Returns kOutOfRange: a node needs `needed` bytes of memory, but only `room` bytes of
 // ReaderOptions::max_index_size_bytes are left.
 absl::Status AboveIndexRoom(size_t needed, size_t room);
 
-// A parsed node. Parse has checked it, so searches need no further checks. Shared by cursors.
-// Immutable, except for parts that are filled in once: children, seek indexes, and which blocks'
-// checksums were verified.
+// A parsed node. Parse has checked it, so searches need no further checks. Cursors share a node. A
+// node is immutable, except for data that is filled in once: children, seek indexes, and which
+// blocks' checksums were verified.
 class IndexNode {
  public:
   // Parses `bytes`, the node at `pointer`. `form`: nullopt only for the root of a version-1
@@ -99,9 +100,8 @@ class IndexNode {
   // `key_bytes` bytes in total (0 for ordinals).
   static size_t MostMemoryBytes(IndexKind kind, bool leaf, size_t num_entries, size_t key_bytes);
 
-  // Returns the last entry whose ordinal is <= `ordinal`, or whose key is < `key`; 0 if there is
-  // none.
-  // Precondition: num_entries() > 0.
+  // FindOrdinal returns the last entry whose ordinal is <= `ordinal`, FindKey the last entry whose
+  // key is < `key`. Both return 0 if there is no such entry. Precondition: num_entries() > 0.
   uint32_t FindOrdinal(uint64_t ordinal) const;
   uint32_t FindKey(std::string_view key) const;
 

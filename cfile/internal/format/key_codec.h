@@ -14,8 +14,8 @@
 namespace cfile::internal {
 
 // Appends the memcmp form of `value`: integers big-endian, signed integers with the sign bit
-// flipped; floats big-endian, with the sign bit flipped, or all bits if negative; bool as one byte;
-// strings and bytes unchanged.
+// flipped; floats big-endian, with all bits flipped if the sign bit is set, otherwise with the sign
+// bit flipped; bool as one byte; strings and bytes unchanged.
 template <typename T>
 void AppendKey(const T& value, std::string& out) {
   if constexpr (encodings::kIsBytes<T>) {
@@ -64,9 +64,9 @@ bool ParseKey(std::string_view key, Value& value) {
   }
 }
 
-// How many bytes of `first`, the first key of a block, the index keeps: enough to be greater than
-// `previous_last`, the last key of the previous block, or all bytes if the two keys are equal.
-// Precondition: previous_last <= first.
+// Returns how many bytes of `first`, the first key of a block, the index keeps: enough to be
+// greater than `previous_last`, the last key of the previous block, or all bytes if the two keys
+// are equal. Precondition: previous_last <= first.
 size_t SeparatingLength(std::string_view previous_last, std::string_view first);
 
 }  // namespace cfile::internal

@@ -17,7 +17,7 @@ using encodings::DataLoss;
 using encodings::LastGroup;
 using encodings::LevelWidth;
 
-constexpr int kLengthWidth = 16;  // of an array
+constexpr int kLengthWidth = 16;  // bits of an array's length
 constexpr uint16_t kMaxLength = std::numeric_limits<uint16_t>::max();
 
 // The definition level of an empty array.
@@ -27,7 +27,7 @@ uint16_t EmptyArray(const LevelLimits& limits) {
 
 absl::Status CheckLevels(std::string_view kind, const uint16_t* levels, size_t count,
                          uint16_t max) {
-  // Nothing to check if the bit width cannot express a larger level.
+  // The bit width may exclude levels above the maximum; then no check is needed.
   if (max == (1u << LevelWidth(max)) - 1) return absl::OkStatus();
   uint16_t highest = 0;
   for (size_t i = 0; i < count; ++i) highest = std::max(highest, levels[i]);

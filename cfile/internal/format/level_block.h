@@ -1,6 +1,6 @@
 // The part of a block of records before the values: repetition and definition levels or, for Kudu's
 // arrays, two bitmaps and the lengths of the arrays (cfile/FORMAT.md, Blocks of levels and Blocks
-// of arrays). In both cases the interface consists of entries as in cfile/levels.h.
+// of arrays). In both cases callers pass and receive entries as in cfile/levels.h.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,8 @@ class LevelEncoder {
   void EndArray();
 
   const LevelLimits limits_;
-  // For arrays: the lengths of the arrays and the validity of the elements.
+  // For arrays, repetition_ holds the lengths of the arrays, and definition_ the validity of the
+  // elements.
   encodings::RleHybridEncoder repetition_;
   encodings::RleHybridEncoder definition_;
   // The remaining members are used for arrays only. arrays_: the validity of the arrays.
@@ -63,22 +64,24 @@ class LevelEncoder {
 struct LevelBlock {
   uint32_t num_entries = 0;
   uint32_t num_records = 0;
-  // RLE-hybrid. For arrays: the lengths of the arrays, and the validity of the elements.
+  // Both are RLE-hybrid. For arrays, repetition holds the lengths of the arrays, and definition the
+  // validity of the elements.
   std::span<const uint8_t> repetition;
   std::span<const uint8_t> definition;
   std::span<const uint8_t> arrays;  // for arrays only: the validity of the arrays
   DataBlock values;
 };
 
-// Splits a block of the file that `info` describes into its parts. In a flat file without nulls
-// only the values know their number, so num_entries and num_records are 0. kDataLoss: a length does
-// not fit, or a count exceeds the count in the footer.
+// Splits a block of the file that `info` describes into its parts. In a flat file without nulls,
+// only the encoded values contain the count, so num_entries and num_records are 0. kDataLoss: a
+// length does not fit, or a count exceeds the count in the footer.
 absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const FileInfo& info);
 
 // Reads the levels of one block from front to end. Thread-compatible.
 class LevelDecoder {
  public:
-  // Precondition: `block` is of a file with these limits, and its bytes stay valid.
+  // Preconditions: `block` is a block of a file with these limits; its bytes stay valid until the
+  // last Read.
   void Open(const LevelBlock& block, const LevelLimits& limits);
 
   // Writes the levels of the next `count` entries. `repetition` or `definition` is ignored if its

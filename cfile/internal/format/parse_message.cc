@@ -16,8 +16,8 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-// The deepest nesting of messages that is accepted: the deepest schema (RecordLimits) and the
-// messages around its nodes.
+// The maximum nesting of messages: 1000 for the deepest schema (RecordLimits::max_depth), plus
+// the messages that contain the schema.
 constexpr int kDeepest = 1010;
 constexpr uint64_t kMostTimes = 8;
 

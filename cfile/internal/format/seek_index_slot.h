@@ -1,4 +1,5 @@
-// A place for the seek index of a block, beside the entry or the bytes of that block.
+// A place for the seek index of a block: in the index node that has the block's entry, or next to
+// the block's bytes in the cache.
 #pragma once
 
 #include <atomic>

@@ -179,8 +179,8 @@ absl::StatusOr<StatisticsBytes> StatisticsWriter<T>::Finish() {
   // The fields of a message may have any order, so the entries in blocks_ and the fields of `rest`
   // together are one valid message.
   rest.AppendToString(&blocks_);
-  // If the statistics exceed the limit of blocks, the file gets none. This happens only with a very
-  // small limit.
+  // If the statistics exceed max_block_size_bytes, the file gets no statistics. This happens only
+  // with a very small limit.
   if (blocks_.size() <= max_block_size_bytes_) result.message = std::move(blocks_);
   if (!bloom_) return result;
   if (result.message.empty()) {
@@ -191,7 +191,8 @@ absl::StatusOr<StatisticsBytes> StatisticsWriter<T>::Finish() {
   CFILE_RETURN_IF_ERROR(bloom_->Finish());
   result.bloom_filter = bloom_->filter();
   result.bloom_info = bloom_->info();
-  // The header of the message's last field. The field's bytes are not copied into the message.
+  // Append only the tag and the length of the last field. The field's bytes, the Bloom filter, are
+  // stored after the message without being copied into it.
   constexpr uint32_t kLengthDelimited = 2;
   encodings::ByteWriter field;
   field.PutVint(uint32_t{StatisticsPB::kBloomFilterFieldNumber} << 3 | kLengthDelimited);
@@ -263,7 +264,7 @@ void DescribeBloomFilter(const BloomFilterInfo& filter, ExtensionsPB& extensions
 absl::Status InterpretStatistics(const ExtensionsPB& extensions, const ReaderOptions& options,
                                  FileInfo& info) {
   const uint64_t limit = StatisticsLimit(options);
-  // If the file has a codec, a block's size is stored before the block.
+  // If the file has a codec, the block's size before compression is stored before the block.
   const uint64_t most_beside =
       kChecksumBytes + (info.compression == Compression::kNone ? 0 : sizeof(uint32_t));
   info.statistics_above_limit = info.statistics->size > limit + most_beside;

@@ -38,8 +38,8 @@ class StatisticsWriter {
   // Adds values of the current block. Fastest while the values are in the CPU's cache.
   void Add(std::span<const T> values);
 
-  // Ends the current block. `num_entries`: its rows or, for records, their entries, including
-  // nulls.
+  // Ends the current block. `num_entries`: the number of the block's rows, nulls included; in a
+  // file with levels, the number of its entries.
   void FinishBlock(uint64_t num_entries);
 
   // Returns the statistics, valid as long as this object. Call once, last. kOutOfRange: the Bloom

@@ -95,8 +95,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer) {
-  // Do not read a block that exceeds twice the limit. A valid block is smaller, even with its size
-  // field and if the codec has made its data larger.
+  // Do not read a block that exceeds twice the limit. A valid block is smaller than that, even if
+  // the codec has made the block larger.
   if (pointer.size / 2 > max_block_size_bytes) {
     return OutOfRange("the block's ", pointer.size, " stored bytes are far ",
                       AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
@@ -195,7 +195,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
 absl::Status InBlock(const absl::Status& status, const std::string& file,
                      const BlockPointer& pointer) {
   if (status.ok()) return status;
-  // The message may already name the block or the file, by the source or by an inner call.
+  // The source or an inner call may already have put the name of the file or the block into the
+  // message.
   const std::string block =
       absl::StrCat("block at offset ", pointer.offset, ", ", pointer.size, " bytes: ");
   if (absl::StartsWith(status.message(), absl::StrCat(file, ": ", block))) return status;

@@ -18,7 +18,7 @@ namespace cfile::internal {
 
 using encodings::ByteWriter;
 
-// The alignment of values, in bytes of the file.
+// Aligned values begin at an offset in the file that is a multiple of this number.
 inline constexpr size_t kAlignment = 64;
 
 // How a block is to be stored.

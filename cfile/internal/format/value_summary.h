@@ -24,10 +24,11 @@ class ValueSummary {
   // before; no value is NaN.
   void AddAscending(std::span<const T> values);
 
-  // Adds all values that `other` has seen.
+  // Adds all values that were added to `other`.
   void Merge(const ValueSummary& other);
 
-  // The statistics of all values added, with `null_count` nulls. Int96 has only counts.
+  // The statistics of all values added, with `null_count` nulls. For Int96, which has no order,
+  // only the counts are set.
   BlockStatistics Statistics(uint64_t null_count) const;
 
   uint64_t present_count() const { return present_count_; }

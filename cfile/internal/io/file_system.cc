@@ -28,7 +28,8 @@ absl::StatusOr<std::optional<struct stat>> Stat(const std::string& path) {
 absl::Status SystemError(std::string_view call, const std::string& path, int error) {
   const absl::Status status =
       absl::ErrnoToStatus(error, absl::StrCat(std::string(call), " ", path));
-  // An error of the disk, for example. Not kDataLoss, because the bytes may be intact.
+  // No code fits, for example for an error of the disk. The bytes may be intact, so the code is not
+  // kDataLoss.
   if (status.code() != absl::StatusCode::kUnknown) return status;
   return absl::UnavailableError(status.message());
 }

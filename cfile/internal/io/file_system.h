@@ -14,7 +14,7 @@ namespace cfile::internal {
 
 // Returns an error with the message "CALL PATH: what the system says". `error`: a value of errno,
 // which determines the code: kNotFound, kPermissionDenied, kResourceExhausted, ...; kUnavailable if
-// no code fits. Never kDataLoss.
+// no code fits. The code is never kDataLoss.
 absl::Status SystemError(std::string_view call, const std::string& path, int error);
 
 // Owns an open file descriptor. Movable.
@@ -60,7 +60,7 @@ struct FolderIdentity {
   int64_t changed_ns = 0;
   friend bool operator==(const FolderIdentity&, const FolderIdentity&) = default;
 };
-// The identity of the folder or the file at `path`; nullopt if there is none.
+// The identity of the folder or the file at `path`; nullopt if nothing is at `path`.
 absl::StatusOr<std::optional<FolderIdentity>> IdentityOf(const std::string& path);
 
 // Returns 128 random bits of the system as 32 lower-case hexadecimal digits.

@@ -35,7 +35,7 @@ absl::Status Named(const absl::Status& status, const std::string& name) {
 }
 
 absl::Status NamedSink(const absl::Status& status, const std::string& name) {
-  if (status.ok()) return status;  // allocate nothing once a file is in place
+  if (status.ok()) return status;  // allocate nothing: the file may already be in place
   const size_t slash = name.rfind('/');
   const bool in_folder = slash != std::string::npos && slash > 0;
   if (in_folder && Names(status.message(), name.substr(0, slash))) return status;
