@@ -17,7 +17,7 @@
 namespace cfile::fuzz {
 namespace {
 
-// More rows would only take more time.
+// These limits bound the time of an input. Reading more rows would only take more time.
 constexpr int kMostBatches = 64;
 constexpr size_t kBatch = 1000;
 

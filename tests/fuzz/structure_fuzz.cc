@@ -1,5 +1,5 @@
-// Structures of a file other than blocks of values, and table.cft. An input consists of the bytes
-// that a checksum covers, without the checksum.
+// Fuzz targets for table.cft and for the structures of a file other than blocks of values. An input
+// consists of the bytes that a checksum covers, without the checksum.
 #include "cfile/compound_key.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/format/crc32c.h"
@@ -20,10 +20,11 @@ using encodings::ByteReader;
 using encodings::ByteWriter;
 using Kind = FileParts::Kind;
 
-// More levels or rows would only take more time.
+// Targets read at most this many levels or rows. Reading more would only take more time.
 constexpr size_t kMost = 100'000;
 
-// Reads `numbers` from the front of the input. The rest of the input is the bytes of the structure.
+// Takes `numbers` from the front of the input. The rest of the input is the bytes of the structure.
+// Returns false if the input is too short.
 template <typename... Numbers>
 bool TakeNumbers(std::span<const uint8_t>& bytes, Numbers&... numbers) {
   ByteReader reader(bytes);
