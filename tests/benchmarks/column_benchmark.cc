@@ -276,7 +276,7 @@ void Scan(benchmark::State& state, const Data<T>& (*data)()) {
   ScanFile<T>(state, data().Write(), data().raw_bytes);
 }
 
-// A scan that reads each value. The time includes the caller's accesses to the values of a
+// Scans and adds up all values, so that the time includes the caller's accesses to the values of a
 // zero-copy scan.
 void ScanAndAdd(benchmark::State& state, const Data<int32_t>& (*data)()) {
   const std::vector<uint8_t> file = data().Write();

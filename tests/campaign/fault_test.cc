@@ -386,8 +386,8 @@ TEST_P(FaultTest, EachCallOfSalvageFails) {
   });
 }
 
-// Tests leaves of records whose values have the types of the columns of FaultTest. Omits columns
-// with a value index, because records have none.
+// Tests leaves of records, with the cases of FaultTest that have no value index: records cannot
+// have a value index.
 class LevelFaultTest : public FaultTest {
  protected:
   // Numbers take fewer bytes than texts, so that more records are needed. The file must exceed the

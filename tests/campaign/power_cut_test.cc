@@ -38,7 +38,7 @@ constexpr size_t kRows = 30'000;
 uint64_t PowerCuts() { return campaign::Amount(50, 1000); }
 
 // Returns the value of row `i` in file number `value`. Files with even numbers hold strings. Their
-// dictionary does not take all strings, so that only the first blocks need the dictionary.
+// dictionary has no room for all strings, so that only the first blocks need the dictionary.
 int64_t NumberOf(int64_t value, size_t i) {
   return value * static_cast<int64_t>(kRows) + static_cast<int64_t>(i);
 }

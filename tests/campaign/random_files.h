@@ -1,6 +1,6 @@
-// Random columns and options for the model campaigns. The files use every encoding and type of the
-// registry in turn. Everything else is random, down to blocks of one value and index nodes of two
-// entries.
+// Makes random columns and options for the model campaigns. The files use every encoding and type
+// of the registry in turn. Everything else is random, down to blocks of one value and index nodes
+// of two entries.
 #pragma once
 
 #include <algorithm>

@@ -241,7 +241,7 @@ TEST(AutoEncoding, BlocksOfOneFileDiffer) {
   ASSERT_EQ(sequential.size(), 1u);
   EXPECT_EQ(uniform.begin()->first, Encoding::kPlain);
   EXPECT_NE(sequential.begin()->first, Encoding::kPlain);
-  // The limit allows for one block that holds values of both kinds.
+  // The bound allows for one block that holds values of both kinds.
   EXPECT_LT(file.size(), 500'000 * 8 + 500'000 * 1.5 + 400'000);
   // Most bytes of the file are in PLAIN blocks.
   EXPECT_EQ(reader.info().encoding, Encoding::kPlain);

@@ -298,7 +298,8 @@ TEST(WriterLimits, OfRecords) {
   }
 }
 
-// A record's values may have far more bytes than the block that holds them in encoded form.
+// A record is accepted if its encoded values fit into a block, even if the values have far more
+// bytes.
 TEST(WriterLimits, OfRecordsThatEncodeWell) {
   Random random(9);
   const WriterOptions options{.block_size_bytes = 20'000, .max_block_size_bytes = 100'000};

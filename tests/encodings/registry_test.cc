@@ -1,4 +1,4 @@
-// Properties of all encodings, tested with every row of the registry and every type that the row
+// Tests the properties of all encodings, with every row of the registry and every type that the row
 // supports.
 #include "encodings/registry.h"
 
@@ -230,8 +230,8 @@ TEST_P(EveryEncoding, ReadsFullBlocks) {
   });
 }
 
-// A few bytes hold more values than decoders keep decoded at the same time. All values are read
-// correctly.
+// A block of a few bytes holds more values than decoders keep decoded at the same time. All values
+// are read correctly.
 TEST_P(EveryEncoding, ReadsBlocksOfManyEqualValues) {
   const Pair pair = GetParam();
   VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {

@@ -132,7 +132,7 @@ void LevelBlock(std::span<const uint8_t> bytes) {
   if (!TakeNumbers(bytes, repetition, definition, array)) return;
   FileInfo info;
   info.type = ColumnType::Int32();
-  info.num_rows = array / 4 % 16 == 0 ? UINT32_MAX : kMost;  // UINT32_MAX rows take longer
+  info.num_rows = array / 4 % 16 == 0 ? UINT32_MAX : kMost;  // UINT32_MAX is rare: it takes longer
   info.num_entries = uint64_t{1} << 40;
   info.levels =
       array % 4 == 0 ? LevelLimits{repetition, definition} : LevelLimits::KuduArray(array % 2 == 0);
