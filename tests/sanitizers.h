@@ -20,8 +20,8 @@ namespace cfile {
 #endif
 
 #if defined(CFILE_THREAD_SANITIZER)
-// Tests do only one of kThinning steps under ThreadSanitizer. It makes work in one thread at least
-// ten times slower and finds nothing there.
+// Under ThreadSanitizer, tests do only one of kThinning steps. ThreadSanitizer makes work in one
+// thread at least ten times slower and finds nothing there.
 inline constexpr int kThinning = 16;
 #else
 inline constexpr int kThinning = 1;

@@ -61,7 +61,7 @@ auto OrDie(Result result) {
 }
 void Keep(const void* p) { asm volatile("" : : "g"(p) : "memory"); }
 
-// The shortest processor time of several runs of the same work.
+// Keeps the shortest processor time of several runs of the same work.
 class Best {
  public:
   template <typename Work>
@@ -81,7 +81,7 @@ class Best {
   double seconds_ = std::numeric_limits<double>::infinity();
 };
 
-// One encoding of one column, as implemented by one of the two libraries.
+// The functions by which one library, Arrow or ours, encodes and decodes one column.
 struct Side {
   std::function<size_t(bool keep)> encode;  // returns the number of bytes
   std::function<void()> decode;
@@ -184,8 +184,8 @@ struct Arrows {
   std::shared_ptr<arrow::Buffer> dictionary;
   int dictionary_values = 0;
 
-  // Returns the number of bytes. put(encoder, page) puts the values of a page into the encoder.
-  // `keep`: as in Ours.
+  // Returns the number of bytes. put(encoder, page) puts the values of a page into the encoder. If
+  // `keep`, keeps all pages for Decode.
   template <typename Put>
   size_t Encode(size_t count, bool keep, const Put& put) {
     const bool has_dictionary = encoding == ArrowEncoding::RLE_DICTIONARY;

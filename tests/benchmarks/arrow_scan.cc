@@ -1,7 +1,9 @@
 // Scans a Parquet column with Arrow C++ without creating Arrow arrays, which is Arrow's fastest
-// way. Prints the same figures as file_comparison prints for our files.
+// way. Prints the speed of the scan in the format of file_comparison.
 //
-//   arrow_scan DATA WHO FILE.parquet    one required column of int64 or double
+//   arrow_scan DATA WHO FILE.parquet
+//
+// FILE.parquet has one required column of int64 or double. DATA and WHO are printed with the speed.
 #include <arrow/io/file.h>
 #include <parquet/api/reader.h>
 

@@ -276,7 +276,7 @@ void Scan(benchmark::State& state, const Data<T>& (*data)()) {
   ScanFile<T>(state, data().Write(), data().raw_bytes);
 }
 
-// A scan that reads each value. The time includes the caller's accesses to the values of a
+// Scans and adds up all values, so that the time includes the caller's accesses to the values of a
 // zero-copy scan.
 void ScanAndAdd(benchmark::State& state, const Data<int32_t>& (*data)()) {
   const std::vector<uint8_t> file = data().Write();
@@ -352,8 +352,8 @@ void SeekKey(benchmark::State& state, const Data<T>& (*data)()) {
   }
 }
 
-// A leaf of kNumValues entries. The values are PLAIN, so that a scan only points to the values, and
-// its time is the time of the levels.
+// A leaf of kNumValues entries. The values are PLAIN, so that a scan only points to the values: the
+// time of the scan is the time of the levels.
 struct LeafData {
   LevelLimits limits;
   std::vector<uint16_t> repetition, definition;

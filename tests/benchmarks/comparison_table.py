@@ -5,10 +5,10 @@ from dataclasses import dataclass
 UNITS = {"scan": "M values/s", "scan unchecked": "M values/s", "scan again": "M values/s", "write": "M values/s",
          "seek": "µs", "seek many": "µs a key", "take": "µs a row", "one row": "µs", "size": "bytes a value"}
 RATES = ("scan", "scan unchecked", "scan again", "write")  # more is better
-# The limits that memory sets.
+# For each kind of work, the work in memory whose figure is a limit.
 LIMITS = {"scan": "memcpy", "scan unchecked": "memcpy", "scan again": "memcpy", "write": "memcpy",
           "seek": "sorted array", "seek many": "sorted array", "take": "array", "one row": "array"}
-# Peers without checksums, or that do not check them, have the same figure for both scans.
+# Peers that have or check no checksums have the same figure for both scans.
 PEERS_WORK = {"scan unchecked": "scan"}
 DATA = {
     "sequence": "int64, 1.6e15 + 1000 i + 0 to 999",

@@ -29,7 +29,7 @@ struct Column {
   std::string name;
   ColumnType type;
   std::span<const T> values;
-  size_t arrow_bytes = 0;  // size in Arrow's layout; the limit is memcpy of this size
+  size_t arrow_bytes = 0;  // size in Arrow's layout; memcpy of this size is the limit
   std::vector<FileOptions> files;
 };
 
@@ -54,8 +54,8 @@ void MeasureFiles(const Column<T>& column, const std::string& directory);
 void MeasureSeeks(const Column<std::string_view>& column, const Queries& queries,
                   const std::string& directory);
 
-// Measures the limits that memory sets: memcpy of the column, and reading an array at random
-// ordinals.
+// Measures work in memory whose figures are limits for the figures of files: memcpy of the column,
+// and reads of an array at random ordinals.
 template <typename T>
 void MeasureMemory(const Column<T>& column);
 // Measures binary search in a sorted array of views. The bytes of the keys are adjacent in memory.
@@ -65,8 +65,8 @@ void MeasureSortedArray(const Column<std::string_view>& column, const Queries& q
 void MeasureKeyValueStores(const Column<std::string_view>& column, const Queries& queries,
                            const std::string& directory);
 
-// Measures how the costs of a file grow from 10^4 to `max_rows` rows. Prints lines of JSON in a
-// format of its own.
+// Measures how the costs of a file grow from 10^4 to `max_rows` rows. Prints lines of JSON whose
+// fields differ from those of PrintFigure.
 void MeasureScale(size_t max_rows, const std::string& directory);
 
 // Returns a sink for a file at `path`. Finish does not sync the file, because the alternatives do

@@ -1,4 +1,4 @@
-// Measures the limits that memory sets, for comparison with the figures of files.
+// Measures work with arrays in memory. Its figures are limits for the figures of files.
 #include <cstring>
 #include <memory>
 #include <random>

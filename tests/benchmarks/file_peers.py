@@ -24,7 +24,7 @@ SINGLE_ROWS = 100
 RUNS = 5
 NUMBERS = {"sequence": np.int64, "walk": np.float64, "prices": np.float64}
 STRINGS = ("keys", "words", "urls")
-# Only the sizes of these files are compared, and work that depends on them.
+# Only pyarrow and Vortex are measured with these columns, because their purpose is to compare sizes of files.
 SIZES_ONLY = ("prices", "urls")
 
 

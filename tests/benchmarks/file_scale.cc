@@ -29,7 +29,7 @@ IndexShape ShapeOf(const Reader& reader, IndexKind kind) {
 }
 
 // Writes a file of `rows` rows in pieces, and reads it by scans and seeks. `next` returns the
-// values of the rows [begin, end). `look_up` seeks the row of an ordinal.
+// values of the rows [begin, end). look_up(cursor, ordinal) seeks the row with this ordinal.
 template <typename T, typename Next, typename LookUp>
 void MeasureFile(const std::string& data, const std::string& path, const ColumnType& type,
                  const WriterOptions& options, size_t rows, Next next, LookUp look_up) {

@@ -116,7 +116,7 @@ void Import(const std::string& input, const std::string& output, size_t num_thre
   OrDie(tools::Import(options, progress));
 }
 
-// Writes a table of two parts. Each column needs another kind of decoding.
+// Writes a table of two parts. Each column is decoded in a different way.
 void GenerateTable(const std::string& path) {
   std::filesystem::remove_all(path);
   const Schema schema{.columns = {{.name = "delta", .type = ColumnType::Int64()},

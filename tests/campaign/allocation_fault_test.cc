@@ -1,6 +1,6 @@
-// Every allocation fails, alone or together with all later allocations. The library throws only
-// std::bad_alloc, and this exception passes through its calls. The tests check what the library
-// promises for this case:
+// In these tests each allocation fails in turn, alone or together with all later allocations. The
+// library throws only std::bad_alloc, and this exception passes through the library's calls. The
+// tests check what the library promises for this case:
 // - No memory, descriptor or mapping leaks.
 // - No incomplete file has a final name. An older file stays as it was. Temporary files are
 //   removed.

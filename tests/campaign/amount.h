@@ -1,6 +1,6 @@
-// How much work a campaign does. As a test of a build, a campaign takes a few seconds.
-// tests/campaign/run sets CFILE_CAMPAIGN=full; the campaign then does all of its work, and prints
-// the amounts as a row of the results table.
+// Functions that choose how much work a campaign does, and that count this work. As a test of a
+// build, a campaign takes a few seconds. tests/campaign/run sets CFILE_CAMPAIGN=full; the campaign
+// then does all of its work, and prints the amounts as a row of the results table.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ inline uint64_t Amount(uint64_t few, uint64_t all) {
   return few < kThinning ? few : few / kThinning;
 }
 
-// Adds `amount` to the number named `what` in the row of the running test. `what` consists of
-// lower-case words and underscores ("bit_flips").
+// Adds `amount` to the number named `what` in the running test's row of the results table. `what`
+// consists of lower-case words and underscores ("bit_flips").
 inline void Done(const std::string& what, uint64_t amount) {
   const testing::TestInfo* const test = testing::UnitTest::GetInstance()->current_test_info();
   for (int i = 0; i < test->result()->test_property_count(); ++i) {

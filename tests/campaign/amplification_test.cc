@@ -1,5 +1,5 @@
-// Files of some hundred bytes with right checksums, whose contents would take gigabytes of memory.
-// A reader refuses such a file with the name of a limit, or reads it within the bounds of memory.
+// The tests make files with right checksums whose contents would take far more memory than the file
+// has bytes. A reader refuses such a file, or reads it within the bounds of memory.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -156,8 +156,8 @@ TEST(Amplification, IndexOfBlocksThatAreNone) {
             8 << 20);
 }
 
-// An index has keys of 15 MiB that a codec compresses well. The limit of the index's size refuses
-// them.
+// An index has keys of 15 MiB that a codec compresses well. The reader refuses the index, because
+// its size in memory exceeds the limit.
 TEST(Amplification, IndexOfLongKeys) {
   Forgery forgery;
   const std::string key(15 << 20, 'x');
@@ -182,13 +182,13 @@ TEST(Amplification, IndexOfLongKeys) {
   ExpectRefused(ReadAll(file, {.max_index_size_bytes = 32 << 20}), "raise max_index_size_bytes");
 }
 
-// A footer of 16 MiB has fields that take few bytes in the file but much memory. The limit of
-// metadata refuses the footer.
+// A footer of 16 MiB has fields that take few bytes in the file but much memory. The reader refuses
+// the footer, because this memory exceeds the limit of metadata.
 TEST(Amplification, FooterOfMillionsOfFields) {
   const Bytes whole = Forgery().Finish();
   const FileInfo info = Reader::Open(NewMemoryViewSource(whole))->info();
-  // The fields are an empty pair of metadata, and unknown fields with empty bytes, a number or a
-  // group.
+  // Each footer repeats one field: an empty pair of metadata, or an unknown field that holds empty
+  // bytes, a number or a group.
   for (const std::string_view field :
        {std::string_view("\x3a\x00", 2), std::string_view("\xfa\x06\x00", 3),
         std::string_view("\xf8\x06\x00", 3), std::string_view("\xfb\x06\xfc\x06", 4)}) {

@@ -1,6 +1,6 @@
-// Reads damaged files. An error says where the damage is, or the damage does no harm. Damage with
-// right checksums does not crash the reader. No damage causes a crash, a hang, too much memory, or
-// a wrong value under a valid checksum.
+// The tests read damaged files. Either an error says where the damage is, or the damage does no
+// harm. Damage with right checksums does not crash the reader. No damage causes a crash, a hang,
+// too much memory, or a wrong value under a valid checksum.
 #include <ctime>
 
 #include <atomic>
@@ -31,7 +31,7 @@ using campaign::Bytes;
 using campaign::Transcript;
 
 constexpr uintmax_t kMostGoldenBytes = 8 * 1024;
-constexpr size_t kZeroedBytes = 512;  // as large as a page, relative to these small files
+constexpr size_t kZeroedBytes = 512;  // the size of a lost page, reduced for these small files
 
 // Returns the files that campaigns write and the golden files. A test of a build takes only some of
 // these files.
@@ -111,8 +111,8 @@ bool IsLimit(const absl::Status& status) {
          std::string(status.message()).find(": raise max_") != std::string::npos;
 }
 
-// Reads `changed`, whose checksums are right. EXPECTs that the reader stays within its bounds.
-// Contents may be impossible or exceed a limit.
+// Reads `changed`, whose checksums are right. EXPECTs that the reader stays within its bounds, and
+// that its errors are about damage or a limit.
 absl::Status ExpectSurvives(const Bytes& changed, const std::string& what) {
   absl::Status status = WithinBounds([&] {
     const auto reader = Open(changed);
@@ -177,8 +177,8 @@ void ExpectPrefixRefused(const NamedFile& file, size_t size) {
   ASSERT_TRUE(absl::IsDataLoss(status)) << file.name << ", " << size << " bytes: " << status;
 }
 
-// Overwrites `size` bytes from `at` on with zeros, or all bytes up to the end of the file. EXPECTs
-// an error or the same rows.
+// Overwrites `size` bytes from `at` on with zeros, or fewer bytes if the file ends earlier. If the
+// file has checksums, EXPECTs an error or the same rows.
 void ExpectZerosReportedOrHarmless(const NamedFile& file, const Whole& whole, size_t at,
                                    size_t size) {
   Bytes changed = file.bytes;
@@ -423,13 +423,13 @@ TEST(Damage, SignedDamageIsSurvived) {
       }
     }
   });
-  // The error names a wrong checksum only if a changed length moved the checksum.
+  // An error names a wrong checksum only if the change of a length moved the checksum.
   EXPECT_LT(unsigned_changes, changes / 50);
   EXPECT_GT(changes, 100'000u / kThinning);
   campaign::Done("signed_changes", changes);
 }
 
-// Large golden files get only some of the changes.
+// Damages random places of the golden files that are too large for the tests above.
 TEST(Damage, LargeFilesAreDamagedHereAndThere) {
   std::vector<NamedFile> large = GoldenFiles(".cfile", UINTMAX_MAX);
   std::erase_if(large, [](const NamedFile& file) { return file.bytes.size() <= kMostGoldenBytes; });

@@ -117,7 +117,7 @@ class FailingSink final : public Sink {
 
 // Calls `attempt`(number, mode) for number 1, 2, ... in each mode, until no call fails. `number` is
 // the number of the call to fail. EXPECTs that more than `least` calls failed. `what` names the
-// amount in the row of the test.
+// number of failed calls in the test's row of the results table.
 template <typename Attempt>
 void FailEachCall(Fault& fault, const char* what, uint64_t least, const Attempt& attempt) {
   for (const FaultMode mode : kFaultModes) {

@@ -1,5 +1,5 @@
-// Every call of a Source and of a Sink fails, alone or together with all later calls. The tests
-// check the readers and writers of rows and of records, and Salvage.
+// In these tests each call of a Source or of a Sink fails in turn, alone or together with all later
+// calls. The tests check the readers and writers of rows and of records, and Salvage.
 #include <memory>
 #include <random>
 #include <string>
@@ -41,7 +41,8 @@ struct Case {
 
 std::vector<Case> Cases(bool value_index) {
   std::vector<Case> cases;
-  // Blocks and nodes are small and many, so that the trees are deep and each block needs a call.
+  // Blocks and nodes are small and many, so that the trees are deep and each block needs a call
+  // of the source or of the sink.
   const WriterOptions options{.value_index = value_index,
                               .block_size_bytes = 4000,
                               .max_values_per_block = 1000,
@@ -385,8 +386,8 @@ TEST_P(FaultTest, EachCallOfSalvageFails) {
   });
 }
 
-// Tests leaves of records for the same columns. Columns with a value index are omitted, because
-// records have none.
+// Tests leaves of records, with the cases of FaultTest that have no value index: records cannot
+// have a value index.
 class LevelFaultTest : public FaultTest {
  protected:
   // Numbers take fewer bytes than texts, so that more records are needed. The file must exceed the

@@ -1,5 +1,5 @@
-// Every system call fails, alone or together with all later calls, while files and tables are
-// written, read and salvaged.
+// In these tests each system call fails in turn, alone or together with all later calls, while
+// files and tables are written, read and salvaged.
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(Errors, FileFaultTest, testing::ValuesIn(kErrors));
 
 TEST_P(FileFaultTest, EachCallOfASinkFails) {
   const std::string path = directory_.path("file");
-  bool told_of_close = false;  // for the close before the rename
+  bool told_of_close = false;  // the writer reported a failed close before the rename
   for (const bool older : {false, true}) {
     if (GetParam() == SystemCalls::kShort && older) continue;
     FailEachCall(

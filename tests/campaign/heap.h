@@ -18,7 +18,7 @@ namespace cfile::campaign {
 struct Heap {
   int64_t blocks = 0;  // of this thread; negative if the thread frees other threads' blocks
   int64_t bytes = 0;
-  int64_t most_bytes = 0;         // the maximum of `bytes` since the last assignment here
+  int64_t most_bytes = 0;         // the maximum of `bytes` since the last assignment to it
   int64_t allocations_left = -1;  // the allocation that makes this 0 fails
   void (*failing)() = nullptr;    // called before this allocation fails
 

@@ -1,4 +1,5 @@
-// Random operations on random files. The tests compare each result with the same rows in a vector.
+// The tests make random operations on random files, and compare each result with the same rows in a
+// vector.
 #include <algorithm>
 #include <deque>
 #include <optional>
@@ -388,13 +389,13 @@ class Model {
   const testing_support::Rows<T>& rows_;
   const Column<T>& column_;
   Random& random_;
-  std::vector<uint64_t> block_begins_;  // and, as the last element, the end of the last block
+  std::vector<uint64_t> block_begins_;  // the last element is the end of the last block
   std::vector<Walker> walkers_;
   OwnedBatch<T> taken_;
   History history_;
 };
 
-// Random operations on a file of records: cursors go to random records and read from there in
+// Makes random operations on a file of records: cursors go to random records and read from there in
 // batches of any size.
 template <typename T>
 void RunRecords(const Reader& reader, const Leaf<T>& leaf, uint64_t operations, Random& random) {

@@ -1,6 +1,6 @@
 // A process is killed at random points while it writes, and a simulated disk loses bytes that were
-// not synced. Afterwards the final name has no file, the old file or the whole new file. Salvage
-// recovers every whole block from a temporary file.
+// not synced. Afterwards there is no file with the final name, or it is the old file or the whole
+// new file. Salvage recovers every whole block from a temporary file.
 #include <sys/wait.h>
 
 #include <chrono>
@@ -38,7 +38,7 @@ constexpr size_t kRows = 30'000;
 uint64_t PowerCuts() { return campaign::Amount(50, 1000); }
 
 // Returns the value of row `i` in file number `value`. Files with even numbers hold strings. Their
-// dictionary does not take all strings, so that only the first blocks need the dictionary.
+// dictionary has no room for all strings, so that only the first blocks need the dictionary.
 int64_t NumberOf(int64_t value, size_t i) {
   return value * static_cast<int64_t>(kRows) + static_cast<int64_t>(i);
 }
@@ -227,8 +227,8 @@ TEST(PowerCutTest, KilledWriterOfAFile) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("file");
   std::set<bool> torn;  // for each torn file, whether Salvage recovered rows
-  // On a busy machine, the process is seldom killed while it writes a file. Then more kills are
-  // needed.
+  // On a busy machine, the process is seldom killed while it writes a file. Then the test kills
+  // more processes.
   const auto enough = [&](uint64_t cuts) {
     return cuts >= PowerCuts() && (torn.contains(true) || cuts >= 20 * PowerCuts());
   };
@@ -267,8 +267,8 @@ TEST(PowerCutTest, KilledAppenderOfATable) {
   campaign::Done("kills", PowerCuts());
 }
 
-// A disk as a power cut may leave it. The entries of a folder and the bytes of a file are certainly
-// on the disk after a sync. Before the sync, any of them may be on the disk or be missing.
+// Simulates a disk after a power cut. After a sync, the entries of the folder or the bytes of the
+// file are certainly on the disk. Before the sync, any of them may be on the disk or be missing.
 class Disk {
  public:
   // Applies `events` to the folder `root`. `start` holds the files before the events.
@@ -355,8 +355,8 @@ class Disk {
     }
   }
 
-  // Returns all synced bytes. Of the other bytes, returns none, the first ones, zeros, some pages
-  // or all.
+  // Returns the bytes that the file may have: all synced bytes, followed by none of the other
+  // bytes, the first ones, zeros, some pages of them, or all of them.
   std::string BytesOf(const File& file) {
     std::string bytes = file.synced;
     const size_t rest = file.written.size() - bytes.size();

@@ -1,6 +1,6 @@
-// Random columns and options for the model campaigns. The files use every encoding and type of the
-// registry in turn. Everything else is random, down to blocks of one value and index nodes of two
-// entries.
+// Makes random columns and options for the model campaigns. The files use every encoding and type
+// of the registry in turn. Everything else is random, down to blocks of one value and index nodes
+// of two entries.
 #pragma once
 
 #include <algorithm>
@@ -171,7 +171,7 @@ void ForRandomFiles(uint64_t files, const Visit& visit) {
 }
 
 // Opens `file` with a source in memory, like a mapped file, or with a source that is read in
-// pieces. The caches have any size.
+// pieces. The sizes of the caches are random.
 inline absl::StatusOr<Reader> OpenRandomly(const std::vector<uint8_t>& file, Random& random) {
   std::shared_ptr<const Source> source = NewMemoryViewSource(file);
   if (random() % 2 == 0) source = std::make_shared<testing_support::CountingSource>(source);

@@ -156,7 +156,7 @@ struct Case {
   bool positional_index = true;
 };
 std::vector<Case> Cases() {
-  // Blocks and nodes are small and many, so that the trees are deep and each block needs a call.
+  // Blocks and nodes are small and many, so that the trees are deep and each block needs a read.
   const WriterOptions options{.encoding = Encoding::kPlain,
                               .compression = Compression::kNone,
                               .block_size_bytes = 4000,

@@ -1,5 +1,6 @@
-// Large values, files, trees and row numbers, beyond 31 and 32 bits. A test of a build makes the
-// same steps with smaller sizes. The full campaign needs 5 GB of disk in TMPDIR.
+// These tests use large values, files, trees and row numbers, which do not fit into 31 or 32 bits.
+// A test of a build makes the same steps with smaller sizes. The full campaign needs 5 GB of disk
+// in TMPDIR.
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -28,8 +29,8 @@ constexpr int64_t kMiB = 1 << 20;
 
 int64_t ValueAt(uint64_t ordinal) { return static_cast<int64_t>(3 * ordinal) - 7; }
 
-// Offsets and sums of sizes are wide enough for a file of more than 2^32 bytes with as many bytes
-// of values.
+// A file of more than 2^32 bytes, whose values also have more than 2^32 bytes, is written and read:
+// offsets and sums of sizes do not overflow.
 TEST(Scale, FileBeyond32Bits) {
   const uint64_t rows = campaign::Amount(1'000'000, 560'000'000);
   const TemporaryDirectory directory;

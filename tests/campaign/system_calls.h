@@ -65,7 +65,7 @@ class SystemCalls {
     return std::move(events_);
   }
 
-  // The functions below call the following functions.
+  // The C functions below this class call the following functions.
   bool Watched(const std::string& path) const {
     return !directory_.empty() && path.compare(0, directory_.size(), directory_) == 0;
   }
@@ -199,7 +199,7 @@ int fsync(int descriptor) {
   return result;
 }
 
-// There is also a struct with the name of this function.
+// A struct of the C library has the same name as this function.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 int flock(int descriptor, int operation) {

@@ -47,7 +47,7 @@ WriterOptions SmallBlocks(Encoding encoding, Compression compression) {
           .index_block_size_bytes = 300};
 }
 
-// A cursor with a range that one thread leaves for another thread.
+// A cursor with a range, which one thread leaves for another thread.
 template <typename T>
 struct Handover {
   Cursor<T> cursor;
@@ -66,7 +66,7 @@ struct SharedFile {
 
   std::mutex mutex;
   std::optional<Reader> reader;         // the present reader; older ones may still be in use
-  std::optional<Handover<T>> handover;  // a thread that leaves one takes the one before
+  std::optional<Handover<T>> handover;  // a thread that stores one takes the previous one
 };
 
 template <typename T>
@@ -251,7 +251,8 @@ class Worker {
   }
 
   // Reads some rows of a range, leaves a clone of the cursor for another thread, and reads the rest
-  // of the range that a thread left before.
+  // of the range. Then takes the previous clone that a thread left, and reads the rest of its
+  // range.
   void HandOver(SharedFile<T>& file, Cursor<T>& cursor) {
     const uint64_t begin = random_() % kRows;
     const uint64_t end = std::min<uint64_t>(kRows, begin + random_() % 100);
@@ -376,7 +377,7 @@ class RecordWorker {
 
 TEST(Threads, ShareFilesAndACache) {
   Random random(1);
-  // The cache is so small that seeks evict blocks all the time, but still find some blocks.
+  // The cache is so small that seeks evict blocks all the time, but still find some blocks in it.
   const auto cache = std::make_shared<BlockCache>(40'000);
   const auto options = [&](size_t max_seek_index_bytes) {
     return ReaderOptions{.block_cache = cache, .max_seek_index_bytes = max_seek_index_bytes};

@@ -175,9 +175,9 @@ TEST(AutoEncoding, EveryColumnReadsBackAndIsNoLargerThanPlain) {
               ASSERT_TRUE(cursor.ok()) << cursor.status();
               ASSERT_NO_FATAL_FAILURE(ExpectRest(*cursor, column, random));
               const auto blocks = BlocksOf(reader);
-              // A block may exceed PLAIN by its envelope, its uncompressed size, alignment and an
-              // index entry, and by an overhead of the encoding. This overhead is larger if the
-              // first values of a block do not predict the later values.
+              // A block may be larger than its PLAIN form: by its envelope, its uncompressed size,
+              // alignment and an index entry, and by an overhead of the encoding. This overhead is
+              // larger if the first values of a block do not predict the later values.
               const bool misleading = kind == Kind::kChanging || kind == Kind::kRuns ||
                                       kind == Kind::kLong || block_size == 300;
               ASSERT_LE(file.size(), plain.size() + 128 + 128 * (blocks.size() + plain_blocks) +
@@ -241,7 +241,7 @@ TEST(AutoEncoding, BlocksOfOneFileDiffer) {
   ASSERT_EQ(sequential.size(), 1u);
   EXPECT_EQ(uniform.begin()->first, Encoding::kPlain);
   EXPECT_NE(sequential.begin()->first, Encoding::kPlain);
-  // One block may hold values of two kinds.
+  // The bound allows for one block that holds values of both kinds.
   EXPECT_LT(file.size(), 500'000 * 8 + 500'000 * 1.5 + 400'000);
   // Most bytes of the file are in PLAIN blocks.
   EXPECT_EQ(reader.info().encoding, Encoding::kPlain);
@@ -363,7 +363,8 @@ TEST(AutoEncoding, DictionariesAreStoredWhereUsed) {
   }
 }
 
-// With a value index, kBalanced chooses an encoding whose keys are compared without decoding.
+// With a value index, kBalanced and kSpeed choose an encoding whose keys are compared without
+// decoding; with each goal, searches find the keys.
 TEST(AutoEncoding, SortedKeysCanBeSearchedInPlace) {
   const std::vector<std::string> keys = Keys(100'000);
   for (const Goal goal : kGoals) {

@@ -104,8 +104,9 @@ TEST(BoundedMemory, TwentyMillionStringsInSixteenMegabytes) {
   EXPECT_LT(peak, 2u << 20);
 }
 
-// With automatic choice, the memory of the dictionary, the sample and the encoders is bounded, and
-// memory_usage_bytes includes this memory. The values alternate between two kinds.
+// When the writer chooses the encodings, the memory of the dictionary, the sample and the encoders
+// is bounded, and memory_usage_bytes includes this memory. The values alternate, a million rows at
+// a time: words from a small set, then keys that never repeat.
 TEST(BoundedMemory, TwentyMillionChosenValuesInThirtyTwoMegabytes) {
   const MemoryLimit limit(32 << 20);
   auto writer = Writer<std::string_view>::Create(std::make_unique<DiscardingSink>(),
@@ -117,7 +118,6 @@ TEST(BoundedMemory, TwentyMillionChosenValuesInThirtyTwoMegabytes) {
   for (size_t row = 0; row < 20'000'000; row += kBatch) {
     for (size_t i = 0; i < kBatch; ++i) {
       char* key = &text[16 * i];
-      // Values alternate between words from a small set and keys that never repeat.
       size_t rest = row / 1'000'000 % 2 == 0 ? (row + i) * 7919 % 10'000 : row + i;
       for (int digit = 15; digit >= 0; --digit, rest /= 10)
         key[digit] = static_cast<char>('0' + rest % 10);

@@ -28,7 +28,7 @@ inline std::vector<Compression> BuiltInCompressions() {
   return built_in;
 }
 
-// Returns one type per physical type, and all types that need format extensions.
+// Returns at least one type per physical type, and all types that need extensions of Kudu's format.
 inline std::vector<ColumnType> AllColumnTypes() {
   return {ColumnType::Bool(),
           ColumnType::Int8(),
@@ -59,7 +59,8 @@ inline std::vector<ColumnType> AllColumnTypes() {
           ColumnType::Uuid()};
 }
 
-// Returns a random value. `spread` 0: one of a few different values. `spread` 1: any value.
+// Returns a random value: one of a few different values if `spread` is 0, any value if `spread` is
+// 1.
 template <typename T, typename Random>
 Owned<T> RandomValue(const ColumnType& type, int spread, Random& random) {
   if constexpr (encodings::kIsBytes<T>) {

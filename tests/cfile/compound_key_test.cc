@@ -45,7 +45,7 @@ absl::StatusOr<Row> RowOf(std::string_view key) {
   return row;
 }
 
-// Returns a string of bytes that escaping treats specially and of some other bytes.
+// Returns `size` random bytes from a small set. Escaping treats some of these bytes specially.
 std::string RandomText(std::mt19937_64& random, size_t size) {
   std::string text(size, '\0');
   for (char& byte : text) byte = "\0\0\1\2a\xff"[random() % 6];

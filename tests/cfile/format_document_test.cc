@@ -161,7 +161,7 @@ absl::Status AppendEntries(const Bytes& bytes, const FileInfo& info,
   return absl::OkStatus();
 }
 
-// Returns the values of an example in the form of its last line, or a description of the error.
+// Returns the values of an example in the form of Example::values, or a description of the error.
 std::string Decode(const Example& example) {
   std::vector<std::string> values;
   encodings::ByteReader reader(example.bytes);

@@ -1,4 +1,4 @@
-// Compares a file with its expected rows: by scan, by ordinal, by key.
+// Functions that read a file by scan, by ordinal and by key, and compare it with its expected rows.
 #pragma once
 
 #include <algorithm>

@@ -37,7 +37,7 @@ std::string Pattern(size_t size) {
   return bytes;
 }
 
-// Opens a file as a source: one of two functions.
+// The type of the two functions that open a file as a source.
 using OpenFunction = absl::StatusOr<std::shared_ptr<const Source>> (*)(const std::string&);
 class FileSourceTest : public testing::TestWithParam<OpenFunction> {
  protected:

@@ -23,8 +23,8 @@
 namespace cfile {
 namespace {
 
-// The number of rows per append when Kudu's flush wrote these files: one leaf of its in-memory
-// tree. The last append had up to 13 rows. The ends of blocks depend on this number.
+// Kudu's flush appended this many rows at a time when it wrote these files: the rows of one leaf of
+// its in-memory tree. The last append had up to 13 rows. The ends of blocks depend on this number.
 constexpr size_t kRowsPerAppend = 7;
 
 std::vector<uint8_t> ReadFile(const std::filesystem::path& path) {

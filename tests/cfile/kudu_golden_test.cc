@@ -1,6 +1,7 @@
-// Files of real Kudu and golden files of version 0.1 of this library hold exactly the expected
-// rows: by scan, by ordinal, by key. CFILE_GOLDEN_DIRS adds folders. minted_golden_test.cc reads
-// the golden files of later versions.
+// The tests read files of real Kudu and golden files of version 0.1 of this library, by scan, by
+// ordinal and by key, and compare them with the expected rows. The environment variable
+// CFILE_GOLDEN_DIRS names more folders of golden files, separated by colons. minted_golden_test.cc
+// reads the golden files of later versions.
 #include <zlib.h>
 
 #include <bit>
@@ -55,7 +56,7 @@ std::string FromHex(const std::string& hex) {
 int128_t ParseInt128(const std::string& text) {
   int128_t value = 0;
   for (const char c : text) {
-    if (c != '-') value = value * 10 - (c - '0');  // negative: the least value must fit
+    if (c != '-') value = value * 10 - (c - '0');  // computes -value, so that the least int128 fits
   }
   return text[0] == '-' ? value : -value;
 }

@@ -58,7 +58,7 @@ Leaf<T> RandomLeaf(const ColumnType& type, const LevelLimits& limits, size_t num
     if (max == 0 || (dense == 0 && random() % 20 != 0)) return static_cast<uint16_t>(max);
     return static_cast<uint16_t>(lowest + random() % (max - lowest + 1));
   };
-  const uint64_t with_elements = limits.max_definition - 1u;  // lowest level of an element
+  const uint64_t with_elements = limits.max_definition - 1u;  // lowest definition level of elements
   for (size_t record = 0; record < num_records; ++record) {
     size_t entries = limits.max_repetition == 0 ? 1 : 1 + random() % (1 + random() % 8);
     if (record == num_records / 2 && long_record > 0) entries = long_record;

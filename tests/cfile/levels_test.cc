@@ -1,4 +1,5 @@
-// Columns of records: levels and values are written, read and sought. Wrong levels are refused.
+// Tests columns of records: levels and values are written, read and found by seeks, and wrong
+// levels are refused.
 #include "cfile/levels.h"
 
 #include <numeric>
@@ -61,8 +62,8 @@ void ExpectFile(const File& file, const Leaf<T>& leaf, uint64_t seed) {
 
 constexpr LevelLimits kLimits[] = {{0, 0}, {0, 1}, {0, 3}, {1, 1}, {1, 2}, {2, 5}, {7, 300}};
 
-// Files of every encoding read back: with types of each shape and every kind of limits. Blocks have
-// only a few records.
+// Columns of records are written and read back, in every encoding, with several types and with
+// every kind of limits. Blocks have only a few records.
 TEST(Levels, RoundTripOfEveryEncoding) {
   std::mt19937_64 random(1);
   uint64_t files = 0;
@@ -218,8 +219,7 @@ TEST(Levels, WrongOptionsAreRefused) {
           .status()));
 }
 
-// A record stays in one block. The block may exceed block_size_bytes for that, but not
-// max_block_size_bytes.
+// A record is never split: its block may exceed block_size_bytes, but not max_block_size_bytes.
 TEST(Levels, ARecordIsLimitedByTheLargestBlock) {
   const WriterOptions options{
       .encoding = Encoding::kPlain, .block_size_bytes = 1000, .max_block_size_bytes = 100'000};
@@ -264,7 +264,7 @@ TEST(Levels, KudusArraysByteByByte) {
               }).ok());
   File expected = {
       10, 7,                    // elements, arrays
-      4,  0x10, 1, 0x03, 0x02,  // elements that are not null: 8 of 1, then 0 1
+      4,  0x10, 1, 0x03, 0x02,  // elements that are not null: eight 1s, then 0 1
       15, 0x03,                 // lengths: one literal group, ended early
       2,  0,    0, 0,    0,    0, 2,    0,    4,
       0,  1,    0, 1,    0,    2, 0x03, 0x7b,  // arrays that are not null: 1 1 0 1 1 1 1

@@ -1,4 +1,4 @@
-// Files with right checksums but impossible contents: the error says what is wrong.
+// The tests read files with right checksums but impossible contents. The error says what is wrong.
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -371,7 +371,7 @@ TEST(Malformed, UnknownEncodingsAreNamed) {
 }
 
 // Verify accepts statistics whose stored bytes exceed the limit, although the uncompressed bytes do
-// not. A codec can be used so badly that the compressed bytes are larger.
+// not: a poor compressor may make the bytes longer.
 TEST(Malformed, StatisticsThatCompressionMadeLargerAreVerified) {
   const std::vector<int64_t> values = {1, 2};
   File file;

@@ -103,7 +103,7 @@ TEST(MintedGolden, FilesHoldWhatTheManifestSays) {
         if (testing::Test::HasFailure()) return;
       }
     }
-    EXPECT_GT(read, manifest.files.size());  // so many even without codecs
+    EXPECT_GT(read, manifest.files.size());  // also in builds without codecs
   }
 }
 
@@ -183,8 +183,10 @@ std::vector<std::vector<uint8_t>> Blocks(const std::vector<uint8_t>& file) {
 // fails, the written bytes have changed. Such a change needs a new version, and readers of the
 // golden files must not need to know about it (cfile/FORMAT.md, Promise and versions).
 //
-// Compressed bytes depend on the version of the codec's library; then the uncompressed blocks must
-// be equal. Automatic choice depends on the available codecs; then the rows must be equal.
+// If a file is compressed, its bytes may differ, because they depend on the version of the codec's
+// library; then the uncompressed blocks must be equal. If the writer chose the encodings, the
+// blocks may differ, because the choice depends on the available codecs; then the rows must be
+// equal.
 TEST(MintedGolden, TheSameVersionWritesTheSameBytes) {
   for (const fs::path& folder : Folders()) {
     const Manifest manifest = ReadManifest(folder);

@@ -1,5 +1,5 @@
-// Records are split into the same levels and values as by parquet-java, and assembled again.
-// CFILE_GOLDEN_DIRS adds folders.
+// Records are split into the same levels and values as by parquet-java, and assembled again. The
+// environment variable CFILE_GOLDEN_DIRS names more folders of golden sets, separated by colons.
 #include <gmock/gmock.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Tables of records whose table.cft or whose leaves are damaged: readers report the damage.
+// Readers report damage in table.cft and in the leaves of tables of records.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -147,7 +147,7 @@ TEST_F(RecordTableDamageTest, FlippedBytesOfLeaves) {
         std::string damaged = whole;
         damaged[i] = static_cast<char>(damaged[i] ^ bits);
         WriteFile(path, damaged);
-        // With checksums, a read fails unless the changed byte does not affect the records.
+        // With checksums, the read fails, or the changed byte does not affect the records.
         ASSERT_TRUE(!ReadAll(true).ok() || records_ == records) << i;
         found += ReadAll(false).code() == absl::StatusCode::kDataLoss ? 1 : 0;
       }

@@ -257,7 +257,7 @@ class FailingVisitor final : public RecordVisitor {
   int64_t values_ = 0;
 };
 
-// A seek to the record of which a part was read goes back to the beginning of the record.
+// If a part of a long record has been read, a seek to this record goes back to its beginning.
 TEST(RecordTable, SeeksToTheBeginningOfALongRecord) {
   constexpr int32_t kValues = 100'000;  // more than a batch holds
   const TemporaryDirectory directory;

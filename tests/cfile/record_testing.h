@@ -1,5 +1,6 @@
-// Records as JSON objects that have the shape of the schema, as in tests/golden/parquet/nested. A
-// list is an object for the list group, with an array of the elements inside.
+// Helpers for tests of records. A record is a JSON object that has the shape of the schema, as in
+// tests/golden/parquet/nested: a list is an object for the list group, which holds an array of the
+// elements.
 #pragma once
 
 #include <cassert>
@@ -46,7 +47,7 @@ T ValueFromJson(const Json& json) {
   }
 }
 
-// Calls `visitor` with one occurrence of `node` whose contents are `json`.
+// Passes one occurrence of `node` to `visitor`. `json` holds the contents of this occurrence.
 inline absl::Status TellJson(const RecordSchema& schema, size_t node, const Json& json,
                              RecordVisitor& visitor) {
   if (schema.node(node).is_leaf()) {

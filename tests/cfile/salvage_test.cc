@@ -400,7 +400,7 @@ TEST(SalvageTest, LargeValueIsNotDropped) {
   }
 }
 
-// In a torn file, the statistics may be larger than all other blocks.
+// Salvage recovers the rows of a torn file whose statistics are larger than all other blocks.
 TEST(SalvageTest, LargeBloomFilterOfATornFile) {
   const Bytes file = Numbers(
       5000,

@@ -1,4 +1,5 @@
-// Seeks of many rows and keys at once, ranges, splits, the block cache, and the number of reads.
+// Tests seeks to many rows and keys at once, ranges, splits, the block cache, and the number of
+// reads.
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -178,7 +179,7 @@ TEST(Seek, RangesEndWhereTheySay) {
       });
 }
 
-// After a refused seek and after a seek of many keys, the cursor still reads the right rows.
+// After a seek of many keys, refused or successful, the cursor still reads the right rows.
 TEST(Seek, RefusedAndManySeeksLeaveNoTrace) {
   std::vector<double> values(100'000);
   std::iota(values.begin(), values.end(), 0.0);
@@ -215,7 +216,8 @@ TEST(Seek, RefusedAndManySeeksLeaveNoTrace) {
   ASSERT_NO_FATAL_FAILURE(expect_rest(cursor.ordinal()));
 }
 
-// If a key is the first of its block, a seek reads only this block, and the cache keeps it.
+// A seek to the first key of a block needs at most two reads. The cache keeps what these seeks
+// read, so that the same seeks then read nothing.
 TEST(Seek, KeysAtBlocksFrontsReadNoMoreThanOthers) {
   std::vector<int32_t> values(400'000);
   std::iota(values.begin(), values.end(), 0);
@@ -377,8 +379,8 @@ TEST(Seek, ThreadsShareCacheAndSeekIndexes) {
   }
 }
 
-// Counts the reads and bytes of opening a file, of seeks, of a scan and of Take. A storage with
-// latency makes each read expensive.
+// Counts the reads and bytes of opening a file, of seeks, of a scan and of Take. On storage with
+// latency, each read is expensive.
 TEST(Seek, ReadsAreFewAndBounded) {
   std::mt19937_64 random(6);
   std::vector<int64_t> values(1'000'000);

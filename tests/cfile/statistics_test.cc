@@ -421,8 +421,8 @@ TEST(BloomFilter, AsDuckDbs) {
 }
 
 // The filter has the requested bits per value, and equals a filter that is built in one step. The
-// number of values is below or above the number of hashes that the builder keeps. The budgets are
-// small, so that few values suffice to reach both limits.
+// number of values is smaller or larger than the number of hashes that the builder keeps.
+// `max_bytes` is small, so that few values suffice for this.
 TEST(BloomFilter, HasTheBitsPerValueThatWereAskedFor) {
   const std::vector<uint64_t> all = RandomHashes(330'000, 8);
   std::mt19937_64 random(9);

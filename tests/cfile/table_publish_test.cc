@@ -317,10 +317,11 @@ TEST_F(TablePublishTest, WriterRefusesWhatReadersRefuse) {
   EXPECT_THAT(status.message(), HasSubstr("max_metadata_size_bytes"));
   EXPECT_EQ(TableReader::Open(path_, reading)->num_parts(), parts);
   EXPECT_EQ(std::distance(fs::directory_iterator(path_), {}), 1 + static_cast<ptrdiff_t>(parts));
-  // The table exceeds the limit in memory, but not in bytes of the file.
+  // One more part would exceed the limit in memory, but not in bytes of the file.
   const std::string bytes = ReadFile(table_file_);
   EXPECT_LT(bytes.size() * 20 / 19, 20'000);
-  // Writer and reader agree for each limit from the size of the file on.
+  // With each limit from the size of the file on, the writer and the reader agree whether the limit
+  // is exceeded.
   std::set<bool> seen;
   for (size_t limit = bytes.size(); limit < 20'000; ++limit) {
     const bool written = internal::CheckTableFileSize(bytes, "table.cft", limit).ok();

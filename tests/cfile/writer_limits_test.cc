@@ -298,7 +298,8 @@ TEST(WriterLimits, OfRecords) {
   }
 }
 
-// A record's values may have far more bytes than the block that holds them in encoded form.
+// A record is accepted if its encoded values fit into a block, even if the values have far more
+// bytes.
 TEST(WriterLimits, OfRecordsThatEncodeWell) {
   Random random(9);
   const WriterOptions options{.block_size_bytes = 20'000, .max_block_size_bytes = 100'000};
@@ -405,7 +406,7 @@ TEST(WriterLimits, OfIndexesIsNotFarFromWhatReadersTake) {
   };
   EXPECT_FALSE(written(10'000 * 25));
   EXPECT_TRUE(written(10'000 * 60));
-  // The nodes have few entries, so that the memory of the nodes themselves counts.
+  // The nodes have few entries, so that the memory of the nodes themselves matters.
   column.rows.resize(60);
   for (size_t limit = 20'000; limit < 30'000; limit += 16) {
     const WriterOptions options{.encoding = Encoding::kPlain,
@@ -421,7 +422,8 @@ TEST(WriterLimits, OfMetadata) {
   Random random(12);
   Column<int32_t> column = RandomColumn<int32_t>(ColumnType::Int32(), 10, 0, false, random);
   bool refused = false, written = false;
-  // The pairs are few with long values, or many and empty. Empty pairs take more memory than bytes.
+  // The pairs are few with long values, or many and empty. An empty pair takes more memory than
+  // bytes in the file.
   for (const size_t pairs : {0, 1, 100, 5000}) {
     for (const size_t size : {0, 1, 900, 20'000}) {
       for (const size_t limit : {50, 1000, 20'000, 100'000}) {

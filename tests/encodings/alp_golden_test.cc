@@ -1,5 +1,6 @@
-// Decodes ALP pages from another implementation and pages made by hand: those of tests/golden/alp,
-// and of folders of the same form in CFILE_GOLDEN_DIRS. Compares values by their bits.
+// Decodes ALP pages that another implementation wrote or that were made by hand. The pages are in
+// tests/golden/alp, and in folders of the same form that the environment variable CFILE_GOLDEN_DIRS
+// names, separated by colons. Compares values by their bits.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -70,7 +71,8 @@ std::vector<BitsOf<T>> Expected(const Vector& vector) {
 template <typename T>
 absl::StatusOr<std::vector<BitsOf<T>>> Decode(std::span<const uint8_t> bytes, uint32_t count,
                                               size_t batch) {
-  // A copy in a buffer of its exact size, so that sanitizers detect reads past its end.
+  // The bytes are copied into a buffer of their exact size, so that sanitizers detect reads past
+  // its end.
   const auto exact = std::make_unique<uint8_t[]>(bytes.size());
   std::copy(bytes.begin(), bytes.end(), exact.get());
   BlockView view(std::span<const uint8_t>(exact.get(), bytes.size()));
@@ -98,7 +100,7 @@ void CheckVector(const Vector& vector) {
     ASSERT_TRUE(bits.ok()) << bits.status();
     ASSERT_EQ(*bits, expected) << "in batches of " << batch;
   }
-  // Seek to random positions.
+  // Seeks to random positions.
   BlockView view(vector.bytes);
   view.count = count;
   auto decoder = AlpCodec::MakePageDecoder<T>();
@@ -112,7 +114,7 @@ void CheckVector(const Vector& vector) {
     ASSERT_EQ(std::bit_cast<BitsOf<T>>(value), expected[position]) << "at " << position;
   }
 
-  // Encode the same values as a page of our own.
+  // Encodes the same values as a page of our own.
   std::vector<T> values;
   for (const auto bit : expected) values.push_back(std::bit_cast<T>(bit));
   EncodedBlock block;

@@ -51,7 +51,8 @@ inline constexpr Shape kShapes[] = {Shape::kConstant,   Shape::kSorted, Shape::k
                                     Shape::kSmallRange, Shape::kRuns,   Shape::kExtremes,
                                     Shape::kLong};
 
-// Values, and the bytes that they may point to. (std::vector<bool> has no span.)
+// Values, and the bytes that they may point to. The values are an array, because std::vector<bool>
+// has no span.
 template <typename T>
 struct Column {
   std::unique_ptr<T[]> values;

@@ -354,8 +354,8 @@ TEST(DeltaBytes, SeekFromPlacesAndWithoutThem) {
   }
 }
 
-// A page of a few bytes that holds 2^32 values. A seek that takes time for each value would not
-// end.
+// Makes pages of a few bytes that hold up to 2^32 values. A seek that takes time for each value
+// would not end.
 struct Bomb {
   // Appends a stream whose deltas all equal `step`, in blocks of the largest size.
   static void PutSteps(uint32_t count, int64_t first, int64_t step, ByteWriter& out) {
@@ -465,7 +465,7 @@ TEST(DeltaBytes, BoundsWhatAReadYields) {
     ASSERT_LE(n, 18u);
     for (size_t i = 0; i < n; ++i) ASSERT_EQ(out[i], text);
   }
-  EXPECT_LE(block.skip_table.size(), 200u);  // long prefixes only if the page is large, too
+  EXPECT_LE(block.skip_table.size(), 200u);  // long prefixes are stored only if the page is large
 }
 
 // The page has three values of 3 bytes and one of 4 bytes. With a type length of 3, the error names
@@ -501,7 +501,8 @@ TEST(DeltaBytes, RefuseWrongSkipTables) {
   }
 }
 
-// The error about a wrong place of a skip table has the place's number, counted from 0.
+// An entry of a skip table is a place where decoding can begin. The error about a wrong place has
+// the place's number, counted from 0.
 TEST(DeltaBytes, WrongPlacesAreNamed) {
   const auto texts = Texts(0, 3000);
   const std::vector<std::string_view> values(texts.begin(), texts.end());

@@ -1,5 +1,5 @@
-// Golden pages: NAME.bin with NAME.json beside it (tests/golden/parquet/INDEX.md describes them),
-// or NAME.json alone, with the bytes in "bytes_hex".
+// Reads golden pages: NAME.bin with NAME.json beside it (tests/golden/parquet/INDEX.md describes
+// them), or NAME.json alone, with the bytes in "bytes_hex".
 #pragma once
 
 #include <bit>
@@ -74,8 +74,8 @@ P GoldenValue(const nlohmann::json& value, std::list<std::string>& texts) {
 
 }  // namespace internal
 
-// The vectors in `folder`, in its subfolders and in the folders of CFILE_GOLDEN_DIRS, sorted by
-// name.
+// Returns the vectors in `folder`, in its subfolders, and in the folders that the environment
+// variable CFILE_GOLDEN_DIRS names (separated by colons), sorted by name.
 inline std::vector<GoldenVector> GoldenVectors(const std::string& folder) {
   std::vector<std::filesystem::path> paths;
   const auto walk = [&](const std::string& from) {

@@ -25,7 +25,8 @@ std::vector<T> RandomValues(size_t count, uint64_t seed) {
   return values;
 }
 
-// The 32-bit and the 64-bit form have the same interface here.
+// Form32 and Form64 give the 32-bit and the 64-bit functions the same interface, so that the same
+// tests check both.
 struct Form32 {
   using T = uint32_t;
   static constexpr size_t kValues = kGroupVarint32Values;

@@ -73,7 +73,8 @@ TEST(UnpackIndexes, AsPackedOnEveryTarget) {
         for (uint32_t& value : values) value = static_cast<uint32_t>(random() & LowBits(width));
         ByteWriter packed;
         PackBits(std::span<const uint32_t>(values), width, packed);
-        // A buffer of its exact size, so that AddressSanitizer detects reads past its end.
+        // The bytes are in a buffer of their exact size, so that AddressSanitizer detects reads
+        // past its end.
         const std::vector<uint8_t> bytes(packed.span().begin(), packed.span().end());
         const size_t first = round % 2 == 0 ? random() % values.size() : 0;
         const size_t count = std::min<size_t>(1024, values.size() - first);

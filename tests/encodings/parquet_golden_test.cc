@@ -1,6 +1,7 @@
-// Pages that Apache Arrow and parquet-java wrote, and malformed pages. parquet.h (values) and
-// levels.h (levels and indexes) must decode them to the same bits. If the encoding allows only one
-// form, they must encode to the same bytes. CFILE_GOLDEN_DIRS adds folders.
+// Tests pages that Apache Arrow and parquet-java wrote, and malformed pages. parquet.h (values) and
+// levels.h (levels and indexes) must decode the pages to the same bits. If the encoding allows only
+// one form, they must encode the values to the same bytes. The environment variable
+// CFILE_GOLDEN_DIRS names more folders of golden pages, separated by colons.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -99,7 +100,7 @@ void Judge(const GoldenVector& vector, const absl::Status& status, std::span<con
   EXPECT_TRUE(SameValues(values.first(expected.size), std::span<const P>(expected.span())));
 }
 
-// True if these bytes are the only possible encoding.
+// Returns true if the vector's values have no other encoded form than the vector's bytes.
 bool IsOnlyForm(const GoldenVector& vector) {
   const std::string encoding = vector.Text("encoding");
   return vector.json.value("byte_exact", false) && encoding != "RLE" &&
@@ -109,7 +110,7 @@ bool IsOnlyForm(const GoldenVector& vector) {
 template <typename P>
 constexpr bool kHasDeltas = std::is_same_v<P, int32_t> || std::is_same_v<P, int64_t>;
 
-// Reads pages that only some format documents allow, with the lenient reader.
+// Reads a page that only some format documents allow, with the lenient reader.
 template <typename P>
 void CheckLenient(const GoldenVector& vector) {
   if constexpr (kHasDeltas<P>) {

@@ -80,7 +80,7 @@ TEST(Prefix, LengthsOfTwoBytes) {
   EXPECT_THAT(ReadAll(bytes).first, ElementsAre(long_value, long_value + "w"));
 }
 
-// A block is valid if a value shares a shorter prefix than it could.
+// A value may share a shorter prefix with the previous value than is possible. The block is valid.
 TEST(Prefix, SharedLengthsNeedNotBeTheLongest) {
   const Bytes bytes = Block(3, 16, {0, 2, 'a', 'b', 1, 1, 'b', 0, 2, 'a', 'c', 0, 0, 0, 0});
   EXPECT_THAT(ReadAll(bytes).first, ElementsAre("ab", "ab", "ac"));
@@ -153,7 +153,7 @@ TEST(Prefix, ASeekNamesTheDamageItMeets) {
               HasSubstr("value 1 at byte 8: its lengths or its bytes run past"));
 }
 
-// The fast path also notices a wrong restart offset. (The block is long enough for the fast path.)
+// A wrong restart offset is also found in a long block, which the decoder reads with its fast path.
 TEST(Prefix, AWrongRestartOffsetInTheMiddleIsFound) {
   std::vector<std::string> texts;
   for (int i = 0; i < 100; ++i) texts.push_back("key-" + std::to_string(1000 + i));
@@ -170,8 +170,8 @@ TEST(Prefix, AWrongRestartOffsetInTheMiddleIsFound) {
   EXPECT_EQ(decoder->Read(out).value(), 60u);  // the values before it can be read
 }
 
-// An entry that shares more bytes than the previous value has is found among many sound entries.
-// (There are enough of them for the fast path.)
+// If one entry shares more bytes than the previous value has, the entry is found also in a long
+// block, which the decoder reads with its fast path.
 TEST(Prefix, AnEntryThatSharesTooMuchIsFoundAmongMany) {
   const auto block = [](size_t bad, uint8_t shared, uint8_t restart_interval) {
     Bytes entries;

@@ -1,6 +1,6 @@
 // Decoders read bytes that no encoder wrote. They must return an error or some values, at most
-// count() values, must not read past the block's end (nor, under AddressSanitizer, before its
-// begin), and must not crash or hang.
+// count() values. They must not crash or hang, and must not read past the block's end.
+// AddressSanitizer also detects reads before the block's begin.
 #include <limits>
 #include <string>
 #include <vector>
@@ -100,8 +100,8 @@ void PackSome(BlockDecoder<T>& decoder, int batches, size_t max, volatile size_t
   }
 }
 
-// Opens the decoder on the block and calls all its functions. `seek_index` comes from a sound
-// block.
+// Opens the decoder on the block and calls all its functions. `seek_index` was built from a sound
+// block, or is null.
 template <typename T>
 void Exercise(BlockDecoder<T>& decoder, const Block& block, const SeekIndex* seek_index,
               std::span<const T> keys, std::mt19937_64& random) {
@@ -153,8 +153,8 @@ void Exercise(BlockDecoder<T>& decoder, const Block& block, const SeekIndex* see
   if (seek_index == nullptr) decoder.BuildSeekIndex();
 }
 
-// Calls change(block, exercise) for each block. exercise(block) uses a decoder on the block after a
-// change.
+// Calls change(block, exercise) for each block. change() damages a copy of the block and calls
+// exercise(copy), which calls all functions of a decoder on the copy.
 template <typename T, typename Change>
 void ForBlocks(const Pair& pair, uint32_t type_length, const std::vector<Block>& blocks,
                Change change) {
@@ -252,7 +252,8 @@ TEST_P(EveryDecoder, SurvivesOtherCounts) {
   });
 }
 
-// Also damages bytes after the first few hundred, where the fast paths read.
+// Random bytes of a block are damaged. The blocks are so large that decoders also read damaged
+// bytes with their fast paths.
 TEST_P(EveryDecoder, SurvivesRandomDamage) {
   VisitPhysicalType(GetParam().type, [&]<typename T>(std::type_identity<T>) {
     std::mt19937_64 random(8);
@@ -278,7 +279,7 @@ TEST_P(EveryDecoder, SurvivesBytesOfNoBlock) {
       for (int round = 0; round < 2000; ++round) {
         block.count = static_cast<uint32_t>(random() % 200);
         for (const auto part : kParts) {
-          // With small numbers, decoders accept more headers.
+          // Decoders accept more headers if the bytes are small numbers.
           (block.*part) = std::vector<uint8_t>(random() % 100);
           for (uint8_t& byte : block.*part)
             byte = static_cast<uint8_t>(random() % (random() % 2 == 0 ? 3 : 256));
@@ -324,7 +325,7 @@ TEST_P(EveryDecoder, SurvivesOtherDictionaries) {
 }
 
 // Calls all functions of the decoder and continues after errors. `values` are the first values of
-// the block. EXPECTs that all values that are read equal them.
+// the block. EXPECTs that no call returns other values at the positions of `values`.
 template <typename T>
 void ExpectNoOtherValues(BlockDecoder<T>& decoder, std::span<const T> values,
                          std::mt19937_64& random) {

@@ -1,4 +1,4 @@
-// Properties of all encodings, tested with every row of the registry and every type that the row
+// Tests the properties of all encodings, with every row of the registry and every type that the row
 // supports.
 #include "encodings/registry.h"
 
@@ -60,8 +60,8 @@ void ExpectRest(BlockDecoder<T>& decoder, std::span<const T> expected, std::mt19
       const auto n = by_codes ? ReadByCodes(decoder, out) : decoder.Read(out);
       ASSERT_TRUE(n.ok()) << n.status();
       ASSERT_GT(*n, 0u);
-      // Read may return fewer values only if the decoder's buffer ends: a buffer of bytes, or of
-      // converted numbers.
+      // Read may return fewer values than requested only if a buffer of the decoder is full: the
+      // buffer of bytes, or the buffer of converted numbers.
       const auto wanted = expected.subspan(position).first(
           std::min<size_t>({batch, kIsBytes<T> ? batch : 512, expected.size() - position}));
       if (OwnBytes(wanted) <= 8192) {
@@ -166,7 +166,8 @@ TEST_P(EveryEncoding, PacksABatchWithinItsBudget) {
   std::vector<std::string> large(40, std::string(1'000'000, 'x'));
   large[7] = std::string(PackedBudget::kMaxBytes + 1000, 'y');
   large[8] = large[9] = large[20] = "short";
-  // Words that a dictionary takes. Short words come when the budget of a call is nearly used up.
+  // A dictionary accepts these words. The short words come when the budget of a call is nearly used
+  // up.
   std::vector<std::string> words(PackedBudget::kMaxBytes / 60'000, std::string(60'000, 'w'));
   words.resize(words.size() + 3000, "twenty bytes in all.");
   for (const auto& texts : {large, words}) {
@@ -229,8 +230,8 @@ TEST_P(EveryEncoding, ReadsFullBlocks) {
   });
 }
 
-// A few bytes hold more values than decoders keep decoded at the same time. All values are read
-// correctly.
+// A block of a few bytes holds more values than decoders keep decoded at the same time. All values
+// are read correctly.
 TEST_P(EveryEncoding, ReadsBlocksOfManyEqualValues) {
   const Pair pair = GetParam();
   VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {

@@ -132,7 +132,8 @@ TEST(RleHybridTest, NeverLongerThanKuduExact) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 5000; ++round) {
     const int width = 1 + static_cast<int>(random() % 10);
-    // Runs of changing lengths, often close to the lengths at which the policies decide.
+    // The runs have changing lengths, often close to the lengths at which Kudu's encoder or ours
+    // makes a repeated run.
     Values values;
     const size_t stretches = random() % 20;
     for (size_t stretch = 0; stretch < stretches; ++stretch) {

@@ -13,7 +13,7 @@ namespace {
 
 using namespace encodings;
 
-// More values would only take more time.
+// These limits bound the time of an input. Reading more values would only take more time.
 constexpr int kMostBatches = 64;
 constexpr size_t kBatch = 1000;
 

@@ -17,7 +17,7 @@
 namespace cfile::fuzz {
 namespace {
 
-// More rows would only take more time.
+// These limits bound the time of an input. Reading more rows would only take more time.
 constexpr int kMostBatches = 64;
 constexpr size_t kBatch = 1000;
 
@@ -239,7 +239,7 @@ std::vector<std::string> RowsOf(const Reader& reader) {
 }
 
 // Salvages `torn`, the first bytes of a valid file with the rows `rows`. Expects the rows in order,
-// without those that the report calls missing. Returns the number of recovered rows.
+// without the rows that the report calls missing. Returns the number of recovered rows.
 template <typename T>
 size_t SalvageTorn(const Bytes& torn, const std::vector<std::string>& rows) {
   Bytes salvaged;

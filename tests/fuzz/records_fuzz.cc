@@ -1,5 +1,5 @@
-// Tables in a directory in memory. Targets import CSV and JSON Lines, write protobuf messages and
-// read them back, and read records whose leaves contradict each other.
+// The targets use tables in a directory in memory. They import CSV and JSON Lines, write protobuf
+// messages and read them back, and read records whose leaves contradict each other.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
 #include <google/protobuf/stubs/logging.h>

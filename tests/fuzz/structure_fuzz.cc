@@ -1,5 +1,5 @@
-// Structures of a file other than blocks of values, and table.cft. An input consists of the bytes
-// that a checksum covers, without the checksum.
+// Fuzz targets for table.cft and for the structures of a file other than blocks of values. An input
+// consists of the bytes that a checksum covers, without the checksum.
 #include "cfile/compound_key.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/format/crc32c.h"
@@ -20,10 +20,11 @@ using encodings::ByteReader;
 using encodings::ByteWriter;
 using Kind = FileParts::Kind;
 
-// More levels or rows would only take more time.
+// Targets read at most this many levels or rows. Reading more would only take more time.
 constexpr size_t kMost = 100'000;
 
-// Reads `numbers` from the front of the input. The rest of the input is the bytes of the structure.
+// Takes `numbers` from the front of the input. The rest of the input is the bytes of the structure.
+// Returns false if the input is too short.
 template <typename... Numbers>
 bool TakeNumbers(std::span<const uint8_t>& bytes, Numbers&... numbers) {
   ByteReader reader(bytes);
@@ -131,7 +132,7 @@ void LevelBlock(std::span<const uint8_t> bytes) {
   if (!TakeNumbers(bytes, repetition, definition, array)) return;
   FileInfo info;
   info.type = ColumnType::Int32();
-  info.num_rows = array / 4 % 16 == 0 ? UINT32_MAX : kMost;  // UINT32_MAX rows take longer
+  info.num_rows = array / 4 % 16 == 0 ? UINT32_MAX : kMost;  // UINT32_MAX is rare: it takes longer
   info.num_entries = uint64_t{1} << 40;
   info.levels =
       array % 4 == 0 ? LevelLimits{repetition, definition} : LevelLimits::KuduArray(array % 2 == 0);

@@ -1,5 +1,5 @@
-// Texts that people write: CSV, JSON Lines, schemas, names of types, values of all types. The
-// targets parse a text, print the result and parse it again.
+// Fuzz targets for texts that people write: CSV, JSON Lines, schemas, names of types, values of all
+// types. The targets parse a text, print the result and parse it again.
 #include <numeric>
 
 #include "absl/strings/str_split.h"

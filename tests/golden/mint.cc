@@ -5,8 +5,8 @@
 // Later versions must read every one of them. The program walks the registry of encodings, so a new
 // encoding needs no edit here. It writes each encoding of each type with and without nulls. The
 // other options (levels, codecs, versions, indexes, statistics, Bloom filter, Kudu's form) change
-// from file to file, so that each pair of two options stands in at least one file if a writer
-// accepts it. In addition there are tables. Minting again gives the same files.
+// from file to file, so that each pair of values of two options is in at least one file, if a
+// writer accepts the pair. The program also writes tables. Minting again gives the same files.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -87,7 +87,7 @@ Column<T> Flat(const ColumnType& type, size_t kind, uint64_t seed) {
 template <typename T>
 Leaf<T> Levels(const ColumnType& type, const LevelLimits& limits, uint64_t seed) {
   std::mt19937_64 random(seed);
-  // Make records of arrays: if a record has several entries, each of them is an element. A schema
+  // Makes records of arrays: if a record has several entries, each of them is an element. A schema
   // with `limits` can have such records.
   LevelLimits arrays = limits;
   arrays.kudu_array = limits.max_repetition > 0;
@@ -213,7 +213,7 @@ class Files {
   const std::vector<Compression>& codecs() const { return codecs_; }
 
  private:
-  static constexpr size_t kMostValues = 256;  // more than the values of all options
+  static constexpr size_t kMostValues = 256;  // more than the number of values of all options
   static constexpr int kTrials = 4000;
 
   size_t Pair(size_t a, size_t i, size_t b, size_t j) const {
@@ -221,7 +221,7 @@ class Files {
   }
   bool Covered(size_t a, size_t i, size_t b, size_t j) const { return covered_[Pair(a, i, b, j)]; }
 
-  // The number of pairs of this choice that no chosen file has yet.
+  // Returns the number of pairs of this choice that no chosen file has yet.
   int Gain(const Choice& choice) const {
     int gain = 0;
     for (size_t a = 0; a < kNumOptions; ++a) {

@@ -176,7 +176,8 @@ inline Description DescriptionOf(const json& from) {
                      .options = {},
                      .levels = {},
                      .rows = from["rows"].get<std::string>()};
-  // A build without LZ4 does not know all names. It uses BIT_PACKED instead, which no writer takes.
+  // A build without LZ4 does not know the names of all encodings. An unknown name becomes
+  // BIT_PACKED, for which no writer can be created.
   const auto encoding = ParseEncoding(from["encoding"].get<std::string>());
   column.options = {
       .encoding = encoding.value_or(Encoding::kParquetBitPacked),
@@ -201,7 +202,7 @@ inline Description DescriptionOf(const json& from) {
   return column;
 }
 
-// True if this build can write the column.
+// Returns true if this build can write the column.
 inline bool CanWrite(const Description& column) {
   return VisitType(column.type, [&]<typename T>(std::type_identity<T>) {
     std::vector<uint8_t> file;
@@ -226,7 +227,7 @@ inline std::vector<uint8_t> WriteFile(const Description& column, const json& row
 
 using NamedRows = std::map<std::string, json>;
 
-// The schema of a table of the manifest.
+// Returns the schema of a table of the manifest.
 inline Schema SchemaOf(const json& table) {
   if (table.contains("tree"))
     return Schema::OfRecords(*RecordSchema::Parse(table["tree"].get<std::string>()));
@@ -371,7 +372,7 @@ inline void WriteManifest(const std::filesystem::path& folder, const Manifest& m
   gzclose(out);
 }
 
-// The version of this library, as files name it.
+// Returns the version of this library, as files name it.
 inline std::string LibraryVersion() {
   const std::vector<uint8_t> file =
       testing_support::WriteColumn<int32_t>(ColumnType::Int32(), {}, Column<int32_t>());

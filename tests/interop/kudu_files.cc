@@ -52,7 +52,7 @@ struct FileCase {
   Compatibility compatibility;
 };
 
-// Pseudo-random bits that depend on i alone.
+// Returns pseudo-random bits that depend on i alone.
 uint64_t Mix(uint64_t i) {
   i = (i + 1) * 0x9E3779B97F4A7C15u;
   i = (i ^ (i >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -60,10 +60,12 @@ uint64_t Mix(uint64_t i) {
   return i ^ (i >> 31);
 }
 
-// The number that row i is made from: alternately 100 equal numbers and 200 pseudo-random numbers.
+// Returns the number that row i is made from: alternately 100 equal numbers and 200 pseudo-random
+// numbers.
 uint64_t Seed(size_t i) { return Mix(i % 300 < 100 ? i / 300 : i); }
 
-// A value that ascends with i, from `low` to below `high`. Rows 2k and 2k + 1 are equal.
+// Returns a value that ascends with i: at least `low` and below `high`. Rows 2k and 2k + 1 are
+// equal.
 int128_t Ascending(size_t i, size_t num_rows, int128_t low, int128_t high) {
   const size_t step = i / 2 * 2;
   const int128_t range = high - low;
@@ -84,7 +86,7 @@ std::string DateText(std::chrono::sys_days days) {
                 static_cast<unsigned>(date.day()));
 }
 
-// The smallest and largest value of each type that Kudu prints exactly.
+// Returns the smallest and the largest value of `type` that Kudu prints exactly.
 template <typename T>
 std::pair<int128_t, int128_t> Range(DataType type) {
   constexpr int128_t kDay = int128_t{86'400} * 1'000'000;
@@ -246,7 +248,7 @@ absl::Status Write(const FileCase& file, const std::string& path_without_suffix)
       .metadata = {}};
   auto writer = cfile::Writer<T>::Create(path_without_suffix + ".cfile", file.type->type, options);
   if (!writer.ok()) return writer.status();
-  // In batches, like Kudu's flush, which has batches of 100 rows. Here the number of rows is a
+  // Appends batches, as Kudu's flush does. Kudu's batches have 100 rows. Here they have 96 rows, a
   // multiple of 8, so that each batch begins at a byte of the validity bitmap.
   for (size_t begin = 0; begin < file.num_rows; begin += 96) {
     const std::span<const T> batch(values.get() + begin,

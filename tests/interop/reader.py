@@ -590,7 +590,8 @@ PARQUET = {
     110: (parquet_alp, lambda s: s.kind == "float"),
 }
 
-# The encodings of cfile itself, with numbers from 1000: as in PARQUET, but their values have the column's own shape.
+# The encodings of cfile itself, with numbers from 1000. Their functions are like those in PARQUET, but the values have the
+# column's own shape.
 OWN = {}
 
 def takes(encoding, shape):

@@ -43,7 +43,7 @@ INTERNAL = {
 # The folders whose files are checked, and the other folders of the project.
 TOPS = ("cfile/", "encodings/", "tools/", "proto/", "tests/")
 THIRD_PARTY = ("absl/", "hwy/", "CLI/", "nlohmann/", "xxhash.h")  # included with quotes
-# What public headers include of encodings/: numbers, types and macros, no encoding.
+# The rooms of encodings/ that public headers may include. They hold numbers, types and macros, but no encoding.
 PUBLIC = ["encodings/core"]
 # A header that defines private parts of classes of another header is one unit with it.
 PRIVATE_HALVES = {"cfile/internal/table/open_table.h": "cfile/table.h"}

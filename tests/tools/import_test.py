@@ -336,12 +336,12 @@ class Threads(ImportTest):
         rows = self.rows(40_000)
         line = lambda row: 2 + sum(field.count("\n") for fields in rows[:row] for field in fields) + row
         for threads in ("1", "2", "4"):
-            # Of several wrong values, the first one in the file is reported, in any column.
+            # If several values are wrong, the first wrong value in the file is reported, in any column.
             wrong = [list(row) for row in rows]
             wrong[20_000][1], wrong[20_003][0], wrong[39_999][0] = "x", "y", "z"
             self.expect_error(self.text(wrong), f't.csv:{line(20_000)}:7: column "n": "x" is not of type int64: '
                               "expected an integer", "--threads", threads, "--type", "n=int64", "--type", "id=int64")
-            # A stray quote is reported, not the errors after it, where quotes no longer match.
+            # A stray quote is reported, and not an error after this quote, where quotes no longer match.
             wrong = [list(row) for row in rows]
             wrong[20_000][3] = 'a"b'
             wrong[30_000] = ["1"]

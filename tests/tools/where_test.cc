@@ -171,7 +171,8 @@ struct Row {
 };
 using Matcher = std::function<bool(const Row&)>;
 
-// Values repeat, so that conditions match several rows, both adjacent and distant ones.
+// Returns the row with this ordinal. Values repeat, so that conditions match several rows, both
+// adjacent and distant ones.
 Row RowAt(uint64_t ordinal) {
   const uint64_t mixed = (ordinal * 2654435761u & 0xffffffff) >> 16;
   Row row{.id = static_cast<int64_t>(ordinal / 3),
