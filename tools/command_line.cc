@@ -88,7 +88,7 @@ void SetMaxLeaves(size_t max_leaves, RecordLimits& limits) {
 }
 
 void OpenStandardStreams() {
-  // open() takes the lowest free number.
+  // open() returns the lowest free descriptor.
   int descriptor = 0;
   while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDWR);
   if (descriptor >= 0) close(descriptor);

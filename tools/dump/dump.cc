@@ -28,7 +28,7 @@ absl::StatusOr<TableReader> OpenTable(const CommonOptions& common) {
   return table;
 }
 
-// `common` with the path of a single file, as described at OnFile.
+// Returns `common` with the path of a single file; see OnFile for the errors.
 absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
   if (!IsDirectory(common.path)) {
     if (absl::Status status = CheckNoColumn(common); !status.ok()) return status;

@@ -38,11 +38,12 @@ class CodeMatcher {
     consecutive_ = count > 0 && last_ - first_ + 1 == count;
   }
 
-  // How many of the dictionary's values match.
+  // Tells whether none, some or all of the dictionary's values match.
   Verdict verdict() const { return verdict_; }
 
-  // Writes a bitmap, as MatchRange does: a bit is 1 if its code stands for a matching value.
-  // Preconditions: the codes are codes of the dictionary; verdict() is not kNone.
+  // Writes a bitmap in the form of MatchRange (encodings/kernels/match_range.h): bit i is 1 if
+  // codes[i] stands for a matching value. Preconditions: the codes are codes of the dictionary;
+  // verdict() is not kNone.
   void Match(std::span<const uint32_t> codes, uint8_t* bits) const {
     if (consecutive_) {
       encodings::MatchRange(codes.data(), codes.size(), first_, last_, bits);

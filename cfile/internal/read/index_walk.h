@@ -27,7 +27,7 @@ struct VisitedNode {
 
 enum class IndexVisit : uint8_t {
   kDescend,  // continue with the node's children, if the node can be read and has children
-  kSkip,     // continue after the nodes below this node
+  kSkip,     // do not visit the nodes below this node
   kStop
 };
 

@@ -23,7 +23,7 @@ using encodings::kIsBytes;
 using encodings::kIsFloat;
 using encodings::uint128_t;
 
-// A list of up to this many numbers is evaluated in one pass per number.
+// A list of at most this many numbers is evaluated in one pass over the values for each number.
 constexpr size_t kMaxListPasses = 8;
 
 template <typename T>

@@ -11,7 +11,8 @@
 namespace cfile {
 namespace {
 
-// The entries of all leaves are buffered up to approximately this many bytes.
+// The entries of all leaves are written to the table when approximately this many bytes are
+// buffered.
 constexpr size_t kBufferBytes = 1 << 20;
 
 }  // namespace
@@ -61,8 +62,8 @@ class RecordWriter::Impl {
                                 [&](size_t) { return schema_.Path(node) + ": a value"; });
   }
 
-  // Takes the status of a call of the shredder: keeps an error, and flushes the buffers if they are
-  // full, also in the middle of a record.
+  // Handles the status of a call of the shredder: keeps an error, and otherwise flushes the buffers
+  // if they are full, also in the middle of a record.
   absl::Status Keep(absl::Status status) {
     if (status.ok() && shredder_.buffered_bytes() < kBufferBytes) return status;
     return KeepOrFlush(std::move(status));
