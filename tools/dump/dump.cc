@@ -62,7 +62,7 @@ absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
 
 ReaderOptions OptionsOf(const CommonOptions& common) {
   ReaderOptions options;
-  // Not kMap: a file that is truncated while it is read must give an error, not SIGBUS.
+  // kMap is not used: a file that is truncated while it is read must give an error, not SIGBUS.
   options.access = ReaderOptions::Access::kPread;
   options.verify_checksums = !common.ignore_checksums;
   options.max_block_size_bytes = common.max_block_size_bytes;

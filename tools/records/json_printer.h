@@ -26,7 +26,7 @@
 namespace cfile::tools {
 
 // Appends a line for each record. Precondition: the fields of each group come in the order of the
-// schema, as from RecordReader. Thread-compatible.
+// schema, in which RecordReader passes them. Thread-compatible.
 class JsonPrinter final : public RecordVisitor {
  public:
   // `leaves`: the leaves whose values the visitor gets. `out` must outlive the printer. `drain`, if

@@ -80,7 +80,7 @@ BlockCache::BlockCache(size_t capacity_bytes)
 BlockCache::~BlockCache() = default;
 
 const std::shared_ptr<BlockCache>& BlockCache::Default() {
-  // Never destroyed: readers may outlive the other statics.
+  // The cache is never destroyed, because readers may outlive other static objects.
   static const auto* cache =
       new std::shared_ptr<BlockCache>(std::make_shared<BlockCache>(kDefaultBytes));
   return *cache;

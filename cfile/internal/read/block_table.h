@@ -64,7 +64,8 @@ class BlockTable {
   struct Shard {
     mutable std::mutex mutex;
     std::list<Entry> entries;  // the most recently used first
-    // Not an Abseil table, because a failed allocation destroys the contents of an Abseil table.
+    // by_key is not an Abseil table, because a failed allocation destroys the contents of such a
+    // table.
     std::unordered_map<Key, std::list<Entry>::iterator, absl::Hash<Key>> by_key;
     BlockCache::Counters counters;
   };

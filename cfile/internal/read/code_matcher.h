@@ -17,8 +17,8 @@ namespace cfile::internal {
 template <typename T>
 class CodeMatcher {
  public:
-  // Evaluates `matcher` for each value of `dictionary`. Cheap if `dictionary` is the same memory as
-  // in the last call. Precondition: the values at one place in memory do not change.
+  // Evaluates `matcher` for each value of `dictionary`. Does nothing if `dictionary` has the same
+  // address and size as in the last call. Precondition: the values at one address do not change.
   void SetDictionary(const PredicateMatcher<T>& matcher, std::span<const T> dictionary) {
     if (dictionary.data() == dictionary_.data() && dictionary.size() == dictionary_.size()) return;
     dictionary_ = dictionary;

@@ -37,7 +37,7 @@ void VisitIndexNodes(FileReader& file, IndexKind kind,
                      const std::function<IndexVisit(const VisitedNode&)>& visit);
 
 // A position in a tree: the path from the root to one entry of a leaf. Keeps pointers to nodes of
-// `file`, which must outlive it.
+// `file`; `file` must outlive the IndexWalk.
 class IndexWalk {
  public:
   IndexWalk() = default;

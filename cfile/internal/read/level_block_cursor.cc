@@ -83,8 +83,8 @@ absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
       cut += records;
       break;
     }
-    // Find the entry where record number max_records begins. If it does not begin in the window,
-    // find the last record that begins there.
+    // Find the entry that begins the record after the next `max_records` records. If this entry is
+    // not in the window, find the last entry in the window that begins a record.
     size_t stride = begin_;  // the last stride in which a record begins
     for (size_t i = begin_ + 1; i < end_ && records < max_records;) {
       const size_t count = std::min(kStride, end_ - i);

@@ -36,8 +36,9 @@ class LevelWindow {
   // front part of one record that is longer than a batch. The extent is empty at the block's end.
   // Does not move the position.
   absl::StatusOr<Extent> Look(size_t max_records);
-  // Returns the longest front part of the last result of Look that has at most `values` values:
-  // whole records if at least one fits. Precondition: the last result has more values.
+  // Returns the longest front part of the last result of Look that has at most `values` values. If
+  // at least one whole record fits, the front part has only whole records. Precondition: the last
+  // result has more than `values` values.
   Extent Cut(size_t values) const;
   // Moves past entries that Look or Cut returned.
   void Pass(const Extent& extent);

@@ -313,7 +313,7 @@ Verdict PredicateMatcher<T>::Judge(const BlockStatistics& statistics) const {
   if (form_ == Form::kRange) return inside && !nans ? all : Verdict::kSome;
   const auto first =
       min ? std::lower_bound(list_keys_.begin(), list_keys_.end(), *min) : list_keys_.begin();
-  // (A zero of either sign lies within bounds that are zero, see BlockStatistics.)
+  // (If a bound is zero, -0 and +0 are both within the bounds; see BlockStatistics.)
   const bool none = first == list_keys_.end() || (max && *first > *max);
   return none && !list_keys_.empty() ? Verdict::kNone : Verdict::kSome;
 }

@@ -120,7 +120,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
       const uint64_t rows = std::min<uint64_t>({max_rows, kMaxBatchRows, at - range_.begin});
       const uint64_t first = std::max(this->first_ordinal_, at - std::min(at, rows));
       CFILE_RETURN_IF_ERROR(this->SeekInBlock(first));
-      // Long strings may come in several batches. The last one ends before `at`.
+      // Long strings may need several batches. The last batch ends with the row before `at`.
       while (true) {
         uint64_t first_ordinal = 0;
         CFILE_ASSIGN_OR_RETURN(Batch<T> found,
@@ -256,7 +256,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     }
     SortNumbers(order_);
     if (keys.size() > sorted_keys_capacity_) {
-      // Not a std::vector, because std::vector<bool> is not an array.
+      // A std::vector<bool> would have no array of bool.
       sorted_keys_ = std::make_unique<T[]>(keys.size());
       sorted_keys_capacity_ = keys.size();
     }

@@ -68,7 +68,7 @@ class RecordWriter::Impl {
     if (status.ok() && shredder_.buffered_bytes() < kBufferBytes) return status;
     return KeepOrFlush(std::move(status));
   }
-  // Not inlined, so that the functions called for each value stay small.
+  // KeepOrFlush is not inlined, so that the functions that are called for each value stay small.
   [[gnu::noinline]] absl::Status KeepOrFlush(absl::Status status) {
     return status_ = status.ok() ? Flush() : std::move(status);
   }

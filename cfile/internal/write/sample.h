@@ -128,7 +128,7 @@ uint64_t BitsOf(const T& value) {
   return bits;
 }
 
-// The nature of the first values of a sample. Precondition: `values` is not empty.
+// Returns the nature of the first values of a sample. Precondition: `values` is not empty.
 template <typename T>
 Nature NatureOf(std::span<const T> values) {
   constexpr size_t kLooks = 512;

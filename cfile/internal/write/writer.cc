@@ -191,9 +191,9 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
     return AppendChecked({present_.get(), present}, validity, begin, count);
   }
 
-  // Appends `count` rows, whose values have been checked. `validity` and `begin` are as in
-  // CheckValues. At most kCheckedValues rows, so that the values are still in the CPU cache after
-  // the check.
+  // Appends `count` rows, whose values have been checked. `validity` and `begin` have the same
+  // meaning as in CheckValues. At most kCheckedValues rows, so that the values are still in the CPU
+  // cache after the check.
   absl::Status AppendChecked(std::span<const T> values, const uint8_t* validity, size_t begin,
                              size_t count) {
     while (count > 0) {
