@@ -19,7 +19,7 @@ namespace cfile::tools {
 namespace {
 
 void PrintMessage(std::string_view tool, const char* kind, std::string_view message) {
-  std::fflush(stdout);  // what was printed before the message comes first
+  std::fflush(stdout);  // so that earlier output comes before the message
   // The message may contain names from a file, and these may contain control characters.
   std::fprintf(stderr, "%.*s: %s%s\n", static_cast<int>(tool.size()), tool.data(), kind,
                TerminalSafe(message).c_str());
@@ -88,7 +88,7 @@ void SetMaxLeaves(size_t max_leaves, RecordLimits& limits) {
 }
 
 void OpenStandardStreams() {
-  // open() takes the lowest free number.
+  // open() returns the lowest free descriptor.
   int descriptor = 0;
   while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDWR);
   if (descriptor >= 0) close(descriptor);

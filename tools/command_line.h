@@ -38,7 +38,7 @@ void SetMaxLeaves(size_t max_leaves, RecordLimits& limits);
 // this file. Call first in main.
 void OpenStandardStreams();
 
-// Raises the limit of open files to the most that the system allows. While a table is written or
+// Raises the limit of open files to the maximum that the system allows. While a table is written or
 // read, each column is an open file, and the usual limit of a shell is 1,024 files. Call in main.
 void RaiseOpenFileLimit();
 
@@ -46,14 +46,15 @@ void RaiseOpenFileLimit();
 // that its reader has closed is not an error. Precondition: SIGPIPE is ignored.
 ExitCode Print(std::string_view tool, std::string_view text);
 
-// Validators for options. NumberIn: a number from `min` to `max`; it rejects -1, which CLI11 alone
-// accepts as an unsigned number. BytesIn: a number of bytes in this range, with or without a unit
-// ("65536", "64KiB"); for CLI::Option::transform, because it replaces the text by the number.
+// Validators for options. NumberIn accepts a number from `min` to `max`. It rejects -1, which CLI11
+// alone would accept as an unsigned number. BytesIn accepts a number of bytes in this range, with
+// or without a unit ("65536", "64KiB"). Pass it to CLI::Option::transform, because it replaces the
+// text by the number.
 CLI::Validator NumberIn(uint64_t min, uint64_t max);
 CLI::Validator BytesIn(uint64_t min, uint64_t max);
 
-// The largest values of the options that set limits, the same in all tools. kMaxBytes is for blocks
-// and metadata.
+// The maximum values of the options that set limits. All tools have the same maximum values.
+// kMaxBytes is for blocks and metadata.
 inline constexpr uint64_t kMaxBytes = (uint64_t{1} << 31) - 1;
 inline constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 40;
 inline constexpr uint64_t kMaxDepth = 1000;

@@ -30,7 +30,7 @@ std::string Printable(std::string_view text);
 // `text` for a terminal: control characters and bytes that are not UTF-8 are escaped as in C.
 // Other characters stay, including backslashes, so escaped text in a message is not escaped again.
 std::string TerminalSafe(std::string_view text);
-// TerminalSafe for each line of `text`; the line ends stay.
+// Applies TerminalSafe to each line of `text`; the line ends stay.
 std::string TerminalSafeLines(std::string_view text);
 
 // The character that C and JSON write after a backslash for `byte`: a line feed, tab, carriage

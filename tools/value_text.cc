@@ -222,7 +222,7 @@ void AppendInteger(const ColumnType& type, T value, std::string& out) {
                MeaningOf(type) == Meaning::kDecimal ? type.decimal_scale : 0, out);
 }
 
-// Parses a date, time or timestamp. An error has the reason only.
+// Parses a date, time or timestamp. The message of an error has only the reason.
 absl::StatusOr<int64_t> ParseTemporal(const ColumnType& type, std::string_view text) {
   switch (MeaningOf(type)) {
     case Meaning::kDate:

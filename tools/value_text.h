@@ -42,8 +42,8 @@ template <typename T>
 absl::StatusOr<T> ParseText(const ColumnType& type, std::string_view text, std::string& scratch);
 
 // True if values of `type` are bare numbers, true or false in JSON. False if they are strings:
-// int128, int96, bytes, dates, times, timestamps and decimals. Callers also write nan and
-// infinities as strings, and where readers may use double, integers beyond 2^53.
+// int128, int96, bytes, dates, times, timestamps and decimals. Callers must also write nan and
+// infinities as strings and, if readers may use double, integers whose magnitude exceeds 2^53.
 bool IsJsonNumber(const ColumnType& type);
 
 }  // namespace cfile::tools

@@ -10,8 +10,9 @@
 
 namespace cfile::tools {
 
-// Bounds in the form of tools/value_text.h; strings are not escaped. nullopt: the bound is not
-// known. An inexact bound, which need not be one of the values, is included.
+// The bounds as text, in the form of tools/value_text.h; strings are not escaped. nullopt: the
+// bound is not known. A bound that is not exact is included, although it may differ from all
+// values.
 struct BoundTexts {
   std::optional<std::string> min;
   std::optional<std::string> max;
@@ -21,7 +22,7 @@ BoundTexts TextOfBounds(const ColumnType& type, const BlockStatistics& statistic
 // {"text": ..., "exact": ...}, or null if the bound is not known.
 Json JsonBound(const std::optional<std::string>& text, bool exact);
 
-// The bound on one line, escaped as in AppendPrintable. A longer text is cut to at most `max_bytes`
+// The bound on one line, escaped by AppendPrintable. A longer text is cut to at most `max_bytes`
 // bytes, not within a character, and ends with "...". "-" if the bound is not known.
 std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes);
 

@@ -11,7 +11,7 @@
 namespace cfile::tools {
 namespace {
 
-// True if a JSON reader that uses double reads exactly this number.
+// True if a JSON reader that stores numbers as double reads `value` exactly.
 template <typename T>
 bool IsExactInJson(const T& value) {
   if constexpr (std::is_same_v<T, int64_t>) {

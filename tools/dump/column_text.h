@@ -14,7 +14,7 @@
 namespace cfile::tools {
 
 enum class Form {
-  kText,  // the form of tools/value_text.h; strings escaped by AppendPrintable; or null
+  kText,  // the form of tools/value_text.h, escaped by AppendPrintable; a null is the word null
   kJson,  // a JSON value; a string unless IsJsonNumber(type) and JSON readers can read it exactly
 };
 

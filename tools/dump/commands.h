@@ -5,7 +5,8 @@
 
 namespace cfile::tools {
 
-// Each adds one subcommand. If the user chooses it, parsing the command line sets `action` to it.
+// Each function adds one subcommand. If the user chooses this subcommand, parsing the command line
+// sets `action` to the function that runs it.
 void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action);

@@ -28,7 +28,7 @@ absl::StatusOr<TableReader> OpenTable(const CommonOptions& common) {
   return table;
 }
 
-// `common` with the path of a single file, as described at OnFile.
+// Returns `common` with the path of a single file; see OnFile for the errors.
 absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
   if (!IsDirectory(common.path)) {
     if (absl::Status status = CheckNoColumn(common); !status.ok()) return status;
@@ -62,7 +62,7 @@ absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
 
 ReaderOptions OptionsOf(const CommonOptions& common) {
   ReaderOptions options;
-  // Not kMap: a file that is truncated while it is read must give an error, not SIGBUS.
+  // kMap is not used: a file that is truncated while it is read must give an error, not SIGBUS.
   options.access = ReaderOptions::Access::kPread;
   options.verify_checksums = !common.ignore_checksums;
   options.max_block_size_bytes = common.max_block_size_bytes;

@@ -24,12 +24,12 @@ inline constexpr std::string_view kToolName = "cfile-dump";
 // Options that subcommands have in common.
 struct CommonOptions {
   std::string path;
-  // The column of a table to read, and the part of it.
+  // The chosen column and part of a table. Empty or nullopt: none is chosen.
   std::string column;
   std::optional<size_t> part;
   bool json = false;
   bool ignore_checksums = false;
-  // Limits, as in ReaderOptions. `max_depth` is for schemas and for indexes.
+  // Limits that are passed on to ReaderOptions. `max_depth` is for schemas and for indexes.
   size_t max_block_size_bytes = ReaderOptions().max_block_size_bytes;
   size_t max_bloom_filter_bytes = ReaderOptions().max_bloom_filter_bytes;
   size_t max_metadata_size_bytes = ReaderOptions().max_metadata_size_bytes;
@@ -104,15 +104,15 @@ struct Input {
 };
 absl::StatusOr<Input> OpenInput(const CommonOptions& common);
 
-// Wraps `action`, which works on a single file: if the path is a table, replaces the path by the
+// Wraps `action`, which works on a single file. If the path is a table, replaces the path by the
 // path of one file of the table, which --column and --part choose. kInvalidArgument, with advice:
-// no column is chosen, or no part is chosen and the table does not have exactly one.
+// no column is chosen, or no part is chosen and the table does not have exactly one part.
 Action OnFile(Action action);
 
 // The index of the column `name`. kInvalidArgument, with the names of all columns: there is none.
 absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name);
-// As FindColumn, but "key index" stands for the file of compound keys, unless a column has this
-// name.
+// Does the same as FindColumn, but "key index" stands for the file of compound keys, unless a
+// column has this name.
 absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& name);
 
 // kInvalidArgument: the table does not have the chosen part (CheckPart); a column or a part is
@@ -125,8 +125,8 @@ using Json = nlohmann::ordered_json;
 
 // {"schema_version": 1, "path": ...}: the beginning of a JSON document.
 Json JsonDocument(const std::string& path);
-// A number, or a string above 2^53: JavaScript and many other JSON readers cannot read larger
-// integers exactly.
+// A JSON number; if value > 2^53, a JSON string, because JavaScript and many other JSON readers
+// cannot read larger integers exactly.
 Json JsonInteger(uint64_t value);
 // A string if `bytes` is UTF-8, otherwise {"hex": "..."}.
 Json JsonBytes(std::string_view bytes);

@@ -15,8 +15,8 @@ namespace {
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-// The summary in both forms: each fact is a line of text and a member of the JSON object, under the
-// same name.
+// Builds the summary in both forms: each fact becomes a line of text and a member of the JSON
+// object, with the same name.
 class Facts {
  public:
   explicit Facts(const std::string& path) : json_(JsonDocument(path)) {
@@ -67,7 +67,7 @@ void AddTree(const std::string& name, const TreeTotals& tree, Facts& facts) {
                          Plural(tree.bytes, "byte")));
 }
 
-// Adds how the blocks are stored, per encoding. JSON always has this fact. The text has it only if
+// Adds the blocks and bytes of each encoding. JSON always has this fact. The text has it only if
 // blocks have different encodings, or if some blocks are not compressed although the file has a
 // codec.
 void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts) {

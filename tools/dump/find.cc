@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<ColumnText>> OpenColumnToSearch(const Input& inpu
   return NewColumnText(*input.table, *column);
 }
 
-// The position that a search found, and cursors there for the columns to be shown.
+// The position that a search found, and cursors at this position for the columns to be shown.
 struct Found {
   KeyPosition position;
   std::vector<std::unique_ptr<ColumnText>> values;

@@ -54,7 +54,7 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
     start = output.text.size();
     const absl::StatusOr<bool> more = reader->Next(printer);
     if (!more.ok()) {
-      output.text.resize(start);  // no incomplete record, unless part of it is written already
+      output.text.resize(start);  // drop what is not written yet
       return output.Fail(more.status());
     }
     if (!*more) break;

@@ -19,8 +19,9 @@ ExitCode PrintRows(const Input& input, const CommonOptions& common,
                    const std::vector<std::string>& columns, uint64_t ordinal, uint64_t count,
                    const std::optional<std::string>& where, Output& output);
 
-// Adds the option --columns to `command`. Its value is a list as for ParseNames
-// (tools/dump/where_parser.h), whose names are appended to `names`; it may be given several times.
+// Adds the option --columns to `command`. Its value is a list of names in the form of ParseNames
+// (tools/dump/where_parser.h). The names are appended to `names`. The option may be given several
+// times.
 CLI::Option* AddColumnsOption(CLI::App& command, std::vector<std::string>& names,
                               const std::string& help);
 

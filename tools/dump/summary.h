@@ -9,7 +9,8 @@
 
 namespace cfile::tools {
 
-// Totals of the data blocks of one or more files. After an error: of the blocks that could be read.
+// Totals of the data blocks of one or more files. After an error, only the blocks that could be
+// read are counted.
 struct BlockTotals {
   uint64_t blocks = 0;
   uint64_t nulls = 0;

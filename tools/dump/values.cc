@@ -17,7 +17,7 @@ struct ValuesOptions {
   uint64_t count = std::numeric_limits<uint64_t>::max();
   std::vector<std::string> columns;
   std::string where;
-  bool has_where = false;  // an empty --where is an error, not the same as none
+  bool has_where = false;  // --where was given; an empty --where is an error
 };
 
 ExitCode PrintValues(const ValuesOptions& options, const CommonOptions& common, Output& output) {

@@ -183,13 +183,14 @@ absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& com
 ExitCode VerifyInput(const CommonOptions& common, Output& output) {
   output.IgnoreClosedPipe();
   VerifyPrinter printer(common.json, output);
-  // Opens the table even if one file is chosen, because files are compared with table.cft.
+  // Open the whole table even if only one file is checked, because files are compared with
+  // table.cft.
   CommonOptions whole = common;
   whole.column.clear();
   whole.part.reset();
   auto input = OpenInput(whole);
   if (!input.ok()) {
-    // A path that cannot be read is an error of the call, not a finding.
+    // A path that cannot be read is an error of the command line, not a finding.
     if (ExitCodeOf(input.status()) == kIoError) return output.Fail(input.status());
     VerifyReport report;
     report.Add({.status = input.status()});

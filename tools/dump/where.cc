@@ -68,7 +68,7 @@ class PartsScan final : public ConditionScan {
   size_t part_ = 0;
   std::optional<Scan<T>> scan_;             // of parts_[part_]
   std::span<const uint64_t> matches_ = {};  // remaining matches of scan_'s batch; rows of the part
-  uint64_t reached_ = 0;                    // the row of the table that scan_ has reached at least
+  uint64_t reached_ = 0;                    // scan_ has passed all earlier rows of the table
 };
 
 template <typename T>
@@ -119,7 +119,7 @@ absl::StatusOr<Predicate<T>> MakePredicate(const ColumnType& type, const Conditi
     case Kind::kBetween:
       return P::Between(first, T(constants[1]));
     case Kind::kIn: {
-      // Not std::vector: a std::vector<bool> does not convert to a span.
+      // A std::vector<bool> would not convert to a span.
       const auto values = std::make_unique<T[]>(constants.size());
       for (size_t i = 0; i < constants.size(); ++i) values[i] = T(constants[i]);
       return P::In(std::span<const T>(values.get(), constants.size()));

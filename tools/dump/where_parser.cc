@@ -34,7 +34,8 @@ absl::Status ErrorAt(std::string_view option, std::string_view text, size_t offs
 }
 
 // Appends the quoted text at `offset` of `text` to `out`, without its quotes, and moves `offset`
-// after the closing quote. Two quotes inside stand for one. False if there is no closing quote.
+// after the closing quote. Two quotes inside the text stand for one quote. False if there is no
+// closing quote.
 bool TakeQuoted(std::string_view text, size_t& offset, std::string& out) {
   const char quote = text[offset];
   for (++offset; offset < text.size(); ++offset) {
@@ -92,7 +93,7 @@ class Parser {
   }
 
   // Returns the error that `what` is expected. If the token is OR or NOT, the error says instead
-  // that this grammar, other than SQL, does not have this keyword.
+  // that this grammar, unlike SQL, does not support this keyword.
   absl::Status Expected(std::string_view what) const {
     if (token_.IsWord("OR")) return Error("OR is not supported yet");
     if (token_.IsWord("NOT")) return Error("NOT is not supported yet");

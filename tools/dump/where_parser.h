@@ -38,15 +38,16 @@ struct Condition {
   size_t column_offset = 0;
   Kind kind = Kind::kEqual;
   size_t kind_offset = 0;
-  // One; two for kBetween (low, high), at least one for kIn, none for kIsNull and kIsNotNull.
+  // Two values for kBetween (low, high), at least one for kIn, none for kIsNull and kIsNotNull, one
+  // for all other kinds.
   std::vector<Value> values = {};
 };
 
 // Parses `where`, which must have at least one condition. Errors are those of WhereError.
 absl::StatusOr<std::vector<Condition>> ParseConditions(std::string_view where);
 
-// kInvalidArgument for an error at byte `offset` of `where`. The message has `what`, the number of
-// the character there, counted from 1, and the text from there on.
+// Returns kInvalidArgument for an error at byte `offset` of `where`. The message has `what`, the
+// number of the character at `offset`, counted from 1, and the text from there on.
 absl::Status WhereError(std::string_view where, size_t offset, std::string_view what);
 
 // Parses a list of names such as id,First Name,"a,b". A name ends at the next comma, or is enclosed

@@ -81,7 +81,8 @@ CLI::ParseError Wrong(const std::string& option, const std::string& text, std::s
   return CLI::ValidationError(option + " " + text, std::string(reason));
 }
 
-// An encoding or codec that this build does not have: the exit code is kUnsupported, not kUsage.
+// The error for an encoding or codec that this build does not have. Its exit code is kUnsupported,
+// not kUsage.
 class Unsupported final : public CLI::ParseError {
  public:
   explicit Unsupported(std::string message)
@@ -100,7 +101,7 @@ T ValueOrThrow(absl::StatusOr<T> value, const std::string& option, const std::st
   return *std::move(value);
 }
 
-// Fills `choice` from texts of the forms VALUE (for all columns) and COLUMN=VALUE.
+// Fills `choice` from `texts`, each of the form VALUE (for all columns) or COLUMN=VALUE.
 template <typename T, typename Parse>
 void Choose(const std::string& option, const std::vector<std::string>& texts, Parse parse,
             Choice<T>& choice) {

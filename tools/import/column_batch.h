@@ -20,11 +20,12 @@ class ColumnBatch {
   virtual void Reset(size_t capacity) = 0;
 
   // Set row `row` to the value of `text`, or to null. Preconditions: row < capacity; the row has
-  // not been set yet. kInvalidArgument as ParseText.
+  // not been set yet. Set returns kInvalidArgument if ParseText does not accept `text` as a value
+  // of the column's type.
   virtual absl::Status Set(size_t row, std::string_view text) = 0;
   virtual void SetNull(size_t row) = 0;
 
-  // Appends the first `rows` rows to the column. Precondition: they have been set.
+  // Appends the first `rows` rows to the column. Precondition: these rows have been set.
   virtual absl::Status Append(size_t rows, TableWriter& writer) const = 0;
 };
 

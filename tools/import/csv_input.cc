@@ -69,7 +69,7 @@ std::shared_ptr<CsvInput::ColumnNames> CsvInput::NameColumns(
     std::span<const CsvField> header) {
   auto names = std::make_shared<ColumnNames>();
   names->columns.reserve(header.size());  // so that the keys of `numbers` stay valid
-  // A name in the header belongs to the first column that has it. It is not given to other columns.
+  // A name in the header belongs to the first column that has it. No other column gets this name.
   std::unordered_set<std::string_view> in_file;
   for (const CsvField& field : header) in_file.insert(field.text);
   std::unordered_map<std::string, size_t> last_number;  // by NAME: the last N of NAME_N

@@ -46,13 +46,14 @@ class CsvInput {
   CsvReader& reader() { return reader_; }
   // Goes back to the first row.
   void Rewind() { reader_.SeekToRange(first_row_, reader_.size()); }
-  // Where the first row and the first record of the file begin, as offsets of the reader.
+  // Where the first row and the first record of the file begin, in bytes from the start of the text
+  // as CsvReader::offset() counts them.
   uint64_t first_row() const { return first_row_; }
   uint64_t first_record() const { return first_record_; }
 
   // The names of the columns, in the order of the file. No two are equal.
   const std::vector<std::string>& columns() const { return names_->columns; }
-  // The columns whose name differs from that in the header.
+  // The columns whose name differs from their name in the header.
   const std::vector<RenamedColumn>& renamed() const { return names_->renamed; }
   std::optional<size_t> Find(std::string_view column) const;
 

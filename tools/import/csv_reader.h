@@ -29,8 +29,8 @@ struct CsvField {
   bool quoted = false;
 };
 
-// Copies only fields with quotes inside. Allocates no memory once its buffers are large enough for
-// the records. Thread-compatible. Another thread can use a copy to read the same text.
+// Copies a field only if it has quotes inside. Allocates no memory once its buffers are large
+// enough for the records. Thread-compatible. Another thread can use a copy to read the same text.
 class CsvReader {
  public:
   // `name` names the text in error messages. `text` must outlive the reader. Precondition:
@@ -64,7 +64,7 @@ class CsvReader {
   // Bytes of the text; the value of offset() at the end.
   uint64_t size() const { return text_.size(); }
 
-  // True if `part` lies in the text, and so is valid as long as the text is.
+  // True if `part` points into the text, and so is valid as long as the text is.
   bool Holds(std::string_view part) const {
     return part.data() >= text_.data() && part.data() <= text_.data() + text_.size();
   }

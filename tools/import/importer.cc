@@ -22,7 +22,7 @@
 namespace cfile::tools {
 namespace {
 
-// The bytes of text in a piece; a piece then continues to the end of its last record. A piece is
+// The approximate size of a piece in bytes of text; a piece ends at the end of a record. A piece is
 // large enough that passing it between threads costs little, and small compared with the cache of a
 // core.
 constexpr uint64_t kPieceBytes = 256 << 10;
@@ -64,7 +64,7 @@ class Importer {
   std::vector<std::string> sorted_by_;
   std::optional<RowKey> row_key_;                      // set if rows are sorted
   std::optional<std::vector<RecordPlace>> row_order_;  // nullopt: the order of the file
-  uint64_t next_piece_ = 0;                            // its start: a byte, or index of row_order_
+  uint64_t next_piece_ = 0;                            // its first byte, or index of row_order_
   uint64_t rows_ = 0;
 };
 
@@ -122,8 +122,8 @@ std::optional<std::span<const RecordPlace>> Importer::NextOrderedPiece() {
   return rest.first(rows);
 }
 
-// Adds the records of a piece to `columns` and `rows`. `given[i]`: the type of column i is given,
-// so it is not inferred.
+// Adds what the records of a piece show to `columns`, and their number to `rows`. `given[i]`: the
+// type of column i is given, so it is not inferred.
 absl::Status AddEvidence(CsvInput& input, const std::vector<bool>& given,
                          std::span<ColumnEvidence> columns, uint64_t& rows) {
   while (true) {
@@ -373,8 +373,8 @@ absl::Status Importer::WritePieces(TableWriter& writer) {
 
 absl::Status Importer::Write(TableWriter& writer) {
   if (absl::Status status = WritePieces(writer); !status.ok()) return status;
-  // Update returns the error if the import is cancelled. Without rows, no other call of Update was
-  // made.
+  // Update returns the error if the import is cancelled. If the file has no rows, WritePieces has
+  // not called it.
   if (absl::Status status = progress_.Update(input_.reader().size(), rows_); !status.ok()) {
     return status;
   }

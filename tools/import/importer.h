@@ -61,8 +61,8 @@ struct ImportResult {
   uint64_t bytes_in = 0;
   double seconds = 0;
   std::vector<std::string> sorted_by;
-  bool reordered = false;       // the rows were sorted: the file had another order
-  bool records = false;         // of JSON Lines; then nulls are entries without a value
+  bool reordered = false;       // the file had another order, so the rows were sorted
+  bool records = false;         // JSON Lines; then nulls are entries without a value
   std::string inferred_schema;  // empty: the schema was given
   std::vector<ImportedColumn> columns;
   bool header = true;                  // the first record of CSV has the names of the columns

@@ -103,8 +103,8 @@ class PieceRunner {
     return parse;
   }
 
-  // Takes the next piece, number taken_; false if there is none. Unlocks `lock` during the call of
-  // take.
+  // Takes the next piece, whose number is taken_; returns false if there is none. Unlocks `lock`
+  // during the call of work_.take.
   bool Take(std::unique_lock<std::mutex>& lock) {
     const size_t number = SlotOf(taken_);
     lock.unlock();

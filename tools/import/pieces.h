@@ -10,14 +10,16 @@
 namespace cfile::tools {
 
 // The work: each piece is taken, then parsed, then appended to each lane, then finished. From take
-// to finish a piece has a slot of its own, a number below NumSlots(), which bounds the memory.
+// to finish, a piece has a slot of its own, a number less than NumSlots(). So the number of slots
+// limits the memory.
 struct PieceWork {
   // Puts the next piece of the input into `slot`; false if there is none. Called by one thread at a
   // time. Must not throw.
   std::function<bool(size_t slot)> take;
   // Called for several pieces at once.
   std::function<absl::Status(size_t slot)> parse;
-  // Called for all lanes at once; within a lane for one piece after another, in order.
+  // `append` is called for several lanes at once, but within a lane for one piece after another, in
+  // order.
   size_t num_lanes = 0;
   std::function<absl::Status(size_t lane, size_t slot)> append = nullptr;
   // Called for one piece after another, in order. Must be short, because other threads wait. An

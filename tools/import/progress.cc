@@ -70,7 +70,8 @@ void Progress::Draw(uint64_t bytes, uint64_t rows, Clock::time_point now) {
                           WithCommas(rows), Duration(seconds * (1 - done) / done));
     }
     line += absl::StrFormat(" %3.0f%%", done * 100);
-    // The bar takes the width that the figures leave: 10 to 40 characters, otherwise no bar.
+    // The bar takes the width that the figures leave: at most 40 characters. If fewer than 10
+    // characters are left, there is no bar.
     const size_t width = TerminalWidth();
     const size_t taken = line.size() + figures.size() + 4;
     if (taken + 10 <= width) {

@@ -28,7 +28,8 @@ class Progress {
   // Removes the line.
   void End();
 
-  // Makes all later calls of Update fail, of every Progress. May be called in a signal handler.
+  // Makes all later calls of Update fail, for all objects of this class. May be called in a signal
+  // handler.
   static void Cancel();
 
  private:

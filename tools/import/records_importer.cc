@@ -194,9 +194,9 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
   return import(lines.size());
 }
 
-// Appends a part to the table at options.output. Leaves that have a value index in the table get
-// one in the new part too if the records ascend. Otherwise the part has no value index, and
-// searches read the part from its beginning.
+// Appends a part to the table at options.output. If the records ascend, each leaf that has a value
+// index in the table gets a value index in the new part, too. Otherwise the part has no value
+// index, and searches read the part from its beginning.
 absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonLines& lines,
                                              Progress& progress) {
   const auto table =

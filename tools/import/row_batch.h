@@ -35,16 +35,16 @@ class RowBatch {
 
   // Replaces the rows of the batch by the rows from `begin` to `end` (CsvReader::SeekToRange), or
   // by the rows at `places`. kInvalidArgument, with line and column: invalid CSV, a value that does
-  // not fit its column, a null in a column without nulls.
+  // not fit its column, a null in a column that is not nullable.
   absl::Status Parse(uint64_t begin, uint64_t end);
   absl::Status Parse(std::span<const RecordPlace> places);
 
   size_t num_rows() const { return num_rows_; }
-  // Bytes of the rows in the file.
+  // The size of the rows in the file, in bytes.
   uint64_t size_bytes() const { return size_bytes_; }
 
-  // Appends the rows of column `column` of the input, or their keys to the key index. Errors as
-  // TableWriter::Append.
+  // Appends the rows of column `column` of the input, or their keys to the key index. Errors: those
+  // of TableWriter::Append.
   absl::Status AppendColumn(size_t column, TableWriter& writer) const;
   absl::Status AppendKeys(TableWriter& writer) const;
 

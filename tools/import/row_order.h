@@ -37,15 +37,17 @@ class RowKey {
   std::string scratch_;
 };
 
-// Where a record of a file begins and ends, as offsets of CsvReader.
+// Where a record of a file begins and ends, in bytes from the start of the text as
+// CsvReader::offset() counts them.
 struct RecordPlace {
   uint64_t begin = 0;
   uint64_t end = 0;
 };
 
-// The places of all rows in ascending order of their keys; rows with equal keys stay in the order
-// of the file. nullopt if the file already has this order; this check takes no memory per row.
-// Errors as RowKey::Of; kCancelled. Afterwards the position of `input` is undefined.
+// Returns the places of all rows in ascending order of their keys; rows with equal keys stay in the
+// order of the file. Returns nullopt if the file already has this order; this check takes no memory
+// per row. Errors: those of RowKey::Of; kCancelled if Progress::Cancel was called. Afterwards the
+// position of `input` is undefined.
 absl::StatusOr<std::optional<std::vector<RecordPlace>>> FindRowOrder(CsvInput& input,
                                                                      RowKey& row_key,
                                                                      Progress& progress);

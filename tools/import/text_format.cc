@@ -14,7 +14,7 @@ using std::string_view_literals::operator""sv;
 struct Format {
   std::string_view magic;
   const char* name;
-  const char* advice;  // before the file's name
+  const char* advice;  // the message appends the file's name
 };
 
 constexpr Format kFormats[] = {
@@ -32,8 +32,9 @@ constexpr Format kFormats[] = {
 constexpr size_t kHeadBytes = 16;
 constexpr std::string_view kParquetMagic = "PAR1";
 
-// The name of the encoding if `head` begins text in UTF-16 or UTF-32, otherwise null. Recognizes a
-// byte order mark; without it, UTF-16 whose first characters are ASCII: one byte of each is NUL.
+// The name of the encoding if `head` is the beginning of text in UTF-16 or UTF-32, otherwise null.
+// Recognizes a byte order mark. Without it, recognizes only UTF-16 whose first two characters are
+// ASCII, so that one byte of each is NUL.
 const char* WideEncoding(std::string_view head) {
   const auto is_nul = [&](size_t i) { return i < head.size() && head[i] == '\0'; };
   if (head.starts_with("\xff\xfe\0\0"sv) || head.starts_with("\0\0\xfe\xff"sv)) return "UTF-32";

@@ -14,8 +14,8 @@ namespace cfile::tools {
 // represents all values exactly; only the spelling of a value may be lost.
 //
 //   int32, int64        decimal integers without leading zeros or +
-//   double              numbers, nan and inf, at least one a number; all integers among them are
-//                       exact in a double
+//   double              numbers, nan and inf; at least one value is a number, and all integers
+//                       among them are exact in a double
 //   bool                true, false
 //   date                2013-01-31
 //   timestamp(us,UTC)   2013-01-31T10:00:00Z or with an offset; dates among them mean midnight

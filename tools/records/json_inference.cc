@@ -88,7 +88,8 @@ void AddNodes(const std::string& name, bool required, const Shape& shape,
   }
 }
 
-// JsonInference::settled for the values that `shape` describes. Recurses to the depth of the shape.
+// Computes JsonInference::settled for the values that `shape` describes. Recurses to the depth of
+// the shape.
 bool Settled(const Shape& shape) {
   if (shape.Saw(kObject) && shape.fields.empty()) return false;
   if (shape.Saw(kArray)) {

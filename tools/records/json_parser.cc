@@ -227,7 +227,7 @@ class JsonParser::Impl {
     return visitor_->EndGroup(node);
   }
 
-  // Reads a key of the map `node`. It must differ from the other keys as a value: 1 equals +1.
+  // Reads a key of the map `node`. Keys are compared as values: +1 repeats the key 1.
   template <typename T>
   absl::Status Key(size_t node, std::string_view name) {
     const size_t key = node + 2;
@@ -243,8 +243,8 @@ class JsonParser::Impl {
   absl::Status Leaf(size_t node, ondemand::value& value, ondemand::json_type type) {
     const Node& leaf = nodes_[node];
     if (type == ondemand::json_type::string) {
-      // A bool is never a JSON string. Values of other types may be JSON strings if the schema was
-      // given. If it was found from records, only values of string fields are.
+      // A bool is never a JSON string. If the schema was given, values of all other types may be
+      // JSON strings. If the schema was found from records, only values of string fields may be.
       if (std::is_same_v<T, bool> || (origin_ != JsonSchema::kGiven && !leaf.is_text)) {
         return Wrong(node, schema_.node(node).type.ToString(), type);
       }
@@ -278,7 +278,7 @@ class JsonParser::Impl {
     if (origin_ == JsonSchema::kFoundInSome && !IsFoundAs<T>(value.raw_json_token())) {
       return Wrong(node, "another number", ondemand::json_type::number);
     }
-    // Fast: numbers that simdjson reads exactly. ReadNumber below checks all others.
+    // The fast path, for numbers that simdjson reads exactly. ReadNumber below checks all others.
     if constexpr (kIsInteger<T> && !std::is_same_v<T, int128_t>) {
       int64_t number;
       if (nodes_[node].bare_numbers && value.get_int64().get(number) == simdjson::SUCCESS &&
@@ -309,7 +309,7 @@ class JsonParser::Impl {
   template <typename T>
   absl::StatusOr<T> FromText(size_t node, std::string_view text) {
     if constexpr (kIsBytes<T>) {
-      // simdjson has checked that it is UTF-8.
+      // simdjson has checked that `text` is UTF-8.
       if (nodes_[node].is_text) return text;
     }
     absl::StatusOr<T> value = ParseText<T>(schema_.node(node).type, text, scratch_);

@@ -102,7 +102,7 @@ absl::Status JsonPrinter::EndGroup(size_t node) {
       break;
     case Form::kElement:
     case Form::kEntry: {
-      // Without a value, a repeated field has no elements; another field is null.
+      // If no value was printed: a repeated field has no elements, and any other field is null.
       const size_t value = node + (group.form == Form::kElement ? 1 : 2);
       const bool repeated = schema_.node(value).repetition == Repetition::kRepeated;
       if (!group.has_value) out_ += repeated ? "[]" : "null";
@@ -121,7 +121,8 @@ absl::Status JsonPrinter::Value(size_t node, const RecordValue& value) {
   const ColumnType& type = schema_.node(node).type;
   std::visit(
       [&]<typename T>(const T& typed) {
-        // A decimal of scale 0 is a number, because JsonInference finds it for large integers.
+        // A decimal of scale 0 is a number, because JsonInference finds this type for large
+        // integers.
         const bool whole_decimal = type.decimal_precision > 0 && type.decimal_scale == 0;
         bool bare = (IsJsonNumber(type) || whole_decimal) && !is_key;
         if constexpr (std::is_floating_point_v<T>) bare = bare && std::isfinite(typed);

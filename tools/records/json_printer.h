@@ -26,12 +26,13 @@
 namespace cfile::tools {
 
 // Appends a line for each record. Precondition: the fields of each group come in the order of the
-// schema, as from RecordReader. Thread-compatible.
+// schema, in which RecordReader passes them. Thread-compatible.
 class JsonPrinter final : public RecordVisitor {
  public:
-  // `leaves`: the leaves that the visitor gets values of. `out` must outlive the printer. `drain`
-  // must empty `out`; if it is set, it is called also within a record when `out` has more than
-  // kDrainBytes, because a few bytes of levels may stand for a list of millions of elements.
+  // `leaves`: the leaves whose values the visitor gets. `out` must outlive the printer. `drain`, if
+  // it is set, must empty `out`. The printer calls `drain` when `out` has more than kDrainBytes,
+  // also within a record, because a few bytes of levels may stand for a list of millions of
+  // elements.
   JsonPrinter(const RecordSchema& schema, std::span<const size_t> leaves, std::string& out,
               std::function<void()> drain = {});
   static constexpr size_t kDrainBytes = 1 << 20;
@@ -45,9 +46,9 @@ class JsonPrinter final : public RecordVisitor {
   enum class Form : uint8_t {
     kObject,   // {"FIELD": ..., ...}
     kList,     // [...]
-    kElement,  // of a list: the form of its only field
+    kElement,  // the element of a list: printed as its only field
     kMap,      // {...}
-    kEntry,    // of a map: "KEY": VALUE
+    kEntry,    // an entry of a map: "KEY": VALUE
   };
   struct Open {
     size_t node;

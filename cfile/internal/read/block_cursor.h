@@ -29,20 +29,21 @@ class BlockCursor {
   BlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
       : type_(type), dictionary_(std::move(dictionary)) {}
 
-  // Opens a block of the file that `info` describes, at the block's first row. `bytes` must stay
-  // valid. `first_ordinal`: the block's first ordinal, if the caller knows it; kDataLoss if the
-  // block says otherwise. `seek_index`: the result of BuildSeekIndex for this block, or nullptr.
-  // kDataLoss if the block has no rows.
+  // Opens a block of the file that `info` describes, and goes to the block's first row. `bytes`,
+  // the uncompressed block, must stay valid while the block is open. `first_ordinal`: the block's
+  // first ordinal, if the caller knows it; kDataLoss if the block stores another one. `seek_index`:
+  // the result of BuildSeekIndex for this block, or nullptr. kDataLoss if the block has no rows.
   absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
                     std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr);
 
-  // As above, for a parsed block, which may have no rows.
+  // Opens a parsed block in the same way. This block may have no rows.
   absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr);
 
-  // Builds an index that makes seeks in the open block fast; nullptr if the encoding needs none.
-  // Goes to the block's front.
+  // Builds an index that makes seeks in the open block fast. Returns nullptr if seeks are fast
+  // without an index, or if the block is damaged. Afterwards the position is undefined: open the
+  // block again, with the index.
   std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex();
 
   const std::shared_ptr<const encodings::Dictionary>& dictionary() const { return dictionary_; }
@@ -69,15 +70,16 @@ class BlockCursor {
   template <typename Put, typename PutNull>
   absl::Status Take(std::span<const uint32_t> rows, Put&& put, PutNull&& put_null);
 
-  // Reads the next rows: at most `max_rows` and kMaxBatchValues, at least 1 unless the block is at
-  // its end. The batch is valid until the next call. The caller sets the batch's first_ordinal.
+  // Reads the next rows: at most `max_rows` and at most kMaxBatchValues rows; at least 1 row unless
+  // the cursor is at the block's end. The batch is valid until the next call. The caller sets the
+  // batch's first_ordinal.
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
   // The dictionary's values by code if the block stores codes, else empty.
   std::span<const T> DictionaryValues() const { return decoder_->DictionaryValues(); }
 
-  // As Next, but returns the codes of the values. The code of a null is 0. Precondition:
-  // DictionaryValues() is not empty.
+  // Does the same as Next, but returns the codes of the values. The code of a null is 0.
+  // Precondition: DictionaryValues() is not empty.
   absl::StatusOr<Batch<uint32_t>> NextCodes(size_t max_rows);
 
   size_t memory_usage_bytes() const {
@@ -85,9 +87,9 @@ class BlockCursor {
   }
 
  private:
-  // kDataLoss if the block has nulls. (A column with a value index has none.)
+  // kDataLoss if the block has nulls. (A column with a value index has no nulls.)
   absl::Status CheckNoNulls() const;
-  // For use when the decoder's position is unknown.
+  // Goes to the first row, also if the decoder's position is unknown.
   absl::Status SeekToFront() {
     row_ = 0;
     return decoder_->SeekTo(0);
@@ -104,8 +106,8 @@ class BlockCursor {
 
     size_t capacity_bytes() const { return (packed_capacity + spread_capacity) * sizeof(V); }
   };
-  // Implementations for batches of V: T, or uint32_t if kCodes. kCodes decides whether `decoder_`
-  // is asked for values or for codes.
+  // These functions read a batch of V. If kCodes is false, V is T, and `decoder_` returns values.
+  // If kCodes is true, V is uint32_t, and `decoder_` returns codes.
   template <bool kCodes, typename V>
   absl::StatusOr<Batch<V>> NextOf(size_t max_rows, Buffers<V>& buffers);
   template <bool kCodes, typename V>
@@ -115,13 +117,13 @@ class BlockCursor {
   template <typename V>
   static V* Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity);
 
-  // Rows that Take passes to the decoder at once.
+  // The number of rows that Take passes to the decoder at once.
   static constexpr size_t kTakenRows = 1024;
 
   ColumnType type_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;
-  // One decoder for each encoding found so far, since the blocks of a file may differ. Kept, so
-  // that opening a block allocates nothing.
+  // One decoder for each encoding found so far, because the blocks of a file may have different
+  // encodings. The decoders are kept, so that opening a block allocates nothing.
   std::vector<std::pair<Encoding, std::unique_ptr<encodings::BlockDecoder<T>>>> decoders_;
   encodings::BlockDecoder<T>* decoder_ = nullptr;
   Encoding encoding_ = Encoding::kPlain;  // of the block

@@ -29,10 +29,10 @@ void BlockTable::Insert(const Key& key, std::shared_ptr<const ResidentBlock> blo
   if (size_bytes > shard_capacity_bytes_) return;
   Shard& shard = ShardOf(key);
   const std::lock_guard lock(shard.mutex);
-  // If an allocation fails, both containers stay unchanged.
+  // The entry is allocated first: if an allocation fails, both containers stay unchanged.
   std::list<Entry> entry;
   entry.push_front({key, std::move(block), size_bytes});
-  if (!shard.by_key.emplace(key, entry.begin()).second) return;  // another thread read it too
+  if (!shard.by_key.emplace(key, entry.begin()).second) return;  // another thread stored the block
   shard.entries.splice(shard.entries.begin(), entry);
   shard.counters.size_bytes += size_bytes;
   MakeRoom(shard);
@@ -48,7 +48,8 @@ void BlockTable::Grow(const Key& key, size_t size_bytes) {
   MakeRoom(shard);
 }
 
-// Precondition: the caller holds the shard's lock.
+// Evicts the least recently used blocks until the shard is within its capacity. Precondition: the
+// caller holds the shard's lock.
 void BlockTable::MakeRoom(Shard& shard) const {
   while (shard.counters.size_bytes > shard_capacity_bytes_) {
     const Entry& oldest = shard.entries.back();
@@ -79,7 +80,7 @@ BlockCache::BlockCache(size_t capacity_bytes)
 BlockCache::~BlockCache() = default;
 
 const std::shared_ptr<BlockCache>& BlockCache::Default() {
-  // Never destroyed: readers may outlive the other statics.
+  // The cache is never destroyed, because readers may outlive other static objects.
   static const auto* cache =
       new std::shared_ptr<BlockCache>(std::make_shared<BlockCache>(kDefaultBytes));
   return *cache;

@@ -46,15 +46,15 @@ class BlockTable {
   std::shared_ptr<const ResidentBlock> Find(const Key& key);
   // Stores `block` unless it is larger than a shard.
   void Insert(const Key& key, std::shared_ptr<const ResidentBlock> block);
-  // Adds `size_bytes`, the size of a new seek index, to the size of `key`'s block, if that block is
-  // still in the table.
+  // Adds `size_bytes`, the size of a new seek index, to the size of the block of `key`, if this
+  // block is still in the table.
   void Grow(const Key& key, size_t size_bytes);
 
   BlockCache::Counters counters() const;
 
  private:
   static constexpr size_t kMaxShards = 16;
-  static constexpr size_t kShardBytes = size_t{1} << 20;  // minimum size, if there is more than one
+  static constexpr size_t kShardBytes = size_t{1} << 20;  // minimum size if there are several
 
   struct Entry {
     Key key;
@@ -64,7 +64,8 @@ class BlockTable {
   struct Shard {
     mutable std::mutex mutex;
     std::list<Entry> entries;  // the most recently used first
-    // Not an Abseil table, because a failed allocation destroys the contents of an Abseil table.
+    // by_key is not an Abseil table, because a failed allocation destroys the contents of such a
+    // table.
     std::unordered_map<Key, std::list<Entry>::iterator, absl::Hash<Key>> by_key;
     BlockCache::Counters counters;
   };

@@ -28,15 +28,15 @@ class BlockWalk {
   const std::string& name() const { return file_->source().name(); }
   uint64_t num_rows() const { return file_->info().num_rows; }
 
-  // Names the file and the current block in `status`.
+  // Returns `status` with the names of the file and of the current block in its message.
   absl::Status InThisBlock(const absl::Status& status) const {
     return InBlock(status, name(), pointer_);
   }
 
-  // Opens block_ at the data block at `path`, and sets pointer_ and first_ordinal_. Checks that the
-  // block begins with the row that the positional index says, and does not exceed the footer's
-  // number of rows. `access`: kScan if the blocks after this one will be read, too. After an error
-  // block_ is not open.
+  // Opens in block_ the data block that `path` points to, and sets pointer_ and first_ordinal_.
+  // Checks that the first row of the block is the one in the positional index, and that the block
+  // does not end after the last row of the file. `access`: kScan if the blocks after this one will
+  // be read, too. After an error, block_ is not open.
   absl::Status OpenBlock(const IndexWalk& path, BlockAccess access) {
     pointer_ = path.pointer();
     CFILE_ASSIGN_OR_RETURN(loaded_block_,

@@ -17,8 +17,8 @@ namespace cfile::internal {
 template <typename T>
 class CodeMatcher {
  public:
-  // Evaluates `matcher` for each value of `dictionary`. Cheap if `dictionary` is the same memory as
-  // in the last call. Precondition: the values at one place in memory do not change.
+  // Evaluates `matcher` for each value of `dictionary`. Does nothing if `dictionary` has the same
+  // address and size as in the last call. Precondition: the values at one address do not change.
   void SetDictionary(const PredicateMatcher<T>& matcher, std::span<const T> dictionary) {
     if (dictionary.data() == dictionary_.data() && dictionary.size() == dictionary_.size()) return;
     dictionary_ = dictionary;
@@ -38,11 +38,12 @@ class CodeMatcher {
     consecutive_ = count > 0 && last_ - first_ + 1 == count;
   }
 
-  // How many of the dictionary's values match.
+  // Tells whether none, some or all of the dictionary's values match.
   Verdict verdict() const { return verdict_; }
 
-  // Writes a bitmap, as MatchRange does: a bit is 1 if its code stands for a matching value.
-  // Preconditions: the codes are codes of the dictionary; verdict() is not kNone.
+  // Writes a bitmap in the form of MatchRange (encodings/kernels/match_range.h): bit i is 1 if
+  // codes[i] stands for a matching value. Preconditions: the codes are codes of the dictionary;
+  // verdict() is not kNone.
   void Match(std::span<const uint32_t> codes, uint8_t* bits) const {
     if (consecutive_) {
       encodings::MatchRange(codes.data(), codes.size(), first_, last_, bits);

@@ -21,8 +21,8 @@
 
 namespace cfile::internal {
 
-// Prepares reading with values of T: checks that this build can read the file and returns the
-// file's dictionary (null if it has none). Errors as Reader::NewCursor.
+// Checks that this build can read the file as values of T, and returns the file's dictionary (null
+// if it has none). Errors: those of Reader::NewCursor.
 template <typename T>
 absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileReader& file) {
   const FileInfo& info = file.info();
@@ -141,7 +141,7 @@ class FileCursor : protected BlockWalk<Block> {
     return result;
   }
 
-  // Names the current block in `status`, an error inside it, and unloads the block.
+  // Unloads the current block. Returns `status`, an error inside this block, with the block's name.
   absl::Status Failed(const absl::Status& status) {
     Unload();
     return this->InThisBlock(status);
@@ -184,7 +184,8 @@ class FileCursor : protected BlockWalk<Block> {
     // Without a positional index, only the value index can find the first row.
     const bool first_by_key = ordinal == 0 && !file_->info().positional_index_root;
     IndexWalk* const path = &paths_[first_by_key ? 1 : 0];
-    // If the file has no such index, the current block stays loaded.
+    // If path_ uses the other index, the block stays loaded until the seek succeeds: the file may
+    // not have the index of `path`.
     if (path == path_) Unload();
     CFILE_RETURN_IF_ERROR(first_by_key ? path->SeekToKey("") : path->SeekToOrdinal(ordinal));
     Unload();
@@ -209,7 +210,8 @@ class FileCursor : protected BlockWalk<Block> {
     return absl::OkStatus();
   }
 
-  // Goes to the front of the next block. At the end of the file, goes to the end and returns false.
+  // Goes to the front of the next block. After the last block, goes to the end of the file and
+  // returns false.
   absl::StatusOr<bool> NextBlock(BlockAccess access = BlockAccess::kScan) {
     const uint64_t expected = first_ordinal_ + block_.num_rows();
     Unload();
@@ -245,7 +247,8 @@ class FileCursor : protected BlockWalk<Block> {
   IndexWalk* path_ = nullptr;
 
   bool loaded_ = false;  // block_ is open, at path_'s position
-  // The index entry of block_. A key search moves path_ before it knows whether block_ stays.
+  // The index entry of block_. A search by key moves path_ before it is known whether block_ stays
+  // open.
   IndexWalk::LeafEntry loaded_entry_;
   uint64_t ordinal_ = 0;  // the position, if no block is loaded
 
@@ -253,8 +256,8 @@ class FileCursor : protected BlockWalk<Block> {
   // needs kAfterPath or kAtPath, except for ordinal 0.
   enum class Resume : uint8_t {
     kBySeek,     // by a seek to ordinal_
-    kAfterPath,  // the block after path_'s
-    kAtPath,     // path_'s block
+    kAfterPath,  // it is the block after path_'s
+    kAtPath,     // it is path_'s block
   };
   Resume resume_ = Resume::kBySeek;
   // An error that NextBatch found inside a block. NextBatch returns it until the next seek, since a

@@ -173,7 +173,7 @@ absl::StatusOr<std::shared_ptr<const FileStatistics>> FileReader::Statistics() {
   if (statistics.ok()) {
     statistics_ = std::make_shared<const FileStatistics>(*std::move(statistics));
   } else if (absl::IsOutOfRange(statistics.status())) {
-    statistics_ = nullptr;  // compressed: the footer did not show the size
+    statistics_ = nullptr;  // too large; the footer does not show the size of a compressed block
   } else {
     return statistics.status();
   }
@@ -206,7 +206,7 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
   auto block = FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes,
                           read_end, buffer);
   if (!block.ok()) {
-    // Read again on the next try.
+    // So the next try reads the block again.
     buffer.stored.Clear();
     return InBlock(block.status(), source_->name(), pointer);
   }

@@ -25,19 +25,20 @@ enum class BlockAccess : uint8_t {
   kSeek
 };
 
-// A data block, uncompressed. Valid as long as the source, the buffer passed to LoadDataBlock, and
-// `resident`.
+// An uncompressed data block. `bytes` is valid as long as the source, `resident`, and the buffer
+// that was passed to LoadDataBlock.
 struct LoadedBlock {
   std::span<const uint8_t> bytes;
   std::shared_ptr<const ResidentBlock> resident;  // may be null
-  // The place for the block's seek index; nullptr if the block was not sought or has no place.
+  // The place for the block's seek index; nullptr if the block was loaded with kScan.
   SeekIndexSlot* seek_index = nullptr;
-  // The block was read before and there is room for a seek index, so building one may be worth it.
+  // True if the block was read before and there is room for a seek index: building one may be worth
+  // the time.
   bool seen_before = false;
 };
 
-// An open file. Immutable, except for parts that are read once and then kept: index nodes, the set
-// of verified blocks, seek indexes, dictionary and statistics. Thread-safe.
+// An open file. Immutable, except for data that is read once and then kept: index nodes, the set of
+// verified blocks, seek indexes, dictionary and statistics. Thread-safe.
 class FileReader {
  public:
   static absl::StatusOr<std::shared_ptr<FileReader>> Open(std::shared_ptr<const Source> source,
@@ -71,21 +72,21 @@ class FileReader {
   // the file has statistics.
   absl::StatusOr<FileStatistics> ReadStatistics() const;
 
-  // Reads the data block of a leaf's entry, without the cache. Verifies the checksum unless that is
-  // already done. Errors name the file and the block.
+  // Reads the data block of a leaf's entry, without the cache. Verifies the block's checksum unless
+  // a previous read has verified it. Errors name the file and the block.
   absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
                                               BlockBuffer& buffer) const {
     return FetchDataBlock(leaf, entry, leaf.entry_pointer(entry).end(), buffer);
   }
 
-  // As FetchDataBlock, for a cursor. Takes the block from the cache if it is there. After kSeek the
-  // block is put into the cache, unless it is used directly from the source's memory. kScan reads
-  // ahead.
+  // Reads the data block of a leaf's entry for a cursor, from the cache if the cache has it. With
+  // kSeek, puts the block into the cache, unless the block is used directly from the source's
+  // memory. With kScan, reads ahead. Errors name the file and the block.
   absl::StatusOr<LoadedBlock> LoadDataBlock(const IndexNode& leaf, uint32_t entry,
                                             BlockAccess access, BlockBuffer& buffer);
 
-  // Keeps `index`, built for the block at `pointer` that LoadDataBlock returned as `block`. Returns
-  // the kept index, or nullptr if there is no room.
+  // Keeps `index`, which was built for `block`, a result of LoadDataBlock for `pointer`. Returns
+  // the kept index, or nullptr if there is no room for it.
   const encodings::SeekIndex* KeepSeekIndex(const LoadedBlock& block, const BlockPointer& pointer,
                                             std::unique_ptr<const encodings::SeekIndex> index);
 

@@ -27,7 +27,7 @@ struct VisitedNode {
 
 enum class IndexVisit : uint8_t {
   kDescend,  // continue with the node's children, if the node can be read and has children
-  kSkip,     // continue after the nodes below this node
+  kSkip,     // do not visit the nodes below this node
   kStop
 };
 
@@ -37,7 +37,7 @@ void VisitIndexNodes(FileReader& file, IndexKind kind,
                      const std::function<IndexVisit(const VisitedNode&)>& visit);
 
 // A position in a tree: the path from the root to one entry of a leaf. Keeps pointers to nodes of
-// `file`, which must outlive it.
+// `file`; `file` must outlive the IndexWalk.
 class IndexWalk {
  public:
   IndexWalk() = default;

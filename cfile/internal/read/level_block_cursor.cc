@@ -12,11 +12,12 @@ namespace {
 using encodings::DataLoss;
 using encodings::kMaxBatchValues;
 
-// Entries that are decoded at a time, unless a record is longer. This many fit the CPU's cache.
+// The number of entries that are decoded at a time, unless a record is longer. These entries fit
+// the CPU's cache.
 constexpr size_t kWindowEntries = 8192;
-// One more than a batch, to see whether a record ends with the batch.
+// One entry more than a batch can have: it shows whether a record ends with the batch.
 constexpr size_t kMaxWindowEntries = kMaxBatchValues + 1;
-// Levels that are counted in one step.
+// The number of levels that are counted in one step.
 constexpr size_t kStride = 64;
 
 }  // namespace
@@ -82,8 +83,8 @@ absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
       cut += records;
       break;
     }
-    // Find the entry where record number max_records begins. If it does not begin in the window,
-    // find the last record that begins there.
+    // Find the entry that begins the record after the next `max_records` records. If this entry is
+    // not in the window, find the last entry in the window that begins a record.
     size_t stride = begin_;  // the last stride in which a record begins
     for (size_t i = begin_ + 1; i < end_ && records < max_records;) {
       const size_t count = std::min(kStride, end_ - i);
@@ -113,8 +114,8 @@ absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
     }
     CFILE_RETURN_IF_ERROR(Fill());
   }
-  // The window may have one entry more than a batch. A last record that needs this entry is left
-  // for the next batch or, if it is the only one, split.
+  // The window may have one entry more than a batch can have. If the last record needs this entry,
+  // leave the record for the next batch. If it is the only record, split it.
   if (cut - begin_ > kMaxBatchValues) {
     cut = LastBegin(begin_, begin_ + kMaxBatchValues + 1);
     records = cut == begin_ ? 0 : records - 1;
@@ -124,7 +125,7 @@ absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
 }
 
 LevelWindow::Extent LevelWindow::Cut(size_t values) const {
-  size_t end = begin_ + values;  // the first value that is too many
+  size_t end = begin_ + values;  // the entry of the first value that is too many
   if (limits_.max_definition > 0) {
     for (size_t i = begin_, left = values;; ++i) {
       if (definition_[i] != limits_.max_definition || left-- > 0) continue;
@@ -215,7 +216,7 @@ absl::StatusOr<LevelBatch<T>> LevelBlockCursor<T>::Next(size_t max_records) {
     return DataLoss("the levels have more values than the block, which has ", num_present());
   }
   if (extent.values > 0) {
-    // After a batch was cut, the values are ahead of the entries.
+    // After a batch was cut, the position of values_ is after the value of the next entry.
     CFILE_RETURN_IF_ERROR(values_.SeekToRow(window_.value()));
     CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.Next(extent.values));
     if (batch.size() < extent.values) extent = window_.Cut(batch.size());

@@ -18,40 +18,42 @@
 
 namespace cfile::internal {
 
-// Walks over the entries of a block without their values and finds where records end. The part of
-// LevelBlockCursor that does not depend on the type of the values. Thread-compatible.
+// Walks over the entries of a block without their values and finds where records end. Separate from
+// LevelBlockCursor, because it does not depend on the type of the values. Thread-compatible.
 class LevelWindow {
  public:
-  // A number of successive entries, the records that end in them, and the values in them.
+  // Counts of successive entries, of the records that end in these entries, and of their values.
   struct Extent {
     size_t entries = 0;
     size_t records = 0;
     size_t values = 0;
   };
 
-  // Begins at the front of `block`. Its bytes must stay valid.
+  // Goes to the first entry of `block`. The bytes of `block` must stay valid while it is open.
   void Open(const LevelBlock& block, const LevelLimits& limits);
 
-  // Returns the extent of the next entries: whole records, at most `max_records` of them, or the
-  // front part of one record that is longer than a batch. Empty at the block's end. Does not move.
+  // Returns the extent of the next entries: either at most `max_records` whole records, or the
+  // front part of one record that is longer than a batch. The extent is empty at the block's end.
+  // Does not move the position.
   absl::StatusOr<Extent> Look(size_t max_records);
-  // Returns the longest front part of the last result of Look that has at most `values` values:
-  // whole records if at least one fits. Precondition: the last result has more values.
+  // Returns the longest front part of the last result of Look that has at most `values` values. If
+  // at least one whole record fits, the front part has only whole records. Precondition: the last
+  // result has more than `values` values.
   Extent Cut(size_t values) const;
   // Moves past entries that Look or Cut returned.
   void Pass(const Extent& extent);
 
-  // The levels of the next `entries` entries; empty if the maximum is 0.
+  // The levels of the next `entries` entries; empty if the maximum level is 0.
   std::span<const uint16_t> repetition(size_t entries) const;
   std::span<const uint16_t> definition(size_t entries) const;
 
   uint32_t num_entries() const { return num_entries_; }
   uint32_t num_records() const { return num_records_; }
-  // The number of records that have ended, and of values passed.
+  // The number of records whose last entry was passed, and the number of values that were passed.
   uint32_t record() const { return record_; }
   uint32_t value() const { return value_; }
   bool at_end() const { return begin_ == end_ && decoded_all(); }
-  // True if a part of record() was passed.
+  // True if some but not all entries of the record with the number record() were passed.
   bool inside_record() const { return inside_record_; }
   size_t memory_usage_bytes() const {
     return (repetition_.capacity() + definition_.capacity()) * sizeof(uint16_t);
@@ -62,7 +64,8 @@ class LevelWindow {
   // Decodes further entries into the window.
   absl::Status Fill();
   size_t CountValues(size_t begin, size_t end) const;
-  // The last entry of begin + 1 to end - 1 that begins a record; `begin` if none does.
+  // Returns the last of the entries begin + 1 to end - 1 that begins a record, or `begin` if none
+  // of them begins a record.
   size_t LastBegin(size_t begin, size_t end) const;
 
   LevelLimits limits_;
@@ -90,7 +93,8 @@ class LevelBlockCursor {
   LevelBlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
       : values_(type, std::move(dictionary)) {}
 
-  // As BlockCursor::Open. In a flat file, each row is a record with one entry.
+  // Opens a block, with the parameters and errors of BlockCursor::Open. In a flat file, each row is
+  // a record with one entry.
   absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
                     std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr);
@@ -106,7 +110,7 @@ class LevelBlockCursor {
   // Goes to the first entry of record `row`. Precondition: row <= num_rows().
   absl::Status SeekToRow(uint32_t row);
 
-  // As LevelCursor::Next. The caller sets first_record.
+  // Reads the next records (see LevelCursor::Next). The caller sets the batch's first_record.
   absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
 
   size_t memory_usage_bytes() const {

@@ -23,7 +23,7 @@ using encodings::kIsBytes;
 using encodings::kIsFloat;
 using encodings::uint128_t;
 
-// A list of up to this many numbers is evaluated in one pass per number.
+// A list of at most this many numbers is evaluated in one pass over the values for each number.
 constexpr size_t kMaxListPasses = 8;
 
 template <typename T>
@@ -313,7 +313,7 @@ Verdict PredicateMatcher<T>::Judge(const BlockStatistics& statistics) const {
   if (form_ == Form::kRange) return inside && !nans ? all : Verdict::kSome;
   const auto first =
       min ? std::lower_bound(list_keys_.begin(), list_keys_.end(), *min) : list_keys_.begin();
-  // (A zero of either sign lies within bounds that are zero, see BlockStatistics.)
+  // (If a bound is zero, -0 and +0 are both within the bounds; see BlockStatistics.)
   const bool none = first == list_keys_.end() || (max && *first > *max);
   return none && !list_keys_.empty() ? Verdict::kNone : Verdict::kSome;
 }

@@ -32,11 +32,12 @@ class PredicateMatcher {
   };
   Form form() const { return form_; }
 
-  // Writes a bitmap, as MatchRange does: a bit is 1 if its value matches. All values must be
-  // present. Precondition: form() is kRange, kNotEqual or kList.
+  // Writes a bitmap in the form of MatchRange (encodings/kernels/match_range.h): bit i is 1 if
+  // values[i] matches. `values` has no nulls. Precondition: form() is kRange, kNotEqual or kList.
   void Match(std::span<const T> values, uint8_t* bits) const;
 
-  // How many of the rows that `statistics` describe match. kSome if the statistics cannot tell.
+  // Tells whether none, some or all of the rows that `statistics` describe match. Returns kSome if
+  // the statistics do not tell.
   Verdict Judge(const BlockStatistics& statistics) const;
   // False if the Bloom filter excludes all values that match.
   bool PassesBloomFilter(const FileStatistics& statistics) const;
@@ -60,7 +61,7 @@ class PredicateMatcher {
   bool unbounded_ = false;
   bool single_ = false;         // the range has one value, low_
   std::vector<Owned<T>> list_;  // kList: ascending
-  // In memcmp form. For numbers, high_key_ is inclusive.
+  // The keys (memcmp form) of low_, high_ and list_. For numbers, high_key_ is inclusive.
   std::string low_key_;
   std::string high_key_;
   std::vector<std::string> list_keys_;

@@ -26,7 +26,8 @@ namespace {
 using encodings::DataLoss;
 using internal::Verdict;
 
-// Rows that are compared at a time: few enough that bitmaps, ordinals and values stay in the cache.
+// The number of rows that are compared at a time: few enough that bitmaps, ordinals and values stay
+// in the cache.
 constexpr size_t kBatchRows = 4096;
 
 }  // namespace
@@ -177,7 +178,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
         ++counters_.blocks_skipped_by_statistics;
         continue;
       }
-      // Without a positional index: all rows of the block are before the range.
+      // Without a positional index, all rows of the block may be before the range: skip the block.
       if (*expected_ <= begin_) continue;
       ++counters_.blocks_read;
       block_matches_ = all_match_ || verdict == Verdict::kAll;

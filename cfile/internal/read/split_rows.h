@@ -13,10 +13,10 @@
 
 namespace cfile::internal {
 
-// Divides the rows 0 to num_rows - 1 into up to `max_ranges` consecutive ranges. No range is empty;
-// all have about the same length. block_begin(ordinal) returns a StatusOr of the ordinal, at or
-// before `ordinal`, where a range may begin. Returns the errors of block_begin. Precondition:
-// max_ranges > 0.
+// Divides the rows 0 to num_rows - 1 into at most `max_ranges` consecutive ranges of about the same
+// length. No range is empty. A range may begin only at certain ordinals: block_begin(ordinal)
+// returns a StatusOr of the last of these ordinals that is at most `ordinal`. Returns the errors of
+// block_begin. Precondition: max_ranges > 0.
 template <typename BlockBegin>
 absl::StatusOr<std::vector<OrdinalRange>> SplitRows(uint64_t num_rows, size_t max_ranges,
                                                     BlockBegin&& block_begin) {
@@ -26,7 +26,7 @@ absl::StatusOr<std::vector<OrdinalRange>> SplitRows(uint64_t num_rows, size_t ma
   std::vector<OrdinalRange> ranges;
   uint64_t begin = 0;
   for (uint64_t i = 1; i <= max_ranges && begin < num_rows; ++i) {
-    // No overflow: there are fewer than 2^32 rows in each part, and few ranges.
+    // num_rows * i / max_ranges, computed without overflow if max_ranges is less than 2^32.
     const uint64_t wanted = num_rows / max_ranges * i + num_rows % max_ranges * i / max_ranges;
     uint64_t end = num_rows;
     if (i < max_ranges) {

@@ -23,7 +23,7 @@
 
 namespace cfile::internal {
 
-// Calls and errors as those of Cursor. Thread-compatible.
+// The functions and errors are those of Cursor. Thread-compatible.
 template <typename T>
 class ValueCursor : public FileCursor<BlockCursor<T>> {
   using Base = FileCursor<BlockCursor<T>>;
@@ -120,7 +120,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
       const uint64_t rows = std::min<uint64_t>({max_rows, kMaxBatchRows, at - range_.begin});
       const uint64_t first = std::max(this->first_ordinal_, at - std::min(at, rows));
       CFILE_RETURN_IF_ERROR(this->SeekInBlock(first));
-      // Long strings may come in several batches. The last one ends before `at`.
+      // Long strings may need several batches. The last batch ends with the row before `at`.
       while (true) {
         uint64_t first_ordinal = 0;
         CFILE_ASSIGN_OR_RETURN(Batch<T> found,
@@ -164,12 +164,12 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
   }
 
  private:
-  // How many ordinals, or keys, are sorted at a time.
+  // At most this many ordinals, or keys, are sorted at a time.
   static constexpr size_t kTakenOrdinals = size_t{1} << 17;
   static constexpr int kKeyNumberBits = 16;
   static constexpr size_t kSoughtKeys = size_t{1} << kKeyNumberBits;
 
-  // As Seeking, for a seek after which Next continues to the last row.
+  // Calls `seek` as Seeking does. After the seek, Next continues to the last row of the file.
   template <typename Seek>
   auto SeekingToAnyRow(const Seek& seek) {
     auto result = this->Seeking(seek);
@@ -256,7 +256,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     }
     SortNumbers(order_);
     if (keys.size() > sorted_keys_capacity_) {
-      // Not a std::vector, because std::vector<bool> is not an array.
+      // A std::vector<bool> would have no array of bool.
       sorted_keys_ = std::make_unique<T[]>(keys.size());
       sorted_keys_capacity_ = keys.size();
     }
@@ -285,7 +285,8 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
         const encodings::LowerBound& bound = bounds[i - begin];
         KeyPosition& position = positions[order_[i] % kSoughtKeys];
         position = {.ordinal = first_ordinal + bound.position, .exact = bound.exact};
-        // After this block's last value: the position is in the next block, or the end.
+        // All values of this block are less than the key: the position is in the next block, or at
+        // the end of the file.
         if (bound.position == num_rows && position.ordinal < this->num_rows()) {
           CFILE_ASSIGN_OR_RETURN(position, FindAfter(position.ordinal, block_keys[i - begin]));
         }
@@ -294,8 +295,8 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     return absl::OkStatus();
   }
 
-  // GoToKey for a key that is greater than all values before row `ordinal`. A block begins at this
-  // row; if this block is loaded, uses it.
+  // Does the same as GoToKey, for a key that is greater than all values before row `ordinal`. A
+  // block begins at this row; if this block is loaded, searches it first.
   absl::StatusOr<KeyPosition> FindAfter(uint64_t ordinal, const T& key) {
     if (this->loaded_ && this->first_ordinal_ == ordinal) {
       const auto bound = this->block_.SeekToKey(key);
@@ -341,7 +342,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     return absl::OkStatus();
   }
 
-  OrdinalRange range_{.begin = 0, .end = this->num_rows()};  // of Next and Previous
+  OrdinalRange range_{.begin = 0, .end = this->num_rows()};  // Next and Previous stay in it
   std::optional<uint64_t> rewound_to_;  // the position after Previous, until the next seek
   std::string search_key_;
   std::vector<uint64_t> order_;

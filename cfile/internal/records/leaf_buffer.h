@@ -94,9 +94,9 @@ class TypedLeafBuffer final : public LeafBuffer {
   }
 
  private:
-  encodings::ByteWriter values_;  // values of T, back to back; strings use instead:
-  std::vector<size_t> sizes_;
-  encodings::ByteWriter text_;
+  encodings::ByteWriter values_;         // not of strings: the values of T, back to back
+  std::vector<size_t> sizes_;            // of strings: the size of each
+  encodings::ByteWriter text_;           // of strings: their bytes, back to back
   std::vector<std::string_view> views_;  // the result of values()
 };
 

@@ -31,7 +31,7 @@ RecordAssembler::RecordAssembler(const RecordSchema& schema, std::span<const siz
     return static_cast<size_t>(std::lower_bound(leaves_.begin(), leaves_.end(), leaf) -
                                leaves_.begin());
   };
-  std::vector<size_t> step_from(schema_.nodes().size() + 1);  // by node: the first step from it on
+  std::vector<size_t> step_from(schema_.nodes().size() + 1);  // by node: first step at or after it
   for (size_t i = 0; i < schema_.nodes().size(); ++i) {
     const RecordNode& node = schema_.node(i);
     step_from[i] = steps_.size();
@@ -58,7 +58,7 @@ absl::Status RecordAssembler::Seek(uint64_t record) {
 }
 
 absl::Status RecordAssembler::Next(RecordVisitor& visitor) {
-  // After a failed call, the streams are at different records.
+  // After a failed call, the streams may be at different records: go back to record_.
   if (!in_place_) CFILE_RETURN_IF_ERROR(Seek(record_));
   in_place_ = false;
   for (size_t i = 0; i < streams_.size(); ++i) {
@@ -96,8 +96,8 @@ absl::Status RecordAssembler::ReadGroup(size_t step, uint16_t repetition, Record
 
 absl::Status RecordAssembler::ReadField(size_t index, uint16_t repetition, RecordVisitor& visitor) {
   const Step& step = steps_[index];
-  // The first leaf decides about the group. The other leaves are compared with it when they are
-  // read.
+  // The levels of the first leaf show whether the field is missing and how often it repeats. The
+  // levels of the other leaves are compared with them when they are read.
   LeafStream& first = *streams_[step.first_stream];
   for (bool more = false;; more = true) {
     if (!first.at_entry() || first.repetition() != repetition) {

@@ -89,8 +89,8 @@ class RecordAssembler {
   // A node of the projection, in preorder.
   struct Step {
     size_t node;
-    size_t end = 0;           // the steps after this one and before end are below it
-    size_t first_stream = 0;  // the streams in and below the node
+    size_t end = 0;           // the steps after this one and before `end` are below it
+    size_t first_stream = 0;  // the streams of the node's leaves: first_stream to end_stream - 1
     size_t end_stream = 0;
     Repetition repetition;
     bool is_leaf;

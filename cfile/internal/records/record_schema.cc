@@ -165,7 +165,7 @@ absl::StatusOr<std::vector<size_t>> RecordSchema::SelectLeaves(
 
 size_t RecordSchema::ListElement(size_t list) const {
   const RecordNode& repeated = nodes_[list + 1];
-  // Parquet's rules for lists of older writers.
+  // These are Parquet's rules for the lists that older writers produced.
   const bool is_element = repeated.num_children != 1 || repeated.kind != GroupKind::kPlain ||
                           repeated.name == "array" || repeated.name == nodes_[list].name + "_tuple";
   return is_element ? list + 1 : list + 2;

@@ -30,7 +30,7 @@ bool IsHexByte(std::string_view digits, unsigned int& value) {
   return error == std::errc() && end == digits.data() + 2;
 }
 
-// A word, one punctuation character, or nothing at the end.
+// A word or one punctuation character. At the end of the text, the token is empty.
 struct Token {
   std::string text;
   bool quoted = false;
@@ -159,7 +159,7 @@ absl::StatusOr<Term> ParseTerm(Lexer& lexer, std::string_view what, bool argumen
   return term;
 }
 
-// The type without an annotation.
+// Returns the type that `term` alone stands for, before its annotation is applied.
 absl::StatusOr<ColumnType> BaseType(const Term& term) {
   const std::string text = term.ToString();
   if (text == "boolean") return ColumnType::Bool();

@@ -11,7 +11,8 @@
 namespace cfile {
 namespace {
 
-// The entries of all leaves are buffered up to approximately this many bytes.
+// The entries of all leaves are written to the table when approximately this many bytes are
+// buffered.
 constexpr size_t kBufferBytes = 1 << 20;
 
 }  // namespace
@@ -61,13 +62,13 @@ class RecordWriter::Impl {
                                 [&](size_t) { return schema_.Path(node) + ": a value"; });
   }
 
-  // Takes the status of a call of the shredder: keeps an error, and flushes the buffers if they are
-  // full, also in the middle of a record.
+  // Handles the status of a call of the shredder: keeps an error, and otherwise flushes the buffers
+  // if they are full, also in the middle of a record.
   absl::Status Keep(absl::Status status) {
     if (status.ok() && shredder_.buffered_bytes() < kBufferBytes) return status;
     return KeepOrFlush(std::move(status));
   }
-  // Not inlined, so that the functions called for each value stay small.
+  // KeepOrFlush is not inlined, so that the functions that are called for each value stay small.
   [[gnu::noinline]] absl::Status KeepOrFlush(absl::Status status) {
     return status_ = status.ok() ? Flush() : std::move(status);
   }

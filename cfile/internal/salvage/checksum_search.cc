@@ -65,7 +65,7 @@ struct Tables {
       for (size_t i = 0; i < kFrameBytes; ++i) columns[bit] = Divide(columns[bit]);
     }
     MakeMap(columns, next_frame);
-    // Begins four bytes before the frame. A multiplication by x^8 is the inverse of Divide.
+    // `j` begins four bytes before the frame. Multiplication by x^8 is the inverse of Divide.
     uint32_t ones = ~uint32_t{0};
     for (size_t i = 0; i < kChecksumBytes; ++i) {
       for (int bit = 0; bit < 8; ++bit) ones = ones >> 1 ^ ((ones & 1) != 0 ? kPolynomial : 0);
@@ -90,7 +90,7 @@ const Tables& GetTables() {
   return *tables;
 }
 
-// Computes J + U of each position, frame by frame.
+// Computes J + U (see checksum_search.h) of each position, frame by frame.
 class Keys {
  public:
   Keys() {
@@ -124,7 +124,7 @@ class Keys {
   const Tables& tables_ = GetTables();
   bool begun_ = false;
   uint32_t u_ = 0;                                         // at the frame's begin
-  std::array<uint32_t, kFrameBytes + 1> u_in_frame_ = {};  // frame_ still to be applied
+  std::array<uint32_t, kFrameBytes + 1> u_in_frame_ = {};  // before frame_ is applied
   std::array<uint32_t, 32> columns_;                       // the columns of frame_
   LinearMap frame_;                                        // division by x^(8 * begin of the frame)
 };

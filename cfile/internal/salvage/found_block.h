@@ -35,7 +35,7 @@ struct FoundBlock {
   uint64_t end_ordinal() const { return first_ordinal + num_rows; }
 };
 
-// The rows that a data block is expected to have, before its bytes are decoded.
+// The rows that are expected in a data block that is not decoded yet.
 struct ExpectedRows {
   uint64_t first_ordinal = 0;
   bool exact = true;  // false: the block may also begin at a greater ordinal
@@ -47,9 +47,10 @@ struct ExpectedRows {
 template <typename T>
 class BlockJudge {
  public:
-  // `blocks_may_be_extended`: blocks may be extended even if `info` does not say so. Judge accepts
-  // blocks of up to `max_judged_bytes`. If that exceeds `max_block_size_bytes`, the caller decides
-  // about larger blocks.
+  // `blocks_may_be_extended`: the blocks may have the envelope of extended blocks (cfile/FORMAT.md,
+  // Extended blocks) even if `info` does not say so. Judge accepts blocks of at most
+  // `max_judged_bytes`. If max_judged_bytes exceeds `max_block_size_bytes`, the caller decides
+  // about the blocks larger than max_block_size_bytes.
   BlockJudge(const FileInfo& info, bool blocks_may_be_extended, size_t max_block_size_bytes,
              size_t max_judged_bytes, size_t max_dictionary_values);
 
@@ -59,8 +60,8 @@ class BlockJudge {
                    const ExpectedRows& expected, uint64_t& cost_bytes);
 
   // Reads the rows of the data block at `pointer`, verifies its checksum and fills `found`. OK if
-  // the rows are the expected ones and all of them decode (or are kCodes). kOutOfRange: the block
-  // exceeds a limit.
+  // the block has the expected rows and all of them can be decoded, or if the block is kCodes.
+  // kOutOfRange: the block exceeds a limit.
   absl::Status Read(const Source& source, const BlockPointer& pointer, const ExpectedRows& expected,
                     FoundBlock& found);
 
@@ -90,7 +91,8 @@ class BlockJudge {
   absl::Status CheckCodes(std::span<const uint8_t> bytes, const FileInfo& form,
                           const ExpectedRows& expected, FoundBlock& found);
   bool IsDictionary(std::span<const uint8_t> bytes);
-  // Only for a file that has lost no rows; otherwise statistics cannot be checked.
+  // True if `bytes` are the file's statistics. Statistics can be checked only if no rows before
+  // them were lost.
   bool IsStatistics(std::span<const uint8_t> bytes, const ExpectedRows& expected);
 
   const size_t max_block_size_bytes_;
@@ -100,7 +102,7 @@ class BlockJudge {
   std::vector<FileInfo> forms_;
   BlockBuffer buffer_;
   uint64_t rows_bytes_ = 0;                 // bytes of rows that were decoded
-  std::optional<Encoding> codes_encoding_;  // of blocks that need the dictionary
+  std::optional<Encoding> codes_encoding_;  // of the blocks that need the dictionary
   std::shared_ptr<const encodings::Dictionary> dictionary_;
   std::optional<BlockCursor<T>> rows_;
   std::optional<LevelBlockCursor<T>> records_;

@@ -29,8 +29,8 @@ class HoleFillingSource final : public Source {
   std::span<const uint8_t> InMemory() const override { return source_->InMemory(); }
   void WillRead(uint64_t offset, uint64_t size) const override { source_->WillRead(offset, size); }
 
-  // Returns the error because of which bytes from `begin` to `end` were returned as zeros. OK if no
-  // read of these bytes failed.
+  // If a read of the bytes from `begin` to `end` failed, so that zeros were returned for some of
+  // them, returns the error of this read. Otherwise returns OK.
   absl::Status ErrorIn(uint64_t begin, uint64_t end) const;
   absl::Status ErrorIn(const BlockPointer& block) const {
     return ErrorIn(block.offset, block.end());

@@ -27,11 +27,12 @@ using internal::FoundBlock;
 using internal::HoleFillingSource;
 using Kind = internal::FoundBlock::Kind;
 
-// The bytes of a stored block besides its contents: the size field and the checksum.
+// A stored block has at most this many bytes besides its contents: a size field and a checksum.
 constexpr uint64_t kMostExtraBytes = 8;
-constexpr size_t kMostBlockBytes = std::numeric_limits<int32_t>::max();  // of any file
+constexpr size_t kMostBlockBytes = std::numeric_limits<int32_t>::max();  // the maximum in any file
 constexpr uint64_t kMostPaddingBytes = 63;  // zeros before an aligned block
-// The most rows of a block that is found after lost bytes, unless an earlier block has more rows.
+// After lost bytes, a block is accepted only if it has at most this many rows, or at most as many
+// as the largest block found before it.
 constexpr uint64_t kMostUncertainRows = uint64_t{1} << 20;
 // Budget for failed searches: a constant plus a multiple of the file's size.
 constexpr uint64_t kCreditBytes = uint64_t{64} << 20;
@@ -88,7 +89,7 @@ class Salvager {
   }
 
   // Finds blocks by their checksums, up to the offset `end`. The dictionary comes after the blocks
-  // that need it, so if it is found, the search is repeated.
+  // that need it. So if the search finds the dictionary, the search is repeated.
   absl::Status Search(uint64_t end) {
     const bool had_dictionary = judge_.dictionary() != nullptr;
     CFILE_RETURN_IF_ERROR(SearchOnce(end));
@@ -104,7 +105,8 @@ class Salvager {
 
   absl::StatusOr<SalvageReport> Write(std::unique_ptr<Sink> sink, Encoding encoding) {
     const FileInfo& info = judge_.info();
-    // With automatic choice the header says PLAIN, although blocks may have other encodings.
+    // If the writer chose the encodings, the header says PLAIN, although blocks may have other
+    // encodings.
     const bool chosen = encoding == Encoding::kPlain &&
                         std::any_of(blocks_.begin(), blocks_.end(), [](const FoundBlock& block) {
                           return block.encoding != Encoding::kPlain;
@@ -169,7 +171,8 @@ class Salvager {
     }
   }
 
-  // kOutOfRange: the block exceeds a limit; it may be intact.
+  // Reads the block of an index entry: keeps the block, or records its bytes as lost. kOutOfRange:
+  // the block exceeds a limit, so it may be intact.
   absl::Status ReadEntry(const internal::LeafEntry& entry) {
     ExpectedRows expected = next_;
     if (entry.first_ordinal) {
@@ -197,9 +200,9 @@ class Salvager {
     return absl::OkStatus();
   }
 
-  // The largest block that is searched by its checksum: as large as statistics may be. Data blocks
-  // larger than max_block_size_bytes are found too, so that SearchOnce can return an error instead
-  // of dropping their rows silently.
+  // The size in bytes of the largest block that is searched by its checksum: the maximum size of
+  // statistics. So data blocks larger than max_block_size_bytes are found too, and SearchOnce
+  // returns an error instead of dropping their rows silently.
   size_t MostSearchedBytes() const {
     const ReaderOptions& reader = options_.reader;
     return std::min(reader.max_block_size_bytes, kMostBlockBytes - reader.max_bloom_filter_bytes) +
@@ -371,7 +374,7 @@ class Salvager {
   const SalvageOptions options_;
   internal::BlockJudge<T> judge_;
   uint64_t num_rows_ = kUnknownRows;  // as the footer says
-  bool whole_ = false;                // ReadLeafEntries found an index of which nothing is lost
+  bool whole_ = false;                // ReadLeafEntries found an undamaged index
   std::vector<FoundBlock> blocks_;    // the blocks whose rows are to be written
   std::vector<LostBytes> lost_;
   SalvageReport::MoreLost more_lost_;

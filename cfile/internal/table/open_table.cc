@@ -16,7 +16,7 @@ using internal::TableContents;
 using internal::TablePart;
 using internal::TablePartColumn;
 
-// kDataLoss if the file is not as table.cft describes it.
+// kDataLoss if the file differs from its description in table.cft.
 absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
                              const TablePartColumn& expected, const ColumnSchema& column) {
   if (info.file_size_bytes != expected.size_bytes) {
@@ -54,8 +54,8 @@ std::string PartPath(const std::string& directory, const TablePart& part) {
 absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open(
     const std::string& directory, const ReaderOptions& options) {
   const std::string path = internal::TableFilePath(directory);
-  // Part names of earlier versions are not unique. Therefore remember the identities of such
-  // folders, and try again if table.cft was replaced meanwhile.
+  // Earlier versions gave parts names that are not unique. For such parts, remember the identities
+  // of their folders, and try again if table.cft was replaced meanwhile.
   constexpr int kMostTries = 10;
   for (int i = 0; i < kMostTries; ++i) {
     CFILE_ASSIGN_OR_RETURN(const std::optional<FolderIdentity> before, internal::IdentityOf(path));

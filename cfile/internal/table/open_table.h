@@ -28,7 +28,7 @@ class TableReader::Impl {
     std::vector<std::optional<internal::FolderIdentity>> folders;  // by part
   };
 
-  // As TableReader::Open.
+  // Implements TableReader::Open.
   static absl::StatusOr<std::shared_ptr<const Impl>> Open(const std::string& directory,
                                                           const ReaderOptions& options);
 
@@ -64,11 +64,12 @@ class TableReader::Impl {
     return static_cast<size_t>(after - first_ordinals_.begin()) - 1;
   }
 
-  // As TableReader::OpenColumn.
+  // Implements TableReader::OpenColumn.
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
 
-  // Adds to `report` the first row of a part whose compound key contradicts its key columns.
-  // Ignores key columns that cannot be read: their own reports contain the errors.
+  // Finds the first row of a part whose compound key does not match the row's values in the key
+  // columns, and adds this row to `report`. `keys`: a reader of the part's compound keys. Does
+  // nothing if a key column cannot be read: the error is in the report of this column.
   void CompareKeys(size_t part, const Reader& keys, VerifyReport& report) const;
 
  private:
@@ -87,7 +88,9 @@ class TableReader::Impl {
   std::vector<uint64_t> first_ordinals_;     // by part
   uint64_t num_rows_ = 0;
   mutable std::mutex mutex_;
-  mutable std::vector<std::optional<Reader>> readers_;  // guarded by mutex_; part by part
+  // One reader for each column of each part, part by part; nullopt: the file is not open yet.
+  // Guarded by mutex_.
+  mutable std::vector<std::optional<Reader>> readers_;
 };
 
 }  // namespace cfile

@@ -58,8 +58,8 @@ class PartCursor {
   // The ordinal in the table of the first row of the part that was entered last.
   uint64_t first_ordinal() const { return table_->first_ordinal(part_); }
 
-  // Returns the cursor of `part`, at any row. Valid until the next call. Errors as
-  // TableReader::OpenColumn and Reader::NewCursor.
+  // Returns the cursor of `part`. The cursor may be at any row of the part. The pointer is valid
+  // until the next call. Errors: those of TableReader::OpenColumn and Reader::NewCursor.
   absl::StatusOr<C*> Enter(size_t part) {
     if (!cursor_.has_value() || part_ != part) {
       cursor_.reset();
@@ -70,9 +70,9 @@ class PartCursor {
     return &*cursor_;
   }
 
-  // Returns the cursor of the part that holds row `row` of the table, at this row, to read on. If
-  // the cursor is at this row, it stays where it is, perhaps in the middle of a record.
-  // Precondition: row < num_rows() of the table. Errors as Enter and the cursor.
+  // Returns the cursor of the part that holds row `row` of the table, and moves the cursor to this
+  // row. If the cursor is already at this row, it does not move, even if it is in the middle of a
+  // record. Precondition: row < num_rows() of the table. Errors: those of Enter and of the cursor.
   absl::StatusOr<C*> At(uint64_t row) {
     CFILE_ASSIGN_OR_RETURN(C* const cursor, Enter(table_->PartOf(row)));
     const uint64_t in_part = row - first_ordinal();

@@ -307,7 +307,7 @@ absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
 }
 
 absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes) {
-  // Not mapped: an appender may be about to replace the file.
+  // The file is not mapped into memory, because an appender may be about to replace it.
   CFILE_ASSIGN_OR_RETURN(const std::shared_ptr<const Source> source, OpenPreadSource(path));
   if (source->size() > max_size_bytes) {
     return encodings::OutOfRange(path, ": ", source->size(), " bytes are ",

@@ -20,8 +20,8 @@ struct TablePartColumn {
   uint64_t size_bytes = 0;
   uint64_t num_rows = 0;
   uint64_t null_count = 0;
-  // The least and the greatest value of a column with a value index, in memcmp form. Both or
-  // neither.
+  // The least and the greatest value of a column with a value index, in memcmp form. Either both
+  // are set or neither is.
   std::optional<std::string> min_key = {};
   std::optional<std::string> max_key = {};
 };
@@ -69,8 +69,9 @@ absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
 // Reads the file at `path`. kOutOfRange if it has more than `max_size_bytes` bytes.
 absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes);
 
-// The reverse of SerializeTable. `path`: for messages. kDataLoss: the bytes are damaged;
-// kOutOfRange: they exceed a limit of `options`; kUnimplemented: a type is unknown.
+// Parses the bytes of table.cft, a result of SerializeTable. `path`: for messages. kDataLoss: the
+// bytes are damaged; kOutOfRange: they exceed a limit of `options`; kUnimplemented: a type is
+// unknown.
 absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
                                          const ReaderOptions& options = {});
 

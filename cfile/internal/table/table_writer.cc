@@ -145,7 +145,7 @@ class TableWriter::Impl {
   explicit Impl(std::string directory) : directory_(std::move(directory)) {}
 
   ~Impl() {
-    columns_.clear();  // removes their temporary files
+    columns_.clear();  // removes the temporary files of the columns
     if (published_) return;
     try {
       std::error_code ignored;
@@ -155,7 +155,8 @@ class TableWriter::Impl {
       // Removes the directory only if it is empty: another process may have put something into it.
       if (made_directory_) fs::remove(directory_, ignored);
     } catch (const std::bad_alloc&) {
-      // Building paths needs memory. Without memory the part stays, as after a killed writer.
+      // Building paths needs memory. If there is none, the part's files stay, as if the process had
+      // been killed.
     }
   }
 
@@ -178,7 +179,8 @@ class TableWriter::Impl {
 
   absl::Status Append(std::span<const WriterOptions> options) {
     const std::string path = internal::TableFilePath(directory_);
-    // The schema of an existing table is accepted whatever limits it was made with.
+    // No limits apply to the schema of an existing table, because it may have been created with
+    // higher limits.
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
     CFILE_ASSIGN_OR_RETURN(previous_, internal::ReadTableFile(path, max_table_file_bytes_));
     CFILE_ASSIGN_OR_RETURN(
@@ -294,7 +296,7 @@ class TableWriter::Impl {
 
   // Reads the finished part back and compares its compound keys with its rows.
   absl::Status CheckKeys() const {
-    // No limit may be lower than in the options with which the files were written.
+    // These limits are at least as high as those of the options with which the files were written.
     const ReaderOptions options{.access = ReaderOptions::Access::kPread,
                                 .max_block_size_bytes = max_block_size_bytes_,
                                 .max_metadata_size_bytes = SIZE_MAX,
@@ -343,8 +345,8 @@ class TableWriter::Impl {
       return absl::AbortedError(absl::StrCat(internal::TableFilePath(directory_),
                                              ": changed by another writer since this one began"));
     }
-    // From here on table.cft may name the part, so the destructor must keep the part. Set before
-    // Replace, because a failed allocation may throw.
+    // From here on table.cft may name the part, so the destructor must keep the part. published_ is
+    // set before Replace is called, because a failed allocation may throw.
     published_ = true;
     const absl::Status status = Replace(table_file);
     if (status.ok()) return status;
@@ -380,7 +382,7 @@ class TableWriter::Impl {
   size_t max_block_size_bytes_ = 0;      // the largest of all columns
   std::optional<std::string> previous_;  // table.cft when this writer was created
   TableContents contents_;
-  std::vector<ColumnSchema> stored_;  // the columns written by columns_
+  std::vector<ColumnSchema> stored_;  // the columns that columns_ write
   TablePart part_;
   std::vector<std::unique_ptr<ColumnWriter>> columns_;
 };

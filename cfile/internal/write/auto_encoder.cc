@@ -22,9 +22,9 @@ using encodings::EncodedBlock;
 using encodings::EncoderOptions;
 using encodings::kIsBytes;
 
-// Interval between two trials while the nature of the values stays the same, in multiples of the
-// sample's size: the first interval and the longest. Each trial with an unchanged outcome doubles
-// the interval.
+// The interval between two trials while the nature of the values stays the same, as a multiple of
+// the sample's size: the first interval, and the longest. Each trial that makes the same choice as
+// the previous one doubles the interval.
 constexpr uint64_t kFirstTrialInterval = 256;
 constexpr uint64_t kLastTrialInterval = 2048;
 
@@ -52,7 +52,8 @@ class AutoEncoder final : public BlockEncoder<T> {
     // The sample is not full, so no encoder's block would be full either.
     if (taken == values.size() && !sample_.may_fill_block()) return taken;
     if constexpr (kIsBytes<T>) {
-      // The first value is larger than a sample: choose by its first bytes, without copying it.
+      // The first value is larger than a sample can be: choose by its first bytes, without copying
+      // the value.
       if (sample_.values().empty() && type_ == PhysicalType::kBytes) {
         const T front = values[0].substr(0, kSampleBytes);
         Choose({&front, 1});
@@ -147,7 +148,7 @@ class AutoEncoder final : public BlockEncoder<T> {
   const EncoderOptions trial_options_;
   const AutoOptions choice_;
   const std::vector<const encodings::EncodingRow*> candidates_;
-  // One for each encoding that was used.
+  // One encoder for each encoding that was used.
   std::vector<std::pair<Encoding, std::unique_ptr<BlockEncoder<T>>>> encoders_;
 
   // The current block: its first values, then the encoder that received them.

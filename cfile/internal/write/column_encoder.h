@@ -26,8 +26,8 @@
 namespace cfile::internal {
 
 // Replaces the open choices of `options` (ResolveChoices) and checks `options` for a column of
-// `type`. `name`: the file's name, for messages. kInvalidArgument and kUnimplemented as
-// Writer::Create.
+// `type`. `name`: the file's name, for messages. Errors: kInvalidArgument and kUnimplemented, in
+// the cases that Writer::Create describes.
 template <typename T>
 absl::Status PrepareToWrite(const std::string& name, const ColumnType& type,
                             WriterOptions& options) {
@@ -43,11 +43,11 @@ absl::Status PrepareToWrite(const std::string& name, const ColumnType& type,
 
 static_assert(kMaxDictionaryValues == encodings::kMaxDictionaryValues);
 
-// The most bytes of a block besides its values and its null bitmap: headers and lengths.
+// A block has at most this many bytes besides its values and its null bitmap: headers and lengths.
 inline constexpr size_t kBlockOverheadBytes = 64;
 
-// A block ends when its null bitmap exceeds this size, an eighth of a block. The rows of a single
-// call can make the bitmap larger.
+// A block ends when its null bitmap exceeds this size in bytes, an eighth of the largest block. The
+// rows of a single call can make the bitmap larger.
 inline size_t MaxValidityBytes(const WriterOptions& options) {
   return options.max_block_size_bytes / 8;
 }

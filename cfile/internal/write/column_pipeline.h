@@ -63,8 +63,8 @@ class ColumnPipeline {
     return file_.AppendBlock(block_, first_ordinal, value_key, prefix_);
   }
 
-  // Writes the rest of the file after the data blocks, and makes the file visible. `num_entries` as
-  // in FileWriter::Finish.
+  // Writes the rest of the file after the data blocks, and makes the file visible. `num_entries` is
+  // passed to FileWriter::Finish.
   absl::Status WriteEnd(uint64_t num_rows, std::optional<uint64_t> num_entries = std::nullopt) {
     encodings::ByteWriter dictionary;
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);

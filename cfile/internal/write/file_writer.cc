@@ -139,7 +139,8 @@ absl::Status FileWriter::Finish(uint64_t num_rows, const ByteWriter* dictionary,
     CFILE_ASSIGN_OR_RETURN(info_.dictionary, appender_->Append({}, dictionary->span()));
   }
   if (!statistics.message.empty()) {
-    // A Bloom filter hardly compresses, and an attempt would copy it.
+    // A Bloom filter hardly gets smaller by compression, and an attempt to compress it would copy
+    // it.
     const BlockStorage storage{.compress = statistics.bloom_filter.empty(),
                                .extra_size_bytes = statistics.bloom_filter.size()};
     CFILE_ASSIGN_OR_RETURN(info_.statistics,

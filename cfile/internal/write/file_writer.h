@@ -1,5 +1,4 @@
-// Writes the parts of a file whose form does not depend on the type of the values: header, blocks,
-// indexes and footer.
+// Writes header, blocks, indexes and footer of a file. Does not depend on the type of the values.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +23,7 @@ namespace cfile::internal {
 
 struct StatisticsBytes;
 
-// Writes the parts of a file in this order: Begin, AppendBlock for each block, Finish.
-// Thread-compatible.
+// Writes one file. Call Begin, then AppendBlock for each block, then Finish. Thread-compatible.
 class FileWriter {
  public:
   // Precondition: CheckWriterOptions returned OK.
@@ -38,8 +36,8 @@ class FileWriter {
 
   // Writes one data block, whose first row is `first_ordinal`. `value_key`: the block's key in the
   // value index, already shortened; ignored without a value index. `prefix`: the bytes before the
-  // encoded values (null bitmap, levels). In a file of extended blocks, the function appends the
-  // block's header to `prefix`.
+  // encoded values (null bitmap, levels). In a file with extended blocks (cfile/FORMAT.md), the
+  // function appends the envelope's fields to `prefix`.
   absl::Status AppendBlock(const encodings::EncodedBlock& block, uint64_t first_ordinal,
                            std::string_view value_key, ByteWriter& prefix);
 
@@ -59,7 +57,7 @@ class FileWriter {
   // Finish, it is the encoding that uses the dictionary or, without a dictionary, the encoding that
   // stores the most bytes.
   const FileInfo& info() const { return info_; }
-  // What has been written so far, without the counts of rows and without keys.
+  // The totals of what has been written so far, without the counts of rows and without keys.
   ColumnTotals totals() const {
     return {.bytes_written = appender_ ? appender_->offset() + footer_bytes_ : 0,
             .encoding = info_.encoding,

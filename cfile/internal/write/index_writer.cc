@@ -7,7 +7,7 @@
 namespace cfile::internal {
 namespace {
 
-// The most bytes of an entry in a node besides its key: the key's length, a pointer and an offset.
+// An entry in a node has at most this many bytes besides its key: key length, pointer and offset.
 constexpr size_t kEntryBytes = 5 + 10 + 5 + 4;
 
 }  // namespace

@@ -32,12 +32,12 @@ class IndexWriter {
     return AddAt(0, key, pointer, appender);
   }
 
-  // Writes the pending nodes and returns the root's place. A tree without entries has a root
+  // Writes the pending nodes and returns a pointer to the root. A tree without entries has a root
   // without entries.
   absl::StatusOr<BlockPointer> Finish(BlockAppender& appender);
 
   size_t memory_usage_bytes() const;
-  // The most memory that a reader needs for the nodes written so far.
+  // An upper bound of the memory that a reader needs for the nodes written so far.
   size_t reader_memory_bytes() const { return reader_memory_bytes_; }
 
  private:

@@ -18,7 +18,7 @@ namespace {
 using encodings::BlockEncoder;
 
 constexpr uint32_t kMax32 = std::numeric_limits<uint32_t>::max();
-// The most entries between two checks of the block's size.
+// The block's size is checked at least once in this many entries.
 constexpr size_t kMaxCheckedEntries = 1024;
 // The upper bound of full_bytes_, as a multiple of block_size_bytes.
 constexpr uint64_t kMaxGrowth = 16;
@@ -50,8 +50,8 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
   using Base::type_;
 
  public:
-  // `encoder`: made with whole_records. Since a record is not divided, a block may grow to the
-  // largest size.
+  // `encoder` was created with whole_records. Since a record is not divided, a block may exceed
+  // block_size_bytes, up to max_block_size_bytes.
   Impl(std::unique_ptr<Sink> sink, const ColumnType& type, const LevelLimits& limits,
        const WriterOptions& options, std::unique_ptr<BlockEncoder<T>> encoder)
       : Base(std::move(sink), type, options, std::move(encoder)),
@@ -115,7 +115,7 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
     return absl::OkStatus();
   }
 
-  // Consecutive entries.
+  // The levels of consecutive entries, and the number of values in these entries.
   struct Part {
     const uint16_t* repetition = nullptr;  // null if the maximum level is 0
     const uint16_t* definition = nullptr;
@@ -291,7 +291,7 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
   // when one of the two numbers is 0.
   size_t entries_to_look_ = 0;
   size_t bytes_to_look_ = 0;
-  uint64_t full_bytes_;  // a block with this many bytes before encoding is due
+  uint64_t full_bytes_;  // a block is due at this many bytes before encoding, or more
   uint64_t block_entries_ = 0;
   uint32_t block_records_ = 0;
   bool block_due_ = false;  // the block ends before the next record

@@ -19,12 +19,12 @@
 
 namespace cfile::internal {
 
-// The most values and bytes of a sample.
+// A sample has at most this many values and at most this many bytes.
 inline constexpr size_t kSampleValues = 4096;
 inline constexpr size_t kSampleBytes = 64 * 1024;
 
-// A sample must fit into one block with every encoding. block_bytes is the block's size; the other
-// two numbers are the most bytes that any encoding adds.
+// A sample must fit into one block with every encoding. block_bytes is the block's size. The other
+// two numbers are the maximum over all encodings of the bytes that an encoding adds.
 struct SampleLimits {
   size_t block_bytes = 0;
   uint32_t extra_bytes_per_value = 0;
@@ -95,8 +95,8 @@ inline bool Differ(double a, double b) { return std::max(a, b) > 1.25 * std::min
 
 // Averages over values. They distinguish columns that need different encodings.
 struct Nature {
-  double step = 0;      // bits of the difference to the previous number; strings: common bytes
-  double width = 0;     // numbers: bits; strings: bytes
+  double step = 0;      // numbers: bits of the difference to the previous; strings: common prefix
+  double width = 0;     // numbers: bits; strings: size in bytes
   double distinct = 0;  // 8 times the fraction of distinct values
 
   bool DiffersFrom(const Nature& other) const {
@@ -128,7 +128,7 @@ uint64_t BitsOf(const T& value) {
   return bits;
 }
 
-// The nature of the first values of a sample. Precondition: `values` is not empty.
+// Returns the nature of the first values of a sample. Precondition: `values` is not empty.
 template <typename T>
 Nature NatureOf(std::span<const T> values) {
   constexpr size_t kLooks = 512;

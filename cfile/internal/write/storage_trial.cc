@@ -25,7 +25,7 @@ using encodings::EncoderOptions;
 using encodings::EncodingRow;
 using encodings::kIsBytes;
 
-// A Goal in numbers.
+// The thresholds of a Goal.
 struct Rule {
   double picoseconds_per_byte;  // time limit of a scan, per byte of decoded values
   double slack;                 // largest acceptable size, relative to the smallest
@@ -46,8 +46,8 @@ constexpr Rule RuleOf(Goal goal) {
 // Cost multiplier for encodings that must decode values to search by key.
 constexpr double kSearchFactor = 4;
 
-// Bytes of a block besides its values (envelope, checksum and index entry), and of a dictionary
-// besides its values. Matters for values that take almost no space.
+// The bytes of a block besides its values (envelope, checksum and index entry), and of a dictionary
+// besides its values. They make a difference if the values take almost no space.
 constexpr double kBlockBytes = 64;
 constexpr double kDictionaryBytes = 40;
 
@@ -55,7 +55,7 @@ constexpr double kDictionaryBytes = 40;
 // fraction of the uncompressed size.
 constexpr double kAlwaysCompressedTo = 0.9;
 
-// A way to store the sample, with estimates.
+// A way to store the sample, with its estimated size and time.
 struct Candidate {
   Storage storage;
   double bytes = 0;
@@ -109,10 +109,12 @@ DistinctValues CountDistinctAsPages(std::span<const T> values) {
   }
 }
 
-// Estimates the bytes of the sample in a block of codes, including the sample's share of the
+// Estimates the size of the sample if it is dictionary-encoded: its codes plus its share of the
 // dictionary. A sample shows only some of a file's values, so the number of distinct values is
-// estimated from the values that occur once and twice (Chao's estimator). The dictionary is divided
-// by the values of one block. nullopt if the dictionary would exceed its limit.
+// estimated from the values that occur once and twice (Chao's estimator). The share is the
+// dictionary's size times the number of values in the sample, divided by the number of values in
+// one block. The dictionary counts with at most as many entries as a block has values. Returns
+// nullopt if the whole dictionary would exceed its limit.
 template <typename T>
 std::optional<double> DictionaryBytes(std::span<const T> values, const EncoderOptions& options) {
   const DistinctValues found = CountDistinctAsPages(values);

@@ -23,7 +23,8 @@ struct AutoOptions {
   bool compress_all = false;
   bool value_index = false;
   // Approximate size at which blocks end. EncoderOptions::block_size_bytes may be another size. The
-  // estimate of a dictionary's cost divides the dictionary by the values of one such block.
+  // estimate of a dictionary's cost divides the size of the dictionary by the number of values in
+  // one block of this size.
   size_t block_size_bytes = 256 * 1024;
 };
 

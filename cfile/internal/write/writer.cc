@@ -25,8 +25,8 @@ using encodings::ValidityEncoder;
 
 // Ordinals in files have 32 bits.
 constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
-// The most values that are checked together before they are encoded: a whole number of the batches
-// of FilePolicy.
+// At most this many values are checked together before they are encoded. A multiple of FilePolicy's
+// max_batch_rows for Kudu.
 constexpr size_t kCheckedValues = 10 * internal::kKuduBatchRows;
 
 // The length of the run of equal bits that begins at bit `begin`, at most `count`. Precondition:
@@ -150,8 +150,8 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
   absl::Status AppendSome(std::span<const T> values, const uint8_t* validity) {
     CFILE_RETURN_IF_ERROR(CheckRoom(values.size()));
     for (size_t begin = 0; begin < values.size();) {
-      // For Kudu: append at most one batch at a time, and in the batch one run of values or of
-      // nulls at a time, as Kudu's writer does.
+      // For Kudu: append at most one batch at a time, and within a batch one run of values or one
+      // run of nulls at a time, as Kudu's writer does.
       size_t count = std::min<size_t>(values.size() - begin, kCheckedValues);
       if (kudu()) {
         count = RunLength({validity, (values.size() + 7) / 8}, begin,
@@ -191,9 +191,9 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
     return AppendChecked({present_.get(), present}, validity, begin, count);
   }
 
-  // Appends `count` rows, whose values have been checked. `validity` and `begin` are as in
-  // CheckValues. At most kCheckedValues rows, so that the values are still in the CPU cache after
-  // the check.
+  // Appends `count` rows, whose values have been checked. `validity` and `begin` have the same
+  // meaning as in CheckValues. At most kCheckedValues rows, so that the values are still in the CPU
+  // cache after the check.
   absl::Status AppendChecked(std::span<const T> values, const uint8_t* validity, size_t begin,
                              size_t count) {
     while (count > 0) {
@@ -274,7 +274,8 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
     return false;
   }
 
-  // The most bytes of a block besides its values: headers, lengths, the null bitmap.
+  // The current block has at most this many bytes besides its values: headers, lengths, null
+  // bitmap.
   size_t BlockOverheadBytes() const {
     return internal::kBlockOverheadBytes + validity_.size_bytes();
   }

@@ -16,7 +16,7 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// Fills one message with the record it receives.
+// Fills one message with the values of one record.
 class Filler final : public RecordVisitor {
  public:
   Filler(const RecordSchema& schema, const std::vector<const FieldDescriptor*>& fields,
