@@ -296,8 +296,9 @@ class BlockDecoder {
   virtual absl::Status Gather(std::span<const uint32_t> positions, std::span<T> out);
 
   // Builds a SeekIndex for the open block, which may take as long as decoding the block. Returns
-  // nullptr if seeks are fast without an index, or if the block is damaged. Afterwards position()
-  // is unspecified. This decoder does not use the index: open the block again with it.
+  // nullptr if seeks are fast without an index, or if the block is damaged; then position() is
+  // unchanged. Otherwise position() is unspecified, and this decoder does not use the index: open
+  // the block again with it.
   virtual std::unique_ptr<const SeekIndex> BuildSeekIndex() { return nullptr; }
 
  protected:

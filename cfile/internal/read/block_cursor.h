@@ -42,8 +42,8 @@ class BlockCursor {
                     const encodings::SeekIndex* seek_index = nullptr);
 
   // Builds an index that makes seeks in the open block fast. Returns nullptr if seeks are fast
-  // without an index, or if the block is damaged. Afterwards the position is undefined: open the
-  // block again, with the index.
+  // without an index, or if the block is damaged; then the position is unchanged. After it returned
+  // an index, the position is undefined: open the block again, with the index.
   std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex();
 
   const std::shared_ptr<const encodings::Dictionary>& dictionary() const { return dictionary_; }
