@@ -1,3 +1,5 @@
+// Resolves the open options of a writer (kAuto, kDefault, 0) to the choices for one file. Also says
+// whether a file of a type can be written with these options.
 #include "cfile/internal/format/writer_choices.h"
 
 #include <string>

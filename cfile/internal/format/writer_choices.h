@@ -1,4 +1,6 @@
-// Completes and checks the options of a writer.
+// Replaces the options that the user left open by choices, once for each file, and refuses options
+// that do not fit the column's type. Lies in format/ and not in write/, because the statistics, a
+// part of the format that readers know too, also depend on these choices.
 #pragma once
 
 #include "absl/status/status.h"
