@@ -59,7 +59,8 @@ struct Batch {
   }
 };
 
-// Consecutive entries of a column with levels (cfile/levels.h). A view, valid until the next call on the cursor that returned it.
+// Consecutive entries of a column with levels (cfile/levels.h). A view, valid until the next call
+// on the cursor that returned it.
 //
 // A batch holds whole records. The exception is a record with more entries than fit into a batch.
 // Such a record comes in several batches, which hold nothing else, and only the last of these
