@@ -1,5 +1,5 @@
-// Resolves the open options of a writer (kAuto, kDefault, 0) to the choices for one file. Also says
-// whether a file of a type can be written with these options.
+// Turns the options of a writer into choices for one file: nothing is open afterwards that blocks do
+// not choose for themselves. Also checks whether a file of the type can be written with the options.
 #include "cfile/internal/format/writer_choices.h"
 
 #include <string>

@@ -1,6 +1,5 @@
-// Replaces the options that the user left open by choices, once for each file, and refuses options
-// that do not fit the column's type. Lies in format/ and not in write/, because the statistics, a
-// part of the format that readers know too, also depend on these choices.
+// Chooses values for the options that the user left open, and refuses options that do not fit the
+// column's type. This room, format/, holds it because the statistics depend on these choices too.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,6 +1,6 @@
 // Encodes a sample, the first values of a block, with each encoding that automatic choice may take,
-// with and without compression. Of the results that a scan can read within the Goal's time, takes
-// the fastest among those that are almost as small as the smallest.
+// with and without compression. Of the results that a scan reads fast enough for the Goal, takes the
+// fastest one that is not much larger than the smallest.
 #pragma once
 
 #include <span>
