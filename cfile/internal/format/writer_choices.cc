@@ -1,5 +1,5 @@
-// Turns the options of a writer into choices for one file: nothing is open afterwards that blocks do
-// not choose for themselves. Also checks whether a file of the type can be written with the options.
+// Turns the options of a writer into choices for one file. What each block chooses for itself stays
+// open. Also checks whether a file of the type can be written with the options.
 #include "cfile/internal/format/writer_choices.h"
 
 #include <string>
