@@ -107,7 +107,7 @@ struct FileInfo {
     return (incompatible_features & (kFeatureArrayBlocks | kFeatureNestedBlocks)) != 0;
   }
   bool has_extended_blocks() const { return (incompatible_features & kFeatureExtendedBlocks) != 0; }
-  // True if this is a file in which Kudu keeps Bloom filters: a file without values that has only a
+  // True if this is a file in which Kudu keeps Bloom filters: a file without rows that has only a
   // value index. Its blocks, if there are any, are the filters (cfile/FORMAT.md, Bloom filter
   // files). Cursors find no rows in such a file.
   bool holds_bloom_filters() const {

@@ -54,7 +54,7 @@ struct IndexEntryInfo {
 struct IndexNodeInfo {
   BlockPointer pointer;
   uint32_t depth = 0;  // 0 = root
-  bool leaf = true;    // true if the entries point to data blocks
+  bool leaf = true;    // a leaf node: its entries point to data blocks
   std::vector<IndexEntryInfo> entries;
 };
 

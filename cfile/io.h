@@ -20,7 +20,7 @@ class Source {
  public:
   virtual ~Source() = default;
 
-  // A name for error messages: a path, a URL, ...
+  // A name for errors: a path, a URL, ...
   virtual const std::string& name() const = 0;
 
   // The number of bytes. Must not change.

@@ -1,8 +1,8 @@
-// Columns with levels. Each row is a record with any number of values: a column is a leaf of a
-// nested schema, or a column of arrays.
+// Columns with levels. Each row is a record with any number of values: a column is a leaf
+// column of a nested schema, or a column of arrays.
 //
-// A leaf is a sequence of entries (repetition level, definition level, value), as in Parquet and
-// the Dremel paper:
+// A leaf column is a sequence of entries (repetition level, definition level, value), as in Parquet
+// and the Dremel paper:
 //
 //   repetition  0: the entry begins a record; r > 0: the entry begins a further element of the r-th
 //               repeated node on the path from the root to the leaf
@@ -13,7 +13,7 @@
 // records {1, 2} {} null {3} have the entries (0,2,1) (1,2,2) (0,1,-) (0,0,-) (0,2,3), where - is
 // no value.
 //
-//   auto writer = cfile::LevelWriter<int32_t>::Create("leaf.cfile", cfile::ColumnType::Int32(),
+//   auto writer = cfile::LevelWriter<int32_t>::Create("list.cfile", cfile::ColumnType::Int32(),
 //                                                     {.max_repetition = 1, .max_definition = 2});
 //   writer->Append(repetition, definition, values);
 //   writer->Finish();
@@ -40,9 +40,9 @@
 
 namespace cfile {
 
-// Writes one leaf into one file. LevelLimits (cfile/types.h) gives the maximum levels and their
-// layout in the file. As with a Writer, different threads may use a LevelWriter, but only one at a
-// time; failure is sticky; and a writer that is destroyed without Finish leaves no files. The
+// Writes one leaf column into one file. LevelLimits (cfile/types.h) gives the maximum levels and
+// their layout in the file. As with a Writer, different threads may use a LevelWriter, but only one
+// at a time; failure is sticky; and a writer that is destroyed without Finish leaves no files. The
 // file's bytes do not depend on how the entries are divided among calls, not even for Kudu's
 // arrays.
 //
@@ -106,14 +106,14 @@ class LevelWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-// A position in a leaf; Reader::NewLevelCursor makes one. Different threads may use a cursor, but
-// only one at a time; several cursors may read one file at the same time. A cursor keeps the file
-// open. Memory: one block and one batch.
+// A position in a leaf column; Reader::NewLevelCursor makes one. Different threads may use a
+// cursor, but only one at a time; several cursors may read one file at the same time. A cursor
+// keeps the file open. Memory: one block and one batch.
 //
 // Also reads flat files (written by Writer). Each row is then a record of one entry, and the limits
 // are {0, 1} if the column is nullable, else {0, 0}.
 //
-// Errors of all calls: kDataLoss for damage (the message names the file, the block's offset, what
+// Errors of all calls: kDataLoss for damage (the error names the file, the block's offset, what
 // was expected and what was found), or the error of the Source. After an error of Next, the next
 // call continues with the first entry that was not returned, or returns the error again. After an
 // error of SeekToRecord, record() is unchanged and the cursor is at that record's first entry.

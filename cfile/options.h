@@ -89,7 +89,7 @@ struct WriterOptions {
   // An index node ends when its size exceeds this number of bytes.
   size_t index_block_size_bytes = 32 * 1024;
 
-  // Limits. If one is exceeded, the call returns kOutOfRange and the message names the limit.
+  // Limits. If one is exceeded, the call returns kOutOfRange and the error names the limit.
   //
   // The largest block before compression, up to 2^31 - 1 bytes. A value may have at most 64 bytes
   // less than this limit. Readers have the same limit with the same default. Blocks normally end
@@ -115,8 +115,8 @@ struct WriterOptions {
   // times the size of the block's key in addition. Readers have the same limit with the same
   // default.
   size_t max_index_size_bytes = kMaxIndexSizeBytes;
-  // The largest message that MessageWriter writes, in bytes. MessageWriter uses the limit in the
-  // options of the table's first column. See ReaderOptions for how bytes are counted.
+  // The largest protobuf message that MessageWriter writes, in bytes. MessageWriter uses the limit
+  // in the options of the table's first column. See ReaderOptions for how bytes are counted.
   size_t max_message_size_bytes = kMaxMessageSizeBytes;
 
   // Statistics: counts and bounds of each block and of the file (cfile/statistics.h). Scans use
@@ -149,10 +149,10 @@ struct WriterOptions {
 // schemas. To allow more, pass higher limits where the schema is made and where a table with the
 // schema is opened (ReaderOptions::record_limits).
 struct RecordLimits {
-  size_t max_depth = 64;  // nodes of a path, leaf included; never more than 1000
-  size_t max_leaves = 10'000;
+  size_t max_depth = 64;       // nodes of a path, leaf column included; never more than 1000
+  size_t max_leaves = 10'000;  // leaf columns
   size_t max_nodes = 100'000;
-  size_t max_path_size_bytes = 4096;  // of a leaf's path
+  size_t max_path_size_bytes = 4096;  // of a leaf column's path
 };
 
 struct ReaderOptions {
@@ -179,7 +179,7 @@ struct ReaderOptions {
   size_t read_ahead_bytes = (size_t{1} << 20) + (size_t{1} << 16);
 
   // Limits. If a file exceeds a limit, the call returns kOutOfRange before it allocates the memory,
-  // and the message names the limit. Such a file is not damaged: it can be read with a higher
+  // and the error names the limit. Such a file is not damaged: it can be read with a higher
   // limit.
   //
   // The largest block in bytes, as stored and before compression. A reader holds up to twice this

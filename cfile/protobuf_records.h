@@ -43,7 +43,7 @@ namespace cfile {
 
 // Returns the schema of messages of this type. Errors name the field by its path. kInvalidArgument:
 // a message type contains itself or has no fields. kOutOfRange: the schema exceeds one of `limits`;
-// the message names the limit.
+// the error names the limit.
 absl::StatusOr<RecordSchema> RecordSchemaOf(const google::protobuf::Descriptor& descriptor,
                                             const RecordLimits& limits = {});
 

@@ -44,9 +44,9 @@ class Scan;  // cfile/scan.h
 // Reader. Memory: one block and one batch; the data read ahead if the source is not in memory (see
 // ReaderOptions); and up to 4 MiB of buffers after Take or SeekMany.
 //
-// Errors of all calls: kDataLoss for damage (the message names the file, the block's offset, what
+// Errors of all calls: kDataLoss for damage (the error names the file, the block's offset, what
 // was expected and what was found); kOutOfRange for a block or an index that exceeds a limit of
-// ReaderOptions (the message names the limit); or the error of the Source. After an error the
+// ReaderOptions (the error names the limit); or the error of the Source. After an error the
 // cursor's position is unchanged: the call may be repeated, and Next continues with the first row
 // that was not returned, or returns the error again. (Exception: in a file without a positional
 // index, Next may fail after a failed seek; then seek again.) The cursor does not catch exceptions
@@ -118,7 +118,7 @@ class Cursor {
 
   // Copies the values at `ordinals`, which may be in any order, to `out` in the order of
   // `ordinals`. Takes 131,072 ordinals at a time and opens each block once for them. Afterwards the
-  // cursor may be at any row. kOutOfRange: an ordinal is >= num_rows(); the message names it.
+  // cursor may be at any row. kOutOfRange: an ordinal is >= num_rows(); the error names it.
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
 
   // The ordinal of the next row.
@@ -144,7 +144,7 @@ class Reader {
   // Opens a file: reads and checks the header and the footer only. kDataLoss: the file is not a
   // CFile, or is damaged. kOutOfRange: the header or the footer is larger than
   // max_metadata_size_bytes. kUnimplemented: the file needs a feature that this build does not
-  // have; the message names it. kNotFound and other codes: the file cannot be read.
+  // have; the error names it. kNotFound and other codes: the file cannot be read.
   static absl::StatusOr<Reader> Open(const std::string& path, const ReaderOptions& options = {});
   static absl::StatusOr<Reader> Open(std::shared_ptr<const Source> source,
                                      const ReaderOptions& options = {});

@@ -1,4 +1,4 @@
-// The schema of records: a tree of groups and values, in the notation of Parquet's message types.
+// The schema of records: a tree of groups and leaf columns, in the notation of Parquet's schemas.
 //
 //   auto schema = cfile::RecordSchema::Parse(R"(
 //     message Record {
@@ -44,8 +44,8 @@ namespace cfile {
 enum class Repetition : uint8_t { kRequired = 0, kOptional = 1, kRepeated = 2 };
 
 // The meaning of a group. A kList has one child, which is repeated. A kMap has one child, a
-// repeated group of two fields: a required leaf (the key) and the value. The numbers are those of
-// table.cft.
+// repeated group of two fields: a required leaf column (the key) and the value. The numbers are
+// those of table.cft.
 enum class GroupKind : uint8_t { kPlain = 0, kList = 1, kMap = 2 };
 
 // A node of the tree. The caller of RecordSchema::Create sets the first five fields; Create sets
@@ -54,13 +54,13 @@ struct RecordNode {
   std::string name;
   Repetition repetition = Repetition::kRequired;
   GroupKind kind = GroupKind::kPlain;  // for a group
-  ColumnType type = {};                // for a leaf
-  size_t num_children = 0;             // 0 for a leaf
+  ColumnType type = {};                // for a leaf column
+  size_t num_children = 0;             // 0 for a leaf column
 
   size_t parent = 0;            // 0 for the root, too
   size_t end = 0;               // the nodes below node i are the nodes i + 1 to end - 1
-  size_t first_leaf = 0;        // the first leaf in or below this node
-  size_t end_leaf = 0;          // one past the last leaf in or below this node
+  size_t first_leaf = 0;        // the first leaf column in or below this node
+  size_t end_leaf = 0;          // one past the last leaf column in or below this node
   uint16_t max_repetition = 0;  // the number of repeated nodes from the root to this one
   uint16_t max_definition = 0;  // the number of optional and repeated nodes on this way
   bool is_leaf() const { return num_children == 0; }
@@ -68,21 +68,21 @@ struct RecordNode {
 };
 
 // A tree of nodes. A node's number is its position in preorder (each node before its children);
-// node 0 is the record. Leaves are also numbered, in the same order; a leaf's number is its column
-// in a table of records. A plain value.
+// node 0 is the record. A node without children is a leaf column. Leaf columns are also numbered,
+// in the same order; this number is the column's number in a table of records. A plain value.
 class RecordSchema {
  public:
   // Makes a schema from `nodes`, which are in preorder with only their first five fields set. The
-  // first node is a required plain group. kInvalidArgument (the message names the node): the
-  // children counts do not form a tree, a name is empty or occurs twice in its group, two leaves
-  // have the same path, a type is not valid, a list or map does not have the structure of
+  // first node is a required plain group. kInvalidArgument (the error names the node): the
+  // children counts do not form a tree, a name is empty or occurs twice in its group, two leaf
+  // columns have the same path, a type is not valid, a list or map does not have the structure of
   // GroupKind, or the depth exceeds 1000 although limits.max_depth allows it. kOutOfRange: the tree
-  // exceeds one of `limits`; the message names the limit.
+  // exceeds one of `limits`; the error names the limit.
   static absl::StatusOr<RecordSchema> Create(std::vector<RecordNode> nodes,
                                              const RecordLimits& limits = {});
 
   // Parses `text`. kInvalidArgument: `text` is not a schema. kOutOfRange: the schema exceeds one of
-  // `limits`. Both messages begin with "LINE:COLUMN: ".
+  // `limits`. Both errors begin with "LINE:COLUMN: ".
   static absl::StatusOr<RecordSchema> Parse(std::string_view text, const RecordLimits& limits = {});
 
   // The schema as text, one line for each node. Parse of this text gives an equal schema.
@@ -90,15 +90,15 @@ class RecordSchema {
 
   std::span<const RecordNode> nodes() const { return nodes_; }
   const RecordNode& node(size_t i) const { return nodes_[i]; }
-  // The node number of each leaf.
+  // The node number of each leaf column.
   std::span<const size_t> leaves() const { return leaves_; }
   const RecordNode& leaf(size_t i) const { return nodes_[leaves_[i]]; }
 
   // The names on the way from the root (excluded) to `node`, separated by dots.
   std::string Path(size_t node) const;
 
-  // Returns the leaf numbers of the selected leaves, in ascending order and each once. A path
-  // selects the leaf with this path, or all leaves below the group with this path.
+  // Returns the numbers of the selected leaf columns, in ascending order and each once. A path
+  // selects the leaf column with this path, or all leaf columns below the group with this path.
   // kInvalidArgument: a path of `paths` does not exist.
   absl::StatusOr<std::vector<size_t>> SelectLeaves(std::span<const std::string> paths) const;
 

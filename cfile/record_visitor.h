@@ -12,7 +12,7 @@
 
 namespace cfile {
 
-// The value of a leaf, in the C++ type for the leaf's ColumnType (cfile/types.h).
+// A value of a leaf column, in the C++ type for its ColumnType (cfile/types.h).
 using RecordValue =
     std::variant<bool, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t,
                  int128_t, Int96, float, double, std::string_view>;

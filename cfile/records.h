@@ -33,14 +33,14 @@
 namespace cfile {
 
 // Writes one new part of a table of records. Receives the records as a RecordVisitor.
-// Thread-compatible. Memory: about 1 MiB of entries, and one block for each leaf.
+// Thread-compatible. Memory: about 1 MiB of entries, and one block for each leaf column.
 //
 // Failure is sticky: after an error each later call returns this error. The records become visible
 // when Finish succeeds; a writer that is destroyed earlier removes its part.
 class RecordWriter final : public RecordVisitor {
  public:
   // Begins a new table of records. `directory` and errors as TableWriter::Create. `options`: none,
-  // one for all leaves, or one per leaf.
+  // one for all leaf columns, or one for each.
   static absl::StatusOr<RecordWriter> Create(const std::string& directory,
                                              const RecordSchema& schema,
                                              std::span<const WriterOptions> options = {});
@@ -58,8 +58,8 @@ class RecordWriter final : public RecordVisitor {
 
   // Receive a record (see RecordVisitor). kInvalidArgument: a required field is missing, a field
   // that is not repeated occurs twice, a value has another C++ type or another length than its
-  // leaf, or the calls do not match the nesting of the schema. kOutOfRange: a value is too large.
-  // Both messages name the field's path. Other errors as LevelWriter::Append.
+  // column, or the calls do not match the nesting of the schema. kOutOfRange: a value is too large.
+  // Both errors name the field's path. Other errors as LevelWriter::Append.
   absl::Status BeginGroup(size_t node) override;
   absl::Status EndGroup(size_t node) override;
   absl::Status Value(size_t node, const RecordValue& value) override;
@@ -81,14 +81,15 @@ class RecordWriter final : public RecordVisitor {
   std::unique_ptr<Impl> impl_;
 };
 
-// Reads the records of a table, with all leaves or only with selected leaves; groups without a
-// selected leaf are omitted. The table may be any table, also one without a tree.
-// Thread-compatible. Memory: one block and one batch for each leaf.
+// Reads the records of a table, with all leaf columns or only with selected ones; groups without a
+// selected leaf column are omitted. The table may be any table, also one without a tree.
+// Thread-compatible. Memory: one block and one batch for each
+// selected column.
 class RecordReader {
  public:
-  // Opens the table at `directory`, or uses an open table. `paths` selects leaves, or groups with
-  // all leaves below them; empty: all leaves. kInvalidArgument: a path does not exist. Other errors
-  // are those of TableReader and its cursors.
+  // Opens the table at `directory`, or uses an open table. `paths` selects leaf columns, or
+  // groups with all leaf columns below them; empty: all. kInvalidArgument: a path does not exist.
+  // Other errors are those of TableReader and its cursors.
   static absl::StatusOr<RecordReader> Open(const std::string& directory,
                                            std::span<const std::string> paths = {},
                                            const ReaderOptions& options = {});
@@ -98,7 +99,7 @@ class RecordReader {
   RecordReader& operator=(RecordReader&&) noexcept;
   ~RecordReader();
 
-  // The schema of the whole table, not only of the selected leaves.
+  // The schema of the whole table, not only of the selected columns.
   const RecordSchema& schema() const;
   uint64_t num_records() const;
 
@@ -108,9 +109,9 @@ class RecordReader {
   absl::Status Seek(uint64_t record);
 
   // Passes the next record to `visitor`. Returns false if there are no more records. kDataLoss: the
-  // leaves contradict each other, or one is damaged. Other errors are those of the cursors and of
-  // the visitor. After an error the next call passes the same record again from its beginning, so
-  // the visitor must discard the part it has received.
+  // leaf columns contradict each other, or one is damaged. Other errors are those of the cursors
+  // and of the visitor. After an error the next call passes the same record again from its
+  // beginning, so the visitor must discard the part it has received.
   absl::StatusOr<bool> Next(RecordVisitor& visitor);
 
  private:
@@ -120,10 +121,10 @@ class RecordReader {
   std::unique_ptr<Impl> impl_;
 };
 
-// Checks that the leaves of a table fit together: that all leaves below a group agree on the groups
-// of each record and on the lengths of its lists. Reads all records. Call
+// Checks that the leaf columns of a table fit together: that all columns below a group agree on the
+// groups of each record and on the lengths of its lists. Reads all records. Call
 // TableReader::VerifyColumn for each file first. Reports at most one damage, with the record's
-// ordinal. Reads nothing if no leaf has levels.
+// ordinal. Reads nothing if no column has levels.
 VerifyReport VerifyRecords(const TableReader& table);
 
 }  // namespace cfile

@@ -113,7 +113,7 @@ struct SalvageReport {
 //
 // Errors:
 // - kOutOfRange: the index, the dictionary or a block exceeds a limit of `options.reader`, which
-//   the message names. This part of the file may be intact, so Salvage fails instead of dropping
+//   the error names. This part of the file may be intact, so Salvage fails instead of dropping
 //   rows. (If blocks are found by their checksums, blocks larger than the sum of
 //   max_block_size_bytes and max_bloom_filter_bytes are not found; the report says so.)
 // - kDataLoss: the file is not a CFile; or the header is damaged; or the file is torn, and its

@@ -65,7 +65,7 @@ class Scan {
   ~Scan();
 
   // Returns the next rows that match: at least 1 unless the scan is at its end, at most 65,536. The
-  // batch is valid until the next call. kDataLoss: damage (the message names the file, the block's
+  // batch is valid until the next call. kDataLoss: damage (the error names the file, the block's
   // offset, what was expected and what was found), or the statistics, the index and the blocks
   // contradict each other. kOutOfRange: a block or an index exceeds a limit of ReaderOptions. After
   // an error the next call continues with the first row that was not returned, or returns the error

@@ -18,7 +18,8 @@ struct ColumnSchema {
   std::string name;
   ColumnType type;
   bool nullable = false;
-  // The limits of a leaf of nested records that is stored with levels; otherwise both maxima are 0.
+  // The limits of a leaf column of nested records that is stored with levels; otherwise both maxima
+  // are 0.
   LevelLimits levels = {};
 
   bool has_levels() const { return levels.max_definition > 0; }
@@ -33,13 +34,13 @@ struct Schema {
   // with levels. The caller appends the compound keys as a further column (key_index());
   // TableWriter::Finish and TableReader::VerifyColumn check that they match the columns.
   std::vector<size_t> key_columns = {};
-  // For rows that are records: the tree whose leaves are the columns.
+  // For rows that are records: the tree whose leaf columns are the columns.
   std::optional<RecordSchema> tree = {};
 
-  // Returns the schema of a table of records: one column for each leaf, named by the leaf's path. A
-  // leaf that is repeated or has more than one definition level becomes a column with levels.
+  // Returns the schema of a table of records: one column for each leaf column of `tree`, named by
+  // its path. A column that is repeated or has more than one definition level gets levels.
   static Schema OfRecords(const RecordSchema& tree);
-  // Returns `tree`; for a table without a tree, a schema with one leaf for each column.
+  // Returns `tree`; for a table without a tree, a schema with one leaf column for each column.
   // kOutOfRange: the number of columns or the size of a name exceeds one of `limits`.
   absl::StatusOr<RecordSchema> Records(const RecordLimits& limits = {}) const;
 

@@ -1,5 +1,5 @@
 // Macros that pass on errors of functions that return absl::Status or absl::StatusOr, and functions
-// that build error messages.
+// that build the texts of errors.
 //
 //   absl::Status CopyColumn(const std::string& from, const std::string& to) {
 //     CFILE_ASSIGN_OR_RETURN(const cfile::Reader reader, cfile::Reader::Open(from));
@@ -20,7 +20,7 @@ namespace cfile {
 
 // Does the same as absl::StrCat, but also takes std::string_view.
 using encodings::StrCat;
-// Returns the text by which messages name a limit that users choose, for example: "above the limit
+// Returns the text by which errors name a limit that users choose, for example: "above the limit
 // of 64: raise max_depth".
 using encodings::AboveLimit;
 

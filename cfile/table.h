@@ -79,7 +79,7 @@ class TableWriter {
   // reads the keys and the key columns back and compares them. Called once, as the last call.
   //
   // kInvalidArgument: the columns have different numbers of rows, or a key does not match its row
-  // (the message names the row). kAborted: another writer has published a part since this writer
+  // (the error names the row). kAborted: another writer has published a part since this writer
   // began. kOutOfRange: table.cft exceeds the limit max_metadata_size_bytes, by its size or by the
   // memory it takes, so that readers would refuse it.
   //

@@ -154,7 +154,7 @@ struct LevelLimits {
 };
 
 // Returns OK if `type` is valid. kInvalidArgument: the fields of `type` do not fit together; the
-// message says why. kUnimplemented: this library does not know one of the type's numbers.
+// error says why. kUnimplemented: this library does not know one of the type's numbers.
 absl::Status Validate(const ColumnType& type);
 
 // True if this library's interface passes values of `type` as T.
@@ -194,7 +194,7 @@ absl::StatusOr<Compression> ParseCompression(std::string_view name);
 absl::Status CheckCompressionBuiltIn(Compression compression);
 
 // The encoding with this name; "auto" is kAuto. kInvalidArgument: there is no such encoding; the
-// message lists all names.
+// error lists all names.
 absl::StatusOr<Encoding> ParseEncoding(std::string_view name);
 
 }  // namespace cfile

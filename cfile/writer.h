@@ -7,7 +7,9 @@
 //   return writer->Finish();
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,7 +36,7 @@ namespace cfile {
 // Memory, independent of the number of rows:
 // - one data block;
 // - one node for each level of each index (keys are shortened, see cfile/FORMAT.md, Index nodes);
-// - for a dictionary encoding: the dictionary of at most 1 MiB, and a hash table of its values;
+// - for a dictionary encoding: the dictionary of at most 1 MiB, and a hash map of its values;
 // - for automatic choice: a sample of 128 KiB, and block buffers for each encoding in use.
 // The statistics take 20 to 150 bytes for each block, at most half of max_block_size_bytes, and a
 // Bloom filter takes at most max_bloom_filter_bytes.
@@ -63,20 +65,33 @@ class Writer {
 
   // Appends rows that all hold a value. Copies the data it needs before it returns.
   // kInvalidArgument: a fixed-length value has another length; or, with a value index, a value is
-  // NaN or less than the value before it (the message names its ordinal). kOutOfRange: a value or
+  // NaN or less than the value before it (the error names its ordinal). kOutOfRange: a value or
   // the file exceeds a limit of the options; the file would have more than 2^32 - 1 rows.
   absl::Status Append(std::span<const T> values);
+  // The same, for values in braces: Append({1, 2, 3}).
+  absl::Status Append(std::initializer_list<T> values) requires(!std::same_as<T, bool>) {
+    return Append(std::span<const T>(values.begin(), values.size()));
+  }
+  // For bool a template, so that {pointer, size} stays a span. (A pointer converts to bool.)
+  template <std::same_as<bool> B>
+  absl::Status Append(std::initializer_list<B> values) requires std::same_as<T, bool> {
+    return Append(std::span<const T>(values.begin(), values.size()));
+  }
 
   // Appends rows of which some may be null. Bit i % 8 of validity[i / 8] is 1 if row i holds a
   // value (Arrow's validity bitmap). values[i] is ignored if row i is null. Precondition:
   // validity.size() >= (values.size() + 7) / 8. Errors as Append(values), and kInvalidArgument: a
-  // row is null, but the column is not nullable or has a value index (the message names the
+  // row is null, but the column is not nullable or has a value index (the error names the
   // ordinal).
   absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity);
 
   // Appends the rows of `batch`, for example of a batch that a cursor has returned. Errors as
-  // Append(values, validity).
-  absl::Status Append(const Batch<T>& batch);
+  // Append(values, validity). A template, so that the compiler prefers a span where braces could
+  // mean either.
+  template <std::same_as<Batch<T>> B = Batch<T>>
+  absl::Status Append(const B& batch) {
+    return AppendBatch(batch);
+  }
 
   // Appends one null row. Errors as Append(values, validity).
   absl::Status AppendNull();
@@ -99,6 +114,7 @@ class Writer {
  private:
   class Impl;
   explicit Writer(std::unique_ptr<Impl> impl);
+  absl::Status AppendBatch(const Batch<T>& batch);
 
   std::unique_ptr<Impl> impl_;
 };

@@ -1,10 +1,15 @@
 // Tests cursors and readers: batches read backwards, ranges for range-for, rows of a prefix, copies
-// of rows, and copies into a writer.
+// of rows, copies into a writer, and the calls that append rows.
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cfile/levels.h"
@@ -214,6 +219,121 @@ TEST(Writer, AppendsTheBatchesOfACursor) {
     EXPECT_EQ(totals.bytes_written, copy.size());
     EXPECT_EQ(copy, file);
   });
+}
+
+// Appends with `append`, which gets the writer, and returns the rows of the file.
+template <typename T>
+std::vector<std::optional<Owned<T>>> RowsAppended(
+    const ColumnType& type, const std::function<absl::Status(Writer<T>&)>& append) {
+  std::vector<uint8_t> file;
+  auto writer = Writer<T>::Create(NewMemorySink(&file), type, {.nullable = true});
+  EXPECT_TRUE(writer.ok() && append(*writer).ok() && writer->Finish().ok());
+  const Reader reader = Opened(file);
+  std::vector<std::optional<Owned<T>>> rows;
+  for (uint64_t i = 0; i < reader.num_rows(); ++i) rows.push_back(reader.Get<T>(i).value());
+  return rows;
+}
+
+// These calls are natural for users. None of them is ambiguous, although Append takes a span, values
+// in braces, or a Batch.
+TEST(Writer, AppendsWhatUsersWrite) {
+  using Integers = std::vector<std::optional<int32_t>>;
+  std::vector<int32_t> vector = {1, 2, 3};
+  const std::array<int32_t, 3> array = {1, 2, 3};
+  const int32_t plain[] = {1, 2, 3};
+  const std::span<int32_t> span(vector);
+  const uint8_t valid[] = {0b101};
+  const Batch<int32_t> batch = {.values = vector};
+  const std::function<absl::Status(Writer<int32_t>&)> all[] = {
+      [&](auto& writer) {
+        return writer.Append({1, 2, 3});
+      },
+      [&](auto& writer) {
+        return writer.Append({{1, 2, 3}});
+      },
+      [&](auto& writer) { return writer.Append(vector); },
+      [&](auto& writer) { return writer.Append(std::as_const(vector)); },
+      [&](auto& writer) { return writer.Append({vector}); },
+      [&](auto& writer) {
+        return writer.Append(std::vector<int32_t>{1, 2, 3});
+      },
+      [&](auto& writer) { return writer.Append(array); },
+      [&](auto& writer) { return writer.Append({array}); },
+      [&](auto& writer) { return writer.Append(plain); },
+      [&](auto& writer) { return writer.Append(span); },
+      [&](auto& writer) { return writer.Append({span}); },
+      [&](auto& writer) { return writer.Append(std::span<const int32_t>(span)); },
+      [&](auto& writer) {
+        return writer.Append({vector.data(), vector.size()});
+      },
+      [&](auto& writer) {
+        return writer.Append({vector.begin(), vector.end()});
+      },
+      [&](auto& writer) { return writer.Append(batch); },
+      [&](auto& writer) { return writer.Append({batch}); },
+      [&](auto& writer) { return writer.Append({.values = vector}); },
+  };
+  for (size_t i = 0; i < std::size(all); ++i)
+    EXPECT_EQ(RowsAppended(ColumnType::Int32(), all[i]), (Integers{1, 2, 3})) << "call " << i;
+
+  const std::function<absl::Status(Writer<int32_t>&)> with_null[] = {
+      [&](auto& writer) { return writer.Append(vector, valid); },
+      [&](auto& writer) {
+        return writer.Append({vector.data(), 3}, {valid, 1});
+      },
+      [&](auto& writer) {
+        return writer.Append({vector, valid, 1});
+      },
+      [&](auto& writer) {
+        return writer.Append({.values = vector, .validity = valid, .null_count = 1});
+      },
+  };
+  for (size_t i = 0; i < std::size(with_null); ++i) {
+    EXPECT_EQ(RowsAppended(ColumnType::Int32(), with_null[i]), (Integers{1, std::nullopt, 3}))
+        << "call " << i;
+  }
+
+  const std::function<absl::Status(Writer<int32_t>&)> none[] = {
+      [](auto& writer) { return writer.Append({}); },
+      [](auto& writer) { return writer.Append({}, {}); },
+      [](auto& writer) { return writer.Append(Batch<int32_t>{}); },
+      [](auto& writer) { return writer.Append(std::vector<int32_t>{}); },
+  };
+  for (const auto& each : none) EXPECT_EQ(RowsAppended(ColumnType::Int32(), each), Integers());
+}
+
+TEST(Writer, AppendsWhatUsersWriteInOtherTypes) {
+  const std::string text = "b";
+  EXPECT_EQ(RowsAppended<std::string_view>(ColumnType::String(),
+                                           [&](auto& writer) {
+                                             return writer.Append({"a", text});
+                                           }),
+            (std::vector<std::optional<std::string>>{"a", "b"}));
+  EXPECT_EQ(RowsAppended<int64_t>(ColumnType::Int64(),
+                                  [](auto& writer) {
+                                    return writer.Append({1, 2});
+                                  }),
+            (std::vector<std::optional<int64_t>>{1, 2}));
+  EXPECT_EQ(RowsAppended<double>(ColumnType::Double(),
+                                 [](auto& writer) {
+                                   return writer.Append({1, 2.5});
+                                 }),
+            (std::vector<std::optional<double>>{1, 2.5}));
+  using Bools = std::vector<std::optional<bool>>;
+  EXPECT_EQ(RowsAppended<bool>(ColumnType::Bool(),
+                               [](auto& writer) {
+                                 return writer.Append({true, false});
+                               }),
+            (Bools{true, false}));
+  EXPECT_EQ(RowsAppended<bool>(ColumnType::Bool(), [](auto& writer) { return writer.Append({}); }),
+            Bools());
+  // Not two bools, although a pointer converts to bool.
+  const bool yes = true;
+  EXPECT_EQ(RowsAppended<bool>(ColumnType::Bool(),
+                               [&](auto& writer) {
+                                 return writer.Append({&yes, 1});
+                               }),
+            Bools{true});
 }
 
 TEST(Batches, EndAfterAnError) {

@@ -274,7 +274,7 @@ TEST(Malformed, ValuesOutsideTheTypesRange) {
   }
 }
 
-// If the footer says fewer values than the blocks hold, readers report damage instead of hiding
+// If the footer says fewer rows than the blocks hold, readers report damage instead of hiding
 // rows. This includes a footer that says 0.
 TEST(Malformed, BlocksAfterTheLastValue) {
   Column<int32_t> column;
@@ -304,7 +304,7 @@ TEST(Malformed, BlocksAfterTheLastValue) {
         auto cursor = reader->NewCursor<int32_t>();
         auto scan = reader->NewScan<int32_t>(Predicate<int32_t>::NotEqual(5));
         if (num_rows == 0) {
-          const std::string expected = std::string("damaged: the footer says 0 values, the ") +
+          const std::string expected = std::string("damaged: the footer says 0 rows, the ") +
                                        (positional ? "positional" : "value") + " index has blocks";
           EXPECT_EQ(cursor.status(), absl::DataLossError(expected));
           EXPECT_EQ(scan.status(), absl::DataLossError(expected));
@@ -314,7 +314,7 @@ TEST(Malformed, BlocksAfterTheLastValue) {
           continue;
         }
         const absl::Status expected = absl::DataLossError(
-            "damaged: the footer says 1000 values, the index has blocks after them");
+            "damaged: the footer says 1000 rows, the index has blocks after them");
         ASSERT_TRUE(cursor.ok() && scan.ok()) << cursor.status() << scan.status();
         ASSERT_EQ(cursor->Next(2000)->size(), 1000u);
         for (int i = 0; i < 2; ++i) EXPECT_EQ(cursor->Next(2000).status(), expected);

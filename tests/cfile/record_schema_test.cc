@@ -183,7 +183,7 @@ TEST(RecordSchema, ErrorsSayWhere) {
       {"message m { required fixed_len_byte_array(16,2) a; }", "1:22: "},
       {"message m { required int32 ; }", "1:28: a name expected, found ';'"},
       {"message m { required int32 a.b; required group a { required int32 b; } }",
-       "1:52: a.b: the schema has a second leaf of this path"},
+       "1:52: a.b: the schema has a second leaf column of this path"},
       {"message m { required int32 a = x; }", "1:32: a number expected"},
       {"message m { required int32 a (INT(8)); }", "1:31: INT(8) is not an annotation"},
       {"message m { required decimal(1,2,3) a; }", "1:34: at most 2 arguments"},

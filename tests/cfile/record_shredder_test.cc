@@ -107,7 +107,7 @@ TEST(RecordAssembler, LevelsThatContradict) {
       {{0, 1}, {2, 2}, {0, 0}, {1, 1}, "trans.n: record 0: repetition level 1"},
       {{1}, {2}, {0}, {1}, "trans.flag: record 0: repetition level 0"},
       {{0}, {2}, {0, 2}, {1, 2}, "trans.n: record 0: repetition level 0"},
-      {{}, {}, {0}, {0}, "trans.flag: record 0 expected, found the end of the leaf"},
+      {{}, {}, {0}, {0}, "trans.flag: record 0 expected, found the end of the leaf column"},
   };
   for (const Case& c : cases) {
     FixedStream flag(c.flag_r, c.flag_d), n(c.n_r, c.n_d);

@@ -75,7 +75,7 @@ TEST(RecordTableDamage, TreesThatAreNone) {
   expect_damage("required group", [](Node& root, Node&) { root.set_repetition(Node::REPEATED); });
   expect_damage("g.a: the group has a second field of this name",
                 [](Node&, Node& g) { Add(g, "a", true); });
-  expect_damage("g.a: the schema has a second leaf of this path",
+  expect_damage("g.a: the schema has a second leaf column of this path",
                 [](Node& root, Node&) { Add(root, "g.a", true); });
   expect_damage("has no name", [](Node&, Node& g) { g.clear_name(); });
   expect_damage("above the limit of 64: raise max_depth", [](Node&, Node& g) {

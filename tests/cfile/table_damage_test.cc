@@ -88,10 +88,10 @@ TEST_F(TableDamageTest, TableFileThatContradictsItself) {
   expect_damage("a file name expected", [](TableContents&, TablePart& part) {
     part.columns[1].file_name = std::string("a\0b", 3);
   });
-  expect_damage("expected 3 values",
+  expect_damage("expected 3 rows",
                 [](TableContents&, TablePart& part) { part.columns[1].num_rows = 2; });
   expect_damage("4 nulls", [](TableContents&, TablePart& part) { part.columns[0].null_count = 4; });
-  expect_damage("may not be null",
+  expect_damage("but the column is not nullable",
                 [](TableContents&, TablePart& part) { part.columns[1].null_count = 1; });
   expect_damage("2 columns expected",
                 [](TableContents&, TablePart& part) { part.columns.pop_back(); });
@@ -212,7 +212,7 @@ TEST_F(TableDamageTest, ColumnFileThatIsAnother) {
   fewer.parts[0].num_rows = 99;
   for (auto& column : fewer.parts[0].columns) column.num_rows = 99;
   WriteFile(table_file_, internal::SerializeTable(fewer));
-  expect_damage("99 values expected by table.cft, found 100");
+  expect_damage("99 rows expected by table.cft, found 100");
   internal::TableContents nullable = *contents;
   nullable.schema.columns[0].nullable = true;
   WriteFile(table_file_, internal::SerializeTable(nullable));

@@ -365,7 +365,7 @@ class Damage(DumpTest):
             self.assertEqual(self.run_dump("verify", "cut.cfile")[0], 2, size)
 
     def test_table(self):
-        self.assertIn("4 files, 0 not in order\n", self.dump("verify", "t"))
+        self.assertIn("4 files checked: all valid\n", self.dump("verify", "t"))
         damaged = self.folder / "damaged_table"
         shutil.copytree(self.folder / "t", damaged)
         path = next(damaged.glob("*/*-day.cfile"))
@@ -376,10 +376,14 @@ class Damage(DumpTest):
         self.assertFalse(report["ok"])
         self.assertEqual([file["path"] for file in report["files"] if not file["ok"]],
                          [str(path.relative_to(self.folder))])
+        self.assertIn("4 files checked: 1 damaged\n", self.run_dump("verify", "damaged_table")[1])
         path.unlink()
         code, out, error = self.run_dump("verify", "damaged_table")
         self.assertNotEqual(code, 0)
-        self.assertIn("4 files, 1 not in order\n", out)
+        self.assertIn("4 files checked: 1 not checked in full\n", out)
+        other = next(damaged.glob("*/*-text.cfile"))
+        flip(other, other.stat().st_size // 2)
+        self.assertIn("4 files checked: 1 damaged, 1 not checked in full\n", self.run_dump("verify", "damaged_table")[1])
         code, out, error = self.run_dump("damaged_table")
         self.assertNotEqual(code, 0)
         self.assertIn("day (incomplete)", out)

@@ -343,7 +343,7 @@ TEST(JsonInference, Errors) {
       {{R"({"a":1,"a":2})"}, "the key \"a\" is repeated"},
       {{R"({"b":{"a":1,"a":2}})"}, "b: the key \"a\" is repeated"},
       {{R"({"":1})"}, "a field without a name"},
-      {{R"({"a":1,"b":{"c":1},"b.c":1})"}, "b.c: the schema has a second leaf of this path"},
+      {{R"({"a":1,"b":{"c":1},"b.c":1})"}, "b.c: the schema has a second leaf column of this path"},
       {{R"({"a":1} {"a":2})"}, "something follows"},
   };
   for (const auto& [records, message] : cases) {
@@ -463,7 +463,7 @@ TEST(JsonRecords, MutationsAreJudgedAsByAStrictParser) {
   };
   // Valid JSON may be refused only for these documented reasons.
   const std::string documented[] = {"a field without a name", "which no type holds",
-                                    "a second leaf of this path", "no record has a field"};
+                                    "a second leaf column of this path", "no record has a field"};
   std::mt19937 random(17);
   uint64_t valid = 0, invalid = 0;
   for (int round = 0; round < kRounds; ++round) {

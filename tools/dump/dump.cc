@@ -152,7 +152,7 @@ void AddLimitOptions(CLI::App& command, CommonOptions& common) {
       ->group(kGroup);
   command
       .add_option("--max-leaves", common.max_leaves,
-                  "Leaves in the schema of records (default: 10,000)")
+                  "Leaf columns in the schema of records (default: 10,000)")
       ->type_name("NUMBER")
       ->check(NumberIn(1, kMaxLeaves))
       ->group(kGroup);

@@ -59,9 +59,9 @@ void AppendKey(const ColumnType& type, const IndexEntryInfo& entry, IndexKind ki
 void AppendNode(const ColumnType& type, const IndexNodeInfo& node, IndexKind kind,
                 std::string& out) {
   const std::string indentation(2 * node.depth, ' ');
-  absl::StrAppend(&out, indentation, node.leaf ? "leaf" : "node", " at ", node.pointer.offset, ", ",
-                  Plural(node.pointer.size, "byte"), ", ", node.entries.size(),
-                  node.entries.size() == 1 ? " entry\n" : " entries\n");
+  absl::StrAppend(&out, indentation, node.leaf ? "leaf node" : "inner node", " at ",
+                  node.pointer.offset, ", ", Plural(node.pointer.size, "byte"), ", ",
+                  node.entries.size(), node.entries.size() == 1 ? " entry\n" : " entries\n");
   for (const IndexEntryInfo& entry : node.entries) {
     absl::StrAppend(&out, indentation, "  ");
     AppendKey(type, entry, kind, out);

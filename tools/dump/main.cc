@@ -1,4 +1,4 @@
-// cfile-dump: shows what is in a CFile or a table, and whether it is in order.
+// cfile-dump: shows what is in a CFile or a table, and whether it is valid.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -80,7 +80,7 @@ int Run(int argc, char** argv) {
   Action action = PrintSummary;
   std::vector<std::string> files;
 
-  CLI::App app("Shows what is in a CFile, or in a table of CFiles, and whether it is in order.",
+  CLI::App app("Shows what is in a CFile, or in a table of CFiles, and whether it is valid.",
                std::string(kToolName));
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "Print this help");

@@ -89,7 +89,7 @@ void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
       ->check(NumberIn(0, UINT64_MAX));
   AddColumnsOption(
       *command, options->columns,
-      "Only these leaves, or groups with everything in them; write a path with a comma "
+      "Only these leaf columns, or groups with everything in them; write a path with a comma "
       "in double quotes")
       ->type_name("PATH,...");
   command->add_flag("--schema", options->schema, "Print the schema instead");

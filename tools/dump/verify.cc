@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cfile/records.h"
 #include "tools/dump/dump.h"
 
@@ -19,7 +20,7 @@ namespace {
 const char* NameOf(ExitCode worst) {
   switch (worst) {
     case kFine:
-      return "in order";
+      return "valid";
     case kDamaged:
       return "DAMAGED";
     case kUnsupported:
@@ -42,13 +43,15 @@ class VerifyPrinter {
   VerifyPrinter(bool json, Output& output) : json_(json), output_(output) {}
 
   void Add(const std::string& path, const VerifyReport& report, uint64_t file_size) {
+    const ExitCode worst = Print(path, report, file_size);
     ++files_;
-    if (Print(path, report, file_size) != kFine) ++bad_files_;
+    if (worst == kDamaged) ++damaged_files_;
+    if (worst != kFine && worst != kDamaged) ++unfinished_files_;
   }
 
   // Prints the report of the comparison of a table's files, but only if there are findings.
   void AddRecords(const std::string& path, const VerifyReport& report) {
-    if (!report.ok()) Print(path, report, 0);
+    if (!report.ok()) worst_of_records_ = Print(path, report, 0);
   }
 
   bool all_fine() const { return worst_ == kFine; }
@@ -60,12 +63,25 @@ class VerifyPrinter {
       document["files"] = std::move(json_files_);
       absl::StrAppend(&output_.text, document.dump(2), "\n");
     } else if (files_ > 1) {
-      absl::StrAppend(&output_.text, files_, " files, ", bad_files_, " not in order\n");
+      absl::StrAppend(&output_.text, files_, " files checked: ", Summary(), "\n");
     }
     return output_.Finish(worst_);
   }
 
  private:
+  std::string Summary() const {
+    std::vector<std::string> parts;
+    if (damaged_files_ > 0) parts.push_back(absl::StrCat(damaged_files_, " damaged"));
+    if (unfinished_files_ > 0) {
+      parts.push_back(absl::StrCat(unfinished_files_, " not checked in full"));
+    }
+    if (!parts.empty()) return absl::StrJoin(parts, ", ");
+    if (worst_of_records_ == kFine) return "all valid";
+    return worst_of_records_ == kDamaged
+               ? "each is valid, but they contradict each other"
+               : "each is valid, but they were not compared in full with each other";
+  }
+
   ExitCode Print(const std::string& path, const VerifyReport& report, uint64_t file_size) {
     ExitCode worst = kFine;
     for (const auto* list : {&report.damages, &report.limits}) {
@@ -147,7 +163,9 @@ class VerifyPrinter {
   Output& output_;
   ExitCode worst_ = kFine;
   uint64_t files_ = 0;
-  uint64_t bad_files_ = 0;
+  uint64_t damaged_files_ = 0;
+  uint64_t unfinished_files_ = 0;  // files that are not damaged, but not checked in full
+  ExitCode worst_of_records_ = kFine;
   Json json_files_ = Json::array();
 };
 
@@ -222,9 +240,9 @@ void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "verify", "Read everything and say what is damaged",
       "Checks all checksums, all structures and all values, and that they agree with each\n"
-      "other. In a table, checks all files; if these are in order, also checks that the columns\n"
+      "other. In a table, checks all files; if these are valid, also checks that the columns\n"
       "of nested records agree with each other, and that compound keys agree with their rows.\n"
-      "The exit code is 0 if everything is in order, 2 if anything is damaged, and 1 if a\n"
+      "The exit code is 0 if everything is valid, 2 if anything is damaged, and 1 if a\n"
       "limit, which is named, kept a part from being checked. verify runs to its end even if\n"
       "nobody reads its output.\n\n"
       "Examples:\n"

@@ -194,7 +194,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       ->check(NumberIn(1, kMaxDepth))
       ->group(kLimits);
   size_t max_leaves = import.record_limits.max_leaves;
-  app.add_option("--max-leaves", max_leaves, "Columns of records (default: 10,000)")
+  app.add_option("--max-leaves", max_leaves,
+                 "Leaf columns in the schema of records (default: 10,000)")
       ->type_name("NUMBER")
       ->check(NumberIn(1, kMaxLeaves))
       ->group(kLimits);

@@ -87,8 +87,8 @@ absl::Status CheckChoice(const RecordSchema& schema, std::string_view option,
   for (const auto& [path, value] : choice.for_column) {
     const auto is_path = [&, &path = path](size_t leaf) { return schema.Path(leaf) == path; };
     if (std::none_of(schema.leaves().begin(), schema.leaves().end(), is_path)) {
-      return absl::InvalidArgumentError(absl::StrCat("--", std::string(option), " ", path,
-                                                     ": the schema has no leaf of that path"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--", std::string(option), " ", path, ": the schema has no leaf column of that path"));
     }
   }
   return absl::OkStatus();

@@ -13,7 +13,7 @@ using encodings::DataLoss;
 absl::Status Compare(const BlockStatistics& stated, const BlockStatistics& found) {
   if (stated.present_count != found.present_count || stated.null_count != found.null_count ||
       stated.nan_count != found.nan_count) {
-    return DataLoss("they say ", stated.present_count, " values, ", stated.null_count,
+    return DataLoss("they say ", stated.present_count, " present values, ", stated.null_count,
                     " nulls and ", stated.nan_count, " NaN, found ", found.present_count, ", ",
                     found.null_count, " and ", found.nan_count);
   }

@@ -182,7 +182,7 @@ class Verifier {
     }
     if (previous) internal::AppendKey<T>(*previous, report_.max_key.emplace());
     if (ordinal != file_.info().num_rows && report_.ok()) {
-      Report(DataLoss(name(), ": the blocks have ", ordinal, " values, the footer says ",
+      Report(DataLoss(name(), ": the blocks have ", ordinal, " rows, the footer says ",
                       file_.info().num_rows));
     }
     const auto& num_entries = file_.info().num_entries;

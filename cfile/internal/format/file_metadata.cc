@@ -317,7 +317,7 @@ class MetadataReader {
 
     CFILE_RETURN_IF_ERROR(Named(CheckFeatures(info_.incompatible_features), source_.name()));
     if (!footer_.has_data_type() || !footer_.has_encoding() || !footer_.has_num_values()) {
-      return Error("the footer is damaged: type, encoding or number of values is missing");
+      return Error("the footer is damaged: type, encoding or number of rows is missing");
     }
     if ((footer_.encoding() == kNumberInExtensions && !extensions.has_encoding()) ||
         (footer_.compression() == kNumberInExtensions && !extensions.has_compression())) {
@@ -336,7 +336,7 @@ class MetadataReader {
     }
     if (footer_.num_values() < 0 || footer_.num_values() > std::numeric_limits<uint32_t>::max()) {
       return Error("the footer is damaged: ", footer_.num_values(),
-                   " values, expected 0 to 2^32 - 1");
+                   " rows, expected 0 to 2^32 - 1");
     }
     info_.num_rows = static_cast<uint64_t>(footer_.num_values());
     CFILE_RETURN_IF_ERROR(InterpretLevels());

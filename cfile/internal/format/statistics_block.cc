@@ -95,14 +95,14 @@ absl::StatusOr<BlockStatistics> FromMessage(BlockStatisticsPB& message, const Co
       type.physical() == PhysicalType::kFloat || type.physical() == PhysicalType::kDouble;
   if (result.present_count > kMaxCount || result.null_count > kMaxCount ||
       result.nan_count > (is_float ? result.present_count : 0)) {
-    return DataLoss("the counts are impossible: ", result.present_count, " values, ",
+    return DataLoss("the counts are impossible: ", result.present_count, " present values, ",
                     result.null_count, " nulls, ", result.nan_count, " NaN");
   }
   if (message.has_min_key()) result.min_key = std::move(*message.mutable_min_key());
   if (message.has_max_key()) result.max_key = std::move(*message.mutable_max_key());
   const bool bounded = result.min_key || result.max_key;
   if (bounded && result.present_count == result.nan_count)
-    return DataLoss("they have a minimum or maximum, but no values");
+    return DataLoss("they have a minimum or maximum, but no present values");
   if ((result.min_key && !IsBound(*result.min_key, type)) ||
       (result.max_key && !IsBound(*result.max_key, type))) {
     return DataLoss("the minimum or maximum is not a value of type ", type.ToString());
@@ -304,7 +304,7 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
       info.has_levels() ? info.num_entries : std::optional<uint64_t>(info.num_rows);
   if (num_entries && (result.file.present_count > *num_entries ||
                       *num_entries - result.file.present_count != result.file.null_count)) {
-    return DataLoss("statistics of the file: ", result.file.present_count, " values and ",
+    return DataLoss("statistics of the file: ", result.file.present_count, " present values and ",
                     result.file.null_count, " nulls, the footer says ", *num_entries, " entries");
   }
   uint64_t present = 0, nulls = 0, nans = 0;
@@ -335,8 +335,8 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
   if (!result.blocks.empty() &&
       (present != result.file.present_count || nulls != result.file.null_count ||
        nans != result.file.nan_count)) {
-    return DataLoss("statistics: the blocks have ", present, " values, ", nulls, " nulls and ",
-                    nans, " NaN, the file ", result.file.present_count, ", ",
+    return DataLoss("statistics: the blocks have ", present, " present values, ", nulls,
+                    " nulls and ", nans, " NaN, the file ", result.file.present_count, ", ",
                     result.file.null_count, " and ", result.file.nan_count);
   }
   if (fields.bloom_filter.size() % kBloomBlockBytes != 0) {

@@ -1,3 +1,5 @@
+// Turns the options of a writer into choices for one file. What each block chooses for itself stays
+// open. Also checks whether a file of the type can be written with the options.
 #include "cfile/internal/format/writer_choices.h"
 
 #include <string>

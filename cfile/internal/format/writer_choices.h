@@ -1,4 +1,5 @@
-// Completes and checks the options of a writer.
+// Chooses values for the options that the user left open, and refuses options that do not fit the
+// column's type. This room, format/, holds it because the statistics depend on these choices too.
 #pragma once
 
 #include "absl/status/status.h"

@@ -52,7 +52,7 @@ absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t
   view.seek_index = seek_index;
   CFILE_RETURN_IF_ERROR(decoder_->Open(view));
   if (block.present_count && *block.present_count != decoder_->count()) {
-    return DataLoss("the extended block says ", *block.present_count, " values, its body ",
+    return DataLoss("the extended block says ", *block.present_count, " present values, its body ",
                     decoder_->count());
   }
   if (block.first_ordinal && *block.first_ordinal != decoder_->first_ordinal()) {
@@ -69,7 +69,8 @@ absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t
     return absl::OkStatus();
   }
   if (*block.num_rows < decoder_->count()) {
-    return DataLoss("the block has ", *block.num_rows, " rows, but ", decoder_->count(), " values");
+    return DataLoss("the block has ", *block.num_rows, " rows, but ", decoder_->count(),
+                    " present values");
   }
   CFILE_RETURN_IF_ERROR(validity_.Open(block.validity, *block.num_rows));
   num_rows_ = *block.num_rows;
@@ -84,8 +85,8 @@ absl::Status BlockCursor<T>::SeekToRow(uint32_t row) {
   if (nullable_) {
     CFILE_ASSIGN_OR_RETURN(position, validity_.SeekTo(row));
     if (position > decoder_->count()) {
-      return DataLoss("the null bitmap has ", position, " values before row ", row, ", the block ",
-                      decoder_->count());
+      return DataLoss("the null bitmap has ", position, " present values before row ", row,
+                      ", the block ", decoder_->count());
     }
   }
   CFILE_RETURN_IF_ERROR(decoder_->SeekTo(position));

@@ -78,7 +78,7 @@ class BlockWalk {
     if (block_.num_rows() > info.num_rows - std::min(first_ordinal_, info.num_rows)) {
       return encodings::DataLoss("the block's rows ", first_ordinal_, " to ",
                                  first_ordinal_ + block_.num_rows(), " exceed the ", info.num_rows,
-                                 " values that the footer says");
+                                 " rows that the footer says");
     }
     return absl::OkStatus();
   }

@@ -121,7 +121,7 @@ class FileCursor : protected BlockWalk<Block> {
  protected:
   absl::Status OutOfRange(uint64_t ordinal) const {
     return absl::OutOfRangeError(
-        absl::StrCat(name(), ": ordinal ", ordinal, ", the file has ", num_rows(), " values"));
+        absl::StrCat(name(), ": ordinal ", ordinal, ", the file has ", num_rows(), " rows"));
   }
 
   template <typename... Parts>
@@ -150,7 +150,7 @@ class FileCursor : protected BlockWalk<Block> {
   // Call at the end of the rows. kDataLoss if the index has further blocks.
   absl::Status CheckEnd() const {
     if (!loaded_ || ordinal() < num_rows() || path_->at_last()) return absl::OkStatus();
-    return Damage("the footer says ", num_rows(), " values, the index has blocks after them");
+    return Damage("the footer says ", num_rows(), " rows, the index has blocks after them");
   }
 
   bool InBlock(uint64_t ordinal) const {
@@ -190,7 +190,7 @@ class FileCursor : protected BlockWalk<Block> {
     CFILE_RETURN_IF_ERROR(first_by_key ? path->SeekToKey("") : path->SeekToOrdinal(ordinal));
     Unload();
     path_ = path;
-    if (!path_->valid()) return Damage("the index is empty, the footer says ", end, " values");
+    if (!path_->valid()) return Damage("the index is empty, the footer says ", end, " rows");
     CFILE_RETURN_IF_ERROR(LoadBlock(access));
     if (!InBlock(ordinal)) {
       Unload();
@@ -228,7 +228,7 @@ class FileCursor : protected BlockWalk<Block> {
     if (resume_ == Resume::kAfterPath) {
       if (path_->at_last()) {
         return Damage("the blocks end at ordinal ", ordinal_, ", the footer says ", num_rows(),
-                      " values");
+                      " rows");
       }
       CFILE_RETURN_IF_ERROR(path_->Next());
       resume_ = Resume::kAtPath;

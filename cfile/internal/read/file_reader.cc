@@ -143,7 +143,7 @@ absl::Status FileReader::CheckNumValues() {
     if (!(positional ? info_.positional_index_root : info_.value_index_root)) continue;
     CFILE_ASSIGN_OR_RETURN(const IndexNode* root, IndexRoot(kind));
     if (root->num_entries() == 0) continue;
-    return encodings::DataLoss(source_->name(), ": the footer says 0 values, the ",
+    return encodings::DataLoss(source_->name(), ": the footer says 0 rows, the ",
                                positional ? "positional" : "value", " index has blocks");
   }
   return absl::OkStatus();

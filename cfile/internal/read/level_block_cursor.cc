@@ -170,7 +170,7 @@ absl::Status LevelBlockCursor<T>::Open(std::span<const uint8_t> bytes, const Fil
   const bool holds_all = limits_.max_definition == 0;
   if (holds_all ? block_.num_entries != num_present() : block_.num_entries < num_present()) {
     return DataLoss("the block has ", block_.num_entries, " entries, but ", num_present(),
-                    " values");
+                    " present values");
   }
   if (block_.num_records == 0) return DataLoss("a data block has no records");
   window_.Open(block_, limits_);
@@ -202,7 +202,7 @@ absl::Status LevelBlockCursor<T>::CheckCounts() const {
                     " records, its header says ", num_rows());
   }
   if (at_end && window_.value() != num_present()) {
-    return DataLoss("the block's levels have ", window_.value(), " values, the block has ",
+    return DataLoss("the block's levels have ", window_.value(), " present values, the block has ",
                     num_present());
   }
   return absl::OkStatus();
@@ -213,7 +213,8 @@ absl::StatusOr<LevelBatch<T>> LevelBlockCursor<T>::Next(size_t max_records) {
   CFILE_ASSIGN_OR_RETURN(LevelWindow::Extent extent, window_.Look(max_records));
   std::span<const T> values;
   if (window_.value() + extent.values > num_present()) {
-    return DataLoss("the levels have more values than the block, which has ", num_present());
+    return DataLoss("the levels have more present values than the block, which has ",
+                    num_present());
   }
   if (extent.values > 0) {
     // After a batch was cut, the position of values_ is after the value of the next entry.

@@ -154,7 +154,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
       CFILE_RETURN_IF_ERROR(path_.SeekToKey(key));
     }
     if (!path_.valid())
-      return DataLoss(name(), ": the index is empty, the footer says ", end_, " values or more");
+      return DataLoss(name(), ": the index is empty, the footer says ", end_, " rows or more");
     return absl::OkStatus();
   }
 
@@ -165,7 +165,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
       if (passed_) {
         if (path_.at_last()) {
           return DataLoss(name(), ": the blocks end at ordinal ", *expected_, ", the footer says ",
-                          num_rows(), " values");
+                          num_rows(), " rows");
         }
         CFILE_RETURN_IF_ERROR(path_.Next());
       }
@@ -194,7 +194,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
     }
     if (expected_ == num_rows() && !path_.at_last()) {
       return DataLoss(name(), ": the footer says ", *expected_,
-                      " values, the index has blocks after them");
+                      " rows, the index has blocks after them");
     }
     return false;
   }
@@ -249,7 +249,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
     if (statistics != nullptr && (block_.num_rows() != statistics->num_entries() ||
                                   block_.num_present() != statistics->present_count)) {
       return DataLoss("the block has ", block_.num_rows(), " rows and ", block_.num_present(),
-                      " values, its statistics say ", statistics->num_entries(), " and ",
+                      " present values, its statistics say ", statistics->num_entries(), " and ",
                       statistics->present_count);
     }
     if (!positional_) CFILE_RETURN_IF_ERROR(CheckOrdinal(first_ordinal_));

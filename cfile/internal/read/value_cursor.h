@@ -224,8 +224,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     IndexWalk& path = this->paths_[1];
     CFILE_RETURN_IF_ERROR(path.SeekToKey(search_key_));
     if (!path.valid() && this->num_rows() > 0) {
-      return this->Damage("the value index is empty, the footer says ", this->num_rows(),
-                          " values");
+      return this->Damage("the value index is empty, the footer says ", this->num_rows(), " rows");
     }
     if (path.valid() && this->file_->info().holds_bloom_filters()) {
       return absl::FailedPreconditionError(

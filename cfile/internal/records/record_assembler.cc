@@ -65,7 +65,7 @@ absl::Status RecordAssembler::Next(RecordVisitor& visitor) {
     CFILE_RETURN_IF_ERROR(streams_[i]->BeginRecord());
     if (!streams_[i]->at_entry()) {
       return DataLoss(schema_.Path(schema_.leaves()[leaves_[i]]), ": record ", record_,
-                      " expected, found the end of the leaf");
+                      " expected, found the end of the leaf column");
     }
   }
   CFILE_RETURN_IF_ERROR(ReadGroup(0, 0, visitor));

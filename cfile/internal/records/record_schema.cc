@@ -103,7 +103,7 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
         return wrong(i, {status.message().data(), status.message().size()});
       }
       if (schema.leaves_.size() >= limits.max_leaves) {
-        return OutOfRange(schema.Path(i), ": leaf ", schema.leaves_.size() + 1, " is ",
+        return OutOfRange(schema.Path(i), ": leaf column ", schema.leaves_.size() + 1, " is ",
                           AboveLimit(limits.max_leaves, "max_leaves"));
       }
       schema.leaves_.push_back(i);
@@ -127,7 +127,7 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
         return wrong(i, "only a group can be a list or map");
       // Paths may be equal although names in a group are unique, because a name may contain dots.
       if (!paths.insert(schema.Path(i)).second)
-        return wrong(i, "the schema has a second leaf of this path");
+        return wrong(i, "the schema has a second leaf column of this path");
     } else if (const std::string_view what = WrongKind(schema.nodes_, i); !what.empty()) {
       return wrong(i, what);
     }

@@ -189,7 +189,7 @@ class Salvager {
       return internal::InBlock(status, source_->name(), entry.pointer);
     if (status.ok() && found.end_ordinal() > num_rows_) {
       status = encodings::DataLoss("the block ends at ordinal ", found.end_ordinal(),
-                                   ", the footer says ", num_rows_, " values");
+                                   ", the footer says ", num_rows_, " rows");
     }
     if (status.ok()) {
       Keep(found);

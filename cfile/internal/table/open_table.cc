@@ -24,7 +24,7 @@ absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
                     info.file_size_bytes);
   }
   if (info.num_rows != expected.num_rows) {
-    return DataLoss(path, ": ", expected.num_rows, " values expected by table.cft, found ",
+    return DataLoss(path, ": ", expected.num_rows, " rows expected by table.cft, found ",
                     info.num_rows);
   }
   const LevelLimits levels = info.has_levels() ? info.levels : LevelLimits();

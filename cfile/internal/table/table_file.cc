@@ -111,13 +111,13 @@ absl::StatusOr<TablePartColumn> ParsePartColumn(const PartColumnPB& message, con
     return error("a file name expected, found \"", result.file_name, "\"");
   }
   if (result.num_rows != part.num_rows()) {
-    return error("expected ", part.num_rows(), " values, one for each row of the part, found ",
+    return error("expected ", part.num_rows(), " rows, as many as the part has, found ",
                  result.num_rows);
   }
   // With levels, a record may have any number of nulls.
   if (!column.has_levels() && result.null_count > (column.nullable ? result.num_rows : 0)) {
     return error(result.null_count, " nulls found in ", result.num_rows,
-                 column.nullable ? " values" : " values that may not be null");
+                 column.nullable ? " rows" : " rows, but the column is not nullable");
   }
   if (message.has_min_key() != message.has_max_key()) {
     return error("minimum and maximum expected, found only one of them");
@@ -231,7 +231,8 @@ absl::Status ValidateSchema(const Schema& schema) {
     }
   }
   if (schema.tree.has_value() && Schema::OfRecords(*schema.tree).columns != schema.columns) {
-    return absl::InvalidArgumentError("the columns of the schema are not the leaves of its tree");
+    return absl::InvalidArgumentError(
+        "the columns of the schema are not the leaf columns of its tree");
   }
   std::set<size_t> keys;
   for (const size_t column : schema.key_columns) {

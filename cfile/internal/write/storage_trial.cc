@@ -1,3 +1,5 @@
+// Tries the encodings on a sample of a block's values, and estimates the size and the scan time of
+// each. Chooses the storage of the block: its encoding, and whether it is compressed.
 #include "cfile/internal/write/storage_trial.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
-// Finds the best way to store the values of a sample: the encoding, and whether to compress.
+// Encodes a sample, the first values of a block, with each encoding that automatic choice may take,
+// with and without compression. Of the results that a scan reads fast enough for the Goal, takes the
+// fastest one that is not much larger than the smallest.
 #pragma once
 
 #include <span>

@@ -24,7 +24,7 @@ using encodings::BlockEncoder;
 using encodings::ValidityEncoder;
 
 // Ordinals in files have 32 bits.
-constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
+constexpr uint64_t kMaxRows = std::numeric_limits<uint32_t>::max();
 // At most this many values are checked together before they are encoded. A multiple of FilePolicy's
 // max_batch_rows for Kudu.
 constexpr size_t kCheckedValues = 10 * internal::kKuduBatchRows;
@@ -108,9 +108,9 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
   uint64_t max_batch_rows() const { return file_.policy().max_batch_rows; }
 
   absl::Status CheckRoom(uint64_t rows) const {
-    if (rows <= kMaxValues - num_rows_) return absl::OkStatus();
-    return absl::OutOfRangeError(absl::StrCat(file_.name(), ": a file holds at most ", kMaxValues,
-                                              " values: begin another part"));
+    if (rows <= kMaxRows - num_rows_) return absl::OkStatus();
+    return absl::OutOfRangeError(absl::StrCat(file_.name(), ": a file holds at most ", kMaxRows,
+                                              " rows: begin another part"));
   }
 
   // Checks that the values are keys and in ascending order, for the value index. The error names
@@ -385,7 +385,7 @@ absl::Status Writer<T>::Append(std::span<const T> values, std::span<const uint8_
   return impl_->Append(values, validity);
 }
 template <typename T>
-absl::Status Writer<T>::Append(const Batch<T>& batch) {
+absl::Status Writer<T>::AppendBatch(const Batch<T>& batch) {
   if (batch.validity == nullptr) return impl_->Append(batch.values);
   return impl_->Append(batch.values, {batch.validity, (batch.size() + 7) / 8});
 }
