@@ -96,9 +96,10 @@ struct VerifyReport {
   bool ok() const { return damages.empty() && limits.empty(); }
 };
 
-// Reads each data block in ordinal order and calls `visit` for the block. If `visit` returns false,
-// stops and returns OK. If a block cannot be read, returns its error; the blocks before it have
-// been visited.
+// Calls `visit` for each data block in ordinal order, and reads each block for that. If `visit`
+// returns false, stops and returns OK. If a block cannot be read, or if its rows do not fit the
+// block before it, the index or the footer, returns the error; the blocks before it have been
+// visited.
 absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit);
 
 // Calls `visit` for each node of an index in key order, a parent before its children. If `visit`

@@ -158,8 +158,9 @@ TEST(File, VersionOneReadsKeysOfBothForms) {
     ASSERT_GT(blocks.size(), 10u);
     file.resize(blocks.back().pointer.end());
     const auto sink = NewMemorySink(&file);
-    internal::BlockAppender appender(sink.get(), file.size(), FormatVersion::kV1, compression,
-                                     1 << 20);
+    internal::BlockAppender appender(
+        sink.get(), file.size(),
+        {.compression = compression, .checksums = false, .compresses_all = true}, 1 << 20);
     internal::IndexNodeBuilder leaf(internal::IndexKeyForm::kBytes);
     encodings::ByteWriter node;
     for (const IndexEntryInfo& block : blocks) {

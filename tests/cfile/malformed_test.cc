@@ -329,6 +329,34 @@ TEST(Malformed, BlocksAfterTheLastValue) {
   }
 }
 
+// VisitBlocks compares the rows of the blocks with the footer, too.
+TEST(Malformed, VisitBlocksComparesBlocksWithTheFooter) {
+  Column<int32_t> column;
+  for (int i = 0; i < 2000; ++i) column.rows.push_back(i);
+  const File file = WriteColumn<int32_t>(
+      ColumnType::Int32(),
+      {.encoding = Encoding::kPlain, .max_values_per_block = 1000, .statistics = false}, column);
+  struct Case {
+    uint64_t num_rows, blocks;
+    std::string_view error;
+  };
+  for (const Case& expected :
+       {Case{0, 0, "the block ends at ordinal 1000, the footer says 0 rows"},
+        {1500, 1, "the block ends at ordinal 2000, the footer says 1500"},
+        {3000, 2, "the blocks end at ordinal 2000, the footer says 3000"}}) {
+    FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
+    info.num_rows = expected.num_rows;
+    const auto reader = Reader::Open(NewMemorySource(WithFooter(WithoutFooter(file), info)));
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    uint64_t blocks = 0;
+    const absl::Status status =
+        VisitBlocks(*reader, [&](const BlockInfo&) { return ++blocks > 0; });
+    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(std::string(expected.error)));
+    EXPECT_EQ(blocks, expected.blocks);
+  }
+}
+
 // Parquet's old number of its dictionary encoding can be read but not written. Salvage refuses such
 // a file.
 TEST(Malformed, EncodingWithoutEncoderIsNotSalvaged) {

@@ -35,9 +35,8 @@ class Walk {
     const uint64_t end = info_.file_size_bytes - info_.footer_size_bytes;
     if (pointer.offset < info_.header_size_bytes || pointer.end() > end) return nullptr;
     if (blocks_.contains(pointer.offset)) return nullptr;
-    const auto block = internal::FetchBlock(
-        *source_, {info_.version, info_.compression, info_.has_checksums()}, pointer,
-        /*verify=*/false, kMaxBlockBytes, pointer.end(), buffer);
+    const auto block =
+        internal::FetchBlock(*source_, info_, pointer, /*verify=*/false, kMaxBlockBytes, buffer);
     if (!block.ok()) return nullptr;
     Part part{.kind = kind,
               .pointer = pointer,
@@ -153,7 +152,7 @@ Bytes FileParts::Write(size_t changed, const std::function<void(Bytes&)>& change
   AppendHeader(magic, bytes_of(0, parts_[0].bytes), ends);
   file = ToBytes(ends.span());
   const auto sink = NewMemorySink(&file);
-  internal::BlockAppender appender(sink.get(), file.size(), info_.version, info_.compression,
+  internal::BlockAppender appender(sink.get(), file.size(), internal::BlockFormatOf(info_),
                                    Walk::kMaxBlockBytes);
   std::map<uint64_t, BlockPointer> places;
   for (size_t i = 1; i + 1 < parts_.size(); ++i) {

@@ -336,9 +336,9 @@ void StoredBlock(std::span<const uint8_t> bytes) {
   internal::BlockBuffer buffer;
   const auto block = internal::FetchBlock(
       *source,
-      {.version = version % 2 == 0 ? FormatVersion::kV1 : FormatVersion::kV2,
-       .compression = codecs[codec % codecs.size()],
-       .checksums = false},
+      {.compression = codecs[codec % codecs.size()],
+       .checksums = false,
+       .compresses_all = version % 2 == 0},
       {.offset = 0, .size = static_cast<uint32_t>(bytes.size())}, /*verify=*/false,
       ReaderOptions().max_block_size_bytes, bytes.size(), buffer);
   if (!block.ok()) return ExpectBadData(block.status());
@@ -350,12 +350,13 @@ std::vector<Bytes> StoredBlockSeeds() {
   const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
   const std::string text = "to be or not to be, to be or not to be" + std::string(100, 'x');
   for (size_t codec = 0; codec < codecs.size(); ++codec) {
-    for (const auto version : {FormatVersion::kV1, FormatVersion::kV2}) {
+    for (const bool v1 : {true, false}) {
       Bytes file;
       const auto sink = NewMemorySink(&file);
-      internal::BlockAppender appender(sink.get(), 0, version, codecs[codec], 1000);
+      internal::BlockAppender appender(
+          sink.get(), 0, {.compression = codecs[codec], .checksums = !v1, .compresses_all = v1},
+          1000);
       Expect(appender.Append({}, encodings::AsBytes(text)).ok() && sink->Finish().ok());
-      const bool v1 = version == FormatVersion::kV1;
       const size_t size = file.size() - (v1 ? 0 : internal::kChecksumBytes);
       seeds.push_back(WithNumbers({file.data(), size}, static_cast<uint8_t>(v1 ? 0 : 1),
                                   static_cast<uint8_t>(codec)));

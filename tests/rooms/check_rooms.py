@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the rooms of the source tree: which folder may include which, that no includes form a cycle, and how many
-source files a folder holds.
+source files a folder holds. Also checks that one source decides what the version of a file means.
 
   tests/rooms/check_rooms.py           exits with 1 if a rule is broken
   tests/rooms/check_rooms.py --draw    also prints the rooms and their arrows
@@ -47,6 +47,10 @@ THIRD_PARTY = ("absl/", "hwy/", "CLI/", "nlohmann/", "xxhash.h")  # included wit
 PUBLIC = ["encodings/core"]
 # A header that defines private parts of classes of another header is one unit with it.
 PRIVATE_HALVES = {"cfile/internal/table/open_table.h": "cfile/table.h"}
+# What a private part of cfile/ does not do itself: compare a version or a compatibility. It asks for a property of
+# file_policy.h.
+DECISION = re.compile(r"(==|!=|\bcase)\s*(cfile::)?(FormatVersion|Compatibility)::k")
+DECIDES = "cfile/internal/format/file_policy.cc"
 # The rooms that include generated protobuf headers.
 PROTO = {"cfile/internal/format", "cfile/internal/check", "cfile/internal/table"}
 # The rooms that include headers of protobuf itself.
@@ -143,6 +147,8 @@ def problems():
         files[room] += 1
         if name.endswith(".cc") and not name.endswith("/main.cc") and unit[name] == name:
             found.append(f"{name}: the first include, alone before all others, is the header that the source implements")
+        if name.startswith("cfile/internal/") and name != DECIDES and DECISION.search((ROOT / name).read_text()):
+            found.append(f"{name} compares a version or a compatibility: only {DECIDES} may do that")
         if room not in rules:
             found.append(f"{name}: tests/rooms/check_rooms.py has no rule for the room {room}")
             continue

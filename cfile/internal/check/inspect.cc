@@ -2,8 +2,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "cfile/internal/read/block_cursor.h"
+#include "cfile/internal/read/block_walk.h"
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/index_walk.h"
 #include "cfile/internal/read/level_block_cursor.h"
@@ -21,41 +23,54 @@ using internal::FileReader;
 using internal::IndexNode;
 using internal::IndexWalk;
 
-// Does VisitBlocks for a file whose blocks are read by `Block`: BlockCursor or LevelBlockCursor.
+// Implements VisitBlocks for a file whose blocks are read by `Block`, a BlockCursor or a
+// LevelBlockCursor.
 template <typename Block>
-absl::Status VisitBlocksOf(FileReader& file, IndexKind kind,
-                           const std::function<bool(const BlockInfo&)>& visit) {
-  const FileInfo& info = file.info();
-  internal::BlockBuffer buffer;
-  CFILE_ASSIGN_OR_RETURN(auto dictionary, file.Dictionary());
-  Block cursor(info.type, std::move(dictionary));
-  IndexWalk path(&file, kind);
-  CFILE_RETURN_IF_ERROR(path.SeekToOrdinal(0));
-  for (uint64_t index = 0; path.valid(); ++index) {
-    CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched,
-                           file.FetchDataBlock(path.leaf(), path.entry(), buffer));
-    BlockInfo block{.index = index,
-                    .pointer = path.pointer(),
-                    .stored_size_bytes = fetched.stored_size_bytes,
-                    .encoded_size_bytes = fetched.bytes.size(),
-                    .compressed = fetched.compressed,
-                    .bytes = fetched.bytes};
-    absl::Status status = [&] {
-      if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
-      CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, std::nullopt));
-      block.encoding = cursor.encoding();
-      block.first_ordinal = cursor.first_ordinal();
-      block.num_rows = cursor.num_rows();
-      block.num_entries = cursor.num_entries();
-      block.null_count = cursor.num_entries() - cursor.num_present();
-      return absl::OkStatus();
-    }();
-    if (!status.ok()) return internal::InBlock(status, file.source().name(), path.pointer());
-    if (!visit(block)) return absl::OkStatus();
-    CFILE_RETURN_IF_ERROR(path.Next());
+class BlockVisitor : internal::BlockWalk<Block> {
+  using Walk = internal::BlockWalk<Block>;
+  using Walk::block_;
+  using Walk::buffer_;
+  using Walk::file_;
+  using Walk::first_ordinal_;
+
+ public:
+  BlockVisitor(std::shared_ptr<FileReader> file,
+               std::shared_ptr<const encodings::Dictionary> dictionary)
+      : Walk(file, Block(file->info().type, std::move(dictionary))) {}
+
+  absl::Status Run(IndexKind kind, const std::function<bool(const BlockInfo&)>& visit) {
+    uint64_t end = 0;  // of the rows of the blocks so far
+    IndexWalk path(file_.get(), kind);
+    CFILE_RETURN_IF_ERROR(path.SeekToOrdinal(0));
+    if (this->num_rows() > 0) CFILE_RETURN_IF_ERROR(this->CheckFound(path));
+    for (uint64_t index = 0; path.valid(); ++index) {
+      CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched,
+                             file_->FetchDataBlock(path.leaf(), path.entry(), buffer_));
+      BlockInfo block{.index = index,
+                      .pointer = path.pointer(),
+                      .stored_size_bytes = fetched.stored_size_bytes,
+                      .encoded_size_bytes = fetched.bytes.size(),
+                      .compressed = fetched.compressed,
+                      .bytes = fetched.bytes};
+      if (file_->info().holds_bloom_filters()) {
+        CFILE_RETURN_IF_ERROR(internal::InBlock(internal::CheckBloomFilter(fetched.bytes),
+                                                this->name(), path.pointer()));
+      } else {
+        CFILE_RETURN_IF_ERROR(this->OpenFetchedBlock(path, fetched.bytes, end));
+        block.encoding = block_.encoding();
+        block.first_ordinal = first_ordinal_;
+        block.num_rows = block_.num_rows();
+        block.num_entries = block_.num_entries();
+        block.null_count = block_.num_entries() - block_.num_present();
+        end += block.num_rows;
+      }
+      if (!visit(block)) return absl::OkStatus();
+      if (path.at_last() && end == this->num_rows()) break;
+      CFILE_RETURN_IF_ERROR(this->GoToNext(path, end));
+    }
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
-}
+};
 
 // Shows a message in text and JSON. `serialized` is valid, because it was parsed when the file was
 // opened.
@@ -79,14 +94,15 @@ MetadataText DescribeMetadata(const FileInfo& info) {
 }
 
 absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit) {
-  FileReader& file = *internal::ReaderAccess::File(reader);
-  const IndexKind kind =
-      file.info().positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
-  return encodings::VisitPhysicalType(file.info().type.physical(), [&](auto type) {
+  const std::shared_ptr<FileReader> file = internal::ReaderAccess::File(reader);
+  const FileInfo& info = file->info();
+  const IndexKind kind = info.positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
+  CFILE_ASSIGN_OR_RETURN(const auto dictionary, file->Dictionary());
+  return encodings::VisitPhysicalType(info.type.physical(), [&](auto type) {
     using T = typename decltype(type)::type;
-    return file.info().has_levels()
-               ? VisitBlocksOf<internal::LevelBlockCursor<T>>(file, kind, visit)
-               : VisitBlocksOf<internal::BlockCursor<T>>(file, kind, visit);
+    return info.has_levels()
+               ? BlockVisitor<internal::LevelBlockCursor<T>>(file, dictionary).Run(kind, visit)
+               : BlockVisitor<internal::BlockCursor<T>>(file, dictionary).Run(kind, visit);
   });
 }
 

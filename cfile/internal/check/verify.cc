@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -148,6 +149,8 @@ class Verifier {
     uint64_t ordinal = 0;
     bool lost = false;  // a damaged block came before, so the next ordinal is unknown
     std::optional<Owned<T>> previous;
+    internal::BlockCursor<T> rows(file_.info().type, dictionary_);
+    internal::LevelBlockCursor<T> records(file_.info().type, dictionary_);
     for (size_t i = 0; i < blocks.size(); ++i) {
       const BlockPointer& pointer = blocks[i].pointer;
       Cover(pointer);
@@ -158,14 +161,12 @@ class Verifier {
       const std::string* key = keyed ? &entries(IndexKind::kValue)[i].key : nullptr;
       uint64_t num_rows = 0;
       const uint64_t entries_before = report_.num_entries;
-      absl::Status status =
-          file_.info().has_levels()
-              ? ReadLevelBlock<T>(pointer, first, num_rows, checker)
-              : ReadBlock<T>(pointer, expected, key, previous, first, num_rows, checker);
-      if (status.ok() && complete_[0] && !lost && first != ordinal) {
-        status =
-            DataLoss("expected the block of ordinal ", ordinal, ", found that of ordinal ", first);
-      }
+      const auto read = [&](auto& cursor) {
+        return ReadBlock<T>(cursor, pointer, expected, key, previous, first, num_rows, checker);
+      };
+      absl::Status status = file_.info().has_levels() ? read(records) : read(rows);
+      if (status.ok() && complete_[0] && !lost)
+        status = internal::CheckFirstOrdinal(ordinal, first);
       // If a block cannot be read, its rows are the rows up to the next block.
       uint64_t end = first + num_rows;
       if (!status.ok() && positional)
@@ -200,67 +201,57 @@ class Verifier {
     Report(internal::InBlock(status, name(), pointer), pointer);
   }
 
-  absl::StatusOr<internal::FetchedBlock> Fetch(const BlockPointer& pointer) {
+  // Decodes all values of a block with `cursor`, a BlockCursor or a LevelBlockCursor. `key`: the
+  // block's key in the value index, or null. `previous`: the last value before the block; updated
+  // if the column has a value index.
+  template <typename T, typename Block>
+  absl::Status ReadBlock(Block& cursor, const BlockPointer& pointer,
+                         std::optional<uint64_t> expected_ordinal, const std::string* key,
+                         std::optional<Owned<T>>& previous, uint64_t& first_ordinal,
+                         uint64_t& num_rows, internal::StatisticsChecker<T>& checker) {
     const FileInfo& info = file_.info();
-    const internal::BlockFormat format{info.version, info.compression, info.has_checksums()};
-    return internal::FetchBlock(file_.source(), format, pointer, /*verify=*/true,
-                                file_.options().max_block_size_bytes, pointer.end(), buffer_);
-  }
-
-  // Decodes all values of a block of records.
-  template <typename T>
-  absl::Status ReadLevelBlock(const BlockPointer& pointer, uint64_t first_ordinal,
-                              uint64_t& num_records, internal::StatisticsChecker<T>& checker) {
-    CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched, Fetch(pointer));
-    internal::LevelBlockCursor<T> cursor(file_.info().type, dictionary_);
-    CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, file_.info(), first_ordinal));
-    while (cursor.row() < cursor.num_rows()) {
-      CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch, cursor.Next(encodings::kMaxBatchValues));
-      checker.Add(batch.values);
-    }
+    CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched,
+                           internal::FetchBlock(file_.source(), info, pointer, /*verify=*/true,
+                                                file_.options().max_block_size_bytes, buffer_));
+    if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
+    CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, expected_ordinal));
+    first_ordinal = cursor.first_ordinal();
+    CFILE_RETURN_IF_ERROR(internal::VisitBatches(cursor, [&](const auto& batch) -> absl::Status {
+      if constexpr (std::is_same_v<Block, internal::LevelBlockCursor<T>>) {
+        checker.Add(batch.values);  // a column with levels has no value index
+      } else {
+        checker.Add(batch);
+        if (info.value_index_root) {
+          const size_t row = cursor.row() - batch.size();
+          return CheckKeys(batch, row, row == 0 ? key : nullptr, previous);
+        }
+      }
+      return absl::OkStatus();
+    }));
     report_.num_entries += cursor.num_entries();
     report_.null_count += cursor.num_entries() - cursor.num_present();
-    num_records = cursor.num_rows();
+    num_rows = cursor.num_rows();
     return absl::OkStatus();
   }
 
-  // Decodes all values of a block. `key`: the block's key in the value index, or null. `previous`:
-  // the last value before the block; updated if the column has a value index.
+  // Checks the values of a column with a value index, which begin at row `row` of a block. Sets
+  // `previous` to the last of them. `key`: see CheckKey; not checked if null.
   template <typename T>
-  absl::Status ReadBlock(const BlockPointer& pointer, std::optional<uint64_t> expected_ordinal,
-                         const std::string* key, std::optional<Owned<T>>& previous,
-                         uint64_t& first_ordinal, uint64_t& num_rows,
-                         internal::StatisticsChecker<T>& checker) {
-    const FileInfo& info = file_.info();
-    CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched, Fetch(pointer));
-    if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
-    internal::BlockCursor<T> cursor(info.type, dictionary_);
-    CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, expected_ordinal));
-    first_ordinal = expected_ordinal.value_or(cursor.first_ordinal());
-    while (cursor.row() < cursor.num_rows()) {
-      const uint32_t row = cursor.row();
-      CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(encodings::kMaxBatchValues));
-      report_.null_count += batch.null_count;
-      checker.Add(batch);
-      if (!info.value_index_root) continue;
-      if (!report_.min_key) internal::AppendKey(batch.values[0], report_.min_key.emplace());
-      if (row == 0 && key != nullptr)
-        CFILE_RETURN_IF_ERROR(CheckKey<T>(*key, batch.values[0], previous));
-      for (size_t i = 0; i < batch.size(); ++i) {
-        if (!batch.IsValid(i) || !encodings::IsKey(batch.values[i])) {
-          return DataLoss("row ", row + i, " of a column with a value index is null or NaN");
-        }
-        if (i > 0 ? encodings::KeyLess<T>(batch.values[i], batch.values[i - 1])
-                  : previous && encodings::KeyLess<T>(batch.values[i], T(*previous))) {
-          return DataLoss(
-              "row ", row + i,
-              " is less than the row before it, but a column with a value index must ascend");
-        }
+  absl::Status CheckKeys(const Batch<T>& batch, size_t row, const std::string* key,
+                         std::optional<Owned<T>>& previous) {
+    if (!report_.min_key) internal::AppendKey(batch.values[0], report_.min_key.emplace());
+    if (key != nullptr) CFILE_RETURN_IF_ERROR(CheckKey<T>(*key, batch.values[0], previous));
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (!batch.IsValid(i) || !encodings::IsKey(batch.values[i]))
+        return DataLoss("row ", row + i, " of a column with a value index is null or NaN");
+      if (i > 0 ? encodings::KeyLess<T>(batch.values[i], batch.values[i - 1])
+                : previous && encodings::KeyLess<T>(batch.values[i], T(*previous))) {
+        return DataLoss(
+            "row ", row + i,
+            " is less than the row before it, but a column with a value index must ascend");
       }
-      previous = Owned<T>(batch.values.back());
     }
-    report_.num_entries += cursor.num_rows();
-    num_rows = cursor.num_rows();
+    previous = Owned<T>(batch.values.back());
     return absl::OkStatus();
   }
 

@@ -36,6 +36,16 @@ absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nu
   return block;
 }
 
+absl::Status CheckFirstOrdinal(uint64_t expected, uint64_t found) {
+  if (found == expected) return absl::OkStatus();
+  return DataLoss("expected the block of ordinal ", expected, ", found that of ordinal ", found);
+}
+
+absl::Status CheckEndOrdinal(uint64_t end, uint64_t num_rows) {
+  if (end <= num_rows) return absl::OkStatus();
+  return DataLoss("the block ends at ordinal ", end, ", the footer says ", num_rows, " rows");
+}
+
 absl::Status CheckBloomFilter(std::span<const uint8_t> bytes) {
   ByteReader reader(bytes);
   uint32_t size;

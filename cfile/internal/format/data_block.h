@@ -31,8 +31,15 @@ struct DataBlock {
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nullable,
                                          bool extended, Encoding encoding);
 
-// Returns kDataLoss if `bytes` is not a block of a Bloom filter file (cfile/FORMAT.md, Bloom filter
-// files).
+// The checks of a block's rows. All readers of blocks call them.
+//
+// kDataLoss if a block begins with row `found` but should begin with row `expected`.
+absl::Status CheckFirstOrdinal(uint64_t expected, uint64_t found);
+// kDataLoss if a block ends before row `end`, but the footer says that the file has only `num_rows`
+// rows.
+absl::Status CheckEndOrdinal(uint64_t end, uint64_t num_rows);
+
+// kDataLoss if `bytes` is not a block of a Bloom filter file.
 absl::Status CheckBloomFilter(std::span<const uint8_t> bytes);
 
 // Appends the row count and the null bitmap of a block, and resets `validity` for the next block.

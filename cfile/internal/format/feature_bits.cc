@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/column_message.h"
+#include "cfile/internal/format/file_policy.h"
 
 namespace cfile::internal {
 namespace {
@@ -40,7 +41,7 @@ bool NeedsExtendedBlocks(const FileInfo& info) {
 }
 
 uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_differ) {
-  if (info.version == FormatVersion::kV1) return 0;
+  if (!PolicyOf(info.version).features) return 0;
   const bool nested = levels && !info.levels.kudu_array;
   const bool extended = nested || blocks_differ || NeedsExtendedBlocks(info);
   return kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |

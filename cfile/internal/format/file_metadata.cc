@@ -26,15 +26,9 @@ using encodings::ByteWriter;
 using encodings::DataLoss;
 using encodings::StrCat;
 
-constexpr std::string_view kMagicV1 = "kuducfil";
-constexpr std::string_view kMagicV2 = "kuducfl2";
 constexpr size_t kMagicBytes = 8;
 constexpr size_t kLengthBytes = 4;
 constexpr std::string_view kCreatedBy = "cfile " CFILE_VERSION;
-
-std::string_view Magic(FormatVersion version) {
-  return version == FormatVersion::kV1 ? kMagicV1 : kMagicV2;
-}
 
 // Returns the number for Kudu's field. If Kudu does not have the number, passes the number to
 // `set_extension` and returns kNumberInExtensions.
@@ -135,7 +129,7 @@ class MetadataReader {
     info_.file_size_bytes = source_.size();
     CFILE_ASSIGN_OR_RETURN(const std::string magic, ReadBytes(0, kMagicBytes));
     CFILE_ASSIGN_OR_RETURN(info_.version, ParseMagic(magic, "start"));
-    if (info_.version == FormatVersion::kV1) {
+    if (!PolicyOf(info_.version).features) {
       return Error(
           "the file is of version 1, which has no checksums: without its footer the ends of its "
           "blocks cannot be found");
@@ -187,10 +181,10 @@ class MetadataReader {
   }
 
   absl::StatusOr<FormatVersion> ParseMagic(std::string_view magic, std::string_view where) const {
-    if (magic == kMagicV2) return FormatVersion::kV2;
-    if (magic == kMagicV1) return FormatVersion::kV1;
-    return Error("this is not a CFile, or a damaged one: expected the magic ", kMagicV2, " or ",
-                 kMagicV1, " at the ", where, ", found other bytes");
+    if (const auto version = VersionOfMagic(magic)) return *version;
+    return Error("this is not a CFile, or a damaged one: expected the magic ",
+                 PolicyOf(FormatVersion::kV2).magic, " or ", PolicyOf(FormatVersion::kV1).magic,
+                 " at the ", where, ", found other bytes");
   }
 
   absl::Status CheckLength(std::string_view what, uint32_t length, uint64_t fixed_bytes) const {
@@ -236,7 +230,7 @@ class MetadataReader {
     info_.compatible_features = footer_.compatible_features();
     info_.footer_size_bytes = kTailBytes + length;
     if (!info_.has_checksums()) return absl::OkStatus();
-    if (info_.version == FormatVersion::kV1) {
+    if (!PolicyOf(info_.version).features) {
       return Error("the footer is damaged: a version-1 file claims to have checksums");
     }
     info_.footer_size_bytes += kChecksumBytes;
@@ -261,7 +255,7 @@ class MetadataReader {
     CFILE_RETURN_IF_ERROR(CheckLength("header", length, info_.footer_size_bytes + kFrontBytes));
     CFILE_ASSIGN_OR_RETURN(const std::string message, ReadBytes(kFrontBytes, length));
     info_.header_size_bytes = kFrontBytes + length;
-    if (version == FormatVersion::kV2) {
+    if (PolicyOf(version).features) {
       // A bit of the footer says whether the file has checksums. If the bit says no, but a valid
       // checksum follows the header, the bit was lost and the footer is damaged.
       std::optional<uint32_t> crc;
@@ -422,7 +416,7 @@ absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOpti
 
 std::string AppendHeader(const FileInfo& info, bool with_extensions, ByteWriter& out) {
   CFileHeaderPB header;
-  if (info.version == FormatVersion::kV1) {
+  if (PolicyOf(info.version).numbers_header) {
     header.set_major_version(1);
     header.set_minor_version(0);
   }
@@ -438,7 +432,7 @@ std::string AppendHeader(const FileInfo& info, bool with_extensions, ByteWriter&
   }
   std::string message = header.SerializeAsString();
   const size_t begin = out.size();
-  out.PutBytes(Magic(info.version));
+  out.PutBytes(PolicyOf(info.version).magic);
   out.PutFixed(static_cast<uint32_t>(message.size()));
   out.PutBytes(std::string_view(message));
   if (info.has_checksums()) out.PutFixed(Crc32c(out.span().subspan(begin)));
@@ -468,7 +462,7 @@ std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter&
   std::string message = footer.SerializeAsString();
   ByteWriter tail;
   tail.PutBytes(std::string_view(message));
-  tail.PutBytes(Magic(info.version));
+  tail.PutBytes(PolicyOf(info.version).magic);
   tail.PutFixed(static_cast<uint32_t>(message.size()));
   if (info.has_checksums()) out.PutFixed(Crc32c(tail.span()));
   out.PutBytes(tail.span());

@@ -1,7 +1,6 @@
 #include "cfile/internal/format/file_policy.h"
 
 #include <string>
-#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/column_message.h"
@@ -12,6 +11,17 @@ namespace {
 
 // The largest header or footer that Kudu reads.
 constexpr size_t kKuduMaxMetadataBytes = 64 * 1024;
+
+constexpr VersionPolicy kVersion1{.magic = "kuducfil",
+                                  .features = false,
+                                  .compresses_all = true,
+                                  .vint_ordinals = true,
+                                  .numbers_header = true};
+constexpr VersionPolicy kVersion2{.magic = "kuducfl2",
+                                  .features = true,
+                                  .compresses_all = false,
+                                  .vint_ordinals = false,
+                                  .numbers_header = false};
 
 absl::Status Invalid(std::string_view message) {
   return absl::InvalidArgumentError(std::string(message));
@@ -33,9 +43,19 @@ absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options,
 
 }  // namespace
 
+const VersionPolicy& PolicyOf(FormatVersion version) {
+  return version == FormatVersion::kV1 ? kVersion1 : kVersion2;
+}
+
+std::optional<FormatVersion> VersionOfMagic(std::string_view magic) {
+  if (magic == kVersion2.magic) return FormatVersion::kV2;
+  if (magic == kVersion1.magic) return FormatVersion::kV1;
+  return std::nullopt;
+}
+
 FilePolicy PolicyOf(const WriterOptions& options) {
   FilePolicy policy;
-  if (options.version == FormatVersion::kV1) policy.extensions = policy.blocks_choose = false;
+  policy.extensions = policy.blocks_choose = PolicyOf(options.version).features;
   if (options.compatibility == Compatibility::kKudu) {
     policy = {.kudu_exact = true,
               .extensions = false,
@@ -74,6 +94,13 @@ absl::Status CheckPolicy(const ColumnType& type, const WriterOptions& options) {
   }
   if (options.version == FormatVersion::kV1)
     CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "version 1"));
+  return absl::OkStatus();
+}
+
+absl::Status CheckLevelPolicy(const LevelLimits& limits, const WriterOptions& options) {
+  if (!PolicyOf(options.version).features) return Invalid("version 1 has no levels");
+  if (options.compatibility == Compatibility::kKudu && !limits.kudu_array)
+    return Invalid("Kudu only has the levels of one-level arrays");
   return absl::OkStatus();
 }
 

@@ -1,10 +1,17 @@
-// How files of version 1 and files for Compatibility::kKudu differ from other files. For
-// differences inside blocks see encodings/kudu/kudu_policy.h and, for runs, RleHybridEncoder. For
-// how rows are batched see AppendSome in writer.cc.
+// What the version and Compatibility::kKudu decide in a file. In cfile/internal only file_policy.cc
+// compares them (tests/rooms/check_rooms.py checks this). Everything else asks for one of the
+// properties below, or for a property that FileInfo reads from the footer: has_checksums,
+// has_levels and has_extended_blocks, whose bits feature_bits.h computes for a new file.
+//
+// kudu_exact reaches the places that end runs, blocks and dictionaries:
+// encodings/kudu/kudu_policy.h, and RleHybridEncoder for runs. How rows are batched: writer.cc,
+// AppendSome.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "cfile/options.h"
@@ -15,7 +22,28 @@ namespace cfile::internal {
 // The maximum number of rows that Kudu's writer passes to an encoder at a time.
 inline constexpr uint64_t kKuduBatchRows = 100;
 
-// The differences as single properties, which the writers query.
+// What a version decides. Writers and readers query it.
+struct VersionPolicy {
+  std::string_view magic;
+  // The footer has feature bits, so a file may have checksums, levels and extended blocks.
+  bool features;
+  // A codec compresses every block, and both sizes of the block come before its bytes. Otherwise
+  // the codec may leave a block uncompressed, and only its uncompressed size comes before its
+  // bytes.
+  bool compresses_all;
+  // The keys of the positional index may be vints (IndexKeyForm::kVint64Ordinal). Writers always
+  // use vints then.
+  bool vint_ordinals;
+  // The header's message has the number of the version.
+  bool numbers_header;
+};
+
+const VersionPolicy& PolicyOf(FormatVersion version);
+
+// The version whose magic is `magic`; nullopt if there is none.
+std::optional<FormatVersion> VersionOfMagic(std::string_view magic);
+
+// What the options decide, besides the properties of their version. Writers query it.
 struct FilePolicy {
   // Blocks, bitmaps and levels are exactly those of Kudu's writer.
   bool kudu_exact = false;
@@ -44,5 +72,8 @@ Encoding DefaultEncoding(const ColumnType& type, const WriterOptions& options);
 // kInvalidArgument: `options` ask for Kudu's files or for version 1, which do not have this type,
 // encoding, codec or key.
 absl::Status CheckPolicy(const ColumnType& type, const WriterOptions& options);
+
+// As CheckPolicy, for the levels of a file.
+absl::Status CheckLevelPolicy(const LevelLimits& limits, const WriterOptions& options);
 
 }  // namespace cfile::internal

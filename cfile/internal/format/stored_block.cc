@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/compression.h"
 #include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/io/named_status.h"
 #include "encodings/core/status.h"
 
@@ -21,12 +22,19 @@ using encodings::OutOfRange;
 
 constexpr uint8_t kZeros[kAlignment] = {};
 
-// In version 2, a block is not compressed if that saves less than a tenth.
+// False if compression saves less than a tenth. Such a block is not compressed, unless the format
+// compresses all blocks.
 bool WorthCompressing(size_t compressed, size_t uncompressed) {
   return compressed < uncompressed && uint64_t{compressed} * 10 <= uint64_t{uncompressed} * 9;
 }
 
 }  // namespace
+
+BlockFormat BlockFormatOf(const FileInfo& info) {
+  return {.compression = info.compression,
+          .checksums = info.has_checksums(),
+          .compresses_all = PolicyOf(info.version).compresses_all};
+}
 
 absl::Status BlockAppender::Write(std::span<const uint8_t> bytes) {
   CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(bytes), sink_->name()));
@@ -47,18 +55,18 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
   ByteWriter sizes;
   std::span<const uint8_t> pieces[3] = {{}, prefix, body};
   bool compressed = false;
-  if (compression_ != Compression::kNone) {
-    if (storage.compress || version_ == FormatVersion::kV1) {
+  if (format_.compression != Compression::kNone) {
+    if (storage.compress || format_.compresses_all) {
       joined_.Clear();
       joined_.PutBytes(prefix);
       joined_.PutBytes(body);
       compressed_.Clear();
       CFILE_RETURN_IF_ERROR(
-          Compress(compression_, joined_.span(), compressed_, compression_level_));
+          Compress(format_.compression, joined_.span(), compressed_, compression_level_));
       compressed =
-          version_ == FormatVersion::kV1 || WorthCompressing(compressed_.size(), uncompressed_size);
+          format_.compresses_all || WorthCompressing(compressed_.size(), uncompressed_size);
     }
-    if (version_ == FormatVersion::kV1) sizes.PutFixed(static_cast<uint32_t>(compressed_.size()));
+    if (format_.compresses_all) sizes.PutFixed(static_cast<uint32_t>(compressed_.size()));
     sizes.PutFixed(static_cast<uint32_t>(uncompressed_size));
     pieces[0] = sizes.span();
     if (compressed) {
@@ -76,9 +84,9 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
   for (const auto piece : pieces) {
     if (piece.empty()) continue;
     CFILE_RETURN_IF_ERROR(Write(piece));
-    if (version_ != FormatVersion::kV1) crc = ExtendCrc32c(crc, piece);
+    if (format_.checksums) crc = ExtendCrc32c(crc, piece);
   }
-  if (version_ != FormatVersion::kV1) {
+  if (format_.checksums) {
     uint8_t stored_crc[kChecksumBytes];
     encodings::StoreLittleEndian(crc, stored_crc);
     CFILE_RETURN_IF_ERROR(Write(stored_crc));
@@ -88,6 +96,7 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
     return absl::OutOfRangeError(absl::StrCat(sink_->name(), ": a stored block of ", size,
                                               " bytes is larger than 2^31 - 1 bytes"));
   }
+  last_compressed_ = compressed;
   return BlockPointer{.offset = begin, .size = static_cast<uint32_t>(size)};
 }
 
@@ -158,7 +167,7 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   ByteReader reader(stored);
   uint32_t compressed_size = 0;
   uint32_t uncompressed_size = 0;
-  if (format.version == FormatVersion::kV1 && !reader.ReadFixed(compressed_size)) {
+  if (format.compresses_all && !reader.ReadFixed(compressed_size)) {
     return DataLoss("expected a compressed block's sizes, found ", stored.size(), " bytes");
   }
   if (!reader.ReadFixed(uncompressed_size)) {
@@ -166,10 +175,10 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                     " bytes");
   }
   const auto rest = reader.rest();
-  if (format.version == FormatVersion::kV1 && compressed_size != rest.size()) {
+  if (format.compresses_all && compressed_size != rest.size()) {
     return DataLoss("expected ", compressed_size, " compressed bytes, found ", rest.size());
   }
-  const bool compressed = format.version == FormatVersion::kV1 || uncompressed_size != rest.size();
+  const bool compressed = format.compresses_all || uncompressed_size != rest.size();
   // A size to which these bytes cannot expand is damage, whatever the limit is.
   if (compressed) {
     CFILE_RETURN_IF_ERROR(
@@ -190,6 +199,13 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   block.compressed = true;
   block.in_source = false;
   return block;
+}
+
+absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const FileInfo& info,
+                                        const BlockPointer& pointer, bool verify,
+                                        size_t max_block_size_bytes, BlockBuffer& buffer) {
+  return FetchBlock(source, BlockFormatOf(info), pointer, verify, max_block_size_bytes,
+                    pointer.end(), buffer);
 }
 
 absl::Status InBlock(const absl::Status& status, const std::string& file,

@@ -26,22 +26,32 @@ struct BlockStorage {
   // If set, and if the block is not stored compressed, zeros are written before the block so that
   // its byte *align_at is at a multiple of kAlignment in the file.
   std::optional<size_t> align_at = std::nullopt;
-  // False: do not compress, if the format can express that (version 1 cannot).
+  // False: do not compress, unless the format compresses all blocks.
   bool compress = true;
   // By how many bytes the block may exceed the limit of other blocks.
   size_t extra_size_bytes = 0;
 };
 
+// The properties of a file that determine how its blocks are stored.
+struct BlockFormat {
+  Compression compression = Compression::kNone;
+  bool checksums = true;
+  // As VersionPolicy::compresses_all.
+  bool compresses_all = false;
+};
+
+// The format of the blocks of the file that `info` describes.
+BlockFormat BlockFormatOf(const FileInfo& info);
+
 // Appends blocks to a sink and determines their offsets. Thread-compatible.
 class BlockAppender {
  public:
   // `sink` must outlive the appender and have received `offset` bytes.
-  BlockAppender(Sink* sink, uint64_t offset, FormatVersion version, Compression compression,
-                size_t max_block_size_bytes, int compression_level = 0)
+  BlockAppender(Sink* sink, uint64_t offset, const BlockFormat& format, size_t max_block_size_bytes,
+                int compression_level = 0)
       : sink_(sink),
         offset_(offset),
-        version_(version),
-        compression_(compression),
+        format_(format),
         compression_level_(compression_level),
         max_block_size_bytes_(max_block_size_bytes) {}
 
@@ -53,6 +63,8 @@ class BlockAppender {
 
   // The file's size so far, in bytes.
   uint64_t offset() const { return offset_; }
+  // True if the last block was stored compressed.
+  bool last_compressed() const { return last_compressed_; }
   // Memory of the appender's buffers, in bytes.
   size_t memory_usage_bytes() const { return joined_.capacity() + compressed_.capacity(); }
 
@@ -61,10 +73,10 @@ class BlockAppender {
 
   Sink* sink_;
   uint64_t offset_;
-  FormatVersion version_;
-  Compression compression_;
+  BlockFormat format_;
   int compression_level_;
   size_t max_block_size_bytes_;
+  bool last_compressed_ = false;
   ByteWriter joined_;
   ByteWriter compressed_;
 };
@@ -87,13 +99,6 @@ struct FetchedBlock {
   uint32_t stored_size_bytes = 0;  // in the file, without the checksum
 };
 
-// The properties of a file that determine how its blocks are stored.
-struct BlockFormat {
-  FormatVersion version = FormatVersion::kV2;
-  Compression compression = Compression::kNone;
-  bool checksums = true;
-};
-
 // Reads the block at `pointer`, which must be inside the source (checked when the pointer was
 // parsed). Verifies the checksum if the file has checksums and `verify` is set. kDataLoss says what
 // was expected and what was found; kOutOfRange: the block exceeds `max_block_size_bytes`, stored or
@@ -105,6 +110,10 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer);
+// As above, for a block of the file that `info` describes. Does not read beyond the block.
+absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const FileInfo& info,
+                                        const BlockPointer& pointer, bool verify,
+                                        size_t max_block_size_bytes, BlockBuffer& buffer);
 
 // Puts the names of the file and of the block before the message of `status`. A name that the
 // message already has is not added.

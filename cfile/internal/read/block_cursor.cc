@@ -59,10 +59,8 @@ absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t
     return DataLoss("the extended block says first ordinal ", *block.first_ordinal, ", its body ",
                     decoder_->first_ordinal());
   }
-  if (first_ordinal && static_cast<uint32_t>(*first_ordinal) != decoder_->first_ordinal()) {
-    return DataLoss("expected the block of ordinal ", *first_ordinal, ", found that of ordinal ",
-                    decoder_->first_ordinal());
-  }
+  if (first_ordinal)
+    CFILE_RETURN_IF_ERROR(CheckFirstOrdinal(*first_ordinal, decoder_->first_ordinal()));
   nullable_ = block.num_rows.has_value();
   if (!nullable_) {
     num_rows_ = decoder_->count();

@@ -51,7 +51,7 @@ class BlockCursor {
   uint32_t num_rows() const { return num_rows_; }
   uint32_t num_entries() const { return num_rows_; }
   uint32_t row() const { return row_; }
-  // The low 32 bits of the block's first ordinal, as stored in the block.
+  // As stored in the block. (A file has less than 2^32 rows.)
   uint32_t first_ordinal() const { return decoder_->first_ordinal(); }
   uint32_t num_present() const { return decoder_->count(); }
 
@@ -170,6 +170,17 @@ absl::Status BlockCursor<T>::Take(std::span<const uint32_t> rows, Put&& put, Put
     } else {
       put_null(i);
     }
+  }
+  return absl::OkStatus();
+}
+
+// Decodes the rest of the rows of `block`, a BlockCursor or a LevelBlockCursor, and calls
+// visit(batch) for each batch. Returns the first error of a batch or of `visit`.
+template <typename Block, typename Visit>
+absl::Status VisitBatches(Block& block, const Visit& visit) {
+  while (block.row() < block.num_rows()) {
+    CFILE_ASSIGN_OR_RETURN(const auto batch, block.Next(encodings::kMaxBatchValues));
+    CFILE_RETURN_IF_ERROR(visit(batch));
   }
   return absl::OkStatus();
 }

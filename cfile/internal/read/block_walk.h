@@ -1,22 +1,25 @@
-// Reads and opens the current data block of a cursor or a scan, and checks the block against the
-// index and the footer.
+// Goes from one data block to another by an index, reads and opens the blocks, and checks them
+// against the index and the footer.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "cfile/internal/format/data_block.h"
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/index_walk.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
 
-// A base class of cursors and scans, which choose the block to open. Block is BlockCursor or
+// The base class of cursors, scans and VisitBlocks, which choose the block to open. (Verify and
+// Salvage go on after damage, so they have no path. They use the same parts: FetchBlock,
+// BlockCursor::Open, VisitBatches and the checks in data_block.h.) Block is BlockCursor or
 // LevelBlockCursor; its functions Open, num_rows and first_ordinal are described in BlockCursor.
 // Thread-compatible.
 template <typename Block>
@@ -28,43 +31,70 @@ class BlockWalk {
   const std::string& name() const { return file_->source().name(); }
   uint64_t num_rows() const { return file_->info().num_rows; }
 
-  // Returns `status` with the names of the file and of the current block in its message.
-  absl::Status InThisBlock(const absl::Status& status) const {
-    return InBlock(status, name(), pointer_);
+  // Returns kDataLoss; the message names the file.
+  template <typename... Parts>
+  absl::Status Damage(const Parts&... parts) const {
+    return encodings::DataLoss(name(), ": ", parts...);
   }
 
-  // Opens in block_ the data block that `path` points to, and sets pointer_ and first_ordinal_.
-  // Checks that the first row of the block is the one in the positional index, and that the block
-  // does not end after the last row of the file. `access`: kScan if the blocks after this one will
-  // be read, too. After an error, block_ is not open.
-  absl::Status OpenBlock(const IndexWalk& path, BlockAccess access) {
+  // Returns `status` with the names of the file and of the current block in its message, unless
+  // `status` is OK.
+  absl::Status InThisBlock(const absl::Status& status) const {
+    return status.ok() ? status : InBlock(status, name(), pointer_);
+  }
+
+  // Call after a seek of `path` in a file with rows. kDataLoss if no block was found.
+  absl::Status CheckFound(const IndexWalk& path) const {
+    if (path.valid()) return absl::OkStatus();
+    return Damage("the index is empty, the footer says ", num_rows(), " rows");
+  }
+
+  // Moves `path` to the next block, because row `end` comes after the current block. kDataLoss if
+  // no block follows.
+  absl::Status GoToNext(IndexWalk& path, uint64_t end) const {
+    if (!path.at_last()) return path.Next();
+    return Damage("the blocks end at ordinal ", end, ", the footer says ", num_rows(), " rows");
+  }
+
+  // Call when `path` is at the block of the last row. kDataLoss if further blocks follow.
+  absl::Status CheckLast(const IndexWalk& path) const {
+    if (path.at_last()) return absl::OkStatus();
+    return Damage("the footer says ", num_rows(), " rows, the index has blocks after them");
+  }
+
+  // Opens block_ at the data block at `path`, and sets pointer_ and first_ordinal_. Checks that the
+  // block begins with the row that the positional index says and with row `expected`, if they are
+  // known, and does not exceed the footer's number of rows. `expected`: the row after the previous
+  // block. `access`: kScan if the blocks after this one will be read, too. After an error block_ is
+  // not open.
+  absl::Status OpenBlock(const IndexWalk& path, BlockAccess access,
+                         std::optional<uint64_t> expected = std::nullopt) {
     pointer_ = path.pointer();
     CFILE_ASSIGN_OR_RETURN(loaded_block_,
                            file_->LoadDataBlock(path.leaf(), path.entry(), access, buffer_));
-    absl::Status status = OpenLoadedBlock(path);
-    return status.ok() ? status : InThisBlock(status);
+    return InThisBlock(OpenLoadedBlock(path, expected));
   }
 
-  // kDataLoss if the current block begins with row `found` but should begin with row `expected`,
-  // the row after the previous block.
-  static absl::Status CheckFollows(uint64_t expected, uint64_t found) {
-    if (found == expected) return absl::OkStatus();
-    return encodings::DataLoss("expected the block of ordinal ", expected,
-                               ", found that of ordinal ", found);
+  // As OpenBlock, for the bytes of the block, which the caller has fetched.
+  absl::Status OpenFetchedBlock(const IndexWalk& path, std::span<const uint8_t> bytes,
+                                std::optional<uint64_t> expected) {
+    pointer_ = path.pointer();
+    loaded_block_ = {.bytes = bytes};
+    return InThisBlock(OpenLoadedBlock(path, expected));
   }
 
   std::shared_ptr<FileReader> file_;
   Block block_;
   BlockPointer pointer_;        // of block_, or of the block that failed to open
   uint64_t first_ordinal_ = 0;  // of block_
+  BlockBuffer buffer_;
 
  private:
-  absl::Status OpenLoadedBlock(const IndexWalk& path) {
-    const FileInfo& info = file_->info();
-    std::optional<uint64_t> expected_ordinal;
-    if (path.kind() == IndexKind::kPositional) expected_ordinal = path.leaf().ordinal(path.entry());
+  absl::Status OpenLoadedBlock(const IndexWalk& path, std::optional<uint64_t> expected) {
+    std::optional<uint64_t> indexed;
+    if (path.kind() == IndexKind::kPositional) indexed = path.leaf().ordinal(path.entry());
     const auto open = [&](const encodings::SeekIndex* index) {
-      return block_.Open(loaded_block_.bytes, info, expected_ordinal, index);
+      return block_.Open(loaded_block_.bytes, file_->info(), indexed, index);
     };
     SeekIndexSlot* slot = loaded_block_.seek_index;
     CFILE_RETURN_IF_ERROR(open(slot == nullptr ? nullptr : slot->get()));
@@ -74,16 +104,11 @@ class BlockWalk {
             open(file_->KeepSeekIndex(loaded_block_, pointer_, std::move(built))));
       }
     }
-    first_ordinal_ = expected_ordinal.value_or(block_.first_ordinal());
-    if (block_.num_rows() > info.num_rows - std::min(first_ordinal_, info.num_rows)) {
-      return encodings::DataLoss("the block's rows ", first_ordinal_, " to ",
-                                 first_ordinal_ + block_.num_rows(), " exceed the ", info.num_rows,
-                                 " rows that the footer says");
-    }
-    return absl::OkStatus();
+    first_ordinal_ = block_.first_ordinal();
+    CFILE_RETURN_IF_ERROR(CheckEndOrdinal(first_ordinal_ + block_.num_rows(), num_rows()));
+    return expected ? CheckFirstOrdinal(*expected, first_ordinal_) : absl::OkStatus();
   }
 
-  BlockBuffer buffer_;
   LoadedBlock loaded_block_;  // the bytes that block_ reads
 };
 

@@ -124,11 +124,6 @@ class FileCursor : protected BlockWalk<Block> {
         absl::StrCat(name(), ": ordinal ", ordinal, ", the file has ", num_rows(), " rows"));
   }
 
-  template <typename... Parts>
-  absl::Status Damage(const Parts&... parts) const {
-    return encodings::DataLoss(name(), ": ", parts...);
-  }
-
   // Calls `seek`, which returns a Status or StatusOr. If `seek` fails, restores ordinal().
   template <typename Seek>
   auto Seeking(const Seek& seek) {
@@ -149,8 +144,7 @@ class FileCursor : protected BlockWalk<Block> {
 
   // Call at the end of the rows. kDataLoss if the index has further blocks.
   absl::Status CheckEnd() const {
-    if (!loaded_ || ordinal() < num_rows() || path_->at_last()) return absl::OkStatus();
-    return Damage("the footer says ", num_rows(), " rows, the index has blocks after them");
+    return loaded_ && ordinal() == num_rows() ? this->CheckLast(*path_) : absl::OkStatus();
   }
 
   bool InBlock(uint64_t ordinal) const {
@@ -190,7 +184,7 @@ class FileCursor : protected BlockWalk<Block> {
     CFILE_RETURN_IF_ERROR(first_by_key ? path->SeekToKey("") : path->SeekToOrdinal(ordinal));
     Unload();
     path_ = path;
-    if (!path_->valid()) return Damage("the index is empty, the footer says ", end, " rows");
+    CFILE_RETURN_IF_ERROR(this->CheckFound(*path_));
     CFILE_RETURN_IF_ERROR(LoadBlock(access));
     if (!InBlock(ordinal)) {
       Unload();
@@ -202,9 +196,9 @@ class FileCursor : protected BlockWalk<Block> {
     return SeekInBlock(ordinal);
   }
 
-  // Opens the block at path_'s position.
-  absl::Status LoadBlock(BlockAccess access) {
-    CFILE_RETURN_IF_ERROR(this->OpenBlock(*path_, access));
+  // Opens the block at path_'s position. `expected` as in OpenBlock.
+  absl::Status LoadBlock(BlockAccess access, std::optional<uint64_t> expected = std::nullopt) {
+    CFILE_RETURN_IF_ERROR(this->OpenBlock(*path_, access, expected));
     loaded_ = true;
     loaded_entry_ = path_->leaf_entry();
     return absl::OkStatus();
@@ -226,21 +220,10 @@ class FileCursor : protected BlockWalk<Block> {
   // Precondition: resume_ is not kBySeek.
   absl::Status EnterNextBlock(BlockAccess access) {
     if (resume_ == Resume::kAfterPath) {
-      if (path_->at_last()) {
-        return Damage("the blocks end at ordinal ", ordinal_, ", the footer says ", num_rows(),
-                      " rows");
-      }
-      CFILE_RETURN_IF_ERROR(path_->Next());
+      CFILE_RETURN_IF_ERROR(this->GoToNext(*path_, ordinal_));
       resume_ = Resume::kAtPath;
     }
-    const uint64_t expected = ordinal_;
-    CFILE_RETURN_IF_ERROR(LoadBlock(access));
-    absl::Status status = Walk::CheckFollows(expected, first_ordinal_);
-    if (status.ok()) return status;
-    Unload();
-    ordinal_ = expected;
-    resume_ = Resume::kAtPath;
-    return this->InThisBlock(status);
+    return LoadBlock(access, ordinal_);
   }
 
   IndexWalk paths_[2];  // by IndexKind

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/file_metadata.h"
+#include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/statistics_block.h"
 #include "cfile/internal/io/buffered_ends.h"
 #include "encodings/core/status.h"
@@ -34,13 +35,11 @@ FileReader::FileReader(std::shared_ptr<const Source> source, const ReaderOptions
     : source_(std::move(source)),
       options_(options),
       info_(std::move(info)),
+      format_(BlockFormatOf(info_)),
       cache_number_(next_cache_number.fetch_add(1, std::memory_order_relaxed)),
       seek_index_bytes_left_(static_cast<int64_t>(
           std::min<size_t>(options.max_seek_index_bytes, std::numeric_limits<int64_t>::max()))) {
   if (options_.block_cache == nullptr) options_.block_cache = BlockCache::Default();
-  format_ = {.version = info_.version,
-             .compression = info_.compression,
-             .checksums = info_.has_checksums()};
 }
 
 FileReader::~FileReader() {
@@ -50,8 +49,7 @@ FileReader::~FileReader() {
 absl::StatusOr<FetchedBlock> FileReader::FetchOnce(const BlockPointer& pointer,
                                                    size_t max_size_bytes,
                                                    BlockBuffer& buffer) const {
-  return FetchBlock(*source_, format_, pointer, options_.verify_checksums, max_size_bytes,
-                    pointer.end(), buffer);
+  return FetchBlock(*source_, info_, pointer, options_.verify_checksums, max_size_bytes, buffer);
 }
 
 absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
@@ -96,7 +94,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
                      kind == IndexKind::kPositional ? "positional" : "value", " index"));
   }
   std::optional<IndexKeyForm> form = IndexKeyForm::kBytes;
-  if (kind == IndexKind::kPositional && info_.version == FormatVersion::kV1) form.reset();
+  if (kind == IndexKind::kPositional && PolicyOf(info_.version).vint_ordinals) form.reset();
   auto loaded = LoadNode(kind, *pointer, form, info_.header_size_bytes);
   const IndexNode* kept = slot.load(std::memory_order_acquire);
   if (kept != nullptr) return kept;  // another thread was first; maybe no room is left

@@ -106,7 +106,7 @@ class FileReader {
   std::shared_ptr<const Source> source_;
   ReaderOptions options_;
   FileInfo info_;
-  BlockFormat format_;
+  const BlockFormat format_;
   std::atomic<const IndexNode*> roots_[2] = {nullptr, nullptr};  // by IndexKind
   const uint64_t cache_number_;                                  // this file's cache key
   // Remaining budget for seek indexes of blocks outside the cache. Below 0 after an index did not

@@ -153,22 +153,14 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
       if (all_match_) internal::AppendKey<T>(matcher_.low(), key);
       CFILE_RETURN_IF_ERROR(path_.SeekToKey(key));
     }
-    if (!path_.valid())
-      return DataLoss(name(), ": the index is empty, the footer says ", end_, " rows or more");
-    return absl::OkStatus();
+    return this->CheckFound(path_);
   }
 
   // Opens the next block that must be read. Returns false if there is none. After an error the next
   // call tries the same block again.
   absl::StatusOr<bool> NextBlock() {
     while (expected_.value_or(begin_) < end_) {
-      if (passed_) {
-        if (path_.at_last()) {
-          return DataLoss(name(), ": the blocks end at ordinal ", *expected_, ", the footer says ",
-                          num_rows(), " rows");
-        }
-        CFILE_RETURN_IF_ERROR(path_.Next());
-      }
+      if (passed_) CFILE_RETURN_IF_ERROR(this->GoToNext(path_, *expected_));
       passed_ = false;
       pointer_ = path_.pointer();
       Verdict verdict = Verdict::kSome;
@@ -192,10 +184,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
       in_block_ = true;
       return true;
     }
-    if (expected_ == num_rows() && !path_.at_last()) {
-      return DataLoss(name(), ": the footer says ", *expected_,
-                      " rows, the index has blocks after them");
-    }
+    if (expected_ == num_rows()) CFILE_RETURN_IF_ERROR(this->CheckLast(path_));
     return false;
   }
 
@@ -208,7 +197,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
       first = path_.leaf().ordinal(path_.entry());
       absl::Status status = CheckOrdinal(*first);
       if (status.ok()) status = FindStatistics(*first, statistics);
-      if (!status.ok()) return this->InThisBlock(status);
+      CFILE_RETURN_IF_ERROR(this->InThisBlock(status));
       if (statistics != nullptr) verdict = matcher_.Judge(*statistics);
       if (verdict == Verdict::kNone) {
         expected_ = *first + statistics->num_entries();
@@ -216,8 +205,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
       }
     }
     CFILE_RETURN_IF_ERROR(this->OpenBlock(path_, internal::BlockAccess::kScan));
-    absl::Status status = CheckBlock(statistics);
-    return status.ok() ? status : this->InThisBlock(status);
+    return this->InThisBlock(CheckBlock(statistics));
   }
 
   // True if values must be compared.
@@ -228,7 +216,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
   // Checks that the block that begins at `first` follows the previous block without a gap.
   absl::Status CheckOrdinal(uint64_t first) const {
     if (!expected_ && first <= begin_) return absl::OkStatus();
-    return Walk::CheckFollows(expected_.value_or(begin_), first);
+    return internal::CheckFirstOrdinal(expected_.value_or(begin_), first);
   }
 
   // Finds the statistics of the block that begins with row `first`. Leaves `found` null if the file

@@ -223,9 +223,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     AppendKey(key, search_key_);
     IndexWalk& path = this->paths_[1];
     CFILE_RETURN_IF_ERROR(path.SeekToKey(search_key_));
-    if (!path.valid() && this->num_rows() > 0) {
-      return this->Damage("the value index is empty, the footer says ", this->num_rows(), " rows");
-    }
+    if (this->num_rows() > 0) CFILE_RETURN_IF_ERROR(this->CheckFound(path));
     if (path.valid() && this->file_->info().holds_bloom_filters()) {
       return absl::FailedPreconditionError(
           absl::StrCat(this->file_->source().name(), ": the file holds Bloom filters, not values"));

@@ -22,11 +22,8 @@ constexpr size_t kMostUncertainDictionaryBytes = size_t{2} << 20;
 constexpr uint64_t kMaxValues = std::numeric_limits<uint32_t>::max();
 
 absl::Status CheckRows(const FoundBlock& found, const ExpectedRows& expected) {
-  if (expected.exact ? found.first_ordinal != expected.first_ordinal
-                     : found.first_ordinal < expected.first_ordinal) {
-    return DataLoss("expected the block of ordinal ", expected.first_ordinal,
-                    ", found that of ordinal ", found.first_ordinal);
-  }
+  if (expected.exact || found.first_ordinal < expected.first_ordinal)
+    CFILE_RETURN_IF_ERROR(CheckFirstOrdinal(expected.first_ordinal, found.first_ordinal));
   if (found.num_rows > expected.most_rows || found.num_rows > kMaxValues - found.first_ordinal) {
     return DataLoss("the block of ordinal ", found.first_ordinal, " has ", found.num_rows,
                     " rows, more than fit here");
@@ -100,11 +97,9 @@ template <typename T>
 absl::StatusOr<std::span<const uint8_t>> BlockJudge<T>::Fetch(const Source& source,
                                                               const BlockPointer& pointer,
                                                               bool verify, size_t max_size_bytes) {
-  const BlockFormat format{info().version, info().compression, info().has_checksums()};
   buffer_.stored.Clear();
-  CFILE_ASSIGN_OR_RETURN(
-      const FetchedBlock fetched,
-      FetchBlock(source, format, pointer, verify, max_size_bytes, pointer.end(), buffer_));
+  CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
+                         FetchBlock(source, info(), pointer, verify, max_size_bytes, buffer_));
   return fetched.bytes;
 }
 
@@ -207,15 +202,12 @@ absl::Status BlockJudge<T>::ReadAll(Cursor& cursor, std::span<const uint8_t> byt
   found.num_rows = cursor.num_rows();
   found.num_entries = cursor.num_entries();
   CFILE_RETURN_IF_ERROR(CheckRows(found, expected));
-  absl::Status status;
-  while (status.ok() && cursor.row() < cursor.num_rows()) {
-    const auto batch = cursor.Next(encodings::kMaxBatchValues);
-    status = batch.status();
-    if constexpr (std::is_same_v<T, std::string_view>) {
-      // Strings that share a prefix may have more bytes than the block.
-      if (batch.ok()) rows_bytes_ += encodings::OwnBytes<T>(batch->values);
-    }
-  }
+  absl::Status status = VisitBatches(cursor, [&](const auto& batch) {
+    // Strings that share a prefix may have more bytes than the block.
+    if constexpr (std::is_same_v<T, std::string_view>)
+      rows_bytes_ += encodings::OwnBytes<T>(batch.values);
+    return absl::OkStatus();
+  });
   // It is not known how many entries of records were decoded, so all entries count.
   rows_bytes_ += form.has_levels() ? found.num_entries * (sizeof(T) + 2 * sizeof(uint16_t))
                                    : cursor.row() * sizeof(T);

@@ -116,11 +116,7 @@ absl::Status BlockJudge<T>::ForEachBatch(const Source& source, const FoundBlock&
                          Fetch(source, found.pointer, /*verify=*/true, max_block_size_bytes_));
   const auto each = [&](auto& cursor, const auto& append) -> absl::Status {
     CFILE_RETURN_IF_ERROR(cursor.Open(bytes, info(), found.first_ordinal));
-    while (cursor.row() < cursor.num_rows()) {
-      CFILE_ASSIGN_OR_RETURN(const auto batch, cursor.Next(encodings::kMaxBatchValues));
-      CFILE_RETURN_IF_ERROR(append(batch));
-    }
-    return absl::OkStatus();
+    return VisitBatches(cursor, append);
   };
   return info().has_levels() ? each(*records_, append_entries) : each(*rows_, append_rows);
 }

@@ -187,10 +187,7 @@ class Salvager {
     absl::Status status = judge_.Read(*source_, entry.pointer, expected, found);
     if (absl::IsOutOfRange(status))
       return internal::InBlock(status, source_->name(), entry.pointer);
-    if (status.ok() && found.end_ordinal() > num_rows_) {
-      status = encodings::DataLoss("the block ends at ordinal ", found.end_ordinal(),
-                                   ", the footer says ", num_rows_, " rows");
-    }
+    status.Update(internal::CheckEndOrdinal(found.end_ordinal(), num_rows_));
     if (status.ok()) {
       Keep(found);
     } else {

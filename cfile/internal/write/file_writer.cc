@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/format/data_block.h"
 #include "cfile/internal/format/feature_bits.h"
 #include "cfile/internal/format/file_metadata.h"
@@ -35,8 +34,8 @@ FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
   info_.levels.max_definition = options.nullable ? 1 : 0;
   info_.incompatible_features = IncompatibleFeatures(info_, /*levels=*/false, chooses());
   if (options.positional_index) {
-    const auto form =
-        options.version == FormatVersion::kV1 ? IndexKeyForm::kVint64Ordinal : IndexKeyForm::kBytes;
+    const auto form = PolicyOf(options.version).vint_ordinals ? IndexKeyForm::kVint64Ordinal
+                                                              : IndexKeyForm::kBytes;
     positional_.emplace(IndexKind::kPositional, form, options.index_block_size_bytes,
                         options.max_block_size_bytes);
   }
@@ -66,12 +65,12 @@ absl::Status FileWriter::Begin() {
   const std::string message = AppendHeader(info_, policy_.extensions, header);
   CFILE_RETURN_IF_ERROR(Named(CheckHeader(message, header.size(), options_), name()));
   CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(header.span()), sink_->name()));
-  appender_.emplace(sink_.get(), header.size(), options_.version, options_.compression,
-                    options_.max_block_size_bytes, options_.compression_level);
+  appender_.emplace(sink_.get(), header.size(), BlockFormatOf(info_), options_.max_block_size_bytes,
+                    options_.compression_level);
   return absl::OkStatus();
 }
 
-void FileWriter::AddTotals(Encoding encoding, const BlockPointer& pointer, size_t block_size) {
+void FileWriter::AddTotals(Encoding encoding, const BlockPointer& pointer) {
   auto totals = std::find_if(encodings_.begin(), encodings_.end(),
                              [&](const EncodingTotals& each) { return each.encoding == encoding; });
   if (totals == encodings_.end()) {
@@ -80,12 +79,7 @@ void FileWriter::AddTotals(Encoding encoding, const BlockPointer& pointer, size_
   }
   ++totals->blocks;
   totals->stored_bytes += pointer.size;
-  // An uncompressed block is stored with its size before it and its checksum after it.
-  if (options_.compression != Compression::kNone &&
-      (options_.version == FormatVersion::kV1 ||
-       pointer.size < block_size + sizeof(uint32_t) + kChecksumBytes)) {
-    ++totals->compressed_blocks;
-  }
+  totals->compressed_blocks += appender_->last_compressed();
 }
 
 absl::Status FileWriter::AddFooterMetadata(std::string_view key, std::string_view value) {
@@ -106,7 +100,7 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, uint6
   if (value_) CFILE_RETURN_IF_ERROR(value_->MakeRoom(value_key, *appender_));
   CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,
                          appender_->Append(prefix.span(), block.bytes.span(), storage));
-  AddTotals(encoding, pointer, prefix.size() + block.bytes.size());
+  AddTotals(encoding, pointer);
   if (positional_)
     CFILE_RETURN_IF_ERROR(positional_->Add(OrdinalKey(first_ordinal), pointer, *appender_));
   if (value_) CFILE_RETURN_IF_ERROR(value_->Add(value_key, pointer, *appender_));

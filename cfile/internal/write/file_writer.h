@@ -71,8 +71,8 @@ class FileWriter {
   absl::Status CheckIndexSize() const;
   // True if the encoding is chosen for each block.
   bool chooses() const { return options_.encoding == Encoding::kAuto; }
-  // block_size: the block's size before compression, in bytes.
-  void AddTotals(Encoding encoding, const BlockPointer& pointer, size_t block_size);
+  // Call after the block at `pointer` was appended.
+  void AddTotals(Encoding encoding, const BlockPointer& pointer);
 
   std::unique_ptr<Sink> sink_;
   WriterOptions options_;

@@ -31,10 +31,7 @@ absl::Status CheckLimits(const LevelLimits& limits, const WriterOptions& options
     return invalid("the level limits of an array must be those of LevelLimits::KuduArray");
   if (options.value_index) return invalid("a column with levels cannot have a value index");
   if (!options.positional_index) return invalid("a column with levels needs a positional index");
-  if (options.version == FormatVersion::kV1) return invalid("version 1 has no levels");
-  if (internal::PolicyOf(options).kudu_exact && !limits.kudu_array)
-    return invalid("Kudu only has the levels of one-level arrays");
-  return absl::OkStatus();
+  return internal::CheckLevelPolicy(limits, options);
 }
 
 }  // namespace
