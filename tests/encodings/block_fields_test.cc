@@ -168,6 +168,11 @@ TEST(BlockFields, EndAtTheDamage) {
       Texts(Encoding::kRle, PhysicalType::kInt8, {9, 0, 0, 0, 0, 0, 0, 0, 10, 7, 0, 1}),
       ElementsAre("0+4 count 9", "4+4 first ordinal 0", "8+2 repeated run 5 values",
                   "10+2 unknown bytes", "run at byte 10: its length is 0, expected at least 1"));
+  EXPECT_THAT(Texts(Encoding::kPlain, PhysicalType::kBytes, {9, 0, 0, 0, 1, 0, 0, 0, 11, 0, 0, 0}),
+              ElementsAre("0+4 first ordinal 9", "4+4 count 1", "8+4 position of the offsets 11",
+                          "the offsets begin at byte 11, expected at least 12"));
+  EXPECT_THAT(Texts(Encoding::kParquetByteStreamSplit, PhysicalType::kInt32, {1, 2, 3, 4, 5}, 1),
+              ElementsAre("0+5 unknown bytes", "1 values of 4 bytes take 4 bytes, found 5"));
   EXPECT_THAT(Texts(Encoding::kPrefix, PhysicalType::kBytes, {1, 2}),
               ElementsAre("0+2 unknown bytes", "the header is cut off"));
   EXPECT_THAT(Texts(Encoding::kPrefix, PhysicalType::kInt8, {1, 2}),
