@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/file_info.h"
 #include "cfile/types.h"
+#include "encodings/core/block_fields.h"
 
 namespace cfile {
 
@@ -42,6 +43,32 @@ struct BlockInfo {
   uint64_t encoded_size_bytes = 0;  // before compression
   bool compressed = false;
   std::span<const uint8_t> bytes;  // before compression; valid only during the call of `visit`
+};
+
+// A range of bytes, its name and its meaning.
+using encodings::BlockField;
+
+// The bytes of one data block, field by field.
+struct BlockDetails {
+  uint64_t index = 0;  // 0, 1, ... in ordinal order
+  BlockPointer pointer;
+  std::optional<uint64_t> first_ordinal;  // if the file has a positional index
+
+  // The block as it is in the file, from pointer.offset on: the sizes that belong to compression,
+  // the data and the checksum. The offsets of the fields are counted from the block's first byte.
+  std::vector<uint8_t> stored_bytes;
+  std::vector<BlockField> stored_fields;
+
+  // The data before compression: the null bitmap or the levels, the header of an extended block,
+  // and the values in their encoding. Empty if the data cannot be decompressed.
+  bool compressed = false;
+  Encoding encoding = Encoding::kPlain;  // of the values
+  std::vector<uint8_t> bytes;
+  std::vector<BlockField> fields;
+
+  // The first damage found: kDataLoss, or kUnimplemented if this build does not know the encoding.
+  // OK does not mean that all values can be read: only Verify reads them.
+  absl::Status status;
 };
 
 // One entry of an index node.
@@ -101,6 +128,25 @@ struct VerifyReport {
 // block before it, the index or the footer, returns the error; the blocks before it have been
 // visited.
 absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit);
+
+// Describes the data block with this number, also if the block is damaged. Both lists of fields
+// ascend and cover all bytes that they belong to, without gaps and overlaps; the bytes after the
+// last byte that could be understood are one field, "unknown bytes". A list has at most about 1,000
+// fields: if a block has more, the last ones are one field. A wrong checksum is shown, and is
+// damage unless ReaderOptions::verify_checksums is false; the fields are described in both cases.
+//
+// Time and memory: reads this block and the index nodes before it. Copies the block, so a result
+// does not depend on the reader.
+//
+// Errors: kOutOfRange: there is no block with this number, or the block or the index exceeds a
+// limit of ReaderOptions. kDataLoss: an index node is damaged. kUnimplemented: this build does not
+// have the codec of the file. An error of the source.
+absl::StatusOr<BlockDetails> DescribeBlock(const Reader& reader, uint64_t index);
+
+// Returns the number of the data block that holds the row with this ordinal. Reads index nodes
+// only. kOutOfRange: ordinal >= reader.num_rows(), or the index exceeds a limit of ReaderOptions.
+// kFailedPrecondition: the file has no positional index. kDataLoss: an index node is damaged.
+absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t ordinal);
 
 // Calls `visit` for each node of an index in key order, a parent before its children. If `visit`
 // returns false, stops and returns OK. Returns OK without a visit if the file has no such index. If

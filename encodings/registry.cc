@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "encodings/core/block_description.h"
 #include "encodings/core/status.h"
 #include "encodings/core/value_dictionary.h"
 #include "encodings/kudu/bit_shuffle.h"
@@ -239,27 +240,31 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(Encoding encodi
 }
 
 template <typename... Codec>
-absl::StatusOr<std::vector<BlockField>> DescribeWith(CodecList<Codec...>, Encoding encoding,
-                                                     PhysicalType type,
-                                                     const DecoderOptions& options,
-                                                     const BlockView& block) {
-  absl::StatusOr<std::vector<BlockField>> result = NoSuchPair(encoding, type);
+absl::Status DescribeWith(CodecList<Codec...>, Encoding encoding, PhysicalType type,
+                          const DecoderOptions& options, const BlockView& block,
+                          BlockDescription& description) {
+  absl::Status status = NoSuchPair(encoding, type);
   const auto try_codec = [&]<typename C>(std::type_identity<C>) {
     if (C::kEncoding != encoding || !C::Supports(type)) return;
     if constexpr (Describes<C>) {
-      result = C::Describe(type, options, block);
+      status = C::Describe(type, options, block, description);
     } else {
-      result = std::vector<BlockField>();
+      description.AddRest("block of this encoding");
+      status = absl::OkStatus();
     }
   };
   (try_codec(std::type_identity<Codec>()), ...);
-  return result;
+  return status;
 }
 
-absl::StatusOr<std::vector<BlockField>> DescribeBlock(Encoding encoding, PhysicalType type,
-                                                      const DecoderOptions& options,
-                                                      const BlockView& block) {
-  return DescribeWith(Codecs(), DecodedAs(encoding), type, options, block);
+absl::Status DescribeBlock(Encoding encoding, PhysicalType type, const DecoderOptions& options,
+                           const BlockView& block, std::vector<BlockField>& fields) {
+  BlockDescription description(block.bytes);
+  absl::Status status =
+      DescribeWith(Codecs(), DecodedAs(encoding), type, options, block, description);
+  description.AddRest(status.ok() ? "bytes after the last value" : "unknown bytes");
+  fields = std::move(description).TakeFields();
+  return status;
 }
 
 #define CFILE_INSTANTIATE(T)                                                                       \

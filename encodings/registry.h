@@ -37,7 +37,7 @@ struct EncodingRow {
   // True if the blocks of a file share a dictionary: see BlockEncoder::FinishDictionary and
   // LoadDictionary.
   bool has_dictionary;
-  // True if DescribeBlock describes the blocks of this encoding.
+  // True if the encoding describes its blocks: see DescribeBlock.
   bool describes;
 
   constexpr bool Supports(PhysicalType type) const {
@@ -73,12 +73,13 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
     Encoding encoding, PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes,
     size_t max_values = kMaxDictionaryValues);
 
-// Returns the fields of a block, for inspection: they ascend, lie in the block and do not overlap.
-// Returns none if the encoding does not describe its blocks. Checks only what it needs in order to
-// find the fields. kDataLoss: the block is damaged. kUnimplemented: as for MakeDecoder.
-absl::StatusOr<std::vector<BlockField>> DescribeBlock(Encoding encoding, PhysicalType type,
-                                                      const DecoderOptions& options,
-                                                      const BlockView& block);
+// Describes the bytes of a block, for inspection. `fields` is set to fields that cover all bytes of
+// the block in ascending order, without gaps and overlaps: at most kMaxBlockFields. If the encoding
+// does not describe its blocks, one field covers all bytes. Checks only what is needed to find the
+// fields. kDataLoss: the block is damaged. kUnimplemented: as for MakeDecoder. After an error, the
+// last field has the bytes that were not understood, if any: "unknown bytes".
+absl::Status DescribeBlock(Encoding encoding, PhysicalType type, const DecoderOptions& options,
+                           const BlockView& block, std::vector<BlockField>& fields);
 
 // Returns the name of `type` for messages: "int32", "fixed bytes", ...
 std::string_view PhysicalTypeName(PhysicalType type);

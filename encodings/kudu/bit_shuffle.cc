@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
 #include "encodings/kernels/bit_transposition.h"
 
 namespace cfile::encodings {
@@ -100,6 +101,15 @@ template <typename T>
 std::unique_ptr<BlockEncoder<T>> BitShuffleCodec::MakeEncoder(PhysicalType /*type*/,
                                                               const EncoderOptions& options) {
   return std::make_unique<BitShuffleEncoder<T>>(options);
+}
+
+absl::Status BitShuffleCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*options*/,
+                                       const BlockView& /*block*/, BlockDescription& description) {
+  for (const std::string_view name :
+       {"first ordinal", "count", "size of the block", "count with padding", "size of an element"})
+    CFILE_RETURN_IF_ERROR(description.AddFixed32(name).status());
+  description.AddRest("chunks");
+  return absl::OkStatus();
 }
 
 #define CFILE_INSTANTIATE(T)                                                 \

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "encodings/core/block_codec.h"
+#include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 
@@ -47,6 +48,8 @@ struct BitShuffleCodec {
   template <typename T>
   static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
                                                       const DecoderOptions& options);
+  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
+                               const BlockView& block, BlockDescription& description);
 };
 
 }  // namespace cfile::encodings

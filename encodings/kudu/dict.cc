@@ -12,6 +12,7 @@
 #include "encodings/core/value_dictionary.h"
 #include "encodings/kudu/bit_shuffle.h"
 #include "encodings/kudu/kudu_policy.h"
+#include "encodings/kudu/plain.h"
 #include "encodings/kudu/plain_binary.h"
 
 namespace cfile::encodings {
@@ -317,6 +318,18 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> DictCodec::LoadDictionary(
     done += read;
   }
   return std::shared_ptr<const Dictionary>(dictionary);
+}
+
+absl::Status DictCodec::Describe(PhysicalType /*type*/, const DecoderOptions& options,
+                                 const BlockView& block, BlockDescription& description) {
+  CFILE_ASSIGN_OR_RETURN(const uint32_t mode, description.AddFixed32("mode: 1 codes, 2 values"));
+  switch (static_cast<Mode>(mode)) {
+    case Mode::kCodes:
+      return BitShuffleCodec::Describe(PhysicalType::kUint32, options, block, description);
+    case Mode::kPlain:
+      return PlainCodec::Describe(PhysicalType::kBytes, options, block, description);
+  }
+  return DataLoss("mode ", mode, ", expected 1 (codes) or 2 (plain)");
 }
 
 }  // namespace cfile::encodings

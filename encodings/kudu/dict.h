@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "encodings/core/block_codec.h"
+#include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
@@ -38,6 +39,8 @@ struct DictCodec {
                                                       const DecoderOptions& options);
   static absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
       PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values);
+  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
+                               const BlockView& block, BlockDescription& description);
 };
 
 }  // namespace cfile::encodings

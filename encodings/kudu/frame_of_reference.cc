@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
 #include "encodings/kernels/group_varint.h"
 
 namespace cfile::encodings {
@@ -131,6 +132,16 @@ std::unique_ptr<BlockEncoder<uint32_t>> GroupVarintCodec::MakeUint32Encoder(
 
 std::unique_ptr<BlockDecoder<uint32_t>> GroupVarintCodec::MakeUint32Decoder() {
   return std::make_unique<GroupVarintDecoder>();
+}
+
+absl::Status GroupVarintCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*options*/,
+                                        const BlockView& /*block*/, BlockDescription& description) {
+  uint32_t header[4];
+  if (!ReadGroupVarint32(description.reader(), 1, header)) return DataLoss("the header is cut off");
+  description.Add("header", StrCat("count ", header[0], ", minimum ", header[1], ", first ordinal ",
+                                   header[2]));
+  description.AddRest("differences from the minimum");
+  return absl::OkStatus();
 }
 
 }  // namespace cfile::encodings

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "encodings/core/block_codec.h"
+#include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 
@@ -38,6 +39,8 @@ struct GroupVarintCodec {
                                                       const DecoderOptions& /*options*/) {
     return MakeUint32Decoder();
   }
+  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
+                               const BlockView& block, BlockDescription& description);
 
  private:
   static std::unique_ptr<BlockEncoder<uint32_t>> MakeUint32Encoder(const EncoderOptions& options);

@@ -128,26 +128,23 @@ std::unique_ptr<BlockDecoder<T>> PlainCodec::MakeDecoder(PhysicalType type,
   return std::make_unique<PlainDecoder<T>>(options.type_length);
 }
 
-absl::StatusOr<std::vector<BlockField>> PlainCodec::Describe(PhysicalType type,
-                                                             const DecoderOptions& /*options*/,
-                                                             const BlockView& block) {
-  BlockDescription description(block.bytes);
-  ByteReader& reader = description.reader();
+absl::Status PlainCodec::Describe(PhysicalType type, const DecoderOptions& /*options*/,
+                                  const BlockView& /*block*/, BlockDescription& description) {
+  const size_t begin = description.reader().offset();
   const bool bytes = type == PhysicalType::kBytes;
-  for (const std::string_view name :
-       {bytes ? "first ordinal" : "count", bytes ? "count" : "first ordinal"}) {
-    uint32_t number;
-    if (!reader.ReadFixed(number)) return DataLoss("plain block of ", block.bytes.size(), " bytes");
-    description.Add(name, StrCat(number));
+  CFILE_RETURN_IF_ERROR(description.AddFixed32(bytes ? "first ordinal" : "count").status());
+  CFILE_RETURN_IF_ERROR(description.AddFixed32(bytes ? "count" : "first ordinal").status());
+  if (bytes) {
+    CFILE_ASSIGN_OR_RETURN(const uint32_t offsets,
+                           description.AddFixed32("position of the offsets"));
+    const size_t header = description.reader().offset() - begin;
+    if (offsets < header) {
+      return DataLoss("the offsets begin at byte ", offsets, ", expected at least ", header);
+    }
+    CFILE_RETURN_IF_ERROR(description.AddBytes(offsets - header, "values"));
   }
-  if (!bytes) return std::move(description).AddRest("values");
-  uint32_t offsets;
-  if (!reader.ReadFixed(offsets) || offsets < reader.offset() || offsets > block.bytes.size())
-    return DataLoss("the offsets of a plain block of ", block.bytes.size(), " bytes lie outside");
-  description.Add("position of the offsets", StrCat(offsets));
-  static_cast<void>(reader.Skip(offsets - reader.offset()));
-  description.Add("values");
-  return std::move(description).AddRest("offsets");
+  description.AddRest(bytes ? "offsets" : "values");
+  return absl::OkStatus();
 }
 
 #define CFILE_INSTANTIATE(T)                                                                   \

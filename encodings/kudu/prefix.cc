@@ -6,6 +6,7 @@
 
 #include "encodings/core/bytes.h"
 #include "encodings/core/compare_bytes.h"
+#include "encodings/core/status.h"
 #include "encodings/kernels/group_varint.h"
 #include "encodings/kudu/prefix_decoder.h"
 
@@ -124,6 +125,38 @@ std::unique_ptr<BlockEncoder<std::string_view>> PrefixCodec::MakeBytesEncoder(
 
 std::unique_ptr<BlockDecoder<std::string_view>> PrefixCodec::MakeBytesDecoder() {
   return std::make_unique<PrefixDecoder>();
+}
+
+absl::Status PrefixCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*options*/,
+                                   const BlockView& /*block*/, BlockDescription& description) {
+  ByteReader& reader = description.reader();
+  uint32_t header[4];
+  if (!ReadGroupVarint32(reader, 1, header)) return DataLoss("the header is cut off");
+  description.Add("header", StrCat("count ", header[0], ", first ordinal ", header[1],
+                                   ", restart interval ", header[2]));
+  const std::span<const uint8_t> rest = reader.rest();
+  uint32_t restarts = 0;
+  if (rest.size() >= sizeof(restarts))
+    restarts = LoadLittleEndian<uint32_t>(rest.data() + rest.size() - sizeof(restarts));
+  const uint64_t tail = sizeof(restarts) * (uint64_t{restarts} + 1);
+  if (tail > rest.size()) {
+    return DataLoss(restarts, " restart offsets and their number take ", tail, " bytes, found ",
+                    rest.size());
+  }
+  ByteReader entries(rest.first(rest.size() - static_cast<size_t>(tail)));
+  uint32_t entry = 0;
+  for (; entry < header[0] && !description.full(); ++entry) {
+    const size_t begin = entries.offset();
+    uint32_t shared, unshared;
+    if (!entries.ReadVint32(shared) || !entries.ReadVint32(unshared) || !entries.Skip(unshared))
+      return DataLoss("value ", entry, " at byte ", reader.offset(), " is cut off");
+    CFILE_RETURN_IF_ERROR(description.AddBytes(entries.offset() - begin, "value",
+                                               StrCat("shared ", shared, ", unshared ", unshared)));
+  }
+  CFILE_RETURN_IF_ERROR(description.AddBytes(
+      entries.remaining(), entry < header[0] ? "further values" : "bytes after the last value"));
+  CFILE_RETURN_IF_ERROR(description.AddBytes(tail - sizeof(restarts), "restart offsets"));
+  return description.AddFixed32("number of restart offsets").status();
 }
 
 }  // namespace cfile::encodings

@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "encodings/core/block_codec.h"
+#include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 
@@ -46,6 +47,8 @@ struct PrefixCodec {
                                                       const DecoderOptions& /*options*/) {
     return MakeBytesDecoder();
   }
+  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
+                               const BlockView& block, BlockDescription& description);
 
  private:
   static std::unique_ptr<BlockEncoder<std::string_view>> MakeBytesEncoder(

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "encodings/hybrid/describe_runs.h"
 #include "encodings/hybrid/hybrid_decoder.h"
 #include "encodings/hybrid/rle_hybrid.h"
 #include "encodings/kudu/kudu_policy.h"
@@ -118,33 +119,14 @@ std::unique_ptr<BlockDecoder<T>> RleCodec::MakeDecoder(PhysicalType /*type*/,
   return std::make_unique<RleDecoder<T>>();
 }
 
-absl::StatusOr<std::vector<BlockField>> RleCodec::Describe(PhysicalType type,
-                                                           const DecoderOptions& /*options*/,
-                                                           const BlockView& block) {
-  BlockDescription description(block.bytes);
-  ByteReader& reader = description.reader();
-  for (const std::string_view name : {"count", "first ordinal"}) {
-    uint32_t number;
-    if (!reader.ReadFixed(number)) return DataLoss("rle block of ", block.bytes.size(), " bytes");
-    description.Add(name, StrCat(number));
-  }
+absl::Status RleCodec::Describe(PhysicalType type, const DecoderOptions& /*options*/,
+                                const BlockView& /*block*/, BlockDescription& description) {
+  CFILE_ASSIGN_OR_RETURN(const uint32_t count, description.AddFixed32("count"));
+  CFILE_RETURN_IF_ERROR(description.AddFixed32("first ordinal").status());
   const size_t value_bytes =
       VisitPhysicalType(type, []<typename T>(std::type_identity<T>) { return sizeof(T); });
-  const size_t group_bytes = type == PhysicalType::kBool ? 1 : 8 * value_bytes;
-  while (!reader.empty() && !description.full()) {
-    uint32_t header;
-    if (!reader.ReadVint32(header)) return DataLoss("rle run cut at byte ", reader.offset());
-    const bool literal = header % 2 != 0;
-    const uint32_t count = header / 2;
-    // The last literal run may end before its last group is complete.
-    const uint64_t size =
-        literal ? std::min<uint64_t>(uint64_t{count} * group_bytes, reader.remaining())
-                : value_bytes;
-    if (!reader.Skip(size)) return DataLoss("rle run cut at byte ", reader.offset());
-    description.Add(literal ? "literal run" : "repeated run",
-                    literal ? StrCat(count, " groups of 8 values") : StrCat(count, " values"));
-  }
-  return std::move(description).AddRest("further runs");
+  const int width = type == PhysicalType::kBool ? 1 : static_cast<int>(8 * value_bytes);
+  return DescribeRuns(width, count, description.reader().remaining(), description);
 }
 
 #define CFILE_INSTANTIATE(T)                                                                 \

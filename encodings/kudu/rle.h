@@ -9,10 +9,9 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "encodings/core/block_codec.h"
-#include "encodings/core/block_fields.h"
+#include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 
 namespace cfile::encodings {
@@ -39,9 +38,8 @@ struct RleCodec {
   template <typename T>
   static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
                                                       const DecoderOptions& options);
-  static absl::StatusOr<std::vector<BlockField>> Describe(PhysicalType type,
-                                                          const DecoderOptions& options,
-                                                          const BlockView& block);
+  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
+                               const BlockView& block, BlockDescription& description);
 };
 
 }  // namespace cfile::encodings

@@ -179,6 +179,21 @@ std::unique_ptr<BlockDecoder<P>> AlpCodec::MakePageDecoder(const DecoderOptions&
   return std::make_unique<AlpDecoder<P>>();
 }
 
+absl::Status AlpCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*options*/,
+                                const BlockView& block, BlockDescription& description) {
+  if (block.bytes.empty()) return absl::OkStatus();
+  CFILE_RETURN_IF_ERROR(description.AddByte("mode").status());
+  CFILE_RETURN_IF_ERROR(description.AddByte("integer encoding").status());
+  CFILE_ASSIGN_OR_RETURN(const uint32_t log_size, description.AddByte("log2 of the vector size"));
+  CFILE_ASSIGN_OR_RETURN(const uint32_t count, description.AddFixed32("count"));
+  if (log_size > kMaxLogSize) return DataLoss("vectors of 2^", log_size, " values");
+  const uint64_t size = uint64_t{1} << log_size;
+  CFILE_RETURN_IF_ERROR(
+      description.AddBytes((count + size - 1) / size * sizeof(uint32_t), "offsets of the vectors"));
+  description.AddRest("vectors");
+  return absl::OkStatus();
+}
+
 CFILE_INSTANTIATE_PAGE_DECODER(AlpCodec, float)
 CFILE_INSTANTIATE_PAGE_DECODER(AlpCodec, double)
 

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "encodings/core/status.h"
 #include "encodings/kernels/byte_streams.h"
 
 namespace cfile::encodings {
@@ -116,6 +117,23 @@ template <typename P>
 std::unique_ptr<BlockDecoder<P>> ByteStreamSplitCodec::MakePageDecoder(
     const DecoderOptions& options) {
   return std::make_unique<SplitPageDecoder<P>>(options.type_length);
+}
+
+absl::Status ByteStreamSplitCodec::Describe(PhysicalType type, const DecoderOptions& options,
+                                            const BlockView& block, BlockDescription& description) {
+  const uint32_t width = VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
+    using P = PageType<T>;
+    return kIsBytes<P> ? PageTypeLength<T>(type, options.type_length) : uint32_t{sizeof(P)};
+  });
+  if (block.bytes.size() != uint64_t{block.count} * width) {
+    return DataLoss(block.count, " values of ", width, " bytes take ",
+                    uint64_t{block.count} * width, " bytes, found ", block.bytes.size());
+  }
+  for (uint32_t i = 0; i < width && !description.full(); ++i)
+    CFILE_RETURN_IF_ERROR(
+        description.AddBytes(block.count, "stream", StrCat("byte ", i, " of each value")));
+  description.AddRest("further streams");
+  return absl::OkStatus();
 }
 
 #define CFILE_INSTANTIATE(P)                              \

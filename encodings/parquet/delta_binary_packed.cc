@@ -303,24 +303,38 @@ std::unique_ptr<BlockDecoder<T>> MakeDeltaBinaryPackedDecoder(DeltaBlocks blocks
   return std::make_unique<DeltaPageDecoder<T>>(blocks);
 }
 
-absl::StatusOr<std::vector<BlockField>> DeltaBinaryPackedCodec::Describe(
-    PhysicalType /*type*/, const DecoderOptions& /*options*/, const BlockView& block) {
-  BlockDescription description(block.bytes);
-  if (block.bytes.empty()) return std::move(description).AddRest("");  // a page of no values
+template <typename T>
+absl::Status DescribeDeltaBinaryPacked(uint32_t count, std::string_view blocks,
+                                       BlockDescription& description) {
   ByteReader& reader = description.reader();
-  for (const std::string_view name : {"block size", "miniblocks of a block", "count"}) {
-    uint32_t number;
-    if (!reader.ReadVint32(number)) return DataLoss("delta header cut at byte ", reader.offset());
-    description.Add(name, StrCat(number));
+  const std::span<const uint8_t> stream = reader.rest();
+  if (count == 0 && stream.empty()) return absl::OkStatus();
+  for (const std::string_view name : {"block size", "miniblocks of a block", "count"})
+    CFILE_RETURN_IF_ERROR(description.AddVint32(name).status());
+  T first;
+  if (!ReadZigZag(reader, first)) {
+    return DataLoss("the first value at byte ", reader.offset(), " is cut off or out of range");
   }
-  int64_t first;
-  if (!ReadZigZag(reader, first)) return DataLoss("delta header cut at byte ", reader.offset());
   description.Add("first value", StrCat(first));
-  return std::move(description).AddRest("blocks");
+  const size_t header = stream.size() - reader.remaining();
+  DeltaBinaryPackedReader<T> walk;
+  CFILE_RETURN_IF_ERROR(walk.Open(stream, count, DeltaBlocks::kStrict));
+  CFILE_ASSIGN_OR_RETURN(const size_t end, walk.FindEnd());
+  return description.AddBytes(end - header, blocks);
+}
+
+absl::Status DeltaBinaryPackedCodec::Describe(PhysicalType type, const DecoderOptions& /*options*/,
+                                              const BlockView& block,
+                                              BlockDescription& description) {
+  const bool wide = type == PhysicalType::kInt64 || type == PhysicalType::kUint64;
+  return wide ? DescribeDeltaBinaryPacked<int64_t>(block.count, "blocks", description)
+              : DescribeDeltaBinaryPacked<int32_t>(block.count, "blocks", description);
 }
 
 template class DeltaBinaryPackedReader<int32_t>;
 template class DeltaBinaryPackedReader<int64_t>;
+template absl::Status DescribeDeltaBinaryPacked<int32_t>(uint32_t, std::string_view,
+                                                         BlockDescription&);
 template std::unique_ptr<BlockDecoder<int32_t>> MakeDeltaBinaryPackedDecoder<int32_t>(DeltaBlocks);
 template std::unique_ptr<BlockDecoder<int64_t>> MakeDeltaBinaryPackedDecoder<int64_t>(DeltaBlocks);
 

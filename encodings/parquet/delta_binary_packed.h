@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "encodings/core/block_codec.h"
-#include "encodings/core/block_fields.h"
+#include "encodings/core/block_description.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
@@ -175,6 +175,13 @@ template <typename T>
 std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(
     const DeltaBlockShape& shape = kDeltaBlockShape<T>, bool skip_tables = true);
 
+// Describes the stream of `count` values at the front of the bytes that `description` has left: the
+// numbers of its header, then its blocks as one field, which is named `blocks`. kDataLoss: the
+// stream is damaged. T is int32_t or int64_t.
+template <typename T>
+absl::Status DescribeDeltaBinaryPacked(uint32_t count, std::string_view blocks,
+                                       BlockDescription& description);
+
 // The encoder and decoder of DELTA_BINARY_PACKED, for integers of at most 64 bits.
 struct DeltaBinaryPackedCodec : PageCodec<DeltaBinaryPackedCodec> {
   static constexpr Encoding kEncoding = Encoding::kParquetDeltaBinaryPacked;
@@ -197,9 +204,8 @@ struct DeltaBinaryPackedCodec : PageCodec<DeltaBinaryPackedCodec> {
   static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& /*options*/ = {}) {
     return MakeDeltaBinaryPackedDecoder<P>();
   }
-  static absl::StatusOr<std::vector<BlockField>> Describe(PhysicalType type,
-                                                          const DecoderOptions& options,
-                                                          const BlockView& block);
+  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
+                               const BlockView& block, BlockDescription& description);
 };
 
 }  // namespace cfile::encodings

@@ -436,6 +436,16 @@ std::unique_ptr<BlockDecoder<P>> DeltaByteArrayCodec::MakePageDecoder(
   return std::make_unique<Decoder>(options.type_length);
 }
 
+absl::Status DeltaByteArrayCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*options*/,
+                                           const BlockView& block, BlockDescription& description) {
+  CFILE_RETURN_IF_ERROR(
+      DescribeDeltaBinaryPacked<int32_t>(block.count, "blocks of prefix lengths", description));
+  CFILE_RETURN_IF_ERROR(
+      DescribeDeltaBinaryPacked<int32_t>(block.count, "blocks of suffix lengths", description));
+  description.AddRest("suffixes");
+  return absl::OkStatus();
+}
+
 CFILE_INSTANTIATE_PAGE_DECODER(DeltaByteArrayCodec, std::string_view)
 
 }  // namespace cfile::encodings

@@ -24,6 +24,7 @@
 #include <string_view>
 
 #include "encodings/core/block_codec.h"
+#include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/parquet/page_codec.h"
@@ -52,6 +53,8 @@ struct DeltaByteArrayCodec : PageCodec<DeltaByteArrayCodec> {
   static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
   template <typename P>
   static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
+  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
+                               const BlockView& block, BlockDescription& description);
 };
 
 }  // namespace cfile::encodings

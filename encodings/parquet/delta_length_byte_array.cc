@@ -273,6 +273,16 @@ std::unique_ptr<BlockDecoder<P>> DeltaLengthByteArrayCodec::MakePageDecoder(
   return std::make_unique<Decoder>();
 }
 
+absl::Status DeltaLengthByteArrayCodec::Describe(PhysicalType /*type*/,
+                                                 const DecoderOptions& /*options*/,
+                                                 const BlockView& block,
+                                                 BlockDescription& description) {
+  CFILE_RETURN_IF_ERROR(
+      DescribeDeltaBinaryPacked<int32_t>(block.count, "blocks of lengths", description));
+  description.AddRest("values");
+  return absl::OkStatus();
+}
+
 CFILE_INSTANTIATE_PAGE_ENCODER(DeltaLengthByteArrayCodec, std::string_view)
 CFILE_INSTANTIATE_PAGE_DECODER(DeltaLengthByteArrayCodec, std::string_view)
 

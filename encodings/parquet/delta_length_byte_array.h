@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "encodings/core/block_codec.h"
+#include "encodings/core/block_description.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
@@ -89,6 +90,8 @@ struct DeltaLengthByteArrayCodec : PageCodec<DeltaLengthByteArrayCodec> {
   static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
   template <typename P>
   static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
+  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
+                               const BlockView& block, BlockDescription& description);
 };
 
 }  // namespace cfile::encodings

@@ -9,6 +9,7 @@
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/core/value_dictionary.h"
+#include "encodings/hybrid/describe_runs.h"
 #include "encodings/hybrid/rle_hybrid.h"
 #include "encodings/kernels/bit_packing.h"
 
@@ -311,6 +312,18 @@ template <typename P>
 std::unique_ptr<BlockDecoder<P>> ParquetDictionaryCodec::MakePageDecoder(
     const DecoderOptions& options) {
   return std::make_unique<DictionaryDecoder<P>>(options.dictionary);
+}
+
+absl::Status ParquetDictionaryCodec::Describe(PhysicalType /*type*/,
+                                              const DecoderOptions& /*options*/,
+                                              const BlockView& block,
+                                              BlockDescription& description) {
+  if (block.count == 0 && block.bytes.empty()) return absl::OkStatus();
+  CFILE_ASSIGN_OR_RETURN(const uint32_t width, description.AddByte("width of the codes"));
+  if (block.count == 0) return absl::OkStatus();
+  if (width > 32) return DataLoss("codes of ", width, " bits, expected at most 32");
+  return DescribeRuns(static_cast<int>(width), block.count, description.reader().remaining(),
+                      description);
 }
 
 #define CFILE_INSTANTIATE(P) CFILE_INSTANTIATE_PAGE_DECODER(ParquetDictionaryCodec, P)

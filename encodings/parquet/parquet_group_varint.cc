@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "encodings/core/status.h"
 #include "encodings/kernels/group_varint.h"
 
 namespace cfile::encodings {
@@ -205,6 +206,19 @@ template <typename P>
 std::unique_ptr<BlockDecoder<P>> ParquetGroupVarintCodec::MakePageDecoder(
     const DecoderOptions& /*options*/) {
   return std::make_unique<GroupPageDecoder<P>>();
+}
+
+absl::Status ParquetGroupVarintCodec::Describe(PhysicalType type, const DecoderOptions& /*options*/,
+                                               const BlockView& block,
+                                               BlockDescription& description) {
+  const bool wide = type == PhysicalType::kInt64 || type == PhysicalType::kUint64;
+  const size_t values = wide ? kGroupVarint64Values : kGroupVarint32Values;
+  const size_t groups = block.count / values + (block.count % values != 0);
+  ByteReader& reader = description.reader();
+  const bool whole = wide ? SkipGroupVarint64(reader, groups) : SkipGroupVarint32(reader, groups);
+  if (!whole) return DataLoss("the page ends within its ", groups, " groups");
+  if (groups > 0) description.Add("groups", StrCat(groups, " groups of ", values, " values"));
+  return absl::OkStatus();
 }
 
 CFILE_INSTANTIATE_PAGE_ENCODER(ParquetGroupVarintCodec, int32_t)

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/parquet/page_codec.h"
 
@@ -30,6 +31,8 @@ struct ParquetGroupVarintCodec : PageCodec<ParquetGroupVarintCodec> {
   static std::unique_ptr<PageEncoder<P>> MakePageEncoder(const EncoderOptions& options = {});
   template <typename P>
   static std::unique_ptr<BlockDecoder<P>> MakePageDecoder(const DecoderOptions& options = {});
+  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
+                               const BlockView& block, BlockDescription& description);
 };
 
 }  // namespace cfile::encodings

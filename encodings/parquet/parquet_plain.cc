@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "encodings/core/status.h"
 #include "encodings/kernels/bool_bits.h"
 #include "encodings/kernels/fixed_width_decoder.h"
 #include "encodings/parquet/parquet_plain_bytes.h"
@@ -73,6 +74,29 @@ std::unique_ptr<BlockDecoder<P>> ParquetPlainCodec::MakePageDecoder(const Decode
     if (options.type_length == 0) return MakeParquetPlainBytesDecoder();
   }
   return std::make_unique<FixedPageDecoder<P>>(options.type_length);
+}
+
+absl::Status ParquetPlainCodec::Describe(PhysicalType type, const DecoderOptions& options,
+                                         const BlockView& block, BlockDescription& description) {
+  if (type != PhysicalType::kBytes) {
+    const uint64_t size = VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
+      using P = PageType<T>;
+      if (std::is_same_v<P, bool>) return BitmapBytes(block.count);
+      return uint64_t{block.count} *
+             (kIsBytes<P> ? PageTypeLength<T>(type, options.type_length) : uint32_t{sizeof(P)});
+    });
+    return description.AddBytes(size, "values");
+  }
+  uint32_t value = 0;
+  for (; value < block.count && !description.full(); ++value) {
+    uint32_t size;
+    if (!description.reader().ReadFixed(size) || !description.reader().Skip(size))
+      return DataLoss("value ", value, " at or before byte ", description.reader().offset(),
+                      " is cut off");
+    description.Add("value", StrCat("size ", size));
+  }
+  if (value < block.count) description.AddRest("further values");
+  return absl::OkStatus();
 }
 
 #define CFILE_INSTANTIATE(P)                           \

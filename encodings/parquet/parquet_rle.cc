@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "encodings/hybrid/describe_runs.h"
 #include "encodings/hybrid/hybrid_decoder.h"
 #include "encodings/hybrid/rle_hybrid.h"
 #include "encodings/kernels/bool_bits.h"
@@ -72,6 +73,17 @@ template <typename P>
 std::unique_ptr<BlockDecoder<P>> ParquetRleCodec::MakePageDecoder(
     const DecoderOptions& /*options*/) {
   return std::make_unique<RlePageDecoder>();
+}
+
+absl::Status ParquetRleCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*options*/,
+                                       const BlockView& block, BlockDescription& description) {
+  const ByteReader& reader = description.reader();
+  if (block.count == 0 && reader.empty()) return absl::OkStatus();
+  CFILE_ASSIGN_OR_RETURN(const uint32_t size, description.AddFixed32("size of the runs"));
+  if (size > reader.remaining()) {
+    return DataLoss("the runs take ", size, " bytes, found ", reader.remaining());
+  }
+  return DescribeRuns(1, block.count, size, description);
 }
 
 CFILE_INSTANTIATE_PAGE_ENCODER(ParquetRleCodec, bool)

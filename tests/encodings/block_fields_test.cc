@@ -11,20 +11,26 @@ using testing::ElementsAre;
 
 uint32_t TypeLength(PhysicalType type) { return type == PhysicalType::kFixedBytes ? 5 : 0; }
 
-// EXPECTs that the fields ascend, lie in the block and do not overlap.
-void ExpectRanges(const std::vector<BlockField>& fields, size_t block_size) {
+// EXPECTs that the fields cover all bytes of the block, in order, without gaps and overlaps.
+void ExpectCover(const std::vector<BlockField>& fields, size_t block_size) {
   EXPECT_LE(fields.size(), kMaxBlockFields);
   size_t end = 0;
   for (const BlockField& field : fields) {
-    EXPECT_GE(field.offset, end);
-    EXPECT_LE(field.offset, block_size);
-    EXPECT_LE(field.size, block_size - field.offset);
+    EXPECT_EQ(field.offset, end);
+    EXPECT_GT(field.size, 0u);
     EXPECT_FALSE(field.name.empty());
     end = field.offset + field.size;
   }
+  EXPECT_EQ(end, block_size);
 }
 
-TEST(BlockFields, LieInTheBlock) {
+// The last field says that the description does not know what these bytes mean.
+bool EndsUnknown(const std::vector<BlockField>& fields) {
+  return !fields.empty() && (fields.back().name == "unknown bytes" ||
+                             fields.back().name == "bytes after the last value");
+}
+
+TEST(BlockFields, CoverTheBlock) {
   int described = 0;
   for (const Pair& pair : AllPairs()) {
     SCOPED_TRACE(PairName({pair, 0}));
@@ -34,30 +40,32 @@ TEST(BlockFields, LieInTheBlock) {
           const auto column = MakeColumn<T>(shape, size, TypeLength(pair.type), 1);
           for (const Block& block :
                Encode<T>(pair, column.span(), {.type_length = TypeLength(pair.type)})) {
-            const auto fields =
-                DescribeBlock(block.encoding, pair.type, TypeLength(pair.type), block.view());
-            ASSERT_TRUE(fields.ok()) << fields.status();
-            ExpectRanges(*fields, block.bytes.size());
-            if (!FindEncoding(block.encoding)->describes) {
-              EXPECT_TRUE(fields->empty());
-            } else if (!block.bytes.empty()) {
-              EXPECT_FALSE(fields->empty());
-              ++described;
-            }
+            std::vector<BlockField> fields;
+            const absl::Status status = DescribeBlock(block.encoding, pair.type,
+                                                      TypeLength(pair.type), block.view(), fields);
+            ASSERT_TRUE(status.ok()) << status;
+            ExpectCover(fields, block.bytes.size());
+            EXPECT_FALSE(EndsUnknown(fields)) << fields.back().name;
+            described += FindEncoding(block.encoding)->describes;
           }
         }
       }
     });
   }
-  EXPECT_GT(described, 100);
+  EXPECT_GT(described, 1000);
 }
 
-// For damaged blocks, the result is an error, or fields that lie in the block.
-TEST(BlockFields, OfDamagedBlocksLieInTheBlock) {
+// All encodings of Kudu and Parquet describe their blocks; encodings of our own may.
+TEST(BlockFields, AreKnownForAllForeignEncodings) {
+  for (const EncodingRow& row : Encodings()) {
+    EXPECT_TRUE(row.describes || static_cast<uint32_t>(row.encoding) >= 1000) << row.name;
+  }
+}
+
+TEST(BlockFields, CoverDamagedBlocks) {
   std::mt19937_64 random(1);
   int refused = 0;
   for (const Pair& pair : AllPairs()) {
-    if (!pair.row().describes) continue;
     SCOPED_TRACE(PairName({pair, 0}));
     VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {
       const auto column = MakeColumn<T>(Shape::kRuns, 50, TypeLength(pair.type), 1);
@@ -69,33 +77,39 @@ TEST(BlockFields, OfDamagedBlocksLieInTheBlock) {
             damaged.bytes[random() % std::min<size_t>(damaged.bytes.size(), 20)] =
                 static_cast<uint8_t>(random());
           }
-          const auto fields =
-              DescribeBlock(block.encoding, pair.type, TypeLength(pair.type), GuardedView(damaged));
-          if (fields.ok()) {
-            ExpectRanges(*fields, damaged.bytes.size());
-          } else {
-            EXPECT_TRUE(absl::IsDataLoss(fields.status())) << fields.status();
-            ++refused;
-          }
+          if (turn % 8 == 0) damaged.count = static_cast<uint32_t>(random());
+          std::vector<BlockField> fields;
+          const absl::Status status = DescribeBlock(
+              block.encoding, pair.type, TypeLength(pair.type), GuardedView(damaged), fields);
+          ExpectCover(fields, damaged.bytes.size());
+          if (status.ok()) continue;
+          EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+          ++refused;
         }
       }
     });
   }
-  EXPECT_GT(refused, 100);
+  EXPECT_GT(refused, 1000);
 }
 
-std::vector<std::string> Texts(Encoding encoding, PhysicalType type, std::vector<uint8_t> bytes) {
+// The fields of a block, as "OFFSET+SIZE NAME MEANING". The last text is the error, if there is one.
+std::vector<std::string> Texts(Encoding encoding, PhysicalType type, std::vector<uint8_t> bytes,
+                               uint32_t count = 0) {
   std::vector<std::string> texts;
-  const auto fields = DescribeBlock(encoding, type, {}, BlockView(bytes));
-  EXPECT_TRUE(fields.ok()) << fields.status();
-  for (const BlockField& field : fields.value()) {
+  BlockView block(bytes);
+  block.count = count;
+  std::vector<BlockField> fields;
+  const absl::Status status = DescribeBlock(encoding, type, TypeLength(type), block, fields);
+  ExpectCover(fields, bytes.size());
+  for (const BlockField& field : fields) {
     texts.push_back(StrCat(field.offset, "+", field.size, " ", field.name,
                            field.value.empty() ? "" : " ", field.value));
   }
+  if (!status.ok()) texts.emplace_back(status.message());
   return texts;
 }
 
-TEST(BlockFields, SayWhatTheBytesMean) {
+TEST(BlockFields, SayWhatTheBytesOfKuduMean) {
   EXPECT_THAT(Texts(Encoding::kPlain, PhysicalType::kInt16, {2, 0, 0, 0, 9, 0, 0, 0, 1, 0, 2, 0}),
               ElementsAre("0+4 count 2", "4+4 first ordinal 9", "8+4 values"));
   EXPECT_THAT(Texts(Encoding::kPlain, PhysicalType::kBytes,
@@ -105,25 +119,89 @@ TEST(BlockFields, SayWhatTheBytesMean) {
   EXPECT_THAT(Texts(Encoding::kRle, PhysicalType::kInt8,
                     {13, 0, 0, 0, 0, 0, 0, 0, 10, 7, 3, 1, 2, 3, 4, 5, 6, 7, 8}),
               ElementsAre("0+4 count 13", "4+4 first ordinal 0", "8+2 repeated run 5 values",
-                          "10+9 literal run 1 groups of 8 values"));
-  EXPECT_THAT(Texts(Encoding::kParquetDeltaBinaryPacked, PhysicalType::kInt32,
-                    {0x80, 1, 4, 2, 5, 0, 0, 0, 0, 0}),
-              ElementsAre("0+2 block size 128", "2+1 miniblocks of a block 4", "3+1 count 2",
-                          "4+1 first value -3", "5+5 blocks"));
-  EXPECT_TRUE(Texts(Encoding::kPrefix, PhysicalType::kBytes, {1, 2}).empty());
-  EXPECT_TRUE(absl::IsUnimplemented(
-      DescribeBlock(Encoding::kPrefix, PhysicalType::kInt8, {}, BlockView()).status()));
+                          "10+9 literal run 8 values"));
+  EXPECT_THAT(Texts(Encoding::kPrefix, PhysicalType::kBytes,
+                    {0, 2, 9, 16, 0, 0, 2, 'a', 'b', 1, 1, 'c', 0, 0, 0, 0}),
+              ElementsAre("0+5 header count 2, first ordinal 9, restart interval 16",
+                          "5+4 value shared 0, unshared 2", "9+3 value shared 1, unshared 1",
+                          "12+4 number of restart offsets 0"));
+  EXPECT_THAT(Texts(Encoding::kGroupVarint, PhysicalType::kUint32, {0, 1, 7, 9, 0, 0, 0, 0, 0, 0}),
+              ElementsAre("0+5 header count 1, minimum 7, first ordinal 9",
+                          "5+5 differences from the minimum"));
 }
 
-// The description of a block of many runs has at most kMaxBlockFields fields.
+TEST(BlockFields, SayWhatTheBytesOfParquetMean) {
+  EXPECT_THAT(Texts(Encoding::kParquetDeltaBinaryPacked, PhysicalType::kInt32,
+                    {0x80, 1, 4, 2, 5, 0, 0, 0, 0, 0, 99}, 2),
+              ElementsAre("0+2 block size 128", "2+1 miniblocks of a block 4", "3+1 count 2",
+                          "4+1 first value -3", "5+5 blocks", "10+1 bytes after the last value"));
+  EXPECT_THAT(Texts(Encoding::kParquetDeltaLengthByteArray, PhysicalType::kBytes,
+                    {0x80, 1, 4, 1, 4, 'a', 'b'}, 1),
+              ElementsAre("0+2 block size 128", "2+1 miniblocks of a block 4", "3+1 count 1",
+                          "4+1 first value 2", "5+2 values"));
+  EXPECT_THAT(Texts(Encoding::kParquetPlain, PhysicalType::kBytes, {1, 0, 0, 0, 'a', 9}, 1),
+              ElementsAre("0+5 value size 1", "5+1 bytes after the last value"));
+  EXPECT_THAT(Texts(Encoding::kParquetPlain, PhysicalType::kBool, {1, 9}, 8),
+              ElementsAre("0+1 values", "1+1 bytes after the last value"));
+  EXPECT_THAT(Texts(Encoding::kParquetGroupVarInt, PhysicalType::kInt32, {0, 1, 2, 3, 4, 9}, 3),
+              ElementsAre("0+5 groups 1 groups of 4 values", "5+1 bytes after the last value"));
+  EXPECT_THAT(Texts(Encoding::kParquetRle, PhysicalType::kBool, {2, 0, 0, 0, 6, 1, 9}, 3),
+              ElementsAre("0+4 size of the runs 2", "4+2 repeated run 3 values",
+                          "6+1 bytes after the last value"));
+  EXPECT_THAT(Texts(Encoding::kParquetDictionary, PhysicalType::kInt32, {2, 6, 1, 3, 4, 5}, 11),
+              ElementsAre("0+1 width of the codes 2", "1+2 repeated run 3 values",
+                          "3+3 literal run 8 values"));
+  EXPECT_THAT(Texts(Encoding::kParquetByteStreamSplit, PhysicalType::kFixedBytes,
+                    {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 2),
+              ElementsAre("0+2 stream byte 0 of each value", "2+2 stream byte 1 of each value",
+                          "4+2 stream byte 2 of each value", "6+2 stream byte 3 of each value",
+                          "8+2 stream byte 4 of each value"));
+  EXPECT_THAT(Texts(Encoding::kParquetAlp, PhysicalType::kFloat,
+                    {0, 0, 10, 1, 0, 0, 0, 4, 0, 0, 0, 9, 9}, 1),
+              ElementsAre("0+1 mode 0", "1+1 integer encoding 0", "2+1 log2 of the vector size 10",
+                          "3+4 count 1", "7+4 offsets of the vectors", "11+2 vectors"));
+}
+
+// The fields before the damage are there, and the error says what is wrong.
+TEST(BlockFields, EndAtTheDamage) {
+  EXPECT_THAT(
+      Texts(Encoding::kRle, PhysicalType::kInt8, {9, 0, 0, 0, 0, 0, 0, 0, 10, 7, 0, 1}),
+      ElementsAre("0+4 count 9", "4+4 first ordinal 0", "8+2 repeated run 5 values",
+                  "10+2 unknown bytes", "run at byte 10: its length is 0, expected at least 1"));
+  EXPECT_THAT(Texts(Encoding::kPlain, PhysicalType::kBytes, {9, 0, 0, 0, 1, 0, 0, 0, 11, 0, 0, 0}),
+              ElementsAre("0+4 first ordinal 9", "4+4 count 1", "8+4 position of the offsets 11",
+                          "the offsets begin at byte 11, expected at least 12"));
+  EXPECT_THAT(Texts(Encoding::kParquetByteStreamSplit, PhysicalType::kInt32, {1, 2, 3, 4, 5}, 1),
+              ElementsAre("0+5 unknown bytes", "1 values of 4 bytes take 4 bytes, found 5"));
+  EXPECT_THAT(Texts(Encoding::kPrefix, PhysicalType::kBytes, {1, 2}),
+              ElementsAre("0+2 unknown bytes", "the header is cut off"));
+  EXPECT_THAT(Texts(Encoding::kPrefix, PhysicalType::kInt8, {1, 2}),
+              ElementsAre("0+2 unknown bytes", "this build has no prefix of int8"));
+}
+
+// Bytes after the last value are no runs, even if they look like runs.
+TEST(BlockFields, OfRunsEndAtTheLastValue) {
+  EXPECT_THAT(
+      Texts(Encoding::kRle, PhysicalType::kInt8, {5, 0, 0, 0, 0, 0, 0, 0, 10, 7, 10, 8, 0, 0, 0}),
+      ElementsAre("0+4 count 5", "4+4 first ordinal 0", "8+2 repeated run 5 values",
+                  "10+5 bytes after the last value"));
+}
+
+// The description of a block of many runs or values has at most kMaxBlockFields fields.
 TEST(BlockFields, AreLimited) {
-  std::vector<uint8_t> block = {0, 0, 0, 1, 0, 0, 0, 0};
-  for (int i = 0; i < 5000; ++i) block.insert(block.end(), {2, 7});
-  const auto fields =
-      DescribeBlock(Encoding::kRle, PhysicalType::kInt8, {}, BlockView(block)).value();
-  EXPECT_EQ(fields.size(), kMaxBlockFields);
-  EXPECT_EQ(fields.back().name, "further runs");
-  EXPECT_EQ(fields.back().offset + fields.back().size, block.size());
+  std::vector<uint8_t> runs = {0, 0, 0, 1, 0, 0, 0, 0};
+  for (int i = 0; i < 5000; ++i) runs.insert(runs.end(), {2, 7});
+  auto texts = Texts(Encoding::kRle, PhysicalType::kInt8, runs);
+  EXPECT_GT(texts.size(), kMaxBlockFields - 10);
+  EXPECT_THAT(texts.back(), testing::HasSubstr("further runs"));
+
+  std::vector<uint8_t> words = {0x40, 0x88, 0x13, 0, 16, 0};  // 5,000 values
+  for (int i = 0; i < 5000; ++i) words.insert(words.end(), {0, 1, 'a'});
+  words.insert(words.end(), {9, 0, 0, 0, 1, 0, 0, 0});
+  texts = Texts(Encoding::kPrefix, PhysicalType::kBytes, words);
+  EXPECT_GT(texts.size(), kMaxBlockFields - 10);
+  EXPECT_THAT(texts[texts.size() - 3], testing::HasSubstr("further values"));
+  EXPECT_THAT(texts.back(), testing::HasSubstr("number of restart offsets 1"));
 }
 
 }  // namespace

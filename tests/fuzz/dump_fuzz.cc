@@ -22,10 +22,11 @@ std::vector<Command> Understand(const std::vector<std::string>& lines) {
     Command& command = commands.emplace_back();
     CLI::App app;
     app.add_option("FILE", command.common.path);
-    for (const auto add : {tools::AddHeaderCommand, tools::AddFooterCommand,
-                           tools::AddBlocksCommand, tools::AddIndexCommand, tools::AddValuesCommand,
-                           tools::AddAtCommand, tools::AddFindCommand, tools::AddRecordsCommand,
-                           tools::AddVerifyCommand, tools::AddSalvageCommand})
+    for (const auto add :
+         {tools::AddHeaderCommand, tools::AddFooterCommand, tools::AddBlocksCommand,
+          tools::AddBlockCommand, tools::AddIndexCommand, tools::AddValuesCommand,
+          tools::AddAtCommand, tools::AddFindCommand, tools::AddRecordsCommand,
+          tools::AddVerifyCommand, tools::AddSalvageCommand})
       add(app, command.common, command.action);
     app.parse(line);
   }
@@ -53,6 +54,8 @@ void DumpFile(std::span<const uint8_t> bytes) {
       "header " + file,
       "footer " + file,
       "blocks " + file,
+      "block " + file + " 0",
+      "block --ignore-checksums --ordinal 7 " + file,
       "index " + file,
       "values --count 1000 " + file,
       "at " + file + " 7",

@@ -112,7 +112,7 @@ class Session(DumpTest):
 class Json(DumpTest):
     def test_every_command_prints_versioned_json(self):
         for path in ("words.cfile", "flags.cfile", "paths.cfile", "keys.cfile"):
-            for command in ([], ["header"], ["footer"], ["blocks"], ["index"], ["verify"]):
+            for command in ([], ["header"], ["footer"], ["blocks"], ["block", "--ordinal", "0"], ["index"], ["verify"]):
                 document = json.loads(self.dump(*command, "--json", path))
                 self.assertEqual(document["schema_version"], 1)
                 self.assertEqual(document["path"], path)
@@ -137,6 +137,60 @@ class Json(DumpTest):
             for block, line in zip(blocks, text[1::2], strict=True):
                 self.assertEqual(len(bytes.fromhex(block["bytes"])), block["encoded"])
                 self.assertEqual(line, block["bytes"])
+
+    def check_cover(self, fields, begin, size):
+        """The fields cover `size` bytes from offset `begin` on, without gaps and overlaps."""
+        for field in fields:
+            self.assertEqual(field["offset"], begin)
+            self.assertGreater(field["size"], 0)
+            self.assertEqual(len(field["hex"].removesuffix("...")), 2 * min(field["size"], 8))
+            begin += field["size"]
+            size -= field["size"]
+        self.assertEqual(size, 0)
+
+    def test_block(self):
+        for path in ("words.cfile", "flags.cfile", "paths.cfile", "keys.cfile"):
+            for block in json.loads(self.dump("blocks", "--json", "--bytes", path))["blocks"]:
+                described = json.loads(self.dump("block", "--json", path, str(block["index"])))
+                for name in ("index", "offset", "size", "first_ordinal", "encoding"):
+                    self.assertEqual(described[name], block[name])
+                self.assertEqual(described["compression"] != "none", block["compressed"])
+                self.check_cover(described["stored_fields"], block["offset"], block["size"])
+                self.assertEqual(described["stored_fields"][-1]["value"], "right")
+                self.check_cover(described["fields"], 0, block["encoded"])
+                for field in described["fields"]:
+                    self.assertNotIn(field["name"], ("unknown bytes", "bytes after the last value"))
+                    hexadecimal = field["hex"].removesuffix("...")
+                    at = 2 * field["offset"]
+                    self.assertEqual(hexadecimal, block["bytes"][at:at + len(hexadecimal)])
+                for row in (block["first_ordinal"], block["first_ordinal"] + block["rows"] - 1):
+                    self.assertEqual(json.loads(self.dump("block", "--json", "--ordinal", str(row), path)), described)
+
+    def test_damaged_blocks_are_described(self):
+        path = self.folder / "flipped_block.cfile"
+        for source in ("words.cfile", "flags.cfile"):
+            block = json.loads(self.dump("block", "--json", source, "0"))
+            refused = 0
+            for offset in range(block["offset"], block["offset"] + block["size"]):
+                shutil.copy(self.folder / source, path)
+                flip(path, offset, 0x50)
+                code, out, error = self.run_dump("block", "--json", "flipped_block.cfile", "0")
+                self.assertEqual(code, 2)
+                self.assertIn("checksum mismatch", error)
+                described = json.loads(out)
+                self.assertIn("checksum mismatch", described["error"])
+                self.assertIn("wrong: the bytes have", described["stored_fields"][-1]["value"])
+                self.check_cover(described["stored_fields"], block["offset"], block["size"])
+                self.check_cover(described["fields"], 0, block["size"] - 4)
+                # Without the checksum, the same fields; and an error if the fields cannot be found.
+                code, out, error = self.run_dump("block", "--json", "flipped_block.cfile", "0", "--ignore-checksums")
+                ignored = json.loads(out)
+                self.assertEqual(ignored["fields"], described["fields"])
+                unknown = any(field["name"] == "unknown bytes" for field in ignored["fields"])
+                self.assertIn(code, (2, 4) if unknown else (0, 2))
+                self.assertEqual("error" in ignored, code != 0)
+                refused += code != 0
+            self.assertGreater(refused, 0)
 
     def test_values_are_exact(self):
         rows = [json.loads(line) for line in self.dump("values", "--json", "t").splitlines()]
@@ -296,7 +350,7 @@ class Columns(DumpTest):
             part_options = [["--part", str(part)]] + ([[]] if table == "t" else [])
             for options in part_options:
                 for command in ([], ["header"], ["footer"], ["blocks"], ["blocks", "--bytes"], ["index"], ["--json"],
-                                ["blocks", "--json"]):
+                                ["blocks", "--json"], ["block", "--ordinal", "1"]):
                     self.assertEqual(self.dump(*command, table, "--column", "id", *options), self.dump(*command, path))
                 out = self.folder / "salvaged_column.cfile"
                 self.dump("salvage", table, "--column", "id", *options, str(out), "--force")
@@ -392,8 +446,8 @@ class Damage(DumpTest):
 
 class Surroundings(DumpTest):
     # All kinds of output.
-    PRINTING = ([], ["--json"], ["header"], ["footer", "--json"], ["blocks"], ["blocks", "--json"], ["index"],
-                ["index", "--json"], ["values"], ["values", "--json"], ["values", "--where", "value > 0"], ["at", "7"],
+    PRINTING = ([], ["--json"], ["header"], ["footer", "--json"], ["blocks"], ["blocks", "--json"],
+                ["block", "--ordinal", "7"], ["block", "--json", "--ordinal", "7"], ["index"], ["index", "--json"], ["values"], ["values", "--json"], ["values", "--where", "value > 0"], ["at", "7"],
                 ["find", "--json", "7"], ["--help"], ["values", "--help"], ["--version"])
 
     def commands(self):

@@ -10,6 +10,7 @@ namespace cfile::tools {
 void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddBlockCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action);

@@ -96,6 +96,7 @@ int Run(int argc, char** argv) {
   AddHeaderCommand(app, common, action);
   AddFooterCommand(app, common, action);
   AddBlocksCommand(app, common, action);
+  AddBlockCommand(app, common, action);
   AddIndexCommand(app, common, action);
   AddValuesCommand(app, common, action);
   AddAtCommand(app, common, action);

@@ -1,0 +1,58 @@
+#include "encodings/core/block_description.h"
+
+#include <cassert>
+#include <utility>
+
+#include "encodings/core/status.h"
+
+namespace cfile::encodings {
+
+void BlockDescription::Add(std::string_view name, std::string value) {
+  assert(fields_.size() < kMaxBlockFields);
+  fields_.push_back({end_, reader_.offset() - end_, name, std::move(value)});
+  end_ = reader_.offset();
+}
+
+absl::StatusOr<uint32_t> BlockDescription::AddNumber(bool read, uint32_t number,
+                                                     std::string_view name) {
+  if (!read) {
+    return DataLoss("the ", name, " at byte ", reader_.offset(),
+                    " is cut off or out of range: ", reader_.remaining(), " bytes are left");
+  }
+  Add(name, StrCat(number));
+  return number;
+}
+
+absl::StatusOr<uint32_t> BlockDescription::AddByte(std::string_view name) {
+  uint8_t number = 0;
+  const bool read = reader_.ReadFixed(number);
+  return AddNumber(read, number, name);
+}
+
+absl::StatusOr<uint32_t> BlockDescription::AddFixed32(std::string_view name) {
+  uint32_t number = 0;
+  const bool read = reader_.ReadFixed(number);
+  return AddNumber(read, number, name);
+}
+
+absl::StatusOr<uint32_t> BlockDescription::AddVint32(std::string_view name) {
+  uint32_t number = 0;
+  const bool read = reader_.ReadVint32(number);
+  return AddNumber(read, number, name);
+}
+
+absl::Status BlockDescription::AddBytes(uint64_t size, std::string_view name, std::string value) {
+  if (!reader_.Skip(size)) {
+    return DataLoss("expected ", size, " bytes of the ", name, " at byte ", reader_.offset(),
+                    ", found ", reader_.remaining());
+  }
+  if (size > 0) Add(name, std::move(value));
+  return absl::OkStatus();
+}
+
+void BlockDescription::AddRest(std::string_view name, std::string value) {
+  static_cast<void>(reader_.Skip(reader_.remaining()));
+  if (reader_.offset() > end_) Add(name, std::move(value));
+}
+
+}  // namespace cfile::encodings

@@ -1,0 +1,58 @@
+// Collects the fields of a block. A codec may offer such a description (encodings/ADDING.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "encodings/core/block_fields.h"
+#include "encodings/core/bytes.h"
+
+namespace cfile::encodings {
+
+// The fields follow each other without gaps. To add a field, read its bytes with reader(), then
+// call Add; or call one of the functions that do both.
+class BlockDescription {
+ public:
+  explicit BlockDescription(std::span<const uint8_t> block) : reader_(block) {}
+
+  ByteReader& reader() { return reader_; }
+  // True if at most kLastFields further fields may follow. Callers that add a field for each run,
+  // value or the like stop then, and add the other ones as one field.
+  bool full() const { return fields_.size() + kLastFields >= kMaxBlockFields; }
+
+  // Adds a field of the bytes that reader() has read since the last call.
+  void Add(std::string_view name, std::string value = {});
+
+  // Read one number, add it as a field, and return it. kDataLoss, with nothing added: the bytes do
+  // not hold the number.
+  absl::StatusOr<uint32_t> AddByte(std::string_view name);
+  absl::StatusOr<uint32_t> AddFixed32(std::string_view name);
+  absl::StatusOr<uint32_t> AddVint32(std::string_view name);
+
+  // Adds the next `size` bytes as a field, or nothing if `size` is 0. kDataLoss, with nothing
+  // added: fewer bytes are left.
+  absl::Status AddBytes(uint64_t size, std::string_view name, std::string value = {});
+
+  // Adds the bytes after the last field, if any, as a field.
+  void AddRest(std::string_view name, std::string value = {});
+
+  std::vector<BlockField> TakeFields() && { return std::move(fields_); }
+
+ private:
+  static constexpr size_t kLastFields = 4;
+
+  absl::StatusOr<uint32_t> AddNumber(bool read, uint32_t number, std::string_view name);
+
+  ByteReader reader_;
+  size_t end_ = 0;  // where the last field ends
+  std::vector<BlockField> fields_;
+};
+
+}  // namespace cfile::encodings

@@ -1,0 +1,134 @@
+// cfile-dump block: the bytes of one data block, field by field.
+#include "tools/dump/commands.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cfile/inspect.h"
+#include "tools/dump/dump.h"
+
+namespace cfile::tools {
+namespace {
+
+// The user gives one of the two.
+struct WhichBlock {
+  std::optional<uint64_t> index;
+  std::optional<uint64_t> ordinal;
+};
+
+// The first bytes of `field`, a field of `bytes`.
+std::string ShortHex(const std::vector<uint8_t>& bytes, const BlockField& field) {
+  constexpr size_t kShownBytes = 8;
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return Hex(all.substr(field.offset, std::min(field.size, kShownBytes))) +
+         (field.size > kShownBytes ? "..." : "");
+}
+
+// `begin`: the offset of the first of `bytes`.
+Json ToJson(const std::vector<BlockField>& fields, const std::vector<uint8_t>& bytes,
+            uint64_t begin) {
+  Json list = Json::array();
+  for (const BlockField& field : fields) {
+    list.push_back({{"offset", JsonInteger(begin + field.offset)},
+                    {"size", JsonInteger(field.size)},
+                    {"hex", ShortHex(bytes, field)},
+                    {"name", std::string(field.name)},
+                    {"value", field.value}});
+  }
+  return list;
+}
+
+void AppendFields(const std::vector<BlockField>& fields, const std::vector<uint8_t>& bytes,
+                  uint64_t begin, std::string& out) {
+  absl::StrAppendFormat(&out, "%13s %9s  %-19s  %s\n", "offset", "size", "bytes", "field");
+  for (const BlockField& field : fields) {
+    absl::StrAppendFormat(&out, "%13u %9u  %-19s  %s%s%s\n", begin + field.offset, field.size,
+                          ShortHex(bytes, field), std::string(field.name),
+                          field.value.empty() ? "" : ": ", field.value);
+  }
+}
+
+std::string CodecOf(const BlockDetails& block, const FileInfo& info) {
+  return CompressionName(block.compressed ? info.compression : Compression::kNone);
+}
+
+Json ToJson(const BlockDetails& block, const CommonOptions& common, const FileInfo& info) {
+  Json json = JsonDocument(common.path);
+  json["index"] = JsonInteger(block.index);
+  json.update(JsonPointer(block.pointer));
+  if (block.first_ordinal) json["first_ordinal"] = JsonInteger(*block.first_ordinal);
+  json["compression"] = CodecOf(block, info);
+  json["encoding"] = EncodingName(block.encoding);
+  json["stored_fields"] = ToJson(block.stored_fields, block.stored_bytes, block.pointer.offset);
+  json["fields"] = ToJson(block.fields, block.bytes, 0);
+  if (!block.status.ok()) json["error"] = JsonError(block.status);
+  return json;
+}
+
+void AppendText(const BlockDetails& block, const FileInfo& info, std::string& out) {
+  absl::StrAppend(&out, "block          ", block.index, "\noffset         ", block.pointer.offset,
+                  "\nsize           ", Plural(block.pointer.size, "byte"), "\n");
+  if (block.first_ordinal) absl::StrAppend(&out, "first ordinal  ", *block.first_ordinal, "\n");
+  absl::StrAppend(&out, "compression    ", CodecOf(block, info), "\nencoding       ",
+                  EncodingName(block.encoding), "\n\nin the file\n");
+  AppendFields(block.stored_fields, block.stored_bytes, block.pointer.offset, out);
+  if (block.bytes.empty()) return;
+  absl::StrAppend(&out, "\nin the block, before compression\n");
+  AppendFields(block.fields, block.bytes, 0, out);
+}
+
+ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output& output) {
+  if (which.index.has_value() == which.ordinal.has_value())
+    return output.Fail(
+        absl::InvalidArgumentError("give either the number of a block or --ordinal"));
+  const auto reader = Reader::Open(common.path, OptionsOf(common));
+  if (!reader.ok()) return output.Fail(reader.status());
+  const auto index =
+      which.index ? absl::StatusOr<uint64_t>(*which.index) : FindBlock(*reader, *which.ordinal);
+  if (!index.ok()) return output.Fail(index.status());
+  const auto block = DescribeBlock(*reader, *index);
+  if (!block.ok()) return output.Fail(block.status());
+  if (common.json) {
+    absl::StrAppend(&output.text, ToJson(*block, common, reader->info()).dump(2), "\n");
+  } else {
+    AppendText(*block, reader->info(), output.text);
+  }
+  return block->status.ok() ? output.Finish(kFine) : output.Fail(block->status);
+}
+
+}  // namespace
+
+void AddBlockCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommand(
+      app, common, "block", "Show the bytes of one data block, field by field",
+      "The first table has the block as it is in the file; its offsets are those of the file. The\n"
+      "second table has the block before compression; its offsets begin at 0. The first 8 bytes\n"
+      "of each field are shown, in hexadecimal. Of a block with very many fields, the last ones\n"
+      "are one field. A damaged block is described as far as possible, then the error is\n"
+      "printed. With --ignore-checksums, a wrong checksum is not an error.\n\n"
+      "Examples:\n"
+      "  cfile-dump block keys.cfile 3\n"
+      "  cfile-dump block keys.cfile --ordinal 123456\n"
+      "  cfile-dump block flights --column carrier 0");
+  AddIgnoreChecksumsOption(*command, common);
+  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  const auto which = std::make_shared<WhichBlock>();
+  command->add_option("N", which->index, "The block's number in the list of `cfile-dump blocks`")
+      ->type_name("")
+      ->check(NumberIn(0, UINT64_MAX));
+  command->add_option("--ordinal", which->ordinal, "Show the block that holds this row")
+      ->type_name("N")
+      ->check(NumberIn(0, UINT64_MAX));
+  command->callback([&action, which] {
+    action = OnFile([which](const CommonOptions& options, Output& output) {
+      return PrintBlock(*which, options, output);
+    });
+  });
+}
+
+}  // namespace cfile::tools
