@@ -8,7 +8,7 @@
 namespace cfile {
 
 namespace internal {
-class BlockTable;
+class CachedBlocks;
 }  // namespace internal
 
 // Keeps data blocks that a seek had to read or to decompress. The blocks are verified and ready to
@@ -46,10 +46,10 @@ class BlockCache {
   Counters counters() const;
 
   // For the library's own use.
-  internal::BlockTable& table() const { return *table_; }
+  internal::CachedBlocks& blocks() const { return *blocks_; }
 
  private:
-  std::unique_ptr<internal::BlockTable> table_;
+  std::unique_ptr<internal::CachedBlocks> blocks_;
 };
 
 }  // namespace cfile

@@ -9,7 +9,7 @@
 
 #include "cfile/block_cache.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/read/block_table.h"
+#include "cfile/internal/read/cached_blocks.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"

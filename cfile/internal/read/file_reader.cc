@@ -215,8 +215,8 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
 absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uint32_t entry,
                                                       BlockAccess access, BlockBuffer& buffer) {
   const BlockPointer& pointer = leaf.entry_pointer(entry);
-  const BlockTable::Key key{cache_number_, pointer.offset};
-  BlockTable& cache = options_.block_cache->table();
+  const CachedBlocks::Key key{cache_number_, pointer.offset};
+  CachedBlocks& cache = options_.block_cache->blocks();
   LoadedBlock loaded;
   const bool may_be_cached = !in_memory() || format_.compression != Compression::kNone;
   if (may_be_cached) loaded.resident = cache.Find(key);
@@ -281,7 +281,7 @@ const encodings::SeekIndex* FileReader::KeepSeekIndex(
   const encodings::SeekIndex* offered = index.get();
   const encodings::SeekIndex* kept = block.seek_index->Set(std::move(index));
   if (cached && kept == offered) {
-    options_.block_cache->table().Grow({cache_number_, pointer.offset}, size_bytes);
+    options_.block_cache->blocks().Grow({cache_number_, pointer.offset}, size_bytes);
   } else if (!cached && kept != offered) {
     seek_index_bytes_left_.fetch_add(needed, std::memory_order_relaxed);
   }

@@ -11,7 +11,7 @@
 #include "cfile/file_info.h"
 #include "cfile/internal/format/index_node.h"
 #include "cfile/internal/format/stored_block.h"
-#include "cfile/internal/read/block_table.h"
+#include "cfile/internal/read/cached_blocks.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
 #include "cfile/statistics.h"

@@ -1,4 +1,4 @@
-#include "cfile/internal/read/block_table.h"
+#include "cfile/internal/read/cached_blocks.h"
 
 #include <utility>
 
@@ -11,7 +11,7 @@ constexpr size_t kEntryBytes = 256;
 
 }  // namespace
 
-std::shared_ptr<const ResidentBlock> BlockTable::Find(const Key& key) {
+std::shared_ptr<const ResidentBlock> CachedBlocks::Find(const Key& key) {
   Shard& shard = ShardOf(key);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.by_key.find(key);
@@ -24,7 +24,7 @@ std::shared_ptr<const ResidentBlock> BlockTable::Find(const Key& key) {
   return found->second->block;
 }
 
-void BlockTable::Insert(const Key& key, std::shared_ptr<const ResidentBlock> block) {
+void CachedBlocks::Insert(const Key& key, std::shared_ptr<const ResidentBlock> block) {
   const size_t size_bytes = kEntryBytes + block->bytes.capacity();
   if (size_bytes > shard_capacity_bytes_) return;
   Shard& shard = ShardOf(key);
@@ -38,7 +38,7 @@ void BlockTable::Insert(const Key& key, std::shared_ptr<const ResidentBlock> blo
   MakeRoom(shard);
 }
 
-void BlockTable::Grow(const Key& key, size_t size_bytes) {
+void CachedBlocks::Grow(const Key& key, size_t size_bytes) {
   Shard& shard = ShardOf(key);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.by_key.find(key);
@@ -50,7 +50,7 @@ void BlockTable::Grow(const Key& key, size_t size_bytes) {
 
 // Evicts the least recently used blocks until the shard is within its capacity. Precondition: the
 // caller holds the shard's lock.
-void BlockTable::MakeRoom(Shard& shard) const {
+void CachedBlocks::MakeRoom(Shard& shard) const {
   while (shard.counters.size_bytes > shard_capacity_bytes_) {
     const Entry& oldest = shard.entries.back();
     shard.counters.size_bytes -= oldest.size_bytes;
@@ -60,7 +60,7 @@ void BlockTable::MakeRoom(Shard& shard) const {
   }
 }
 
-BlockCache::Counters BlockTable::counters() const {
+BlockCache::Counters CachedBlocks::counters() const {
   BlockCache::Counters sum;
   for (const Shard& shard : shards_) {
     const std::lock_guard lock(shard.mutex);
@@ -76,7 +76,7 @@ BlockCache::Counters BlockTable::counters() const {
 }  // namespace internal
 
 BlockCache::BlockCache(size_t capacity_bytes)
-    : table_(std::make_unique<internal::BlockTable>(capacity_bytes)) {}
+    : blocks_(std::make_unique<internal::CachedBlocks>(capacity_bytes)) {}
 BlockCache::~BlockCache() = default;
 
 const std::shared_ptr<BlockCache>& BlockCache::Default() {
@@ -86,6 +86,6 @@ const std::shared_ptr<BlockCache>& BlockCache::Default() {
   return *cache;
 }
 
-BlockCache::Counters BlockCache::counters() const { return table_->counters(); }
+BlockCache::Counters BlockCache::counters() const { return blocks_->counters(); }
 
 }  // namespace cfile

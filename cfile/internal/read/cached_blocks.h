@@ -25,9 +25,9 @@ struct ResidentBlock {
 };
 
 // A cache of blocks. Each shard evicts its least recently used blocks first. Thread-safe.
-class BlockTable {
+class CachedBlocks {
  public:
-  explicit BlockTable(size_t capacity_bytes)
+  explicit CachedBlocks(size_t capacity_bytes)
       : num_shards_(std::clamp<size_t>(capacity_bytes / kShardBytes, 1, kMaxShards)),
         shard_capacity_bytes_(capacity_bytes / num_shards_) {}
 
@@ -42,12 +42,12 @@ class BlockTable {
     }
   };
 
-  // Returns nullptr if the block is not in the table.
+  // Returns nullptr if the block is not cached.
   std::shared_ptr<const ResidentBlock> Find(const Key& key);
   // Stores `block` unless it is larger than a shard.
   void Insert(const Key& key, std::shared_ptr<const ResidentBlock> block);
   // Adds `size_bytes`, the size of a new seek index, to the size of the block of `key`, if this
-  // block is still in the table.
+  // block is still cached.
   void Grow(const Key& key, size_t size_bytes);
 
   BlockCache::Counters counters() const;
