@@ -2,6 +2,8 @@
 // include: shapes of blocks, the lenient reader, every width, skip tables, bounded reads.
 #include <gmock/gmock.h>
 
+#include <random>
+
 #include "columns.h"
 #include "encodings/parquet/delta_binary_packed.h"
 #include "encodings/parquet/delta_byte_array.h"
@@ -257,7 +259,7 @@ void CheckShape(const GoldenVector& vector) {
   const auto decoder = MakeDeltaBinaryPackedDecoder<T>(DeltaBlocks::kLenient);
   ASSERT_TRUE(decoder->Open(view).ok());
   EXPECT_THAT(*ReadRest<T>(*decoder, 100), ElementsAreArray(values));
-  if (!vector.json.value("byte_exact", false)) return;
+  if (!vector.Flag("byte_exact", false)) return;
   ByteWriter bytes;
   EncodeDeltaBinaryPacked<T>(values, {vector.Number("block_size"), vector.Number("miniblocks")},
                              bytes, nullptr);

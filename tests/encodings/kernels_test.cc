@@ -2,6 +2,8 @@
 // same on every processor, and wherever the values lie in memory.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "blocks.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/kernels/bit_packing.h"

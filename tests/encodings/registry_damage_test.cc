@@ -2,6 +2,7 @@
 // count() values, must not read past the block's end (nor, under AddressSanitizer, before its
 // begin), and must not crash or hang.
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
