@@ -10,7 +10,7 @@
 #include "encodings/parquet/alp.h"
 #include "golden_vectors.h"
 #include "gtest/gtest.h"
-#include "hwy/targets.h"
+#include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {
 namespace {
@@ -95,19 +95,7 @@ void CheckVector(const GoldenVector& vector) {
   }
 }
 
-// Runs the tests with the instructions of each target that the machine supports.
-class EveryTarget : public testing::TestWithParam<int64_t> {
- protected:
-  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
-  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
-};
-INSTANTIATE_TEST_SUITE_P(AlpGolden, EveryTarget,
-                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         [](const auto& target) {
-                           return std::string(hwy::TargetName(target.param));
-                         });
-
-TEST_P(EveryTarget, Vectors) {
+void CheckVectors() {
   size_t checked = 0;
   for (const GoldenVector& vector : LoadVectors(/*malformed=*/false)) {
     if (vector.Text("type") == "FLOAT") {
@@ -115,11 +103,13 @@ TEST_P(EveryTarget, Vectors) {
     } else {
       CheckVector<double>(vector);
     }
-    if (HasFatalFailure()) return;
+    if (testing::Test::HasFatalFailure()) return;
     ++checked;
   }
   EXPECT_GE(checked, 50u);
 }
+
+TEST(AlpGolden, Vectors) { WithEachTarget(CheckVectors); }
 
 template <typename T>
 void CheckMalformed(const GoldenVector& vector) {
@@ -139,7 +129,7 @@ void CheckMalformed(const GoldenVector& vector) {
   }
 }
 
-TEST_P(EveryTarget, Malformed) {
+void CheckMalformedVectors() {
   size_t checked = 0;
   for (const GoldenVector& vector : LoadVectors(/*malformed=*/true)) {
     if (vector.Text("type") == "FLOAT") {
@@ -147,11 +137,13 @@ TEST_P(EveryTarget, Malformed) {
     } else {
       CheckMalformed<double>(vector);
     }
-    if (HasFatalFailure()) return;
+    if (testing::Test::HasFatalFailure()) return;
     ++checked;
   }
   EXPECT_GE(checked, 37u);
 }
+
+TEST(AlpGolden, Malformed) { WithEachTarget(CheckMalformedVectors); }
 
 // Changes every byte of a page, and cuts the page at every byte. The decoder must not crash, and
 // must not read past the end.

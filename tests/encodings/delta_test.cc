@@ -9,7 +9,7 @@
 #include "encodings/parquet/delta_byte_array.h"
 #include "encodings/parquet/delta_length_byte_array.h"
 #include "golden_vectors.h"
-#include "hwy/targets.h"
+#include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {
 namespace {
@@ -94,16 +94,14 @@ TYPED_TEST(Delta, EveryTargetDecodesAlike) {
     const T min_delta = static_cast<T>(random());
     const T previous = static_cast<T>(random());
     std::vector<T> expected;
-    for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-      hwy::SetSupportedTargetsForTest(target);
+    WithEachTarget([&] {
       std::vector<T> values(40 * kDeltaGroup);
       const T last =
           DecodeDeltas<T>(packed.data(), &width, 1, 40, min_delta, previous, values.data());
       EXPECT_EQ(last, values.back());
       if (expected.empty()) expected = values;
-      EXPECT_EQ(values, expected) << "width " << int{width} << ", " << hwy::TargetName(target);
-    }
-    hwy::SetSupportedTargetsForTest(0);
+      EXPECT_EQ(values, expected) << "width " << int{width};
+    });
   }
 }
 
