@@ -19,6 +19,7 @@
 #include "cfile/reader.h"
 #include "cfile/salvage.h"
 #include "cfile/writer.h"
+#include "encodings/core/status.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/timestamp.pb.h"
 #include "gtest/gtest.h"

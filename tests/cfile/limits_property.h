@@ -1,126 +1,27 @@
 // Checks that the limits of writers and readers agree. If the writer accepts the values, a reader
 // with the same limits reads the whole file. If the values exceed a limit, the writer returns an
-// error that names the limit, and publishes nothing.
+// error that names the limit, and publishes nothing. The templates exist for each type of CFILE_FOR_EACH_VALUE_TYPE.
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <random>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "cfile/inspect.h"
-#include "cfile/levels.h"
-#include "cfile/reader.h"
-#include "cfile/writer.h"
-#include "gmock/gmock.h"
-#include "gtest/gtest.h"
+#include "absl/status/status.h"
+#include "cfile/options.h"
+#include "cfile/types.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/level_testing.h"
 
 namespace cfile::testing_support {
 
-// Returns the limits of `options` as options of a reader.
-inline ReaderOptions SameLimits(const WriterOptions& options) {
-  return {.max_block_size_bytes = options.max_block_size_bytes,
-          .max_metadata_size_bytes = options.max_metadata_size_bytes,
-          .max_dictionary_values = options.max_dictionary_values,
-          .max_index_size_bytes = options.max_index_size_bytes};
-}
-
-// EXPECTs that `status`, which a writer into `file` returned, is OK, or an error about a limit. If
-// it is an error, EXPECTs that nothing was published.
-inline void ExpectWrittenOrRefused(const absl::Status& status, const std::vector<uint8_t>& file) {
-  if (status.ok()) return;
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange) << status;
-  // Kudu limits the size of header and footer; no option raises that limit.
-  EXPECT_THAT(std::string(status.message()),
-              testing::AnyOf(testing::HasSubstr("raise max_"), testing::HasSubstr("Kudu reads")));
-  EXPECT_TRUE(file.empty());
-}
-
-// Opens the file and EXPECTs that Verify finds no damage.
-inline absl::StatusOr<Reader> OpenAndVerify(const std::vector<uint8_t>& file,
-                                            const ReaderOptions& options) {
-  absl::StatusOr<Reader> reader = Reader::Open(NewMemoryViewSource(file), options);
-  EXPECT_TRUE(reader.ok()) << reader.status();
-  if (!reader.ok()) return reader;
-  const VerifyReport report = Verify(*reader);
-  EXPECT_TRUE(report.ok()) << report.damages[0].status;
-  return reader;
-}
-
 // Writes `column` with `options` and reads it back if the writer succeeds. Returns the writer's
 // status.
-template <typename T, typename Random>
+template <typename T>
 absl::Status TryColumn(const ColumnType& type, const WriterOptions& options,
-                       const Column<T>& column, Random& random) {
-  std::vector<uint8_t> file;
-  absl::Status status = [&] {
-    auto writer = Writer<T>::Create(NewMemorySink(&file), type, options);
-    if (!writer.ok()) return writer.status();
-    absl::Status appended = AppendColumn<T>(*writer, column, options.nullable);
-    return appended.ok() ? writer->Finish() : appended;
-  }();
-  ExpectWrittenOrRefused(status, file);
-  if (!status.ok()) return status;
-  const auto reader = OpenAndVerify(file, SameLimits(options));
-  if (!reader.ok()) return status;
-  auto cursor = reader->template NewCursor<T>();
-  EXPECT_TRUE(cursor.ok()) << cursor.status();
-  if (!cursor.ok()) return status;
-  if (options.positional_index) {
-    const absl::Status sought = cursor->SeekToOrdinal(0);
-    EXPECT_TRUE(sought.ok()) << sought;
-    if (sought.ok()) ExpectRest(*cursor, column, random);
-  }
-  if (options.value_index && !column.rows.empty()) {
-    const T last(*column.rows.back());
-    const auto found = cursor->SeekToKey(last);
-    EXPECT_TRUE(found.ok() && found->exact) << found.status();
-  }
-  return status;
-}
+                       const Column<T>& column, std::mt19937_64& random);
 
 // Like TryColumn, for a leaf. Appends the leaf in two calls.
-template <typename T, typename Random>
+template <typename T>
 absl::Status TryLeaf(const ColumnType& type, const WriterOptions& options, const Leaf<T>& leaf,
-                     Random& random) {
-  std::vector<uint8_t> file;
-  absl::Status status = [&]() -> absl::Status {
-    auto writer = LevelWriter<T>::Create(NewMemorySink(&file), type, leaf.limits, options);
-    if (!writer.ok()) return writer.status();
-    const std::unique_ptr<T[]> values(new T[leaf.values.size()]);
-    std::copy(leaf.values.begin(), leaf.values.end(), values.get());
-    const size_t entries = leaf.repetition.size();
-    const size_t half = entries == 0 ? 0 : random() % entries;
-    size_t value = 0;
-    for (const auto& [begin, end] : {std::pair(size_t{0}, half), std::pair(half, entries)}) {
-      size_t held = 0;
-      for (size_t i = begin; i < end; ++i)
-        held += leaf.definition[i] == leaf.limits.max_definition ? 1 : 0;
-      const auto levels = [&](const std::vector<uint16_t>& all, uint16_t max) {
-        return max == 0 ? std::span<const uint16_t>() : std::span(all).subspan(begin, end - begin);
-      };
-      absl::Status appended = writer->Append(levels(leaf.repetition, leaf.limits.max_repetition),
-                                             levels(leaf.definition, leaf.limits.max_definition),
-                                             {values.get() + value, held});
-      if (!appended.ok()) return appended;
-      value += held;
-    }
-    return writer->Finish();
-  }();
-  ExpectWrittenOrRefused(status, file);
-  if (!status.ok()) return status;
-  const auto reader = OpenAndVerify(file, SameLimits(options));
-  if (!reader.ok()) return status;
-  auto cursor = reader->NewLevelCursor<T>();
-  EXPECT_TRUE(cursor.ok()) << cursor.status();
-  if (!cursor.ok()) return status;
-  const absl::Status read = ReadRest(*cursor, &leaf, random);
-  EXPECT_TRUE(read.ok()) << read;
-  return status;
-}
+                     std::mt19937_64& random);
 
 }  // namespace cfile::testing_support

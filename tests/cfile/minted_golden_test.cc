@@ -1,9 +1,11 @@
 // Reads the golden files in tests/golden/cfile-*, which tests/golden/mint.cc wrote with each
 // release. The files hold the rows of their manifest. A library with the version number of a folder
 // writes the same bytes.
+#include <fstream>
 #include <set>
 
 #include "cfile/inspect.h"
+#include "cfile/table.h"
 #include "tests/cfile/golden_rows.h"
 #include "tests/cfile/temporary_directory.h"
 #include "tests/golden/minted_files.h"

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "cfile/internal/records/record_assembler.h"
 #include "record_testing.h"
 
 namespace cfile {

@@ -8,11 +8,64 @@
 #include <set>
 #include <sstream>
 
+#include "cfile/internal/records/leaf_buffer.h"
+#include "cfile/internal/records/record_assembler.h"
 #include "cfile/internal/records/record_shredder.h"
 #include "record_testing.h"
 
 namespace cfile {
 namespace {
+
+// A LeafStream over a LeafBuffer. Loads `batch` entries at a time.
+class MemoryStream final : public internal::LeafStream {
+ public:
+  MemoryStream(const RecordNode& leaf, internal::LeafBuffer& buffer, size_t num_records,
+               size_t batch)
+      : leaf_(leaf), buffer_(buffer), num_entries_(num_records), batch_(batch) {
+    if (leaf.max_definition > 0) num_entries_ = buffer.definition().size();
+  }
+
+ private:
+  absl::Status SeekToRecord(uint64_t record) override {
+    next_ = value_ = loaded_values_ = 0;
+    for (; next_ < num_entries_; ++next_) {
+      const bool begins = leaf_.max_repetition == 0 || buffer_.repetition()[next_] == 0;
+      if (begins && record-- == 0) break;
+      value_ += HasValue(next_);
+    }
+    return absl::OkStatus();
+  }
+  absl::StatusOr<Entries> Load() override {
+    value_ += loaded_values_;
+    loaded_values_ = 0;
+    const size_t size = std::min(batch_, num_entries_ - next_);
+    Entries entries{.num_entries = size};
+    if (leaf_.max_repetition > 0) entries.repetition = buffer_.repetition().subspan(next_, size);
+    if (leaf_.max_definition > 0) entries.definition = buffer_.definition().subspan(next_, size);
+    for (size_t i = 0; i < size; ++i) loaded_values_ += HasValue(next_++);
+    entries.ends_record =
+        next_ == num_entries_ || leaf_.max_repetition == 0 || buffer_.repetition()[next_] == 0;
+    return entries;
+  }
+  absl::Status Tell(size_t i, size_t node, RecordVisitor& visitor) const override {
+    return encodings::VisitPhysicalType(
+        leaf_.type.physical(), [&]<typename T>(std::type_identity<T>) {
+          auto& typed = static_cast<internal::TypedLeafBuffer<T>&>(buffer_);
+          return visitor.Value(node, RecordValue(typed.values()[value_ + i]));
+        });
+  }
+  bool HasValue(size_t entry) const {
+    return leaf_.max_definition == 0 || buffer_.definition()[entry] == leaf_.max_definition;
+  }
+
+  const RecordNode leaf_;
+  internal::LeafBuffer& buffer_;
+  size_t num_entries_;
+  const size_t batch_;
+  size_t next_ = 0;   // the next entry to load
+  size_t value_ = 0;  // index of the first loaded value
+  size_t loaded_values_ = 0;
+};
 
 struct Set {
   std::string name;

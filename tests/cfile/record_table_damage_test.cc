@@ -8,6 +8,8 @@
 #include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/records.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
 #include "proto/table.pb.h"
 #include "record_testing.h"
 #include "temporary_directory.h"

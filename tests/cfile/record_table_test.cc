@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/records.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
 #include "record_testing.h"
 #include "temporary_directory.h"
 

@@ -2,6 +2,7 @@
 #include "cfile/salvage.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -109,11 +110,17 @@ Bytes Prefix(const Bytes& file, size_t size) {
   return {file.begin(), file.begin() + static_cast<ptrdiff_t>(size)};
 }
 
+using Kept = std::function<bool(const Block&)>;
+
+// EXPECTs that `file` holds the rows of those `blocks` for which `kept` returns true. With this
+// function, code that damages files needs no instantiation for each type.
+using ExpectKept =
+    std::function<void(const Bytes& file, const std::vector<Block>& blocks, const Kept& kept)>;
+
 // Cuts `file` at many offsets, and also at the begin and the end of each block. EXPECTs the rows of
 // all blocks before the cut. Blocks that need a dictionary are only expected if the dictionary is
 // before the cut.
-template <typename T>
-void ExpectTornFiles(const Bytes& file, const Column<T>& column) {
+void ExpectTornFiles(const Bytes& file, const ExpectKept& expect_kept) {
   const std::vector<Block> blocks = BlocksOf(file);
   ASSERT_GT(blocks.size(), 3);
   const FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
@@ -137,12 +144,11 @@ void ExpectTornFiles(const Bytes& file, const Column<T>& column) {
     ASSERT_TRUE(salvaged.ok()) << salvaged.status();
     const bool found = info.dictionary && info.dictionary->end() <= cut;
     bool needed = false;
-    const Column<T> rows = RowsOf(column, blocks, [&](const Block& block) {
+    ASSERT_NO_FATAL_FAILURE(expect_kept(salvaged->file, blocks, [&](const Block& block) {
       if (block.pointer.end() > cut) return false;
       needed = needed || block.needs_dictionary;
       return !block.needs_dictionary || found;
-    });
-    ASSERT_NO_FATAL_FAILURE(ExpectRows(salvaged->file, rows));
+    }));
     EXPECT_FALSE(salvaged->report.has_footer);
     if (needed) {
       EXPECT_EQ(salvaged->report.dictionary, found ? Dictionary::kFound : Dictionary::kLost);
@@ -162,8 +168,7 @@ void ExpectTornFiles(const Bytes& file, const Column<T>& column) {
 }
 
 // Overwrites the middle block with zeros and EXPECTs the rows of all other blocks.
-template <typename T>
-void ExpectLostPage(Bytes file, const Column<T>& column) {
+void ExpectLostPage(const Bytes& file, const ExpectKept& expect_kept) {
   const std::vector<Block> blocks = BlocksOf(file);
   const Block& lost = blocks[blocks.size() / 2];
   // The file has its footer, or lacks the last byte of the footer.
@@ -174,9 +179,8 @@ void ExpectLostPage(Bytes file, const Column<T>& column) {
     const auto salvaged = SalvageBytes(torn);
     ASSERT_TRUE(salvaged.ok()) << salvaged.status();
     EXPECT_EQ(salvaged->report.has_footer, size == file.size());
-    ASSERT_NO_FATAL_FAILURE(ExpectRows(
-        salvaged->file,
-        RowsOf(column, blocks, [&](const Block& block) { return block.index != lost.index; })));
+    ASSERT_NO_FATAL_FAILURE(expect_kept(
+        salvaged->file, blocks, [&](const Block& block) { return block.index != lost.index; }));
     ASSERT_EQ(salvaged->report.missing.size(), 1);
     EXPECT_EQ(salvaged->report.missing[0],
               (OrdinalRange{lost.first_ordinal, lost.first_ordinal + lost.num_rows}));
@@ -207,8 +211,12 @@ void TestColumn(const ColumnType& type, Encoding encoding, Compression compressi
                         .index_block_size_bytes = 64,
                         .metadata = {{"who", "me"}}};
   const Bytes file = WriteColumn<T>(type, options, column);
-  ASSERT_NO_FATAL_FAILURE(ExpectTornFiles<T>(file, column));
-  ASSERT_NO_FATAL_FAILURE(ExpectLostPage<T>(file, column));
+  const auto expect_kept = [&](const Bytes& salvaged, const std::vector<Block>& blocks,
+                               const Kept& kept) {
+    ExpectRows(salvaged, RowsOf(column, blocks, kept));
+  };
+  ASSERT_NO_FATAL_FAILURE(ExpectTornFiles(file, expect_kept));
+  ASSERT_NO_FATAL_FAILURE(ExpectLostPage(file, expect_kept));
 }
 
 // Torn files of every type in every encoding are salvaged, with one codec each. Files of one type
@@ -250,6 +258,29 @@ Leaf<T> Front(const Leaf<T>& leaf, size_t records) {
   return front;
 }
 
+// Cuts `file` inside each block but the first, and before the last byte. EXPECTs the records of all
+// blocks before the cut. expect_front(reader, records) EXPECTs that the reader has these first
+// records. Only the last cut keeps the dictionary.
+void ExpectTornLeaf(const Bytes& file, const LevelLimits& limits,
+                    const std::function<void(const Reader&, size_t)>& expect_front) {
+  EXPECT_TRUE(SalvageBytes(file)->report.complete());
+  const std::vector<Block> blocks = BlocksOf(file);
+  ASSERT_GT(blocks.size(), 3);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const bool last = i + 1 == blocks.size();
+    const size_t cut = last ? file.size() - 1 : blocks[i + 1].pointer.end() - 1;
+    const auto salvaged = SalvageBytes(Prefix(file, cut));
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    size_t records = 0;
+    for (size_t k = 0; k <= i && (last || !blocks[k].needs_dictionary); ++k)
+      records += blocks[k].num_rows;
+    const auto reader = Reader::Open(NewMemoryViewSource(salvaged->file));
+    ASSERT_EQ(reader->num_rows(), records);
+    EXPECT_EQ(reader->info().levels, limits);
+    ASSERT_NO_FATAL_FAILURE(expect_front(*reader, records));
+  }
+}
+
 template <typename T>
 void TestLeaf(const ColumnType& type, const LevelLimits& limits, Encoding encoding) {
   SCOPED_TRACE(testing::Message() << type.ToString() << " " << limits.max_repetition << " "
@@ -261,27 +292,13 @@ void TestLeaf(const ColumnType& type, const LevelLimits& limits, Encoding encodi
                               .max_values_per_block = 64,
                               .index_block_size_bytes = 64};
   const Bytes file = WriteLeaf(type, options, leaf, random);
-  EXPECT_TRUE(SalvageBytes(file)->report.complete());
-  const std::vector<Block> blocks = BlocksOf(file);
-  ASSERT_GT(blocks.size(), 3);
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    // Cuts the file inside the next block. Only the last cut keeps the dictionary.
-    const bool last = i + 1 == blocks.size();
-    const size_t cut = last ? file.size() - 1 : blocks[i + 1].pointer.end() - 1;
-    const auto salvaged = SalvageBytes(Prefix(file, cut));
-    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
-    size_t records = 0;
-    for (size_t k = 0; k <= i && (last || !blocks[k].needs_dictionary); ++k)
-      records += blocks[k].num_rows;
+  ExpectTornLeaf(file, limits, [&](const Reader& reader, size_t records) {
     const Leaf<T> expected = Front(leaf, records);
-    const auto reader = Reader::Open(NewMemoryViewSource(salvaged->file));
-    ASSERT_EQ(reader->num_rows(), records);
-    EXPECT_EQ(reader->info().levels, limits);
-    auto cursor = reader->NewLevelCursor<T>();
+    auto cursor = reader.NewLevelCursor<T>();
     ASSERT_TRUE(cursor.ok()) << cursor.status();
     const absl::Status status = ReadRest(*cursor, &expected, random);
     ASSERT_TRUE(status.ok()) << status;
-  }
+  });
 }
 
 TEST(SalvageTest, TornLeaves) {

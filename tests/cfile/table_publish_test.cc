@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "cfile/internal/table/table_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"

@@ -3,54 +3,25 @@
 // names, separated by colons. Compares values by their bits.
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <memory>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "encodings/parquet/alp.h"
+#include "golden_vectors.h"
 #include "gtest/gtest.h"
-#include "hwy/targets.h"
-#include "nlohmann/json.hpp"
+#include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Vector {
-  std::string name;
-  std::vector<uint8_t> bytes;
-  nlohmann::json about;
-};
-
-std::vector<Vector> LoadVectors(bool malformed) {
-  std::vector<fs::path> folders = {fs::path(CFILE_SOURCE_DIR) / "tests/golden/alp"};
-  if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
-    std::stringstream list(more);
-    for (std::string folder; std::getline(list, folder, ':');) folders.emplace_back(folder);
-  }
-  std::vector<Vector> vectors;
-  for (fs::path folder : folders) {
-    if (malformed) folder /= "malformed";
-    if (!fs::exists(folder)) continue;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() != ".json") continue;
-      Vector vector;
-      vector.name = entry.path().stem().string();
-      vector.about = nlohmann::json::parse(std::ifstream(entry.path()), nullptr, false);
-      if (vector.about.is_discarded() || vector.about.value("encoding", "") != "ALP") continue;
-      std::ifstream bytes(fs::path(entry.path()).replace_extension(".bin"), std::ios::binary);
-      vector.bytes.assign(std::istreambuf_iterator<char>(bytes), {});
-      vectors.push_back(std::move(vector));
-    }
-  }
-  std::sort(vectors.begin(), vectors.end(),
-            [](const Vector& a, const Vector& b) { return a.name < b.name; });
+// The vectors in the folders "malformed", or in all other folders.
+std::vector<GoldenVector> LoadVectors(bool malformed) {
+  std::vector<GoldenVector> vectors = GoldenVectors(CFILE_SOURCE_DIR "/tests/golden/alp");
+  std::erase_if(vectors, [&](const GoldenVector& vector) {
+    return vector.Text("encoding") != "ALP" || vector.name.starts_with("malformed/") != malformed;
+  });
   return vectors;
 }
 
@@ -58,12 +29,10 @@ template <typename T>
 using BitsOf = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
 
 template <typename T>
-std::vector<BitsOf<T>> Expected(const Vector& vector) {
+std::vector<BitsOf<T>> Expected(const GoldenVector& vector) {
   std::vector<BitsOf<T>> bits;
-  if (!vector.about.contains("values")) return bits;
-  for (const auto& value : vector.about["values"])
-    bits.push_back(
-        static_cast<BitsOf<T>>(std::stoull(value.template get<std::string>(), nullptr, 16)));
+  const Column<T> column = GoldenValues<T>(vector);
+  for (const T value : column.span()) bits.push_back(std::bit_cast<BitsOf<T>>(value));
   return bits;
 }
 
@@ -90,11 +59,11 @@ absl::StatusOr<std::vector<BitsOf<T>>> Decode(std::span<const uint8_t> bytes, ui
 }
 
 template <typename T>
-void CheckVector(const Vector& vector) {
+void CheckVector(const GoldenVector& vector) {
   SCOPED_TRACE(vector.name);
   const auto expected = Expected<T>(vector);
   const auto count = static_cast<uint32_t>(expected.size());
-  ASSERT_EQ(count, vector.about["num_values"].get<uint32_t>());
+  ASSERT_EQ(count, vector.count());
   for (const size_t batch : {size_t{65536}, size_t{1}, size_t{7}, size_t{1000}}) {
     const auto bits = Decode<T>(vector.bytes, count, batch);
     ASSERT_TRUE(bits.ok()) << bits.status();
@@ -123,46 +92,36 @@ void CheckVector(const Vector& vector) {
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(*again, expected);
   // Our pages have vectors of 1,024 values. A page with another vector size may be smaller.
-  if (vector.about["vector_size"] == 1024) {
+  if (vector.Number("vector_size") == 1024) {
     EXPECT_LE(block.bytes.size(), vector.bytes.size()) << "ours must not be larger";
   }
 }
 
-// Runs the tests with the instructions of each target that the machine supports.
-class EveryTarget : public testing::TestWithParam<int64_t> {
- protected:
-  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
-  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
-};
-INSTANTIATE_TEST_SUITE_P(AlpGolden, EveryTarget,
-                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         [](const auto& target) {
-                           return std::string(hwy::TargetName(target.param));
-                         });
-
-TEST_P(EveryTarget, Vectors) {
+void CheckVectors() {
   size_t checked = 0;
-  for (const Vector& vector : LoadVectors(/*malformed=*/false)) {
-    if (vector.about["type"] == "FLOAT") {
+  for (const GoldenVector& vector : LoadVectors(/*malformed=*/false)) {
+    if (vector.Text("type") == "FLOAT") {
       CheckVector<float>(vector);
     } else {
       CheckVector<double>(vector);
     }
-    if (HasFatalFailure()) return;
+    if (testing::Test::HasFatalFailure()) return;
     ++checked;
   }
   EXPECT_GE(checked, 50u);
 }
 
+TEST(AlpGolden, Vectors) { WithEachTarget(CheckVectors); }
+
 template <typename T>
-void CheckMalformed(const Vector& vector) {
-  SCOPED_TRACE(vector.name + ": " + vector.about["why"].get<std::string>());
-  const std::string expect = vector.about["expect"];
+void CheckMalformed(const GoldenVector& vector) {
+  SCOPED_TRACE(vector.name + ": " + vector.Text("why"));
+  const std::string expect = vector.Text("expect");
   for (const size_t batch : {size_t{65536}, size_t{1}, size_t{5}}) {
-    const auto bits = Decode<T>(vector.bytes, vector.about["num_values"].get<uint32_t>(), batch);
+    const auto bits = Decode<T>(vector.bytes, vector.count(), batch);
     if (bits.ok()) {
       ASSERT_NE(expect, "error");
-      if (!vector.about.value("values_undefined", false)) {
+      if (!vector.Flag("values_undefined", false)) {
         ASSERT_EQ(*bits, Expected<T>(vector));
       }
     } else {
@@ -172,29 +131,31 @@ void CheckMalformed(const Vector& vector) {
   }
 }
 
-TEST_P(EveryTarget, Malformed) {
+void CheckMalformedVectors() {
   size_t checked = 0;
-  for (const Vector& vector : LoadVectors(/*malformed=*/true)) {
-    if (vector.about["type"] == "FLOAT") {
+  for (const GoldenVector& vector : LoadVectors(/*malformed=*/true)) {
+    if (vector.Text("type") == "FLOAT") {
       CheckMalformed<float>(vector);
     } else {
       CheckMalformed<double>(vector);
     }
-    if (HasFatalFailure()) return;
+    if (testing::Test::HasFatalFailure()) return;
     ++checked;
   }
   EXPECT_GE(checked, 37u);
 }
 
+TEST(AlpGolden, Malformed) { WithEachTarget(CheckMalformedVectors); }
+
 // Changes every byte of a page, and cuts the page at every byte. The decoder must not crash, and
 // must not read past the end.
 TEST(AlpGolden, DamagedPagesAreSafe) {
-  for (const Vector& vector : LoadVectors(/*malformed=*/false)) {
+  for (const GoldenVector& vector : LoadVectors(/*malformed=*/false)) {
     if (vector.bytes.size() > 500) continue;
-    const auto count = vector.about["num_values"].get<uint32_t>();
+    const auto count = vector.count();
     const auto decode = [&](std::span<const uint8_t> bytes) {
-      return vector.about["type"] == "FLOAT" ? Decode<float>(bytes, count, 65536).status()
-                                             : Decode<double>(bytes, count, 65536).status();
+      return vector.Text("type") == "FLOAT" ? Decode<float>(bytes, count, 65536).status()
+                                            : Decode<double>(bytes, count, 65536).status();
     };
     std::vector<uint8_t> bytes = vector.bytes;
     for (size_t i = 0; i < bytes.size(); ++i) {

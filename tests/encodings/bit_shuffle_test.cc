@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <random>
+
 #include "blocks.h"
 #include "encodings/kernels/bit_transposition.h"
 #include "encodings/kudu/lz4_block.h"

@@ -1,4 +1,6 @@
 // Tests the descriptions of blocks for inspection, for all encodings that offer them.
+#include <random>
+
 #include "encodings/core/block_fields.h"
 
 #include "blocks.h"

@@ -2,12 +2,14 @@
 // include: shapes of blocks, the lenient reader, every width, skip tables, bounded reads.
 #include <gmock/gmock.h>
 
+#include <random>
+
 #include "columns.h"
 #include "encodings/parquet/delta_binary_packed.h"
 #include "encodings/parquet/delta_byte_array.h"
 #include "encodings/parquet/delta_length_byte_array.h"
 #include "golden_vectors.h"
-#include "hwy/targets.h"
+#include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {
 namespace {
@@ -92,16 +94,14 @@ TYPED_TEST(Delta, EveryTargetDecodesAlike) {
     const T min_delta = static_cast<T>(random());
     const T previous = static_cast<T>(random());
     std::vector<T> expected;
-    for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-      hwy::SetSupportedTargetsForTest(target);
+    WithEachTarget([&] {
       std::vector<T> values(40 * kDeltaGroup);
       const T last =
           DecodeDeltas<T>(packed.data(), &width, 1, 40, min_delta, previous, values.data());
       EXPECT_EQ(last, values.back());
       if (expected.empty()) expected = values;
-      EXPECT_EQ(values, expected) << "width " << int{width} << ", " << hwy::TargetName(target);
-    }
-    hwy::SetSupportedTargetsForTest(0);
+      EXPECT_EQ(values, expected) << "width " << int{width};
+    });
   }
 }
 
@@ -257,7 +257,7 @@ void CheckShape(const GoldenVector& vector) {
   const auto decoder = MakeDeltaBinaryPackedDecoder<T>(DeltaBlocks::kLenient);
   ASSERT_TRUE(decoder->Open(view).ok());
   EXPECT_THAT(*ReadRest<T>(*decoder, 100), ElementsAreArray(values));
-  if (!vector.json.value("byte_exact", false)) return;
+  if (!vector.Flag("byte_exact", false)) return;
   ByteWriter bytes;
   EncodeDeltaBinaryPacked<T>(values, {vector.Number("block_size"), vector.Number("miniblocks")},
                              bytes, nullptr);

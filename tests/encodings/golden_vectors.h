@@ -2,141 +2,49 @@
 // them), or NAME.json alone, with the bytes in "bytes_hex".
 #pragma once
 
-#include <bit>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <list>
+#include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "columns.h"
-#include "encodings/core/bytes.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace cfile::encodings {
 
 struct GoldenVector {
   std::string name;
-  nlohmann::json json;
+  std::shared_ptr<const nlohmann::json> json;
   std::vector<uint8_t> bytes;
   std::vector<uint8_t> dictionary;  // the dictionary page
 
-  std::string Text(const char* key) const {
-    const auto at = json.find(key);
-    return at != json.end() && at->is_string() ? at->get<std::string>() : "";
-  }
-  // Returns the number with this key, or 0 if the key is missing.
-  uint32_t Number(const char* key) const {
-    const auto at = json.find(key);
-    return at != json.end() && at->is_number() ? at->get<uint32_t>() : 0;
-  }
-  bool has_values() const { return json.contains("values") || json.contains("values_runs"); }
+  // Return the text, the number or the flag with this key; if it is missing, "", 0 or `missing`.
+  std::string Text(const char* key) const;
+  uint32_t Number(const char* key) const;
+  bool Flag(const char* key, bool missing) const;
+  bool has_values() const;
   uint32_t count() const { return Number("num_values"); }
 };
 
-inline std::vector<uint8_t> BytesOfFile(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in) << path;
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  return {text.begin(), text.end()};
-}
+// The vectors in `folder`, in its subfolders and in the folders of CFILE_GOLDEN_DIRS, sorted by
+// path.
+std::vector<GoldenVector> GoldenVectors(const std::string& folder);
 
-namespace internal {
-
+// Returns the values that the description of the vector lists. For each type of
+// CFILE_FOR_EACH_VALUE_TYPE.
 template <typename P>
-P GoldenValue(const nlohmann::json& value, std::list<std::string>& texts) {
-  if constexpr (kIsBytes<P>) {
-    const auto hex = value.get<std::string>();
-    std::string& text = texts.emplace_back();
-    for (size_t i = 0; i + 1 < hex.size(); i += 2)
-      text.push_back(static_cast<char>(std::stoul(hex.substr(i, 2), nullptr, 16)));
-    return text;
-  } else if constexpr (std::is_same_v<P, Int96>) {
-    const auto bytes = GoldenValue<std::string_view>(value, texts);
-    EXPECT_EQ(bytes.size(), sizeof(P));
-    return LoadLittleEndian<P>(AsBytes(bytes).data());
-  } else if constexpr (std::is_same_v<P, float>) {
-    return std::bit_cast<float>(
-        static_cast<uint32_t>(std::stoul(value.get<std::string>(), nullptr, 16)));
-  } else if constexpr (std::is_same_v<P, double>) {
-    return std::bit_cast<double>(uint64_t{std::stoull(value.get<std::string>(), nullptr, 16)});
-  } else if constexpr (std::is_same_v<P, bool>) {
-    return value.is_boolean() ? value.get<bool>() : value.get<int>() != 0;
-  } else {
-    if (value.is_string()) return static_cast<P>(std::stoll(value.get<std::string>()));
-    return static_cast<P>(value.get<int64_t>());
-  }
-}
+Column<P> GoldenValues(const GoldenVector& vector);
 
-}  // namespace internal
+// Levels of a nested column, as other implementations encoded them.
+struct GoldenLevels {
+  std::string name;
+  std::vector<uint32_t> levels;
+  uint32_t maximum = 0;
+  int bit_width = 0;
+  std::vector<uint8_t> rle_parquet_java, rle_arrow, bit_packed_parquet_java;
+};
 
-// Returns the vectors in `folder`, in its subfolders, and in the folders that the environment
-// variable CFILE_GOLDEN_DIRS names (separated by colons), sorted by name.
-inline std::vector<GoldenVector> GoldenVectors(const std::string& folder) {
-  std::vector<std::filesystem::path> paths;
-  const auto walk = [&](const std::string& from) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(from)) {
-      if (entry.path().extension() == ".json") paths.push_back(entry.path());
-    }
-  };
-  walk(folder);
-  if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
-    const std::string list = more;
-    for (size_t begin = 0; begin <= list.size();) {
-      const size_t end = std::min(list.find(':', begin), list.size());
-      if (end > begin) walk(list.substr(begin, end - begin));
-      begin = end + 1;
-    }
-  }
-  std::sort(paths.begin(), paths.end());
-  std::vector<GoldenVector> vectors;
-  for (const auto& path : paths) {
-    auto bytes_path = path;
-    bytes_path.replace_extension(".bin");
-    const bool has_file = std::filesystem::exists(bytes_path);
-    GoldenVector vector;
-    vector.name = path.parent_path().filename().string() + "/" + path.stem().string();
-    std::ifstream in(path);
-    vector.json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
-    EXPECT_FALSE(vector.json.is_discarded()) << path;
-    if (!vector.json.is_object() || vector.Text("encoding").empty()) continue;
-    if (!has_file && vector.Text("bytes_hex").empty()) continue;
-    if (has_file) {
-      vector.bytes = BytesOfFile(bytes_path);
-    } else {
-      std::list<std::string> text;
-      const auto bytes = internal::GoldenValue<std::string_view>(vector.json["bytes_hex"], text);
-      vector.bytes.assign(bytes.begin(), bytes.end());
-    }
-    if (const std::string dictionary = vector.Text("dict_bin"); !dictionary.empty())
-      vector.dictionary = BytesOfFile(path.parent_path() / dictionary);
-    vectors.push_back(std::move(vector));
-  }
-  return vectors;
-}
-
-// Returns the values that the description of the vector lists. P: bool, int32_t, int64_t, uint32_t,
-// float, double, Int96 or std::string_view.
-template <typename P>
-Column<P> GoldenValues(const GoldenVector& vector) {
-  std::vector<std::pair<P, size_t>> runs;
-  Column<P> column;
-  if (vector.json.contains("values")) {
-    for (const auto& value : vector.json["values"])
-      runs.emplace_back(internal::GoldenValue<P>(value, column.texts), 1);
-  } else if (vector.json.contains("values_runs")) {
-    for (const auto& run : vector.json["values_runs"])
-      runs.emplace_back(internal::GoldenValue<P>(run[0], column.texts), run[1].get<size_t>());
-  }
-  for (const auto& run : runs) column.size += run.second;
-  column.values = std::make_unique<P[]>(column.size);
-  P* next = column.values.get();
-  for (const auto& [value, count] : runs) next = std::fill_n(next, count, value);
-  return column;
-}
+// The levels in the .json files of `folder`.
+std::vector<GoldenLevels> ReadGoldenLevels(const std::string& folder);
 
 }  // namespace cfile::encodings

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "hwy/targets.h"
+#include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {
 namespace {
@@ -83,8 +83,7 @@ TYPED_TEST_SUITE(GroupVarintTypedTest, Forms);
 
 TYPED_TEST(GroupVarintTypedTest, AllTargetsReadWhatWasPut) {
   using T = typename TypeParam::T;
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
+  WithEachTarget([&] {
     for (size_t groups = 0; groups <= 200; ++groups) {
       const std::vector<T> values = RandomValues<T>(groups * TypeParam::kValues, groups);
       ByteWriter out;
@@ -96,10 +95,9 @@ TYPED_TEST(GroupVarintTypedTest, AllTargetsReadWhatWasPut) {
       const std::unique_ptr<T[]> read(new T[values.size()]);
       ASSERT_TRUE(TypeParam::Read(reader, groups, read.get()));
       EXPECT_TRUE(reader.empty());
-      ASSERT_TRUE(std::equal(values.begin(), values.end(), read.get())) << hwy::TargetName(target);
+      ASSERT_TRUE(std::equal(values.begin(), values.end(), read.get()));
     }
-  }
-  hwy::SetSupportedTargetsForTest(0);
+  });
 }
 
 TYPED_TEST(GroupVarintTypedTest, EveryPrefixIsRefusedAndConsumesNothing) {

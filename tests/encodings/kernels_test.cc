@@ -2,6 +2,8 @@
 // same on every processor, and wherever the values lie in memory.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "blocks.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/kernels/bit_packing.h"
@@ -9,21 +11,16 @@
 #include "encodings/parquet/delta_length_byte_array.h"
 #include "encodings/parquet/parquet_dictionary.h"
 #include "encodings/parquet/parquet_plain.h"
-#include "hwy/targets.h"
+#include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {
 namespace {
 
-class EveryTarget : public testing::TestWithParam<Pair> {
- protected:
-  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
-};
+class EveryTarget : public testing::TestWithParam<Pair> {};
 INSTANTIATE_TEST_SUITE_P(Registry, EveryTarget, testing::ValuesIn(AllPairs()), PairName);
 
 TEST_P(EveryTarget, EncodesAndDecodesAlike) {
   const Pair pair = GetParam();
-  // Asks for the targets before one of them is selected, because a selection changes the answer.
-  const std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
   VisitPhysicalType(pair.type, [&]<typename T>(std::type_identity<T>) {
     const uint32_t length = pair.type == PhysicalType::kFixedBytes ? 12 : 0;
     Decoders<T> decoders(pair.type, length);
@@ -31,10 +28,8 @@ TEST_P(EveryTarget, EncodesAndDecodesAlike) {
     for (const Shape shape : kShapes) {
       const auto column = MakeColumn<T>(shape, 2500, length, 21);
       std::vector<Block> expected;
-      for (const int64_t target : targets) {
-        SCOPED_TRACE(testing::Message()
-                     << hwy::TargetName(target) << ", shape " << static_cast<int>(shape));
-        hwy::SetSupportedTargetsForTest(target);
+      SCOPED_TRACE(testing::Message() << "shape " << static_cast<int>(shape));
+      WithEachTarget([&] {
         const auto blocks = Encode<T>(pair, column.span(), {.type_length = length});
         if (expected.empty()) expected = blocks;
         ASSERT_TRUE(blocks == expected);
@@ -57,16 +52,15 @@ TEST_P(EveryTarget, EncodesAndDecodesAlike) {
           }
           values = values.subspan(block.count);
         }
-      }
+      });
+      if (HasFatalFailure()) return;
     }
   });
 }
 
 TEST(UnpackIndexes, AsPackedOnEveryTarget) {
   std::mt19937_64 random(23);
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
+  WithEachTarget([&] {
     for (int width = 0; width <= 32; ++width) {
       for (int round = 0; round < 100; ++round) {
         std::vector<uint32_t> values(8 * (1 + random() % 150));
@@ -87,8 +81,7 @@ TEST(UnpackIndexes, AsPackedOnEveryTarget) {
         ASSERT_EQ(largest, *std::max_element(out.begin(), out.end())) << "width " << width;
       }
     }
-  }
-  hwy::SetSupportedTargetsForTest(0);
+  });
 }
 
 // An encoder may copy and compare adjacent values together with their neighbours. It must not do so

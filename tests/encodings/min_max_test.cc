@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "columns.h"
 #include "encodings/core/bytes_min_max.h"

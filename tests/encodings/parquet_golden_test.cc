@@ -39,7 +39,7 @@ struct Tally {
 enum class Expect { kValues, kError, kEither };
 
 Expect ExpectOf(const GoldenVector& vector) {
-  if (vector.json.value("spec_valid", true) == false) return Expect::kError;
+  if (!vector.Flag("spec_valid", true)) return Expect::kError;
   const std::string expect = vector.Text("expect");
   return expect == "error"    ? Expect::kError
          : expect == "either" ? Expect::kEither
@@ -94,7 +94,7 @@ void Judge(const GoldenVector& vector, const absl::Status& status, std::span<con
   ASSERT_NE(expect, Expect::kError) << vector.Text("why");
   ++tally.decoded;
   ASSERT_EQ(values.size(), vector.count());
-  if (vector.json.value("values_undefined", false)) return;
+  if (vector.Flag("values_undefined", false)) return;
   const auto expected = GoldenValues<P>(vector);
   ASSERT_LE(expected.size, values.size());  // some descriptions list only the first values
   EXPECT_TRUE(SameValues(values.first(expected.size), std::span<const P>(expected.span())));
@@ -103,7 +103,7 @@ void Judge(const GoldenVector& vector, const absl::Status& status, std::span<con
 // Returns true if the vector's values have no other encoded form than the vector's bytes.
 bool IsOnlyForm(const GoldenVector& vector) {
   const std::string encoding = vector.Text("encoding");
-  return vector.json.value("byte_exact", false) && encoding != "RLE" &&
+  return vector.Flag("byte_exact", false) && encoding != "RLE" &&
          encoding.find("DICTIONARY") == std::string::npos && encoding != "ALP";
 }
 
@@ -136,7 +136,7 @@ void CheckValues(const GoldenVector& vector, Tally& tally) {
     if (!dictionary.ok()) return Judge<P>(vector, dictionary.status(), {}, tally);
     options.dictionary = *dictionary;
   }
-  if (vector.json.value("spec_valid", true) == false) CheckLenient<P>(vector);
+  if (!vector.Flag("spec_valid", true)) CheckLenient<P>(vector);
   const auto decoder = parquet::MakeDecoder<P>(encoding, options).value();
   if (const absl::Status opened = parquet::OpenPage(*decoder, vector.count(), vector.bytes);
       !opened.ok())

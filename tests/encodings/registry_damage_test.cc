@@ -2,6 +2,7 @@
 // count() values. They must not crash or hang, and must not read past the block's end.
 // AddressSanitizer also detects reads before the block's begin.
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 

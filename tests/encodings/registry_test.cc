@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <random>
+
 #include "blocks.h"
 #include "tests/campaign/heap.h"
 #include "tests/sanitizers.h"

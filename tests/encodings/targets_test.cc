@@ -3,6 +3,8 @@
 // plain loop.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "blocks.h"
 #include "encodings/kernels/bool_bits.h"
 #include "encodings/kernels/byte_streams.h"

@@ -11,7 +11,7 @@
 #include "encodings/core/physical_type.h"
 #include "gtest/gtest.h"
 #include "guarded_bytes.h"
-#include "hwy/targets.h"
+#include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {
 namespace {
@@ -175,8 +175,7 @@ TYPED_TEST(SpreadValuesTest, AllTargetsDoAsTheNaiveWay) {
   using T = TypeParam;
   std::mt19937_64 random(3);
   GuardedBytes room(5000 * sizeof(T)), room_of_present(5000 * sizeof(T));
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
+  WithEachTarget([&] {
     for (const uint64_t percent : {0, 1, 10, 50, 90, 99, 100}) {
       for (size_t count : {0, 1, 7, 8, 9, 63, 64, 65, 127, 128, 200, 1000, 5000}) {
         const std::vector<bool> rows =
@@ -194,21 +193,18 @@ TYPED_TEST(SpreadValuesTest, AllTargetsDoAsTheNaiveWay) {
         size_t next = 0;
         for (size_t i = 0; i < count; ++i) {
           const T expected = rows[i] ? present[next++] : T{};
-          ASSERT_TRUE(out[i] == expected)
-              << "row " << i << " of " << count << ", " << hwy::TargetName(target);
+          ASSERT_TRUE(out[i] == expected) << "row " << i << " of " << count;
         }
       }
     }
-  }
-  hwy::SetSupportedTargetsForTest(0);
+  });
 }
 
 TYPED_TEST(SpreadValuesTest, PackingIsTheOtherWay) {
   using T = TypeParam;
   std::mt19937_64 random(4);
   GuardedBytes room(1000 * sizeof(T)), room_of_present(1000 * sizeof(T));
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
+  WithEachTarget([&] {
     for (const uint64_t percent : {0, 10, 50, 90, 100}) {
       for (size_t count : {0, 1, 7, 63, 64, 65, 127, 128, 200, 1000}) {
         const size_t first = random() % 20;
@@ -223,14 +219,12 @@ TYPED_TEST(SpreadValuesTest, PackingIsTheOtherWay) {
         for (size_t i = 0; i < count; ++i) {
           if (!rows[first + i]) continue;
           ASSERT_LT(next, packed);
-          ASSERT_TRUE(present[next++] == values[i])
-              << "row " << i << " of " << count << ", " << hwy::TargetName(target);
+          ASSERT_TRUE(present[next++] == values[i]) << "row " << i << " of " << count;
         }
         ASSERT_EQ(next, packed);
       }
     }
-  }
-  hwy::SetSupportedTargetsForTest(0);
+  });
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST(GoldenVectors, DecodeAndEncode) {
         ASSERT_TRUE(SameValues<T>({values.get() + i, *read}, expected.subspan(i, *read)));
         i += *read;
       }
-      if (vector.json.value("only_form", true)) {
+      if (vector.Flag("only_form", true)) {
         const auto blocks = Encode<T>({row->encoding, *type}, column.span(),
                                       {.type_length = vector.Number("type_length")});
         ASSERT_EQ(blocks.size(), 1u);

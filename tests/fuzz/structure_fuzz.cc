@@ -10,6 +10,7 @@
 #include "cfile/internal/table/table_file.h"
 #include "cfile/reader.h"
 #include "encodings/hybrid/levels.h"
+#include "tests/cfile/column_testing.h"
 #include "tests/fuzz/file_parts.h"
 #include "tests/fuzz/seed_files.h"
 

@@ -41,7 +41,7 @@ std::vector<BlockField> StoredFields(const FileInfo& info, std::span<const uint8
   const size_t checksum_bytes = info.has_checksums() ? kChecksumBytes : 0;
   const absl::Status status = [&]() -> absl::Status {
     if (info.compression != Compression::kNone) {
-      if (info.version == FormatVersion::kV1)
+      if (internal::PolicyOf(info.version).compresses_all)
         CFILE_RETURN_IF_ERROR(description.AddFixed32("compressed size").status());
       CFILE_RETURN_IF_ERROR(description.AddFixed32("uncompressed size").status());
     }
@@ -170,7 +170,7 @@ absl::StatusOr<BlockDetails> DescribeBlock(const Reader& reader, uint64_t index)
   if (walk.kind() == IndexKind::kPositional)
     block.first_ordinal = walk.leaf().ordinal(walk.entry());
 
-  const internal::BlockFormat format{info.version, info.compression, info.has_checksums()};
+  const internal::BlockFormat format = internal::BlockFormatOf(info);
   internal::BlockBuffer buffer;
   const auto fetch = [&](bool verify) {
     return internal::FetchBlock(file.source(), format, block.pointer, verify,
