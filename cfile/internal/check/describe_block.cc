@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/stored_block.h"
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/index_walk.h"
@@ -170,11 +171,10 @@ absl::StatusOr<BlockDetails> DescribeBlock(const Reader& reader, uint64_t index)
   if (walk.kind() == IndexKind::kPositional)
     block.first_ordinal = walk.leaf().ordinal(walk.entry());
 
-  const internal::BlockFormat format = internal::BlockFormatOf(info);
   internal::BlockBuffer buffer;
   const auto fetch = [&](bool verify) {
-    return internal::FetchBlock(file.source(), format, block.pointer, verify,
-                                file.options().max_block_size_bytes, block.pointer.end(), buffer);
+    return internal::FetchBlock(file.source(), info, block.pointer, verify,
+                                file.options().max_block_size_bytes, buffer);
   };
   auto fetched = fetch(file.options().verify_checksums);
   const auto memory = file.source().InMemory();

@@ -31,12 +31,11 @@ struct DataBlock {
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nullable,
                                          bool extended, Encoding encoding);
 
-// The checks of a block's rows. All readers of blocks call them.
-//
-// kDataLoss if a block begins with row `found` but should begin with row `expected`.
+// Checks of a block's rows, for all readers of blocks. CheckFirstOrdinal returns kDataLoss if a
+// block that should begin with row `expected` begins with row `found`. CheckEndOrdinal returns
+// kDataLoss if the row after a block is `end`, but the footer says that the file has only
+// `num_rows` rows.
 absl::Status CheckFirstOrdinal(uint64_t expected, uint64_t found);
-// kDataLoss if a block ends before row `end`, but the footer says that the file has only `num_rows`
-// rows.
 absl::Status CheckEndOrdinal(uint64_t end, uint64_t num_rows);
 
 // kDataLoss if `bytes` is not a block of a Bloom filter file.

@@ -1,11 +1,11 @@
-// What the version and Compatibility::kKudu decide in a file. In cfile/internal only file_policy.cc
-// compares them (tests/rooms/check_rooms.py checks this). Everything else asks for one of the
-// properties below, or for a property that FileInfo reads from the footer: has_checksums,
-// has_levels and has_extended_blocks, whose bits feature_bits.h computes for a new file.
+// What the version of a file and Compatibility::kKudu decide. In cfile/internal, only
+// file_policy.cc compares these two (tests/rooms/check_rooms.py checks this). Other code asks for
+// one of the properties below.
 //
-// kudu_exact reaches the places that end runs, blocks and dictionaries:
-// encodings/kudu/kudu_policy.h, and RleHybridEncoder for runs. How rows are batched: writer.cc,
-// AppendSome.
+// Not here: the feature bits of the footer. FileInfo::has_checksums, has_levels and
+// has_extended_blocks read them, and feature_bits.h computes them for a new file. For the effects
+// of kudu_exact inside blocks see encodings/kudu/kudu_policy.h and, for runs, RleHybridEncoder. For
+// how rows are batched see AppendSome in writer.cc.
 #pragma once
 
 #include <cstddef>
@@ -22,28 +22,28 @@ namespace cfile::internal {
 // The maximum number of rows that Kudu's writer passes to an encoder at a time.
 inline constexpr uint64_t kKuduBatchRows = 100;
 
-// What a version decides. Writers and readers query it.
+// What a version decides, for writers and readers.
 struct VersionPolicy {
   std::string_view magic;
-  // The footer has feature bits, so a file may have checksums, levels and extended blocks.
+  // The footer has feature bits, so that a file can have checksums, levels and extended blocks.
   bool features;
-  // A codec compresses every block, and both sizes of the block come before its bytes. Otherwise
-  // the codec may leave a block uncompressed, and only its uncompressed size comes before its
-  // bytes.
+  // True: if the file has a codec, all blocks are compressed, and the compressed and the
+  // uncompressed size precede each block. False: some blocks can be uncompressed, and only the
+  // uncompressed size precedes each block.
   bool compresses_all;
-  // The keys of the positional index may be vints (IndexKeyForm::kVint64Ordinal). Writers always
-  // use vints then.
+  // The keys of the positional index can be vints (IndexKeyForm::kVint64Ordinal); a writer then
+  // writes vints.
   bool vint_ordinals;
-  // The header's message has the number of the version.
+  // The header contains the number of the version.
   bool numbers_header;
 };
 
 const VersionPolicy& PolicyOf(FormatVersion version);
 
-// The version whose magic is `magic`; nullopt if there is none.
+// Returns the version whose magic is `magic`; nullopt if there is none.
 std::optional<FormatVersion> VersionOfMagic(std::string_view magic);
 
-// What the options decide, besides the properties of their version. Writers query it.
+// What the options of a writer decide, besides the properties of the version.
 struct FilePolicy {
   // Blocks, bitmaps and levels are exactly those of Kudu's writer.
   bool kudu_exact = false;

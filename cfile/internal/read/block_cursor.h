@@ -51,7 +51,7 @@ class BlockCursor {
   uint32_t num_rows() const { return num_rows_; }
   uint32_t num_entries() const { return num_rows_; }
   uint32_t row() const { return row_; }
-  // As stored in the block. (A file has less than 2^32 rows.)
+  // As stored in the block. (A file has fewer than 2^32 rows.)
   uint32_t first_ordinal() const { return decoder_->first_ordinal(); }
   uint32_t num_present() const { return decoder_->count(); }
 

@@ -43,20 +43,20 @@ class BlockWalk {
     return status.ok() ? status : InBlock(status, name(), pointer_);
   }
 
-  // Call after a seek of `path` in a file with rows. kDataLoss if no block was found.
+  // Returns kDataLoss if a seek of `path` found no block. Precondition: the file has rows.
   absl::Status CheckFound(const IndexWalk& path) const {
     if (path.valid()) return absl::OkStatus();
     return Damage("the index is empty, the footer says ", num_rows(), " rows");
   }
 
-  // Moves `path` to the next block, because row `end` comes after the current block. kDataLoss if
-  // no block follows.
+  // Moves `path` to the next block, which begins with row `end`. Returns kDataLoss if the index has
+  // no further block.
   absl::Status GoToNext(IndexWalk& path, uint64_t end) const {
     if (!path.at_last()) return path.Next();
     return Damage("the blocks end at ordinal ", end, ", the footer says ", num_rows(), " rows");
   }
 
-  // Call when `path` is at the block of the last row. kDataLoss if further blocks follow.
+  // Returns kDataLoss if the index has blocks after the one at `path`, which has the last row.
   absl::Status CheckLast(const IndexWalk& path) const {
     if (path.at_last()) return absl::OkStatus();
     return Damage("the footer says ", num_rows(), " rows, the index has blocks after them");
