@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "encodings/registry.h"
 #include "tests/encodings/columns.h"
 #include "tests/golden/minted_files.h"
