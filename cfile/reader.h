@@ -87,7 +87,9 @@ class Cursor {
                                               const std::optional<T>& high);
 
   // Does SeekToKeyRange for the rows whose values begin with `prefix`. Strings and bytes only.
-  absl::StatusOr<OrdinalRange> SeekToPrefix(std::string_view prefix) requires kIsBytes<T> {
+  // (A template, because clang 14 compiles other members for all types.)
+  template <typename Bytes = T>
+  requires kIsBytes<Bytes> absl::StatusOr<OrdinalRange> SeekToPrefix(std::string_view prefix) {
     // The end of the range is `prefix` without trailing bytes 0xff, with its last byte increased.
     std::string end(prefix.substr(0, prefix.find_last_not_of('\xff') + 1));
     if (end.empty()) return SeekToKeyRange(prefix, std::nullopt);

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "cfile/records.h"
+#include "cfile/status.h"
 #include "cfile/table.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/record_testing.h"
