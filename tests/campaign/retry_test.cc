@@ -656,8 +656,8 @@ TEST_F(RetryTableTest, Messages) {
 // Makes each system call fail once. `make`() returns a StatusOr of a writer of a new table at
 // `path` in `directory`. The test calls all `calls` on the writer; the last of them publishes the
 // table. EXPECTs that each call after the first failed call returns the same error. EXPECTs that
-// nothing is published, unless only the last step of publishing failed. `has_columns`: calls for
-// other columns may succeed.
+// nothing is published, unless only the last step of publishing failed. `has_columns`: after
+// a failed call, calls for other columns may succeed.
 template <typename Writer, typename Make>
 void ExpectWritersStayFailed(
     const std::string& directory, const std::string& path, const Make& make,

@@ -49,7 +49,8 @@ class VerifyPrinter {
     if (worst != kFine && worst != kDamaged) ++unfinished_files_;
   }
 
-  // Prints the report of the comparison of a table's files, but only if there are findings.
+  // Prints the report of VerifyRecords, which compares a table's columns with each other. Prints
+  // nothing if the report has no findings.
   void AddRecords(const std::string& path, const VerifyReport& report) {
     if (!report.ok()) worst_of_records_ = Print(path, report, 0);
   }

@@ -46,8 +46,8 @@ class Verifier {
                                  [&](auto type) { ReadBlocks<typename decltype(type)::type>(); });
     const bool complete = complete_[0] && complete_[1];
     if (complete && info.positional_index_root && info.value_index_root) CompareIndexes();
-    // If a node cannot be read, the blocks below it are unknown, and CheckCoverage would take their
-    // bytes for bytes of no block.
+    // If a node cannot be read, the blocks below it are unknown, and CheckCoverage would report
+    // their bytes as bytes that belong to no block.
     if (complete) {
       CheckCoverage();
     } else {

@@ -150,8 +150,8 @@ namespace {
 constexpr size_t kHashesShare = 4;
 constexpr size_t kLeastHashBytes = BloomFilterBuilder::kLeastBytes / 2;
 
-// Possible sizes of the filters that are filled at once, in blocks. Neighbors differ by a factor of
-// about 2^(1/4).
+// Possible sizes, in blocks, of the filters that are filled at the same time: these four sizes
+// times the powers of two. Each size is about 2^(1/4) times the previous one.
 constexpr size_t kSizes[] = {128, 152, 181, 215};
 size_t SizeAt(size_t i) { return kSizes[i % std::size(kSizes)] << (i / std::size(kSizes)); }
 

@@ -84,7 +84,7 @@ class BloomHashSet {
 
 // Builds a Bloom filter for an unknown number of values. Keeps the hashes as long as they take at
 // most a quarter of the memory; Finish then makes a filter of exactly the right size. With more
-// hashes, four filters are filled at once, each with about 2^(1/4) times as many blocks as the
+// hashes, four filters are filled together, each with about 2^(1/4) times as many blocks as the
 // previous one. ORing each pair of blocks 2i and 2i + 1 halves a filter, so Finish chooses one of
 // the four and halves it until its size is nearly right.
 //

@@ -229,9 +229,9 @@ class FileCursor : protected BlockWalk<Block> {
   IndexWalk paths_[2];  // by IndexKind
   IndexWalk* path_ = nullptr;
 
-  bool loaded_ = false;  // block_ is open, at path_'s position
-  // The index entry of block_. A search by key moves path_ before it is known whether block_ stays
-  // open.
+  bool loaded_ = false;  // block_ is open; its entry is loaded_entry_
+  // The index entry of block_. path_ may point to another entry: a search by key first moves the
+  // path, and then compares the two entries to see whether the block it found is the open one.
   IndexWalk::LeafEntry loaded_entry_;
   uint64_t ordinal_ = 0;  // the position, if no block is loaded
 

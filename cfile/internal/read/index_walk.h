@@ -18,7 +18,7 @@ struct VisitedNode {
   BlockPointer pointer;
   size_t depth = 0;  // 0: the root
   // The node, or the error if it cannot be read. kOutOfRange: the depth of the index exceeds
-  // max_index_depth; kDataLoss, among other reasons: the depth exceeds the maximum for all indexes.
+  // max_index_depth; kDataLoss, among other reasons: the depth exceeds 1000.
   absl::StatusOr<const IndexNode*> node = nullptr;
   // The rows below the node: [first_ordinal, end_ordinal). Exact in a positional index only.
   uint64_t first_ordinal = 0;

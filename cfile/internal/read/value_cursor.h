@@ -177,7 +177,8 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     return result;
   }
 
-  // Sets the rows that Next and Previous return, after a seek.
+  // Call after a successful seek. Limits Next and Previous to the rows of `range`, and forgets the
+  // position from which Previous went back.
   void SetRange(const OrdinalRange& range) {
     range_ = range;
     rewound_to_.reset();

@@ -52,7 +52,8 @@ absl::StatusOr<RecordNode> ParseNode(const SchemaNodePB& message) {
 absl::StatusOr<Schema> ParseSchema(const SchemaNodePB& root, const RecordLimits& limits) {
   bool flat = root.name().empty();
   std::vector<RecordNode> nodes;
-  // A stack of nodes to parse. ParseMessage has limited its depth.
+  // The nodes that are still to be parsed; the next one is at the back. ParseMessage has limited
+  // the memory of the message, and so the number of nodes.
   std::vector<const SchemaNodePB*> pending = {&root};
   while (!pending.empty()) {
     const SchemaNodePB& message = *pending.back();
