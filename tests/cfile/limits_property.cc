@@ -92,12 +92,13 @@ absl::Status TryLeaf(const ColumnType& type, const WriterOptions& options, const
     const size_t entries = leaf.repetition.size();
     const size_t half = entries == 0 ? 0 : random() % entries;
     size_t value = 0;
-    for (const auto& [begin, end] : {std::pair(size_t{0}, half), std::pair(half, entries)}) {
+    for (const OrdinalRange& range : {OrdinalRange{0, half}, OrdinalRange{half, entries}}) {
       size_t held = 0;
-      for (size_t i = begin; i < end; ++i)
+      for (uint64_t i = range.begin; i < range.end; ++i)
         held += leaf.definition[i] == leaf.limits.max_definition ? 1 : 0;
       const auto levels = [&](const std::vector<uint16_t>& all, uint16_t max) {
-        return max == 0 ? std::span<const uint16_t>() : std::span(all).subspan(begin, end - begin);
+        return max == 0 ? std::span<const uint16_t>()
+                        : std::span(all).subspan(range.begin, range.size());
       };
       absl::Status appended = writer->Append(levels(leaf.repetition, leaf.limits.max_repetition),
                                              levels(leaf.definition, leaf.limits.max_definition),
