@@ -139,8 +139,8 @@ absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const Bl
 // does not depend on the reader.
 //
 // Errors: kOutOfRange: there is no block with this number, or the block or the index exceeds a
-// limit of ReaderOptions. kDataLoss: an index node is damaged. kUnimplemented: this build does not
-// have the codec of the file. An error of the source.
+// limit of ReaderOptions. kDataLoss: an index node is damaged, or the source has fewer bytes than
+// expected. kUnimplemented: this build does not have the codec of the file. Errors of the source.
 absl::StatusOr<BlockDetails> DescribeBlock(const Reader& reader, uint64_t index);
 
 // Returns the number of the data block that holds the row with this ordinal. Reads index nodes

@@ -13,8 +13,8 @@ void BlockDescription::Add(std::string_view name, std::string value) {
   end_ = reader_.offset();
 }
 
-absl::StatusOr<uint32_t> BlockDescription::AddNumber(bool read, uint32_t number,
-                                                     std::string_view name) {
+template <typename U>
+absl::StatusOr<U> BlockDescription::AddNumber(bool read, U number, std::string_view name) {
   if (!read) {
     return DataLoss("the ", name, " at byte ", reader_.offset(),
                     " is cut off or out of range: ", reader_.remaining(), " bytes are left");
@@ -26,7 +26,7 @@ absl::StatusOr<uint32_t> BlockDescription::AddNumber(bool read, uint32_t number,
 absl::StatusOr<uint32_t> BlockDescription::AddByte(std::string_view name) {
   uint8_t number = 0;
   const bool read = reader_.ReadFixed(number);
-  return AddNumber(read, number, name);
+  return AddNumber<uint32_t>(read, number, name);
 }
 
 absl::StatusOr<uint32_t> BlockDescription::AddFixed32(std::string_view name) {
@@ -38,6 +38,12 @@ absl::StatusOr<uint32_t> BlockDescription::AddFixed32(std::string_view name) {
 absl::StatusOr<uint32_t> BlockDescription::AddVint32(std::string_view name) {
   uint32_t number = 0;
   const bool read = reader_.ReadVint32(number);
+  return AddNumber(read, number, name);
+}
+
+absl::StatusOr<uint64_t> BlockDescription::AddVint64(std::string_view name) {
+  uint64_t number = 0;
+  const bool read = reader_.ReadVint64(number);
   return AddNumber(read, number, name);
 }
 

@@ -35,6 +35,7 @@ class BlockDescription {
   absl::StatusOr<uint32_t> AddByte(std::string_view name);
   absl::StatusOr<uint32_t> AddFixed32(std::string_view name);
   absl::StatusOr<uint32_t> AddVint32(std::string_view name);
+  absl::StatusOr<uint64_t> AddVint64(std::string_view name);
 
   // Adds the next `size` bytes as a field, or nothing if `size` is 0. kDataLoss, with nothing
   // added: fewer bytes are left.
@@ -48,7 +49,8 @@ class BlockDescription {
  private:
   static constexpr size_t kLastFields = 4;
 
-  absl::StatusOr<uint32_t> AddNumber(bool read, uint32_t number, std::string_view name);
+  template <typename U>
+  absl::StatusOr<U> AddNumber(bool read, U number, std::string_view name);
 
   ByteReader reader_;
   size_t end_ = 0;  // where the last field ends

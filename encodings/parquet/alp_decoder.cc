@@ -181,7 +181,7 @@ std::unique_ptr<BlockDecoder<P>> AlpCodec::MakePageDecoder(const DecoderOptions&
 
 absl::Status AlpCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*options*/,
                                 const BlockView& block, BlockDescription& description) {
-  if (block.bytes.empty()) return absl::OkStatus();
+  if (block.count == 0 && block.bytes.empty()) return absl::OkStatus();
   CFILE_RETURN_IF_ERROR(description.AddByte("mode").status());
   CFILE_RETURN_IF_ERROR(description.AddByte("integer encoding").status());
   CFILE_ASSIGN_OR_RETURN(const uint32_t log_size, description.AddByte("log2 of the vector size"));

@@ -129,6 +129,7 @@ absl::Status ByteStreamSplitCodec::Describe(PhysicalType type, const DecoderOpti
     return DataLoss(block.count, " values of ", width, " bytes take ",
                     uint64_t{block.count} * width, " bytes, found ", block.bytes.size());
   }
+  if (block.count == 0) return absl::OkStatus();  // the streams have no bytes
   for (uint32_t i = 0; i < width && !description.full(); ++i)
     CFILE_RETURN_IF_ERROR(
         description.AddBytes(block.count, "stream", StrCat("byte ", i, " of each value")));

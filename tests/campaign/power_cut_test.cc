@@ -475,7 +475,7 @@ TEST(PowerCutTest, LostWritesOfATable) {
           if (has_folder) mkdir(directory.path("table").c_str(), 0777);
           return AppendPart(path);
         },
-        [&](const TemporaryDirectory& after, bool done) {
+        [&, before = before, spelling = spelling](const TemporaryDirectory& after, bool done) {
           const size_t parts = PartsOf(after.path("table"));
           EXPECT_TRUE(parts == before + 1 || (!done && parts == before)) << parts << spelling;
           seen.insert(parts);

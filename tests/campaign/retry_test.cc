@@ -320,8 +320,10 @@ TEST_P(RetryTest, NextOfAScan) {
       {Predicate<int64_t>::In({low, high, 77}), kAllRows},
       {Predicate<int64_t>::IsNull(), kAllRows},
       {Predicate<int64_t>::IsNotNull(), kAllRows}};
-  for (const auto& [predicate, range] : scans) {
-    SCOPED_TRACE(&predicate - &scans[0].first);
+  for (const auto& scanned : scans) {
+    SCOPED_TRACE(&scanned - scans);
+    const auto& predicate = scanned.first;
+    const OrdinalRange& range = scanned.second;
     const bool is_null = predicate.kind() == Predicate<int64_t>::Kind::kIsNull;
     if (is_null && !GetParam().options.nullable) continue;
     ExpectRetriesReadAll(MakeFile(), 1, [&](const Reader& reader, Retry& retry) {

@@ -1,6 +1,7 @@
 // Tests the descriptions of blocks for inspection, for all encodings that offer them.
 #include <random>
 
+#include "encodings/core/block_description.h"
 #include "encodings/core/block_fields.h"
 
 #include "blocks.h"
@@ -62,6 +63,22 @@ TEST(BlockFields, AreKnownForAllForeignEncodings) {
   for (const EncodingRow& row : Encodings()) {
     EXPECT_TRUE(row.describes || static_cast<uint32_t>(row.encoding) >= 1000) << row.name;
   }
+}
+
+// A block of nulls only has no values, but its type may be long.
+TEST(BlockFields, LongTypeWithoutValues) {
+  std::vector<BlockField> fields;
+  const absl::Status status = DescribeBlock(Encoding::kParquetByteStreamSplit,
+                                            PhysicalType::kFixedBytes, 0x7fffffff, {}, fields);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(fields.empty());
+}
+
+TEST(BlockFields, SizesMayHaveMoreBytesThanNecessary) {
+  const uint8_t five[] = {0x85, 0x80, 0x80, 0x80, 0x80, 0x00};
+  BlockDescription description(five);
+  EXPECT_EQ(description.AddVint64("size").value(), 5u);
+  EXPECT_TRUE(description.reader().empty());
 }
 
 TEST(BlockFields, CoverDamagedBlocks) {

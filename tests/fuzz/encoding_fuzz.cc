@@ -1,9 +1,12 @@
 // Blocks of each encoding of the registry are opened, read, and searched by position and by key.
 // All functions of decoders are called. Each encoding has its own target.
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "cfile/batch.h"
+#include "encodings/core/block_fields.h"
 #include "encodings/core/packed_strings.h"
 #include "tests/encodings/blocks.h"
 #include "tests/fuzz/target.h"
@@ -112,6 +115,25 @@ void ReadOtherwise(BlockDecoder<T>& decoder, T* values) {
   }
 }
 
+// Expects that the fields cover the block, whatever its bytes are. A huge length of the type must
+// not cost time.
+void DescribeSome(Encoding encoding, PhysicalType type, const BlockView& view,
+                  uint32_t type_length) {
+  const uint32_t lengths[] = {type_length, 0x7fffffff};
+  for (const uint32_t length : lengths) {
+    std::vector<BlockField> fields;
+    const absl::Status status = DescribeBlock(
+        encoding, type, type == PhysicalType::kFixedBytes ? std::max(length, 1u) : 0, view, fields);
+    if (!status.ok()) ExpectBadData(status);
+    size_t end = 0;
+    for (const BlockField& field : fields) {
+      Expect(field.offset == end && field.size > 0);
+      end += field.size;
+    }
+    Expect(end == view.bytes.size());
+  }
+}
+
 template <typename T>
 void Exercise(Encoding encoding, PhysicalType type, const Input& input) {
   DecoderOptions options(input.type_length);
@@ -125,6 +147,7 @@ void Exercise(Encoding encoding, PhysicalType type, const Input& input) {
   view.skip_table = input.skip_table;
   view.count = input.count;
   view.first_ordinal = input.first_ordinal;
+  DescribeSome(encoding, type, view, input.type_length);
   if (const absl::Status status = decoder->Open(view); !status.ok()) return ExpectBadData(status);
   const auto values = std::make_unique<T[]>(kBatch);
   std::optional<T> last;

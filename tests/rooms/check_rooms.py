@@ -49,7 +49,7 @@ PUBLIC = ["encodings/core"]
 PRIVATE_HALVES = {"cfile/internal/table/open_table.h": "cfile/table.h"}
 # What a private part of cfile/ does not do itself: compare a version or a compatibility. It asks for a property of
 # file_policy.h.
-DECISION = re.compile(r"(==|!=|\bcase)\s*(cfile::)?(FormatVersion|Compatibility)::k")
+DECISION = re.compile(r"(==|!=|\bcase)\s*(cfile::)?(FormatVersion|Compatibility)::k|(FormatVersion|Compatibility)::k\w+\s*(==|!=)")
 DECIDES = "cfile/internal/format/file_policy.cc"
 # The rooms that include generated protobuf headers.
 PROTO = {"cfile/internal/format", "cfile/internal/check", "cfile/internal/table"}

@@ -3,15 +3,19 @@
 
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/data_block.h"
 #include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/stored_block.h"
+#include "cfile/internal/read/block_cursor.h"
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/index_walk.h"
+#include "cfile/internal/read/level_block_cursor.h"
 #include "cfile/internal/read/reader_access.h"
 #include "cfile/reader.h"
 #include "encodings/core/block_description.h"
@@ -64,7 +68,7 @@ std::vector<BlockField> StoredFields(const FileInfo& info, std::span<const uint8
 // Adds a number of bytes, and then these bytes.
 absl::Status AddSized(std::string_view name_of_size, std::string_view name,
                       BlockDescription& description) {
-  CFILE_ASSIGN_OR_RETURN(const uint32_t size, description.AddVint32(name_of_size));
+  CFILE_ASSIGN_OR_RETURN(const uint64_t size, description.AddVint64(name_of_size));
   return description.AddBytes(size, name);
 }
 
@@ -130,6 +134,22 @@ absl::Status DescribeBytes(const FileInfo& info, BlockDetails& block) {
   return described;
 }
 
+// Returns the error that readers report when they open the block.
+absl::Status CheckBlock(FileReader& file, const BlockDetails& block) {
+  const FileInfo& info = file.info();
+  if (info.holds_bloom_filters()) return internal::CheckBloomFilter(block.bytes);
+  CFILE_ASSIGN_OR_RETURN(const auto dictionary, file.Dictionary());
+  const auto open = [&](auto cursor) {
+    CFILE_RETURN_IF_ERROR(cursor.Open(block.bytes, info, block.first_ordinal));
+    return internal::CheckEndOrdinal(uint64_t{cursor.first_ordinal()} + cursor.num_rows(),
+                                     info.num_rows);
+  };
+  return encodings::VisitPhysicalType(info.type.physical(), [&]<typename T>(std::type_identity<T>) {
+    return info.has_levels() ? open(internal::LevelBlockCursor<T>(info.type, dictionary))
+                             : open(internal::BlockCursor<T>(info.type, dictionary));
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t ordinal) {
@@ -191,6 +211,7 @@ absl::StatusOr<BlockDetails> DescribeBlock(const Reader& reader, uint64_t index)
   if (fetched.ok()) {
     block.bytes.assign(fetched->bytes.begin(), fetched->bytes.end());
     status.Update(DescribeBytes(info, block));
+    if (status.ok()) status = CheckBlock(file, block);
   }
   block.status = internal::InBlock(status, file.source().name(), block.pointer);
   return block;

@@ -19,7 +19,8 @@ namespace cfile::internal {
 
 // The base class of cursors, scans and VisitBlocks, which choose the block to open. (Verify and
 // Salvage go on after damage, so they have no path. They use the same parts: FetchBlock,
-// BlockCursor::Open, VisitBatches and the checks in data_block.h.) Block is BlockCursor or
+// BlockCursor::Open, VisitBatches and CheckFirstOrdinal; Salvage also CheckEndOrdinal. Verify
+// compares the number of all rows with the footer once, at its end.) Block is BlockCursor or
 // LevelBlockCursor; its functions Open, num_rows and first_ordinal are described in BlockCursor.
 // Thread-compatible.
 template <typename Block>
@@ -40,7 +41,7 @@ class BlockWalk {
   // Returns `status` with the names of the file and of the current block in its message, unless
   // `status` is OK.
   absl::Status InThisBlock(const absl::Status& status) const {
-    return status.ok() ? status : InBlock(status, name(), pointer_);
+    return InBlock(status, name(), pointer_);
   }
 
   // Returns kDataLoss if a seek of `path` found no block. Precondition: the file has rows.
