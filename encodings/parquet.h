@@ -136,8 +136,8 @@ constexpr int NumberOf(Encoding encoding) {
   return static_cast<int>(encoding) - static_cast<int>(kFirstExtendedNumber);
 }
 
-// Returns the physical type of T. In this function and those below, `type_length` is the size in
-// bytes of a FIXED_LEN_BYTE_ARRAY value, at least 1; it is 0 for other types.
+// Returns the physical type of values of the C++ type T. `type_length`, here and below, is the size
+// of a value in bytes if the column's type is FIXED_LEN_BYTE_ARRAY (at least 1), and 0 otherwise.
 template <Value T>
 constexpr PhysicalType TypeOf(uint32_t type_length) {
   return std::same_as<T, bool>      ? PhysicalType::kBool

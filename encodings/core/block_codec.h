@@ -260,9 +260,10 @@ class BlockDecoder {
   //
   // Returns fewer if the PackedBudget (packed_strings.h) is used up, or if a later value is
   // damaged; the next call then reports the damage. If values are left, returns 0 only if the next
-  // value does not fit in `out`. kDataLoss, with nothing appended: the next value is damaged, or a
-  // value that is decoded together with the next one (a value of the same vector, miniblock or
-  // chunk of lengths). Preconditions: T is std::string_view; max <= kMaxBatchValues.
+  // value does not fit in `out`. kDataLoss: the next value is damaged; nothing is appended. Some
+  // encodings decode values in groups (a vector, a miniblock, a chunk of lengths): there, damage in
+  // the next value's group has this effect. Preconditions: T is std::string_view; max <=
+  // kMaxBatchValues.
   virtual absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out);
 
   // Returns up to `max` of the next values in place, without copying them, and moves past them.

@@ -11,9 +11,11 @@ namespace cfile::benchmarks {
 
 template <typename T>
 T OrDie(absl::StatusOr<T> result) {
-  Check(result.ok(), result.status().ToString());
+  if (!result.ok()) Check(false, result.status().ToString());
   return *std::move(result);
 }
-inline void OrDie(const absl::Status& status) { Check(status.ok(), status.ToString()); }
+inline void OrDie(const absl::Status& status) {
+  if (!status.ok()) Check(false, status.ToString());
+}
 
 }  // namespace cfile::benchmarks

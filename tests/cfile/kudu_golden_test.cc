@@ -2,8 +2,6 @@
 // ordinal and by key, and compare them with the expected rows. The environment variable
 // CFILE_GOLDEN_DIRS names more folders of golden files, separated by colons. minted_golden_test.cc
 // reads the golden files of later versions.
-#include <zlib.h>
-
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -23,28 +21,12 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/cfile/golden_rows.h"
+#include "tests/golden/json_lines.h"
 
 namespace cfile {
 namespace {
 
 using nlohmann::json;
-
-std::vector<json> ReadValues(const std::string& path) {
-  std::vector<json> values;
-  gzFile file = gzopen(path.c_str(), "rb");
-  EXPECT_NE(file, nullptr) << path;
-  std::string text;
-  char buffer[1 << 16];
-  for (int n; (n = gzread(file, buffer, sizeof(buffer))) > 0;)
-    text.append(buffer, static_cast<size_t>(n));
-  gzclose(file);
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = text.find('\n', begin);
-    values.push_back(json::parse(text.substr(begin, end - begin)));
-    begin = end == std::string::npos ? text.size() : end + 1;
-  }
-  return values;
-}
 
 std::string FromHex(const std::string& hex) {
   std::string bytes;
@@ -105,7 +87,7 @@ void CheckFile(const std::filesystem::path& path, int* read) {
       }
       const bool hex = description.value("hex", false);
       GoldenRows<T> expected;
-      for (const json& value : ReadValues(base.string() + ".values.gz")) {
+      for (const json& value : golden::ReadJsonLines(base.string() + ".values.gz")) {
         expected.push_back(value.is_null() ? std::nullopt
                                            : std::optional<Owned<T>>(FromJson<T>(value, hex)));
       }
@@ -195,7 +177,7 @@ TEST(KuduGolden, ReadsDeltasBack) {
     auto cursor = reader.NewCursor<std::string_view>();
     ASSERT_TRUE(cursor.ok()) << cursor.status();
     ASSERT_TRUE(cursor->SeekToKey("").ok());  // the file has only a value index
-    const std::vector<json> expected = ReadValues(base + ".values.gz");
+    const std::vector<json> expected = golden::ReadJsonLines(base + ".values.gz");
     size_t row = 0;
     while (true) {
       const auto batch = cursor->Next(1000);

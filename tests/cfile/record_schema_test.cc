@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tests/cfile/column_testing.h"
 
 namespace cfile {
 namespace {
@@ -63,37 +64,11 @@ TEST(RecordSchema, SeedText) {
 
 // Every type can be printed and parsed again.
 TEST(RecordSchema, TypesMakeARoundTrip) {
-  const std::vector<ColumnType> types = {
-      ColumnType::Bool(),
-      ColumnType::Int8(),
-      ColumnType::Uint16(),
-      ColumnType::Int32(),
-      ColumnType::Uint32(),
-      ColumnType::Int64(),
-      ColumnType::Uint64(),
-      ColumnType::Int128(),
-      ColumnType::Int96(),
-      ColumnType::Float(),
-      ColumnType::Double(),
-      ColumnType::String(),
-      ColumnType::Varchar(),
-      ColumnType::Binary(),
-      ColumnType::Date(),
-      ColumnType::Uuid(),
-      ColumnType::FixedBytes(16),
-      ColumnType::Decimal(9, 2),
-      ColumnType::Decimal(18, 0),
-      ColumnType::Decimal(38, 38),
-      {.data_type = DataType::kDecimal32},
-      {.data_type = DataType::kDecimal64, .decimal_precision = 5, .decimal_scale = 1},
-      ColumnType::Time(TimeUnit::kSeconds),
-      ColumnType::Time(TimeUnit::kMillis),
-      ColumnType::Time(TimeUnit::kNanos),
-      ColumnType::Timestamp(TimeUnit::kMicros),
-      ColumnType::Timestamp(TimeUnit::kMillis, ""),
-      ColumnType::Timestamp(TimeUnit::kNanos, "Europe/Berlin"),
-      ColumnType::Timestamp(TimeUnit::kSeconds),
-  };
+  std::vector<ColumnType> types = testing_support::AllColumnTypes();
+  types.push_back({.data_type = DataType::kDecimal32});
+  types.push_back({.data_type = DataType::kDecimal64, .decimal_precision = 5, .decimal_scale = 1});
+  types.push_back(ColumnType::Time(TimeUnit::kSeconds));
+  types.push_back(ColumnType::Timestamp(TimeUnit::kSeconds));
   std::vector<RecordNode> nodes = {{.name = "m", .num_children = types.size()}};
   for (const ColumnType& type : types) {
     nodes.push_back({.name = absl::StrCat("f", nodes.size()),

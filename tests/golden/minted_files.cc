@@ -21,6 +21,7 @@
 #include "cfile/writer.h"
 #include "encodings/core/bytes.h"
 #include "gtest/gtest.h"
+#include "tests/golden/json_lines.h"
 
 namespace cfile::golden {
 namespace {
@@ -305,17 +306,8 @@ absl::Status WriteTable(const std::string& directory, const json& table, const N
 }
 
 Manifest ReadManifest(const std::filesystem::path& folder) {
-  gzFile file = gzopen((folder / kManifest).c_str(), "rb");
-  EXPECT_NE(file, nullptr) << folder;
-  std::string text;
-  char buffer[1 << 16];
-  for (int n; (n = gzread(file, buffer, sizeof(buffer))) > 0;)
-    text.append(buffer, static_cast<size_t>(n));
-  gzclose(file);
   Manifest manifest;
-  for (size_t begin = 0, end; begin < text.size(); begin = end + 1) {
-    end = text.find('\n', begin);
-    json line = json::parse(text.substr(begin, end - begin));
+  for (json& line : ReadJsonLines(folder / kManifest)) {
     if (line.contains("library")) {
       manifest.library = line["library"].get<std::string>();
     } else if (line.contains("values")) {

@@ -234,8 +234,9 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // Checks the values of a column with a value index, which begin at row `row` of a block. Sets
-  // `previous` to the last of them. `key`: see CheckKey; not checked if null.
+  // Checks the order of values in a column with a value index. Value 0 of `batch` is row `row` of its
+  // block. Sets `previous` to the last value. `key` is the block's key in the index (see CheckKey);
+  // it is not checked if null.
   template <typename T>
   absl::Status CheckKeys(const Batch<T>& batch, size_t row, const std::string* key,
                          std::optional<Owned<T>>& previous) {

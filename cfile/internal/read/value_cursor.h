@@ -94,15 +94,15 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
   }
 
   absl::StatusOr<Batch<T>> Next(size_t max_rows) {
-    const uint64_t at = ordinal();
-    const uint64_t left = range_.end - std::min(at, range_.end);
-    if (left == 0) {
-      if (!rewound_to_) CFILE_RETURN_IF_ERROR(this->CheckEnd());
-      return Batch<T>{.first_ordinal = at};
-    }
-    if (rewound_to_) {
+    if (rewound_to_) [[unlikely]] {
       CFILE_RETURN_IF_ERROR(Base::SeekToOrdinal(*rewound_to_));
       rewound_to_.reset();
+    }
+    const uint64_t at = Base::ordinal();
+    const uint64_t left = range_.end - std::min(at, range_.end);
+    if (left == 0) {
+      CFILE_RETURN_IF_ERROR(this->CheckEnd());
+      return Batch<T>{.first_ordinal = at};
     }
     uint64_t first_ordinal = 0;
     auto batch = this->template NextBatch<Batch<T>>(

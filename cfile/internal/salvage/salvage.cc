@@ -212,8 +212,9 @@ class Salvager {
     internal::ChecksumSearch search(*readable_, end);
     const uint64_t largest = options_.reader.max_block_size_bytes + kMostExtraBytes;
     const uint64_t most_searched = MostSearchedBytes() + kMostExtraBytes;
-    // Budgets for failed searches at the places where a block should begin. Without these budgets,
-    // the time would grow with the number of losses times the size of the largest block.
+    // How many bytes may be searched without success, at the places where a block should begin.
+    // Without these limits, the time could be the number of losses times the size of the largest
+    // block.
     uint64_t credit = kCreditBytes + kCreditPerByte * end;
     uint64_t wide_credit = kCreditBytes + kWideCreditPerByte * end;
     FoundBlock found;
