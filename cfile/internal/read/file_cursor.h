@@ -175,12 +175,6 @@ class FileCursor : protected BlockWalk<Block> {
     if (ordinal > end) return OutOfRange(ordinal);
     if (InBlock(ordinal)) return SeekInBlock(ordinal);
     if (ordinal == end) return GoToEnd();
-    return GoToOtherBlock(ordinal, access);
-  }
-
-  // Implements GoTo for a row that is not in the current block. Not inlined, so that seeks within a
-  // block stay short.
-  [[gnu::noinline]] absl::Status GoToOtherBlock(uint64_t ordinal, BlockAccess access) {
     // Without a positional index, only the value index can find the first row.
     const bool first_by_key = ordinal == 0 && !file_->info().positional_index_root;
     IndexWalk* const path = &paths_[first_by_key ? 1 : 0];
