@@ -99,6 +99,8 @@ class TableWriter {
   std::unique_ptr<Impl> impl_;
 };
 
+class TableScan;          // cfile/table_scan.h
+struct TableScanOptions;  // cfile/table_scan.h
 template <typename T>
 class TableCursor;
 template <typename T>
@@ -162,6 +164,12 @@ class TableReader {
   // column < schema().columns.size(). Errors as Reader::NewLevelCursor.
   template <typename T>
   absl::StatusOr<TableLevelCursor<T>> NewLevelCursor(size_t column) const;
+
+  // Begins a scan for the rows that match a filter, with the values of several columns. To call it,
+  // include cfile/table_scan.h. Opens no files; the scan opens them when it needs them.
+  // kInvalidArgument: there is no such column, or a condition does not fit its column; the error
+  // names the column.
+  absl::StatusOr<TableScan> NewScan(const TableScanOptions& options) const;
 
   // Divides all rows into at most `max_ranges` ranges of similar length, none of them empty. Each
   // range begins at the first row of a part or of a block of `column`. In a parallel scan each

@@ -5,13 +5,13 @@
 #include "absl/strings/str_split.h"
 #include "cfile/record_schema.h"
 #include "tests/fuzz/target.h"
-#include "tools/dump/where_parser.h"
 #include "tools/import/csv_reader.h"
 #include "tools/records/json_inference.h"
 #include "tools/records/json_lines.h"
 #include "tools/records/json_parser.h"
 #include "tools/records/json_printer.h"
 #include "tools/value_text.h"
+#include "tools/where_parser.h"
 
 namespace cfile::fuzz {
 namespace {
@@ -71,17 +71,20 @@ void SchemaText(std::span<const uint8_t> bytes) {
   Expect(again.ok() && *again == *schema);
 }
 
-// If a condition parses, its column's name can be printed and parsed again.
+void CheckConditions(const tools::ParsedFilter& filter, size_t num_bytes) {
+  for (const tools::ParsedFilter& operand : filter.operands) CheckConditions(operand, num_bytes);
+  const tools::Condition& condition = filter.condition;
+  if (condition.column.empty()) return;
+  const auto names = tools::ParseNames(tools::NameAsWritten(condition.column));
+  Expect(names.ok() && names->size() == 1 && names->front() == condition.column);
+  for (const tools::Condition::Value& value : condition.values) Expect(value.offset < num_bytes);
+}
+
+// If a filter parses, the names of its columns can be printed and parsed again.
 void Where(std::span<const uint8_t> bytes) {
-  const auto conditions = tools::ParseConditions(AsString(bytes));
-  if (!conditions.ok()) return Expect(absl::IsInvalidArgument(conditions.status()));
-  for (const tools::Condition& condition : *conditions) {
-    if (condition.column.empty()) continue;
-    const auto names = tools::ParseNames(tools::NameAsWritten(condition.column));
-    Expect(names.ok() && names->size() == 1 && names->front() == condition.column);
-    for (const tools::Condition::Value& value : condition.values)
-      Expect(value.offset < bytes.size());
-  }
+  const auto filter = tools::ParseFilter(AsString(bytes));
+  if (!filter.ok()) return Expect(absl::IsInvalidArgument(filter.status()));
+  CheckConditions(*filter, bytes.size());
 }
 
 // A line of JSON, followed by the padding that the parsers need.

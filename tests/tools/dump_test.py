@@ -229,6 +229,8 @@ class Json(DumpTest):
         self.assertEqual(ids("--where", "text like 'pl%' and id in (1, -5)"), [-5])
         self.assertEqual(ids("--where", "id > 0 and amount > 0 and day != 2013-02-04", "--count", "1"), [9])
         self.assertEqual(ids("--where", "id = 7 and id = 8"), [])
+        self.assertEqual(ids("--where", "id = 7 or id = 8"), [7, 7, 8])
+        self.assertEqual(ids("--where", "id in (7, 8) and not (text = '' or text is null)"), [7])
         self.assertEqual(ids("--where", "amount != 2"), [-5, 0, 7, 9, 12])
         self.assertEqual(self.dump("values", "--where", "value <= -5", "t", "--column", "id", "--part", "0"), "-5\n")
         values = self.dump("values", "keys.cfile").splitlines()
@@ -239,14 +241,14 @@ class Json(DumpTest):
         found = [json.loads(line) for line in self.dump("values", "--json", "--where", "id = 8", "two_parts").splitlines()]
         self.assertEqual([row["ordinal"] for row in found], [4, 11])
         self.assertEqual(len(self.dump("values", "--where", "id = 8", "--ordinal", "5", "two_parts").splitlines()), 2)
-        for wrong in ("", "id", "id ~ 7", "nothing = 7", "id = x", "id is 7", "id begins 7", "text =", "id = 7 or id = 8",
-                      "text = 'a", "id = 7 and", "text = a id = 7", "text = null", "id = 7 and not id = 8"):
+        for wrong in ("", "id", "id ~ 7", "nothing = 7", "id = x", "id is 7", "id begins 7", "text =", "id = 7 or", "(id = 7",
+                      "text = 'a", "id = 7 and", "text = a id = 7", "text = null", "id = 7 not id = 8"):
             code, out, error = self.run_dump("values", "--where", wrong, "t")
             self.assertEqual((code, out), (1, ""), wrong)
             self.assertRegex(error, r"^cfile-dump: --where: .* \((at the end|character \d+: .*)\)\n$")
         code, _, error = self.run_dump("values", "--where", "id = 7", "keys.cfile")
         self.assertEqual(code, 1)
-        self.assertIn("the column of a single file is called value", error)
+        self.assertIn("there is no column id; the only column is called value", error)
 
     def test_names_that_need_quotes(self):
         (self.folder / "names.csv").write_text('First Name,"a,b","say ""so""",and\nann,1,x,2\nbob,3,y,4\n')

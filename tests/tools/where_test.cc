@@ -1,5 +1,5 @@
 // Tests --where and --columns of cfile-dump: the grammar, and the rows that match.
-#include "tools/dump/where.h"
+#include "tools/where.h"
 
 #include <gmock/gmock.h>
 
@@ -15,10 +15,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cfile/table_scan.h"
 #include "nlohmann/json.hpp"
 #include "tests/cfile/temporary_directory.h"
 #include "tools/dump/rows.h"
-#include "tools/dump/where_parser.h"
+#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {
@@ -26,21 +27,28 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Returns the parsed conditions as text with columns and values in braces, or the error.
-std::string Parsed(std::string_view where) {
-  constexpr std::array kKinds = {
-      "=", "!=", "<", "<=", ">", ">=", "between", "in", "begins", "is null", "is not null"};
-  const auto conditions = ParseConditions(where);
-  if (!conditions.ok()) return conditions.status().ToString();
-  std::vector<std::string> texts;
-  for (const Condition& condition : *conditions) {
-    std::string& text = texts.emplace_back(
-        absl::StrCat("{", condition.column, "} ", kKinds[static_cast<size_t>(condition.kind)]));
-    for (const Condition::Value& value : condition.values) {
+std::string TextOf(const ParsedFilter& filter) {
+  if (filter.kind == Filter::Kind::kColumn) {
+    constexpr std::array kKinds = {
+        "=", "!=", "<", "<=", ">", ">=", "between", "in", "begins", "is null", "is not null"};
+    const Condition& condition = filter.condition;
+    std::string text =
+        absl::StrCat("{", condition.column, "} ", kKinds[static_cast<size_t>(condition.kind)]);
+    for (const Condition::Value& value : condition.values)
       absl::StrAppend(&text, " {", value.text, "}");
-    }
+    return text;
   }
-  return absl::StrJoin(texts, " and ");
+  if (filter.kind == Filter::Kind::kNot) return "not " + TextOf(filter.operands[0]);
+  std::vector<std::string> texts;
+  for (const ParsedFilter& operand : filter.operands) texts.push_back(TextOf(operand));
+  const bool all = filter.kind == Filter::Kind::kAnd;
+  return absl::StrCat("(", absl::StrJoin(texts, all ? " and " : " or "), ")");
+}
+
+// Returns the parsed filter as text with columns and values in braces, or the error.
+std::string Parsed(std::string_view where) {
+  const auto filter = ParseFilter(where);
+  return filter.ok() ? TextOf(*filter) : filter.status().ToString();
 }
 
 TEST(Where, Parses) {
@@ -52,22 +60,33 @@ TEST(Where, Parses) {
       {"a != 1", "{a} != {1}"},
       {"a<>-1", "{a} != {-1}"},
       {"a < 1 AND b <= 2 and c > 3 And d >= 4",
-       "{a} < {1} and {b} <= {2} and {c} > {3} and {d} >= {4}"},
-      {"a between 1 and 2 and b = 3", "{a} between {1} {2} and {b} = {3}"},
+       "({a} < {1} and {b} <= {2} and {c} > {3} and {d} >= {4})"},
+      {"a between 1 and 2 and b = 3", "({a} between {1} {2} and {b} = {3})"},
       {"a in (1,2, 'x,)' ,new york)", "{a} in {1} {2} {x,)} {new york}"},
-      {"a IS NULL and b is Not null", "{a} is null and {b} is not null"},
+      {"a IS NULL and b is Not null", "({a} is null and {b} is not null)"},
       {"a like 'UA%'", "{a} begins {UA}"},
       {"a like %", "{a} begins {}"},
       {"a begins two\nlines", "{a} begins {two\nlines}"},
       {"a begins 'x%'", "{a} begins {x%}"},
       {"\"First Name\" = 'O''Hare'", "{First Name} = {O'Hare}"},
-      {"\"a,b\"=1 and \"say \"\"so\"\"\" = ''", "{a,b} = {1} and {say \"so\"} = {}"},
+      {"\"a,b\"=1 and \"say \"\"so\"\"\" = ''", "({a,b} = {1} and {say \"so\"} = {})"},
       {"trans.uri = /a/b?c", "{trans.uri} = {/a/b?c}"},
       {"day < 2013-02-04T10:00:00Z", "{day} < {2013-02-04T10:00:00Z}"},
       {"  name   =  New   York  ", "{name} = {New   York}"},
-      {"state = OR and state = in", "{state} = {OR} and {state} = {in}"},
+      {"state = OR and state = in", "({state} = {OR} and {state} = {in})"},
       {"a = 'x and y = ''z'''", "{a} = {x and y = 'z'}"},
-      {"not = 1 and in in (2) and and = 3", "{not} = {1} and {in} in {2} and {and} = {3}"},
+      {"not = 1 and in in (2) and and = 3", "({not} = {1} and {in} in {2} and {and} = {3})"},
+      {"a = 1 or b = 2 and c = 3 or d = 4",
+       "({a} = {1} or ({b} = {2} and {c} = {3}) or {d} = {4})"},
+      {"(a = 1 or b = 2) and c = 3", "(({a} = {1} or {b} = {2}) and {c} = {3})"},
+      {"((a = 1))", "{a} = {1}"},
+      {"carrier = New York or b = 2", "({carrier} = {New York} or {b} = {2})"},
+      {"not a = 1 and b = 2", "(not {a} = {1} and {b} = {2})"},
+      {"NOT(a = 1 OR not not b = 2)", "not ({a} = {1} or not not {b} = {2})"},
+      {"a not in (1, 2) or b not between 1 and 2",
+       "(not {a} in {1} {2} or not {b} between {1} {2})"},
+      {"a not like 'x%' and b not begins y", "(not {a} begins {x} and not {b} begins {y})"},
+      {"not \"not\" = 1 and not = 2", "(not {not} = {1} and {not} = {2})"},
   };
   for (const auto& [where, expected] : cases) EXPECT_EQ(Parsed(where), expected) << where;
 }
@@ -83,7 +102,7 @@ TEST(Where, ErrorsSayWhere) {
       {"carrier = and b = 1", "expected a value"},
       {"carrier = UA and", "expected a column (a name in double quotes, or a word) (at the end)"},
       {"carrier = UA, b = 1",
-       "expected AND or the end; write text with keywords, quotes or signs in single "
+       "expected AND, OR or the end; write text with keywords, quotes or signs in single "
        "quotes (character 13: \", b = 1\")"},
       {"carrier = UA origin = EWR", "(character 21: \"= EWR\")"},
       {"carrier = UA origin is null", "(character 21: \"is null\")"},
@@ -93,18 +112,18 @@ TEST(Where, ErrorsSayWhere) {
       {"\"carrier = 1", "a quote is not closed (character 1: "},
       {"carrier = \"UA\"", "write values in single quotes, columns in double quotes (character"},
       {"carrier = O'Hare", "a quote inside a word: write all of the value in single quotes"},
-      {"carrier = UA or origin = EWR",
-       "OR is not supported yet (character 14: \"or origin = EWR\")"},
-      {"a = 1 OR b = 2", "OR is not supported yet"},
-      {"not a = 1", "NOT is not supported yet (character 1: "},
-      {"not (a = 1)", "NOT is not supported yet"},
-      {"a not in (1)", "NOT is not supported yet (character 3: "},
-      {"a = 1 and not b = 2", "NOT is not supported yet (character 11: "},
-      {"(a = 1)", "parentheses are only supported after IN (character 1: "},
+      {"a = 1 or", "expected a column (a name in double quotes, or a word) (at the end)"},
+      {"or a = 1", "expected one of = != "},
+      {"a not = 1", "expected BETWEEN, IN, LIKE or BEGINS after NOT (character 7: \"= 1\")"},
+      {"a not is null", "expected BETWEEN, IN, LIKE or BEGINS after NOT"},
+      {"(a = 1", "expected AND, OR or ) (at the end)"},
+      {"a = 1)", "expected AND, OR or the end"},
+      {"()", "expected a column (a name in double quotes, or a word) (character 2: \")\")"},
+      {"a = 1 not b = 2", "expected AND, OR or the end"},
       {"a = null", "use IS NULL, or 'null' for the text (character 5: \"null\")"},
       {"a is 7", "expected NULL or NOT NULL after IS (character 6: \"7\")"},
       {"a is not 7", "expected NULL or NOT NULL after IS"},
-      {"a is null b", "expected AND or the end"},
+      {"a is null b", "expected AND, OR or the end"},
       {"a between 1", "expected AND and the upper bound of BETWEEN (at the end)"},
       {"a between 1 and", "expected a value"},
       {"a in 1", "expected ( after IN"},
@@ -115,10 +134,10 @@ TEST(Where, ErrorsSayWhere) {
       {"a like '%U'", "LIKE is only supported as 'PREFIX%'"},
       {"a like 'U'", "LIKE is only supported as 'PREFIX%'"},
       {"Z\xc3\xbcrich !", "(character 8: \"!\")"},
-      {"a\x1b[0m b", "expected one of = != < <= > >= BETWEEN IN LIKE BEGINS IS"},
+      {"a\x1b[0m b", "expected one of = != < <= > >= NOT BETWEEN IN LIKE BEGINS IS"},
   };
   for (const auto& [where, expected] : cases) {
-    const absl::Status status = ParseConditions(where).status();
+    const absl::Status status = ParseFilter(where).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << where;
     const std::string message(status.message().data(), status.message().size());
     EXPECT_THAT(message, testing::StartsWith("--where: ")) << where;
@@ -137,13 +156,13 @@ TEST(Where, AnyTextIsParsedOrRefused) {
   for (int i = 0; i < 200'000; ++i) {
     std::string where = random() % 2 == 0 ? "a = 7 " : "";
     for (auto n = random() % 12; n > 0; --n) where += pieces[random() % pieces.size()];
-    const auto conditions = ParseConditions(where);
-    if (!conditions.ok()) {
-      ASSERT_EQ(conditions.status().code(), absl::StatusCode::kInvalidArgument) << where;
+    const auto filter = ParseFilter(where);
+    if (!filter.ok()) {
+      ASSERT_EQ(filter.status().code(), absl::StatusCode::kInvalidArgument) << where;
       continue;
     }
     ++accepted;
-    ASSERT_FALSE(conditions->empty()) << where;
+    ASSERT_FALSE(TextOf(*filter).empty()) << where;
   }
   EXPECT_GT(accepted, 1000u);
 }
@@ -153,7 +172,7 @@ TEST(Where, Names) {
               ElementsAre("id", "First Name", "a,b", "\"x\""));
   for (const char* name : {"id", "First Name", "a,b", "\"x\"", "it's", " ", "a=b", ","}) {
     EXPECT_THAT(ParseNames(NameAsWritten(name)).value(), ElementsAre(name));
-    EXPECT_EQ(ParseConditions(NameAsWritten(name) + " is null").value()[0].column, name);
+    EXPECT_EQ(ParseFilter(NameAsWritten(name) + " is null").value().condition.column, name);
   }
   EXPECT_EQ(NameAsWritten("trans.uri-2"), "trans.uri-2");
   const auto error = [](const char* names) { return ParseNames(names).status().ToString(); };
@@ -218,16 +237,17 @@ class FoundRows : public testing::Test {
   absl::StatusOr<std::vector<uint64_t>> Find(const std::string& where, uint64_t first = 0) const {
     auto table = TableReader::Open(path_);
     if (!table.ok()) return table.status();
-    const Input input{.file = std::nullopt, .table = *table};
-    auto finder = RowFinder::Open(input, where, first);
-    if (!finder.ok()) return finder.status();
+    auto filter = FilterOfText(where, table->schema());
+    if (!filter.ok()) return filter.status();
+    auto scan = table->NewScan(
+        {.columns = {{}}, .where = *std::move(filter), .range = {first, UINT64_MAX}});
+    if (!scan.ok()) return scan.status();
     std::vector<uint64_t> ordinals;
-    while (true) {
-      const auto next = finder->Next();
-      if (!next.ok()) return next.status();
-      if (!next->has_value()) return ordinals;
-      ordinals.push_back(**next);
+    for (const auto& batch : scan->Batches()) {
+      if (!batch.ok()) return batch.status();
+      for (size_t row = 0; row < batch->num_rows(); ++row) ordinals.push_back(batch->ordinal(row));
     }
+    return ordinals;
   }
 
   std::vector<uint64_t> Expected(const Matcher& matches, uint64_t first = 0) const {
@@ -266,6 +286,9 @@ TEST_F(FoundRows, EachCondition) {
       {"\"First Name\" is null", [](const Row& row) { return !row.name; }},
       {"\"First Name\" is not null", [](const Row& row) { return row.name.has_value(); }},
       {"score = 1.5", [](const Row& row) { return row.score == 1.5; }},
+      {"id = 7 or score = 1.5", [](const Row& row) { return row.id == 7 || row.score == 1.5; }},
+      {"not (id > 7 or \"First Name\" begins AA)",
+       [](const Row& row) { return row.id <= 7 && row.name && !row.name->starts_with("AA"); }},
   };
   for (const auto& [where, matches] : cases) {
     const auto found = Find(where);
@@ -336,7 +359,7 @@ TEST_F(FoundRows, ConditionsThatDoNotFit) {
       {"id begins 7", "values of type int64 have no prefix (character 4: \"begins 7\")"},
       {"id like '7%'", "values of type int64 have no prefix"},
       {"id = 1 and nothing = 7",
-       "the table has no column \"nothing\"; it has id, \"First Name\", score (character 12: "},
+       "there is no column nothing; there are id, \"First Name\", score (character 12: "},
       {"", "expected a condition"},
   };
   for (const auto& [where, expected] : cases) {

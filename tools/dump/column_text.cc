@@ -29,104 +29,71 @@ bool HoldsText(const ColumnType& type) {
   return type.data_type == DataType::kString || type.data_type == DataType::kVarchar;
 }
 
-template <typename T, typename Cursor>
+// The text of a value. Uses `buffer` if the value is not a text.
+template <typename T>
+std::string_view TextOf(const ColumnType& type, const T& value, std::string& buffer) {
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    if (HoldsText(type)) return value;
+  }
+  buffer.clear();
+  AppendText<T>(type, value, buffer);
+  return buffer;
+}
+
+template <typename T>
+void AppendValueTo(const ColumnType& type, bool json_number, const T& value, Form form,
+                   std::string& buffer, std::string& out) {
+  if (form == Form::kJson) {
+    if (json_number && IsExactInJson(value)) {
+      AppendJsonNumber<T>(type, value, out);
+    } else {
+      AppendJsonBytes(TextOf(type, value, buffer), out);
+    }
+  } else if constexpr (std::is_same_v<T, std::string_view>) {
+    AppendPrintable(TextOf(type, value, buffer), out);
+  } else {
+    AppendText<T>(type, value, out);
+  }
+}
+
+template <typename T>
 class TypedColumnText final : public ColumnText {
  public:
-  TypedColumnText(const ColumnType& type, Cursor cursor)
-      : type_(type), json_number_(IsJsonNumber(type)), cursor_(std::move(cursor)) {}
+  explicit TypedColumnText(const ColumnType& type)
+      : type_(type), json_number_(IsJsonNumber(type)) {}
 
-  absl::Status Seek(uint64_t ordinal) override {
-    batch_ = {};
-    position_ = 0;
-    return cursor_.SeekToOrdinal(ordinal);
-  }
+  void Open(const TableBatch& batch, size_t column) override { batch_ = batch.column<T>(column); }
 
-  absl::StatusOr<KeyPosition> Find(std::string_view key) override {
-    std::string scratch;
-    const auto value = ParseText<T>(type_, key, scratch);
-    if (!value.ok()) return value.status();
-    batch_ = {};
-    position_ = 0;
-    return cursor_.SeekToKey(*value);
-  }
-
-  absl::Status AppendNext(Form form, std::string& out) override {
-    if (position_ == batch_.size()) {
-      auto batch = cursor_.Next(kBatchRows);
-      if (!batch.ok()) return batch.status();
-      if (batch->empty()) return absl::DataLossError("the column ends before its last row");
-      batch_ = *batch;
-      position_ = 0;
-    }
-    const size_t i = position_++;
-    if (!batch_.IsValid(i)) {
-      out += "null";
-    } else if (form == Form::kText) {
-      AppendAsText(batch_.values[i], out);
+  void Append(size_t row, Form form, std::string& out) override {
+    if (batch_.IsValid(row)) {
+      AppendValueTo<T>(type_, json_number_, batch_.values[row], form, buffer_, out);
     } else {
-      AppendAsJson(batch_.values[i], out);
+      out += "null";
     }
-    return absl::OkStatus();
   }
 
  private:
-  static constexpr size_t kBatchRows = 4096;
-
-  // The text of a value, valid until the next call.
-  std::string_view TextOf(const T& value) {
-    if constexpr (std::is_same_v<T, std::string_view>) {
-      if (HoldsText(type_)) return value;
-    }
-    text_.clear();
-    AppendText<T>(type_, value, text_);
-    return text_;
-  }
-
-  void AppendAsText(const T& value, std::string& out) {
-    if constexpr (std::is_same_v<T, std::string_view>) {
-      AppendPrintable(TextOf(value), out);
-    } else {
-      AppendText<T>(type_, value, out);
-    }
-  }
-
-  void AppendAsJson(const T& value, std::string& out) {
-    if (json_number_ && IsExactInJson(value)) {
-      AppendJsonNumber<T>(type_, value, out);
-    } else {
-      AppendJsonBytes(TextOf(value), out);
-    }
-  }
-
   const ColumnType type_;
   const bool json_number_;
-  Cursor cursor_;
   Batch<T> batch_;
-  size_t position_ = 0;
-  std::string text_;
+  std::string buffer_;
 };
-
-template <typename T, typename Cursor>
-absl::StatusOr<std::unique_ptr<ColumnText>> Wrap(const ColumnType& type,
-                                                 absl::StatusOr<Cursor> cursor) {
-  if (!cursor.ok()) return cursor.status();
-  return std::make_unique<TypedColumnText<T, Cursor>>(type, *std::move(cursor));
-}
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ColumnText>> NewColumnText(const Reader& reader) {
-  return VisitType(reader.type(), [&](auto t) {
-    using T = typename decltype(t)::type;
-    return Wrap<T>(reader.type(), reader.NewCursor<T>());
-  });
+template <ValueType T>
+void AppendValue(const ColumnType& type, const T& value, Form form, std::string& out) {
+  std::string buffer;
+  AppendValueTo<T>(type, IsJsonNumber(type), value, form, buffer, out);
 }
+#define CFILE_INSTANTIATE(T) \
+  template void AppendValue<T>(const ColumnType&, const T&, Form, std::string&);
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
 
-absl::StatusOr<std::unique_ptr<ColumnText>> NewColumnText(const TableReader& table, size_t column) {
-  const ColumnType& type = table.schema().columns[column].type;
-  return VisitType(type, [&](auto t) {
-    using T = typename decltype(t)::type;
-    return Wrap<T>(type, table.NewCursor<T>(column));
+std::unique_ptr<ColumnText> NewColumnText(const ColumnType& type) {
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) -> std::unique_ptr<ColumnText> {
+    return std::make_unique<TypedColumnText<T>>(type);
   });
 }
 

@@ -1,15 +1,12 @@
-// Reads a column of any type as text: a single file, or a column of a table over all its parts.
+// Writes the values of a column as text.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <memory>
 #include <string>
-#include <string_view>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "cfile/reader.h"
-#include "cfile/table.h"
+#include "cfile/table_scan.h"
+#include "cfile/types.h"
 
 namespace cfile::tools {
 
@@ -18,24 +15,23 @@ enum class Form {
   kJson,  // a JSON value; a string unless IsJsonNumber(type) and JSON readers can read it exactly
 };
 
-// A cursor over the values of a column.
+// Appends the text of a value of a column of `type`, which holds T.
+template <ValueType T>
+void AppendValue(const ColumnType& type, const T& value, Form form, std::string& out);
+
+// Thread-compatible.
 class ColumnText {
  public:
   virtual ~ColumnText() = default;
 
-  virtual absl::Status Seek(uint64_t ordinal) = 0;
+  // Uses the values of column `column` of `batch` from now on, as long as `batch` is valid.
+  // Precondition: the column has the type of NewColumnText, and no levels.
+  virtual void Open(const TableBatch& batch, size_t column) = 0;
 
-  // Parses `key` with ParseText and moves to the first value that is not less than it.
-  // kInvalidArgument: `key` is not a value of the column's type.
-  virtual absl::StatusOr<KeyPosition> Find(std::string_view key) = 0;
-
-  // Appends the current value and moves to the next one. Precondition: not at the end. After an
-  // error `out` is unchanged.
-  virtual absl::Status AppendNext(Form form, std::string& out) = 0;
+  // Appends the value of a row of the open batch. Precondition: row < num_rows() of the batch.
+  virtual void Append(size_t row, Form form, std::string& out) = 0;
 };
 
-// Creates a cursor at ordinal 0.
-absl::StatusOr<std::unique_ptr<ColumnText>> NewColumnText(const Reader& reader);
-absl::StatusOr<std::unique_ptr<ColumnText>> NewColumnText(const TableReader& table, size_t column);
+std::unique_ptr<ColumnText> NewColumnText(const ColumnType& type);
 
 }  // namespace cfile::tools

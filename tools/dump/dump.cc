@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/dump/where_parser.h"
+#include "tools/where_parser.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {

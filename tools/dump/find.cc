@@ -2,14 +2,16 @@
 #include "tools/dump/commands.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
+#include "cfile/table_scan.h"
 #include "tools/dump/column_text.h"
-#include "tools/dump/rows.h"
+#include "tools/dump/dump.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -37,19 +39,28 @@ absl::StatusOr<size_t> ChooseColumn(const TableReader& table, const std::string&
   return *only;
 }
 
-absl::StatusOr<std::unique_ptr<ColumnText>> OpenColumnToSearch(const Input& input,
-                                                               const std::string& name) {
-  if (input.file) return NewColumnText(*input.file);
-  const auto column = ChooseColumn(*input.table, name);
-  if (!column.ok()) return column.status();
-  return NewColumnText(*input.table, *column);
-}
-
-// The position that a search found, and cursors at this position for the columns to be shown.
+// The position that a search found, and the value or values of this row as text; empty at the end.
 struct Found {
   KeyPosition position;
-  std::vector<std::unique_ptr<ColumnText>> values;
+  std::string values;
 };
+
+template <typename T, typename Cursor>
+absl::StatusOr<Found> FindIn(const ColumnType& type, uint64_t num_rows, const std::string& key,
+                             Form form, absl::StatusOr<Cursor> cursor) {
+  if (!cursor.ok()) return cursor.status();
+  std::string scratch;
+  const auto value = ParseText<T>(type, key, scratch);
+  if (!value.ok()) return value.status();
+  const auto position = cursor->SeekToKey(*value);
+  if (!position.ok()) return position.status();
+  Found found{.position = *position, .values = {}};
+  if (position->ordinal == num_rows) return found;
+  const auto batch = cursor->Next(1);
+  if (!batch.ok()) return batch.status();
+  AppendValue<T>(type, batch->values[0], form, found.values);
+  return found;
+}
 
 absl::StatusOr<Found> FindValue(const Input& input, const FindOptions& options,
                                 const CommonOptions& common) {
@@ -57,18 +68,46 @@ absl::StatusOr<Found> FindValue(const Input& input, const FindOptions& options,
     return absl::InvalidArgumentError(
         "expected one KEY: only tables sorted by several columns have keys of several values");
   }
-  auto column = OpenColumnToSearch(input, common.column);
-  if (!column.ok()) return column.status();
-  const auto position = (*column)->Find(options.keys[0]);
-  if (!position.ok()) return position.status();
-  Found found{.position = *position, .values = {}};
-  found.values.push_back(*std::move(column));
-  return found;
+  size_t column = 0;
+  if (input.table) {
+    const auto chosen = ChooseColumn(*input.table, common.column);
+    if (!chosen.ok()) return chosen.status();
+    column = *chosen;
+  }
+  const ColumnType& type =
+      input.file ? input.file->type() : input.table->schema().columns[column].type;
+  const Form form = common.json ? Form::kJson : Form::kText;
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) {
+    return input.file ? FindIn<T>(type, input.num_rows(), options.keys[0], form,
+                                  input.file->NewCursor<T>())
+                      : FindIn<T>(type, input.num_rows(), options.keys[0], form,
+                                  input.table->NewCursor<T>(column));
+  });
+}
+
+// Appends the values of the key columns of a row.
+absl::Status AppendKeyColumns(const TableReader& table, uint64_t ordinal, Form form,
+                              std::string& out) {
+  TableScanOptions options{.columns = {{}}, .range = {ordinal, ordinal + 1}};
+  for (const size_t column : table.schema().key_columns)
+    options.columns->push_back(table.schema().columns[column].name);
+  auto scan = table.NewScan(options);
+  if (!scan.ok()) return scan.status();
+  const auto batch = scan->Next();
+  if (!batch.ok()) return batch.status();
+  for (size_t i = 0; i < scan->columns().size(); ++i) {
+    if (i > 0) out += form == Form::kJson ? ',' : '\t';
+    const auto text = NewColumnText(table.schema().columns[scan->columns()[i]].type);
+    text->Open(*batch, i);
+    text->Append(0, form, out);
+  }
+  return absl::OkStatus();
 }
 
 // Searches the key index of a table that is sorted by several columns. `keys`: values of the first
 // keys.size() key columns.
-absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::string>& keys) {
+absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::string>& keys,
+                              Form form) {
   const std::vector<ColumnType> types = table.schema().key_types();
   if (keys.size() > types.size()) {
     return absl::InvalidArgumentError(absl::StrCat("the table is sorted by ", types.size(),
@@ -98,12 +137,8 @@ absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::s
     if (!batch.ok()) return batch.status();
     found.position.exact = batch->values[0].starts_with(key.bytes());
   }
-  for (const size_t column : table.schema().key_columns) {
-    auto text = NewColumnText(table, column);
-    if (!text.ok()) return text.status();
-    if (absl::Status status = (*text)->Seek(found.position.ordinal); !status.ok()) return status;
-    found.values.push_back(*std::move(text));
-  }
+  const absl::Status status = AppendKeyColumns(table, found.position.ordinal, form, found.values);
+  if (!status.ok()) return status;
   return found;
 }
 
@@ -112,18 +147,12 @@ ExitCode PrintFound(const FindOptions& options, const CommonOptions& common, Out
   if (!input.ok()) return output.Fail(input.status());
   const bool by_row = input->table && input->table->schema().key_index() && common.column.empty();
   const auto found =
-      by_row ? FindRow(*input->table, options.keys) : FindValue(*input, options, common);
+      by_row ? FindRow(*input->table, options.keys, common.json ? Form::kJson : Form::kText)
+             : FindValue(*input, options, common);
   if (!found.ok()) return output.Fail(found.status());
 
   const KeyPosition& position = found->position;
   const bool end = position.ordinal == input->num_rows();
-  std::string value;
-  for (const auto& column : found->values) {
-    if (end) break;
-    if (&column != found->values.data()) value += common.json ? ',' : '\t';
-    const absl::Status status = column->AppendNext(common.json ? Form::kJson : Form::kText, value);
-    if (!status.ok()) return output.Fail(status);
-  }
   if (common.json) {
     Json document = JsonDocument(common.path);
     document["ordinal"] = JsonInteger(position.ordinal);
@@ -131,13 +160,13 @@ ExitCode PrintFound(const FindOptions& options, const CommonOptions& common, Out
     document["end"] = end;
     output.text = document.dump();
     output.text.pop_back();
-    if (by_row) value = absl::StrCat("[", value, "]");
-    absl::StrAppend(&output.text, ",\"value\":", end ? "null" : value, "}\n");
+    absl::StrAppend(&output.text, ",\"value\":", end || !by_row ? "" : "[",
+                    end ? "null" : found->values, end || !by_row ? "" : "]", "}\n");
   } else {
     absl::StrAppend(&output.text, "ordinal  ", position.ordinal,
                     end ? " (the end: all values are less)" : "", "\nexact    ",
                     position.exact ? "yes" : "no", "\n");
-    if (!end) absl::StrAppend(&output.text, "value    ", value, "\n");
+    if (!end) absl::StrAppend(&output.text, "value    ", found->values, "\n");
   }
   return output.Finish(kFine);
 }

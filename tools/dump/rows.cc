@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/dump/column_text.h"
-#include "tools/dump/where.h"
-#include "tools/dump/where_parser.h"
+#include "tools/where.h"
+#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {
@@ -16,116 +16,90 @@ struct Column {
   std::unique_ptr<ColumnText> text;
 };
 
-absl::StatusOr<std::vector<Column>> OpenColumns(const Input& input, const std::string& only,
-                                                const std::vector<std::string>& names) {
-  std::vector<Column> columns;
-  if (input.file) {
-    if (!names.empty())
-      return absl::InvalidArgumentError("--columns is for tables, but this is a single column");
-    auto text = NewColumnText(*input.file);
-    if (!text.ok()) return text.status();
-    columns.push_back({"value", *std::move(text)});
-    return columns;
+// Names of the columns of a table that the user chose. Empty: all columns.
+absl::StatusOr<std::vector<std::string>> ChooseColumns(const TableReader& table,
+                                                       const std::string& only,
+                                                       std::vector<std::string> names) {
+  if (!only.empty()) names = {only};
+  if (names.empty()) {
+    for (const ColumnSchema& column : table.schema().columns) names.push_back(column.name);
   }
-  std::vector<size_t> chosen;
-  for (const std::string& name : only.empty() ? names : std::vector{only}) {
-    const auto column = FindColumn(*input.table, name);
+  for (const std::string& name : names) {
+    const auto column = FindColumn(table, name);
     if (!column.ok()) return column.status();
-    chosen.push_back(*column);
-  }
-  if (chosen.empty()) {
-    for (size_t i = 0; i < input.table->schema().columns.size(); ++i) chosen.push_back(i);
-  }
-  for (const size_t column : chosen) {
-    if (input.table->schema().columns[column].has_levels()) {
+    if (table.schema().columns[*column].has_levels()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("column ", NameAsWritten(input.table->schema().columns[column].name),
-                       " is nested: cfile-dump records shows it"));
+          absl::StrCat("column ", NameAsWritten(name), " is nested: cfile-dump records shows it"));
     }
-    auto text = NewColumnText(*input.table, column);
-    if (!text.ok()) return text.status();
-    columns.push_back(
-        {only.empty() ? input.table->schema().columns[column].name : "value", *std::move(text)});
   }
-  return columns;
+  return names;
 }
 
-// Appends one line. After an error `out` is unchanged.
-absl::Status AppendTextRow(const std::vector<Column>& columns, std::string& out) {
-  const size_t start = out.size();
+void AppendTextRow(const std::vector<Column>& columns, size_t row, std::string& out) {
   for (const Column& column : columns) {
     if (&column != columns.data()) out += '\t';
-    if (absl::Status status = column.text->AppendNext(Form::kText, out); !status.ok()) {
-      out.resize(start);
-      return status;
-    }
+    column.text->Append(row, Form::kText, out);
   }
   out += '\n';
-  return absl::OkStatus();
 }
 
-absl::Status AppendJsonRow(const std::vector<Column>& columns, bool table, uint64_t ordinal,
-                           std::string& out) {
-  const size_t start = out.size();
+void AppendJsonRow(const std::vector<Column>& columns, bool table, uint64_t ordinal, size_t row,
+                   std::string& out) {
   absl::StrAppend(&out, "{\"schema_version\":1,\"ordinal\":", ordinal,
                   table ? ",\"values\":{" : ",");
   for (const Column& column : columns) {
     if (&column != columns.data()) out += ',';
     AppendJsonName(column.name, out);
     out += ':';
-    if (absl::Status status = column.text->AppendNext(Form::kJson, out); !status.ok()) {
-      out.resize(start);
-      return status;
-    }
+    column.text->Append(row, Form::kJson, out);
   }
   out += table ? "}}\n" : "}\n";
-  return absl::OkStatus();
 }
 
-absl::Status AppendRow(const std::vector<Column>& columns, const CommonOptions& common, bool table,
-                       uint64_t ordinal, std::string& out) {
-  return common.json ? AppendJsonRow(columns, table, ordinal, out) : AppendTextRow(columns, out);
-}
-
-absl::Status SeekAll(const std::vector<Column>& columns, uint64_t ordinal) {
-  for (const Column& column : columns) {
-    if (absl::Status status = column.text->Seek(ordinal); !status.ok()) return status;
+// Begins a scan of the rows, and makes the columns of its batches.
+absl::StatusOr<TableScan> BeginScan(const Input& input, const CommonOptions& common,
+                                    const std::vector<std::string>& names, TableScanOptions options,
+                                    const std::optional<std::string>& where,
+                                    std::vector<Column>& columns) {
+  Schema schema;
+  if (input.file) {
+    if (!names.empty())
+      return absl::InvalidArgumentError("--columns is for tables, but this is a single column");
+    if (input.file->info().has_levels()) {
+      return absl::InvalidArgumentError(
+          "the column is nested: its rows are records with any number of values");
+    }
+    schema.columns.push_back({.name = "value", .type = input.file->type()});
+  } else {
+    schema = input.table->schema();
+    auto chosen = ChooseColumns(*input.table, common.column, names);
+    if (!chosen.ok()) return chosen.status();
+    options.columns = *std::move(chosen);
   }
-  return absl::OkStatus();
-}
-
-// Prints the first `count` rows that `finder` finds.
-absl::Status PrintFound(const std::vector<Column>& columns, const CommonOptions& common, bool table,
-                        uint64_t count, RowFinder& finder, Output& output) {
-  std::optional<uint64_t> next;  // the ordinal at which the columns are
-  for (; count > 0; --count) {
-    const auto found = finder.Next();
-    if (!found.ok()) return found.status();
-    if (!found->has_value()) break;
-    const uint64_t ordinal = **found;
-    absl::Status status;
-    if (ordinal != next) status = SeekAll(columns, ordinal);
-    if (status.ok()) status = AppendRow(columns, common, table, ordinal, output.text);
-    if (!status.ok()) return status;
-    if (!output.Drain()) break;
-    next = ordinal + 1;
+  if (where) {
+    auto filter = FilterOfText(*where, schema);
+    if (!filter.ok()) return filter.status();
+    options.where = *std::move(filter);
   }
-  return absl::OkStatus();
+  auto scan = input.file ? NewTableScan(*input.file, options) : input.table->NewScan(options);
+  if (!scan.ok()) return scan.status();
+  for (const size_t column : scan->columns()) {
+    columns.push_back({common.column.empty() ? schema.columns[column].name : "value",
+                       NewColumnText(schema.columns[column].type)});
+  }
+  return scan;
 }
 
 }  // namespace
 
 ExitCode PrintRows(const Input& input, const CommonOptions& common,
-                   const std::vector<std::string>& columns, uint64_t ordinal, uint64_t count,
+                   const std::vector<std::string>& names, uint64_t ordinal, uint64_t count,
                    const std::optional<std::string>& where, Output& output) {
-  const auto opened = OpenColumns(input, common.column, columns);
-  if (!opened.ok()) return output.Fail(opened.status());
-  std::optional<RowFinder> finder;
-  if (where) {
-    auto found = RowFinder::Open(input, *where, ordinal);
-    if (!found.ok()) return output.Fail(found.status());
-    finder = *std::move(found);
-  }
+  std::vector<Column> columns;
+  TableScanOptions options{.limit = count};
+  options.range.begin = ordinal;
+  auto scan = BeginScan(input, common, names, std::move(options), where, columns);
+  if (!scan.ok()) return output.Fail(scan.status());
   const uint64_t num_rows = input.num_rows();
   if (ordinal > num_rows) {
     return output.Fail(
@@ -134,24 +108,23 @@ ExitCode PrintRows(const Input& input, const CommonOptions& common,
   }
   const bool table = input.table.has_value() && common.column.empty();
   if (table && !common.json) {
-    for (const Column& column : *opened) {
-      if (&column != opened->data()) output.text += '\t';
+    for (const Column& column : columns) {
+      if (&column != columns.data()) output.text += '\t';
       AppendPrintable(column.name, output.text);
     }
     output.text += '\n';
   }
-  if (finder) {
-    const absl::Status status = PrintFound(*opened, common, table, count, *finder, output);
-    return status.ok() ? output.Finish(kFine) : output.Fail(status);
-  }
-  const uint64_t end = ordinal + std::min(count, num_rows - ordinal);
-  if (ordinal < end) {
-    if (absl::Status status = SeekAll(*opened, ordinal); !status.ok()) return output.Fail(status);
-  }
-  for (; ordinal < end; ++ordinal) {
-    const absl::Status status = AppendRow(*opened, common, table, ordinal, output.text);
-    if (!status.ok()) return output.Fail(status);
-    if (!output.Drain()) break;
+  for (const auto& batch : scan->Batches()) {
+    if (!batch.ok()) return output.Fail(batch.status());
+    for (size_t i = 0; i < columns.size(); ++i) columns[i].text->Open(*batch, i);
+    for (size_t row = 0; row < batch->num_rows(); ++row) {
+      if (common.json) {
+        AppendJsonRow(columns, table, batch->ordinal(row), row, output.text);
+      } else {
+        AppendTextRow(columns, row, output.text);
+      }
+      if (!output.Drain()) return output.Finish(kFine);
+    }
   }
   return output.Finish(kFine);
 }

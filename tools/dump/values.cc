@@ -42,15 +42,19 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "{\"schema_version\":1,\"ordinal\":0,\"value\":\"apple\"}. For a table it has\n"
       "\"values\":{\"COLUMN\":...} instead of \"value\". Strings that are not UTF-8 are\n"
       "{\"hex\":\"...\"}; nan and inf are strings.\n\n"
-      "A condition is COLUMN = VALUE (or != < <= > >=), COLUMN BETWEEN VALUE AND VALUE, COLUMN\n"
-      "IN (VALUE, ...), COLUMN LIKE 'PREFIX%', COLUMN BEGINS PREFIX, COLUMN IS NULL or COLUMN\n"
-      "IS NOT NULL. VALUE is one or more words, or any text in single quotes ('O''Hare'),\n"
-      "written as for `find`. COLUMN is a word, or any name in double quotes (\"First Name\").\n\n"
+      "A condition is COLUMN = VALUE (or != < <= > >=), COLUMN [NOT] BETWEEN VALUE AND VALUE,\n"
+      "COLUMN [NOT] IN (VALUE, ...), COLUMN [NOT] LIKE 'PREFIX%', COLUMN [NOT] BEGINS PREFIX or\n"
+      "COLUMN IS [NOT] NULL. AND, OR, NOT and parentheses combine conditions. As in SQL, only IS\n"
+      "NULL is true for a null. VALUE is one or more words, or any text in single quotes\n"
+      "('O''Hare'), written as for `find`. COLUMN is a word, or any name in double quotes\n"
+      "(\"First Name\").\n\n"
       "Examples:\n"
       "  cfile-dump values keys.cfile | head\n"
       "  cfile-dump values --where 'value >= 1007' keys.cfile\n"
       "  cfile-dump values --where \"carrier = 'UA' and month between 6 and 8\" --columns "
       "day,carrier flights\n"
+      "  cfile-dump values --where \"dep_delay > 600 or (month = 7 and carrier in (HA, F9))\" "
+      "flights\n"
       "  cfile-dump values --ordinal 1000000 --count 10 --columns year,carrier flights");
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<ValuesOptions>();
@@ -71,9 +75,10 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
   const CLI::Option* where =
       command
           ->add_option("--where", options->where,
-                       "Only rows that match all conditions, joined by AND. The column of a file "
-                       "is called value. Blocks that cannot hold such a row are not read")
-          ->type_name("CONDITIONS");
+                       "Only rows for which this is true: conditions, joined by AND and OR. The "
+                       "column of a file is called value. Blocks that cannot hold such a row are "
+                       "not read")
+          ->type_name("FILTER");
   command->callback([&action, options, where] {
     options->has_where = where->count() > 0;
     action = [options](const CommonOptions& chosen, Output& output) {

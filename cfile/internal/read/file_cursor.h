@@ -196,6 +196,16 @@ class FileCursor : protected BlockWalk<Block> {
     return SeekInBlock(ordinal);
   }
 
+  // Opens the block with row `row`, a row of the file. Needs no search if this block is the next
+  // one.
+  absl::Status OpenBlockOf(uint64_t row) {
+    if (InBlock(row)) return absl::OkStatus();
+    if (loaded_ && row == first_ordinal_ + block_.num_rows()) return NextBlock().status();
+    if (!loaded_ && resume_ != Resume::kBySeek && row == ordinal_)
+      return EnterNextBlock(BlockAccess::kScan);
+    return GoTo(row, row == 0 ? BlockAccess::kScan : BlockAccess::kSeek);
+  }
+
   // Opens the block at path_'s position. `expected` as in OpenBlock.
   absl::Status LoadBlock(BlockAccess access, std::optional<uint64_t> expected = std::nullopt) {
     CFILE_RETURN_IF_ERROR(this->OpenBlock(*path_, access, expected));

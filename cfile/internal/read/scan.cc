@@ -15,7 +15,7 @@
 #include "cfile/internal/read/file_cursor.h"
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/index_walk.h"
-#include "cfile/internal/read/predicate_matcher.h"
+#include "cfile/internal/read/predicate_judge.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
 #include "encodings/kernels/match_range.h"
@@ -41,35 +41,36 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
   using Walk::name;
   using Walk::num_rows;
   using Walk::pointer_;
-  using Matcher = internal::PredicateMatcher<T>;
-  using Form = typename Matcher::Form;
+  using Form = typename internal::PredicateJudge<T>::Form;
 
  public:
   Impl(std::shared_ptr<internal::FileReader> file, const Predicate<T>& predicate,
        std::shared_ptr<const encodings::Dictionary> dictionary)
       : Walk(file, internal::BlockCursor<T>(file->info().type, std::move(dictionary))),
-        matcher_(predicate) {}
+        judge_(predicate) {}
 
   // Finds the range of rows to scan. `reader` reads the same file.
   absl::Status Begin(const Reader& reader, const OrdinalRange& range) {
-    const FileInfo& info = file_->info();
-    end_ = std::min(range.end, info.num_rows);
+    end_ = std::min(range.end, file_->info().num_rows);
     begin_ = std::min(range.begin, end_);
-    CFILE_ASSIGN_OR_RETURN(statistics_, file_->Statistics());
-    if (statistics_ != nullptr) IndexBlocks();
-    if (begin_ == end_) return absl::OkStatus();
-    if (Judge() == Verdict::kNone) {
-      counters_.blocks_skipped_by_statistics += CountBlocks(begin_, end_);
+    CFILE_RETURN_IF_ERROR(judge_.Open(reader, *file_));
+    const internal::JudgedRows& whole = judge_.whole();
+    if (whole.verdict == Verdict::kNone) {
+      uint64_t& skipped = whole.by == internal::JudgedBy::kBloomFilter
+                              ? counters_.blocks_skipped_by_bloom_filter
+                              : counters_.blocks_skipped_by_statistics;
+      skipped += judge_.CountBlocks({begin_, end_});
       end_ = begin_;
-    } else if (statistics_ != nullptr && !matcher_.PassesBloomFilter(*statistics_)) {
-      counters_.blocks_skipped_by_bloom_filter += CountBlocks(begin_, end_);
-      end_ = begin_;
-    } else if (info.value_index_root &&
-               (matcher_.form() == Form::kRange || matcher_.form() == Form::kList)) {
-      CFILE_RETURN_IF_ERROR(Narrow(reader));
+    } else if (form() == Form::kRange || form() == Form::kList) {
+      if (const auto& found = judge_.found()) {
+        const uint64_t before = judge_.CountBlocks({begin_, end_});
+        begin_ = std::clamp(found->begin, begin_, end_);
+        end_ = std::clamp(found->end, begin_, end_);
+        counters_.blocks_skipped_by_value_index += before - judge_.CountBlocks({begin_, end_});
+      }
+      all_match_ = form() == Form::kRange && file_->info().value_index_root.has_value();
     }
-    if (begin_ == end_) return absl::OkStatus();
-    return GoToFirstBlock();
+    return begin_ == end_ ? absl::OkStatus() : GoToFirstBlock();
   }
 
   absl::StatusOr<ScanBatch<T>> Next() {
@@ -92,53 +93,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
   const ScanCounters& counters() const { return counters_; }
 
  private:
-  // Computes the first row of each block from the counts in the statistics.
-  void IndexBlocks() {
-    uint64_t begin = 0;
-    for (const BlockStatistics& block : statistics_->blocks) {
-      block_begins_.push_back(begin);
-      begin += block.num_entries();
-    }
-  }
-
-  // The verdict for the whole file.
-  Verdict Judge() const {
-    const Form form = matcher_.form();
-    if (form == Form::kNothing || (form == Form::kNull && !file_->info().nullable))
-      return Verdict::kNone;
-    return statistics_ == nullptr ? Verdict::kSome : matcher_.Judge(statistics_->file);
-  }
-
-  // The number of the block with row `ordinal`. Precondition: there are per-block statistics.
-  size_t BlockOf(uint64_t ordinal) const {
-    return static_cast<size_t>(
-        std::upper_bound(block_begins_.begin(), block_begins_.end(), ordinal) -
-        block_begins_.begin() - 1);
-  }
-
-  // The number of blocks with rows in [begin, end); 0 without per-block statistics.
-  uint64_t CountBlocks(uint64_t begin, uint64_t end) const {
-    if (block_begins_.empty() || begin == end) return 0;
-    return BlockOf(end - 1) - BlockOf(begin) + 1;
-  }
-
-  // Narrows [begin_, end_) by the value index: the values of a predicate's range are consecutive in
-  // a sorted column.
-  absl::Status Narrow(const Reader& reader) {
-    CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, reader.template NewCursor<T>());
-    CFILE_ASSIGN_OR_RETURN(const KeyPosition low, cursor.SeekToKey(matcher_.low()));
-    uint64_t end = num_rows();
-    if (const auto behind = matcher_.end()) {
-      CFILE_ASSIGN_OR_RETURN(const KeyPosition high, cursor.SeekToKey(T(*behind)));
-      end = high.ordinal;
-    }
-    const uint64_t before = CountBlocks(begin_, end_);
-    begin_ = std::clamp(low.ordinal, begin_, end_);
-    end_ = std::clamp(end, begin_, end_);
-    counters_.blocks_skipped_by_value_index += before - CountBlocks(begin_, end_);
-    all_match_ = matcher_.form() == Form::kRange;
-    return absl::OkStatus();
-  }
+  Form form() const { return judge_.matcher().form(); }
 
   absl::Status GoToFirstBlock() {
     positional_ = file_->info().positional_index_root.has_value();
@@ -150,7 +105,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
       // A value index cannot find begin_. If all rows to scan match, begin at the block of the
       // least matching value, which is not after begin_; otherwise at the first block.
       std::string key;
-      if (all_match_) internal::AppendKey<T>(matcher_.low(), key);
+      if (all_match_) internal::AppendKey<T>(judge_.matcher().low(), key);
       CFILE_RETURN_IF_ERROR(path_.SeekToKey(key));
     }
     return this->CheckFound(path_);
@@ -175,10 +130,10 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
       ++counters_.blocks_read;
       block_matches_ = all_match_ || verdict == Verdict::kAll;
       counters_.blocks_all_match += block_matches_;
-      by_codes_ = !block_matches_ && comparing() && !block_.DictionaryValues().empty();
+      by_codes_ = !block_matches_ && judge_.comparing() && !block_.DictionaryValues().empty();
       if (by_codes_) {
         ++counters_.blocks_by_codes;
-        codes_.SetDictionary(matcher_, block_.DictionaryValues());
+        codes_.SetDictionary(judge_.matcher(), block_.DictionaryValues());
         if (codes_.verdict() == Verdict::kNone) continue;
       }
       in_block_ = true;
@@ -191,26 +146,19 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
   // Examines the block at path_: sets `verdict` by the block's statistics, and opens the block
   // unless the verdict is kNone.
   absl::Status EnterBlock(Verdict& verdict) {
-    std::optional<uint64_t> first;
-    const BlockStatistics* statistics = nullptr;
     if (positional_) {
-      first = path_.leaf().ordinal(path_.entry());
-      absl::Status status = CheckOrdinal(*first);
-      if (status.ok()) status = FindStatistics(*first, statistics);
-      CFILE_RETURN_IF_ERROR(this->InThisBlock(status));
-      if (statistics != nullptr) verdict = matcher_.Judge(*statistics);
+      const uint64_t first = path_.leaf().ordinal(path_.entry());
+      CFILE_RETURN_IF_ERROR(this->InThisBlock(CheckOrdinal(first)));
+      const auto statistics = judge_.StatisticsOf(first);
+      CFILE_RETURN_IF_ERROR(this->InThisBlock(statistics.status()));
+      if (*statistics != nullptr) verdict = judge_.matcher().Judge(**statistics);
       if (verdict == Verdict::kNone) {
-        expected_ = *first + statistics->num_entries();
+        expected_ = first + (*statistics)->num_entries();
         return absl::OkStatus();
       }
     }
     CFILE_RETURN_IF_ERROR(this->OpenBlock(path_, internal::BlockAccess::kScan));
-    return this->InThisBlock(CheckBlock(statistics));
-  }
-
-  // True if values must be compared.
-  bool comparing() const {
-    return matcher_.form() != Form::kNull && matcher_.form() != Form::kNotNull;
+    return this->InThisBlock(CheckBlock());
   }
 
   // Checks that the block that begins at `first` follows the previous block without a gap.
@@ -219,28 +167,14 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
     return internal::CheckFirstOrdinal(expected_.value_or(begin_), first);
   }
 
-  // Finds the statistics of the block that begins with row `first`. Leaves `found` null if the file
-  // has no per-block statistics.
-  absl::Status FindStatistics(uint64_t first, const BlockStatistics*& found) const {
-    if (block_begins_.empty()) return absl::OkStatus();
-    const size_t index = BlockOf(first);
-    if (block_begins_[index] != first) {
-      return DataLoss("the positional index has a block that begins at ordinal ", first,
-                      ", the statistics have none");
-    }
-    found = &statistics_->blocks[index];
-    return absl::OkStatus();
-  }
-
   // Checks the open block, and goes to its first row in the range.
-  absl::Status CheckBlock(const BlockStatistics* statistics) {
-    if (statistics != nullptr && (block_.num_rows() != statistics->num_entries() ||
-                                  block_.num_present() != statistics->present_count)) {
-      return DataLoss("the block has ", block_.num_rows(), " rows and ", block_.num_present(),
-                      " present values, its statistics say ", statistics->num_entries(), " and ",
-                      statistics->present_count);
+  absl::Status CheckBlock() {
+    if (positional_) {
+      CFILE_RETURN_IF_ERROR(
+          judge_.CheckBlock(first_ordinal_, block_.num_rows(), block_.num_present()));
+    } else {
+      CFILE_RETURN_IF_ERROR(CheckOrdinal(first_ordinal_));
     }
-    if (!positional_) CFILE_RETURN_IF_ERROR(CheckOrdinal(first_ordinal_));
     const uint64_t end = first_ordinal_ + block_.num_rows();
     if (begin_ > first_ordinal_ && begin_ < end)
       CFILE_RETURN_IF_ERROR(block_.SeekToRow(static_cast<uint32_t>(begin_ - first_ordinal_)));
@@ -267,11 +201,11 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
       for (size_t i = 0; i < count; ++i) ordinals_[i] = ordinal + i;
       return ScanBatch<T>{{ordinals_, count}, batch.values};
     }
-    if (comparing()) {
-      matcher_.Match(batch.values, bits_);
+    if (judge_.comparing()) {
+      judge_.matcher().Match(batch.values, bits_);
       MaskNulls(batch.validity, count);
     } else {
-      const bool null = matcher_.form() == Form::kNull;
+      const bool null = form() == Form::kNull;
       for (size_t i = 0; i < (count + 7) / 8; ++i) {
         const uint8_t valid = batch.validity == nullptr ? 0xff : batch.validity[i];
         bits_[i] = null ? static_cast<uint8_t>(~valid) : valid;
@@ -307,10 +241,8 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
     return values_.get();
   }
 
-  const Matcher matcher_;
-  std::shared_ptr<const FileStatistics> statistics_;
-  std::vector<uint64_t> block_begins_;  // first row of each block, by the statistics
-  uint64_t begin_ = 0;                  // the rows to scan: begin_ to end_ - 1
+  internal::PredicateJudge<T> judge_;
+  uint64_t begin_ = 0;  // the rows to scan: begin_ to end_ - 1
   uint64_t end_ = 0;
   bool all_match_ = false;  // all rows to scan match
   ScanCounters counters_;

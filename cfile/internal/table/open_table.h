@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/internal/io/file_system.h"
+#include "cfile/internal/table/scan_source.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/reader.h"
 #include "cfile/table.h"
@@ -19,7 +20,7 @@
 namespace cfile {
 
 // Thread-safe.
-class TableReader::Impl {
+class TableReader::Impl final : public internal::ScanSource {
  public:
   // The contents of table.cft, and the identities of the parts' folders: nullopt for parts with
   // unique names, and for folders that do not exist.
@@ -48,10 +49,12 @@ class TableReader::Impl {
   const internal::TableContents& contents() const { return contents_; }
   const std::vector<ColumnSchema>& columns() const { return columns_; }
   const std::string& directory() const { return directory_; }
+  const std::string& name() const override { return directory_; }
+  const Schema& schema() const override { return contents_.schema; }
   const ReaderOptions& options() const { return options_; }
-  uint64_t num_rows() const { return num_rows_; }
-  size_t num_parts() const { return contents_.parts.size(); }
-  uint64_t first_ordinal(size_t part) const {
+  uint64_t num_rows() const override { return num_rows_; }
+  size_t num_parts() const override { return contents_.parts.size(); }
+  uint64_t first_ordinal(size_t part) const override {
     assert(part < num_parts());
     return first_ordinals_[part];
   }
@@ -65,7 +68,8 @@ class TableReader::Impl {
   }
 
   // Implements TableReader::OpenColumn.
-  absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
+  absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const override;
+  BlockStatistics Bounds(size_t part, size_t column) const override;
 
   // Finds the first row of a part whose compound key does not match the row's values in the key
   // columns, and adds this row to `report`. `keys`: a reader of the part's compound keys. Does

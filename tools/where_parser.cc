@@ -1,4 +1,4 @@
-#include "tools/dump/where_parser.h"
+#include "tools/where_parser.h"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,9 @@ using Kind = Condition::Kind;
 
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kExpectedEnd =
-    "AND or the end; write text with keywords, quotes or signs in single quotes";
+    "AND, OR or the end; write text with keywords, quotes or signs in single quotes";
+// Parentheses and NOT may be nested so deep.
+constexpr size_t kMaxDepth = 100;
 
 bool IsOneOf(std::string_view characters, char c) {
   return characters.find(c) != std::string_view::npos;
@@ -74,30 +76,65 @@ class Parser {
  public:
   explicit Parser(std::string_view where) : where_(where) {}
 
-  absl::StatusOr<std::vector<Condition>> Parse() {
+  absl::StatusOr<ParsedFilter> Parse() {
     if (absl::Status status = Advance(); !status.ok()) return status;
-    std::vector<Condition> conditions;
-    while (true) {
-      Condition condition;
-      if (absl::Status status = ParseCondition(condition); !status.ok()) return status;
-      conditions.push_back(std::move(condition));
-      if (token_.kind == Token::Kind::kEnd) return conditions;
-      if (!token_.IsWord("AND")) return Expected(kExpectedEnd);
-      if (absl::Status status = Advance(); !status.ok()) return status;
-    }
+    auto filter = ParseJoined("OR", 0);
+    if (filter.ok() && token_.kind != Token::Kind::kEnd) return Expected(kExpectedEnd);
+    return filter;
   }
 
  private:
   absl::Status Error(std::string_view what) const {
     return WhereError(where_, token_.offset, what);
   }
-
-  // Returns the error that `what` is expected. If the token is OR or NOT, the error says instead
-  // that this grammar, unlike SQL, does not support this keyword.
   absl::Status Expected(std::string_view what) const {
-    if (token_.IsWord("OR")) return Error("OR is not supported yet");
-    if (token_.IsWord("NOT")) return Error("NOT is not supported yet");
     return Error(absl::StrCat("expected ", std::string(what)));
+  }
+
+  // Parses operands that `keyword` joins: OR or AND.
+  absl::StatusOr<ParsedFilter> ParseJoined(std::string_view keyword, size_t depth) {
+    const bool any = keyword == "OR";
+    ParsedFilter joined{.kind = any ? Filter::Kind::kOr : Filter::Kind::kAnd};
+    while (true) {
+      auto operand = any ? ParseJoined("AND", depth) : ParseOne(depth);
+      if (!operand.ok()) return operand.status();
+      joined.operands.push_back(*std::move(operand));
+      if (!token_.IsWord(keyword)) break;
+      if (absl::Status status = Advance(); !status.ok()) return status;
+    }
+    if (joined.operands.size() > 1) return joined;
+    ParsedFilter only = std::move(joined.operands[0]);
+    return only;
+  }
+
+  absl::StatusOr<ParsedFilter> ParseOne(size_t depth) {
+    const bool group = token_.Is("(");
+    if (!group && !IsNegation()) return ParseCondition();
+    if (depth == kMaxDepth) return Error("parentheses and NOT are nested too deep");
+    if (absl::Status status = Advance(); !status.ok()) return status;
+    if (!group) {
+      auto operand = ParseOne(depth + 1);
+      if (!operand.ok()) return operand.status();
+      return Negated(*std::move(operand));
+    }
+    auto inner = ParseJoined("OR", depth + 1);
+    if (!inner.ok()) return inner.status();
+    if (!token_.Is(")")) return Expected("AND, OR or )");
+    if (absl::Status status = Advance(); !status.ok()) return status;
+    return inner;
+  }
+
+  static ParsedFilter Negated(ParsedFilter operand) {
+    ParsedFilter negated{.kind = Filter::Kind::kNot};
+    negated.operands.push_back(std::move(operand));
+    return negated;
+  }
+
+  // True if the token is the keyword NOT, not a column with this name: no sign follows.
+  bool IsNegation() const {
+    if (!token_.IsWord("NOT")) return false;
+    const size_t next = where_.find_first_not_of(kBlanks, token_.end);
+    return next == std::string_view::npos || SymbolSize(next) == 0 || where_[next] == '(';
   }
 
   absl::Status Advance() {
@@ -133,10 +170,10 @@ class Parser {
     return 0;
   }
 
-  absl::Status ParseCondition(Condition& condition) {
+  absl::StatusOr<ParsedFilter> ParseCondition() {
+    ParsedFilter parsed;
+    Condition& condition = parsed.condition;
     condition.column_offset = token_.offset;
-    const bool maybe_not = token_.IsWord("NOT");  // but a column may be called NOT
-    if (token_.Is("(")) return Error("parentheses are only supported after IN");
     if (token_.kind != Token::Kind::kWord && token_.kind != Token::Kind::kName) {
       return Expected(where_.find_first_not_of(kBlanks) == std::string_view::npos
                           ? "a condition such as carrier = 'UA'"
@@ -144,17 +181,26 @@ class Parser {
     }
     condition.column = token_.text;
     if (absl::Status status = Advance(); !status.ok()) return status;
-    condition.kind_offset = token_.offset;
-    if (maybe_not && !Comparison(token_) && !token_.IsKeyword()) {
-      return WhereError(where_, condition.column_offset, "NOT is not supported yet");
+    const bool negated = token_.IsWord("NOT");
+    if (negated) {
+      if (absl::Status status = Advance(); !status.ok()) return status;
     }
+    condition.kind_offset = token_.offset;
+    if (absl::Status status = ParseTest(negated, condition); !status.ok()) return status;
+    return negated ? Negated(std::move(parsed)) : parsed;
+  }
+
+  // Parses what follows the column, or NOT if `negated`.
+  absl::Status ParseTest(bool negated, Condition& condition) {
     const Token relation = token_;
     const std::optional<Kind> compared = Comparison(relation);
     const bool like = relation.IsWord("LIKE");
-    if (!compared && !like && !relation.IsWord("BETWEEN") && !relation.IsWord("IN") &&
-        !relation.IsWord("IS")) {
+    const bool word =
+        like || relation.IsWord("BETWEEN") || relation.IsWord("IN") || relation.IsWord("BEGINS");
+    if (negated && !word) return Expected("BETWEEN, IN, LIKE or BEGINS after NOT");
+    if (!compared && !word && !relation.IsWord("IS")) {
       return Expected(
-          "one of = != < <= > >= BETWEEN IN LIKE BEGINS IS (write a column whose name has "
+          "one of = != < <= > >= NOT BETWEEN IN LIKE BEGINS IS (write a column whose name has "
           "blanks in double quotes)");
     }
     if (absl::Status status = Advance(); !status.ok()) return status;
@@ -207,7 +253,7 @@ class Parser {
     return Advance();
   }
 
-  // Takes a quoted text, or all words up to AND or a token that is not a word.
+  // Takes a quoted text, or all words up to AND, OR or a token that is not a word.
   absl::Status ParseValue(Condition& condition) {
     Condition::Value value{.text = token_.text, .offset = token_.offset};
     if (token_.kind == Token::Kind::kName) {
@@ -228,7 +274,7 @@ class Parser {
     bool keyword = token_.IsKeyword();
     size_t end = token_.end;
     if (absl::Status status = Advance(); !status.ok()) return status;
-    while (token_.kind == Token::Kind::kWord && !token_.IsWord("AND")) {
+    while (token_.kind == Token::Kind::kWord && !token_.IsWord("AND") && !token_.IsWord("OR")) {
       if (keyword || token_.IsKeyword()) {
         return Expected(kExpectedEnd);
       }
@@ -258,9 +304,7 @@ class Parser {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Condition>> ParseConditions(std::string_view where) {
-  return Parser(where).Parse();
-}
+absl::StatusOr<ParsedFilter> ParseFilter(std::string_view where) { return Parser(where).Parse(); }
 
 absl::Status WhereError(std::string_view where, size_t offset, std::string_view what) {
   return ErrorAt("--where", where, offset, what);

@@ -1,18 +1,21 @@
-// The grammar of --where: conditions on columns, joined by AND. Keywords are not case-sensitive.
+// The grammar of --where: conditions on columns, joined by AND, OR and NOT. Keywords are not
+// case-sensitive.
 //
-//   conditions  CONDITION [AND CONDITION]...
+//   FILTER      ALL [OR ALL]...
+//   ALL         ONE [AND ONE]...
+//   ONE         CONDITION, NOT ONE, or (FILTER)
 //   CONDITION   COLUMN OPERATOR VALUE, where OPERATOR is one of = == != <> < <= > >=
-//               COLUMN BETWEEN VALUE AND VALUE
-//               COLUMN IN (VALUE, ...)
-//               COLUMN LIKE 'PREFIX%'
-//               COLUMN BEGINS PREFIX
-//               COLUMN IS NULL
-//               COLUMN IS NOT NULL
+//               COLUMN [NOT] BETWEEN VALUE AND VALUE
+//               COLUMN [NOT] IN (VALUE, ...)
+//               COLUMN [NOT] LIKE 'PREFIX%'
+//               COLUMN [NOT] BEGINS PREFIX
+//               COLUMN IS [NOT] NULL
 //   COLUMN      a word, or any name in double quotes, in which "" stands for a quote
 //   VALUE       words, or any text in single quotes, in which '' stands for a quote
 //
 // A word is any text without blanks, without the characters ' " ( ) , = < > and without !=. Several
-// words are one value, with the blanks between them, if none is a keyword: name = New York.
+// words are one value, with the blanks between them, if none is a keyword: name = New York. A column
+// whose name is not is written in double quotes, unless = or another sign follows.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +25,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cfile/predicate.h"
+#include "cfile/filter.h"
 
 namespace cfile::tools {
 
@@ -43,8 +46,15 @@ struct Condition {
   std::vector<Value> values = {};
 };
 
+// A condition, or a combination of conditions.
+struct ParsedFilter {
+  Filter::Kind kind = Filter::Kind::kColumn;
+  Condition condition = {};                 // if kind is kColumn
+  std::vector<ParsedFilter> operands = {};  // otherwise: one for kNot, several for the others
+};
+
 // Parses `where`, which must have at least one condition. Errors are those of WhereError.
-absl::StatusOr<std::vector<Condition>> ParseConditions(std::string_view where);
+absl::StatusOr<ParsedFilter> ParseFilter(std::string_view where);
 
 // Returns kInvalidArgument for an error at byte `offset` of `where`. The message has `what`, the
 // number of the character at `offset`, counted from 1, and the text from there on.

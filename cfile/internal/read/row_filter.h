@@ -1,0 +1,57 @@
+// One condition on the values of one file, for scans of several columns. Judges rows by statistics
+// and indexes, and compares values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "cfile/internal/read/predicate_judge.h"
+#include "cfile/predicate.h"
+#include "cfile/reader.h"
+#include "cfile/types.h"
+
+namespace cfile::internal {
+
+// Thread-compatible. Keeps the file open. After an error a call may be repeated. Errors of all
+// functions: kDataLoss for damage (the error names the file and the block), kOutOfRange for limits
+// of ReaderOptions, or the error of the Source.
+class RowFilter {
+ public:
+  virtual ~RowFilter() = default;
+
+  // Tells what is known about row `row` and rows around it without reading values. The range of the
+  // result contains `row`. Precondition: row < the number of rows.
+  virtual JudgedRows Judge(uint64_t row) const = 0;
+
+  // Examines rows from `begin` on, at most `count` and at least 1. Returns how many. Bit i of
+  // `bits` stands for row begin + i; 0 means that another condition has excluded the row. Sets the
+  // bits of the examined rows that do not match to 0; the other bits are then unspecified.
+  // Preconditions: 0 < count <= kMaxRows; begin + count <= the number of rows.
+  virtual absl::StatusOr<size_t> Match(uint64_t begin, size_t count, uint8_t* bits) = 0;
+  static constexpr size_t kMaxRows = 4096;
+
+  // An estimate of the time to compare one value, in a unit that all filters share.
+  virtual double cost_per_row() const = 0;
+
+  // Data blocks that were read, and rows whose values were compared.
+  uint64_t blocks_read() const { return blocks_read_; }
+  uint64_t rows_compared() const { return rows_compared_; }
+
+ protected:
+  uint64_t blocks_read_ = 0;
+  uint64_t rows_compared_ = 0;
+};
+
+// Returns a filter for the rows of `reader` that match `predicate`; with `negated`, for the rows
+// that hold a value that does not match it. In a file with levels, a record holds a value if the
+// definition level of its entry is the maximum. Preconditions: a record has one entry
+// (max_repetition is 0); the predicate does not need an order if T is Int96. Errors as
+// Reader::NewCursor and Reader::Statistics.
+template <ValueType T>
+absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(const Reader& reader,
+                                                        const Predicate<T>& predicate,
+                                                        bool negated);
+
+}  // namespace cfile::internal

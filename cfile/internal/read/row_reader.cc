@@ -1,0 +1,276 @@
+#include "cfile/internal/read/row_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cfile/internal/read/block_cursor.h"
+#include "cfile/internal/read/file_cursor.h"
+#include "cfile/internal/read/level_block_cursor.h"
+#include "cfile/internal/read/reader_access.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+// Opens the blocks. Block is BlockCursor<T> or LevelBlockCursor<T>.
+template <typename Block>
+class BlockRows : public RowReader, protected FileCursor<Block> {
+  using Cursor = FileCursor<Block>;
+
+ public:
+  BlockRows(std::shared_ptr<FileReader> file, Block block)
+      : Cursor(std::move(file), std::move(block)) {}
+
+  absl::StatusOr<size_t> Enter(const ChosenRows& rows) override {
+    const uint64_t first = rows.row(0);
+    if (!this->InBlock(first)) {
+      CFILE_RETURN_IF_ERROR(this->OpenBlockOf(first));
+      ++blocks_read_;
+    }
+    const uint64_t end = this->first_ordinal_ + this->block_.num_rows();
+    if (rows.rows == nullptr) return std::min<uint64_t>(rows.count, end - first);
+    return static_cast<size_t>(std::lower_bound(rows.rows, rows.rows + rows.count, end) -
+                               rows.rows);
+  }
+
+  absl::StatusOr<size_t> Read(const ChosenRows& rows, ColumnBatch& batch) override {
+    auto count = ReadFromBlock(rows, batch);
+    if (!count.ok()) return this->Failed(count.status());
+    return count;
+  }
+
+ protected:
+  // Implements Read. Errors do not name the block.
+  virtual absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) = 0;
+
+  // The number in the block of a row of the file.
+  uint32_t InBlockRow(uint64_t row) const {
+    return static_cast<uint32_t>(row - this->first_ordinal_);
+  }
+};
+
+template <typename T>
+class FlatRows final : public BlockRows<BlockCursor<T>> {
+  using Base = BlockRows<BlockCursor<T>>;
+  using Base::block_;
+
+ public:
+  FlatRows(std::shared_ptr<FileReader> file,
+           std::shared_ptr<const encodings::Dictionary> dictionary)
+      : Base(file, BlockCursor<T>(file->info().type, std::move(dictionary))) {}
+
+ protected:
+  absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) override {
+    const uint64_t span = rows.row(rows.count - 1) - rows.row(0) + 1;
+    if (span == rows.count) {
+      CFILE_RETURN_IF_ERROR(block_.SeekToRow(this->InBlockRow(rows.row(0))));
+      CFILE_ASSIGN_OR_RETURN(const Batch<T> read, block_.Next(rows.count));
+      batch = read;
+      return read.size();
+    }
+    // If few rows are chosen, seeking to each of them is faster than decoding all rows.
+    const size_t rows_per_seek = kIsBytes<T> || this->file().info().nullable ? 256 : 64;
+    return rows.count * rows_per_seek < span ? ReadEach(rows, batch) : ReadAndPack(rows, batch);
+  }
+
+ private:
+  // The rows that are decoded at a time.
+  static constexpr size_t kWindowRows = kIsBytes<T> ? kMaxBatchRows : 4096;
+
+  absl::StatusOr<size_t> ReadEach(const ChosenRows& rows, ColumnBatch& batch) {
+    const size_t count = std::min(rows.count, kMaxBatchRows);
+    in_block_.resize(count);
+    for (size_t i = 0; i < count; ++i) in_block_[i] = this->InBlockRow(rows.row(i));
+    copies_.Reset(count);
+    CFILE_RETURN_IF_ERROR(block_.Take(
+        in_block_, [&](size_t i, const T& value) { copies_.Set(i, value); },
+        [&](size_t i) { copies_.SetNull(i); }));
+    batch = copies_.batch();
+    return count;
+  }
+
+  // Decodes the rows from the first to the last one, and copies the chosen ones together.
+  absl::StatusOr<size_t> ReadAndPack(const ChosenRows& rows, ColumnBatch& batch) {
+    const size_t count = std::min(rows.count, kMaxBatchRows);
+    if (packed_ == nullptr) packed_ = std::make_unique_for_overwrite<T[]>(kMaxBatchRows);
+    null_count_ = 0;
+    size_t done = 0;
+    const std::span<const T> dictionary =
+        kIsBytes<T> ? block_.DictionaryValues() : std::span<const T>();
+    while (done < count) {
+      const uint64_t begin = rows.row(done);
+      const uint64_t window = std::min<uint64_t>(kWindowRows, rows.row(count - 1) - begin + 1);
+      CFILE_RETURN_IF_ERROR(block_.SeekToRow(this->InBlockRow(begin)));
+      if (!dictionary.empty()) {
+        CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> codes, block_.NextCodes(window));
+        done = Pack(rows, begin, codes, done, count,
+                    [&](uint32_t code) -> const T& { return dictionary[code]; });
+        continue;
+      }
+      CFILE_ASSIGN_OR_RETURN(const Batch<T> values, block_.Next(window));
+      done =
+          Pack(rows, begin, values, done, count, [](const T& value) -> const T& { return value; });
+      if (kIsBytes<T>) break;  // the next call would overwrite the bytes of these strings
+    }
+    batch = Batch<T>{.values = {packed_.get(), done},
+                     .validity = null_count_ == 0 ? nullptr : validity_.data(),
+                     .null_count = null_count_};
+    return done;
+  }
+
+  // Copies the chosen rows of `decoded`, which begins at row `begin` of the file, to packed_ from
+  // `done` on, at most until `count`. Returns the new `done`.
+  template <typename V, typename ValueOf>
+  size_t Pack(const ChosenRows& rows, uint64_t begin, const Batch<V>& decoded, size_t done,
+              size_t count, const ValueOf& value_of) {
+    const uint64_t end = begin + decoded.size();
+    const size_t from = done;
+    T* const packed = packed_.get();
+    if (decoded.validity == nullptr) {
+      for (; done < count && rows.rows[done] < end; ++done)
+        packed[done] = value_of(decoded.values[rows.rows[done] - begin]);
+      if (null_count_ > 0) SetValid(from, done);
+      return done;
+    }
+    if (null_count_ == 0) {
+      validity_.resize(kMaxBatchRows / 8);
+      SetValid(0, from);
+    }
+    for (; done < count && rows.rows[done] < end; ++done) {
+      const uint64_t at = rows.rows[done] - begin;
+      const bool valid = decoded.IsValid(at);
+      packed[done] = valid ? value_of(decoded.values[at]) : T{};
+      null_count_ += !valid;
+      const auto bit = static_cast<uint8_t>(1u << done % 8);
+      validity_[done / 8] = static_cast<uint8_t>((validity_[done / 8] & ~bit) | (valid ? bit : 0));
+    }
+    return done;
+  }
+  void SetValid(size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) validity_[i / 8] |= static_cast<uint8_t>(1u << i % 8);
+  }
+
+  std::vector<uint32_t> in_block_;
+  OwnedBatch<T> copies_;
+  std::unique_ptr<T[]> packed_;    // kMaxBatchRows values
+  std::vector<uint8_t> validity_;  // of packed_, if null_count_ > 0
+  uint64_t null_count_ = 0;
+};
+
+template <typename T>
+class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
+  using Base = BlockRows<LevelBlockCursor<T>>;
+  using Base::block_;
+
+ public:
+  LevelRows(std::shared_ptr<FileReader> file,
+            std::shared_ptr<const encodings::Dictionary> dictionary)
+      : Base(file, LevelBlockCursor<T>(file->info().type, std::move(dictionary))) {}
+
+ protected:
+  absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) override {
+    const uint64_t span = rows.row(rows.count - 1) - rows.row(0) + 1;
+    if (span == rows.count) {
+      CFILE_RETURN_IF_ERROR(block_.SeekToRow(this->InBlockRow(rows.row(0))));
+      CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> read, block_.Next(rows.count));
+      if (read.num_records > 0) {
+        batch = read;
+        return read.num_records;
+      }
+    }
+    // Copies record after record: the chosen records, or the pieces of a long record.
+    repetition_.clear();
+    definition_.clear();
+    values_ = OwnedBatch<T>();
+    num_entries_ = 0;
+    const size_t most = span == rows.count ? 1 : rows.count;
+    size_t done = 0;
+    while (done < most && num_entries_ < kMaxBatchRows) {
+      const uint32_t record = this->InBlockRow(rows.row(done));
+      CFILE_RETURN_IF_ERROR(block_.SeekToRow(record));
+      while (block_.row() == record) {
+        CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> read, block_.Next(1));
+        if (read.empty()) return encodings::DataLoss("a record has no end");
+        repetition_.insert(repetition_.end(), read.repetition.begin(), read.repetition.end());
+        definition_.insert(definition_.end(), read.definition.begin(), read.definition.end());
+        values_.Append({.values = read.values});
+        num_entries_ += read.num_entries;
+      }
+      ++done;
+    }
+    batch = LevelBatch<T>{.num_records = done,
+                          .num_entries = num_entries_,
+                          .repetition = repetition_,
+                          .definition = definition_,
+                          .values = values_.batch().values};
+    return done;
+  }
+
+ private:
+  std::vector<uint16_t> repetition_;
+  std::vector<uint16_t> definition_;
+  OwnedBatch<T> values_;
+  size_t num_entries_ = 0;
+};
+
+void TruncateTo(size_t, uint16_t, std::monostate&) {}
+
+template <typename T>
+void TruncateTo(size_t count, uint16_t /*max_definition*/, Batch<T>& batch) {
+  if (count == batch.size()) return;
+  batch.values = batch.values.first(count);
+  if (batch.validity == nullptr) return;
+  batch.null_count = 0;
+  for (size_t i = 0; i < count; ++i) batch.null_count += !batch.IsValid(i);
+}
+
+template <typename T>
+void TruncateTo(size_t count, uint16_t max_definition, LevelBatch<T>& batch) {
+  if (count == batch.num_records) return;
+  size_t end = count;  // the first entry that is removed
+  if (!batch.repetition.empty()) {
+    size_t records = 0;
+    for (end = 0; end < batch.num_entries; ++end) {
+      if (batch.repetition[end] == 0 && records++ == count) break;
+    }
+    batch.repetition = batch.repetition.first(end);
+  }
+  size_t num_values = end;
+  if (!batch.definition.empty()) {
+    batch.definition = batch.definition.first(end);
+    num_values = static_cast<size_t>(
+        std::count(batch.definition.begin(), batch.definition.end(), max_definition));
+  }
+  batch.values = batch.values.first(num_values);
+  batch.num_entries = end;
+  batch.num_records = count;
+}
+
+}  // namespace
+
+template <ValueType T>
+absl::StatusOr<std::unique_ptr<RowReader>> NewRowReader(const Reader& reader) {
+  const std::shared_ptr<FileReader>& file = ReaderAccess::File(reader);
+  CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead<T>(*file));
+  std::unique_ptr<RowReader> rows;
+  if (file->info().has_levels()) {
+    rows = std::make_unique<LevelRows<T>>(file, std::move(dictionary));
+  } else {
+    rows = std::make_unique<FlatRows<T>>(file, std::move(dictionary));
+  }
+  return rows;
+}
+
+void Truncate(size_t count, uint16_t max_definition, ColumnBatch& batch) {
+  std::visit([&](auto& typed) { TruncateTo(count, max_definition, typed); }, batch);
+}
+
+#define CFILE_INSTANTIATE(T) \
+  template absl::StatusOr<std::unique_ptr<RowReader>> NewRowReader<T>(const Reader&);
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::internal

@@ -1,0 +1,64 @@
+// Reads chosen rows of one file, for scans of several columns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "cfile/batch.h"
+#include "cfile/reader.h"
+#include "cfile/types.h"
+
+namespace cfile::internal {
+
+// Ascending rows of a file: consecutive ones, or those of an array. A view.
+struct ChosenRows {
+  uint64_t first = 0;              // the first row, if `rows` is null
+  const uint64_t* rows = nullptr;  // one per row
+  size_t count = 0;
+
+  uint64_t row(size_t i) const { return rows == nullptr ? first + i : rows[i]; }
+  // The rows begin to begin + count - 1 of these rows.
+  ChosenRows Part(size_t begin, size_t part_count) const {
+    return {first + begin, rows == nullptr ? nullptr : rows + begin, part_count};
+  }
+};
+
+// The values of one column: Batch<T> for a column without levels, else LevelBatch<T>.
+#define CFILE_BATCH_TYPE(T) , Batch<T>, LevelBatch<T>
+using ColumnBatch = std::variant<std::monostate CFILE_FOR_EACH_VALUE_TYPE(CFILE_BATCH_TYPE)>;
+#undef CFILE_BATCH_TYPE
+
+// Thread-compatible. Keeps the file open. After an error a call may be repeated. Errors as
+// Cursor::Next. Precondition of all functions: the rows are rows of the file, at least one.
+class RowReader {
+ public:
+  virtual ~RowReader() = default;
+
+  // Opens the block with the first of `rows`, and returns how many of `rows` are in this block:
+  // they are the first ones, at least 1.
+  virtual absl::StatusOr<size_t> Enter(const ChosenRows& rows) = 0;
+
+  // Reads the first of `rows`, and returns how many: at least 1, at most kMaxBatchRows. Sets
+  // `batch`, which is valid until the next call. Precondition: Enter has opened the block of
+  // `rows`.
+  virtual absl::StatusOr<size_t> Read(const ChosenRows& rows, ColumnBatch& batch) = 0;
+
+  // Data blocks that were opened.
+  uint64_t blocks_read() const { return blocks_read_; }
+
+ protected:
+  uint64_t blocks_read_ = 0;
+};
+
+// Returns a reader of the rows of `reader`. Errors as Reader::NewCursor and Reader::NewLevelCursor.
+template <ValueType T>
+absl::StatusOr<std::unique_ptr<RowReader>> NewRowReader(const Reader& reader);
+
+// Removes all rows but the first `count` from `batch`. Precondition: it has at least `count` rows.
+// `max_definition`: the maximum definition level of a column with levels.
+void Truncate(size_t count, uint16_t max_definition, ColumnBatch& batch);
+
+}  // namespace cfile::internal

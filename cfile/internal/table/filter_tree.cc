@@ -1,0 +1,154 @@
+#include "cfile/internal/table/filter_tree.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "encodings/core/status.h"
+#include "encodings/kernels/match_range.h"
+
+namespace cfile::internal {
+namespace {
+
+constexpr size_t kMaxBytes = RowFilter::kMaxRows / 8;
+// The operands of And are sorted again after this many windows.
+constexpr size_t kWindowsPerOrder = 64;
+
+OrdinalRange Intersection(const OrdinalRange& a, const OrdinalRange& b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+// Combines the judgements of operands, which all contain one row. `decisive` is the verdict that
+// one operand suffices for: kNone for And, kAll for Or.
+template <typename Operands, typename Judge>
+auto Combine(Verdict decisive, const Operands& operands, uint64_t num_rows, const Judge& judge) {
+  FilterTree::Judgement combined;
+  combined.rows.verdict = decisive == Verdict::kNone ? Verdict::kAll : Verdict::kNone;
+  combined.rows.rows = {0, num_rows};
+  for (const auto& operand : operands) {
+    const FilterTree::Judgement one = judge(operand);
+    if (one.rows.verdict == decisive) return one;
+    if (one.rows.verdict == Verdict::kSome) combined.rows.verdict = Verdict::kSome;
+    combined.rows.rows = Intersection(combined.rows.rows, one.rows.rows);
+    combined.rows.by = one.rows.by;
+    combined.condition = one.condition;
+  }
+  return combined;
+}
+
+}  // namespace
+
+absl::StatusOr<FilterTree> FilterTree::Open(const BoundFilter& filter, const ScanSource& source,
+                                            size_t part) {
+  FilterTree tree;
+  tree.kind_ = filter.kind;
+  tree.number_ = filter.number;
+  if (filter.kind == Filter::Kind::kColumn) {
+    CFILE_ASSIGN_OR_RETURN(const Reader reader, source.OpenColumn(part, filter.column));
+    CFILE_RETURN_IF_ERROR(std::visit(
+        [&]<typename P>(const P& predicate) {
+          if constexpr (!std::is_same_v<P, std::monostate>) {
+            CFILE_ASSIGN_OR_RETURN(tree.leaf_, NewRowFilter(reader, predicate, filter.negated));
+          }
+          return absl::OkStatus();
+        },
+        filter.predicate));
+    return tree;
+  }
+  for (const BoundFilter& operand : filter.operands) {
+    CFILE_ASSIGN_OR_RETURN(FilterTree opened, Open(operand, source, part));
+    tree.operands_.push_back(std::move(opened));
+  }
+  tree.SortOperands();
+  return tree;
+}
+
+FilterTree::Judgement FilterTree::Judge(uint64_t row) const {
+  if (leaf_ != nullptr) return {leaf_->Judge(row), number_};
+  return Combine(kind_ == Filter::Kind::kAnd ? Verdict::kNone : Verdict::kAll, operands_,
+                 UINT64_MAX, [&](const FilterTree& operand) { return operand.Judge(row); });
+}
+
+absl::StatusOr<size_t> FilterTree::Match(uint64_t begin, size_t count, uint8_t* bits) {
+  const size_t asked = encodings::CountOnes(bits, count);
+  if (asked == 0) return count;
+  auto examined = leaf_ != nullptr              ? MatchLeaf(begin, count, bits)
+                  : kind_ == Filter::Kind::kAnd ? MatchAnd(begin, count, bits)
+                                                : MatchOr(begin, count, bits);
+  if (examined.ok()) {
+    rows_asked_ += asked;
+    rows_matched_ += encodings::CountOnes(bits, *examined);
+  }
+  return examined;
+}
+
+absl::StatusOr<size_t> FilterTree::MatchLeaf(uint64_t begin, size_t count, uint8_t* bits) {
+  const JudgedRows judged = leaf_->Judge(begin);
+  count = std::min<uint64_t>(count, judged.rows.end - begin);
+  if (judged.verdict == Verdict::kAll) return count;
+  if (judged.verdict == Verdict::kSome) return leaf_->Match(begin, count, bits);
+  std::memset(bits, 0, (count + 7) / 8);
+  return count;
+}
+
+absl::StatusOr<size_t> FilterTree::MatchAnd(uint64_t begin, size_t count, uint8_t* bits) {
+  if (++windows_ % kWindowsPerOrder == 0) SortOperands();
+  for (FilterTree& operand : operands_) {
+    CFILE_ASSIGN_OR_RETURN(count, operand.Match(begin, count, bits));
+  }
+  return count;
+}
+
+absl::StatusOr<size_t> FilterTree::MatchOr(uint64_t begin, size_t count, uint8_t* bits) {
+  uint8_t matched[kMaxBytes] = {};
+  uint8_t left[kMaxBytes];
+  for (FilterTree& operand : operands_) {
+    const size_t bytes = (count + 7) / 8;
+    for (size_t i = 0; i < bytes; ++i) left[i] = static_cast<uint8_t>(bits[i] & ~matched[i]);
+    CFILE_ASSIGN_OR_RETURN(count, operand.Match(begin, count, left));
+    for (size_t i = 0; i < (count + 7) / 8; ++i) matched[i] |= left[i];
+  }
+  std::memcpy(bits, matched, (count + 7) / 8);
+  return count;
+}
+
+double FilterTree::cost_per_row() const {
+  if (leaf_ != nullptr) return leaf_->cost_per_row();
+  double cost = 0;
+  for (const FilterTree& operand : operands_) cost += operand.cost_per_row();
+  return cost;
+}
+
+void FilterTree::SortOperands() {
+  // The best order of independent operands is by the cost for each row that they exclude (And) or
+  // accept (Or). Before the first rows, half of the rows are assumed to match.
+  const auto rank = [&](const FilterTree& operand) {
+    const double matched = (static_cast<double>(operand.rows_matched_) + 1) /
+                           (static_cast<double>(operand.rows_asked_) + 2);
+    const double decided = kind_ == Filter::Kind::kAnd ? 1 - matched : matched;
+    return operand.cost_per_row() / decided;
+  };
+  std::stable_sort(operands_.begin(), operands_.end(),
+                   [&](const FilterTree& a, const FilterTree& b) { return rank(a) < rank(b); });
+}
+
+FilterTree::Judgement JudgePart(const BoundFilter& filter, const ScanSource& source, size_t part) {
+  if (filter.kind != Filter::Kind::kColumn) {
+    return Combine(filter.kind == Filter::Kind::kAnd ? Verdict::kNone : Verdict::kAll,
+                   filter.operands, UINT64_MAX,
+                   [&](const BoundFilter& operand) { return JudgePart(operand, source, part); });
+  }
+  FilterTree::Judgement judgement{.condition = filter.number};
+  std::visit(
+      [&]<typename P>(const P& predicate) {
+        if constexpr (!std::is_same_v<P, std::monostate>) {
+          judgement.rows.verdict = JudgeStatistics(PredicateMatcher(predicate), filter.negated,
+                                                   source.Bounds(part, filter.column));
+        }
+      },
+      filter.predicate);
+  return judgement;
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,436 @@
+#include "cfile/table_scan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/read/reader_access.h"
+#include "cfile/internal/read/row_reader.h"
+#include "cfile/internal/table/bound_filter.h"
+#include "cfile/internal/table/filter_tree.h"
+#include "cfile/internal/table/open_table.h"
+#include "cfile/internal/table/scan_source.h"
+#include "encodings/core/status.h"
+#include "encodings/kernels/match_range.h"
+
+namespace cfile {
+
+// The values of a batch.
+class internal::ColumnBatches {
+ public:
+  std::vector<ColumnBatch> columns;
+};
+
+using internal::BoundFilter;
+using internal::ChosenRows;
+using internal::FilterTree;
+using internal::JudgedBy;
+using internal::RowReader;
+using internal::ScanSource;
+using internal::Verdict;
+
+namespace {
+
+// The number of rows of a batch: few enough that the values of several columns stay in the cache.
+constexpr size_t kBatchRows = 8192;
+
+// Positions in schema.columns of the columns that `names` name.
+absl::StatusOr<std::vector<size_t>> FindColumns(
+    const Schema& schema, const std::optional<std::vector<std::string>>& names,
+    const std::string& table) {
+  std::vector<size_t> columns;
+  if (!names) {
+    for (size_t i = 0; i < schema.columns.size(); ++i) columns.push_back(i);
+    return columns;
+  }
+  for (const std::string& name : *names) {
+    const size_t before = columns.size();
+    if (const std::optional<size_t> column = schema.Find(name)) {
+      columns.push_back(*column);
+    } else if (schema.tree) {
+      // A group stands for the leaf columns whose paths begin with its path.
+      for (size_t i = 0; i < schema.columns.size(); ++i) {
+        if (schema.columns[i].name.starts_with(name + ".")) columns.push_back(i);
+      }
+    }
+    if (columns.size() == before)
+      return absl::InvalidArgumentError(absl::StrCat(table, ": there is no column ", name));
+  }
+  return columns;
+}
+
+}  // namespace
+
+// Goes through the parts. In each part, finds rows that match (chosen_), then reads the columns at
+// these rows.
+class TableScan::Impl {
+ public:
+  static absl::StatusOr<std::unique_ptr<Impl>> Create(std::shared_ptr<const ScanSource> source,
+                                                      const TableScanOptions& options) {
+    CFILE_ASSIGN_OR_RETURN(std::vector<size_t> columns,
+                           FindColumns(source->schema(), options.columns, source->name()));
+    CFILE_ASSIGN_OR_RETURN(BoundFilter filter,
+                           internal::BindFilter(options.where, source->schema(), source->name()));
+    return std::make_unique<Impl>(std::move(source), options, std::move(columns),
+                                  std::move(filter));
+  }
+
+  Impl(std::shared_ptr<const ScanSource> source, const TableScanOptions& options,
+       std::vector<size_t> columns, BoundFilter filter)
+      : source_(std::move(source)),
+        columns_(std::move(columns)),
+        filter_(std::move(filter)),
+        reverse_(options.reverse),
+        left_(options.limit),
+        next_part_(reverse_ ? source_->num_parts() : 0) {
+    batches_.columns.resize(columns_.size());
+    range_.end = std::min(options.range.end, source_->num_rows());
+    range_.begin = std::min(options.range.begin, range_.end);
+    counters_.blocks_read.resize(columns_.size());
+    NameConditions(filter_);
+  }
+
+  const std::vector<size_t>& columns() const { return columns_; }
+  const TableScanCounters& counters() const { return counters_; }
+
+  absl::StatusOr<TableBatch> Next() {
+    while (left_ > 0) {
+      if (chosen_.count > 0) return Read();
+      if (begin_ < end_) {
+        const absl::Status status = Choose();
+        CountFilters();
+        // Rows that were found before the error are returned first.
+        if (!status.ok() && chosen_.count == 0) return status;
+        continue;
+      }
+      CFILE_ASSIGN_OR_RETURN(const bool more, EnterPart());
+      if (!more) break;
+    }
+    return TableBatch();
+  }
+
+ private:
+  // Goes to the next part with rows of the range that the bounds do not exclude. Returns false if
+  // there is none.
+  absl::StatusOr<bool> EnterPart() {
+    tree_.reset();
+    readers_.clear();
+    while (reverse_ ? next_part_ > 0 : next_part_ < source_->num_parts()) {
+      const size_t part = reverse_ ? next_part_ - 1 : next_part_;
+      const uint64_t first = source_->first_ordinal(part);
+      const uint64_t rows = source_->num_rows(part);
+      const uint64_t begin = std::max(range_.begin, first);
+      const uint64_t end = std::min(range_.end, first + rows);
+      Verdict verdict = Verdict::kNone;
+      if (begin < end) {
+        const FilterTree::Judgement bounds = internal::JudgePart(filter_, *source_, part);
+        verdict = bounds.rows.verdict;
+        if (verdict == Verdict::kNone) {
+          ++counters_.parts_skipped;
+          if (bounds.condition < counters_.conditions.size())
+            counters_.conditions[bounds.condition].rows_excluded_by_bounds += end - begin;
+        }
+      }
+      if (verdict == Verdict::kSome) {
+        CFILE_ASSIGN_OR_RETURN(tree_, FilterTree::Open(filter_, *source_, part));
+        counted_blocks_.assign(counters_.conditions.size(), 0);
+        counted_rows_.assign(counters_.conditions.size(), 0);
+      }
+      next_part_ = reverse_ ? part : part + 1;
+      if (verdict == Verdict::kNone) continue;
+      part_ = part;
+      part_begin_ = first;
+      begin_ = begin - first;
+      end_ = end - first;
+      return true;
+    }
+    return false;
+  }
+
+  // Finds rows that match among the rows begin_ to end_ - 1 of the part, sets chosen_, and moves
+  // begin_ (if reverse_: end_) past the rows it has examined.
+  absl::Status Choose() {
+    if (!tree_) {
+      chosen_ = {.first = begin_, .rows = nullptr, .count = end_ - begin_};
+      begin_ = end_;
+      return absl::OkStatus();
+    }
+    ordinals_.clear();
+    const absl::Status status = reverse_ ? ChooseBackward() : ChooseForward();
+    if (!ordinals_.empty()) chosen_ = {.rows = ordinals_.data(), .count = ordinals_.size()};
+    return status;
+  }
+
+  absl::Status ChooseForward() {
+    while (begin_ < end_ && ordinals_.size() < kBatchRows) {
+      const FilterTree::Judgement judgement = tree_->Judge(begin_);
+      const uint64_t end = std::min(judgement.rows.rows.end, end_);
+      if (judgement.rows.verdict == Verdict::kNone) {
+        CountExcluded(judgement, end - begin_);
+        begin_ = end;
+        continue;
+      }
+      if (judgement.rows.verdict == Verdict::kAll) {
+        if (ordinals_.empty()) {
+          chosen_ = {.first = begin_, .rows = nullptr, .count = end - begin_};
+          begin_ = end;
+          return absl::OkStatus();
+        }
+        const uint64_t part = std::min<uint64_t>(end - begin_, kBatchRows);
+        for (uint64_t i = 0; i < part; ++i) ordinals_.push_back(begin_ + i);
+        begin_ += part;
+        continue;
+      }
+      CFILE_ASSIGN_OR_RETURN(const size_t examined, Match(begin_, end));
+      begin_ += examined;
+    }
+    return absl::OkStatus();
+  }
+
+  // Finds the matching rows of one window at the end of the rows.
+  absl::Status ChooseBackward() {
+    while (begin_ < end_ && ordinals_.empty()) {
+      const FilterTree::Judgement judgement = tree_->Judge(end_ - 1);
+      uint64_t begin = std::max(judgement.rows.rows.begin, begin_);
+      if (judgement.rows.verdict == Verdict::kNone) {
+        CountExcluded(judgement, end_ - begin);
+        end_ = begin;
+        continue;
+      }
+      if (judgement.rows.verdict == Verdict::kAll) {
+        chosen_ = {.first = begin, .rows = nullptr, .count = end_ - begin};
+        end_ = begin;
+        return absl::OkStatus();
+      }
+      begin = std::max(begin, end_ - std::min<uint64_t>(end_, internal::RowFilter::kMaxRows));
+      // If a block ends inside the window, continue with the rows after it.
+      while (true) {
+        ordinals_.clear();
+        CFILE_ASSIGN_OR_RETURN(const size_t examined, Match(begin, end_));
+        if (begin + examined == end_) break;
+        begin += examined;
+      }
+      end_ = begin;
+    }
+    return absl::OkStatus();
+  }
+
+  // Appends the matching rows among the rows from `begin` on to ordinals_. Returns how many rows
+  // were examined: at least 1, at most end - begin.
+  absl::StatusOr<size_t> Match(uint64_t begin, uint64_t end) {
+    const size_t count = std::min<uint64_t>(end - begin, internal::RowFilter::kMaxRows);
+    std::memset(bits_, 0xff, (count + 7) / 8);
+    CFILE_ASSIGN_OR_RETURN(const size_t examined, tree_->Match(begin, count, bits_));
+    if (examined % 8 != 0) bits_[examined / 8] &= static_cast<uint8_t>((1u << examined % 8) - 1);
+    const size_t before = ordinals_.size();
+    ordinals_.resize(before + examined);
+    ordinals_.resize(before +
+                     encodings::PositionsOfOnes(bits_, examined, begin, ordinals_.data() + before));
+    return examined;
+  }
+
+  // Reads the columns at the first (if reverse_: the last) of the chosen rows.
+  absl::StatusOr<TableBatch> Read() {
+    CFILE_RETURN_IF_ERROR(OpenReaders());
+    const size_t most =
+        static_cast<size_t>(std::min<uint64_t>(std::min(left_, chosen_.count), kBatchRows));
+    size_t skip = reverse_ ? chosen_.count - most : 0;
+    size_t count = 0;
+    while (true) {
+      count = reverse_ ? chosen_.count - skip : most;
+      for (const auto& reader : readers_) {
+        CFILE_ASSIGN_OR_RETURN(count, reader->Enter(chosen_.Part(skip, count)));
+      }
+      if (!reverse_ || skip + count == chosen_.count) {
+        CFILE_ASSIGN_OR_RETURN(count, ReadColumns(chosen_.Part(skip, count)));
+      }
+      if (!reverse_ || skip + count == chosen_.count) break;
+      skip += count;  // the batch must end with the last chosen row
+    }
+    const ChosenRows rows = chosen_.Part(skip, count);
+    if (reverse_) {
+      chosen_.count = skip;
+    } else {
+      chosen_ = chosen_.Part(count, chosen_.count - count);
+    }
+    left_ -= count;
+    counters_.rows_returned += count;
+    for (size_t i = 0; i < readers_.size(); ++i) {
+      counters_.blocks_read[i] += readers_[i]->blocks_read() - reader_blocks_[i];
+      reader_blocks_[i] = readers_[i]->blocks_read();
+    }
+    TableBatch batch;
+    batch.first_ordinal_ = rows.rows == nullptr ? part_begin_ + rows.first : part_begin_;
+    batch.ordinals_ = rows.rows;
+    batch.num_rows_ = count;
+    batch.columns_ = &batches_;
+    return batch;
+  }
+
+  // Reads all columns. Returns the number of rows, at least 1.
+  absl::StatusOr<size_t> ReadColumns(const ChosenRows& rows) {
+    size_t count = rows.count;
+    for (size_t i = 0; i < readers_.size(); ++i) {
+      CFILE_ASSIGN_OR_RETURN(const size_t read,
+                             readers_[i]->Read(rows.Part(0, count), batches_.columns[i]));
+      count = std::min(count, read);
+    }
+    for (size_t i = 0; i < readers_.size(); ++i) {
+      const ColumnSchema& column = source_->schema().columns[columns_[i]];
+      internal::Truncate(count, column.levels.max_definition, batches_.columns[i]);
+    }
+    return count;
+  }
+
+  // Opens the part's files of the columns to return.
+  absl::Status OpenReaders() {
+    while (readers_.size() < columns_.size()) {
+      const size_t column = columns_[readers_.size()];
+      CFILE_ASSIGN_OR_RETURN(const Reader file, source_->OpenColumn(part_, column));
+      const ColumnType& type = source_->schema().columns[column].type;
+      CFILE_RETURN_IF_ERROR(VisitType(type, [&]<typename T>(std::type_identity<T>) {
+        CFILE_ASSIGN_OR_RETURN(auto reader, internal::NewRowReader<T>(file));
+        readers_.push_back(std::move(reader));
+        return absl::OkStatus();
+      }));
+      reader_blocks_.resize(readers_.size());
+      reader_blocks_.back() = 0;
+    }
+    return absl::OkStatus();
+  }
+
+  void NameConditions(const BoundFilter& filter) {
+    if (filter.kind == Filter::Kind::kColumn) {
+      counters_.conditions.resize(std::max(counters_.conditions.size(), filter.number + 1));
+      counters_.conditions[filter.number].column = source_->schema().columns[filter.column].name;
+    }
+    for (const BoundFilter& operand : filter.operands) NameConditions(operand);
+  }
+
+  void CountExcluded(const FilterTree::Judgement& judgement, uint64_t rows) {
+    if (judgement.condition >= counters_.conditions.size()) return;
+    ConditionCounters& counters = counters_.conditions[judgement.condition];
+    switch (judgement.rows.by) {
+      case JudgedBy::kStatistics:
+        counters.rows_excluded_by_statistics += rows;
+        break;
+      case JudgedBy::kBloomFilter:
+        counters.rows_excluded_by_bloom_filter += rows;
+        break;
+      case JudgedBy::kValueIndex:
+        counters.rows_excluded_by_value_index += rows;
+        break;
+    }
+  }
+
+  // Adds what the conditions have done since the last call.
+  void CountFilters() {
+    if (!tree_) return;
+    tree_->VisitConditions([&](size_t number, const internal::RowFilter& filter) {
+      ConditionCounters& counters = counters_.conditions[number];
+      counters.blocks_read += filter.blocks_read() - counted_blocks_[number];
+      counters.rows_compared += filter.rows_compared() - counted_rows_[number];
+      counted_blocks_[number] = filter.blocks_read();
+      counted_rows_[number] = filter.rows_compared();
+    });
+  }
+
+  const std::shared_ptr<const ScanSource> source_;
+  const std::vector<size_t> columns_;
+  const BoundFilter filter_;
+  const bool reverse_;
+  OrdinalRange range_;
+  uint64_t left_;  // rows until the limit
+  TableScanCounters counters_;
+
+  // The part that is scanned. Rows of the part count from 0.
+  size_t next_part_;  // the part after it; if reverse_: its number
+  size_t part_ = 0;
+  uint64_t part_begin_ = 0;         // the ordinal of its first row
+  std::optional<FilterTree> tree_;  // nullopt: all rows match
+  uint64_t begin_ = 0;              // the rows that were not examined: begin_ to end_ - 1
+  uint64_t end_ = 0;
+  ChosenRows chosen_;  // matching rows that were not returned
+  std::vector<uint64_t> ordinals_;
+  uint8_t bits_[internal::RowFilter::kMaxRows / 8];
+
+  std::vector<std::unique_ptr<RowReader>> readers_;  // of the columns; opened when needed
+  internal::ColumnBatches batches_;
+  // What was counted of the part's readers and conditions.
+  std::vector<uint64_t> reader_blocks_;
+  std::vector<uint64_t> counted_blocks_;
+  std::vector<uint64_t> counted_rows_;
+};
+
+template <ValueType T>
+const Batch<T>& TableBatch::column(size_t column) const {
+  assert(column < columns_->columns.size());
+  return std::get<Batch<T>>(columns_->columns[column]);
+}
+template <ValueType T>
+const LevelBatch<T>& TableBatch::levels(size_t column) const {
+  assert(column < columns_->columns.size());
+  return std::get<LevelBatch<T>>(columns_->columns[column]);
+}
+
+TableScan::TableScan(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TableScan::TableScan(TableScan&&) noexcept = default;
+TableScan& TableScan::operator=(TableScan&&) noexcept = default;
+TableScan::~TableScan() = default;
+const std::vector<size_t>& TableScan::columns() const { return impl_->columns(); }
+absl::StatusOr<TableBatch> TableScan::Next() { return impl_->Next(); }
+const TableScanCounters& TableScan::counters() const { return impl_->counters(); }
+
+namespace {
+
+// A file as a table with one column.
+class FileAsTable final : public ScanSource {
+ public:
+  explicit FileAsTable(const Reader& reader)
+      : reader_(reader),
+        schema_{.columns = {{.name = "value",
+                             .type = reader.type(),
+                             .nullable = reader.info().nullable,
+                             .levels = reader.info().has_levels() ? reader.info().levels
+                                                                  : LevelLimits()}}} {}
+
+  const std::string& name() const override {
+    return internal::ReaderAccess::File(reader_)->source().name();
+  }
+  const Schema& schema() const override { return schema_; }
+  uint64_t num_rows() const override { return reader_.num_rows(); }
+  size_t num_parts() const override { return 1; }
+  uint64_t first_ordinal(size_t) const override { return 0; }
+  BlockStatistics Bounds(size_t, size_t) const override {
+    // Nothing is known: there may be nulls and values.
+    return {.present_count = reader_.num_rows(), .null_count = reader_.num_rows()};
+  }
+  absl::StatusOr<Reader> OpenColumn(size_t, size_t) const override { return reader_; }
+
+ private:
+  const Reader reader_;
+  const Schema schema_;
+};
+
+}  // namespace
+
+absl::StatusOr<TableScan> TableReader::NewScan(const TableScanOptions& options) const {
+  CFILE_ASSIGN_OR_RETURN(auto scan, TableScan::Impl::Create(impl_, options));
+  return TableScan(std::move(scan));
+}
+
+absl::StatusOr<TableScan> NewTableScan(const Reader& reader, const TableScanOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(auto scan,
+                         TableScan::Impl::Create(std::make_shared<FileAsTable>(reader), options));
+  return TableScan(std::move(scan));
+}
+
+#define CFILE_INSTANTIATE(T)                                    \
+  template const Batch<T>& TableBatch::column<T>(size_t) const; \
+  template const LevelBatch<T>& TableBatch::levels<T>(size_t) const;
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile

@@ -1,0 +1,154 @@
+// Scans of a table: the rows that match a filter, with the values of several columns.
+//
+//   auto scan = table.NewScan({.columns = {{"carrier", "dep_delay"}},
+//                              .where = And(Eq("origin", "JFK"), Gt("dep_delay", 60))});
+//   for (const auto& batch : scan->Batches()) {
+//     if (!batch.ok()) return batch.status();
+//     const std::span<const std::string_view> carriers = batch->column<std::string_view>(0).values;
+//     const std::span<const double> delays = batch->column<double>(1).values;
+//     ...
+//   }
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/batch.h"
+#include "cfile/filter.h"
+#include "cfile/table.h"
+#include "cfile/types.h"
+
+namespace cfile {
+
+struct TableScanOptions {
+  // The columns to return, by name, in this order. The name of a group of a nested table stands for
+  // all leaf columns below the group. nullopt: all columns. Empty: no columns; a scan then returns
+  // only the ordinals.
+  std::optional<std::vector<std::string>> columns = std::nullopt;
+
+  // The scan returns the rows for which this filter is true. Its columns need not be in `columns`.
+  Filter where = {};
+
+  // Only these rows of the table. The range may end after the last row.
+  OrdinalRange range = kAllRows;
+
+  // The scan ends after this many rows.
+  uint64_t limit = UINT64_MAX;
+
+  // True: the last rows come first. The rows of one batch are in ascending order nevertheless: each
+  // batch has the rows before those of the previous batch.
+  bool reverse = false;
+};
+
+// What a scan has done for one condition of its filter so far.
+struct ConditionCounters {
+  std::string column;
+  // Rows that this condition excluded without reading values. Rows that another condition excluded
+  // earlier are not counted.
+  uint64_t rows_excluded_by_bounds = 0;  // in table.cft
+  uint64_t rows_excluded_by_statistics = 0;
+  uint64_t rows_excluded_by_bloom_filter = 0;
+  uint64_t rows_excluded_by_value_index = 0;
+  // Data blocks that were read, and rows whose values were compared.
+  uint64_t blocks_read = 0;
+  uint64_t rows_compared = 0;
+};
+
+struct TableScanCounters {
+  // One for each condition, in the order in which the filter names them.
+  std::vector<ConditionCounters> conditions;
+  // Data blocks that were read for each column of the batches.
+  std::vector<uint64_t> blocks_read;
+  uint64_t parts_skipped = 0;  // parts that the bounds in table.cft exclude
+  uint64_t rows_returned = 0;
+};
+
+namespace internal {
+class ColumnBatches;
+}  // namespace internal
+
+// Rows of a table, with values of several columns. A view, valid until the next call on the scan.
+class TableBatch {
+ public:
+  TableBatch() = default;
+
+  size_t num_rows() const { return num_rows_; }
+  bool empty() const { return num_rows_ == 0; }
+  // The ordinal of a row in the table. Precondition: row < num_rows().
+  uint64_t ordinal(size_t row) const {
+    assert(row < num_rows_);
+    return first_ordinal_ + (ordinals_ == nullptr ? row : ordinals_[row]);
+  }
+
+  // The values of a column without levels, num_rows() values. `column` counts the columns in the
+  // order of TableScan::columns(). The result's first_ordinal is not set. Preconditions: column <
+  // the number of columns; the column holds T and has no levels.
+  template <ValueType T>
+  const Batch<T>& column(size_t column) const;
+  // The entries of a column with levels, num_rows() records. The result's first_record is not set.
+  // Preconditions: column < the number of columns; the column holds T and has levels.
+  template <ValueType T>
+  const LevelBatch<T>& levels(size_t column) const;
+
+ private:
+  friend class TableScan;
+
+  uint64_t first_ordinal_ = 0;
+  const uint64_t* ordinals_ = nullptr;  // one per row, from first_ordinal_; null: consecutive rows
+  size_t num_rows_ = 0;
+  const internal::ColumnBatches* columns_ = nullptr;
+};
+
+// A scan of a table; TableReader::NewScan begins one. Only one thread at a time may use a scan;
+// several scans may read one table at the same time, for example one for each range of
+// TableReader::SplitScan. A scan keeps the table open.
+//
+// The conditions of the filter are evaluated one after another, the one that costs least first. A
+// condition reads only blocks that the bounds in table.cft, the statistics, the Bloom filters and
+// the value indexes do not exclude, and where rows remain that the conditions before it have not
+// excluded. The columns to return are read only at the rows that match. Memory: one block and one
+// batch for each condition and each column.
+class TableScan {
+ public:
+  TableScan(TableScan&&) noexcept;
+  TableScan& operator=(TableScan&&) noexcept;
+  ~TableScan();
+
+  // The columns of the batches: positions in the table's schema().columns.
+  const std::vector<size_t>& columns() const;
+
+  // Returns the next rows that match: at least 1 unless the scan is at its end, at most 65,536, all
+  // from one part. kDataLoss: damage (the error names the file, the block's offset, what was
+  // expected and what was found). kOutOfRange: a block or an index exceeds a limit of
+  // ReaderOptions. Other errors: those of TableReader::OpenColumn. After an error the next call
+  // continues with the first row that was not returned, or returns the error again.
+  absl::StatusOr<TableBatch> Next();
+
+  // The remaining batches, for a range-based for loop.
+  BatchRange<TableScan> Batches() { return {*this, 0}; }
+
+  const TableScanCounters& counters() const;
+
+ private:
+  friend class TableReader;
+  friend absl::StatusOr<TableScan> NewTableScan(const Reader& reader,
+                                                const TableScanOptions& options);
+  class Impl;
+  explicit TableScan(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+// Begins a scan of a single file, which is scanned like a table with one column, named "value".
+// Errors as TableReader::NewScan.
+absl::StatusOr<TableScan> NewTableScan(const Reader& reader, const TableScanOptions& options);
+
+}  // namespace cfile
