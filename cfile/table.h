@@ -171,6 +171,15 @@ class TableReader {
   // names the column.
   absl::StatusOr<TableScan> NewScan(const TableScanOptions& options) const;
 
+  // Divides the work of a scan among threads: returns at most `max_ranges` ranges of rows, in
+  // order, not overlapping, none of them empty. A scan with `options` and each of the ranges as its
+  // range returns the same rows as NewScan(options); `limit` then holds for each scan. A range
+  // begins at the first row of a part or of a block of the first of the columns. The ranges hold
+  // similar numbers of rows, not counting parts that the bounds in table.cft exclude. Precondition:
+  // max_ranges > 0. Errors as NewScan, OpenColumn and Reader::BlockBegin.
+  absl::StatusOr<std::vector<OrdinalRange>> SplitScan(const TableScanOptions& options,
+                                                      size_t max_ranges) const;
+
   // Divides all rows into at most `max_ranges` ranges of similar length, none of them empty. Each
   // range begins at the first row of a part or of a block of `column`. In a parallel scan each
   // thread's cursor reads one range (TableCursor::SeekToRange). Opens the files of the parts in

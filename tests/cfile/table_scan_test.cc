@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/compound_key.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/column_testing.h"
@@ -311,6 +312,31 @@ class TableScanTest : public testing::Test {
     EXPECT_EQ(scan->counters().rows_returned, expected.size());
   }
 
+  // Compares the scans of the ranges of SplitScan with the model.
+  void ExpectSplit(const TableReader& table, TableScanOptions options, size_t max_ranges) {
+    options.limit = UINT64_MAX;
+    options.reverse = false;
+    const auto ranges = table.SplitScan(options, max_ranges);
+    ASSERT_TRUE(ranges.ok()) << ranges.status();
+    EXPECT_LE(ranges->size(), max_ranges);
+    const std::vector<uint64_t> expected = Model(schema_, rows_).Scan(options);
+    std::vector<uint64_t> found;
+    uint64_t end = 0;
+    for (const OrdinalRange& range : *ranges) {
+      EXPECT_GE(range.begin, end);
+      EXPECT_LT(range.begin, range.end);
+      end = range.end;
+      options.range = range;
+      auto scan = table.NewScan(options);
+      ASSERT_TRUE(scan.ok()) << scan.status();
+      for (const auto& batch : scan->Batches()) {
+        ASSERT_TRUE(batch.ok()) << batch.status();
+        for (size_t row = 0; row < batch->num_rows(); ++row) found.push_back(batch->ordinal(row));
+      }
+    }
+    EXPECT_EQ(found, expected);
+  }
+
   void ExpectColumn(const TableBatch& batch, size_t i, size_t column, const uint64_t* ordinals) {
     VisitType(schema_.columns[column].type, [&]<typename T>(std::type_identity<T>) {
       const Batch<T>& values = batch.column<T>(i);
@@ -381,6 +407,7 @@ TEST_F(TableScanTest, RandomTablesAndFilters) {
       scan.reverse = random() % 3 == 0;
       SCOPED_TRACE(absl::StrCat("round ", round, " scan ", i));
       ExpectScan(*table, scan, columns);
+      if (random() % 4 == 0) ExpectSplit(*table, scan, 1 + random() % 9);
       if (HasFatalFailure()) return;
     }
   }
@@ -611,6 +638,125 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   ASSERT_EQ(counters.conditions.size(), 2u);
   EXPECT_EQ(counters.conditions[0].blocks_read, 1u);
   EXPECT_EQ(counters.conditions[1].rows_excluded_by_statistics, 3000 - in_block);
+}
+
+// The keys (service, host, time) narrow the rows of each part; the rest is filtered.
+TEST_F(TableScanTest, CompoundKeysFindRows) {
+  const Schema schema{.columns = {{.name = "service", .type = ColumnType::String()},
+                                  {.name = "host", .type = ColumnType::Int32()},
+                                  {.name = "time", .type = ColumnType::Double()}},
+                      .key_columns = {0, 1, 2}};
+  schema_ = schema;
+  std::mt19937_64 random(5);
+  for (int part = 0; part < 3; ++part) {
+    struct Key {
+      std::string service;
+      int32_t host;
+      double time;
+    };
+    std::vector<Key> keys(2000);
+    for (Key& key : keys) {
+      key.service = std::string("ab\xff").substr(0, random() % 4) + (random() % 2 == 0 ? "" : "x");
+      key.host = static_cast<int32_t>(random() % 5) - 2;
+      key.time = static_cast<double>(random() % 7) - 3;
+      if (key.time == 0 && random() % 2 == 0) key.time = -0.0;
+    }
+    std::vector<std::pair<std::string, Key>> sorted;
+    for (const Key& key : keys) {
+      CompoundKey bytes(schema.key_types());
+      bytes.Add<std::string_view>(key.service).Add<int32_t>(key.host).Add<double>(key.time);
+      sorted.emplace_back(bytes.bytes(), key);
+    }
+    std::sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.first < b.first; });
+    std::vector<std::string_view> services, bytes;
+    std::vector<int32_t> hosts;
+    std::vector<double> times;
+    for (const auto& [key_bytes, key] : sorted) {
+      services.push_back(key.service);
+      hosts.push_back(key.host);
+      times.push_back(key.time);
+      bytes.push_back(key_bytes);
+      rows_.push_back({std::string(key.service), int128_t{key.host}, key.time});
+    }
+    auto writer = part == 0 ? TableWriter::Create(path_, schema) : TableWriter::Append(path_);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_EQ(writer->Append<std::string_view>(0, services), absl::OkStatus());
+    ASSERT_EQ(writer->Append<int32_t>(1, hosts), absl::OkStatus());
+    ASSERT_EQ(writer->Append<double>(2, times), absl::OkStatus());
+    ASSERT_EQ(writer->Append<std::string_view>(3, bytes), absl::OkStatus());
+    ASSERT_EQ(writer->Finish(), absl::OkStatus());
+  }
+  const auto table = TableReader::Open(path_);
+  ASSERT_TRUE(table.ok()) << table.status();
+  for (int i = 0; i < 400; ++i) {
+    std::vector<Filter> conditions;
+    for (size_t column = 0; column < 3; ++column) {
+      const Literal literal = RandomLiteral(column, random);
+      const auto kind = static_cast<PredicateKind>(random() % 6);
+      const std::string& name = schema.columns[column].name;
+      if (random() % 4 == 0) continue;
+      if (random() % 6 == 0) {
+        conditions.push_back(Not(Filter(name, kind, {literal})));
+      } else if (random() % 2 == 0) {
+        conditions.push_back(Eq(name, literal));
+      } else if (random() % 2 == 0) {
+        conditions.push_back(Between(name, literal, RandomLiteral(column, random)));
+      } else {
+        conditions.push_back(Filter(name, kind, {literal}));
+      }
+    }
+    if (random() % 4 == 0) conditions.push_back(HasPrefix("service", "ab"));
+    std::shuffle(conditions.begin(), conditions.end(), random);
+    SCOPED_TRACE(i);
+    ExpectScan(*table, {.columns = {{"time", "host"}}, .where = Filter(Filter::Kind::kAnd, conditions)},
+               {2, 1});
+    if (HasFatalFailure()) return;
+  }
+  auto scan = table->NewScan({.where = And(Eq("service", "ab"), Eq("host", 1))});
+  ASSERT_TRUE(scan.ok()) << scan.status();
+  for (const auto& batch : scan->Batches()) ASSERT_TRUE(batch.ok()) << batch.status();
+  EXPECT_EQ(scan->counters().conditions[0].rows_excluded_by_value_index,
+            rows_.size() - scan->counters().rows_returned);
+}
+
+// Strings whose bytes exceed a decoder's buffer end a batch earlier than the other columns.
+TEST_F(TableScanTest, LongStringsEndABatch) {
+  const Schema schema{.columns = {{.name = "id", .type = ColumnType::Int64()},
+                                  {.name = "text", .type = ColumnType::String(), .nullable = true},
+                                  {.name = "n", .type = ColumnType::Int32(), .nullable = true}}};
+  schema_ = schema;
+  const std::vector<WriterOptions> options = {
+      {}, {.encoding = Encoding::kPrefix, .block_size_bytes = size_t{8} << 20}, {}};
+  auto writer = TableWriter::Create(path_, schema, options);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  std::vector<std::string> texts;
+  std::vector<int64_t> ids;
+  std::vector<int32_t> numbers;
+  std::vector<uint8_t> validity(500, 0xee);
+  for (int64_t i = 0; i < 4000; ++i) {
+    texts.push_back(std::string(1000, static_cast<char>('a' + i % 26)) + absl::StrCat(i));
+    ids.push_back(i);
+    numbers.push_back(static_cast<int32_t>(i));
+    const bool valid = i % 4 != 0;
+    rows_.push_back({int128_t{i}, std::nullopt, std::nullopt});
+    if (valid) rows_.back()[1] = texts.back();
+    if (valid) rows_.back()[2] = int128_t{i};
+  }
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  ASSERT_EQ(writer->Append<int64_t>(0, ids), absl::OkStatus());
+  ASSERT_EQ(writer->Append<std::string_view>(1, views, validity), absl::OkStatus());
+  ASSERT_EQ(writer->Append<int32_t>(2, numbers, validity), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
+  const auto table = TableReader::Open(path_);
+  ASSERT_TRUE(table.ok()) << table.status();
+  for (const bool reverse : {false, true}) {
+    ExpectScan(*table, {.columns = {{"n", "id", "text"}}, .reverse = reverse}, {2, 0, 1});
+    ExpectScan(*table,
+               {.columns = {{"n", "id", "text"}}, .where = Ne("n", 17), .reverse = reverse},
+               {2, 0, 1});
+    ExpectScan(*table, {.columns = {{"n", "id", "text"}}, .where = Ge("text", "k"), .reverse = reverse},
+               {2, 0, 1});
+  }
 }
 
 }  // namespace

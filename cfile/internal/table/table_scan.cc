@@ -8,8 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/read/row_reader.h"
+#include "cfile/internal/read/split_rows.h"
 #include "cfile/internal/table/bound_filter.h"
 #include "cfile/internal/table/filter_tree.h"
+#include "cfile/internal/table/key_range.h"
 #include "cfile/internal/table/open_table.h"
 #include "cfile/internal/table/scan_source.h"
 #include "encodings/core/status.h"
@@ -82,6 +84,7 @@ class TableScan::Impl {
       : source_(std::move(source)),
         columns_(std::move(columns)),
         filter_(std::move(filter)),
+        keys_(internal::KeyRangeOf(filter_, source_->schema())),
         reverse_(options.reverse),
         left_(options.limit),
         next_part_(reverse_ ? source_->num_parts() : 0) {
@@ -120,9 +123,9 @@ class TableScan::Impl {
     while (reverse_ ? next_part_ > 0 : next_part_ < source_->num_parts()) {
       const size_t part = reverse_ ? next_part_ - 1 : next_part_;
       const uint64_t first = source_->first_ordinal(part);
-      const uint64_t rows = source_->num_rows(part);
-      const uint64_t begin = std::max(range_.begin, first);
-      const uint64_t end = std::min(range_.end, first + rows);
+      const uint64_t rows_of_part = source_->num_rows(part);
+      uint64_t begin = std::max(range_.begin, first);
+      uint64_t end = std::min(range_.end, first + rows_of_part);
       Verdict verdict = Verdict::kNone;
       if (begin < end) {
         const FilterTree::Judgement bounds = internal::JudgePart(filter_, *source_, part);
@@ -132,6 +135,15 @@ class TableScan::Impl {
           if (bounds.condition < counters_.conditions.size())
             counters_.conditions[bounds.condition].rows_excluded_by_bounds += end - begin;
         }
+      }
+      if (verdict != Verdict::kNone && keys_) {
+        CFILE_ASSIGN_OR_RETURN(const OrdinalRange rows, RowsOfKeys(part, rows_of_part));
+        const OrdinalRange before{begin, end};
+        begin = std::clamp(rows.begin + first, begin, end);
+        end = std::clamp(rows.end + first, begin, end);
+        counters_.conditions[keys_->condition].rows_excluded_by_value_index +=
+            before.size() - (end - begin);
+        if (begin == end) verdict = Verdict::kNone;
       }
       if (verdict == Verdict::kSome) {
         CFILE_ASSIGN_OR_RETURN(tree_, FilterTree::Open(filter_, *source_, part));
@@ -147,6 +159,23 @@ class TableScan::Impl {
       return true;
     }
     return false;
+  }
+
+  // Returns the rows of a part whose compound keys are in keys_.
+  absl::StatusOr<OrdinalRange> RowsOfKeys(size_t part, uint64_t num_rows) const {
+    const size_t key_index = *source_->schema().key_index();
+    const BlockStatistics bounds = source_->Bounds(part, key_index);
+    if (bounds.max_key && *bounds.max_key < keys_->low) return OrdinalRange{num_rows, num_rows};
+    if (bounds.min_key && keys_->high && *bounds.min_key >= *keys_->high) return OrdinalRange{};
+    CFILE_ASSIGN_OR_RETURN(const Reader reader, source_->OpenColumn(part, key_index));
+    CFILE_ASSIGN_OR_RETURN(auto cursor, reader.NewCursor<std::string_view>());
+    CFILE_ASSIGN_OR_RETURN(const KeyPosition low, cursor.SeekToKey(keys_->low));
+    OrdinalRange rows{low.ordinal, num_rows};
+    if (keys_->high) {
+      CFILE_ASSIGN_OR_RETURN(const KeyPosition high, cursor.SeekToKey(*keys_->high));
+      rows.end = std::max(rows.begin, high.ordinal);
+    }
+    return rows;
   }
 
   // Finds rows that match among the rows begin_ to end_ - 1 of the part, sets chosen_, and moves
@@ -340,6 +369,7 @@ class TableScan::Impl {
   const std::shared_ptr<const ScanSource> source_;
   const std::vector<size_t> columns_;
   const BoundFilter filter_;
+  const std::optional<internal::KeyRange> keys_;  // the keys that filter_ allows
   const bool reverse_;
   OrdinalRange range_;
   uint64_t left_;  // rows until the limit
@@ -419,6 +449,55 @@ class FileAsTable final : public ScanSource {
 absl::StatusOr<TableScan> TableReader::NewScan(const TableScanOptions& options) const {
   CFILE_ASSIGN_OR_RETURN(auto scan, TableScan::Impl::Create(impl_, options));
   return TableScan(std::move(scan));
+}
+
+absl::StatusOr<std::vector<OrdinalRange>> TableReader::SplitScan(const TableScanOptions& options,
+                                                                 size_t max_ranges) const {
+  const Schema& schema = impl_->schema();
+  CFILE_ASSIGN_OR_RETURN(const std::vector<size_t> columns,
+                         FindColumns(schema, options.columns, directory()));
+  CFILE_ASSIGN_OR_RETURN(const BoundFilter filter,
+                         internal::BindFilter(options.where, schema, directory()));
+  // The rows of the parts that the bounds do not exclude, and how many such rows precede each part.
+  std::vector<OrdinalRange> ranges;
+  std::vector<uint64_t> before;
+  uint64_t num_rows = 0;
+  for (size_t part = 0; part < num_parts(); ++part) {
+    const uint64_t first = impl_->first_ordinal(part);
+    const OrdinalRange rows{std::max(first, options.range.begin),
+                            std::min(first + part_num_rows(part), options.range.end)};
+    if (rows.begin >= rows.end ||
+        internal::JudgePart(filter, *impl_, part).rows.verdict == Verdict::kNone) {
+      continue;
+    }
+    ranges.push_back(rows);
+    before.push_back(num_rows);
+    num_rows += rows.size();
+  }
+  const auto range_of = [&](uint64_t row) {
+    return static_cast<size_t>(std::upper_bound(before.begin(), before.end(), row) -
+                               before.begin() - 1);
+  };
+  const size_t column = columns.empty() ? 0 : columns[0];
+  CFILE_ASSIGN_OR_RETURN(
+      std::vector<OrdinalRange> split,
+      internal::SplitRows(num_rows, max_ranges, [&](uint64_t row) -> absl::StatusOr<uint64_t> {
+        const size_t i = range_of(row);
+        const uint64_t ordinal = ranges[i].begin + (row - before[i]);
+        const size_t part = impl_->PartOf(ordinal);
+        CFILE_ASSIGN_OR_RETURN(const Reader reader, impl_->OpenColumn(part, column));
+        const uint64_t first = impl_->first_ordinal(part);
+        CFILE_ASSIGN_OR_RETURN(const uint64_t begin, reader.BlockBegin(ordinal - first));
+        const uint64_t in_range = std::max(first + begin, ranges[i].begin);
+        return before[i] + (in_range - ranges[i].begin);
+      }));
+  for (OrdinalRange& rows : split) {
+    const size_t first = range_of(rows.begin);
+    const size_t last = range_of(rows.end - 1);
+    rows = {ranges[first].begin + (rows.begin - before[first]),
+            ranges[last].begin + (rows.end - before[last])};
+  }
+  return split;
 }
 
 absl::StatusOr<TableScan> NewTableScan(const Reader& reader, const TableScanOptions& options) {

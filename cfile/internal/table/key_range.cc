@@ -1,0 +1,139 @@
+#include "cfile/internal/table/key_range.h"
+
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "cfile/compound_key.h"
+#include "cfile/internal/read/predicate_matcher.h"
+#include "cfile/types.h"
+
+namespace cfile::internal {
+namespace {
+
+// The least string that is greater than all strings that begin with `prefix`; nullopt: none is.
+std::optional<std::string> AfterPrefix(std::string prefix) {
+  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
+  if (prefix.empty()) return std::nullopt;
+  prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
+  return prefix;
+}
+
+// Returns the conditions that must be true for the rows of `filter`.
+std::vector<const BoundFilter*> Conjuncts(const BoundFilter& filter) {
+  std::vector<const BoundFilter*> conjuncts;
+  if (filter.kind == Filter::Kind::kColumn) conjuncts.push_back(&filter);
+  if (filter.kind == Filter::Kind::kAnd) {
+    for (const BoundFilter& operand : filter.operands) {
+      if (operand.kind == Filter::Kind::kColumn) conjuncts.push_back(&operand);
+    }
+  }
+  return conjuncts;
+}
+
+// Builds the range column by column.
+class KeyRangeBuilder {
+ public:
+  explicit KeyRangeBuilder(const Schema& schema)
+      : types_(schema.key_types()), key_(types_) {}
+
+  // Narrows the range by the conditions on the next key column. Returns true if they allow exactly
+  // one value, so that the column after it narrows the range further.
+  bool Add(const std::vector<const BoundFilter*>& conditions) {
+    for (const BoundFilter* condition : conditions) {
+      if (AddEqual(*condition)) return true;
+    }
+    const std::string prefix(key_.bytes());
+    for (const BoundFilter* condition : conditions) AddBounds(*condition, prefix);
+    return false;
+  }
+
+  std::optional<KeyRange> Finish() {
+    if (!any_) return std::nullopt;
+    // Without bounds on the next column, the keys begin with the values so far.
+    KeyRange range{.low = std::string(key_.bytes()), .high = AfterPrefix(std::string(key_.bytes()))};
+    if (low_) range.low = *low_;
+    if (high_) range.high = *high_;
+    return range;
+  }
+
+ private:
+  // Calls visit(predicate) with a Predicate<T>.
+  template <typename Visit>
+  static void VisitPredicate(const BoundFilter& condition, const Visit& visit) {
+    std::visit(
+        [&]<typename P>(const P& predicate) {
+          if constexpr (!std::is_same_v<P, std::monostate>) visit(predicate);
+        },
+        condition.predicate);
+  }
+
+  bool AddEqual(const BoundFilter& condition) {
+    bool added = false;
+    VisitPredicate(condition, [&]<typename T>(const Predicate<T>& predicate) {
+      // -0 and 0 are equal but have different keys: they are a range.
+      if (kIsFloat<T> || predicate.kind() != PredicateKind::kEqual) return;
+      if constexpr (kIsBytes<T>) {
+        if (fixed_size() && predicate.constants()[0].size() != fixed_size()) return;
+      }
+      key_.Add<T>(T(predicate.constants()[0]));
+      added = any_ = true;
+    });
+    if (added) ++column_;
+    return added;
+  }
+
+  void AddBounds(const BoundFilter& condition, const std::string& prefix) {
+    VisitPredicate(condition, [&]<typename T>(const Predicate<T>& predicate) {
+      const PredicateMatcher<T> matcher(predicate);
+      using Form = typename PredicateMatcher<T>::Form;
+      if (matcher.form() != Form::kRange && matcher.form() != Form::kList) return;
+      if (fixed_size()) return;  // the bounds of the range have other sizes
+      any_ = true;
+      const auto key_of = [&](const T& value) {
+        CompoundKey key = key_;
+        key.Add<T>(value);
+        return std::string(key.bytes());
+      };
+      if (std::string low = key_of(matcher.low()); !low_ || *low_ < low) low_ = std::move(low);
+      std::optional<std::string> high = AfterPrefix(prefix);
+      if (const auto end = matcher.end()) high = key_of(T(*end));
+      if (high && (!high_ || *high < *high_)) high_ = std::move(high);
+    });
+  }
+
+  // The size in bytes of the values of the next key column; 0 if they have no fixed size.
+  size_t fixed_size() const {
+    const ColumnType& type = types_[column_];
+    return type.physical() == PhysicalType::kFixedBytes ? type.type_length : 0;
+  }
+
+  const std::vector<ColumnType> types_;
+  size_t column_ = 0;  // the next key column
+  CompoundKey key_;    // the values that all rows have in the columns before it
+  bool any_ = false;
+  std::optional<std::string> low_;
+  std::optional<std::string> high_;
+};
+
+}  // namespace
+
+std::optional<KeyRange> KeyRangeOf(const BoundFilter& filter, const Schema& schema) {
+  const std::vector<const BoundFilter*> conjuncts = Conjuncts(filter);
+  if (schema.key_columns.empty() || conjuncts.empty()) return std::nullopt;
+  KeyRangeBuilder builder(schema);
+  std::optional<size_t> first;
+  for (const size_t column : schema.key_columns) {
+    std::vector<const BoundFilter*> conditions;
+    for (const BoundFilter* condition : conjuncts) {
+      if (condition->column == column && !condition->negated) conditions.push_back(condition);
+    }
+    if (!first && !conditions.empty()) first = conditions[0]->number;
+    if (conditions.empty() || !builder.Add(conditions)) break;
+  }
+  std::optional<KeyRange> range = builder.Finish();
+  if (range) range->condition = *first;
+  return range;
+}
+
+}  // namespace cfile::internal
