@@ -49,8 +49,7 @@ class TableWriter {
   static absl::StatusOr<TableWriter> Create(const std::string& directory, const Schema& schema,
                                             std::span<const WriterOptions> options = {});
   // Begins a further part of the table at `directory`, with the table's schema. `options` as in
-  // Create. Only one writer should append at a time: if two run at the same time, the Finish that
-  // comes later fails with kAborted.
+  // Create. Any number of writers, in any threads and processes, may append at the same time.
   static absl::StatusOr<TableWriter> Append(const std::string& directory,
                                             std::span<const WriterOptions> options = {});
   TableWriter(TableWriter&&) noexcept;
@@ -78,10 +77,16 @@ class TableWriter {
   // entry of a new table in its parent folder, and table.cft are durable. With key columns, Finish
   // reads the keys and the key columns back and compares them. Called once, as the last call.
   //
+  // The part follows all parts that the table has at this moment, also those of writers that began
+  // later. Writers wait for each other only while one of them reads and replaces table.cft. The
+  // file table.lock exists during this time; a killed process may leave it, which does no harm. File
+  // systems without locks (flock) allow only one writer at a time.
+  //
   // kInvalidArgument: the columns have different numbers of rows, or a key does not match its row
-  // (the error names the row). kAborted: another writer has published a part since this writer
-  // began. kOutOfRange: table.cft exceeds the limit max_metadata_size_bytes, by its size or by the
-  // memory it takes, so that readers would refuse it.
+  // (the error names the row). kAborted: since this writer began, another writer created the table,
+  // the table was removed, moved or got another schema, or the part's files were removed.
+  // kOutOfRange: table.cft exceeds the limit max_metadata_size_bytes, by its size or by the memory
+  // it takes, so that readers would refuse it.
   //
   // Do not move or remove the table's directory while Finish runs: table.cft could then be written
   // into another directory at the same path.

@@ -92,18 +92,31 @@ absl::StatusOr<std::string> RandomName() {
   return absl::BytesToHexString({bytes, sizeof bytes});
 }
 
-absl::StatusOr<FileDescriptor> LockFolder(const std::string& folder) {
-  CFILE_ASSIGN_OR_RETURN(FileDescriptor descriptor,
-                         FileDescriptor::Open(folder, O_RDONLY | O_DIRECTORY));
-  int result;
-  do {
-    result = flock(descriptor.get(), LOCK_EX);
-  } while (result != 0 && errno == EINTR);
-  // EBADF: NFS locks only files that are open for writing.
-  if (result != 0 && errno != EBADF && errno != ENOLCK && errno != EOPNOTSUPP) {
-    return SystemError("flock", folder, errno);
+FileLock::~FileLock() {
+  // If the removal fails, the file stays. It can be locked again.
+  if (descriptor_.get() >= 0) unlink(path_.c_str());
+}
+
+absl::StatusOr<FileLock> FileLock::Acquire(const std::string& path) {
+  while (true) {
+    // NFS locks only files that are open for writing.
+    CFILE_ASSIGN_OR_RETURN(FileDescriptor descriptor, FileDescriptor::Open(path, O_RDWR | O_CREAT));
+    int result;
+    do {
+      result = flock(descriptor.get(), LOCK_EX);
+    } while (result != 0 && errno == EINTR);
+    if (result != 0 && errno != ENOLCK && errno != EOPNOTSUPP) {
+      return SystemError("flock", path, errno);
+    }
+    // The holder before may have removed the file. Then the lock is on a file that nobody else can
+    // find.
+    struct stat locked;
+    if (fstat(descriptor.get(), &locked) != 0) return SystemError("fstat", path, errno);
+    CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
+    if (found.has_value() && found->st_dev == locked.st_dev && found->st_ino == locked.st_ino) {
+      return FileLock(path, std::move(descriptor));
+    }
   }
-  return descriptor;
 }
 
 }  // namespace cfile::internal

@@ -66,9 +66,27 @@ absl::StatusOr<std::optional<FolderIdentity>> IdentityOf(const std::string& path
 // Returns 128 random bits of the system as 32 lower-case hexadecimal digits.
 absl::StatusOr<std::string> RandomName();
 
-// Locks `folder` until the descriptor is closed. (If the process dies, the system closes the
-// descriptor.) Waits until no other holder, in any process, has the lock. Does nothing on network
-// file systems that cannot lock folders.
-absl::StatusOr<FileDescriptor> LockFolder(const std::string& folder);
+// Excludes all other holders of a lock on the same file, in any thread or process. The lock ends when
+// this object is destroyed or when the process dies. Movable.
+//
+// The lock is that of flock(2), because it belongs to the open file: threads of one process exclude
+// each other, and no close of another descriptor releases it, as it would with POSIX locks. Unlike
+// the locks of fcntl(2) on open files, it exists on all Unix systems. Over NFS, Linux turns it into a
+// lock that other machines respect. On file systems without locks this class excludes nobody.
+class FileLock {
+ public:
+  // Creates the file at `path` if there is none, and waits for its lock.
+  static absl::StatusOr<FileLock> Acquire(const std::string& path);
+  FileLock(FileLock&&) noexcept = default;
+  // Removes the file, so that it exists only while it is locked, or after a crash.
+  ~FileLock();
+
+ private:
+  FileLock(std::string path, FileDescriptor descriptor)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+
+  std::string path_;
+  FileDescriptor descriptor_;  // without a descriptor after a move
+};
 
 }  // namespace cfile::internal

@@ -181,6 +181,10 @@ std::string TableFilePath(const std::string& directory) {
   return absl::StrCat(directory, "/table.cft");
 }
 
+std::string LockFilePath(const std::string& directory) {
+  return absl::StrCat(directory, "/table.lock");
+}
+
 std::string ColumnFilePath(const std::string& directory, const TablePart& part, size_t column) {
   return absl::StrCat(directory, "/", part.directory, "/", part.columns[column].file_name);
 }

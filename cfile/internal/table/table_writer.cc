@@ -13,12 +13,11 @@
 #include "cfile/internal/io/file_system.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/table/compound_key_check.h"
+#include "cfile/internal/table/table_commit.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/internal/write/sticky_status.h"
-#include "cfile/io.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
-#include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -172,22 +171,21 @@ class TableWriter::Impl {
             absl::StrCat(directory_, ": expected nothing or an empty directory at this path"));
       }
     }
-    contents_.schema = schema;
+    creates_ = true;
+    schema_ = schema;
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
     return BeginPart(options);
   }
 
   absl::Status Append(std::span<const WriterOptions> options) {
     const std::string path = internal::TableFilePath(directory_);
-    // No limits apply to the schema of an existing table, because it may have been created with
-    // higher limits.
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
-    CFILE_ASSIGN_OR_RETURN(previous_, internal::ReadTableFile(path, max_table_file_bytes_));
+    CFILE_ASSIGN_OR_RETURN(const std::string bytes,
+                           internal::ReadTableFile(path, max_table_file_bytes_));
     CFILE_ASSIGN_OR_RETURN(
-        contents_,
-        internal::ParseTable(*previous_, path,
-                             {.max_metadata_size_bytes = max_table_file_bytes_,
-                              .record_limits = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}}));
+        TableContents contents,
+        internal::ParseTable(bytes, path, internal::CommitLimits(max_table_file_bytes_)));
+    schema_ = std::move(contents.schema);
     return BeginPart(options);
   }
 
@@ -210,12 +208,11 @@ class TableWriter::Impl {
         CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), column->Finish());
       }
       if (schema().key_index().has_value()) CFILE_RETURN_IF_ERROR(CheckKeys());
-      contents_.parts.push_back(part_);
       return Publish();
     });
   }
 
-  const Schema& schema() const { return contents_.schema; }
+  const Schema& schema() const { return schema_; }
   const ColumnWriter& column(size_t i) const {
     assert(i < columns_.size());
     return *columns_[i];
@@ -318,42 +315,53 @@ class TableWriter::Impl {
         absl::StrCat(directory_, ": row ", wrong->row, " of the new part: ", wrong->what));
   }
 
-  // The current contents of table.cft; nullopt if there is none.
-  absl::StatusOr<std::optional<std::string>> CurrentTableFile() const {
-    auto bytes =
-        internal::ReadTableFile(internal::TableFilePath(directory_), max_table_file_bytes_);
-    if (bytes.ok()) return *std::move(bytes);
-    if (absl::IsNotFound(bytes.status())) return std::nullopt;
-    return bytes.status();
-  }
-
+  // Makes table.cft name the part after the parts that are there now.
   absl::Status Publish() {
-    const std::string table_file = internal::SerializeTable(contents_);
-    if (const absl::Status status = internal::CheckTableFileSize(
-            table_file, internal::TableFilePath(directory_), max_table_file_bytes_);
-        !status.ok()) {
-      return absl::Status(
-          status.code(), absl::StrCat(status.message(), ", or write fewer parts and shorter keys"));
-    }
     // The files that table.cft names must be durable before table.cft is.
     CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory_));
-    if (!previous_.has_value()) CFILE_RETURN_IF_ERROR(SyncParent());
-    // The lock keeps other writers from publishing between the comparison and the renaming.
-    CFILE_ASSIGN_OR_RETURN(const internal::FileDescriptor lock, internal::LockFolder(directory_));
-    CFILE_ASSIGN_OR_RETURN(const std::optional<std::string> current, CurrentTableFile());
-    if (current != previous_) {
-      return absl::AbortedError(absl::StrCat(internal::TableFilePath(directory_),
-                                             ": changed by another writer since this one began"));
-    }
+    if (creates_) CFILE_RETURN_IF_ERROR(SyncParent());
+    CFILE_ASSIGN_OR_RETURN(
+        auto commit,
+        internal::TableCommit::Begin(directory_, internal::CommitLimits(max_table_file_bytes_)));
+    CFILE_RETURN_IF_ERROR(CheckTable(commit.contents()));
+    CFILE_RETURN_IF_ERROR(CheckFiles());
+    TableContents contents{.schema = schema_};
+    if (commit.contents().has_value()) contents = *std::move(commit.contents());
+    contents.parts.push_back(part_);
     // From here on table.cft may name the part, so the destructor must keep the part. published_ is
-    // set before Replace is called, because a failed allocation may throw.
+    // set before table.cft is replaced, because a failed allocation may throw.
     published_ = true;
-    const absl::Status status = Replace(table_file);
+    const absl::Status status = commit.Publish(contents);
     if (status.ok()) return status;
     // If only the last sync failed, table.cft is the new file in spite of the error.
-    const auto now = CurrentTableFile();
-    published_ = !now.ok() || (now->has_value() && (*now)->find(part_.directory) != (*now)->npos);
+    const auto now =
+        internal::ReadTableFile(internal::TableFilePath(directory_), max_table_file_bytes_);
+    published_ =
+        now.ok() ? now->find(part_.directory) != now->npos : !absl::IsNotFound(now.status());
     return status;
+  }
+
+  // kAborted if the part does not fit the table that is there now. nullopt: there is none.
+  absl::Status CheckTable(const std::optional<TableContents>& now) const {
+    const auto aborted = [&](std::string_view what) {
+      return absl::AbortedError(absl::StrCat(internal::TableFilePath(directory_), ": ",
+                                             std::string(what), " since this writer began"));
+    };
+    if (creates_) return now.has_value() ? aborted("another writer created it") : absl::OkStatus();
+    if (!now.has_value()) return aborted("it has been removed");
+    return now->schema == schema_ ? absl::OkStatus() : aborted("its schema has been changed");
+  }
+
+  // kAborted if a file of the part is no longer where the writer put it.
+  absl::Status CheckFiles() const {
+    for (size_t i = 0; i < part_.columns.size(); ++i) {
+      const std::string path = internal::ColumnFilePath(directory_, part_, i);
+      CFILE_ASSIGN_OR_RETURN(const auto found, internal::IdentityOf(path));
+      if (found.has_value()) continue;
+      return absl::AbortedError(absl::StrCat(
+          path, ": this file of the new part has been removed, or the table has been moved"));
+    }
+    return absl::OkStatus();
   }
 
   // Makes the entry of the table's directory in its parent durable, also if the directory existed
@@ -367,21 +375,14 @@ class TableWriter::Impl {
     return status;
   }
 
-  absl::Status Replace(const std::string& table_file) const {
-    CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink,
-                           NewFileSink(internal::TableFilePath(directory_)));
-    CFILE_RETURN_IF_ERROR(sink->Append(encodings::AsBytes(table_file)));
-    return sink->Finish();
-  }
-
   const std::string directory_;
   internal::StickyStatus finished_{directory_};
   bool made_directory_ = false;
   bool published_ = false;
   size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
-  size_t max_block_size_bytes_ = 0;      // the largest of all columns
-  std::optional<std::string> previous_;  // table.cft when this writer was created
-  TableContents contents_;
+  size_t max_block_size_bytes_ = 0;  // the largest of all columns
+  bool creates_ = false;             // a new table
+  Schema schema_;
   std::vector<ColumnSchema> stored_;  // the columns that columns_ write
   TablePart part_;
   std::vector<std::unique_ptr<ColumnWriter>> columns_;
