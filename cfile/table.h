@@ -120,7 +120,8 @@ class TableReader {
  public:
   // Opens a table: reads table.cft only. A column's file is opened when it is first needed.
   // kDataLoss: table.cft is damaged. kOutOfRange: table.cft is larger than max_metadata_size_bytes,
-  // or its schema exceeds record_limits. kAborted: the table was replaced several times during this
+  // or its schema exceeds record_limits. kUnimplemented: the table has an incompatible feature that
+  // this library does not know; the error names its bit. kAborted: the table was replaced several times during this
   // call.
   static absl::StatusOr<TableReader> Open(const std::string& directory,
                                           const ReaderOptions& options = {});

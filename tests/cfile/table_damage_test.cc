@@ -1,10 +1,14 @@
+#include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/table.h"
 #include "cfile/writer.h"
+#include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
@@ -109,9 +113,56 @@ TEST_F(TableDamageTest, TableFileThatContradictsItself) {
   expect_damage("column a: column type", [](TableContents& table, TablePart&) {
     table.schema.columns[0].type.decimal_precision = 4;
   });
+  for (const uint32_t features : {1u, 1u << 31}) {
+    TableContents featured = good;
+    featured.incompatible_features = features;
+    const absl::Status status = parse(featured);
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
+    EXPECT_THAT(std::string(status.message()), StartsWith("table.cft: the table needs"));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(features == 1 ? ": bit 0 (deleted rows)" : ": bit 31"));
+    // Readers from before there were features expect this magic.
+    EXPECT_THAT(internal::SerializeTable(good), StartsWith("cfiletb1"));
+    EXPECT_THAT(internal::SerializeTable(featured), StartsWith("cfiletb2"));
+  }
   TableContents unknown = good;
   unknown.schema.columns[0].type.data_type = static_cast<DataType>(104);
   EXPECT_EQ(parse(unknown).code(), absl::StatusCode::kUnimplemented);
+}
+
+// The magic of a table.cft with a right checksum does not fit its features.
+TEST_F(TableDamageTest, MagicThatContradictsTheFeatures) {
+  internal::TableContents contents{
+      .schema = {.columns = {{.name = "a", .type = ColumnType::Int8()}}}};
+  for (const uint32_t features : {0u, 1u}) {
+    contents.incompatible_features = features;
+    std::string bytes = internal::SerializeTable(contents);
+    bytes[7] = features == 0 ? '2' : '1';
+    const uint32_t crc = internal::Crc32c(encodings::AsBytes(
+        std::string_view(bytes).substr(0, bytes.size() - internal::kChecksumBytes)));
+    std::memcpy(&bytes[bytes.size() - internal::kChecksumBytes], &crc, sizeof crc);
+    const absl::Status status = internal::ParseTable(bytes, "table.cft").status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(features == 0 ? "found cfiletb2" : "found cfiletb1"));
+  }
+}
+
+// No commit changes a table with a feature that the library does not know.
+TEST_F(TableDamageTest, UnknownFeaturesOfATableBeingAppendedTo) {
+  WritePart(0, 10);
+  auto writer = TableWriter::Append(path_);
+  ASSERT_TRUE(writer.ok() && AppendRows(*writer, 10, 5).ok());
+  auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
+  ASSERT_TRUE(contents.ok()) << contents.status();
+  contents->incompatible_features = 1;
+  const std::string bytes = internal::SerializeTable(*contents);
+  WriteFile(table_file_, bytes);
+  for (const absl::Status& status :
+       {writer->Finish(), TableWriter::Append(path_).status(), TableReader::Open(path_).status()}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
+  }
+  EXPECT_EQ(ReadFile(table_file_), bytes);
 }
 
 TEST_F(TableDamageTest, VerifyComparesWithTheTableFile) {

@@ -142,7 +142,7 @@ BloomHeader: num_hash_functions=1:int
 SchemaNode: name=1:bytes repetition=2:enum3 children=3:SchemaNode* column=4:Column kind=5:enum3
 PartColumn: file_name=1:bytes size_bytes=2:uint num_values=3:uint null_count=4:uint min_key=5:bytes max_key=6:bytes
 Part: directory=1:bytes num_rows=2:uint columns=3:PartColumn*
-Table: schema=1:SchemaNode parts=2:Part* created_by=3:bytes key_columns=4:uint*
+Table: schema=1:SchemaNode parts=2:Part* created_by=3:bytes key_columns=4:uint* incompatible_features=5:uint
 """.strip().splitlines():
     _name, _fields = _line.split(": ")
     MESSAGES[_name] = {}
@@ -1089,11 +1089,16 @@ class Table:
             with open(where, "rb") as file:
                 data = file.read()
         cursor = Cursor(data, where)
-        cursor.refuse(cursor.take(8) != b"cfiletb1", "this is no table")
+        magic = cursor.take(8)
+        cursor.refuse(magic not in (b"cfiletb1", b"cfiletb2"), "this is no table")
         body = cursor.take(cursor.fixed32())
         cursor.refuse(cursor.fixed32() != crc32c(cursor.data[:12 + len(body)]), "the checksum is wrong")
         cursor.done("the checksum")
         self.message = parse("Table", body, where)
+        bits = self.message.incompatible_features or 0
+        refuse((magic == b"cfiletb2") != (bits != 0), where, f"the magic does not fit the feature bits {bits:x}")
+        if bits:
+            raise Unsupported(where, f"incompatible feature bits {bits:x} are not known")
         self.root = root = self._node(self.message.schema or Message(), where, 0)
         self.leaves, self.keys, self.parts = root.number(), self.message.key_columns, self.message.parts
         self.flat = not root.name and not any(node.children or node.repetition == REPEATED for node in root.children)

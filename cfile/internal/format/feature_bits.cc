@@ -2,9 +2,9 @@
 
 #include <bit>
 #include <string>
-#include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "cfile/internal/format/column_message.h"
 #include "cfile/internal/format/file_policy.h"
 
@@ -13,21 +13,37 @@ namespace {
 
 constexpr uint32_t kSupportedFeatures =
     kFeatureChecksums | kFeatureArrayBlocks | kFeatureNestedBlocks | kFeatureExtendedBlocks;
-constexpr int kEncryptionBit = 27;  // reserved
+constexpr uint32_t kSupportedTableFeatures = 0;
+
+// A bit that has a purpose but no meaning yet.
+struct ReservedBit {
+  int bit;
+  absl::string_view purpose;
+};
+constexpr ReservedBit kEncryption = {27, "encryption"};
+constexpr ReservedBit kDeletedRows = {0, "deleted rows"};  // of a table
+
+// `unknown`: the bits that this library does not know.
+absl::Status Refuse(absl::string_view what, uint32_t unknown, const ReservedBit& reserved) {
+  if (unknown == 0) return absl::OkStatus();
+  std::string names;
+  for (; unknown != 0; unknown &= unknown - 1) {
+    const int bit = std::countr_zero(unknown);
+    absl::StrAppend(&names, names.empty() ? "" : ", ", "bit ", bit);
+    if (bit == reserved.bit) absl::StrAppend(&names, " (", reserved.purpose, ")");
+  }
+  return absl::UnimplementedError(
+      absl::StrCat("the ", what, " needs features that this library does not have: ", names));
+}
 
 }  // namespace
 
 absl::Status CheckFeatures(uint32_t incompatible_features) {
-  std::string names;
-  for (uint32_t unknown = incompatible_features & ~kSupportedFeatures; unknown != 0;
-       unknown &= unknown - 1) {
-    const int bit = std::countr_zero(unknown);
-    absl::StrAppend(&names, names.empty() ? "" : ", ", "bit ", bit,
-                    bit == kEncryptionBit ? " (encryption)" : "");
-  }
-  if (names.empty()) return absl::OkStatus();
-  return absl::UnimplementedError(
-      absl::StrCat("the file needs features that this library does not have: ", names));
+  return Refuse("file", incompatible_features & ~kSupportedFeatures, kEncryption);
+}
+
+absl::Status CheckTableFeatures(uint32_t incompatible_features) {
+  return Refuse("table", incompatible_features & ~kSupportedTableFeatures, kDeletedRows);
 }
 
 bool NeedsExtendedBlocks(uint32_t data_type, uint32_t encoding, uint32_t compression) {

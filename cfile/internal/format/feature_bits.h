@@ -1,4 +1,5 @@
-// The footer's incompatible feature bits (cfile/FORMAT.md, File).
+// The incompatible feature bits of a file's footer (cfile/FORMAT.md, File) and of table.cft
+// (cfile/FORMAT.md, Table).
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,11 @@
 
 namespace cfile::internal {
 
-// kUnimplemented if `incompatible_features` has bits that this library does not know. The message
-// begins with "the file needs" and names the unknown bits.
+// kUnimplemented if the `incompatible_features` of a file, or of a table, have bits that this library
+// does not know. The message begins with "the file needs" or "the table needs" and names the unknown
+// bits.
 absl::Status CheckFeatures(uint32_t incompatible_features);
+absl::Status CheckTableFeatures(uint32_t incompatible_features);
 
 // True if a file with these numbers of its type, encoding and codec needs extended blocks
 // (cfile/FORMAT.md, Extended blocks).

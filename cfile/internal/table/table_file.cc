@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/column_message.h"
 #include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/feature_bits.h"
 #include "cfile/internal/format/parse_message.h"
 #include "cfile/internal/io/file_system.h"
 #include "cfile/internal/io/named_status.h"
@@ -24,7 +25,11 @@ using encodings::AsBytes;
 using encodings::AsString;
 using encodings::DataLoss;
 
+// A table with incompatible features has another magic, because readers from before there were such
+// features do not look for them.
 constexpr std::string_view kMagic = "cfiletb1";
+constexpr std::string_view kFeaturesMagic = "cfiletb2";
+static_assert(kMagic.size() == kFeaturesMagic.size());
 constexpr std::string_view kPartPrefix = "part-";
 
 // True if `name` is a single component of a path, which stays inside its folder.
@@ -131,6 +136,10 @@ absl::StatusOr<TablePartColumn> ParsePartColumn(const PartColumnPB& message, con
   return result;
 }
 
+std::string_view MagicOf(uint32_t incompatible_features) {
+  return incompatible_features == 0 ? kMagic : kFeaturesMagic;
+}
+
 absl::StatusOr<TablePart> ParsePart(const PartPB& message,
                                     const std::vector<ColumnSchema>& columns) {
   TablePart part{.directory = message.directory(), .num_rows = message.num_rows()};
@@ -153,11 +162,19 @@ absl::StatusOr<TablePart> ParsePart(const PartPB& message,
   return part;
 }
 
-absl::StatusOr<TableContents> ParseContents(std::span<const uint8_t> bytes,
+absl::StatusOr<TableContents> ParseContents(std::string_view magic, std::span<const uint8_t> bytes,
                                             const ReaderOptions& options) {
   auto message = std::make_unique<TablePB>();
   CFILE_RETURN_IF_ERROR(ParseMessage(AsString(bytes), options.max_metadata_size_bytes, *message));
-  TableContents contents;
+  const uint32_t features = message->incompatible_features();
+  const std::string_view expected_magic = MagicOf(features);
+  if (magic != expected_magic) {
+    return DataLoss("with the incompatible feature bits ", absl::Hex(features), ", the magic ",
+                    std::string(expected_magic), " expected, found ", std::string(magic));
+  }
+  // Check the features before all else: they may change what the other fields mean.
+  CFILE_RETURN_IF_ERROR(CheckTableFeatures(features));
+  TableContents contents{.incompatible_features = features};
   auto schema = ParseSchema(message->schema(), options.record_limits);
   if (!schema.ok()) {
     return absl::IsInvalidArgument(schema.status()) ? absl::DataLossError(schema.status().message())
@@ -261,6 +278,9 @@ absl::Status ValidateSchema(const Schema& schema) {
 
 std::string SerializeTable(const TableContents& contents) {
   TablePB table;
+  if (contents.incompatible_features != 0) {
+    table.set_incompatible_features(contents.incompatible_features);
+  }
   table.set_created_by("cfile " CFILE_VERSION);
   if (contents.schema.tree.has_value()) {
     SerializeTree(*contents.schema.tree, *table.mutable_schema());
@@ -291,7 +311,7 @@ std::string SerializeTable(const TableContents& contents) {
   }
   const std::string message = table.SerializeAsString();
   encodings::ByteWriter bytes;
-  bytes.PutBytes(kMagic);
+  bytes.PutBytes(MagicOf(contents.incompatible_features));
   bytes.PutFixed(static_cast<uint32_t>(message.size()));
   bytes.PutBytes(std::string_view(message));
   // Covers all bytes before it: magic, length and message.
@@ -330,9 +350,11 @@ absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::stri
   encodings::ByteReader reader(AsBytes(bytes));
   std::span<const uint8_t> magic, message;
   uint32_t length, crc;
-  if (!reader.ReadBytes(kMagic.size(), magic) || AsString(magic) != kMagic) {
+  if (!reader.ReadBytes(kMagic.size(), magic) ||
+      (AsString(magic) != kMagic && AsString(magic) != kFeaturesMagic)) {
     return DataLoss(path, ": this is not the file of a table: expected the magic ",
-                    std::string(kMagic), ", found other bytes");
+                    std::string(kMagic), " or ", std::string(kFeaturesMagic),
+                    ", found other bytes");
   }
   if (!reader.ReadFixed(length) || !reader.ReadBytes(length, message) || !reader.ReadFixed(crc) ||
       !reader.empty()) {
@@ -344,7 +366,7 @@ absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::stri
     return DataLoss(path, ": CRC32C ", absl::Hex(expected_crc, absl::kZeroPad8),
                     " expected, found ", absl::Hex(crc, absl::kZeroPad8));
   }
-  return Named(ParseContents(message, options), path);
+  return Named(ParseContents(AsString(magic), message, options), path);
 }
 
 }  // namespace cfile::internal

@@ -35,6 +35,7 @@ struct TablePart {
 struct TableContents {
   Schema schema;
   std::vector<TablePart> parts;
+  uint32_t incompatible_features = 0;
 };
 
 // The columns that have a file in each part: the columns of the schema and, if there are key
@@ -71,8 +72,8 @@ absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
 absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes);
 
 // Parses the bytes of table.cft, a result of SerializeTable. `path`: for messages. kDataLoss: the
-// bytes are damaged; kOutOfRange: they exceed a limit of `options`; kUnimplemented: a type is
-// unknown.
+// bytes are damaged; kOutOfRange: they exceed a limit of `options`; kUnimplemented: a type or a
+// feature bit is unknown.
 absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
                                          const ReaderOptions& options = {});
 
