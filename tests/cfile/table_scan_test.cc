@@ -708,7 +708,8 @@ TEST_F(TableScanTest, CompoundKeysFindRows) {
     if (random() % 4 == 0) conditions.push_back(HasPrefix("service", "ab"));
     std::shuffle(conditions.begin(), conditions.end(), random);
     SCOPED_TRACE(i);
-    ExpectScan(*table, {.columns = {{"time", "host"}}, .where = Filter(Filter::Kind::kAnd, conditions)},
+    ExpectScan(*table,
+               {.columns = {{"time", "host"}}, .where = Filter(Filter::Kind::kAnd, conditions)},
                {2, 1});
     if (HasFatalFailure()) return;
   }
@@ -751,10 +752,10 @@ TEST_F(TableScanTest, LongStringsEndABatch) {
   ASSERT_TRUE(table.ok()) << table.status();
   for (const bool reverse : {false, true}) {
     ExpectScan(*table, {.columns = {{"n", "id", "text"}}, .reverse = reverse}, {2, 0, 1});
-    ExpectScan(*table,
-               {.columns = {{"n", "id", "text"}}, .where = Ne("n", 17), .reverse = reverse},
+    ExpectScan(*table, {.columns = {{"n", "id", "text"}}, .where = Ne("n", 17), .reverse = reverse},
                {2, 0, 1});
-    ExpectScan(*table, {.columns = {{"n", "id", "text"}}, .where = Ge("text", "k"), .reverse = reverse},
+    ExpectScan(*table,
+               {.columns = {{"n", "id", "text"}}, .where = Ge("text", "k"), .reverse = reverse},
                {2, 0, 1});
   }
 }

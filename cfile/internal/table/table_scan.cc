@@ -104,8 +104,8 @@ class TableScan::Impl {
       if (begin_ < end_) {
         const absl::Status status = Choose();
         CountFilters();
-        // Rows that were found before the error are returned first.
-        if (!status.ok() && chosen_.count == 0) return status;
+        // The next call returns the rows that were found before the error.
+        if (!status.ok()) return status;
         continue;
       }
       CFILE_ASSIGN_OR_RETURN(const bool more, EnterPart());
