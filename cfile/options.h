@@ -202,6 +202,11 @@ struct ReaderOptions {
   // index twice the size of the block's key in addition. Each thread that loads a node at the same
   // time as others may exceed the limit by one node.
   size_t max_index_size_bytes = kMaxIndexSizeBytes;
+  // The number of files that a table keeps open. If more are needed, it closes the ones that were
+  // not used for the longest time; files of cursors and scans stay open until these are destroyed.
+  // 0: with Access::kPread half of the process's limit of descriptors, with Access::kMap no limit,
+  // because a mapped file needs no descriptor.
+  size_t max_open_files = 0;
   // The limits of the schema of a table of records.
   RecordLimits record_limits = {};
   // The largest record that MessageReader (cfile/protobuf_records.h) returns, in bytes: the bytes

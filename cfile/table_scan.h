@@ -10,6 +10,7 @@
 //   }
 #pragma once
 
+#include <atomic>
 #include <cassert>
 #include <cstdint>
 #include <memory>
@@ -46,6 +47,9 @@ struct TableScanOptions {
   // True: the last rows come first. The rows of one batch are in ascending order nevertheless: each
   // batch has the rows before those of the previous batch.
   bool reverse = false;
+
+  // If not null and set to true, in any thread, Next soon returns kCancelled. Must outlive the scan.
+  const std::atomic<bool>* cancelled = nullptr;
 };
 
 // What a scan has done for one condition of its filter so far.
@@ -128,7 +132,8 @@ class TableScan {
   // Returns the next rows that match: at least 1 unless the scan is at its end, at most 65,536, all
   // from one part. kDataLoss: damage (the error names the file, the block's offset, what was
   // expected and what was found). kOutOfRange: a block or an index exceeds a limit of
-  // ReaderOptions. Other errors: those of TableReader::OpenColumn. After an error the next call
+  // ReaderOptions. kCancelled: see TableScanOptions. Other errors: those of
+  // TableReader::OpenColumn. After an error the next call
   // continues with the first row that was not returned, or returns the error again.
   absl::StatusOr<TableBatch> Next();
 

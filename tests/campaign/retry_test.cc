@@ -1,6 +1,7 @@
 // After each failed call, the test repeats the call on the same object. A reader must then return
 // each row exactly once, or the error again. A writer must return the error again and publish
 // nothing.
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <functional>
@@ -21,6 +22,7 @@
 #include "cfile/reader.h"
 #include "cfile/scan.h"
 #include "cfile/table.h"
+#include "cfile/table_scan.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/timestamp.pb.h"
@@ -341,6 +343,39 @@ TEST_P(RetryTest, NextOfAScan) {
                                   counters.blocks_all_match));
       return rows;
     });
+  }
+}
+
+// TableScan::Next is repeated after failed reads, forward and backward. The conditions and the
+// values are read by different cursors.
+TEST_P(RetryTest, NextOfATableScan) {
+  const Column<int64_t> column = MakeColumn();
+  const int64_t low = column.rows[4000].value_or(int64_t{4000} << 32);
+  const int64_t high = column.rows[13'000].value_or(int64_t{13'000} << 32);
+  const Filter filters[] = {Ge("value", low), Or(Lt("value", low), Gt("value", high)),
+                            And(Ne("value", low), Not(Eq("value", high))), Filter()};
+  for (const Filter& filter : filters) {
+    for (const bool reverse : {false, true}) {
+      if (reverse && !GetParam().positional_index) continue;
+      SCOPED_TRACE(testing::Message() << &filter - filters << " " << reverse);
+      ExpectRetriesReadAll(MakeFile(), 1, [&](const Reader& reader, Retry& retry) {
+        auto scan = *NewTableScan(reader, {.where = filter, .reverse = reverse});
+        Rows rows;
+        while (!HasFailure()) {
+          const auto batch = retry.Until([&] { return scan.Next(); });
+          if (!batch.ok() || batch->empty()) break;
+          Rows in_batch;
+          for (size_t row = 0; row < batch->num_rows(); ++row) {
+            in_batch.push_back(
+                absl::HashOf(batch->ordinal(row), HashOf(batch->column<int64_t>(0).values[row])));
+          }
+          if (reverse) std::reverse(in_batch.begin(), in_batch.end());
+          rows.insert(rows.end(), in_batch.begin(), in_batch.end());
+        }
+        EXPECT_EQ(scan.counters().rows_returned, rows.size());
+        return rows;
+      });
+    }
   }
 }
 

@@ -12,6 +12,7 @@
 #include "cfile/levels.h"
 #include "cfile/predicate.h"
 #include "cfile/scan.h"
+#include "cfile/table_scan.h"
 #include "encodings/core/physical_type.h"
 
 namespace cfile::campaign {
@@ -101,6 +102,7 @@ class TranscriptOf {
     }
     if (reader_.info().value_index_root) SeekKeys(*cursor);
     if (!failed() && rows > 0) Filter();
+    if (!failed() && rows > 0) ScanAsTable();
   }
 
   void Keep(const Batch<T>& batch, size_t i) {
@@ -131,6 +133,26 @@ class TranscriptOf {
       uint64_t hash = 0;
       for (const uint64_t ordinal : batch->ordinals) hash = absl::HashOf(hash, ordinal);
       Step(hash);
+    }
+  }
+
+  // Scans forward and backward with a filter that reads some blocks and skips others.
+  void ScanAsTable() {
+    if (kept_.empty()) return;
+    const T kept(kept_[kept_.size() / 2]);
+    const Literal value(kept);
+    const cfile::Filter filter = Or(Not(Eq("value", value)), IsNull("value"));
+    for (const bool reverse : {false, true}) {
+      auto scan = NewTableScan(reader_, {.where = filter, .reverse = reverse});
+      if (!Good(scan.status())) return;
+      while (true) {
+        const auto batch = scan->Next();
+        if (!Good(batch.status()) || batch->empty()) break;
+        for (size_t row = 0; row < batch->num_rows(); row += 1 + batch->num_rows() / 3)
+          Step(batch->ordinal(row));
+        Step(HashOfBatch(batch->template column<T>(0)));
+      }
+      if (failed()) return;
     }
   }
 

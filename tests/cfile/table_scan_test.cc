@@ -640,6 +640,24 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   EXPECT_EQ(counters.conditions[1].rows_excluded_by_statistics, 3000 - in_block);
 }
 
+TEST_F(TableScanTest, Cancelled) {
+  schema_ = {.columns = {{.name = "i", .type = ColumnType::Int32()}}};
+  std::mt19937_64 random(1);
+  for (int part = 0; part < 2; ++part)
+    WriteRandomPart(20'000, std::vector<WriterOptions>(1), random);
+  const auto table = TableReader::Open(path_);
+  ASSERT_TRUE(table.ok()) << table.status();
+  std::atomic<bool> cancelled = false;
+  auto scan = table->NewScan({.where = Ne("i", 1), .cancelled = &cancelled});
+  ASSERT_TRUE(scan.ok()) << scan.status();
+  ASSERT_TRUE(scan->Next().ok());
+  cancelled = true;
+  EXPECT_EQ(scan->Next().status().code(), absl::StatusCode::kCancelled);
+  EXPECT_THAT(std::string(scan->Next().status().message()), HasSubstr("the scan was cancelled"));
+  cancelled = false;
+  EXPECT_FALSE(scan->Next()->empty());
+}
+
 // The keys (service, host, time) narrow the rows of each part; the rest is filtered.
 TEST_F(TableScanTest, CompoundKeysFindRows) {
   const Schema schema{.columns = {{.name = "service", .type = ColumnType::String()},
@@ -708,7 +726,8 @@ TEST_F(TableScanTest, CompoundKeysFindRows) {
     if (random() % 4 == 0) conditions.push_back(HasPrefix("service", "ab"));
     std::shuffle(conditions.begin(), conditions.end(), random);
     SCOPED_TRACE(i);
-    ExpectScan(*table, {.columns = {{"time", "host"}}, .where = Filter(Filter::Kind::kAnd, conditions)},
+    ExpectScan(*table,
+               {.columns = {{"time", "host"}}, .where = Filter(Filter::Kind::kAnd, conditions)},
                {2, 1});
     if (HasFatalFailure()) return;
   }
@@ -751,10 +770,10 @@ TEST_F(TableScanTest, LongStringsEndABatch) {
   ASSERT_TRUE(table.ok()) << table.status();
   for (const bool reverse : {false, true}) {
     ExpectScan(*table, {.columns = {{"n", "id", "text"}}, .reverse = reverse}, {2, 0, 1});
-    ExpectScan(*table,
-               {.columns = {{"n", "id", "text"}}, .where = Ne("n", 17), .reverse = reverse},
+    ExpectScan(*table, {.columns = {{"n", "id", "text"}}, .where = Ne("n", 17), .reverse = reverse},
                {2, 0, 1});
-    ExpectScan(*table, {.columns = {{"n", "id", "text"}}, .where = Ge("text", "k"), .reverse = reverse},
+    ExpectScan(*table,
+               {.columns = {{"n", "id", "text"}}, .where = Ge("text", "k"), .reverse = reverse},
                {2, 0, 1});
   }
 }

@@ -1,5 +1,7 @@
 #include "cfile/table.h"
 
+#include <sys/resource.h>
+
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -64,6 +66,26 @@ TEST_F(TableTest, ReadsWithPread) {
   const auto table = TableReader::Open(path_, {.access = ReaderOptions::Access::kPread});
   ASSERT_TRUE(table.ok()) << table.status();
   ExpectTable(*table, 1000);
+}
+
+TEST_F(TableTest, FewDescriptors) {
+  for (int part = 0; part < 20; ++part) WritePart(static_cast<uint64_t>(part) * 10, 10);
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{OpenDescriptors() + 40, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const auto table = TableReader::Open(path_, {.access = ReaderOptions::Access::kPread});
+  ASSERT_TRUE(table.ok()) << table.status();
+  ExpectTable(*table, 200);
+  EXPECT_LE(OpenDescriptors(), few.rlim_cur / 2 + 20);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+
+  const auto two =
+      TableReader::Open(path_, {.access = ReaderOptions::Access::kPread, .max_open_files = 2});
+  ASSERT_TRUE(two.ok()) << two.status();
+  const size_t descriptors = OpenDescriptors();
+  ExpectTable(*two, 200);
+  EXPECT_LE(OpenDescriptors(), descriptors + 2);
 }
 
 TEST_F(TableTest, ManyThreadsReadOneTable) {

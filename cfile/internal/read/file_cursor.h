@@ -197,13 +197,20 @@ class FileCursor : protected BlockWalk<Block> {
   }
 
   // Opens the block with row `row`, a row of the file. Needs no search if this block is the next
-  // one.
+  // one. Without a positional index, reads all blocks before it, from the current one on if `row`
+  // is not before it.
   absl::Status OpenBlockOf(uint64_t row) {
-    if (InBlock(row)) return absl::OkStatus();
-    if (loaded_ && row == first_ordinal_ + block_.num_rows()) return NextBlock().status();
-    if (!loaded_ && resume_ != Resume::kBySeek && row == ordinal_)
-      return EnterNextBlock(BlockAccess::kScan);
-    return GoTo(row, row == 0 ? BlockAccess::kScan : BlockAccess::kSeek);
+    const bool searches = file_->info().positional_index_root.has_value();
+    while (!InBlock(row)) {
+      const uint64_t next = loaded_ ? first_ordinal_ + block_.num_rows() : ordinal_;
+      if ((loaded_ || resume_ != Resume::kBySeek) && (searches ? row == next : row >= next)) {
+        CFILE_RETURN_IF_ERROR(loaded_ ? NextBlock().status() : EnterNextBlock(BlockAccess::kScan));
+      } else {
+        const uint64_t target = searches ? row : 0;
+        CFILE_RETURN_IF_ERROR(GoTo(target, target == 0 ? BlockAccess::kScan : BlockAccess::kSeek));
+      }
+    }
+    return absl::OkStatus();
   }
 
   // Opens the block at path_'s position. `expected` as in OpenBlock.

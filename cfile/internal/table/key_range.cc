@@ -34,8 +34,7 @@ std::vector<const BoundFilter*> Conjuncts(const BoundFilter& filter) {
 // Builds the range column by column.
 class KeyRangeBuilder {
  public:
-  explicit KeyRangeBuilder(const Schema& schema)
-      : types_(schema.key_types()), key_(types_) {}
+  explicit KeyRangeBuilder(const Schema& schema) : types_(schema.key_types()), key_(types_) {}
 
   // Narrows the range by the conditions on the next key column. Returns true if they allow exactly
   // one value, so that the column after it narrows the range further.
@@ -51,7 +50,8 @@ class KeyRangeBuilder {
   std::optional<KeyRange> Finish() {
     if (!any_) return std::nullopt;
     // Without bounds on the next column, the keys begin with the values so far.
-    KeyRange range{.low = std::string(key_.bytes()), .high = AfterPrefix(std::string(key_.bytes()))};
+    KeyRange range{.low = std::string(key_.bytes()),
+                   .high = AfterPrefix(std::string(key_.bytes()))};
     if (low_) range.low = *low_;
     if (high_) range.high = *high_;
     return range;

@@ -115,11 +115,8 @@ absl::Status TableReader::Impl::ErrorOfMissing(size_t part, const absl::Status& 
 
 absl::StatusOr<Reader> TableReader::Impl::OpenColumn(size_t part, size_t column) const {
   assert(part < num_parts() && column < columns_.size());
-  std::optional<Reader>& slot = readers_[part * columns_.size() + column];
-  {
-    const std::lock_guard lock(mutex_);
-    if (slot.has_value()) return *slot;
-  }
+  const size_t number = part * columns_.size() + column;
+  if (const std::optional<Reader> open = files_.Find(number)) return *open;
   const TablePart& in_part = contents_.parts[part];
   const std::string path = internal::ColumnFilePath(directory_, in_part, column);
   absl::StatusOr<Reader> reader = Reader::Open(path, options_);
@@ -129,10 +126,7 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(size_t part, size_t column)
   if (!reader.ok()) return reader.status();
   CFILE_RETURN_IF_ERROR(
       CheckColumnFile(path, reader->info(), in_part.columns[column], columns_[column]));
-  // If two threads opened the file, both use the reader that was stored first.
-  const std::lock_guard lock(mutex_);
-  if (!slot.has_value()) slot = *std::move(reader);
-  return *slot;
+  return files_.Keep(number, *std::move(reader));
 }
 
 BlockStatistics TableReader::Impl::Bounds(size_t part, size_t column) const {

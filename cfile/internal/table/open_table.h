@@ -5,13 +5,13 @@
 #include <cassert>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "cfile/internal/io/file_system.h"
+#include "cfile/internal/table/open_files.h"
 #include "cfile/internal/table/scan_source.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/reader.h"
@@ -39,7 +39,7 @@ class TableReader::Impl final : public internal::ScanSource {
         contents_(std::move(contents.table)),
         folders_(std::move(contents.folders)),
         columns_(internal::StoredColumns(contents_.schema)),
-        readers_(contents_.parts.size() * columns_.size()) {
+        files_(contents_.parts.size() * columns_.size(), options) {
     for (const internal::TablePart& part : contents_.parts) {
       first_ordinals_.push_back(num_rows_);
       num_rows_ += part.num_rows;
@@ -91,10 +91,8 @@ class TableReader::Impl final : public internal::ScanSource {
   const std::vector<ColumnSchema> columns_;  // the columns that have files
   std::vector<uint64_t> first_ordinals_;     // by part
   uint64_t num_rows_ = 0;
-  mutable std::mutex mutex_;
-  // One reader for each column of each part, part by part; nullopt: the file is not open yet.
-  // Guarded by mutex_.
-  mutable std::vector<std::optional<Reader>> readers_;
+  // One file for each column of each part, part by part.
+  mutable internal::OpenFiles files_;
 };
 
 }  // namespace cfile

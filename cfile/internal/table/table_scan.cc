@@ -86,6 +86,7 @@ class TableScan::Impl {
         filter_(std::move(filter)),
         keys_(internal::KeyRangeOf(filter_, source_->schema())),
         reverse_(options.reverse),
+        cancelled_(options.cancelled),
         left_(options.limit),
         next_part_(reverse_ ? source_->num_parts() : 0) {
     batches_.columns.resize(columns_.size());
@@ -100,12 +101,13 @@ class TableScan::Impl {
 
   absl::StatusOr<TableBatch> Next() {
     while (left_ > 0) {
+      CFILE_RETURN_IF_ERROR(CheckCancelled());
       if (chosen_.count > 0) return Read();
       if (begin_ < end_) {
         const absl::Status status = Choose();
         CountFilters();
-        // Rows that were found before the error are returned first.
-        if (!status.ok() && chosen_.count == 0) return status;
+        // The next call returns the rows that were found before the error.
+        if (!status.ok()) return status;
         continue;
       }
       CFILE_ASSIGN_OR_RETURN(const bool more, EnterPart());
@@ -192,8 +194,15 @@ class TableScan::Impl {
     return status;
   }
 
+  absl::Status CheckCancelled() const {
+    if (cancelled_ == nullptr || !cancelled_->load(std::memory_order_relaxed))
+      return absl::OkStatus();
+    return absl::CancelledError(absl::StrCat(source_->name(), ": the scan was cancelled"));
+  }
+
   absl::Status ChooseForward() {
     while (begin_ < end_ && ordinals_.size() < kBatchRows) {
+      CFILE_RETURN_IF_ERROR(CheckCancelled());
       const FilterTree::Judgement judgement = tree_->Judge(begin_);
       const uint64_t end = std::min(judgement.rows.rows.end, end_);
       if (judgement.rows.verdict == Verdict::kNone) {
@@ -221,6 +230,7 @@ class TableScan::Impl {
   // Finds the matching rows of one window at the end of the rows.
   absl::Status ChooseBackward() {
     while (begin_ < end_ && ordinals_.empty()) {
+      CFILE_RETURN_IF_ERROR(CheckCancelled());
       const FilterTree::Judgement judgement = tree_->Judge(end_ - 1);
       uint64_t begin = std::max(judgement.rows.rows.begin, begin_);
       if (judgement.rows.verdict == Verdict::kNone) {
@@ -371,6 +381,7 @@ class TableScan::Impl {
   const BoundFilter filter_;
   const std::optional<internal::KeyRange> keys_;  // the keys that filter_ allows
   const bool reverse_;
+  const std::atomic<bool>* const cancelled_;
   OrdinalRange range_;
   uint64_t left_;  // rows until the limit
   TableScanCounters counters_;
