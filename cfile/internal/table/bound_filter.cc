@@ -280,4 +280,28 @@ absl::StatusOr<BoundFilter> BindFilter(const Filter& filter, const Schema& schem
   return Binder(schema, name).Bind(filter, /*negated=*/false, 1);
 }
 
+absl::StatusOr<std::vector<size_t>> BindColumns(
+    const std::optional<std::vector<std::string>>& names, const Schema& schema,
+    const std::string& table) {
+  std::vector<size_t> columns;
+  if (!names) {
+    for (size_t i = 0; i < schema.columns.size(); ++i) columns.push_back(i);
+    return columns;
+  }
+  for (const std::string& name : *names) {
+    const size_t before = columns.size();
+    if (const std::optional<size_t> column = schema.Find(name)) {
+      columns.push_back(*column);
+    } else if (schema.tree) {
+      // A group stands for the leaf columns whose paths begin with its path.
+      for (size_t i = 0; i < schema.columns.size(); ++i) {
+        if (schema.columns[i].name.starts_with(name + ".")) columns.push_back(i);
+      }
+    }
+    if (columns.size() == before)
+      return absl::InvalidArgumentError(absl::StrCat(table, ": there is no column ", name));
+  }
+  return columns;
+}
+
 }  // namespace cfile::internal

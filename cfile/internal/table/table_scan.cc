@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/read/row_reader.h"
-#include "cfile/internal/read/split_rows.h"
 #include "cfile/internal/table/bound_filter.h"
 #include "cfile/internal/table/filter_tree.h"
 #include "cfile/internal/table/key_range.h"
@@ -38,31 +37,6 @@ namespace {
 // The number of rows of a batch: few enough that the values of several columns stay in the cache.
 constexpr size_t kBatchRows = 8192;
 
-// Positions in schema.columns of the columns that `names` name.
-absl::StatusOr<std::vector<size_t>> FindColumns(
-    const Schema& schema, const std::optional<std::vector<std::string>>& names,
-    const std::string& table) {
-  std::vector<size_t> columns;
-  if (!names) {
-    for (size_t i = 0; i < schema.columns.size(); ++i) columns.push_back(i);
-    return columns;
-  }
-  for (const std::string& name : *names) {
-    const size_t before = columns.size();
-    if (const std::optional<size_t> column = schema.Find(name)) {
-      columns.push_back(*column);
-    } else if (schema.tree) {
-      // A group stands for the leaf columns whose paths begin with its path.
-      for (size_t i = 0; i < schema.columns.size(); ++i) {
-        if (schema.columns[i].name.starts_with(name + ".")) columns.push_back(i);
-      }
-    }
-    if (columns.size() == before)
-      return absl::InvalidArgumentError(absl::StrCat(table, ": there is no column ", name));
-  }
-  return columns;
-}
-
 }  // namespace
 
 // Goes through the parts. In each part, finds rows that match (chosen_), then reads the columns at
@@ -71,8 +45,9 @@ class TableScan::Impl {
  public:
   static absl::StatusOr<std::unique_ptr<Impl>> Create(std::shared_ptr<const ScanSource> source,
                                                       const TableScanOptions& options) {
-    CFILE_ASSIGN_OR_RETURN(std::vector<size_t> columns,
-                           FindColumns(source->schema(), options.columns, source->name()));
+    CFILE_ASSIGN_OR_RETURN(
+        std::vector<size_t> columns,
+        internal::BindColumns(options.columns, source->schema(), source->name()));
     CFILE_ASSIGN_OR_RETURN(BoundFilter filter,
                            internal::BindFilter(options.where, source->schema(), source->name()));
     return std::make_unique<Impl>(std::move(source), options, std::move(columns),
@@ -460,55 +435,6 @@ class FileAsTable final : public ScanSource {
 absl::StatusOr<TableScan> TableReader::NewScan(const TableScanOptions& options) const {
   CFILE_ASSIGN_OR_RETURN(auto scan, TableScan::Impl::Create(impl_, options));
   return TableScan(std::move(scan));
-}
-
-absl::StatusOr<std::vector<OrdinalRange>> TableReader::SplitScan(const TableScanOptions& options,
-                                                                 size_t max_ranges) const {
-  const Schema& schema = impl_->schema();
-  CFILE_ASSIGN_OR_RETURN(const std::vector<size_t> columns,
-                         FindColumns(schema, options.columns, directory()));
-  CFILE_ASSIGN_OR_RETURN(const BoundFilter filter,
-                         internal::BindFilter(options.where, schema, directory()));
-  // The rows of the parts that the bounds do not exclude, and how many such rows precede each part.
-  std::vector<OrdinalRange> ranges;
-  std::vector<uint64_t> before;
-  uint64_t num_rows = 0;
-  for (size_t part = 0; part < num_parts(); ++part) {
-    const uint64_t first = impl_->first_ordinal(part);
-    const OrdinalRange rows{std::max(first, options.range.begin),
-                            std::min(first + part_num_rows(part), options.range.end)};
-    if (rows.begin >= rows.end ||
-        internal::JudgePart(filter, *impl_, part).rows.verdict == Verdict::kNone) {
-      continue;
-    }
-    ranges.push_back(rows);
-    before.push_back(num_rows);
-    num_rows += rows.size();
-  }
-  const auto range_of = [&](uint64_t row) {
-    return static_cast<size_t>(std::upper_bound(before.begin(), before.end(), row) -
-                               before.begin() - 1);
-  };
-  const size_t column = columns.empty() ? 0 : columns[0];
-  CFILE_ASSIGN_OR_RETURN(
-      std::vector<OrdinalRange> split,
-      internal::SplitRows(num_rows, max_ranges, [&](uint64_t row) -> absl::StatusOr<uint64_t> {
-        const size_t i = range_of(row);
-        const uint64_t ordinal = ranges[i].begin + (row - before[i]);
-        const size_t part = impl_->PartOf(ordinal);
-        CFILE_ASSIGN_OR_RETURN(const Reader reader, impl_->OpenColumn(part, column));
-        const uint64_t first = impl_->first_ordinal(part);
-        CFILE_ASSIGN_OR_RETURN(const uint64_t begin, reader.BlockBegin(ordinal - first));
-        const uint64_t in_range = std::max(first + begin, ranges[i].begin);
-        return before[i] + (in_range - ranges[i].begin);
-      }));
-  for (OrdinalRange& rows : split) {
-    const size_t first = range_of(rows.begin);
-    const size_t last = range_of(rows.end - 1);
-    rows = {ranges[first].begin + (rows.begin - before[first]),
-            ranges[last].begin + (rows.end - before[last])};
-  }
-  return split;
 }
 
 absl::StatusOr<TableScan> NewTableScan(const Reader& reader, const TableScanOptions& options) {
