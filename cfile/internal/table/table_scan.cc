@@ -123,7 +123,8 @@ class TableScan::Impl {
         if (begin == end) verdict = Verdict::kNone;
       }
       if (verdict == Verdict::kSome) {
-        CFILE_ASSIGN_OR_RETURN(tree_, FilterTree::Open(filter_, *source_, part));
+        CFILE_ASSIGN_OR_RETURN(tree_, FilterTree::Open(filter_, *source_, part, opened_));
+        opened_.clear();
         counted_blocks_.assign(counters_.conditions.size(), 0);
         counted_rows_.assign(counters_.conditions.size(), 0);
       }
@@ -176,7 +177,7 @@ class TableScan::Impl {
   }
 
   absl::Status ChooseForward() {
-    while (begin_ < end_ && ordinals_.size() < kBatchRows) {
+    while (begin_ < end_ && ordinals_.size() < std::min<uint64_t>(kBatchRows, left_)) {
       CFILE_RETURN_IF_ERROR(CheckCancelled());
       const FilterTree::Judgement judgement = tree_->Judge(begin_);
       const uint64_t end = std::min(judgement.rows.rows.end, end_);
@@ -210,21 +211,18 @@ class TableScan::Impl {
       uint64_t begin = std::max(judgement.rows.rows.begin, begin_);
       if (judgement.rows.verdict == Verdict::kNone) {
         CountExcluded(judgement, end_ - begin);
-        end_ = begin;
-        continue;
-      }
-      if (judgement.rows.verdict == Verdict::kAll) {
+      } else if (judgement.rows.verdict == Verdict::kAll) {
         chosen_ = {.first = begin, .rows = nullptr, .count = end_ - begin};
         end_ = begin;
         return absl::OkStatus();
-      }
-      begin = std::max(begin, end_ - std::min<uint64_t>(end_, internal::RowFilter::kMaxRows));
-      // If a block ends inside the window, continue with the rows after it.
-      while (true) {
-        ordinals_.clear();
-        CFILE_ASSIGN_OR_RETURN(const size_t examined, Match(begin, end_));
-        if (begin + examined == end_) break;
-        begin += examined;
+      } else {
+        begin = std::max(begin, end_ - std::min<uint64_t>(end_, internal::RowFilter::kMaxRows));
+        for (uint64_t row = begin; row < end_;) {
+          const absl::StatusOr<size_t> examined = Match(row, end_);
+          if (!examined.ok()) ordinals_.clear();  // the next call repeats the window
+          CFILE_RETURN_IF_ERROR(examined.status());
+          row += *examined;
+        }
       }
       end_ = begin;
     }
@@ -248,21 +246,24 @@ class TableScan::Impl {
   // Reads the columns at the first (if reverse_: the last) of the chosen rows.
   absl::StatusOr<TableBatch> Read() {
     CFILE_RETURN_IF_ERROR(OpenReaders());
-    const size_t most =
-        static_cast<size_t>(std::min<uint64_t>(std::min(left_, chosen_.count), kBatchRows));
-    size_t skip = reverse_ ? chosen_.count - most : 0;
-    size_t count = 0;
-    while (true) {
-      count = reverse_ ? chosen_.count - skip : most;
-      for (const auto& reader : readers_) {
-        CFILE_ASSIGN_OR_RETURN(count, reader->Enter(chosen_.Part(skip, count)));
-      }
-      if (!reverse_ || skip + count == chosen_.count) {
-        CFILE_ASSIGN_OR_RETURN(count, ReadColumns(chosen_.Part(skip, count)));
-      }
-      if (!reverse_ || skip + count == chosen_.count) break;
-      skip += count;  // the batch must end with the last chosen row
+    size_t count = static_cast<size_t>(std::min({left_, chosen_.count, uint64_t{most_rows_}}));
+    const auto part = [&] { return chosen_.Part(reverse_ ? chosen_.count - count : 0, count); };
+    for (const auto& reader : readers_) {
+      CFILE_ASSIGN_OR_RETURN(count, reverse_ ? reader->EnterLast(part()) : reader->Enter(part()));
     }
+    // A column may return only the first of the rows, for example because of long strings. A
+    // reverse batch ends with the last row, so it then gets only the rows after them.
+    bool cut = false;
+    while (true) {
+      CFILE_ASSIGN_OR_RETURN(const size_t read, ReadColumns(part()));
+      if (read == count) break;
+      cut = true;
+      count = reverse_ ? count - read : read;
+      if (!reverse_) break;
+    }
+    // Other columns should not read many rows in vain.
+    most_rows_ = cut ? count : std::min(kBatchRows, most_rows_ + most_rows_ / 4 + 1);
+    const size_t skip = reverse_ ? chosen_.count - count : 0;
     const ChosenRows rows = chosen_.Part(skip, count);
     if (reverse_) {
       chosen_.count = skip;
@@ -366,13 +367,16 @@ class TableScan::Impl {
   size_t part_ = 0;
   uint64_t part_begin_ = 0;         // the ordinal of its first row
   std::optional<FilterTree> tree_;  // nullopt: all rows match
-  uint64_t begin_ = 0;              // the rows that were not examined: begin_ to end_ - 1
+  // The conditions that are open, if others of the part could not be opened yet.
+  FilterTree::OpenConditions opened_;
+  uint64_t begin_ = 0;  // the rows that were not examined: begin_ to end_ - 1
   uint64_t end_ = 0;
   ChosenRows chosen_;  // matching rows that were not returned
   std::vector<uint64_t> ordinals_;
   uint8_t bits_[internal::RowFilter::kMaxRows / 8];
 
   std::vector<std::unique_ptr<RowReader>> readers_;  // of the columns; opened when needed
+  size_t most_rows_ = kBatchRows;                    // of the next batch
   internal::ColumnBatches batches_;
   // What was counted of the part's readers and conditions.
   std::vector<uint64_t> reader_blocks_;
