@@ -53,6 +53,15 @@ class TableWriter {
   // Create. Any number of writers, in any threads and processes, may append at the same time.
   static absl::StatusOr<TableWriter> Append(const std::string& directory,
                                             std::span<const WriterOptions> options = {});
+  // Begins a part that replaces the parts with these names: Finish removes them and puts the new
+  // part in the place of the first of them, in one commit. Without names this is Append. A part's
+  // name is that of its folder: what stands before the slash in TableReader::part_file. Nothing is
+  // copied from the replaced parts. Their files stay until CollectGarbage (cfile/table_maintenance.h)
+  // removes them. kNotFound: the table has no part of one of these names. If one is gone when Finish
+  // is called, Finish returns kAborted.
+  static absl::StatusOr<TableWriter> Replace(const std::string& directory,
+                                             std::span<const std::string> parts,
+                                             std::span<const WriterOptions> options = {});
   TableWriter(TableWriter&&) noexcept;
   TableWriter& operator=(TableWriter&&) noexcept;
   ~TableWriter();
@@ -85,7 +94,8 @@ class TableWriter {
   //
   // kInvalidArgument: the columns have different numbers of rows, or a key does not match its row
   // (the error names the row). kAborted: since this writer began, another writer created the table,
-  // the table was removed, moved or got another schema, or the part's files were removed.
+  // the table was removed, moved or got another schema, a part that this part replaces was dropped
+  // or replaced, or the files of the new part were removed.
   // kOutOfRange: table.cft exceeds the limit max_metadata_size_bytes, by its size or by the memory
   // it takes, so that readers would refuse it.
   //
@@ -160,8 +170,9 @@ class TableReader {
 
   // part_file: the path of a column's file, relative to the table's directory. OpenColumn: opens
   // this file, and keeps it open for later calls. kDataLoss: the file is damaged or does not match
-  // table.cft. kNotFound: the file is missing. kAborted: the table has been replaced since
-  // it was opened.
+  // table.cft. kNotFound: the file is missing. kAborted: since the table was opened, the part
+  // was dropped and collected as garbage (cfile/table_maintenance.h), or the table was replaced.
+  // Open the table again.
   std::string part_file(size_t part, size_t column) const;
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
 

@@ -81,6 +81,11 @@ absl::StatusOr<std::optional<FolderIdentity>> IdentityOf(const std::string& path
                         .changed_ns = found->st_mtim.tv_nsec};
 }
 
+absl::Status SetChangedNow(const std::string& path) {
+  if (utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0) return absl::OkStatus();
+  return SystemError("utimensat", path, errno);
+}
+
 absl::StatusOr<std::string> RandomName() {
   char bytes[16];
   ssize_t size;
@@ -90,6 +95,10 @@ absl::StatusOr<std::string> RandomName() {
   // A request this small is never answered in part.
   if (size != sizeof bytes) return SystemError("getrandom", "for a name", errno);
   return absl::BytesToHexString({bytes, sizeof bytes});
+}
+
+bool IsRandomName(std::string_view name) {
+  return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == name.npos;
 }
 
 FileLock::~FileLock() {

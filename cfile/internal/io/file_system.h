@@ -63,8 +63,13 @@ struct FolderIdentity {
 // The identity of the folder or the file at `path`; nullopt if nothing is at `path`.
 absl::StatusOr<std::optional<FolderIdentity>> IdentityOf(const std::string& path);
 
+// Sets the time of the last change of the file at `path` to now.
+absl::Status SetChangedNow(const std::string& path);
+
 // Returns 128 random bits of the system as 32 lower-case hexadecimal digits.
 absl::StatusOr<std::string> RandomName();
+// True for names that RandomName may return.
+bool IsRandomName(std::string_view name);
 
 // Excludes all other holders of a lock on the same file, in any thread or process. The lock ends when
 // this object is destroyed or when the process dies. Movable.

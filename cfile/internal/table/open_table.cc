@@ -110,7 +110,11 @@ absl::Status TableReader::Impl::ErrorOfMissing(size_t part, const absl::Status& 
                                              options_.max_metadata_size_bytes);
   if (absl::IsNotFound(bytes.status())) return Replaced();
   if (!bytes.ok() || bytes->find(contents_.parts[part].directory) != bytes->npos) return status;
-  return Replaced();
+  return absl::AbortedError(absl::StrCat(
+      directory_, ": snapshot expired: since this reader opened the table, ",
+      contents_.parts[part].directory,
+      " was dropped and its files were collected as garbage, or the table has been replaced; open "
+      "the table again"));
 }
 
 absl::StatusOr<Reader> TableReader::Impl::OpenColumn(size_t part, size_t column) const {

@@ -1,7 +1,10 @@
 #include "cfile/internal/table/table_commit.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -39,6 +42,34 @@ absl::Status TableCommit::Publish(const TableContents& contents) {
   CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, NewFileSink(path));
   CFILE_RETURN_IF_ERROR(sink->Append(encodings::AsBytes(bytes)));
   return sink->Finish();
+}
+
+absl::Status FindParts(const std::string& directory, std::span<const std::string> names,
+                       const TableContents& contents) {
+  std::set<std::string_view> present;
+  for (const TablePart& part : contents.parts) present.insert(part.directory);
+  for (const std::string& name : names) {
+    if (present.contains(name)) continue;
+    return absl::NotFoundError(
+        absl::StrCat(TableFilePath(directory), ": the table has no part ", name));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> RemoveParts(const std::string& directory, std::span<const std::string> names,
+                                   TableContents& contents) {
+  const std::set<std::string_view> removed(names.begin(), names.end());
+  const auto is_removed = [&](const TablePart& part) { return removed.contains(part.directory); };
+  for (const TablePart& part : contents.parts) {
+    if (!is_removed(part)) continue;
+    const absl::Status status = SetChangedNow(ColumnFilePath(directory, part, 0));
+    // A part can be dropped because its files are gone.
+    if (!status.ok() && !absl::IsNotFound(status)) return status;
+  }
+  const auto first = std::find_if(contents.parts.begin(), contents.parts.end(), is_removed);
+  const auto position = static_cast<size_t>(first - contents.parts.begin());
+  std::erase_if(contents.parts, is_removed);
+  return position;
 }
 
 }  // namespace cfile::internal

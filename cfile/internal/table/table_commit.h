@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -45,5 +47,15 @@ class TableCommit {
   FileLock lock_;
   std::optional<TableContents> contents_;
 };
+
+// kNotFound if one of `names` is not the name of a part in `contents`, the table at `directory`.
+absl::Status FindParts(const std::string& directory, std::span<const std::string> names,
+                       const TableContents& contents);
+
+// Removes the parts with these names from `contents`. Returns the position where the first of them
+// was; without names, the position after the last part. Marks their files as changed now, because
+// CollectGarbage counts the age of a dropped part from that time. Precondition: FindParts succeeds.
+absl::StatusOr<size_t> RemoveParts(const std::string& directory, std::span<const std::string> names,
+                                   TableContents& contents);
 
 }  // namespace cfile::internal

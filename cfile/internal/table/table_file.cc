@@ -212,8 +212,14 @@ absl::StatusOr<std::string> NewPartName() {
 }
 
 bool IsUniquePartName(std::string_view name) {
-  return name.size() == kPartPrefix.size() + 32 && name.starts_with(kPartPrefix) &&
-         name.find_first_not_of("0123456789abcdef", kPartPrefix.size()) == name.npos;
+  return name.starts_with(kPartPrefix) && IsRandomName(name.substr(kPartPrefix.size()));
+}
+
+bool IsPartName(std::string_view name) {
+  constexpr size_t kLeastDigits = 6;
+  return IsUniquePartName(name) ||
+         (name.starts_with(kPartPrefix) && name.size() >= kPartPrefix.size() + kLeastDigits &&
+          name.find_first_not_of("0123456789", kPartPrefix.size()) == name.npos);
 }
 
 std::string ColumnFileName(size_t column, std::string_view name) {

@@ -47,6 +47,8 @@ std::vector<ColumnSchema> StoredColumns(const Schema& schema);
 absl::StatusOr<std::string> NewPartName();
 // True for names that NewPartName makes. Earlier versions numbered the parts (part-000000, ...).
 bool IsUniquePartName(std::string_view name);
+// True for the names of both kinds.
+bool IsPartName(std::string_view name);
 
 // The path of table.cft in `directory`, the path of the file that commits lock, the path of a part's
 // column, and the name of a column's file.

@@ -177,7 +177,9 @@ class TableWriter::Impl {
     return BeginPart(options);
   }
 
-  absl::Status Append(std::span<const WriterOptions> options) {
+  // `replaced`: the names of the parts that the new part replaces.
+  absl::Status Append(std::span<const WriterOptions> options,
+                      std::span<const std::string> replaced = {}) {
     const std::string path = internal::TableFilePath(directory_);
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
     CFILE_ASSIGN_OR_RETURN(const std::string bytes,
@@ -185,6 +187,8 @@ class TableWriter::Impl {
     CFILE_ASSIGN_OR_RETURN(
         TableContents contents,
         internal::ParseTable(bytes, path, internal::CommitLimits(max_table_file_bytes_)));
+    CFILE_RETURN_IF_ERROR(internal::FindParts(directory_, replaced, contents));
+    replaced_.assign(replaced.begin(), replaced.end());
     schema_ = std::move(contents.schema);
     return BeginPart(options);
   }
@@ -205,7 +209,9 @@ class TableWriter::Impl {
     part_.num_rows = columns_[0]->totals().num_rows;
     return finished_.Finish([&] {
       for (const std::unique_ptr<ColumnWriter>& column : columns_) {
-        CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), column->Finish());
+        absl::StatusOr<TablePartColumn> in_part = column->Finish();
+        if (absl::IsNotFound(in_part.status())) return ErrorOfMissing(in_part.status());
+        CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), std::move(in_part));
       }
       if (schema().key_index().has_value()) CFILE_RETURN_IF_ERROR(CheckKeys());
       return Publish();
@@ -315,7 +321,8 @@ class TableWriter::Impl {
         absl::StrCat(directory_, ": row ", wrong->row, " of the new part: ", wrong->what));
   }
 
-  // Makes table.cft name the part after the parts that are there now.
+  // Makes table.cft name the part after the parts that are there now, or in the place of the parts
+  // that it replaces.
   absl::Status Publish() {
     // The files that table.cft names must be durable before table.cft is.
     CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory_));
@@ -327,7 +334,9 @@ class TableWriter::Impl {
     CFILE_RETURN_IF_ERROR(CheckFiles());
     TableContents contents{.schema = schema_};
     if (commit.contents().has_value()) contents = *std::move(commit.contents());
-    contents.parts.push_back(part_);
+    CFILE_ASSIGN_OR_RETURN(const size_t position,
+                           internal::RemoveParts(directory_, replaced_, contents));
+    contents.parts.insert(contents.parts.begin() + static_cast<ptrdiff_t>(position), part_);
     // From here on table.cft may name the part, so the destructor must keep the part. published_ is
     // set before table.cft is replaced, because a failed allocation may throw.
     published_ = true;
@@ -349,7 +358,22 @@ class TableWriter::Impl {
     };
     if (creates_) return now.has_value() ? aborted("another writer created it") : absl::OkStatus();
     if (!now.has_value()) return aborted("it has been removed");
-    return now->schema == schema_ ? absl::OkStatus() : aborted("its schema has been changed");
+    if (now->schema != schema_) return aborted("its schema has been changed");
+    const absl::Status found = internal::FindParts(directory_, replaced_, *now);
+    if (found.ok()) return found;
+    return absl::AbortedError(absl::StrCat(found.message(), " any more, which was to be replaced"));
+  }
+
+  // `status`: the error of a file that cannot get its name. Returns kAborted instead if the part's
+  // folder is gone.
+  absl::Status ErrorOfMissing(const absl::Status& status) const {
+    CFILE_ASSIGN_OR_RETURN(const auto found, internal::IdentityOf(part_path()));
+    return found.has_value() ? status : Removed(part_path());
+  }
+
+  static absl::Status Removed(const std::string& path) {
+    return absl::AbortedError(absl::StrCat(
+        path, ": the new part has been removed while it was written, or the table has been moved"));
   }
 
   // kAborted if a file of the part is no longer where the writer put it.
@@ -357,9 +381,7 @@ class TableWriter::Impl {
     for (size_t i = 0; i < part_.columns.size(); ++i) {
       const std::string path = internal::ColumnFilePath(directory_, part_, i);
       CFILE_ASSIGN_OR_RETURN(const auto found, internal::IdentityOf(path));
-      if (found.has_value()) continue;
-      return absl::AbortedError(absl::StrCat(
-          path, ": this file of the new part has been removed, or the table has been moved"));
+      if (!found.has_value()) return Removed(path);
     }
     return absl::OkStatus();
   }
@@ -380,8 +402,9 @@ class TableWriter::Impl {
   bool made_directory_ = false;
   bool published_ = false;
   size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
-  size_t max_block_size_bytes_ = 0;  // the largest of all columns
-  bool creates_ = false;             // a new table
+  size_t max_block_size_bytes_ = 0;    // the largest of all columns
+  bool creates_ = false;               // a new table
+  std::vector<std::string> replaced_;  // the names of the parts that this part replaces
   Schema schema_;
   std::vector<ColumnSchema> stored_;  // the columns that columns_ write
   TablePart part_;
@@ -404,6 +427,14 @@ absl::StatusOr<TableWriter> TableWriter::Append(const std::string& directory,
                                                 std::span<const WriterOptions> options) {
   auto impl = std::make_unique<Impl>(directory);
   CFILE_RETURN_IF_ERROR(impl->Append(options));
+  return TableWriter(std::move(impl));
+}
+
+absl::StatusOr<TableWriter> TableWriter::Replace(const std::string& directory,
+                                                 std::span<const std::string> parts,
+                                                 std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<Impl>(directory);
+  CFILE_RETURN_IF_ERROR(impl->Append(options, parts));
   return TableWriter(std::move(impl));
 }
 

@@ -1,0 +1,64 @@
+// Changes a table without writing rows (cfile/FORMAT.md, Table). Programs that read the table while
+// it changes keep the parts that they opened it with.
+//
+// To replace parts by a new part, see TableWriter::Replace in cfile/table.h.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/options.h"
+
+namespace cfile {
+
+// All functions here may run at the same time, in any threads and processes, also while writers
+// append to the table. They wait for each other and for writers only while one of them reads and
+// replaces table.cft. `options`: limits for reading table.cft.
+
+// Removes parts from the table, all of them in one commit. A part's name is that of its folder in
+// the table's directory: what stands before the slash in TableReader::part_file. The files stay
+// until CollectGarbage removes them. Later rows get smaller ordinals. Without names, nothing changes.
+//
+// kNotFound: there is no table, or it has no part of one of these names; then no part is removed.
+// After an error of the file system, the parts may have been removed or not.
+absl::Status DropParts(const std::string& directory, std::span<const std::string> parts,
+                       const ReaderOptions& options = {});
+
+// How long open readers can open further files of a part after it was dropped, unless a program
+// collects garbage earlier.
+inline constexpr std::chrono::seconds kGarbageAge = std::chrono::hours(7 * 24);
+
+// Something that CollectGarbage removed: the folder of a part, or a leftover of a killed process.
+struct RemovedGarbage {
+  std::string name;         // in the table's directory
+  uint64_t size_bytes = 0;  // the sum of the sizes of the files
+};
+
+// Removes what table.cft does not name: parts that were dropped, and what killed writers left. It
+// removes only folders and files with names that writers give. A folder is removed if it and all
+// files in it were last changed `older_than` ago or earlier; dropping a part counts as a change.
+// Returns what was removed. Precondition: older_than >= 0.
+//
+// A reader that opened the table before a part was dropped can read the part until it is collected.
+// Files that the reader has open stay readable even longer; opening another file of the part fails
+// with kAborted.
+//
+// The age also protects the parts that writers are writing, which table.cft does not name yet: a
+// writer changes its files whenever it completes a block of any column. So `older_than` must be
+// longer than any writer waits between two blocks, or between its last block and Finish. If it is
+// not, nothing is damaged: Finish finds that files of its part are gone, and fails with kAborted. On
+// network file systems, add the difference between the clocks of the machines. Use 0 only if no
+// writer and no reader has the table open.
+//
+// kNotFound: there is no table at `directory`. If the files of a part cannot be removed, the error
+// is returned, and the next call removes the rest.
+absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(
+    const std::string& directory, std::chrono::seconds older_than = kGarbageAge,
+    const ReaderOptions& options = {});
+
+}  // namespace cfile
