@@ -4,7 +4,9 @@
 //                             Or(Gt("status", 499), IsNull("status")));
 #pragma once
 
+#include <cassert>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,8 +25,9 @@ namespace cfile {
 //   bool                            bool
 //   integers, date, time, timestamp integers (for dates and times: the stored number, for example
 //                                   days or milliseconds); double
-//   float, double                   integers, double (rounded to the nearest value of the column)
-//   decimal                         integers: the unscaled number, 1234 for 12.34
+//   float, double                   integers, double (a number within the range of the column's
+//                                   type is rounded to the nearest value of this type)
+//   decimal                         integers: the unscaled number. For 12.34 write 1234; 12 is 0.12
 //   string, binary, uuid, fixed     strings
 //   int96                           Int96
 //
@@ -42,7 +45,10 @@ class Literal {
   Literal(Integer value) : value_(static_cast<int128_t>(value)) {}  // NOLINT: implicit
   Literal(std::string_view value) : value_(std::string(value)) {}   // NOLINT: implicit
   Literal(const char* value) : Literal(std::string_view(value)) {}  // NOLINT: implicit
-  Literal(std::string value) : value_(std::move(value)) {}          // NOLINT: implicit
+  Literal(std::nullptr_t) = delete;                                 // compare with IsNull
+  template <typename T>
+  Literal(T*) = delete;                                     // would be a bool
+  Literal(std::string value) : value_(std::move(value)) {}  // NOLINT: implicit
 
   const Variant& value() const { return value_; }
   friend bool operator==(const Literal&, const Literal&) = default;
@@ -71,7 +77,9 @@ class Filter {
         test_(test),
         literals_(std::move(literals)) {}
   // A combination. Precondition: kind is not kColumn; exactly one operand if kind is kNot.
-  Filter(Kind kind, std::vector<Filter> operands) : kind_(kind), operands_(std::move(operands)) {}
+  Filter(Kind kind, std::vector<Filter> operands) : kind_(kind), operands_(std::move(operands)) {
+    assert(kind != Kind::kColumn && (kind != Kind::kNot || operands_.size() == 1));
+  }
 
   Kind kind() const { return kind_; }
   // True if the filter is And without conditions.
@@ -130,6 +138,11 @@ inline Filter IsNotNull(std::string column) {
   return {std::move(column), PredicateKind::kIsNotNull, {}};
 }
 
+// And, Or: of any number of filters, or of the elements of a vector.
+inline Filter And(std::vector<Filter> operands) {
+  return {Filter::Kind::kAnd, std::move(operands)};
+}
+inline Filter Or(std::vector<Filter> operands) { return {Filter::Kind::kOr, std::move(operands)}; }
 template <std::convertible_to<Filter>... Filters>
 Filter And(Filters... operands) {
   return {Filter::Kind::kAnd, {std::move(operands)...}};

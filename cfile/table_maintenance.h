@@ -1,4 +1,4 @@
-// Changes a table without writing rows (cfile/FORMAT.md, Table). Programs that read the table while
+// Drops, merges and cleans up the parts of a table (cfile/FORMAT.md, Table). Programs that read the table while
 // it changes keep the parts that they opened it with.
 //
 // To replace parts by a new part, see TableWriter::Replace in cfile/table.h.
@@ -28,6 +28,25 @@ namespace cfile {
 // After an error of the file system, the parts may have been removed or not.
 absl::Status DropParts(const std::string& directory, std::span<const std::string> parts,
                        const ReaderOptions& options = {});
+
+// Merges parts into one new part, in one commit. `parts`: the names of the parts; empty: all parts.
+// Does nothing if there are fewer than two.
+//
+// If the table has key columns, the rows of the new part are sorted by key; otherwise, if a column
+// has a value index in each part, by this column (the first such column). Rows with equal keys keep
+// their order. Else the rows of the parts follow each other. `options`: none, one for all columns, or
+// one per column, for the files of the new part; `value_index` is set for the column that gives the
+// order and cleared for all others.
+//
+// Memory: that of a TableWriter; one block for each part that has begun and not ended; 24 bytes for
+// each run of consecutive rows that come from one part. Encodes all values again. The replaced parts
+// stay until CollectGarbage removes them.
+//
+// kNotFound: there is no table, or it has no part of one of these names. kAborted: meanwhile, one of
+// the parts was dropped or replaced. Other errors as TableReader::OpenColumn and
+// TableWriter::Finish.
+absl::Status Compact(const std::string& directory, std::span<const std::string> parts = {},
+                     std::span<const WriterOptions> options = {});
 
 // How long open readers can open further files of a part after it was dropped, unless a program
 // collects garbage earlier.

@@ -2,6 +2,7 @@
 //
 //   auto scan = table.NewScan({.columns = {{"carrier", "dep_delay"}},
 //                              .where = And(Eq("origin", "JFK"), Gt("dep_delay", 60))});
+//   if (!scan.ok()) return scan.status();
 //   for (const auto& batch : scan->Batches()) {
 //     if (!batch.ok()) return batch.status();
 //     const std::span<const std::string_view> carriers = batch->column<std::string_view>(0).values;
@@ -94,11 +95,11 @@ class TableBatch {
   }
 
   // The values of a column without levels, num_rows() values. `column` counts the columns in the
-  // order of TableScan::columns(). The result's first_ordinal is not set. Preconditions: column <
+  // order of TableScan::columns(). The result's first_ordinal is not set. Preconditions: not empty(); column <
   // the number of columns; the column holds T and has no levels.
   template <ValueType T>
   const Batch<T>& column(size_t column) const;
-  // The entries of a column with levels, num_rows() records. The result's first_record is not set.
+  // The entries of a column with levels (ColumnSchema::has_levels), num_rows() records. The result's first_record is not set.
   // Preconditions: column < the number of columns; the column holds T and has levels.
   template <ValueType T>
   const LevelBatch<T>& levels(size_t column) const;

@@ -66,15 +66,6 @@ T Next(const T& value, bool up) {
   }
 }
 
-// The least string that is greater than all strings that begin with `prefix`; nullopt if there is
-// none.
-std::optional<std::string> AfterPrefix(std::string prefix) {
-  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
-  if (prefix.empty()) return std::nullopt;
-  prefix.back() = static_cast<char>(static_cast<uint8_t>(prefix.back()) + 1);
-  return prefix;
-}
-
 template <typename T>
 std::string KeyOf(const T& value) {
   std::string key;
@@ -83,6 +74,13 @@ std::string KeyOf(const T& value) {
 }
 
 }  // namespace
+
+std::optional<std::string> AfterPrefix(std::string prefix) {
+  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
+  if (prefix.empty()) return std::nullopt;
+  prefix.back() = static_cast<char>(static_cast<uint8_t>(prefix.back()) + 1);
+  return prefix;
+}
 
 template <typename T>
 PredicateMatcher<T>::PredicateMatcher(const Predicate<T>& predicate) {

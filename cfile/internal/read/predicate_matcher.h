@@ -15,6 +15,10 @@ namespace cfile::internal {
 // How many rows of a set match.
 enum class Verdict : uint8_t { kNone, kSome, kAll };
 
+// The least string that is greater than all strings that begin with `prefix`; nullopt if there is
+// none.
+std::optional<std::string> AfterPrefix(std::string prefix);
+
 // Immutable. For the types of CFILE_FOR_EACH_VALUE_TYPE.
 template <typename T>
 class PredicateMatcher {

@@ -132,6 +132,7 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
     const size_t count = std::min(rows.count, kMaxBatchRows);
     in_block_.resize(count);
     for (size_t i = 0; i < count; ++i) in_block_[i] = this->InBlockRow(rows.row(i));
+    if (kIsBytes<T> && !block_.DictionaryValues().empty()) return ReadEachCode(batch);
     copies_.Reset(count);
     size_t done = 0;
     size_t copied_bytes = 0;
@@ -153,10 +154,43 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
     return done;
   }
 
+  // Reads the strings of the rows in_block_ as views into the dictionary.
+  absl::StatusOr<size_t> ReadEachCode(ColumnBatch& batch) {
+    const size_t count = in_block_.size();
+    Reserve(count);
+    null_count_ = 0;
+    SetValid(0, count);
+    for (size_t i = 0; i < count; ++i) {
+      CFILE_RETURN_IF_ERROR(block_.SeekToRow(in_block_[i]));
+      CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> code, block_.NextCodes(1));
+      const bool valid = code.IsValid(0);
+      packed_[i] = valid ? block_.DictionaryValues()[code.values[0]] : T{};
+      if (valid) continue;
+      ++null_count_;
+      validity_[i / 8] &= static_cast<uint8_t>(~(1u << i % 8));
+    }
+    batch = Packed(count);
+    return count;
+  }
+
+  // Makes room for `count` values in packed_.
+  void Reserve(size_t count) {
+    if (count <= capacity_) return;
+    packed_ = std::make_unique_for_overwrite<T[]>(count);
+    validity_.resize((count + 7) / 8);
+    capacity_ = count;
+  }
+
+  Batch<T> Packed(size_t count) const {
+    return {.values = {packed_.get(), count},
+            .validity = null_count_ == 0 ? nullptr : validity_.data(),
+            .null_count = null_count_};
+  }
+
   // Decodes the rows from the first to the last one, and copies the chosen ones together.
   absl::StatusOr<size_t> ReadAndPack(const ChosenRows& rows, ColumnBatch& batch) {
     const size_t count = std::min(rows.count, kMaxBatchRows);
-    if (packed_ == nullptr) packed_ = std::make_unique_for_overwrite<T[]>(kMaxBatchRows);
+    Reserve(count);
     null_count_ = 0;
     size_t done = 0;
     const std::span<const T> dictionary =
@@ -176,9 +210,7 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
           Pack(rows, begin, values, done, count, [](const T& value) -> const T& { return value; });
       if (kIsBytes<T>) break;  // the next call would overwrite the bytes of these strings
     }
-    batch = Batch<T>{.values = {packed_.get(), done},
-                     .validity = null_count_ == 0 ? nullptr : validity_.data(),
-                     .null_count = null_count_};
+    batch = Packed(done);
     return done;
   }
 
@@ -196,10 +228,7 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
       if (null_count_ > 0) SetValid(from, done);
       return done;
     }
-    if (null_count_ == 0) {
-      validity_.resize(kMaxBatchRows / 8);
-      SetValid(0, from);
-    }
+    if (null_count_ == 0) SetValid(0, from);
     for (; done < count && rows.rows[done] < end; ++done) {
       const uint64_t at = rows.rows[done] - begin;
       const bool valid = decoded.IsValid(at);
@@ -216,7 +245,8 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
 
   std::vector<uint32_t> in_block_;
   OwnedBatch<T> copies_;
-  std::unique_ptr<T[]> packed_;    // kMaxBatchRows values
+  std::unique_ptr<T[]> packed_;
+  size_t capacity_ = 0;            // of packed_ and validity_, in values
   std::vector<uint8_t> validity_;  // of packed_, if null_count_ > 0
   uint64_t null_count_ = 0;
 };

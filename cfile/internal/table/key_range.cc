@@ -11,14 +11,6 @@
 namespace cfile::internal {
 namespace {
 
-// The least string that is greater than all strings that begin with `prefix`; nullopt: none is.
-std::optional<std::string> AfterPrefix(std::string prefix) {
-  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
-  if (prefix.empty()) return std::nullopt;
-  prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
-  return prefix;
-}
-
 // Returns the conditions that must be true for the rows of `filter`.
 std::vector<const BoundFilter*> Conjuncts(const BoundFilter& filter) {
   std::vector<const BoundFilter*> conjuncts;

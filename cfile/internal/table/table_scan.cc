@@ -78,11 +78,11 @@ class TableScan::Impl {
     while (left_ > 0) {
       CFILE_RETURN_IF_ERROR(CheckCancelled());
       if (chosen_.count > 0) return Read();
+      if (!failed_.ok()) return std::exchange(failed_, absl::OkStatus());
       if (begin_ < end_) {
-        const absl::Status status = Choose();
+        // Rows that were found before an error are returned before the error.
+        failed_ = Choose();
         CountFilters();
-        // The next call returns the rows that were found before the error.
-        if (!status.ok()) return status;
         continue;
       }
       CFILE_ASSIGN_OR_RETURN(const bool more, EnterPart());
@@ -371,7 +371,8 @@ class TableScan::Impl {
   FilterTree::OpenConditions opened_;
   uint64_t begin_ = 0;  // the rows that were not examined: begin_ to end_ - 1
   uint64_t end_ = 0;
-  ChosenRows chosen_;  // matching rows that were not returned
+  ChosenRows chosen_;    // matching rows that were not returned
+  absl::Status failed_;  // the error that ended the search for them
   std::vector<uint64_t> ordinals_;
   uint8_t bits_[internal::RowFilter::kMaxRows / 8];
 
@@ -386,12 +387,14 @@ class TableScan::Impl {
 
 template <ValueType T>
 const Batch<T>& TableBatch::column(size_t column) const {
-  assert(column < columns_->columns.size());
+  assert(columns_ != nullptr && column < columns_->columns.size());
+  assert(std::holds_alternative<Batch<T>>(columns_->columns[column]));
   return std::get<Batch<T>>(columns_->columns[column]);
 }
 template <ValueType T>
 const LevelBatch<T>& TableBatch::levels(size_t column) const {
-  assert(column < columns_->columns.size());
+  assert(columns_ != nullptr && column < columns_->columns.size());
+  assert(std::holds_alternative<LevelBatch<T>>(columns_->columns[column]));
   return std::get<LevelBatch<T>>(columns_->columns[column]);
 }
 

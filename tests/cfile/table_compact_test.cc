@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/compound_key.h"
+#include "cfile/inspect.h"
+#include "cfile/table.h"
+#include "cfile/table_maintenance.h"
+#include "cfile/table_scan.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cfile/temporary_directory.h"
+
+namespace cfile {
+namespace {
+
+using testing::HasSubstr;
+
+struct Row {
+  int64_t key;
+  int64_t id;  // counts the rows in the order in which they were written
+  std::optional<std::string> text;
+  std::vector<int32_t> list;
+  friend bool operator==(const Row&, const Row&) = default;
+};
+
+enum class Sorted { kNo, kByValueIndex, kByCompoundKey };
+
+class CompactTest : public testing::TestWithParam<Sorted> {
+ protected:
+  void Write(size_t num_rows, std::mt19937_64& random) {
+    const auto tree = RecordSchema::Parse(
+        "message r { required int64 key; required int64 id; optional string text; "
+        "repeated int32 list }");
+    ASSERT_TRUE(tree.ok()) << tree.status();
+    Schema schema = Schema::OfRecords(*tree);
+    if (GetParam() == Sorted::kByCompoundKey) schema.key_columns = {0};
+    std::vector<WriterOptions> options(4, {.block_size_bytes = 900});
+    options[0].value_index = GetParam() == Sorted::kByValueIndex;
+    auto writer = std::filesystem::exists(path_) ? TableWriter::Append(path_, options)
+                                                 : TableWriter::Create(path_, schema, options);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    std::vector<int64_t> keys, ids;
+    for (size_t i = 0; i < num_rows; ++i) keys.push_back(static_cast<int64_t>(random() % 3000));
+    if (GetParam() != Sorted::kNo) std::sort(keys.begin(), keys.end());
+    std::vector<std::string> texts, compound;
+    std::vector<uint16_t> text_levels, repetition, definition;
+    std::vector<int32_t> elements;
+    for (const int64_t key : keys) {
+      Row row{.key = key, .id = static_cast<int64_t>(rows_.size())};
+      if (random() % 5 != 0) row.text = absl::StrCat("text ", random() % 1000);
+      for (size_t n = random() % 3; n > 0; --n) row.list.push_back(static_cast<int32_t>(n));
+      ids.push_back(row.id);
+      text_levels.push_back(row.text.has_value());
+      if (row.text) texts.push_back(*row.text);
+      repetition.push_back(0);
+      definition.push_back(!row.list.empty());
+      for (size_t k = 1; k < row.list.size(); ++k) {
+        repetition.push_back(1);
+        definition.push_back(1);
+      }
+      elements.insert(elements.end(), row.list.begin(), row.list.end());
+      CompoundKey bytes({ColumnType::Int64()});
+      compound.emplace_back(bytes.Add<int64_t>(key).bytes());
+      rows_.push_back(std::move(row));
+    }
+    const std::vector<std::string_view> text_views(texts.begin(), texts.end());
+    const std::vector<std::string_view> key_views(compound.begin(), compound.end());
+    ASSERT_EQ(writer->Append<int64_t>(0, keys), absl::OkStatus());
+    ASSERT_EQ(writer->Append<int64_t>(1, ids), absl::OkStatus());
+    ASSERT_EQ(writer->AppendLevels<std::string_view>(2, {}, text_levels, text_views),
+              absl::OkStatus());
+    ASSERT_EQ(writer->AppendLevels<int32_t>(3, repetition, definition, elements), absl::OkStatus());
+    if (GetParam() == Sorted::kByCompoundKey) {
+      ASSERT_EQ(writer->Append<std::string_view>(4, key_views), absl::OkStatus());
+    }
+    ASSERT_EQ(writer->Finish(), absl::OkStatus());
+  }
+
+  static std::vector<Row> Read(const TableReader& table) {
+    std::vector<Row> rows;
+    auto scan = table.NewScan({});
+    EXPECT_TRUE(scan.ok()) << scan.status();
+    for (const auto& batch : scan->Batches()) {
+      EXPECT_TRUE(batch.ok()) << batch.status();
+      if (!batch.ok()) break;
+      const size_t begin = rows.size();
+      const Batch<std::string_view>& texts = batch->column<std::string_view>(2);
+      for (size_t i = 0; i < batch->num_rows(); ++i) {
+        Row& row = rows.emplace_back();
+        row.key = batch->column<int64_t>(0).values[i];
+        row.id = batch->column<int64_t>(1).values[i];
+        if (texts.IsValid(i)) row.text = std::string(texts.values[i]);
+      }
+      const LevelBatch<int32_t>& lists = batch->levels<int32_t>(3);
+      size_t row = begin;
+      size_t value = 0;
+      for (size_t i = 0; i < lists.num_entries; ++i) {
+        if (i > 0 && lists.repetition[i] == 0) ++row;
+        if (lists.definition[i] == 1) rows[row].list.push_back(lists.values[value++]);
+      }
+    }
+    return rows;
+  }
+
+  // The rows in the order that Compact gives them.
+  std::vector<Row> Expected() const {
+    std::vector<Row> rows = rows_;
+    if (GetParam() != Sorted::kNo) {
+      std::stable_sort(rows.begin(), rows.end(),
+                       [](const Row& a, const Row& b) { return a.key < b.key; });
+    }
+    return rows;
+  }
+
+  TableReader Open() const { return TableReader::Open(path_).value(); }
+
+  TemporaryDirectory directory_;
+  const std::string path_ = directory_.path("table");
+  std::vector<Row> rows_;
+};
+
+TEST_P(CompactTest, MergesAllParts) {
+  std::mt19937_64 random(3);
+  for (const size_t rows : {2000, 0, 1, 3000, 500}) Write(rows, random);
+  const TableReader before = Open();
+  ASSERT_EQ(Compact(path_), absl::OkStatus());
+  const TableReader after = Open();
+  EXPECT_EQ(after.num_parts(), 1u);
+  EXPECT_EQ(Read(after), Expected());
+  std::vector<size_t> columns = {0, 1, 2, 3};
+  if (after.schema().key_index()) columns.push_back(*after.schema().key_index());
+  for (const size_t column : columns) EXPECT_TRUE(after.VerifyColumn(0, column).ok()) << column;
+  EXPECT_EQ(after.has_value_index(0).value(), GetParam() == Sorted::kByValueIndex);
+  // A reader that was open keeps the rows as they were.
+  EXPECT_EQ(before.num_parts(), 5u);
+  EXPECT_EQ(Read(before), rows_);
+  // One part needs no merging.
+  const std::string name = after.part(0).name;
+  ASSERT_EQ(Compact(path_), absl::OkStatus());
+  EXPECT_EQ(Open().part(0).name, name);
+}
+
+TEST_P(CompactTest, MergesChosenParts) {
+  std::mt19937_64 random(4);
+  for (const size_t rows : {300, 400, 500, 600}) Write(rows, random);
+  const TableReader before = Open();
+  const std::vector<std::string> names = {before.part(1).name, before.part(2).name};
+  ASSERT_EQ(Compact(path_, names), absl::OkStatus());
+  const TableReader after = Open();
+  ASSERT_EQ(after.num_parts(), 3u);
+  std::vector<Row> read = Read(after);
+  std::vector<Row> expected = rows_;
+  const auto by_id = [](const Row& a, const Row& b) { return a.id < b.id; };
+  std::sort(read.begin(), read.end(), by_id);
+  EXPECT_EQ(read, expected);
+  const std::vector<std::string> unknown = {"part-x"};
+  const absl::Status status = Compact(path_, unknown);
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the table has no part part-x"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CompactTest,
+                         testing::Values(Sorted::kNo, Sorted::kByValueIndex,
+                                         Sorted::kByCompoundKey));
+
+}  // namespace
+}  // namespace cfile

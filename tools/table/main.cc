@@ -1,0 +1,161 @@
+// cfile-table: keeps a table in order. Lists its parts, merges them, drops them, and removes the
+// files that no longer belong to it.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cfile/table.h"
+#include "cfile/table_maintenance.h"
+#include "nlohmann/json.hpp"
+#include "tools/command_line.h"
+
+namespace cfile::tools {
+namespace {
+
+constexpr char kTool[] = "cfile-table";
+constexpr char kHelp[] =
+    "Readers that are open during a change keep the table as it was. The files of parts that were\n"
+    "dropped or merged stay until `cfile-table gc` removes them.\n\n"
+    "Exit codes: 0 success, 1 wrong use or above a limit, 2 damaged, 3 input or output failed or\n"
+    "another program changed the same parts, 4 needs something that this build does not have.\n\n"
+    "Examples:\n"
+    "  cfile-table parts flights\n"
+    "  cfile-table compact flights\n"
+    "  cfile-table drop flights part-0123456789abcdef0123456789abcdef\n"
+    "  cfile-table gc --older-than 3600 flights";
+
+struct Arguments {
+  std::string directory;
+  std::vector<std::string> parts;
+  bool json = false;
+  uint64_t older_than_seconds = 7 * 24 * 3600;
+};
+
+ExitCode Fail(const absl::Status& status) { return Report(kTool, status); }
+
+ExitCode PrintParts(const Arguments& arguments) {
+  const auto table = TableReader::Open(arguments.directory);
+  if (!table.ok()) return Fail(table.status());
+  std::string text;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  if (!arguments.json)
+    absl::StrAppendFormat(&text, "%-37s %14s %14s %14s\n", "part", "first row", "rows", "bytes");
+  for (size_t i = 0; i < table->num_parts(); ++i) {
+    const PartInfo part = table->part(i);
+    if (arguments.json) {
+      list.push_back({{"part", part.name},
+                      {"first_ordinal", part.first_ordinal},
+                      {"rows", part.num_rows},
+                      {"bytes", part.size_bytes}});
+    } else {
+      absl::StrAppendFormat(&text, "%-37s %14u %14u %14u\n", part.name, part.first_ordinal,
+                            part.num_rows, part.size_bytes);
+    }
+  }
+  if (arguments.json) {
+    text =
+        nlohmann::ordered_json{
+            {"schema_version", 1}, {"path", arguments.directory}, {"parts", std::move(list)}}
+            .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+        "\n";
+  }
+  return Print(kTool, text);
+}
+
+ExitCode CompactParts(const Arguments& arguments) {
+  const absl::Status status = Compact(arguments.directory, arguments.parts);
+  return status.ok() ? kFine : Fail(status);
+}
+
+ExitCode Drop(const Arguments& arguments) {
+  const absl::Status status = DropParts(arguments.directory, arguments.parts);
+  return status.ok() ? kFine : Fail(status);
+}
+
+ExitCode RemoveGarbage(const Arguments& arguments) {
+  const auto removed =
+      CollectGarbage(arguments.directory,
+                     std::chrono::seconds(static_cast<int64_t>(arguments.older_than_seconds)));
+  if (!removed.ok()) return Fail(removed.status());
+  std::string text;
+  uint64_t bytes = 0;
+  for (const RemovedGarbage& garbage : *removed) {
+    absl::StrAppendFormat(&text, "%-37s %14u\n", garbage.name, garbage.size_bytes);
+    bytes += garbage.size_bytes;
+  }
+  absl::StrAppend(&text, "removed ", removed->size(), removed->size() == 1 ? " item, " : " items, ",
+                  bytes, " bytes\n");
+  return Print(kTool, text);
+}
+
+int Run(int argc, char** argv) {
+  Arguments arguments;
+  std::function<ExitCode(const Arguments&)> action;
+  CLI::App app("Keeps a table in order: lists, merges and drops its parts, removes old files.",
+               kTool);
+  app.set_help_flag("-h,--help", "Print this help");
+  app.set_version_flag("--version", absl::StrCat("cfile-table ", CFILE_VERSION),
+                       "Print the version");
+  app.require_subcommand(1);
+  app.footer(kHelp);
+  const auto add = [&](const std::string& name, const std::string& description,
+                       ExitCode (*run)(const Arguments&)) {
+    CLI::App* command = app.add_subcommand(name, description);
+    command->add_option("DIRECTORY", arguments.directory, "The directory of the table")
+        ->required()
+        ->type_name("");
+    command->callback([&action, run] { action = run; });
+    return command;
+  };
+  add("parts", "List the parts: name, first row, rows and bytes", PrintParts)
+      ->add_flag("--json", arguments.json, "Print one JSON document");
+  add("compact",
+      "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
+      CompactParts)
+      ->add_option("PART", arguments.parts, "Only these parts (default: all parts)")
+      ->type_name("");
+  add("drop", "Remove parts from the table", Drop)
+      ->add_option("PART", arguments.parts, "The names of the parts")
+      ->required()
+      ->type_name("");
+  add("gc", "Remove the files of parts that the table no longer has", RemoveGarbage)
+      ->add_option("--older-than", arguments.older_than_seconds,
+                   "Only files that were not changed for so many seconds (default: 7 days). "
+                   "Writers and readers that need the files must be done by then")
+      ->type_name("SECONDS")
+      ->check(NumberIn(0, UINT32_MAX));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    std::ostringstream text;
+    app.exit(help, text, text);
+    return Print(kTool, text.str());
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "%s: %s\nSee %s --help\n", kTool, error.what(), kTool);
+    return kUsage;
+  }
+  return action(arguments);
+}
+
+}  // namespace
+}  // namespace cfile::tools
+
+int main(int argc, char** argv) {
+  cfile::tools::OpenStandardStreams();
+  cfile::tools::RaiseOpenFileLimit();
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return cfile::tools::Run(argc, argv);
+  } catch (const std::exception& error) {  // out of memory
+    return cfile::tools::Report("cfile-table", absl::ResourceExhaustedError(error.what()));
+  }
+}
