@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -30,6 +31,16 @@ namespace cfile {
 namespace internal {
 class FileReader;
 class ReaderAccess;
+
+// Implements SeekToPrefix of the cursors.
+template <typename C>
+absl::StatusOr<OrdinalRange> SeekToPrefix(C& cursor, std::string_view prefix) {
+  // The end of the range is `prefix` without trailing bytes 0xff, with its last byte increased.
+  std::string end(prefix.substr(0, prefix.find_last_not_of('\xff') + 1));
+  if (end.empty()) return cursor.SeekToKeyRange(prefix, std::nullopt);
+  end.back() = static_cast<char>(end.back() + 1);
+  return cursor.SeekToKeyRange(prefix, end);
+}
 }  // namespace internal
 
 template <typename T>
@@ -90,11 +101,7 @@ class Cursor {
   // (A template, because clang 14 compiles other members for all types.)
   template <typename Bytes = T>
   requires kIsBytes<Bytes> absl::StatusOr<OrdinalRange> SeekToPrefix(std::string_view prefix) {
-    // The end of the range is `prefix` without trailing bytes 0xff, with its last byte increased.
-    std::string end(prefix.substr(0, prefix.find_last_not_of('\xff') + 1));
-    if (end.empty()) return SeekToKeyRange(prefix, std::nullopt);
-    end.back() = static_cast<char>(end.back() + 1);
-    return SeekToKeyRange(prefix, end);
+    return internal::SeekToPrefix(*this, prefix);
   }
 
   // Returns the next rows, all from one block: at least 1 unless the cursor is at the end, at most

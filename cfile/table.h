@@ -27,6 +27,7 @@
 #include "cfile/options.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
+#include "cfile/statistics.h"
 #include "cfile/types.h"
 
 namespace cfile {
@@ -120,6 +121,17 @@ template <typename T>
 class TableCursor;
 template <typename T>
 class TableLevelCursor;
+template <typename T>
+class KeyCursor;  // cfile/key_cursor.h
+
+// A part of a table. A plain value.
+struct PartInfo {
+  std::string name;            // of the part's folder in the table's directory
+  uint64_t first_ordinal = 0;  // the ordinal of the part's first row in the table
+  uint64_t num_rows = 0;
+  uint64_t size_bytes = 0;  // of the files of all columns, the key index included
+  friend bool operator==(const PartInfo&, const PartInfo&) = default;
+};
 
 // An open table, with the parts that existed when it was opened. Immutable and thread-safe. A copy
 // is another handle on the same open table.
@@ -144,14 +156,18 @@ class TableReader {
   uint64_t num_rows() const;
   size_t num_parts() const;
 
-  // The number of rows of one part, and the ordinal of the part's first row in the table.
-  // Precondition: part < num_parts().
-  uint64_t part_num_rows(size_t part) const;
-  uint64_t part_first_ordinal(size_t part) const;
+  // Describes one part, from table.cft. Precondition: part < num_parts().
+  PartInfo part(size_t part) const;
 
-  // In the following functions `column` is less than schema().columns.size(), or
-  // schema().key_index().
+  // In the following functions `part` is less than num_parts(), and `column` is less than
+  // schema().columns.size(), or schema().key_index().
   //
+  // part_bounds: the number of nulls of a column in one part, and the least and the greatest value
+  // if the file has a value index; without one, these bounds are absent. Reads table.cft only,
+  // which does not count NaNs: nan_count is 0. A column with levels counts one entry per record,
+  // so its counts are correct only if the column is not repeated.
+  BlockStatistics part_bounds(size_t part, size_t column) const;
+
   // part_file: the path of a column's file, relative to the table's directory. OpenColumn: opens
   // this file, and keeps it open for later calls. kDataLoss: the file is damaged or does not match
   // table.cft. kNotFound: the file is missing. kAborted: since the table was opened, the part
@@ -176,6 +192,14 @@ class TableReader {
   // Reader::NewCursor.
   template <typename T>
   absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
+
+  // Returns a cursor that reads a column in the order of its values, at the least value. To call
+  // it, include cfile/key_cursor.h. Opens no files; the cursor opens them when it needs them.
+  // kInvalidArgument: the column has levels or does not hold T. kFailedPrecondition: a part with
+  // rows has no value index for this column; the error names the part. kDataLoss: the bounds of a
+  // part in table.cft are not values of the column.
+  template <typename T>
+  absl::StatusOr<KeyCursor<T>> NewKeyCursor(size_t column) const;
 
   // Returns a cursor over all parts of a column with or without levels, at record 0. Precondition:
   // column < schema().columns.size(). Errors as Reader::NewLevelCursor.
@@ -208,6 +232,8 @@ class TableReader {
   friend class TableCursor;
   template <typename T>
   friend class TableLevelCursor;
+  template <typename T>
+  friend class KeyCursor;
   class Impl;
   explicit TableReader(std::shared_ptr<const Impl> impl);
 
@@ -216,8 +242,11 @@ class TableReader {
 
 // A position in a column of a table: a Cursor that reads the parts as if they were one file.
 // Ordinals count the table's rows. Different threads may use a cursor, but only one at a time;
-// several cursors may read one table at the same time. After an error the position is unchanged, as
-// for a Cursor.
+// several cursors may read one table at the same time. A cursor keeps the table open. It needs as
+// much memory as a Cursor, because it reads one part at a time.
+//
+// Errors of all calls: those of Cursor, and those of TableReader::OpenColumn, because a call may
+// open a file. After an error the position is unchanged, as for a Cursor.
 template <typename T>
 class TableCursor {
   static_assert(kIsValueType<T>,
@@ -233,12 +262,21 @@ class TableCursor {
   absl::Status SeekToOrdinal(uint64_t ordinal);
   absl::Status SeekToRange(const OrdinalRange& range);
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
+  absl::StatusOr<Batch<T>> Previous(size_t max_rows);
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
   uint64_t ordinal() const;
+  absl::StatusOr<TableCursor> Clone() const;
   BatchRange<TableCursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
 
+  // Copies the values at `ordinals`, which may be in any order, to `out` in the order of
+  // `ordinals`. Reads each part once. If the ordinals are in several parts, Take makes a second
+  // copy of the values of one part at a time. Afterwards the cursor may be at any row.
+  // kOutOfRange: an ordinal is >= num_rows(); the error names it.
+  absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
+
   // Goes to the row with the smallest key that is not less than `key`; if several keys are equal,
-  // to the row with the lowest ordinal. After that, Next continues by ordinal, not by key.
+  // to the row with the lowest ordinal. After that, Next continues by ordinal, not by key. (To
+  // continue by key, use a KeyCursor.)
   //
   // If all parts have a value index and follow each other in key order, SeekToKey searches one
   // part. Otherwise SeekToKey searches each part whose bounds do not exclude the key. In a part
@@ -246,6 +284,27 @@ class TableCursor {
   // kInvalidArgument: the key is NaN. kFailedPrecondition: no part has a value index for this
   // column.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
+
+  // Does SeekToKey for each of `keys`, which may be in any order, and writes the results to
+  // `positions`, a span of the same size. Opens each part once. If the parts follow each other in
+  // key order, opens each block once. In a part without a value index, each key costs as much as in
+  // SeekToKey. Afterwards the cursor may be at any row. Errors as SeekToKey.
+  absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions);
+
+  // Does SeekToRange for the rows with low <= value < high; nullopt means no bound. Returns the
+  // ordinals of these rows. Errors as SeekToKey, and: kFailedPrecondition: the rows may not be
+  // consecutive, because parts overlap in key order or because a part with rows has no value index
+  // for this column. (Parts that share only the key at their border do not overlap.) Then use a
+  // KeyCursor (for parts that overlap) or TableReader::NewScan with a filter.
+  absl::StatusOr<OrdinalRange> SeekToKeyRange(const std::optional<T>& low,
+                                              const std::optional<T>& high);
+
+  // Does SeekToKeyRange for the rows whose values begin with `prefix`. Strings and bytes only.
+  // (A template, because clang 14 compiles other members for all types.)
+  template <typename Bytes = T>
+  requires kIsBytes<Bytes> absl::StatusOr<OrdinalRange> SeekToPrefix(std::string_view prefix) {
+    return internal::SeekToPrefix(*this, prefix);
+  }
 
  private:
   friend class TableReader;

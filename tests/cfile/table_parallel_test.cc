@@ -34,9 +34,10 @@ void ExpectRange(TableCursor<T>& cursor, const OrdinalRange& range, size_t colum
 // Returns true if `ordinal` is the begin of a block of the column or the end of the column.
 bool BeginsBlock(const TableReader& table, size_t column, uint64_t ordinal) {
   for (size_t part = 0; part < table.num_parts(); ++part) {
-    const uint64_t first = table.part_first_ordinal(part);
-    if (ordinal < first || ordinal - first >= table.part_num_rows(part)) continue;
-    return *table.OpenColumn(part, column)->BlockBegin(ordinal - first) == ordinal - first;
+    const PartInfo info = table.part(part);
+    if (ordinal < info.first_ordinal || ordinal - info.first_ordinal >= info.num_rows) continue;
+    const uint64_t in_part = ordinal - info.first_ordinal;
+    return *table.OpenColumn(part, column)->BlockBegin(in_part) == in_part;
   }
   return ordinal == table.num_rows();
 }

@@ -40,8 +40,8 @@ TEST_F(TableTest, SeveralParts) {
   WritePart(3501, 0);
   const TableReader table = OpenTable();
   ASSERT_EQ(table.num_parts(), 6);
-  EXPECT_EQ(table.part_num_rows(4), 2500);
-  EXPECT_EQ(table.part_first_ordinal(4), 1001);
+  EXPECT_EQ(table.part(4).num_rows, 2500);
+  EXPECT_EQ(table.part(4).first_ordinal, 1001);
   EXPECT_THAT(table.part_file(4, 6), MatchesRegex("part-[0-9a-f]{32}/0006-name.cfile"));
   ExpectTable(table, 3501);
 }

@@ -120,8 +120,9 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, O
     json["rows"] = JsonInteger(table.num_rows());
     Json& parts = json["parts"] = Json::array();
     for (size_t part = 0; part < table.num_parts(); ++part) {
-      parts.push_back({{"first_ordinal", JsonInteger(table.part_first_ordinal(part))},
-                       {"rows", JsonInteger(table.part_num_rows(part))}});
+      const PartInfo info = table.part(part);
+      parts.push_back({{"first_ordinal", JsonInteger(info.first_ordinal)},
+                       {"rows", JsonInteger(info.num_rows)}});
     }
     json["size"] = JsonInteger(bytes);
     json["nulls"] = JsonInteger(nulls);

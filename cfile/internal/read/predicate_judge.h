@@ -160,6 +160,9 @@ class PredicateJudge {
     const bool nullable = info.nullable || info.has_levels();
     if ((form == Form::kNothing && !negated_) || (form == Form::kNull && !nullable)) {
       all.verdict = Verdict::kNone;
+    } else if (!nullable && ((form == Form::kNotNull && !negated_) ||
+                             (form == Form::kNothing && negated_))) {
+      all.verdict = Verdict::kAll;
     } else if (statistics_ != nullptr) {
       all.verdict = JudgeRows(statistics_->file);
       if (all.verdict == Verdict::kSome && !negated_ && !matcher_.PassesBloomFilter(*statistics_))

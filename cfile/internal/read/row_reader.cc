@@ -15,6 +15,40 @@
 namespace cfile::internal {
 namespace {
 
+void TruncateTo(size_t, uint16_t, std::monostate&) {}
+
+template <typename T>
+void TruncateTo(size_t count, uint16_t /*max_definition*/, Batch<T>& batch) {
+  if (count == batch.size()) return;
+  batch.values = batch.values.first(count);
+  if (batch.validity == nullptr) return;
+  batch.null_count = 0;
+  for (size_t i = 0; i < count; ++i) batch.null_count += !batch.IsValid(i);
+  if (batch.null_count == 0) batch.validity = nullptr;
+}
+
+template <typename T>
+void TruncateTo(size_t count, uint16_t max_definition, LevelBatch<T>& batch) {
+  if (count == batch.num_records) return;
+  size_t end = count;  // the first entry that is removed
+  if (!batch.repetition.empty()) {
+    size_t records = 0;
+    for (end = 0; end < batch.num_entries; ++end) {
+      if (batch.repetition[end] == 0 && records++ == count) break;
+    }
+    batch.repetition = batch.repetition.first(end);
+  }
+  size_t num_values = end;
+  if (!batch.definition.empty()) {
+    batch.definition = batch.definition.first(end);
+    num_values = static_cast<size_t>(
+        std::count(batch.definition.begin(), batch.definition.end(), max_definition));
+  }
+  batch.values = batch.values.first(num_values);
+  batch.num_entries = end;
+  batch.num_records = count;
+}
+
 // Opens the blocks. Block is BlockCursor<T> or LevelBlockCursor<T>.
 template <typename Block>
 class BlockRows : public RowReader, protected FileCursor<Block> {
@@ -25,15 +59,19 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
       : Cursor(std::move(file), std::move(block)) {}
 
   absl::StatusOr<size_t> Enter(const ChosenRows& rows) override {
-    const uint64_t first = rows.row(0);
-    if (!this->InBlock(first)) {
-      CFILE_RETURN_IF_ERROR(this->OpenBlockOf(first));
-      ++blocks_read_;
-    }
+    CFILE_RETURN_IF_ERROR(Open(rows.row(0)));
     const uint64_t end = this->first_ordinal_ + this->block_.num_rows();
-    if (rows.rows == nullptr) return std::min<uint64_t>(rows.count, end - first);
+    if (rows.rows == nullptr) return std::min<uint64_t>(rows.count, end - rows.first);
     return static_cast<size_t>(std::lower_bound(rows.rows, rows.rows + rows.count, end) -
                                rows.rows);
+  }
+
+  absl::StatusOr<size_t> EnterLast(const ChosenRows& rows) override {
+    CFILE_RETURN_IF_ERROR(Open(rows.row(rows.count - 1)));
+    const uint64_t begin = this->first_ordinal_;
+    if (rows.rows == nullptr) return rows.first + rows.count - std::max(begin, rows.first);
+    return static_cast<size_t>(rows.rows + rows.count -
+                               std::lower_bound(rows.rows, rows.rows + rows.count, begin));
   }
 
   absl::StatusOr<size_t> Read(const ChosenRows& rows, ColumnBatch& batch) override {
@@ -45,6 +83,13 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
  protected:
   // Implements Read. Errors do not name the block.
   virtual absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) = 0;
+
+  absl::Status Open(uint64_t row) {
+    if (this->InBlock(row)) return absl::OkStatus();
+    CFILE_RETURN_IF_ERROR(this->OpenBlockOf(row));
+    ++blocks_read_;
+    return absl::OkStatus();
+  }
 
   // The number in the block of a row of the file.
   uint32_t InBlockRow(uint64_t row) const {
@@ -77,6 +122,9 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
   }
 
  private:
+  // Strings are copied so many at a time, until they have so many bytes.
+  static constexpr size_t kCopiedStrings = 16;
+  static constexpr size_t kMaxCopiedBytes = size_t{1} << 20;
   // The rows that are decoded at a time.
   static constexpr size_t kWindowRows = kIsBytes<T> ? kMaxBatchRows : 4096;
 
@@ -85,11 +133,24 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
     in_block_.resize(count);
     for (size_t i = 0; i < count; ++i) in_block_[i] = this->InBlockRow(rows.row(i));
     copies_.Reset(count);
-    CFILE_RETURN_IF_ERROR(block_.Take(
-        in_block_, [&](size_t i, const T& value) { copies_.Set(i, value); },
-        [&](size_t i) { copies_.SetNull(i); }));
-    batch = copies_.batch();
-    return count;
+    size_t done = 0;
+    size_t copied_bytes = 0;
+    while (done < count && copied_bytes < kMaxCopiedBytes) {
+      const auto some = std::span(in_block_).subspan(
+          done, kIsBytes<T> ? std::min(count - done, kCopiedStrings) : count);
+      CFILE_RETURN_IF_ERROR(block_.Take(
+          some,
+          [&](size_t i, const T& value) {
+            copies_.Set(done + i, value);
+            if constexpr (kIsBytes<T>) copied_bytes += value.size();
+          },
+          [&](size_t i) { copies_.SetNull(done + i); }));
+      done += some.size();
+    }
+    Batch<T> copied = copies_.batch();
+    TruncateTo(done, 0, copied);
+    batch = copied;
+    return done;
   }
 
   // Decodes the rows from the first to the last one, and copies the chosen ones together.
@@ -181,7 +242,7 @@ class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
         return read.num_records;
       }
     }
-    // Copies record after record: the chosen records, or the pieces of a long record.
+    // Copies the chosen records together, or the pieces of a long record.
     repetition_.clear();
     definition_.clear();
     values_ = OwnedBatch<T>();
@@ -189,15 +250,19 @@ class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
     const size_t most = span == rows.count ? 1 : rows.count;
     size_t done = 0;
     while (done < most && num_entries_ < kMaxBatchRows) {
-      const uint32_t record = this->InBlockRow(rows.row(done));
-      CFILE_RETURN_IF_ERROR(block_.SeekToRow(record));
-      while (block_.row() == record) {
-        CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> read, block_.Next(1));
-        if (read.empty()) return encodings::DataLoss("a record has no end");
-        repetition_.insert(repetition_.end(), read.repetition.begin(), read.repetition.end());
-        definition_.insert(definition_.end(), read.definition.begin(), read.definition.end());
-        values_.Append({.values = read.values});
-        num_entries_ += read.num_entries;
+      const uint64_t begin = rows.row(done);
+      CFILE_RETURN_IF_ERROR(block_.SeekToRow(this->InBlockRow(begin)));
+      const uint64_t window = std::min<uint64_t>(kWindowRecords, rows.row(most - 1) - begin + 1);
+      CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> read, block_.Next(window));
+      if (read.num_records > 0) {
+        done = CopyChosen(rows, begin, read, done, most);
+        continue;
+      }
+      CopyEntries(read, 0, read.num_entries, read.values);
+      while (block_.row() == this->InBlockRow(begin)) {
+        CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> piece, block_.Next(1));
+        if (piece.empty()) return encodings::DataLoss("a record has no end");
+        CopyEntries(piece, 0, piece.num_entries, piece.values);
       }
       ++done;
     }
@@ -210,44 +275,45 @@ class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
   }
 
  private:
+  // The records that are decoded at a time.
+  static constexpr size_t kWindowRecords = 1024;
+
+  // Copies the chosen records of `read`, which begins with the record `begin` of the file. Returns
+  // the number of chosen records that are copied then; `done`: before.
+  size_t CopyChosen(const ChosenRows& rows, uint64_t begin, const LevelBatch<T>& read, size_t done,
+                    size_t most) {
+    const uint16_t max_definition = this->file().info().levels.max_definition;
+    uint64_t record = begin;
+    size_t value = 0;
+    for (size_t entry = 0; entry < read.num_entries && done < most; ++record) {
+      const size_t first_entry = entry;
+      const size_t first_value = value;
+      do {
+        value += read.definition.empty() || read.definition[entry] == max_definition;
+        ++entry;
+      } while (entry < read.num_entries && !read.repetition.empty() && read.repetition[entry] > 0);
+      if (rows.row(done) != record) continue;
+      CopyEntries(read, first_entry, entry, read.values.subspan(first_value, value - first_value));
+      ++done;
+    }
+    return done;
+  }
+
+  void CopyEntries(const LevelBatch<T>& read, size_t begin, size_t end, std::span<const T> values) {
+    const auto copy = [&](std::span<const uint16_t> levels, std::vector<uint16_t>& to) {
+      if (!levels.empty()) to.insert(to.end(), levels.begin() + begin, levels.begin() + end);
+    };
+    copy(read.repetition, repetition_);
+    copy(read.definition, definition_);
+    values_.Append({.values = values});
+    num_entries_ += end - begin;
+  }
+
   std::vector<uint16_t> repetition_;
   std::vector<uint16_t> definition_;
   OwnedBatch<T> values_;
   size_t num_entries_ = 0;
 };
-
-void TruncateTo(size_t, uint16_t, std::monostate&) {}
-
-template <typename T>
-void TruncateTo(size_t count, uint16_t /*max_definition*/, Batch<T>& batch) {
-  if (count == batch.size()) return;
-  batch.values = batch.values.first(count);
-  if (batch.validity == nullptr) return;
-  batch.null_count = 0;
-  for (size_t i = 0; i < count; ++i) batch.null_count += !batch.IsValid(i);
-}
-
-template <typename T>
-void TruncateTo(size_t count, uint16_t max_definition, LevelBatch<T>& batch) {
-  if (count == batch.num_records) return;
-  size_t end = count;  // the first entry that is removed
-  if (!batch.repetition.empty()) {
-    size_t records = 0;
-    for (end = 0; end < batch.num_entries; ++end) {
-      if (batch.repetition[end] == 0 && records++ == count) break;
-    }
-    batch.repetition = batch.repetition.first(end);
-  }
-  size_t num_values = end;
-  if (!batch.definition.empty()) {
-    batch.definition = batch.definition.first(end);
-    num_values = static_cast<size_t>(
-        std::count(batch.definition.begin(), batch.definition.end(), max_definition));
-  }
-  batch.values = batch.values.first(num_values);
-  batch.num_entries = end;
-  batch.num_records = count;
-}
 
 }  // namespace
 

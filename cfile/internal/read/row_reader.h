@@ -41,9 +41,13 @@ class RowReader {
   // they are the first ones, at least 1.
   virtual absl::StatusOr<size_t> Enter(const ChosenRows& rows) = 0;
 
+  // Opens the block with the last of `rows`, and returns how many of `rows` are in this block: they
+  // are the last ones, at least 1.
+  virtual absl::StatusOr<size_t> EnterLast(const ChosenRows& rows) = 0;
+
   // Reads the first of `rows`, and returns how many: at least 1, at most kMaxBatchRows. Sets
-  // `batch`, which is valid until the next call. Precondition: Enter has opened the block of
-  // `rows`.
+  // `batch`, which is valid until the next call. Precondition: Enter or EnterLast has opened the
+  // block of all of `rows`.
   virtual absl::StatusOr<size_t> Read(const ChosenRows& rows, ColumnBatch& batch) = 0;
 
   // Data blocks that were opened.

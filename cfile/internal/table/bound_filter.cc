@@ -57,7 +57,15 @@ std::optional<Constant<T>> MakeConstant(const ColumnType& type, const Literal& l
     const auto* number = std::get_if<double>(&literal.value());
     if constexpr (kIsFloat<T>) {
       if (integer != nullptr) return Constant<T>{static_cast<T>(*integer)};
-      if (number != nullptr) return Constant<T>{static_cast<T>(*number)};
+      if (number != nullptr) {
+        constexpr double kMost = std::numeric_limits<T>::max();
+        // Between the greatest number of T and infinity.
+        if (std::isfinite(*number) && *number > kMost)
+          return Constant<T>{std::numeric_limits<T>::max(), Place::kAfter};
+        if (std::isfinite(*number) && *number < -kMost)
+          return Constant<T>{-std::numeric_limits<T>::infinity(), Place::kAfter};
+        return Constant<T>{static_cast<T>(*number)};
+      }
     } else {
       constexpr T kMin = std::is_same_v<T, int128_t> ? static_cast<T>(uint128_t{1} << 127)
                                                      : std::numeric_limits<T>::min();
@@ -75,7 +83,10 @@ std::optional<Constant<T>> MakeConstant(const ColumnType& type, const Literal& l
         if (*number >= above) return Constant<T>{{}, Place::kAbove};
         if (*number < static_cast<double>(kMin)) return Constant<T>{{}, Place::kBelow};
         const double whole = std::floor(*number);
-        return Constant<T>{static_cast<T>(whole), whole == *number ? Place::kExact : Place::kAfter};
+        const T value = static_cast<T>(whole);
+        if (whole == *number) return Constant<T>{value};
+        if (value == kMax) return Constant<T>{{}, Place::kAbove};
+        return Constant<T>{value, Place::kAfter};
       }
     }
   } else {
@@ -155,8 +166,9 @@ class PredicateMaker {
     if (low.place == Place::kBelow) return Compare(PredicateKind::kLessOrEqual, high);
     if (high.place == Place::kAbove) return Compare(PredicateKind::kGreaterOrEqual, low);
     T first(low.value);
-    if constexpr (kIsInteger<T>) {
-      if (low.place == Place::kAfter) first = static_cast<T>(first + 1);
+    if (low.place == Place::kAfter) {
+      if constexpr (kIsInteger<T>) first = static_cast<T>(first + 1);
+      if constexpr (kIsFloat<T>) first = std::nextafter(first, std::numeric_limits<T>::infinity());
     }
     return P::Between(first, T(high.value));
   }
@@ -278,6 +290,30 @@ class Binder {
 absl::StatusOr<BoundFilter> BindFilter(const Filter& filter, const Schema& schema,
                                        std::string_view name) {
   return Binder(schema, name).Bind(filter, /*negated=*/false, 1);
+}
+
+absl::StatusOr<std::vector<size_t>> BindColumns(
+    const std::optional<std::vector<std::string>>& names, const Schema& schema,
+    const std::string& table) {
+  std::vector<size_t> columns;
+  if (!names) {
+    for (size_t i = 0; i < schema.columns.size(); ++i) columns.push_back(i);
+    return columns;
+  }
+  for (const std::string& name : *names) {
+    const size_t before = columns.size();
+    if (const std::optional<size_t> column = schema.Find(name)) {
+      columns.push_back(*column);
+    } else if (schema.tree) {
+      // A group stands for the leaf columns whose paths begin with its path.
+      for (size_t i = 0; i < schema.columns.size(); ++i) {
+        if (schema.columns[i].name.starts_with(name + ".")) columns.push_back(i);
+      }
+    }
+    if (columns.size() == before)
+      return absl::InvalidArgumentError(absl::StrCat(table, ": there is no column ", name));
+  }
+  return columns;
 }
 
 }  // namespace cfile::internal

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -41,5 +42,11 @@ struct BoundFilter {
 // the name of the table, begins the messages.
 absl::StatusOr<BoundFilter> BindFilter(const Filter& filter, const Schema& schema,
                                        std::string_view name);
+
+// Returns the positions in the schema of the columns that `names` name (TableScanOptions::columns).
+// kInvalidArgument: there is no such column. `table`, the name of the table, begins the message.
+absl::StatusOr<std::vector<size_t>> BindColumns(
+    const std::optional<std::vector<std::string>>& names, const Schema& schema,
+    const std::string& table);
 
 }  // namespace cfile::internal

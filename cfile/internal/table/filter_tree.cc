@@ -39,29 +39,45 @@ auto Combine(Verdict decisive, const Operands& operands, uint64_t num_rows, cons
 
 }  // namespace
 
+namespace {
+
+// Opens all conditions that are not open.
+absl::Status OpenAll(const BoundFilter& filter, const ScanSource& source, size_t part,
+                     FilterTree::OpenConditions& opened) {
+  for (const BoundFilter& operand : filter.operands)
+    CFILE_RETURN_IF_ERROR(OpenAll(operand, source, part, opened));
+  if (filter.kind != Filter::Kind::kColumn) return absl::OkStatus();
+  opened.resize(std::max(opened.size(), filter.number + 1));
+  if (opened[filter.number] != nullptr) return absl::OkStatus();
+  CFILE_ASSIGN_OR_RETURN(const Reader reader, source.OpenColumn(part, filter.column));
+  return std::visit(
+      [&]<typename P>(const P& predicate) {
+        if constexpr (!std::is_same_v<P, std::monostate>) {
+          CFILE_ASSIGN_OR_RETURN(opened[filter.number],
+                                 NewRowFilter(reader, predicate, filter.negated));
+        }
+        return absl::OkStatus();
+      },
+      filter.predicate);
+}
+
+}  // namespace
+
 absl::StatusOr<FilterTree> FilterTree::Open(const BoundFilter& filter, const ScanSource& source,
-                                            size_t part) {
-  FilterTree tree;
-  tree.kind_ = filter.kind;
-  tree.number_ = filter.number;
-  if (filter.kind == Filter::Kind::kColumn) {
-    CFILE_ASSIGN_OR_RETURN(const Reader reader, source.OpenColumn(part, filter.column));
-    CFILE_RETURN_IF_ERROR(std::visit(
-        [&]<typename P>(const P& predicate) {
-          if constexpr (!std::is_same_v<P, std::monostate>) {
-            CFILE_ASSIGN_OR_RETURN(tree.leaf_, NewRowFilter(reader, predicate, filter.negated));
-          }
-          return absl::OkStatus();
-        },
-        filter.predicate));
-    return tree;
+                                            size_t part, OpenConditions& opened) {
+  CFILE_RETURN_IF_ERROR(OpenAll(filter, source, part, opened));
+  return FilterTree(filter, opened);
+}
+
+FilterTree::FilterTree(const BoundFilter& filter, OpenConditions& opened)
+    : kind_(filter.kind), number_(filter.number) {
+  if (kind_ == Filter::Kind::kColumn) {
+    leaf_ = std::move(opened[number_]);
+    return;
   }
-  for (const BoundFilter& operand : filter.operands) {
-    CFILE_ASSIGN_OR_RETURN(FilterTree opened, Open(operand, source, part));
-    tree.operands_.push_back(std::move(opened));
-  }
-  tree.SortOperands();
-  return tree;
+  for (const BoundFilter& operand : filter.operands)
+    operands_.push_back(FilterTree(operand, opened));
+  SortOperands();
 }
 
 FilterTree::Judgement FilterTree::Judge(uint64_t row) const {

@@ -25,10 +25,13 @@ class FilterTree {
     size_t condition = SIZE_MAX;
   };
 
-  // Opens the files of `part` that `filter` needs. Errors: those of ScanSource::OpenColumn and
-  // NewRowFilter.
+  // The open file of each condition, by its number; null: it is not open.
+  using OpenConditions = std::vector<std::unique_ptr<RowFilter>>;
+  // Opens the files of `part` that `filter` needs. After an error, the conditions that were opened
+  // are in `opened`: a call with the same arguments continues with the others. `opened` is empty in
+  // the first call for a part. Errors: those of ScanSource::OpenColumn and NewRowFilter.
   static absl::StatusOr<FilterTree> Open(const BoundFilter& filter, const ScanSource& source,
-                                         size_t part);
+                                         size_t part, OpenConditions& opened);
 
   // Tells about row `row` of the part and rows around it, which the result's range contains.
   // Precondition: row < the number of rows.
@@ -46,6 +49,8 @@ class FilterTree {
 
  private:
   FilterTree() = default;
+  // Makes the tree of conditions that are open.
+  FilterTree(const BoundFilter& filter, OpenConditions& opened);
   absl::StatusOr<size_t> MatchLeaf(uint64_t begin, size_t count, uint8_t* bits);
   absl::StatusOr<size_t> MatchAnd(uint64_t begin, size_t count, uint8_t* bits);
   absl::StatusOr<size_t> MatchOr(uint64_t begin, size_t count, uint8_t* bits);

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "cfile/internal/io/file_system.h"
 #include "cfile/internal/table/open_files.h"
 #include "cfile/internal/table/scan_source.h"
@@ -65,6 +67,23 @@ class TableReader::Impl final : public internal::ScanSource {
     // If several parts begin at the same ordinal, only the last of them has rows.
     const auto after = std::upper_bound(first_ordinals_.begin(), first_ordinals_.end(), ordinal);
     return static_cast<size_t>(after - first_ordinals_.begin()) - 1;
+  }
+
+  // kInvalidArgument if the column does not hold T, or has levels.
+  template <typename T>
+  absl::Status CheckHoldsValues(size_t column) const {
+    const ColumnSchema& schema = columns_[column];
+    if (!HoldsType<T>(schema.type)) {
+      return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", schema.name,
+                                                     " holds ", schema.type.ToString(),
+                                                     ", which cannot be read as this C++ type"));
+    }
+    if (schema.has_levels()) {
+      return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", schema.name,
+                                                     " has levels, so it cannot be read as one "
+                                                     "value per row"));
+    }
+    return absl::OkStatus();
   }
 
   // Implements TableReader::OpenColumn.

@@ -73,19 +73,33 @@ class PartCursor {
   // Returns the cursor of the part that holds row `row` of the table, and moves the cursor to this
   // row. If the cursor is already at this row, it does not move, even if it is in the middle of a
   // record. Precondition: row < num_rows() of the table. Errors: those of Enter and of the cursor.
-  absl::StatusOr<C*> At(uint64_t row) {
-    CFILE_ASSIGN_OR_RETURN(C* const cursor, Enter(table_->PartOf(row)));
-    const uint64_t in_part = row - first_ordinal();
-    if (RowOf(*cursor) != in_part) CFILE_RETURN_IF_ERROR(SeekToRow(*cursor, in_part));
-    return cursor;
+  absl::StatusOr<C*> At(uint64_t row) { return EnterAndMove(row, row); }
+
+  // Does the same as At, but moves the cursor to the end of row `row`.
+  absl::StatusOr<C*> AtEndOf(uint64_t row) { return EnterAndMove(row, row + 1); }
+
+  // The row of the table at which the cursor is. If the cursor is at the end of its part, this is
+  // the first row after the part.
+  uint64_t row() const { return cursor_.has_value() ? first_ordinal() + RowOf(*cursor_) : 0; }
+
+  // Goes to the position of `other`, a cursor of the same column.
+  absl::Status SeekToPlaceOf(const PartCursor& other) {
+    cursor_.reset();
+    part_ = other.part_;
+    if (!other.cursor_.has_value()) return absl::OkStatus();
+    CFILE_ASSIGN_OR_RETURN(cursor_, other.cursor_->Clone());
+    return absl::OkStatus();
+  }
+
+  // The error for a row that the table does not have.
+  absl::Status OutOfRange(uint64_t row) const {
+    return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", row,
+                                              ", the table has ", table_->num_rows(), " rows"));
   }
 
   // Goes to the beginning of a row, or to the end. kOutOfRange: row > num_rows().
   absl::Status SeekTo(uint64_t row) {
-    if (row > table_->num_rows()) {
-      return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", row,
-                                                ", the table has ", table_->num_rows(), " rows"));
-    }
+    if (row > table_->num_rows()) return OutOfRange(row);
     if (row == table_->num_rows()) return absl::OkStatus();
     CFILE_ASSIGN_OR_RETURN(C* const cursor, Enter(table_->PartOf(row)));
     return SeekToRow(*cursor, row - first_ordinal());
@@ -97,6 +111,15 @@ class PartCursor {
   }
 
  private:
+  // Enters the part that holds row `row`, and moves its cursor to the begin of row `target`, which
+  // is `row` or the row after it.
+  absl::StatusOr<C*> EnterAndMove(uint64_t row, uint64_t target) {
+    CFILE_ASSIGN_OR_RETURN(C* const cursor, Enter(table_->PartOf(row)));
+    const uint64_t in_part = target - first_ordinal();
+    if (RowOf(*cursor) != in_part) CFILE_RETURN_IF_ERROR(SeekToRow(*cursor, in_part));
+    return cursor;
+  }
+
   std::shared_ptr<const Table> table_;
   size_t column_;
   size_t part_ = 0;

@@ -28,11 +28,20 @@ const RecordLimits& TableReader::record_limits() const { return impl_->options()
 uint64_t TableReader::num_rows() const { return impl_->num_rows(); }
 size_t TableReader::num_parts() const { return impl_->num_parts(); }
 
-uint64_t TableReader::part_num_rows(size_t part) const {
+PartInfo TableReader::part(size_t part) const {
   assert(part < num_parts());
-  return impl_->contents().parts[part].num_rows;
+  const TablePart& contents = impl_->contents().parts[part];
+  PartInfo info{.name = contents.directory,
+                .first_ordinal = impl_->first_ordinal(part),
+                .num_rows = contents.num_rows};
+  for (const TablePartColumn& column : contents.columns) info.size_bytes += column.size_bytes;
+  return info;
 }
-uint64_t TableReader::part_first_ordinal(size_t part) const { return impl_->first_ordinal(part); }
+
+BlockStatistics TableReader::part_bounds(size_t part, size_t column) const {
+  assert(part < num_parts() && column < impl_->columns().size());
+  return impl_->Bounds(part, column);
+}
 
 std::string TableReader::part_file(size_t part, size_t column) const {
   assert(part < num_parts() && column < impl_->columns().size());

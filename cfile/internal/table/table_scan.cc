@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/read/row_reader.h"
-#include "cfile/internal/read/split_rows.h"
 #include "cfile/internal/table/bound_filter.h"
 #include "cfile/internal/table/filter_tree.h"
 #include "cfile/internal/table/key_range.h"
@@ -38,31 +37,6 @@ namespace {
 // The number of rows of a batch: few enough that the values of several columns stay in the cache.
 constexpr size_t kBatchRows = 8192;
 
-// Positions in schema.columns of the columns that `names` name.
-absl::StatusOr<std::vector<size_t>> FindColumns(
-    const Schema& schema, const std::optional<std::vector<std::string>>& names,
-    const std::string& table) {
-  std::vector<size_t> columns;
-  if (!names) {
-    for (size_t i = 0; i < schema.columns.size(); ++i) columns.push_back(i);
-    return columns;
-  }
-  for (const std::string& name : *names) {
-    const size_t before = columns.size();
-    if (const std::optional<size_t> column = schema.Find(name)) {
-      columns.push_back(*column);
-    } else if (schema.tree) {
-      // A group stands for the leaf columns whose paths begin with its path.
-      for (size_t i = 0; i < schema.columns.size(); ++i) {
-        if (schema.columns[i].name.starts_with(name + ".")) columns.push_back(i);
-      }
-    }
-    if (columns.size() == before)
-      return absl::InvalidArgumentError(absl::StrCat(table, ": there is no column ", name));
-  }
-  return columns;
-}
-
 }  // namespace
 
 // Goes through the parts. In each part, finds rows that match (chosen_), then reads the columns at
@@ -71,8 +45,9 @@ class TableScan::Impl {
  public:
   static absl::StatusOr<std::unique_ptr<Impl>> Create(std::shared_ptr<const ScanSource> source,
                                                       const TableScanOptions& options) {
-    CFILE_ASSIGN_OR_RETURN(std::vector<size_t> columns,
-                           FindColumns(source->schema(), options.columns, source->name()));
+    CFILE_ASSIGN_OR_RETURN(
+        std::vector<size_t> columns,
+        internal::BindColumns(options.columns, source->schema(), source->name()));
     CFILE_ASSIGN_OR_RETURN(BoundFilter filter,
                            internal::BindFilter(options.where, source->schema(), source->name()));
     return std::make_unique<Impl>(std::move(source), options, std::move(columns),
@@ -148,7 +123,8 @@ class TableScan::Impl {
         if (begin == end) verdict = Verdict::kNone;
       }
       if (verdict == Verdict::kSome) {
-        CFILE_ASSIGN_OR_RETURN(tree_, FilterTree::Open(filter_, *source_, part));
+        CFILE_ASSIGN_OR_RETURN(tree_, FilterTree::Open(filter_, *source_, part, opened_));
+        opened_.clear();
         counted_blocks_.assign(counters_.conditions.size(), 0);
         counted_rows_.assign(counters_.conditions.size(), 0);
       }
@@ -201,7 +177,7 @@ class TableScan::Impl {
   }
 
   absl::Status ChooseForward() {
-    while (begin_ < end_ && ordinals_.size() < kBatchRows) {
+    while (begin_ < end_ && ordinals_.size() < std::min<uint64_t>(kBatchRows, left_)) {
       CFILE_RETURN_IF_ERROR(CheckCancelled());
       const FilterTree::Judgement judgement = tree_->Judge(begin_);
       const uint64_t end = std::min(judgement.rows.rows.end, end_);
@@ -235,21 +211,18 @@ class TableScan::Impl {
       uint64_t begin = std::max(judgement.rows.rows.begin, begin_);
       if (judgement.rows.verdict == Verdict::kNone) {
         CountExcluded(judgement, end_ - begin);
-        end_ = begin;
-        continue;
-      }
-      if (judgement.rows.verdict == Verdict::kAll) {
+      } else if (judgement.rows.verdict == Verdict::kAll) {
         chosen_ = {.first = begin, .rows = nullptr, .count = end_ - begin};
         end_ = begin;
         return absl::OkStatus();
-      }
-      begin = std::max(begin, end_ - std::min<uint64_t>(end_, internal::RowFilter::kMaxRows));
-      // If a block ends inside the window, continue with the rows after it.
-      while (true) {
-        ordinals_.clear();
-        CFILE_ASSIGN_OR_RETURN(const size_t examined, Match(begin, end_));
-        if (begin + examined == end_) break;
-        begin += examined;
+      } else {
+        begin = std::max(begin, end_ - std::min<uint64_t>(end_, internal::RowFilter::kMaxRows));
+        for (uint64_t row = begin; row < end_;) {
+          const absl::StatusOr<size_t> examined = Match(row, end_);
+          if (!examined.ok()) ordinals_.clear();  // the next call repeats the window
+          CFILE_RETURN_IF_ERROR(examined.status());
+          row += *examined;
+        }
       }
       end_ = begin;
     }
@@ -273,21 +246,24 @@ class TableScan::Impl {
   // Reads the columns at the first (if reverse_: the last) of the chosen rows.
   absl::StatusOr<TableBatch> Read() {
     CFILE_RETURN_IF_ERROR(OpenReaders());
-    const size_t most =
-        static_cast<size_t>(std::min<uint64_t>(std::min(left_, chosen_.count), kBatchRows));
-    size_t skip = reverse_ ? chosen_.count - most : 0;
-    size_t count = 0;
-    while (true) {
-      count = reverse_ ? chosen_.count - skip : most;
-      for (const auto& reader : readers_) {
-        CFILE_ASSIGN_OR_RETURN(count, reader->Enter(chosen_.Part(skip, count)));
-      }
-      if (!reverse_ || skip + count == chosen_.count) {
-        CFILE_ASSIGN_OR_RETURN(count, ReadColumns(chosen_.Part(skip, count)));
-      }
-      if (!reverse_ || skip + count == chosen_.count) break;
-      skip += count;  // the batch must end with the last chosen row
+    size_t count = static_cast<size_t>(std::min({left_, chosen_.count, uint64_t{most_rows_}}));
+    const auto part = [&] { return chosen_.Part(reverse_ ? chosen_.count - count : 0, count); };
+    for (const auto& reader : readers_) {
+      CFILE_ASSIGN_OR_RETURN(count, reverse_ ? reader->EnterLast(part()) : reader->Enter(part()));
     }
+    // A column may return only the first of the rows, for example because of long strings. A
+    // reverse batch ends with the last row, so it then gets only the rows after them.
+    bool cut = false;
+    while (true) {
+      CFILE_ASSIGN_OR_RETURN(const size_t read, ReadColumns(part()));
+      if (read == count) break;
+      cut = true;
+      count = reverse_ ? count - read : read;
+      if (!reverse_) break;
+    }
+    // Other columns should not read many rows in vain.
+    most_rows_ = cut ? count : std::min(kBatchRows, most_rows_ + most_rows_ / 4 + 1);
+    const size_t skip = reverse_ ? chosen_.count - count : 0;
     const ChosenRows rows = chosen_.Part(skip, count);
     if (reverse_) {
       chosen_.count = skip;
@@ -391,13 +367,16 @@ class TableScan::Impl {
   size_t part_ = 0;
   uint64_t part_begin_ = 0;         // the ordinal of its first row
   std::optional<FilterTree> tree_;  // nullopt: all rows match
-  uint64_t begin_ = 0;              // the rows that were not examined: begin_ to end_ - 1
+  // The conditions that are open, if others of the part could not be opened yet.
+  FilterTree::OpenConditions opened_;
+  uint64_t begin_ = 0;  // the rows that were not examined: begin_ to end_ - 1
   uint64_t end_ = 0;
   ChosenRows chosen_;  // matching rows that were not returned
   std::vector<uint64_t> ordinals_;
   uint8_t bits_[internal::RowFilter::kMaxRows / 8];
 
   std::vector<std::unique_ptr<RowReader>> readers_;  // of the columns; opened when needed
+  size_t most_rows_ = kBatchRows;                    // of the next batch
   internal::ColumnBatches batches_;
   // What was counted of the part's readers and conditions.
   std::vector<uint64_t> reader_blocks_;
@@ -460,55 +439,6 @@ class FileAsTable final : public ScanSource {
 absl::StatusOr<TableScan> TableReader::NewScan(const TableScanOptions& options) const {
   CFILE_ASSIGN_OR_RETURN(auto scan, TableScan::Impl::Create(impl_, options));
   return TableScan(std::move(scan));
-}
-
-absl::StatusOr<std::vector<OrdinalRange>> TableReader::SplitScan(const TableScanOptions& options,
-                                                                 size_t max_ranges) const {
-  const Schema& schema = impl_->schema();
-  CFILE_ASSIGN_OR_RETURN(const std::vector<size_t> columns,
-                         FindColumns(schema, options.columns, directory()));
-  CFILE_ASSIGN_OR_RETURN(const BoundFilter filter,
-                         internal::BindFilter(options.where, schema, directory()));
-  // The rows of the parts that the bounds do not exclude, and how many such rows precede each part.
-  std::vector<OrdinalRange> ranges;
-  std::vector<uint64_t> before;
-  uint64_t num_rows = 0;
-  for (size_t part = 0; part < num_parts(); ++part) {
-    const uint64_t first = impl_->first_ordinal(part);
-    const OrdinalRange rows{std::max(first, options.range.begin),
-                            std::min(first + part_num_rows(part), options.range.end)};
-    if (rows.begin >= rows.end ||
-        internal::JudgePart(filter, *impl_, part).rows.verdict == Verdict::kNone) {
-      continue;
-    }
-    ranges.push_back(rows);
-    before.push_back(num_rows);
-    num_rows += rows.size();
-  }
-  const auto range_of = [&](uint64_t row) {
-    return static_cast<size_t>(std::upper_bound(before.begin(), before.end(), row) -
-                               before.begin() - 1);
-  };
-  const size_t column = columns.empty() ? 0 : columns[0];
-  CFILE_ASSIGN_OR_RETURN(
-      std::vector<OrdinalRange> split,
-      internal::SplitRows(num_rows, max_ranges, [&](uint64_t row) -> absl::StatusOr<uint64_t> {
-        const size_t i = range_of(row);
-        const uint64_t ordinal = ranges[i].begin + (row - before[i]);
-        const size_t part = impl_->PartOf(ordinal);
-        CFILE_ASSIGN_OR_RETURN(const Reader reader, impl_->OpenColumn(part, column));
-        const uint64_t first = impl_->first_ordinal(part);
-        CFILE_ASSIGN_OR_RETURN(const uint64_t begin, reader.BlockBegin(ordinal - first));
-        const uint64_t in_range = std::max(first + begin, ranges[i].begin);
-        return before[i] + (in_range - ranges[i].begin);
-      }));
-  for (OrdinalRange& rows : split) {
-    const size_t first = range_of(rows.begin);
-    const size_t last = range_of(rows.end - 1);
-    rows = {ranges[first].begin + (rows.begin - before[first]),
-            ranges[last].begin + (rows.end - before[last])};
-  }
-  return split;
 }
 
 absl::StatusOr<TableScan> NewTableScan(const Reader& reader, const TableScanOptions& options) {

@@ -1,0 +1,67 @@
+// Divides a scan among threads.
+#include <algorithm>
+#include <vector>
+
+#include "cfile/internal/read/split_rows.h"
+#include "cfile/internal/table/bound_filter.h"
+#include "cfile/internal/table/filter_tree.h"
+#include "cfile/internal/table/open_table.h"
+#include "cfile/table_scan.h"
+#include "encodings/core/status.h"
+
+namespace cfile {
+
+using internal::BoundFilter;
+using internal::Verdict;
+
+absl::StatusOr<std::vector<OrdinalRange>> TableReader::SplitScan(const TableScanOptions& options,
+                                                                 size_t max_ranges) const {
+  const Schema& schema = impl_->schema();
+  CFILE_ASSIGN_OR_RETURN(const std::vector<size_t> columns,
+                         internal::BindColumns(options.columns, schema, directory()));
+  CFILE_ASSIGN_OR_RETURN(const BoundFilter filter,
+                         internal::BindFilter(options.where, schema, directory()));
+  // The rows of the parts that the bounds do not exclude, and how many such rows precede each part.
+  std::vector<OrdinalRange> ranges;
+  std::vector<uint64_t> before;
+  uint64_t num_rows = 0;
+  for (size_t part = 0; part < num_parts(); ++part) {
+    const uint64_t first = impl_->first_ordinal(part);
+    const OrdinalRange rows{
+        std::max(first, options.range.begin),
+        std::min(first + impl_->contents().parts[part].num_rows, options.range.end)};
+    if (rows.begin >= rows.end ||
+        internal::JudgePart(filter, *impl_, part).rows.verdict == Verdict::kNone) {
+      continue;
+    }
+    ranges.push_back(rows);
+    before.push_back(num_rows);
+    num_rows += rows.size();
+  }
+  const auto range_of = [&](uint64_t row) {
+    return static_cast<size_t>(std::upper_bound(before.begin(), before.end(), row) -
+                               before.begin() - 1);
+  };
+  const size_t column = columns.empty() ? 0 : columns[0];
+  CFILE_ASSIGN_OR_RETURN(
+      std::vector<OrdinalRange> split,
+      internal::SplitRows(num_rows, max_ranges, [&](uint64_t row) -> absl::StatusOr<uint64_t> {
+        const size_t i = range_of(row);
+        const uint64_t ordinal = ranges[i].begin + (row - before[i]);
+        const size_t part = impl_->PartOf(ordinal);
+        CFILE_ASSIGN_OR_RETURN(const Reader reader, impl_->OpenColumn(part, column));
+        const uint64_t first = impl_->first_ordinal(part);
+        CFILE_ASSIGN_OR_RETURN(const uint64_t begin, reader.BlockBegin(ordinal - first));
+        const uint64_t in_range = std::max(first + begin, ranges[i].begin);
+        return before[i] + (in_range - ranges[i].begin);
+      }));
+  for (OrdinalRange& rows : split) {
+    const size_t first = range_of(rows.begin);
+    const size_t last = range_of(rows.end - 1);
+    rows = {ranges[first].begin + (rows.begin - before[first]),
+            ranges[last].begin + (rows.end - before[last])};
+  }
+  return split;
+}
+
+}  // namespace cfile

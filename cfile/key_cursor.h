@@ -1,0 +1,70 @@
+// Reads a column of a table in the order of its values, over all parts.
+//
+//   auto cursor = table.NewKeyCursor<std::string_view>(0);
+//   auto found = cursor->SeekToKey("apple");
+//   for (const auto& batch : cursor->Batches()) {
+//     if (!batch.ok()) return batch.status();
+//     for (size_t i = 0; i < batch->size(); ++i) {
+//       Use(batch->first_ordinal + i, batch->values[i]);
+//     }
+//   }
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "cfile/batch.h"
+#include "cfile/table.h"
+#include "cfile/types.h"
+
+namespace cfile {
+
+// A position in the rows of a table's column, sorted by value: merges the parts, whose rows are in
+// this order already. TableReader::NewKeyCursor makes it. Only one thread at a time may use a
+// cursor; several cursors may read one table at the same time. A cursor keeps the table open and
+// may outlive the TableReader.
+//
+// The order is that of SeekToKey: -0 comes before +0, and rows with equal values are in ascending
+// order of their ordinals. The cursor opens a part when it reaches the part's least value. Memory:
+// one Cursor for each part that has begun and not ended; so one Cursor if parts do not overlap.
+//
+// Errors of all calls: those of Cursor, and those of TableReader::OpenColumn. kDataLoss: a file
+// does not have the bounds that table.cft says. After an error the position is unchanged: the call
+// may be repeated, and Next continues with the first row that was not returned, or returns the
+// error again. (The exception of Cursor for files without a positional index applies.)
+template <typename T>
+class KeyCursor {
+  static_assert(kIsValueType<T>,
+                "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
+                "std::string");
+
+ public:
+  KeyCursor(KeyCursor&&) noexcept;
+  KeyCursor& operator=(KeyCursor&&) noexcept;
+  ~KeyCursor();
+
+  // Goes to the first row whose value is not less than `key`. The result's ordinal is the number of
+  // this row in the table; num_rows() if there is none. Opens the parts whose least value is less
+  // than `key` and whose greatest value is not, and the part of the row. kInvalidArgument: the key
+  // is NaN.
+  absl::StatusOr<KeyPosition> SeekToKey(const T& key);
+
+  // Returns the next rows in the order of values: at least 1 unless the cursor is at the end, at
+  // most `max_rows` and at most 65,536. All rows of a batch are from one block and have consecutive
+  // ordinals, from first_ordinal on. A batch ends before the next value of another part, so batches
+  // are short if the values of several parts alternate. The batch is valid until the next call on
+  // this cursor. Precondition: max_rows > 0.
+  absl::StatusOr<Batch<T>> Next(size_t max_rows);
+
+  // The remaining batches, for a range-based for loop.
+  BatchRange<KeyCursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
+
+ private:
+  friend class TableReader;
+  class Impl;
+  explicit KeyCursor(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cfile
