@@ -19,6 +19,7 @@
 #include "cfile/inspect.h"
 #include "cfile/reader.h"
 #include "cfile/salvage.h"
+#include "cfile/table_maintenance.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -271,11 +272,17 @@ TEST(PowerCutTest, KilledAppenderOfATable) {
 // file are certainly on the disk. Before the sync, any of them may be on the disk or be missing.
 class Disk {
  public:
-  // Applies `events` to the folder `root`. `start` holds the files before the events.
-  Disk(const std::map<std::string, std::string>& start, const std::vector<Event>& events,
-       std::mt19937_64& random)
+  // The paths of files with their bytes, and the paths of folders.
+  struct Entries {
+    std::map<std::string, std::string> files;
+    std::vector<std::string> folders;
+  };
+
+  // Applies `events` to the folder `root`. `start`: what is in it before the events.
+  Disk(const Entries& start, const std::vector<Event>& events, std::mt19937_64& random)
       : random_(random) {
-    for (const auto& [path, bytes] : start) {
+    for (const std::string& path : start.folders) now_[path] = durable_[path] = kFolder;
+    for (const auto& [path, bytes] : start.files) {
       files_.push_back({bytes, bytes});
       now_[path] = durable_[path] = files_.size() - 1;
     }
@@ -393,10 +400,11 @@ class Disk {
   std::vector<Pending> pending_;           // the entries that may be missing
 };
 
-std::map<std::string, std::string> Contents(const std::string& directory) {
-  std::map<std::string, std::string> contents;
+Disk::Entries Contents(const std::string& directory) {
+  Disk::Entries contents;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-    if (entry.is_regular_file()) contents[entry.path()] = ReadFile(entry.path());
+    if (entry.is_directory()) contents.folders.push_back(entry.path());
+    if (entry.is_regular_file()) contents.files[entry.path()] = ReadFile(entry.path());
   }
   return contents;
 }
@@ -405,11 +413,7 @@ std::map<std::string, std::string> Contents(const std::string& directory) {
 // `work`. `done` says whether `work` had reported success before the cut.
 template <typename Work, typename Check>
 void CutEverywhere(const std::string& root, Work work, Check check) {
-  const std::map<std::string, std::string> start = Contents(root);
-  std::vector<std::string> folders;
-  for (const auto& entry : fs::recursive_directory_iterator(root)) {
-    if (entry.is_directory()) folders.push_back(fs::relative(entry.path(), root));
-  }
+  const Disk::Entries start = Contents(root);
   SystemCalls::Get().Record(root);
   const absl::Status status = work();
   const std::vector<Event> events = SystemCalls::Get().StopRecording();
@@ -421,7 +425,6 @@ void CutEverywhere(const std::string& root, Work work, Check check) {
     const std::vector<Event> done(events.begin(), events.begin() + static_cast<ptrdiff_t>(end));
     for (uint64_t round = 0; round < rounds; ++round) {
       const TemporaryDirectory after;
-      for (const std::string& folder : folders) fs::create_directories(after.path(folder));
       Disk(start, done, random).Write(root, after.path());
       check(after, end == events.size());
       if (testing::Test::HasFailure()) FAIL() << "cut behind " << end << " events";
@@ -482,6 +485,32 @@ TEST(PowerCutTest, LostWritesOfATable) {
         });
     EXPECT_EQ(seen.size(), 2);
   }
+}
+
+// After a power cut while parts are dropped and removed, a table has its old parts or only those that
+// remain. Both can be read.
+TEST(PowerCutTest, LostWritesOfMaintenance) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("table");
+  for (size_t part = 0; part < 3; ++part) ASSERT_TRUE(AppendPart(path).ok());
+  const std::vector<std::string> dropped = {
+      fs::path(TableReader::Open(path)->part_file(1, 0)).parent_path()};
+  std::set<size_t> seen;
+  std::set<bool> removed;
+  CutEverywhere(
+      directory.path(),
+      [&]() -> absl::Status {
+        if (const absl::Status status = DropParts(path, dropped); !status.ok()) return status;
+        return CollectGarbage(path, std::chrono::seconds(0)).status();
+      },
+      [&](const TemporaryDirectory& after, bool done) {
+        const size_t parts = PartsOf(after.path("table"));
+        EXPECT_TRUE(parts == 2 || (!done && parts == 3)) << parts;
+        seen.insert(parts);
+        removed.insert(!fs::exists(after.path("table/" + dropped[0])));
+      });
+  EXPECT_EQ(seen.size(), 2);
+  EXPECT_EQ(removed.size(), 2);
 }
 
 }  // namespace

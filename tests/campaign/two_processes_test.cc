@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/table.h"
+#include "cfile/table_maintenance.h"
 #include "encodings/core/status.h"
 #include "gtest/gtest.h"
 #include "tests/campaign/amount.h"
@@ -205,6 +207,57 @@ TEST(TwoProcessesTest, AppendAtOnce) {
     campaign::Done("appends", published.size());
   }
   campaign::Done("reads", reads);
+}
+
+// Drops all parts but the last one, and removes everything that table.cft does not name.
+absl::Status DropAndCollect(const std::string& path) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(path));
+  std::vector<std::string> names;
+  for (size_t part = 0; part + 1 < table.num_parts(); ++part) {
+    names.push_back(fs::path(table.part_file(part, 0)).parent_path());
+  }
+  CFILE_RETURN_IF_ERROR(DropParts(path, names));
+  return CollectGarbage(path, std::chrono::seconds(0)).status();
+}
+
+// Parts that are not published yet are removed, too. Their writers are told.
+TEST(TwoProcessesTest, DropAndCollectWhileOthersAppendAndRead) {
+  const uint64_t rounds = campaign::Amount(2, 30);
+  constexpr int64_t kAppends = 25;
+  uint64_t appends = 0, expired = 0;
+  for (uint64_t round = 0; round < rounds; ++round) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path("table");
+    ASSERT_EQ(CreateTable(path, -1), absl::OkStatus());
+    Processes processes(kProcesses, [&](int number, const Processes::Give& give) {
+      for (int64_t i = 0; i < kAppends; ++i) {
+        const absl::Status status =
+            number == 0 ? DropAndCollect(path) : AppendPart(path, number * kAppends + i);
+        if (number > 0 && (absl::IsAborted(status) || absl::IsNotFound(status))) continue;
+        if (!status.ok()) return ExitCode(status);
+        if (number > 0) give(number * kAppends + i);
+      }
+      return 0;
+    });
+    for (bool running = true; running;) {
+      running = processes.running();
+      const auto stamps = ReadStamps(path);
+      ASSERT_TRUE(stamps.ok() || absl::IsAborted(stamps.status())) << stamps.status();
+      expired += !stamps.ok();
+    }
+    for (const int code : processes.exit_codes()) ASSERT_EQ(code, 0);
+    ASSERT_EQ(DropAndCollect(path), absl::OkStatus());
+    const auto stamps = ReadStamps(path);
+    ASSERT_TRUE(stamps.ok()) << stamps.status();
+    ASSERT_EQ(stamps->size(), 1);
+    const std::vector<int64_t> published = processes.Results();
+    EXPECT_TRUE((*stamps)[0] == -1 ||
+                std::find(published.begin(), published.end(), (*stamps)[0]) != published.end());
+    EXPECT_EQ(EntriesOf(path), 2);
+    appends += published.size();
+  }
+  campaign::Done("appends_while_dropping", appends);
+  campaign::Done("expired_snapshots_told", expired);
 }
 
 TEST(TwoProcessesTest, CreateAtOnce) {

@@ -248,14 +248,22 @@ TEST_F(TableMaintenanceTest, WritersInProgressKeepTheirFiles) {
 
 TEST_F(TableMaintenanceTest, WritersOfCollectedFilesAreAborted) {
   WriteTable(1);
-  auto writer = TableWriter::Append(path_);
-  ASSERT_TRUE(writer.ok());
-  Fill(*writer, 1);
-  EXPECT_EQ(Collect(seconds(0)).size(), 1);
-  const absl::Status status = writer->Finish();
-  EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
-  EXPECT_THAT(std::string(status.message()), HasSubstr("the new part has been removed"));
-  EXPECT_THAT(Values(), ElementsAre(0));
+  for (const bool whole_table : {false, true}) {
+    auto writer = TableWriter::Append(path_);
+    ASSERT_TRUE(writer.ok());
+    Fill(*writer, 1);
+    if (whole_table) {
+      fs::remove_all(path_);
+    } else {
+      EXPECT_EQ(Collect(seconds(0)).size(), 1);
+    }
+    const absl::Status status = writer->Finish();
+    EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("the new part has been removed"));
+    if (!whole_table) {
+      EXPECT_THAT(Values(), ElementsAre(0));
+    }
+  }
 }
 
 // Whatever the collector removes, table.cft names only parts that are there.

@@ -106,7 +106,7 @@ FileLock::~FileLock() {
   if (descriptor_.get() >= 0) unlink(path_.c_str());
 }
 
-absl::StatusOr<FileLock> FileLock::Acquire(const std::string& path) {
+absl::StatusOr<FileLock> FileLock::Acquire(std::string path) {
   while (true) {
     // NFS locks only files that are open for writing.
     CFILE_ASSIGN_OR_RETURN(FileDescriptor descriptor, FileDescriptor::Open(path, O_RDWR | O_CREAT));
@@ -123,7 +123,8 @@ absl::StatusOr<FileLock> FileLock::Acquire(const std::string& path) {
     if (fstat(descriptor.get(), &locked) != 0) return SystemError("fstat", path, errno);
     CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
     if (found.has_value() && found->st_dev == locked.st_dev && found->st_ino == locked.st_ino) {
-      return FileLock(path, std::move(descriptor));
+      // This allocates nothing, so the file cannot stay because memory is missing.
+      return FileLock(std::move(path), std::move(descriptor));
     }
   }
 }

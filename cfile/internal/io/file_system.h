@@ -81,7 +81,7 @@ bool IsRandomName(std::string_view name);
 class FileLock {
  public:
   // Creates the file at `path` if there is none, and waits for its lock.
-  static absl::StatusOr<FileLock> Acquire(const std::string& path);
+  static absl::StatusOr<FileLock> Acquire(std::string path);
   FileLock(FileLock&&) noexcept = default;
   // Removes the file, so that it exists only while it is locked, or after a crash.
   ~FileLock();

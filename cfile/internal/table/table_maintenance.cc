@@ -112,9 +112,10 @@ absl::StatusOr<std::vector<Found>> TakeGarbage(const std::string& directory,
     if (!is_part) continue;
     CFILE_ASSIGN_OR_RETURN(const std::string random, internal::RandomName());
     item.name_now = absl::StrCat(std::string(kRemovedPrefix), random);
+    const std::string target = absl::StrCat(directory, "/", item.name_now);
     std::error_code error;
-    fs::rename(path, absl::StrCat(directory, "/", item.name_now), error);
-    if (error) return internal::SystemError("rename", path, error.value());
+    fs::rename(path, target, error);
+    if (error) return internal::SystemError("rename to", target, error.value());
   }
   return found;
 }

@@ -208,13 +208,8 @@ class TableWriter::Impl {
     }
     part_.num_rows = columns_[0]->totals().num_rows;
     return finished_.Finish([&] {
-      for (const std::unique_ptr<ColumnWriter>& column : columns_) {
-        absl::StatusOr<TablePartColumn> in_part = column->Finish();
-        if (absl::IsNotFound(in_part.status())) return ErrorOfMissing(in_part.status());
-        CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), std::move(in_part));
-      }
-      if (schema().key_index().has_value()) CFILE_RETURN_IF_ERROR(CheckKeys());
-      return Publish();
+      const absl::Status status = FinishPart();
+      return absl::IsNotFound(status) ? ErrorOfMissing(status) : status;
     });
   }
 
@@ -321,6 +316,14 @@ class TableWriter::Impl {
         absl::StrCat(directory_, ": row ", wrong->row, " of the new part: ", wrong->what));
   }
 
+  absl::Status FinishPart() {
+    for (const std::unique_ptr<ColumnWriter>& column : columns_) {
+      CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), column->Finish());
+    }
+    if (schema().key_index().has_value()) CFILE_RETURN_IF_ERROR(CheckKeys());
+    return Publish();
+  }
+
   // Makes table.cft name the part after the parts that are there now, or in the place of the parts
   // that it replaces.
   absl::Status Publish() {
@@ -364,8 +367,8 @@ class TableWriter::Impl {
     return absl::AbortedError(absl::StrCat(found.message(), " any more, which was to be replaced"));
   }
 
-  // `status`: the error of a file that cannot get its name. Returns kAborted instead if the part's
-  // folder is gone.
+  // `status`: the error that something was not found. Returns kAborted instead if the part's folder
+  // is gone.
   absl::Status ErrorOfMissing(const absl::Status& status) const {
     CFILE_ASSIGN_OR_RETURN(const auto found, internal::IdentityOf(part_path()));
     return found.has_value() ? status : Removed(part_path());
