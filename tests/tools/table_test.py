@@ -1,0 +1,82 @@
+"""Runs cfile-table as its users do: table_test.py CFILE_TABLE CFILE_IMPORT CFILE_DUMP."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TABLE, IMPORT, DUMP = "", "", ""  # paths of the binaries
+
+
+class Table(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.folder = pathlib.Path(directory.name)
+        for part, ids in enumerate([(1, 4, 7), (2, 5, 8), (3, 6, 9)]):
+            (self.folder / "t.csv").write_text("id,name\n" + "".join(f"{i},name {i}\n" for i in ids))
+            subprocess.run([IMPORT, "t.csv", "t", "--quiet", *(["--append"] if part else ["--sorted-by", "id"])],
+                           cwd=self.folder, check=True, timeout=60)
+
+    def run_tool(self, *arguments, tool=None):
+        done = subprocess.run([tool or TABLE, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout, done.stderr
+
+    def succeed(self, *arguments, tool=None):
+        code, out, error = self.run_tool(*arguments, tool=tool)
+        self.assertEqual((code, error), (0, ""))
+        return out
+
+    def parts(self):
+        return json.loads(self.succeed("parts", "--json", "t"))["parts"]
+
+    def ids(self):
+        rows = self.succeed("values", "t", "--columns", "id", tool=DUMP).splitlines()[1:]
+        return [int(row) for row in rows]
+
+    def test_parts(self):
+        parts = self.parts()
+        self.assertEqual([(part["first_ordinal"], part["rows"]) for part in parts], [(0, 3), (3, 3), (6, 3)])
+        lines = self.succeed("parts", "t").splitlines()
+        self.assertEqual(len(lines), 4)
+        for part, line in zip(parts, lines[1:]):
+            self.assertEqual(line.split(), [part["part"], str(part["first_ordinal"]), "3", str(part["bytes"])])
+
+    def test_compact_and_gc(self):
+        self.assertEqual(self.ids(), [1, 4, 7, 2, 5, 8, 3, 6, 9])
+        first, second, _ = (part["part"] for part in self.parts())
+        self.assertEqual(self.succeed("compact", "t", first, second), "")
+        self.assertEqual(self.ids(), [1, 2, 4, 5, 7, 8, 3, 6, 9])
+        self.assertEqual(self.succeed("compact", "t"), "")
+        self.assertEqual(self.ids(), list(range(1, 10)))
+        self.assertEqual(len(self.parts()), 1)
+        self.assertIn("removed 0 items, 0 bytes", self.succeed("gc", "t"))
+        self.assertRegex(self.succeed("gc", "--older-than", "0", "t").splitlines()[-1], r"^removed 4 items, \d+ bytes$")
+        self.assertEqual(self.ids(), list(range(1, 10)))
+        self.succeed("verify", "t", tool=DUMP)
+
+    def test_drop(self):
+        names = [part["part"] for part in self.parts()]
+        self.assertEqual(self.succeed("drop", "t", names[1]), "")
+        self.assertEqual(self.ids(), [1, 4, 7, 3, 6, 9])
+        code, _, error = self.run_tool("drop", "t", names[1])
+        self.assertEqual(code, 3)
+        self.assertIn(names[1], error)
+
+    def test_wrong_use(self):
+        for arguments in ([], ["parts"], ["drop", "t"], ["gc", "--older-than", "-1", "t"], ["melt", "t"]):
+            code, out, error = self.run_tool(*arguments)
+            self.assertEqual((code, out), (1, ""), arguments)
+            self.assertRegex(error, r"^cfile-table: .*\nSee cfile-table --help\n$")
+        code, _, error = self.run_tool("parts", "missing")
+        self.assertEqual(code, 3)
+        self.assertRegex(error, r"^cfile-table: .*missing.*\n$")
+        self.assertIn("cfile-table compact flights", self.succeed("--help"))
+        self.assertRegex(self.succeed("--version"), r"^cfile-table \d")
+
+
+if __name__ == "__main__":
+    TABLE, IMPORT, DUMP = sys.argv[1:4]
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
