@@ -31,8 +31,9 @@ struct Schema {
   std::vector<ColumnSchema> columns;
   // For rows that are sorted and searched by one or several columns: the positions of these columns
   // in `columns`, the most significant first. A key column must not be nullable, int96 or
-  // with levels. The caller appends the compound keys as a further column (key_index());
-  // TableWriter::Finish and TableReader::VerifyColumn check that they match the columns.
+  // with levels. TableWriter::Finish makes the compound keys, a further column (key_index()), from the
+  // key columns. A caller that has the keys already may append them instead, which saves time; then
+  // Finish checks them. TableReader::VerifyColumn checks them, too.
   std::vector<size_t> key_columns = {};
   // For rows that are records: the tree whose leaf columns are the columns.
   std::optional<RecordSchema> tree = {};

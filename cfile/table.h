@@ -84,16 +84,17 @@ class TableWriter {
                             std::span<const uint16_t> definition, std::span<const T> values);
 
   // Completes the files and publishes the part. After this call the files, the part's folder, the
-  // entry of a new table in its parent folder, and table.cft are durable. With key columns, Finish
-  // reads the keys and the key columns back and compares them. Called once, as the last call.
+  // entry of a new table in its parent folder, and table.cft are durable. If there are key
+  // columns and no key was appended, Finish reads the key columns back and makes the keys; if keys
+  // were appended, Finish compares them with the key columns. Called once, as the last call.
   //
   // The part follows all parts that the table has at this moment, also those of writers that began
   // later. Writers wait for each other only while one of them reads and replaces table.cft. The
   // file table.lock exists during this time; a killed process may leave it, which does no harm. File
   // systems without locks (flock) allow only one writer at a time.
   //
-  // kInvalidArgument: the columns have different numbers of rows, or a key does not match its row
-  // (the error names the row). kAborted: since this writer began, another writer created the table,
+  // kInvalidArgument: the columns have different numbers of rows, the rows are not sorted by key, or
+  // a key does not match its row (the error names the row). kAborted: since this writer began, another writer created the table,
   // the table was removed, moved or got another schema, a part that this part replaces was dropped
   // or replaced, or the files of the new part were removed.
   // kOutOfRange: table.cft exceeds the limit max_metadata_size_bytes, by its size or by the memory

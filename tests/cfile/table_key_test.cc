@@ -337,5 +337,39 @@ TEST_F(TableKeyTest, EmptyStringIsAKey) {
   EXPECT_EQ(cursor->SeekToKey("a")->ordinal, 2);
 }
 
+// Finish makes the compound keys if the caller has appended none.
+TEST(DerivedKeys, FromTheKeyColumns) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("t");
+  const Schema schema{.columns = {{.name = "n", .type = ColumnType::Int32()},
+                                  {.name = "s", .type = ColumnType::String()}},
+                      .key_columns = {1, 0}};
+  const auto write = [&](std::vector<int32_t> numbers, std::vector<std::string_view> strings) {
+    auto writer = std::filesystem::exists(path) ? TableWriter::Append(path)
+                                                : TableWriter::Create(path, schema);
+    EXPECT_TRUE(writer.ok()) << writer.status();
+    EXPECT_EQ(writer->Append<int32_t>(0, numbers), absl::OkStatus());
+    EXPECT_EQ(writer->Append<std::string_view>(1, strings), absl::OkStatus());
+    return writer->Finish();
+  };
+  ASSERT_EQ(write({5, -2, -2, 7}, {"a", "b", "b", "b"}), absl::OkStatus());
+  ASSERT_EQ(write({}, {}), absl::OkStatus());
+  const absl::Status unsorted = write({1, 2, 1}, {"a", "a", "a"});
+  EXPECT_EQ(unsorted.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(unsorted.message()), testing::HasSubstr("row 2: its key "));
+  const auto table = TableReader::Open(path);
+  ASSERT_TRUE(table.ok()) << table.status();
+  ASSERT_EQ(table->num_parts(), 2u);
+  EXPECT_TRUE(table->VerifyColumn(0, 2).ok());
+  auto cursor = table->NewCursor<std::string_view>(2);
+  ASSERT_TRUE(cursor.ok()) << cursor.status();
+  CompoundKey key(schema.key_types());
+  key.Add<std::string_view>("b").Add<int32_t>(-2);
+  const auto found = cursor->SeekToKey(key.bytes());
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(found->ordinal, 1u);
+  EXPECT_TRUE(found->exact);
+}
+
 }  // namespace
 }  // namespace cfile

@@ -701,7 +701,10 @@ TEST_F(TableScanTest, CompoundKeysFindRows) {
     ASSERT_EQ(writer->Append<std::string_view>(0, services), absl::OkStatus());
     ASSERT_EQ(writer->Append<int32_t>(1, hosts), absl::OkStatus());
     ASSERT_EQ(writer->Append<double>(2, times), absl::OkStatus());
-    ASSERT_EQ(writer->Append<std::string_view>(3, bytes), absl::OkStatus());
+    // Finish makes the keys of part 1.
+    if (part != 1) {
+      ASSERT_EQ(writer->Append<std::string_view>(3, bytes), absl::OkStatus());
+    }
     ASSERT_EQ(writer->Finish(), absl::OkStatus());
   }
   const auto table = TableReader::Open(path_);

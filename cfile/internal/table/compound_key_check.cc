@@ -69,6 +69,39 @@ absl::StatusOr<std::unique_ptr<KeyColumn>> OpenKeyColumn(const Reader& reader) {
       });
 }
 
+// The keys that the rows of the key columns give, one after the other.
+class RowKeys {
+ public:
+  static absl::StatusOr<RowKeys> Open(std::span<const Reader> readers) {
+    std::vector<ColumnType> types;
+    std::vector<std::unique_ptr<KeyColumn>> columns;
+    for (const Reader& reader : readers) {
+      types.push_back(reader.type());
+      CFILE_ASSIGN_OR_RETURN(columns.emplace_back(), OpenKeyColumn(reader));
+    }
+    return RowKeys(std::move(types), std::move(columns));
+  }
+
+  // Returns the next key, valid until the next call; nullopt: a value is NaN.
+  absl::StatusOr<std::optional<std::string_view>> Next() {
+    key_.Clear();
+    for (const auto& column : columns_) {
+      CFILE_ASSIGN_OR_RETURN(const bool added, column->AddTo(key_));
+      if (!added) return std::nullopt;
+    }
+    return key_.bytes();
+  }
+
+ private:
+  RowKeys(std::vector<ColumnType> types, std::vector<std::unique_ptr<KeyColumn>> columns)
+      : key_(std::move(types)), columns_(std::move(columns)) {}
+
+  CompoundKey key_;
+  std::vector<std::unique_ptr<KeyColumn>> columns_;
+};
+
+constexpr char kNan[] = "a key column holds NaN, which cannot be a key";
+
 // A key as text for messages: the whole key if it is short, otherwise its first bytes.
 std::string Text(std::string_view key) {
   constexpr size_t kMostBytes = 64;
@@ -80,29 +113,36 @@ std::string Text(std::string_view key) {
 
 absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::span<const Reader> columns,
                                                      const Reader& keys) {
-  std::vector<ColumnType> types;
-  std::vector<std::unique_ptr<KeyColumn>> key_columns;
-  for (const Reader& column : columns) {
-    types.push_back(column.type());
-    CFILE_ASSIGN_OR_RETURN(key_columns.emplace_back(), OpenKeyColumn(column));
-  }
+  CFILE_ASSIGN_OR_RETURN(RowKeys expected, RowKeys::Open(columns));
   CFILE_ASSIGN_OR_RETURN(Cursor<std::string_view> cursor, keys.NewCursor<std::string_view>());
   Values<std::string_view> stored(std::move(cursor));
-  CompoundKey expected(std::move(types));
   for (uint64_t row = 0; row < keys.num_rows(); ++row) {
-    expected.Clear();
-    for (const auto& column : key_columns) {
-      CFILE_ASSIGN_OR_RETURN(const bool added, column->AddTo(expected));
-      if (!added)
-        return WrongKey{.row = row, .what = "a key column holds NaN, which cannot be a key"};
-    }
+    CFILE_ASSIGN_OR_RETURN(const auto key, expected.Next());
+    if (!key) return WrongKey{.row = row, .what = kNan};
     CFILE_ASSIGN_OR_RETURN(const std::string_view found, stored.Next());
-    if (found == expected.bytes()) continue;
+    if (found == *key) continue;
     return WrongKey{.row = row,
-                    .what = absl::StrCat("the compound key ", Text(expected.bytes()),
+                    .what = absl::StrCat("the compound key ", Text(*key),
                                          " expected of the key columns, found ", Text(found))};
   }
   return std::nullopt;
+}
+
+absl::Status AppendKeys(std::span<const Reader> columns, uint64_t num_rows,
+                        Writer<std::string_view>& writer) {
+  CFILE_ASSIGN_OR_RETURN(RowKeys keys, RowKeys::Open(columns));
+  std::string last;
+  for (uint64_t row = 0; row < num_rows; ++row) {
+    CFILE_ASSIGN_OR_RETURN(const auto key, keys.Next());
+    if (!key) return absl::InvalidArgumentError(absl::StrCat("row ", row, ": ", kNan));
+    if (*key < last) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "row ", row, ": its key ", Text(*key), " is less than the key before it, ", Text(last)));
+    }
+    CFILE_RETURN_IF_ERROR(writer.Append({&*key, 1}));
+    last = *key;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace cfile::internal

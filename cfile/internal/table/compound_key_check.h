@@ -1,14 +1,16 @@
-// Compares the compound keys of a table's part with the part's rows.
+// Makes the compound keys of a table's part from the part's rows, and compares them.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "cfile/reader.h"
+#include "cfile/writer.h"
 
 namespace cfile::internal {
 
@@ -23,5 +25,11 @@ struct WrongKey {
 // Reads all rows; holds one block and one batch of each file. Errors as Cursor::Next.
 absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::span<const Reader> columns,
                                                      const Reader& keys);
+
+// Appends the keys that the first `num_rows` rows of `columns` (as in FindWrongKey) give to `writer`.
+// kInvalidArgument, naming the row: a value is NaN, or a key is less than the key before it. Other
+// errors as Cursor::Next and Writer::Append.
+absl::Status AppendKeys(std::span<const Reader> columns, uint64_t num_rows,
+                        Writer<std::string_view>& writer);
 
 }  // namespace cfile::internal

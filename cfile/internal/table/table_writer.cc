@@ -12,6 +12,7 @@
 #include "cfile/compound_key.h"
 #include "cfile/internal/io/file_system.h"
 #include "cfile/internal/io/named_status.h"
+#include "cfile/internal/table/column_writer.h"
 #include "cfile/internal/table/compound_key_check.h"
 #include "cfile/internal/table/table_commit.h"
 #include "cfile/internal/table/table_file.h"
@@ -24,110 +25,10 @@ namespace cfile {
 namespace {
 
 namespace fs = std::filesystem;
+using internal::ColumnWriter;
 using internal::TableContents;
 using internal::TablePart;
-using internal::TablePartColumn;
-
-// A Writer or LevelWriter of any type.
-class ColumnWriter {
- public:
-  virtual ~ColumnWriter() = default;
-  // The first error of any call so far.
-  virtual absl::Status status() = 0;
-  // Completes the file. Returns its description for table.cft.
-  virtual absl::StatusOr<TablePartColumn> Finish() = 0;
-  virtual ColumnTotals totals() const = 0;
-  virtual size_t memory_usage_bytes() const = 0;
-};
-
-// W: Writer<T> or LevelWriter<T>.
-template <typename W>
-class TypedColumnWriter final : public ColumnWriter {
- public:
-  TypedColumnWriter(W writer, std::string file_name)
-      : writer_(std::move(writer)), file_name_(std::move(file_name)) {}
-
-  W& writer() { return writer_; }
-  absl::Status status() override {
-    if constexpr (requires { writer_.AppendNull(); }) {
-      return writer_.Append({}, {});
-    } else {
-      return writer_.Append({}, {}, {});
-    }
-  }
-
-  absl::StatusOr<TablePartColumn> Finish() override {
-    CFILE_RETURN_IF_ERROR(writer_.Finish());
-    ColumnTotals totals = writer_.totals();
-    return TablePartColumn{.file_name = file_name_,
-                           .size_bytes = totals.bytes_written,
-                           .num_rows = totals.num_rows,
-                           .null_count = totals.null_count(),
-                           .min_key = std::move(totals.min_key),
-                           .max_key = std::move(totals.max_key)};
-  }
-
-  ColumnTotals totals() const override { return writer_.totals(); }
-  size_t memory_usage_bytes() const override { return writer_.memory_usage_bytes(); }
-
- private:
-  W writer_;
-  const std::string file_name_;
-};
-
-// Appends entries with the definition levels 0 and 1 as rows of a nullable column.
-template <typename T>
-absl::Status AppendDefined(Writer<T>& writer, std::span<const uint16_t> definition,
-                           std::span<const T> values) {
-  constexpr size_t kRows = 1024;
-  T rows[kRows] = {};
-  uint8_t validity[kRows / 8];
-  while (!definition.empty()) {
-    const size_t count = std::min(definition.size(), kRows);
-    std::fill(std::begin(validity), std::end(validity), uint8_t{0});
-    for (size_t i = 0; i < count; ++i) {
-      if (definition[i] == 0) continue;
-      if (definition[i] > 1 || values.empty()) {
-        return absl::InvalidArgumentError(
-            "expected definition levels of 0 and 1, and a value for each 1");
-      }
-      rows[i] = values[0];
-      values = values.subspan(1);
-      validity[i / 8] = static_cast<uint8_t>(validity[i / 8] | 1 << (i % 8));
-    }
-    CFILE_RETURN_IF_ERROR(writer.Append(std::span<const T>(rows, count), validity));
-    definition = definition.subspan(count);
-  }
-  if (values.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError("there are more values than definition levels of 1");
-}
-
-absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(const std::string& directory,
-                                                              size_t index,
-                                                              const ColumnSchema& column,
-                                                              WriterOptions options) {
-  options.nullable = column.nullable;
-  std::string file_name = internal::ColumnFileName(index, column.name);
-  return encodings::VisitPhysicalType(
-      column.type.physical(),
-      [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<ColumnWriter>> {
-        const std::string path = absl::StrCat(directory, "/", file_name);
-        const auto error = [&](const absl::Status& status) {
-          return internal::WithMessage(
-              status, absl::StrCat("column ", column.name, ": ", status.message()));
-        };
-        if (column.has_levels()) {
-          auto writer = LevelWriter<T>::Create(path, column.type, column.levels, options);
-          if (!writer.ok()) return error(writer.status());
-          return std::make_unique<TypedColumnWriter<LevelWriter<T>>>(*std::move(writer),
-                                                                     std::move(file_name));
-        }
-        auto writer = Writer<T>::Create(path, column.type, options);
-        if (!writer.ok()) return error(writer.status());
-        return std::make_unique<TypedColumnWriter<Writer<T>>>(*std::move(writer),
-                                                              std::move(file_name));
-      });
-}
+using internal::TypedColumnWriter;
 
 // Creates a directory. Returns false if something with this name exists.
 absl::StatusOr<bool> MakeDirectory(const std::string& path) {
@@ -198,7 +99,8 @@ class TableWriter::Impl {
     for (const std::unique_ptr<ColumnWriter>& column : columns_) {
       CFILE_RETURN_IF_ERROR(column->status());
     }
-    for (size_t i = 1; i < columns_.size(); ++i) {
+    derives_keys_ = schema().key_index() && columns_.back()->totals().num_rows == 0;
+    for (size_t i = 1; i < columns_.size() - derives_keys_; ++i) {
       if (columns_[i]->totals().num_rows != columns_[0]->totals().num_rows) {
         return absl::InvalidArgumentError(
             absl::StrCat(directory_, ": expected columns of equal length, found ",
@@ -250,7 +152,7 @@ class TableWriter::Impl {
                           std::all_of(definition.begin(), definition.end(),
                                       [](uint16_t level) { return level == 1; });
     return no_nulls || !stored_[i].nullable ? writer.Append(values)
-                                            : AppendDefined(writer, definition, values);
+                                            : internal::AppendDefined(writer, definition, values);
   }
 
  private:
@@ -286,7 +188,7 @@ class TableWriter::Impl {
                                             : options.size() == 1 ? options[0]
                                                                   : options[i];
       CFILE_ASSIGN_OR_RETURN(columns_.emplace_back(),
-                             NewColumnWriter(part_path(), i, stored_[i], column_options));
+                             internal::NewColumnWriter(part_path(), i, stored_[i], column_options));
       max_block_size_bytes_ = std::max(max_block_size_bytes_, column_options.max_block_size_bytes);
     }
     return absl::OkStatus();
@@ -294,33 +196,49 @@ class TableWriter::Impl {
 
   // Reads the finished part back and compares its compound keys with its rows.
   absl::Status CheckKeys() const {
-    // These limits are at least as high as those of the options with which the files were written.
-    const ReaderOptions options{.access = ReaderOptions::Access::kPread,
-                                .max_block_size_bytes = max_block_size_bytes_,
-                                .max_metadata_size_bytes = SIZE_MAX,
-                                .max_dictionary_values = SIZE_MAX,
-                                .max_index_depth = 1000,
-                                .max_index_size_bytes = SIZE_MAX};
-    const auto open = [&](size_t column) {
-      return Reader::Open(internal::ColumnFilePath(directory_, part_, column), options);
-    };
-    std::vector<Reader> columns;
-    for (const size_t column : schema().key_columns) {
-      CFILE_ASSIGN_OR_RETURN(Reader reader, open(column));
-      columns.push_back(std::move(reader));
-    }
-    CFILE_ASSIGN_OR_RETURN(const Reader keys, open(*schema().key_index()));
+    CFILE_ASSIGN_OR_RETURN(const std::vector<Reader> columns, OpenKeyColumns());
+    CFILE_ASSIGN_OR_RETURN(const Reader keys, OpenToCheck(*schema().key_index()));
     CFILE_ASSIGN_OR_RETURN(const auto wrong, internal::FindWrongKey(columns, keys));
     if (!wrong.has_value()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat(directory_, ": row ", wrong->row, " of the new part: ", wrong->what));
   }
 
-  absl::Status FinishPart() {
-    for (const std::unique_ptr<ColumnWriter>& column : columns_) {
-      CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), column->Finish());
+  // Makes the compound keys from the key columns, which are finished.
+  absl::Status DeriveKeys() {
+    CFILE_ASSIGN_OR_RETURN(const std::vector<Reader> columns, OpenKeyColumns());
+    CFILE_ASSIGN_OR_RETURN(auto* const writer, WriterOf<std::string_view>(*schema().key_index()));
+    return internal::Named(internal::AppendKeys(columns, part_.num_rows, *writer), directory_);
+  }
+
+  absl::StatusOr<std::vector<Reader>> OpenKeyColumns() const {
+    std::vector<Reader> columns;
+    for (const size_t column : schema().key_columns) {
+      CFILE_ASSIGN_OR_RETURN(Reader reader, OpenToCheck(column));
+      columns.push_back(std::move(reader));
     }
-    if (schema().key_index().has_value()) CFILE_RETURN_IF_ERROR(CheckKeys());
+    return columns;
+  }
+
+  // Opens a finished file of the part.
+  absl::StatusOr<Reader> OpenToCheck(size_t column) const {
+    // These limits are at least as high as those of the options with which the files were written.
+    return Reader::Open(internal::ColumnFilePath(directory_, part_, column),
+                        {.access = ReaderOptions::Access::kPread,
+                         .max_block_size_bytes = max_block_size_bytes_,
+                         .max_metadata_size_bytes = SIZE_MAX,
+                         .max_dictionary_values = SIZE_MAX,
+                         .max_index_depth = 1000,
+                         .max_index_size_bytes = SIZE_MAX});
+  }
+
+  absl::Status FinishPart() {
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      // The key index is the last column.
+      if (derives_keys_ && i == schema().key_index()) CFILE_RETURN_IF_ERROR(DeriveKeys());
+      CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), columns_[i]->Finish());
+    }
+    if (schema().key_index() && !derives_keys_) CFILE_RETURN_IF_ERROR(CheckKeys());
     return Publish();
   }
 
@@ -412,6 +330,7 @@ class TableWriter::Impl {
   std::vector<ColumnSchema> stored_;  // the columns that columns_ write
   TablePart part_;
   std::vector<std::unique_ptr<ColumnWriter>> columns_;
+  bool derives_keys_ = false;  // the caller has appended no compound keys
 };
 
 TableWriter::TableWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

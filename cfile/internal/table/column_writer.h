@@ -1,0 +1,81 @@
+// Writes the file of one column of a table's part.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/internal/table/table_file.h"
+#include "cfile/levels.h"
+#include "cfile/schema.h"
+#include "cfile/writer.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+
+// A Writer or LevelWriter of any type. Thread-compatible.
+class ColumnWriter {
+ public:
+  virtual ~ColumnWriter() = default;
+  // The first error of any call so far.
+  virtual absl::Status status() = 0;
+  // Completes the file. Returns its description for table.cft.
+  virtual absl::StatusOr<TablePartColumn> Finish() = 0;
+  virtual ColumnTotals totals() const = 0;
+  virtual size_t memory_usage_bytes() const = 0;
+};
+
+// W: Writer<T> or LevelWriter<T>.
+template <typename W>
+class TypedColumnWriter final : public ColumnWriter {
+ public:
+  TypedColumnWriter(W writer, std::string file_name)
+      : writer_(std::move(writer)), file_name_(std::move(file_name)) {}
+
+  W& writer() { return writer_; }
+  absl::Status status() override {
+    if constexpr (requires { writer_.AppendNull(); }) {
+      return writer_.Append({}, {});
+    } else {
+      return writer_.Append({}, {}, {});
+    }
+  }
+
+  absl::StatusOr<TablePartColumn> Finish() override {
+    CFILE_RETURN_IF_ERROR(writer_.Finish());
+    ColumnTotals totals = writer_.totals();
+    return TablePartColumn{.file_name = file_name_,
+                           .size_bytes = totals.bytes_written,
+                           .num_rows = totals.num_rows,
+                           .null_count = totals.null_count(),
+                           .min_key = std::move(totals.min_key),
+                           .max_key = std::move(totals.max_key)};
+  }
+
+  ColumnTotals totals() const override { return writer_.totals(); }
+  size_t memory_usage_bytes() const override { return writer_.memory_usage_bytes(); }
+
+ private:
+  W writer_;
+  const std::string file_name_;
+};
+
+// Begins the file of the column with position `index` in folder `directory`. Errors as
+// Writer::Create and LevelWriter::Create; the message names the column.
+absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(const std::string& directory,
+                                                              size_t index,
+                                                              const ColumnSchema& column,
+                                                              WriterOptions options);
+
+// Appends entries with the definition levels 0 and 1 as rows of a nullable column.
+// kInvalidArgument: another level, or not one value for each 1.
+template <typename T>
+absl::Status AppendDefined(Writer<T>& writer, std::span<const uint16_t> definition,
+                           std::span<const T> values);
+
+}  // namespace cfile::internal
