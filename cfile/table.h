@@ -53,12 +53,11 @@ class TableWriter {
   // Create. Any number of writers, in any threads and processes, may append at the same time.
   static absl::StatusOr<TableWriter> Append(const std::string& directory,
                                             std::span<const WriterOptions> options = {});
-  // Begins a part that replaces the parts with these names: Finish removes them and puts the new
-  // part in the place of the first of them, in one commit. Without names this is Append. A part's
-  // name is that of its folder: what stands before the slash in TableReader::part_file. Nothing is
-  // copied from the replaced parts. Their files stay until CollectGarbage (cfile/table_maintenance.h)
-  // removes them. kNotFound: the table has no part of one of these names. If one is gone when Finish
-  // is called, Finish returns kAborted.
+  // Begins a part that replaces the parts with these names (PartInfo::name): Finish removes them
+  // and puts the new part in the place of the first of them, in one commit. Without names this is
+  // Append. Nothing is copied from the replaced parts. Their files stay until CollectGarbage
+  // (cfile/table_maintenance.h) removes them. kNotFound: the table has no part of one of these
+  // names. If one is gone when Finish is called, Finish returns kAborted.
   static absl::StatusOr<TableWriter> Replace(const std::string& directory,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});
@@ -90,8 +89,8 @@ class TableWriter {
   //
   // The part follows all parts that the table has at this moment, also those of writers that began
   // later. Writers wait for each other only while one of them reads and replaces table.cft. The
-  // file table.lock exists during this time; a killed process may leave it, which does no harm. File
-  // systems without locks (flock) allow only one writer at a time.
+  // file table.lock exists during this time; a killed process may leave it, which does no harm.
+  // File systems without locks (flock) allow only one writer at a time.
   //
   // kInvalidArgument: the columns have different numbers of rows, the rows are not sorted by key, or
   // a key does not match its row (the error names the row). kAborted: since this writer began, another writer created the table,
@@ -144,8 +143,8 @@ class TableReader {
   // Opens a table: reads table.cft only. A column's file is opened when it is first needed.
   // kDataLoss: table.cft is damaged. kOutOfRange: table.cft is larger than max_metadata_size_bytes,
   // or its schema exceeds record_limits. kUnimplemented: the table has an incompatible feature that
-  // this library does not know; the error names its bit. kAborted: the table was replaced several times during this
-  // call.
+  // this library does not know; the error names its bit. kAborted: the table was replaced several
+  // times during this call.
   static absl::StatusOr<TableReader> Open(const std::string& directory,
                                           const ReaderOptions& options = {});
 

@@ -20,9 +20,9 @@ namespace cfile {
 // append to the table. They wait for each other and for writers only while one of them reads and
 // replaces table.cft. `options`: limits for reading table.cft.
 
-// Removes parts from the table, all of them in one commit. A part's name is that of its folder in
-// the table's directory: what stands before the slash in TableReader::part_file. The files stay
-// until CollectGarbage removes them. Later rows get smaller ordinals. Without names, nothing changes.
+// Removes the parts with these names (PartInfo::name) from the table, all of them in one commit.
+// The files stay until CollectGarbage removes them. The rows of later parts get smaller ordinals.
+// Without names, nothing changes.
 //
 // kNotFound: there is no table, or it has no part of one of these names; then no part is removed.
 // After an error of the file system, the parts may have been removed or not.
@@ -70,8 +70,8 @@ struct RemovedGarbage {
 // The age also protects the parts that writers are writing, which table.cft does not name yet: a
 // writer changes its files whenever it completes a block of any column. So `older_than` must be
 // longer than any writer waits between two blocks, or between its last block and Finish. If it is
-// not, nothing is damaged: Finish finds that files of its part are gone, and fails with kAborted. On
-// network file systems, add the difference between the clocks of the machines. Use 0 only if no
+// not, nothing is damaged: Finish finds that files of its part are gone, and fails with kAborted.
+// On network file systems, add the difference between the clocks of the machines. Use 0 only if no
 // writer and no reader has the table open.
 //
 // kNotFound: there is no table at `directory`. If the files of a part cannot be removed, the error

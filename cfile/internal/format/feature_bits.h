@@ -9,9 +9,9 @@
 
 namespace cfile::internal {
 
-// kUnimplemented if the `incompatible_features` of a file, or of a table, have bits that this library
-// does not know. The message begins with "the file needs" or "the table needs" and names the unknown
-// bits.
+// kUnimplemented if the `incompatible_features` of a file, or of a table, have bits that this
+// library does not know. The message begins with "the file needs" or "the table needs" and names
+// the unknown bits.
 absl::Status CheckFeatures(uint32_t incompatible_features);
 absl::Status CheckTableFeatures(uint32_t incompatible_features);
 

@@ -71,13 +71,13 @@ absl::StatusOr<std::string> RandomName();
 // True for names that RandomName may return.
 bool IsRandomName(std::string_view name);
 
-// Excludes all other holders of a lock on the same file, in any thread or process. The lock ends when
-// this object is destroyed or when the process dies. Movable.
+// Excludes all other holders of a lock on the same file, in any thread or process. The lock ends
+// when this object is destroyed or when the process dies. Movable.
 //
 // The lock is that of flock(2), because it belongs to the open file: threads of one process exclude
 // each other, and no close of another descriptor releases it, as it would with POSIX locks. Unlike
-// the locks of fcntl(2) on open files, it exists on all Unix systems. Over NFS, Linux turns it into a
-// lock that other machines respect. On file systems without locks this class excludes nobody.
+// the locks of fcntl(2) on open files, it exists on all Unix systems. Over NFS, Linux turns it into
+// a lock that other machines respect. On file systems without locks this class excludes nobody.
 class FileLock {
  public:
   // Creates the file at `path` if there is none, and waits for its lock.

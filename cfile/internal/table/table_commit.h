@@ -32,8 +32,8 @@ class TableCommit {
   std::optional<TableContents>& contents() { return contents_; }
 
   // Replaces table.cft. Afterwards it is durable. Call SyncFolder for the directory before, so that
-  // everything that `contents` names is durable. kOutOfRange: readers with the limits of Begin would
-  // refuse table.cft. After any other error table.cft may be the old one or the new one.
+  // everything that `contents` names is durable. kOutOfRange: readers with the limits of Begin
+  // would refuse table.cft. After any other error table.cft may be the old one or the new one.
   absl::Status Publish(const TableContents& contents);
 
  private:

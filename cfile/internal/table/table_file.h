@@ -50,8 +50,8 @@ bool IsUniquePartName(std::string_view name);
 // True for the names of both kinds.
 bool IsPartName(std::string_view name);
 
-// The path of table.cft in `directory`, the path of the file that commits lock, the path of a part's
-// column, and the name of a column's file.
+// The path of table.cft in `directory`, the path of the file that commits lock, the path of a
+// part's column, and the name of a column's file.
 std::string TableFilePath(const std::string& directory);
 std::string LockFilePath(const std::string& directory);
 std::string ColumnFilePath(const std::string& directory, const TablePart& part, size_t column);

@@ -79,8 +79,8 @@ struct Found {
   std::string name_now;
 };
 
-// Finds the garbage, and gives parts other names, so that no writer can publish them any more and no
-// reader sees half of their files.
+// Finds the garbage, and gives parts other names, so that no writer can publish them any more and
+// no reader sees half of their files.
 absl::StatusOr<std::vector<Found>> TakeGarbage(const std::string& directory,
                                                std::chrono::seconds older_than,
                                                const ReaderOptions& options) {
