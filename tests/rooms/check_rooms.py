@@ -64,7 +64,7 @@ def allowed():
         rules[f"cfile/internal/{room}"] = {f"cfile/internal/{other}" for other in others} | set(ENCODINGS) | {"cfile"}
     for room in PROTO:
         rules[room].add("proto")
-    for room in ("tools", "tools/dump", "tools/import", "tools/records"):
+    for room in ("tools", "tools/dump", "tools/import", "tools/records", "tools/table"):
         rules[room] = {"cfile"} | ({"tools"} if room != "tools" else set())
     for room in ("tools/dump", "tools/import"):
         rules[room].add("tools/records")

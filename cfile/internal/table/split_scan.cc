@@ -1,4 +1,6 @@
 // Divides a scan among threads.
+#include "cfile/table_scan.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -6,7 +8,6 @@
 #include "cfile/internal/table/bound_filter.h"
 #include "cfile/internal/table/filter_tree.h"
 #include "cfile/internal/table/open_table.h"
-#include "cfile/table_scan.h"
 #include "encodings/core/status.h"
 
 namespace cfile {

@@ -1,4 +1,6 @@
 // Merges parts of a table into one.
+#include "cfile/table_maintenance.h"
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -12,7 +14,6 @@
 #include "cfile/internal/read/row_reader.h"
 #include "cfile/key_cursor.h"
 #include "cfile/table.h"
-#include "cfile/table_maintenance.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
