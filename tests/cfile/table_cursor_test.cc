@@ -414,6 +414,9 @@ TEST_F(TableCursorTest, RandomSeeksByKey) {
               ASSERT_EQ(row >= found->begin && row < found->end, in_range(*rows[row])) << row;
             }
             ASSERT_LE(found->begin, found->end);
+            if (high) {
+              ASSERT_EQ(found->end, Expected<T>(rows, *high).ordinal);
+            }
             expect_at(found->begin, *found);
             const auto previous = cursor->SeekToRange(*found);
             ASSERT_EQ(previous, absl::OkStatus());
@@ -644,6 +647,36 @@ TEST_F(TableCursorTest, WrongBoundsAreDamage) {
   for (int i = 0; i < 2; ++i) {
     expect_damage(merged.Next(9).status(), "the least and the greatest value are not those");
   }
+}
+
+// table.cft says that a file with nulls has a value index.
+TEST_F(TableCursorTest, NullsAmongKeysAreDamage) {
+  const Schema schema{.columns = {{.name = "n", .type = ColumnType::Int64(), .nullable = true}}};
+  auto writer = TableWriter::Create(path_, schema);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  const std::vector<int64_t> values = {1, 0, 3};
+  const uint8_t validity = 0b101;
+  ASSERT_EQ(writer->Append<int64_t>(0, values, {&validity, 1}), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
+  auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
+  ASSERT_TRUE(contents.ok()) << contents.status();
+  contents->parts[0].columns[0].min_key = std::string("\x80\0\0\0\0\0\0\1", 8);
+  contents->parts[0].columns[0].max_key = std::string("\x80\0\0\0\0\0\0\3", 8);
+  WriteFile(table_file_, internal::SerializeTable(*contents));
+  auto cursor = OpenTable().NewKeyCursor<int64_t>(0);
+  ASSERT_TRUE(cursor.ok()) << cursor.status();
+  EXPECT_EQ(cursor->Next(1)->values[0], 1);
+  for (int i = 0; i < 2; ++i) {
+    const absl::Status status = cursor->Next(2).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(status.message(), HasSubstr("no nulls expected in a column with a value index, "
+                                            "found 1 from row 1 on"));
+  }
+  // The bounds are not numbers.
+  contents->parts[0].columns[0].min_key = "a";
+  contents->parts[0].columns[0].max_key = "b";
+  WriteFile(table_file_, internal::SerializeTable(*contents));
+  EXPECT_EQ(OpenTable().NewKeyCursor<int64_t>(0).status().code(), absl::StatusCode::kDataLoss);
 }
 
 // A file of compound keys has no positional index.
