@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/options.h"
+#include "cfile/types.h"
 
 namespace cfile {
 
@@ -47,6 +48,16 @@ absl::Status DropParts(const std::string& directory, std::span<const std::string
 // TableWriter::Finish.
 absl::Status Compact(const std::string& directory, std::span<const std::string> parts = {},
                      std::span<const WriterOptions> options = {});
+
+// Removes the rows whose value in `column` is less than `key`, in one commit. `column`: the key
+// index (then `key` is a CompoundKey, or a prefix of one, and T is std::string_view), or the column
+// by which Compact merges. Parts that end before `key` are dropped; the remaining rows of parts that
+// begin before it are written again, as one part. Memory, options and errors as Compact, and:
+// kFailedPrecondition: the table is not sorted by this column. Preconditions: the column exists; it
+// holds T.
+template <ValueType T>
+absl::Status DropRowsBelow(const std::string& directory, size_t column, const T& key,
+                           std::span<const WriterOptions> options = {});
 
 // How long open readers can open further files of a part after it was dropped, unless a program
 // collects garbage earlier.

@@ -164,6 +164,40 @@ TEST_P(CompactTest, MergesChosenParts) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the table has no part part-x"));
 }
 
+TEST_P(CompactTest, DropsRowsBelowAKey) {
+  std::mt19937_64 random(5);
+  for (const size_t rows : {700, 0, 800, 900}) Write(rows, random);
+  const auto drop = [&](int64_t key) {
+    CompoundKey bytes({ColumnType::Int64()});
+    bytes.Add<int64_t>(key);
+    return GetParam() == Sorted::kByCompoundKey
+               ? DropRowsBelow<std::string_view>(path_, 4, bytes.bytes())
+               : DropRowsBelow<int64_t>(path_, 0, key);
+  };
+  if (GetParam() == Sorted::kNo) {
+    const absl::Status status = drop(1);
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("the table is not sorted by this column"));
+    return;
+  }
+  const TableReader before = Open();
+  ASSERT_EQ(drop(-1), absl::OkStatus());
+  EXPECT_EQ(Open().num_parts(), 4u);
+  for (const int64_t key : {1000, 1000, 1700, 5000}) {
+    ASSERT_EQ(drop(key), absl::OkStatus());
+    std::vector<Row> expected;
+    for (const Row& row : Expected()) {
+      if (row.key >= key) expected.push_back(row);
+    }
+    std::vector<Row> read = Read(Open());
+    std::stable_sort(read.begin(), read.end(),
+                     [](const Row& a, const Row& b) { return a.key < b.key; });
+    EXPECT_EQ(read, expected) << key;
+  }
+  EXPECT_EQ(Open().num_rows(), 0u);
+  EXPECT_EQ(Read(before), rows_);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, CompactTest,
                          testing::Values(Sorted::kNo, Sorted::kByValueIndex,
                                          Sorted::kByCompoundKey));

@@ -65,6 +65,23 @@ class Table(unittest.TestCase):
         self.assertEqual(code, 3)
         self.assertIn(names[1], error)
 
+    def test_drop_below(self):
+        self.assertEqual(self.succeed("drop-below", "t", "5"), "")
+        self.assertEqual(self.ids(), [5, 6, 7, 8, 9])
+        code, _, error = self.run_tool("drop-below", "t", "x")
+        self.assertEqual(code, 1)
+        self.assertIn("x", error)
+        self.assertEqual(self.run_tool("drop-below", "t", "5", "6")[0], 1)
+        subprocess.run([IMPORT, "t.csv", "by_two", "--quiet", "--sorted-by", "name", "--sorted-by", "id"],
+                       cwd=self.folder, check=True, timeout=60)
+        self.assertEqual(self.succeed("drop-below", "by_two", "name 6", "6"), "")
+        rows = self.succeed("values", "by_two", "--columns", "id", tool=DUMP).splitlines()[1:]
+        self.assertEqual(rows, ["6", "9"])
+        subprocess.run([IMPORT, "t.csv", "unsorted", "--quiet"], cwd=self.folder, check=True, timeout=60)
+        code, _, error = self.run_tool("drop-below", "unsorted", "5")
+        self.assertEqual(code, 1)
+        self.assertIn("the table is not sorted by a column", error)
+
     def test_wrong_use(self):
         for arguments in ([], ["parts"], ["drop", "t"], ["gc", "--older-than", "-1", "t"], ["melt", "t"]):
             code, out, error = self.run_tool(*arguments)

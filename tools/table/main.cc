@@ -1,6 +1,7 @@
 // cfile-table: keeps a table in order. Lists its parts, merges them, drops them, and removes the
 // files that no longer belong to it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -13,10 +14,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cfile/compound_key.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
 #include "nlohmann/json.hpp"
 #include "tools/command_line.h"
+#include "tools/value_text.h"
 
 namespace cfile::tools {
 namespace {
@@ -31,11 +34,13 @@ constexpr char kHelp[] =
     "  cfile-table parts flights\n"
     "  cfile-table compact flights\n"
     "  cfile-table drop flights part-0123456789abcdef0123456789abcdef\n"
+    "  cfile-table drop-below flights 2013-06-01T00:00:00Z\n"
     "  cfile-table gc --older-than 3600 flights";
 
 struct Arguments {
   std::string directory;
   std::vector<std::string> parts;
+  std::vector<std::string> keys;
   bool json = false;
   uint64_t older_than_seconds = 7 * 24 * 3600;
 };
@@ -78,6 +83,63 @@ ExitCode CompactParts(const Arguments& arguments) {
 
 ExitCode Drop(const Arguments& arguments) {
   const absl::Status status = DropParts(arguments.directory, arguments.parts);
+  return status.ok() ? kFine : Fail(status);
+}
+
+// The column by which the table is sorted, unless it has compound keys.
+absl::StatusOr<size_t> SortColumn(const TableReader& table) {
+  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
+    const auto indexed = table.has_value_index(column);
+    if (!indexed.ok()) return indexed.status();
+    if (*indexed) return column;
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat(table.directory(), ": the table is not sorted by a column"));
+}
+
+// Calls use(value) with the value of type T that `text` stands for.
+template <typename T, typename Use>
+absl::Status WithValue(const ColumnType& type, const std::string& text, const Use& use) {
+  std::string scratch;
+  const auto value = ParseText<T>(type, text, scratch);
+  if (!value.ok()) return value.status();
+  if (!IsKey(*value)) return absl::InvalidArgumentError("NaN cannot be a key");
+  return use(*value);
+}
+
+absl::Status DropRowsBelowKeys(const std::string& directory, const std::vector<std::string>& keys) {
+  const auto table = TableReader::Open(directory);
+  if (!table.ok()) return table.status();
+  const std::vector<ColumnType> types = table->schema().key_types();
+  if (keys.size() > std::max<size_t>(types.size(), 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected at most ", std::max<size_t>(types.size(), 1),
+                     " KEYs: the table is sorted by so many columns"));
+  }
+  if (types.empty()) {
+    const auto column = SortColumn(*table);
+    if (!column.ok()) return column.status();
+    const ColumnType& type = table->schema().columns[*column].type;
+    return VisitType(type, [&]<typename T>(std::type_identity<T>) {
+      return WithValue<T>(type, keys[0],
+                          [&](const T& key) { return DropRowsBelow<T>(directory, *column, key); });
+    });
+  }
+  CompoundKey key(types);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const absl::Status status = VisitType(types[i], [&]<typename T>(std::type_identity<T>) {
+      return WithValue<T>(types[i], keys[i], [&](const T& value) {
+        key.Add<T>(value);
+        return absl::OkStatus();
+      });
+    });
+    if (!status.ok()) return status;
+  }
+  return DropRowsBelow<std::string_view>(directory, *table->schema().key_index(), key.bytes());
+}
+
+ExitCode DropBelow(const Arguments& arguments) {
+  const absl::Status status = DropRowsBelowKeys(arguments.directory, arguments.keys);
   return status.ok() ? kFine : Fail(status);
 }
 
@@ -125,6 +187,12 @@ int Run(int argc, char** argv) {
       ->type_name("");
   add("drop", "Remove parts from the table", Drop)
       ->add_option("PART", arguments.parts, "The names of the parts")
+      ->required()
+      ->type_name("");
+  add("drop-below", "Remove the rows whose key is less than KEY from a sorted table", DropBelow)
+      ->add_option("KEY", arguments.keys,
+                   "A value as `cfile-dump values` prints it. If the table is sorted by several "
+                   "columns: values of all these columns or of the first of them")
       ->required()
       ->type_name("");
   add("gc", "Remove the files of parts that the table no longer has", RemoveGarbage)

@@ -2,6 +2,7 @@
 #include "cfile/table_maintenance.h"
 
 #include <algorithm>
+#include <cassert>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,9 +12,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/read/row_reader.h"
 #include "cfile/key_cursor.h"
 #include "cfile/table.h"
+#include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -36,19 +39,20 @@ class Compaction {
  public:
   // `chosen[part]`: whether to merge the part.
   Compaction(const TableReader& table, std::vector<bool> chosen)
-      : table_(table), chosen_(std::move(chosen)) {}
+      : table_(table), chosen_(std::move(chosen)) {
+    for (size_t part = 0; part < table.num_parts(); ++part) parts_.push_back(table.part(part));
+  }
 
   // Returns the column by whose values the rows are merged: the key index, or the first column that
-  // has a value index in all chosen parts with rows. nullopt: the parts are put one after another.
+  // has a value index in all parts with rows. nullopt: the parts are put one after another.
   std::optional<size_t> SortColumn() const {
     if (const std::optional<size_t> key_index = table_.schema().key_index()) return key_index;
     for (size_t column = 0; column < table_.schema().columns.size(); ++column) {
       bool all = true;
       bool any = false;
-      for (size_t part = 0; part < table_.num_parts(); ++part) {
-        const BlockStatistics bounds = table_.part_bounds(part, column);
-        if (table_.part(part).num_rows == 0) continue;
-        all &= bounds.min_key.has_value();
+      for (size_t part = 0; part < parts_.size(); ++part) {
+        if (parts_[part].num_rows == 0) continue;
+        all = all && table_.part_bounds(part, column).min_key.has_value();
         any = true;
       }
       if (all && any) return column;
@@ -56,69 +60,89 @@ class Compaction {
     return std::nullopt;
   }
 
-  // Appends all columns of the chosen parts to `writer`.
+  // Appends all columns of the chosen parts to `writer`. `sort_column`: the result of SortColumn.
   absl::Status Write(std::optional<size_t> sort_column, TableWriter& writer) {
-    CFILE_RETURN_IF_ERROR(sort_column ? MergeKeys(*sort_column, writer) : PutInARow());
-    for (size_t column = 0; column < table_.schema().columns.size(); ++column) {
-      if (column == sort_column) continue;
-      CFILE_RETURN_IF_ERROR(CopyColumn(column, writer));
+    if (!sort_column) {
+      for (size_t part = 0; part < parts_.size(); ++part) {
+        if (chosen_[part]) runs_.push_back({part, 0, parts_[part].num_rows});
+      }
+      return CopyColumns(std::nullopt, writer);
     }
-    return absl::OkStatus();
+    return VisitType(TypeOf(*sort_column), [&]<typename T>(std::type_identity<T>) {
+      return WriteSorted<T>(*sort_column, nullptr, writer);
+    });
+  }
+
+  // Does the same for a sort column that holds T. `low`: only the rows with a value of at least
+  // *low; null: all rows.
+  template <typename T>
+  absl::Status WriteSorted(size_t sort_column, const T* low, TableWriter& writer) {
+    CFILE_RETURN_IF_ERROR(MergeKeys(sort_column, low, writer));
+    return CopyColumns(sort_column, writer);
   }
 
  private:
-  absl::Status PutInARow() {
-    for (size_t part = 0; part < table_.num_parts(); ++part) {
-      if (chosen_[part]) runs_.push_back({part, 0, table_.part(part).num_rows});
+  ColumnType TypeOf(size_t column) const {
+    const Schema& schema = table_.schema();
+    return column == schema.key_index() ? ColumnType::Binary() : schema.columns[column].type;
+  }
+
+  absl::Status CopyColumns(std::optional<size_t> except, TableWriter& writer) const {
+    for (size_t column = 0; column < table_.schema().columns.size(); ++column) {
+      if (column != except) CFILE_RETURN_IF_ERROR(CopyColumn(column, writer));
     }
     return absl::OkStatus();
   }
 
   // Appends the values of the sort column in their order, and sets runs_.
-  absl::Status MergeKeys(size_t column, TableWriter& writer) {
-    const ColumnType type = column == table_.schema().key_index()
-                                ? ColumnType::Binary()
-                                : table_.schema().columns[column].type;
-    return VisitType(type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
-      CFILE_ASSIGN_OR_RETURN(KeyCursor<T> cursor, table_.NewKeyCursor<T>(column));
-      size_t part = 0;
-      while (true) {
-        CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(kMaxBatchRows));
-        if (batch.empty()) return absl::OkStatus();
-        // The part of the last run is often that of the next one.
-        PartInfo info = table_.part(part);
-        if (batch.first_ordinal < info.first_ordinal ||
-            batch.first_ordinal >= info.first_ordinal + info.num_rows) {
-          part = PartOf(batch.first_ordinal);
-          info = table_.part(part);
-        }
-        if (!chosen_[part]) continue;
-        const uint64_t begin = batch.first_ordinal - info.first_ordinal;
-        if (!runs_.empty() && runs_.back().part == part &&
-            runs_.back().begin + runs_.back().count == begin) {
-          runs_.back().count += batch.size();
-        } else {
-          runs_.push_back({part, begin, batch.size()});
-        }
-        CFILE_RETURN_IF_ERROR(AppendBatch(writer, column, batch));
+  template <typename T>
+  absl::Status MergeKeys(size_t column, const T* low, TableWriter& writer) {
+    // The greatest value of the chosen parts: the rows after it belong to other parts.
+    std::string last;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      if (!chosen_[part]) continue;
+      last = std::max(last, table_.part_bounds(part, column).max_key.value_or(""));
+    }
+    CFILE_ASSIGN_OR_RETURN(KeyCursor<T> cursor, table_.NewKeyCursor<T>(column));
+    if (low != nullptr) CFILE_RETURN_IF_ERROR(cursor.SeekToKey(*low).status());
+    size_t part = 0;
+    std::string first;
+    while (true) {
+      CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(kMaxBatchRows));
+      if (batch.empty()) return absl::OkStatus();
+      // The part of the last run is often that of the next one.
+      if (batch.first_ordinal < parts_[part].first_ordinal ||
+          batch.first_ordinal - parts_[part].first_ordinal >= parts_[part].num_rows) {
+        part = PartOf(batch.first_ordinal);
       }
-    });
+      if (!chosen_[part]) {
+        first.clear();
+        internal::AppendKey<T>(batch.values[0], first);
+        if (first > last) return absl::OkStatus();
+        continue;
+      }
+      const uint64_t begin = batch.first_ordinal - parts_[part].first_ordinal;
+      if (!runs_.empty() && runs_.back().part == part &&
+          runs_.back().begin + runs_.back().count == begin) {
+        runs_.back().count += batch.size();
+      } else {
+        runs_.push_back({part, begin, batch.size()});
+      }
+      CFILE_RETURN_IF_ERROR(AppendBatch(writer, column, batch));
+    }
   }
 
   size_t PartOf(uint64_t ordinal) const {
-    size_t low = 0;
-    size_t high = table_.num_parts();
-    while (high - low > 1) {
-      const size_t middle = (low + high) / 2;
-      (table_.part(middle).first_ordinal <= ordinal ? low : high) = middle;
-    }
-    return low;
+    const auto after = std::upper_bound(
+        parts_.begin(), parts_.end(), ordinal,
+        [](uint64_t row, const PartInfo& part) { return row < part.first_ordinal; });
+    return static_cast<size_t>(after - parts_.begin()) - 1;
   }
 
   absl::Status CopyColumn(size_t column, TableWriter& writer) const {
     const ColumnSchema& schema = table_.schema().columns[column];
     return VisitType(schema.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
-      std::vector<std::unique_ptr<internal::RowReader>> readers(table_.num_parts());
+      std::vector<std::unique_ptr<internal::RowReader>> readers(parts_.size());
       internal::ColumnBatch batch;
       for (const Run& run : runs_) {
         std::unique_ptr<internal::RowReader>& reader = readers[run.part];
@@ -142,7 +166,7 @@ class Compaction {
           done += count;
         }
         // Frees the block of a part that was read to its end.
-        if (run.begin + run.count == table_.part(run.part).num_rows) reader.reset();
+        if (run.begin + run.count == parts_[run.part].num_rows) reader.reset();
       }
       return absl::OkStatus();
     });
@@ -150,8 +174,21 @@ class Compaction {
 
   const TableReader& table_;
   const std::vector<bool> chosen_;
+  std::vector<PartInfo> parts_;
   std::vector<Run> runs_;  // the rows of the new part, in its order
 };
+
+// Options for the files of the new part: only the sort column has a value index, because the rows
+// are not sorted by others.
+std::vector<WriterOptions> OptionsOfColumns(const Schema& schema, std::optional<size_t> sort_column,
+                                            std::span<const WriterOptions> options) {
+  std::vector<WriterOptions> each(options.begin(), options.end());
+  if (each.empty()) each.resize(schema.columns.size());
+  if (each.size() == 1) each.resize(schema.columns.size(), each[0]);
+  for (size_t column = 0; column < each.size(); ++column)
+    each[column].value_index = column == sort_column;
+  return each;
+}
 
 }  // namespace
 
@@ -172,16 +209,53 @@ absl::Status Compact(const std::string& directory, std::span<const std::string> 
   if (names.size() < 2) return absl::OkStatus();
   Compaction compaction(table, std::move(chosen));
   const std::optional<size_t> sort_column = compaction.SortColumn();
-  std::vector<WriterOptions> each(options.begin(), options.end());
-  const size_t num_columns = table.schema().columns.size();
-  if (each.empty()) each.resize(num_columns);
-  if (each.size() == 1) each.resize(num_columns, each[0]);
-  // Only the column by which the parts are merged stays sorted.
-  for (size_t column = 0; column < each.size(); ++column)
-    each[column].value_index = column == sort_column;
-  CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(directory, names, each));
+  CFILE_ASSIGN_OR_RETURN(
+      TableWriter writer,
+      TableWriter::Replace(directory, names,
+                           OptionsOfColumns(table.schema(), sort_column, options)));
   CFILE_RETURN_IF_ERROR(compaction.Write(sort_column, writer));
   return writer.Finish();
 }
+
+template <ValueType T>
+absl::Status DropRowsBelow(const std::string& directory, size_t column, const T& key,
+                           std::span<const WriterOptions> options) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(directory));
+  assert(column < table.schema().columns.size() || column == table.schema().key_index());
+  if (!encodings::IsKey(key))
+    return absl::InvalidArgumentError(absl::StrCat(directory, ": NaN cannot be a key"));
+  std::string low;
+  internal::AppendKey<T>(key, low);
+  std::vector<bool> chosen(table.num_parts());
+  std::vector<std::string> names;
+  bool all_below = true;
+  for (size_t part = 0; part < table.num_parts(); ++part) {
+    const BlockStatistics bounds = table.part_bounds(part, column);
+    if (!bounds.min_key || *bounds.min_key >= low) continue;
+    chosen[part] = true;
+    names.push_back(table.part(part).name);
+    all_below = all_below && *bounds.max_key < low;
+  }
+  Compaction compaction(table, std::move(chosen));
+  if (table.num_rows() > 0 && compaction.SortColumn() != column) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        directory,
+        ": the table is not sorted by this column: it is neither the key index nor the "
+        "first column with a value index in each part"));
+  }
+  if (names.empty()) return absl::OkStatus();
+  if (all_below) return DropParts(directory, names);
+  CFILE_ASSIGN_OR_RETURN(
+      TableWriter writer,
+      TableWriter::Replace(directory, names, OptionsOfColumns(table.schema(), column, options)));
+  CFILE_RETURN_IF_ERROR(compaction.WriteSorted(column, &key, writer));
+  return writer.Finish();
+}
+
+#define CFILE_INSTANTIATE(T)                                                   \
+  template absl::Status DropRowsBelow<T>(const std::string&, size_t, const T&, \
+                                         std::span<const WriterOptions>);
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
 
 }  // namespace cfile
