@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -32,7 +33,7 @@ namespace cfile {
 //   int96                           Int96
 //
 // An integer or a double may lie outside the range of the column's type, or between two of its
-// values: it is compared as a number. A plain value.
+// values. Then it is still compared as a number. A plain value.
 class Literal {
  public:
   using Variant = std::variant<bool, int128_t, double, Int96, std::string>;
@@ -47,7 +48,8 @@ class Literal {
   Literal(const char* value) : Literal(std::string_view(value)) {}  // NOLINT: implicit
   Literal(std::nullptr_t) = delete;                                 // compare with IsNull
   template <typename T>
-  Literal(T*) = delete;                                     // would be a bool
+  requires(!std::same_as<std::remove_cv_t<T>, char>) Literal(T*)
+  = delete;                                                 // would be a bool
   Literal(std::string value) : value_(std::move(value)) {}  // NOLINT: implicit
 
   const Variant& value() const { return value_; }
@@ -60,9 +62,9 @@ class Literal {
 // A condition on a row: a test of one column, or a combination of conditions. A plain value.
 //
 // A condition is true, false or unknown, as in SQL. A test of a null is unknown, except IsNull and
-// IsNotNull. Not(unknown) is unknown; And is false if one condition is false; Or is true if one
-// condition is true; otherwise, one unknown condition makes both unknown. A scan returns the rows
-// for which the filter is true. Values are compared as Predicate (cfile/predicate.h) describes.
+// IsNotNull. Not(unknown) is unknown. And is false if one condition is false; else it is unknown if
+// one condition is unknown. Or is true if one condition is true; else it is unknown if one condition
+// is unknown. A scan returns the rows for which the filter is true. Values are compared as Predicate (cfile/predicate.h) describes.
 class Filter {
  public:
   enum class Kind : uint8_t { kColumn, kAnd, kOr, kNot };

@@ -212,12 +212,13 @@ class TableReader {
   // names the column.
   absl::StatusOr<TableScan> NewScan(const TableScanOptions& options) const;
 
-  // Divides the work of a scan among threads: returns at most `max_ranges` ranges of rows, in
-  // order, not overlapping, none of them empty. A scan with `options` and each of the ranges as its
-  // range returns the same rows as NewScan(options); `limit` then holds for each scan. A range
-  // begins at the first row of a part or of a block of the first of the columns. The ranges hold
-  // similar numbers of rows, not counting parts that the bounds in table.cft exclude. Precondition:
-  // max_ranges > 0. Errors as NewScan, OpenColumn and Reader::BlockBegin.
+  // Divides the work of a scan among threads. Returns at most `max_ranges` ranges of rows. They are
+  // in order, do not overlap, and none of them is empty. If each thread scans one of them (with
+  // `options`, but with this range), the threads together find the rows that NewScan(options) finds.
+  // (`limit` holds for each thread.) A range begins at the first row of a part, or of a block of the
+  // first of the columns. The ranges hold similar numbers of rows; rows of parts that the bounds in
+  // table.cft exclude do not count. Precondition: max_ranges > 0. Errors as NewScan, OpenColumn and
+  // Reader::BlockBegin.
   absl::StatusOr<std::vector<OrdinalRange>> SplitScan(const TableScanOptions& options,
                                                       size_t max_ranges) const;
 

@@ -1,5 +1,5 @@
-// Drops, merges and cleans up the parts of a table (cfile/FORMAT.md, Table). Programs that read the table while
-// it changes keep the parts that they opened it with.
+// Drops, merges and cleans up the parts of a table (cfile/FORMAT.md, Table). Programs that read the
+// table while it changes keep the parts with which they opened it.
 //
 // To replace parts by a new part, see TableWriter::Replace in cfile/table.h.
 #pragma once

@@ -95,12 +95,13 @@ class TableBatch {
   }
 
   // The values of a column without levels, num_rows() values. `column` counts the columns in the
-  // order of TableScan::columns(). The result's first_ordinal is not set. Preconditions: not empty(); column <
-  // the number of columns; the column holds T and has no levels.
+  // order of TableScan::columns(). The result's first_ordinal is not set. Preconditions: not empty();
+  // column < the number of columns; the column holds T and has no levels.
   template <ValueType T>
   const Batch<T>& column(size_t column) const;
-  // The entries of a column with levels (ColumnSchema::has_levels), num_rows() records. The result's first_record is not set.
-  // Preconditions: column < the number of columns; the column holds T and has levels.
+  // The entries of a column with levels (ColumnSchema::has_levels), num_rows() records. The result's
+  // first_record is not set. Preconditions: not empty(); column < the number of columns; the column
+  // holds T and has levels.
   template <ValueType T>
   const LevelBatch<T>& levels(size_t column) const;
 
@@ -117,11 +118,11 @@ class TableBatch {
 // several scans may read one table at the same time, for example one for each range of
 // TableReader::SplitScan. A scan keeps the table open.
 //
-// The conditions of the filter are evaluated one after another, the one that costs least first. A
-// condition reads only blocks that the bounds in table.cft, the statistics, the Bloom filters and
-// the value indexes do not exclude, and where rows remain that the conditions before it have not
-// excluded. The columns to return are read only at the rows that match. Memory: one block and one
-// batch for each condition and each column.
+// The scan evaluates the conditions of the filter one after another, the cheapest first. A condition
+// reads a block only if the bounds in table.cft, the statistics, the Bloom filters and the value
+// indexes do not exclude the block, and only if some of its rows have passed the conditions before.
+// The scan reads the columns to return only at the rows that match. Memory: one block and one batch
+// for each condition and for each column.
 class TableScan {
  public:
   TableScan(TableScan&&) noexcept;
@@ -135,8 +136,9 @@ class TableScan {
   // from one part. kDataLoss: damage (the error names the file, the block's offset, what was
   // expected and what was found). kOutOfRange: a block or an index exceeds a limit of
   // ReaderOptions. kCancelled: see TableScanOptions. Other errors: those of
-  // TableReader::OpenColumn. After an error the next call
-  // continues with the first row that was not returned, or returns the error again.
+  // TableReader::OpenColumn. Rows that were found before an error are returned before the error.
+  // After an error the next call continues with the first row that was not returned, or returns the
+  // error again.
   absl::StatusOr<TableBatch> Next();
 
   // The remaining batches, for a range-based for loop.

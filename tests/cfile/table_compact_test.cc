@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 #include <random>
 #include <string>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "cfile/table_scan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
 namespace cfile {
@@ -41,8 +41,7 @@ class CompactTest : public testing::TestWithParam<Sorted> {
     if (GetParam() == Sorted::kByCompoundKey) schema.key_columns = {0};
     std::vector<WriterOptions> options(4, {.block_size_bytes = 900});
     options[0].value_index = GetParam() == Sorted::kByValueIndex;
-    auto writer = std::filesystem::exists(path_) ? TableWriter::Append(path_, options)
-                                                 : TableWriter::Create(path_, schema, options);
+    auto writer = CreateOrAppend(path_, schema, options);
     ASSERT_TRUE(writer.ok()) << writer.status();
     std::vector<int64_t> keys, ids;
     for (size_t i = 0; i < num_rows; ++i) keys.push_back(static_cast<int64_t>(random() % 3000));

@@ -38,6 +38,12 @@ void WriteFile(const std::string& path, std::string_view contents) {
   std::ofstream(path, std::ios::binary) << contents;
 }
 
+absl::StatusOr<TableWriter> CreateOrAppend(const std::string& path, const Schema& schema,
+                                           std::span<const WriterOptions> options) {
+  return std::filesystem::exists(path) ? TableWriter::Append(path, options)
+                                       : TableWriter::Create(path, schema, options);
+}
+
 Schema ManyTypes() {
   return {
       .columns = {{.name = "id", .type = ColumnType::Int64()},

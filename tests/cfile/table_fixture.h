@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/table.h"
 #include "gtest/gtest.h"
@@ -18,6 +20,10 @@ namespace cfile {
 
 std::string ReadFile(const std::string& path);
 void WriteFile(const std::string& path, std::string_view contents);
+
+// Returns a writer for a further part of the table at `path`, or for a new table if there is none.
+absl::StatusOr<TableWriter> CreateOrAppend(const std::string& path, const Schema& schema,
+                                           std::span<const WriterOptions> options = {});
 
 // Returns one column for each way to handle values. All columns but the first and the last are
 // nullable.

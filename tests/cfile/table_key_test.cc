@@ -345,8 +345,7 @@ TEST(DerivedKeys, FromTheKeyColumns) {
                                   {.name = "s", .type = ColumnType::String()}},
                       .key_columns = {1, 0}};
   const auto write = [&](std::vector<int32_t> numbers, std::vector<std::string_view> strings) {
-    auto writer = std::filesystem::exists(path) ? TableWriter::Append(path)
-                                                : TableWriter::Create(path, schema);
+    auto writer = CreateOrAppend(path, schema);
     EXPECT_TRUE(writer.ok()) << writer.status();
     EXPECT_EQ(writer->Append<int32_t>(0, numbers), absl::OkStatus());
     EXPECT_EQ(writer->Append<std::string_view>(1, strings), absl::OkStatus());

@@ -183,7 +183,7 @@ TEST_F(TablePublishTest, PartsWithoutTheirFilesAreNotPublished) {
   ExpectTable(OpenTable(), 10);
 }
 
-// The lock file of a killed process does not stop a writer, which removes it.
+// A killed process may leave its lock file. A writer can lock this file, and removes it later.
 TEST_F(TablePublishTest, PassesOverTheLockFileOfAKilledWriter) {
   WritePart(0, 10);
   WriteFile(internal::LockFilePath(path_), "");

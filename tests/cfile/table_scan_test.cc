@@ -15,6 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/column_testing.h"
+#include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
 namespace cfile {
@@ -168,10 +169,8 @@ class TableScanTest : public testing::Test {
   // index.
   void WriteRandomPart(size_t num_rows, const std::vector<WriterOptions>& options,
                        std::mt19937_64& random) {
-    auto writer = parts_ == 0 ? TableWriter::Create(path_, schema_, options)
-                              : TableWriter::Append(path_, options);
+    auto writer = CreateOrAppend(path_, schema_, options);
     ASSERT_TRUE(writer.ok()) << writer.status();
-    ++parts_;
     const size_t begin = rows_.size();
     rows_.resize(begin + num_rows, Row(schema_.columns.size()));
     for (size_t column = 0; column < schema_.columns.size(); ++column) {
@@ -357,14 +356,12 @@ class TableScanTest : public testing::Test {
   const std::string path_ = directory_.path("table");
   Schema schema_;
   std::vector<Row> rows_;
-  int parts_ = 0;
 };
 
 TEST_F(TableScanTest, RandomTablesAndFilters) {
   std::mt19937_64 random(20261122);
   for (int round = 0; round < 12; ++round) {
     std::filesystem::remove_all(path_);
-    parts_ = 0;
     rows_.clear();
     schema_ = {};
     std::vector<WriterOptions> options;
@@ -428,8 +425,7 @@ class NestedScanTest : public testing::Test {
     ASSERT_TRUE(tree.ok()) << tree.status();
     const Schema schema = Schema::OfRecords(*tree);
     const std::vector<WriterOptions> options(4, {.block_size_bytes = 700});
-    auto writer = std::filesystem::exists(path_) ? TableWriter::Append(path_, options)
-                                                 : TableWriter::Create(path_, schema, options);
+    auto writer = CreateOrAppend(path_, schema, options);
     ASSERT_TRUE(writer.ok()) << writer.status();
     std::vector<int64_t> ids;
     std::vector<uint16_t> x_levels, s_levels, repetition, definition;

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/compound_key.h"
 #include "cfile/table_scan.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/dump.h"
+#include "tools/key_text.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -109,33 +109,18 @@ absl::Status AppendKeyColumns(const TableReader& table, uint64_t ordinal, Form f
 absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::string>& keys,
                               Form form) {
   const std::vector<ColumnType> types = table.schema().key_types();
-  if (keys.size() > types.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("the table is sorted by ", types.size(),
-                                                   " columns, so expected at most as many KEYs"));
-  }
-  CompoundKey key(types);
-  std::string scratch;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const absl::Status status = VisitType(types[i], [&](auto t) {
-      using T = typename decltype(t)::type;
-      const auto value = ParseText<T>(types[i], keys[i], scratch);
-      if (!value.ok()) return value.status();
-      if (!IsKey(*value)) return absl::InvalidArgumentError("NaN cannot be a key");
-      key.Add<T>(*value);
-      return absl::OkStatus();
-    });
-    if (!status.ok()) return status;
-  }
+  const auto key = ParseCompoundKey(types, keys);
+  if (!key.ok()) return key.status();
   auto cursor = table.NewCursor<std::string_view>(*table.schema().key_index());
   if (!cursor.ok()) return cursor.status();
-  const auto position = cursor->SeekToKey(key.bytes());
+  const auto position = cursor->SeekToKey(key->bytes());
   if (!position.ok()) return position.status();
   Found found{.position = *position, .values = {}};
   if (found.position.ordinal == table.num_rows()) return found;
   if (keys.size() < types.size()) {
     const auto batch = cursor->Next(1);
     if (!batch.ok()) return batch.status();
-    found.position.exact = batch->values[0].starts_with(key.bytes());
+    found.position.exact = batch->values[0].starts_with(key->bytes());
   }
   const absl::Status status = AppendKeyColumns(table, found.position.ordinal, form, found.values);
   if (!status.ok()) return status;

@@ -1,7 +1,6 @@
 // cfile-table: keeps a table in order. Lists its parts, merges them, drops them, and removes the
 // files that no longer belong to it.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -14,12 +13,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cfile/compound_key.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
 #include "nlohmann/json.hpp"
 #include "tools/command_line.h"
-#include "tools/value_text.h"
+#include "tools/key_text.h"
 
 namespace cfile::tools {
 namespace {
@@ -97,45 +95,24 @@ absl::StatusOr<size_t> SortColumn(const TableReader& table) {
       absl::StrCat(table.directory(), ": the table is not sorted by a column"));
 }
 
-// Calls use(value) with the value of type T that `text` stands for.
-template <typename T, typename Use>
-absl::Status WithValue(const ColumnType& type, const std::string& text, const Use& use) {
-  std::string scratch;
-  const auto value = ParseText<T>(type, text, scratch);
-  if (!value.ok()) return value.status();
-  if (!IsKey(*value)) return absl::InvalidArgumentError("NaN cannot be a key");
-  return use(*value);
-}
-
 absl::Status DropRowsBelowKeys(const std::string& directory, const std::vector<std::string>& keys) {
   const auto table = TableReader::Open(directory);
   if (!table.ok()) return table.status();
-  const std::vector<ColumnType> types = table->schema().key_types();
-  if (keys.size() > std::max<size_t>(types.size(), 1)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected at most ", std::max<size_t>(types.size(), 1),
-                     " KEYs: the table is sorted by so many columns"));
+  if (const auto key_index = table->schema().key_index()) {
+    const auto key = ParseCompoundKey(table->schema().key_types(), keys);
+    if (!key.ok()) return key.status();
+    return DropRowsBelow<std::string_view>(directory, *key_index, key->bytes());
   }
-  if (types.empty()) {
-    const auto column = SortColumn(*table);
-    if (!column.ok()) return column.status();
-    const ColumnType& type = table->schema().columns[*column].type;
-    return VisitType(type, [&]<typename T>(std::type_identity<T>) {
-      return WithValue<T>(type, keys[0],
-                          [&](const T& key) { return DropRowsBelow<T>(directory, *column, key); });
-    });
-  }
-  CompoundKey key(types);
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const absl::Status status = VisitType(types[i], [&]<typename T>(std::type_identity<T>) {
-      return WithValue<T>(types[i], keys[i], [&](const T& value) {
-        key.Add<T>(value);
-        return absl::OkStatus();
-      });
-    });
-    if (!status.ok()) return status;
-  }
-  return DropRowsBelow<std::string_view>(directory, *table->schema().key_index(), key.bytes());
+  if (keys.size() > 1)
+    return absl::InvalidArgumentError("expected one KEY: the table is sorted by one column");
+  const auto column = SortColumn(*table);
+  if (!column.ok()) return column.status();
+  const ColumnType& type = table->schema().columns[*column].type;
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) {
+    std::string scratch;
+    const auto key = ParseKey<T>(type, keys[0], scratch);
+    return key.ok() ? DropRowsBelow<T>(directory, *column, *key) : key.status();
+  });
 }
 
 ExitCode DropBelow(const Arguments& arguments) {

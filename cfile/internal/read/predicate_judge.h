@@ -88,7 +88,8 @@ class PredicateJudge {
   // nullopt if it was not searched.
   const std::optional<OrdinalRange>& found() const { return found_; }
 
-  // The verdict for row `row` and rows around it. Precondition: row < the number of rows.
+  // The verdict for row `row`. It holds for all rows of the result's range, which contains `row`.
+  // Precondition: row < the number of rows.
   JudgedRows Judge(uint64_t row) const {
     assert(row < num_rows_);
     if (whole_.verdict != Verdict::kSome) return whole_;
@@ -160,8 +161,8 @@ class PredicateJudge {
     const bool nullable = info.nullable || info.has_levels();
     if ((form == Form::kNothing && !negated_) || (form == Form::kNull && !nullable)) {
       all.verdict = Verdict::kNone;
-    } else if (!nullable && ((form == Form::kNotNull && !negated_) ||
-                             (form == Form::kNothing && negated_))) {
+    } else if (!nullable &&
+               ((form == Form::kNotNull && !negated_) || (form == Form::kNothing && negated_))) {
       all.verdict = Verdict::kAll;
     } else if (statistics_ != nullptr) {
       all.verdict = JudgeRows(statistics_->file);

@@ -46,10 +46,8 @@ class ColumnFilter final : public RowFilter, FileCursor<Block> {
     const size_t left = encodings::CountOnes(bits, count);
     if (left == 0) return count;
     rows_compared_ += left;
-    // If few rows are left, seeking to each of them is faster than decoding all rows.
-    const size_t rows_per_seek = kIsBytes<T> || file_->info().nullable ? 256 : 64;
-    auto examined = kFlat && left * rows_per_seek < count ? MatchEach(begin, count, bits)
-                                                          : MatchAll(begin, count, bits);
+    const bool seeks = kFlat && SeeksAreFaster<T>(left, count, file_->info().nullable);
+    auto examined = seeks ? MatchEach(begin, count, bits) : MatchAll(begin, count, bits);
     if (!examined.ok()) return this->Failed(examined.status());
     return examined;
   }

@@ -21,8 +21,8 @@ class RowFilter {
  public:
   virtual ~RowFilter() = default;
 
-  // Tells what is known about row `row` and rows around it without reading values. The range of the
-  // result contains `row`. Precondition: row < the number of rows.
+  // Returns what is known about row `row` without reading values. The same is known about all rows
+  // of the result's range, which contains `row`. Precondition: row < the number of rows.
   virtual JudgedRows Judge(uint64_t row) const = 0;
 
   // Examines rows from `begin` on, at most `count` and at least 1. Returns how many. Bit i of

@@ -116,13 +116,13 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
       batch = read;
       return read.size();
     }
-    // If few rows are chosen, seeking to each of them is faster than decoding all rows.
-    const size_t rows_per_seek = kIsBytes<T> || this->file().info().nullable ? 256 : 64;
-    return rows.count * rows_per_seek < span ? ReadEach(rows, batch) : ReadAndPack(rows, batch);
+    const bool seeks = SeeksAreFaster<T>(rows.count, span, this->file().info().nullable);
+    return seeks ? ReadEach(rows, batch) : ReadAndPack(rows, batch);
   }
 
  private:
-  // Strings are copied so many at a time, until they have so many bytes.
+  // ReadEach copies kCopiedStrings strings at a time. It stops when the copies have at least
+  // kMaxCopiedBytes bytes, so that long strings do not fill the memory.
   static constexpr size_t kCopiedStrings = 16;
   static constexpr size_t kMaxCopiedBytes = size_t{1} << 20;
   // The rows that are decoded at a time.
@@ -308,8 +308,9 @@ class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
   // The records that are decoded at a time.
   static constexpr size_t kWindowRecords = 1024;
 
-  // Copies the chosen records of `read`, which begins with the record `begin` of the file. Returns
-  // the number of chosen records that are copied then; `done`: before.
+  // Copies the chosen records of `read`. The first record of `read` is record `begin` of the file.
+  // `done` is the number of chosen records that were copied before this call. Returns this number
+  // after the call.
   size_t CopyChosen(const ChosenRows& rows, uint64_t begin, const LevelBatch<T>& read, size_t done,
                     size_t most) {
     const uint16_t max_definition = this->file().info().levels.max_definition;

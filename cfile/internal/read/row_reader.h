@@ -20,7 +20,7 @@ struct ChosenRows {
   size_t count = 0;
 
   uint64_t row(size_t i) const { return rows == nullptr ? first + i : rows[i]; }
-  // The rows begin to begin + count - 1 of these rows.
+  // The rows with the indexes begin to begin + part_count - 1.
   ChosenRows Part(size_t begin, size_t part_count) const {
     return {first + begin, rows == nullptr ? nullptr : rows + begin, part_count};
   }

@@ -180,7 +180,7 @@ bool NeedsOrder(PredicateKind test) {
          test != PredicateKind::kIsNotNull;
 }
 
-// The number of constants that a test has; nullopt: any number.
+// The number of constants that a test needs; nullopt if any number is allowed.
 std::optional<size_t> NumConstants(PredicateKind test) {
   switch (test) {
     case PredicateKind::kIsNull:
@@ -274,7 +274,9 @@ class Binder {
         }
         constants.push_back(*std::move(constant));
       }
-      bound.predicate = PredicateMaker<T>::Make(actual, constants);
+      const Predicate<T> predicate = PredicateMaker<T>::Make(actual, constants);
+      bound.predicate = predicate;
+      bound.matcher = PredicateMatcher<T>(predicate);
       return absl::OkStatus();
     }));
     return bound;

@@ -22,10 +22,10 @@ OrdinalRange Intersection(const OrdinalRange& a, const OrdinalRange& b) {
 // Combines the judgements of operands, which all contain one row. `decisive` is the verdict that
 // one operand suffices for: kNone for And, kAll for Or.
 template <typename Operands, typename Judge>
-auto Combine(Verdict decisive, const Operands& operands, uint64_t num_rows, const Judge& judge) {
+auto Combine(Verdict decisive, const Operands& operands, const Judge& judge) {
   FilterTree::Judgement combined;
   combined.rows.verdict = decisive == Verdict::kNone ? Verdict::kAll : Verdict::kNone;
-  combined.rows.rows = {0, num_rows};
+  combined.rows.rows = kAllRows;
   for (const auto& operand : operands) {
     const FilterTree::Judgement one = judge(operand);
     if (one.rows.verdict == decisive) return one;
@@ -83,7 +83,7 @@ FilterTree::FilterTree(const BoundFilter& filter, OpenConditions& opened)
 FilterTree::Judgement FilterTree::Judge(uint64_t row) const {
   if (leaf_ != nullptr) return {leaf_->Judge(row), number_};
   return Combine(kind_ == Filter::Kind::kAnd ? Verdict::kNone : Verdict::kAll, operands_,
-                 UINT64_MAX, [&](const FilterTree& operand) { return operand.Judge(row); });
+                 [&](const FilterTree& operand) { return operand.Judge(row); });
 }
 
 absl::StatusOr<size_t> FilterTree::Match(uint64_t begin, size_t count, uint8_t* bits) {
@@ -152,18 +152,18 @@ void FilterTree::SortOperands() {
 FilterTree::Judgement JudgePart(const BoundFilter& filter, const ScanSource& source, size_t part) {
   if (filter.kind != Filter::Kind::kColumn) {
     return Combine(filter.kind == Filter::Kind::kAnd ? Verdict::kNone : Verdict::kAll,
-                   filter.operands, UINT64_MAX,
+                   filter.operands,
                    [&](const BoundFilter& operand) { return JudgePart(operand, source, part); });
   }
   FilterTree::Judgement judgement{.condition = filter.number};
   std::visit(
-      [&]<typename P>(const P& predicate) {
-        if constexpr (!std::is_same_v<P, std::monostate>) {
-          judgement.rows.verdict = JudgeStatistics(PredicateMatcher(predicate), filter.negated,
-                                                   source.Bounds(part, filter.column));
+      [&]<typename M>(const M& matcher) {
+        if constexpr (!std::is_same_v<M, std::monostate>) {
+          judgement.rows.verdict =
+              JudgeStatistics(matcher, filter.negated, source.Bounds(part, filter.column));
         }
       },
-      filter.predicate);
+      filter.matcher);
   return judgement;
 }
 

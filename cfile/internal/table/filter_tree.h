@@ -33,8 +33,8 @@ class FilterTree {
   static absl::StatusOr<FilterTree> Open(const BoundFilter& filter, const ScanSource& source,
                                          size_t part, OpenConditions& opened);
 
-  // Tells about row `row` of the part and rows around it, which the result's range contains.
-  // Precondition: row < the number of rows.
+  // Returns what is known about row `row` of the part. The same is known about all rows of the
+  // result's range, which contains `row`. Precondition: row < the number of rows.
   Judgement Judge(uint64_t row) const;
 
   // Does the same as RowFilter::Match.

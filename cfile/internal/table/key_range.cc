@@ -50,19 +50,19 @@ class KeyRangeBuilder {
   }
 
  private:
-  // Calls visit(predicate) with a Predicate<T>.
-  template <typename Visit>
-  static void VisitPredicate(const BoundFilter& condition, const Visit& visit) {
+  // Calls visit(value) with the value of `any`, a variant.
+  template <typename Any, typename Visitor>
+  static void Visit(const Any& any, const Visitor& visit) {
     std::visit(
-        [&]<typename P>(const P& predicate) {
-          if constexpr (!std::is_same_v<P, std::monostate>) visit(predicate);
+        [&]<typename V>(const V& value) {
+          if constexpr (!std::is_same_v<V, std::monostate>) visit(value);
         },
-        condition.predicate);
+        any);
   }
 
   bool AddEqual(const BoundFilter& condition) {
     bool added = false;
-    VisitPredicate(condition, [&]<typename T>(const Predicate<T>& predicate) {
+    Visit(condition.predicate, [&]<typename T>(const Predicate<T>& predicate) {
       // -0 and 0 are equal but have different keys: they are a range.
       if (kIsFloat<T> || predicate.kind() != PredicateKind::kEqual) return;
       if constexpr (kIsBytes<T>) {
@@ -76,8 +76,7 @@ class KeyRangeBuilder {
   }
 
   void AddBounds(const BoundFilter& condition, const std::string& prefix) {
-    VisitPredicate(condition, [&]<typename T>(const Predicate<T>& predicate) {
-      const PredicateMatcher<T> matcher(predicate);
+    Visit(condition.matcher, [&]<typename T>(const PredicateMatcher<T>& matcher) {
       using Form = typename PredicateMatcher<T>::Form;
       if (matcher.form() != Form::kRange && matcher.form() != Form::kList) return;
       if (fixed_size()) return;  // the bounds of the range have other sizes

@@ -18,10 +18,10 @@ struct KeyRange {
   size_t condition = 0;  // the number of the condition on the first key column
 };
 
-// Returns the range of keys of `filter`: its conditions on the first key columns, if the filter is
-// one of them or joins them with And. For the keys (service, time): service = 'api' AND time > 5
-// gives a range; time > 5 alone gives none. nullopt: the filter allows all keys, or the table has
-// no key columns.
+// Returns the range of the keys that `filter` allows. Uses the conditions on the first key columns if
+// all of them must be true: the filter is one condition, or joins conditions with And. For example,
+// with the key columns (service, time), the filter service = 'api' AND time > 5 has a range; the
+// filter time > 5 has none. Returns nullopt if the filter has no range, or the table no key columns.
 std::optional<KeyRange> KeyRangeOf(const BoundFilter& filter, const Schema& schema);
 
 }  // namespace cfile::internal

@@ -12,7 +12,7 @@
 
 namespace cfile::internal {
 
-// Keeps the files that were used last open, up to a limit. Thread-safe.
+// Keeps a limited number of files open: those that were used most recently. Thread-safe.
 class OpenFiles {
  public:
   // `num_files`: the files have the numbers 0 to num_files - 1.

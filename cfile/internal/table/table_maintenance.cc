@@ -79,8 +79,8 @@ struct Found {
   std::string name_now;
 };
 
-// Finds the garbage, and gives parts other names, so that no writer can publish them any more and
-// no reader sees half of their files.
+// Finds the garbage, and renames the parts in it. After that, no writer can publish these parts, and
+// no reader opens one while its files are removed.
 absl::StatusOr<std::vector<Found>> TakeGarbage(const std::string& directory,
                                                std::chrono::seconds older_than,
                                                const ReaderOptions& options) {

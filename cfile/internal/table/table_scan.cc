@@ -113,13 +113,13 @@ class TableScan::Impl {
             counters_.conditions[bounds.condition].rows_excluded_by_bounds += end - begin;
         }
       }
-      if (verdict != Verdict::kNone && keys_) {
+      uint64_t excluded_by_keys = 0;
+      if (verdict == Verdict::kSome && keys_) {
         CFILE_ASSIGN_OR_RETURN(const OrdinalRange rows, RowsOfKeys(part, rows_of_part));
-        const OrdinalRange before{begin, end};
+        excluded_by_keys = end - begin;
         begin = std::clamp(rows.begin + first, begin, end);
         end = std::clamp(rows.end + first, begin, end);
-        counters_.conditions[keys_->condition].rows_excluded_by_value_index +=
-            before.size() - (end - begin);
+        excluded_by_keys -= end - begin;
         if (begin == end) verdict = Verdict::kNone;
       }
       if (verdict == Verdict::kSome) {
@@ -127,6 +127,10 @@ class TableScan::Impl {
         opened_.clear();
         counted_blocks_.assign(counters_.conditions.size(), 0);
         counted_rows_.assign(counters_.conditions.size(), 0);
+      }
+      // Nothing fails after this line, so a repeated call does not count these rows again.
+      if (keys_) {
+        counters_.conditions[keys_->condition].rows_excluded_by_value_index += excluded_by_keys;
       }
       next_part_ = reverse_ ? part : part + 1;
       if (verdict == Verdict::kNone) continue;
@@ -261,7 +265,7 @@ class TableScan::Impl {
       count = reverse_ ? count - read : read;
       if (!reverse_) break;
     }
-    // Other columns should not read many rows in vain.
+    // If one column returns few rows, the others should not decode rows that are then cut off.
     most_rows_ = cut ? count : std::min(kBatchRows, most_rows_ + most_rows_ / 4 + 1);
     const size_t skip = reverse_ ? chosen_.count - count : 0;
     const ChosenRows rows = chosen_.Part(skip, count);
@@ -363,11 +367,11 @@ class TableScan::Impl {
   TableScanCounters counters_;
 
   // The part that is scanned. Rows of the part count from 0.
-  size_t next_part_;  // the part after it; if reverse_: its number
+  size_t next_part_;  // the next part; if reverse_: the number after that of the next part
   size_t part_ = 0;
   uint64_t part_begin_ = 0;         // the ordinal of its first row
   std::optional<FilterTree> tree_;  // nullopt: all rows match
-  // The conditions that are open, if others of the part could not be opened yet.
+  // Conditions of the next part that are open already, after another one could not be opened.
   FilterTree::OpenConditions opened_;
   uint64_t begin_ = 0;  // the rows that were not examined: begin_ to end_ - 1
   uint64_t end_ = 0;
