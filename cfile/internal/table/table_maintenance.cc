@@ -94,11 +94,12 @@ absl::StatusOr<std::vector<Found>> TakeGarbage(const std::string& directory,
   const auto now = fs::file_time_type::clock::now();
   std::vector<Found> found;
   for (const std::string& name : names) {
-    const bool is_part = internal::IsPartName(name) && !named.contains(name);
+    const bool is_folder = (internal::IsPartName(name) && !named.contains(name)) ||
+                           name.starts_with(kTemporaryFolderPrefix);
     const bool is_left = name.starts_with(kRemovedPrefix) &&
                          internal::IsRandomName(name.substr(kRemovedPrefix.size()));
     const bool is_temporary = IsTemporaryFileName(name) && name.starts_with(".table.cft.");
-    if (!is_part && !is_left && !is_temporary) continue;
+    if (!is_folder && !is_left && !is_temporary) continue;
     const std::string path = absl::StrCat(directory, "/", name);
     CFILE_ASSIGN_OR_RETURN(const std::optional<Usage> usage, UsageOf(path));
     if (!usage.has_value()) continue;
@@ -109,7 +110,7 @@ absl::StatusOr<std::vector<Found>> TakeGarbage(const std::string& directory,
     Found& item = found.emplace_back();
     item.garbage = {.name = name, .size_bytes = usage->size_bytes};
     item.name_now = name;
-    if (!is_part) continue;
+    if (!is_folder) continue;
     CFILE_ASSIGN_OR_RETURN(const std::string random, internal::RandomName());
     item.name_now = absl::StrCat(std::string(kRemovedPrefix), random);
     const std::string target = absl::StrCat(directory, "/", item.name_now);
