@@ -82,8 +82,8 @@ absl::Status DropRowsBelow(const std::string& directory, size_t column, const T&
 // collects garbage earlier.
 inline constexpr std::chrono::seconds kGarbageAge = std::chrono::hours(7 * 24);
 
-// How the names of folders begin that programs may make in a table's directory for temporary files.
-// CollectGarbage removes them as it removes parts that table.cft does not name.
+// A program may make folders for temporary files in a table's directory. Their names must begin with
+// this prefix. CollectGarbage removes these folders like parts that table.cft does not name.
 inline constexpr std::string_view kTemporaryFolderPrefix = "temporary-";
 
 // Something that CollectGarbage removed: the folder of a part, or a leftover of a killed process.

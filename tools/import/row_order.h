@@ -53,8 +53,7 @@ absl::StatusOr<bool> RowsAreInOrder(CsvInput& input, RowKey& row_key, Progress& 
 
 // A row and its key.
 struct KeyedRow {
-  uint64_t first_bytes =
-      0;  // of the key, the first byte most significant: decides most comparisons
+  uint64_t first_bytes = 0;  // of the key, the first one most significant; for quick comparisons
   std::string_view key;
   RecordPlace place;
 };

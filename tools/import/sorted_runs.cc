@@ -41,13 +41,14 @@ absl::StatusOr<SortedRuns> SortedRuns::Create(const std::string& directory, cons
   runs.schema_ = schema;
   runs.max_runs_ = std::clamp<size_t>(memory_bytes / kRunBytes, 2, kMaxRuns);
   for (const WriterOptions& column : options) {
-    runs.options_.push_back({.encoding = Encoding::kPlain,
-                             .compression = Compression::kNone,
-                             .value_index = column.value_index,
-                             .block_size_bytes = std::min(kBlockBytes, column.block_size_bytes),
-                             .max_block_size_bytes = column.max_block_size_bytes,
-                             .max_metadata_size_bytes = column.max_metadata_size_bytes,
-                             .statistics = false});
+    runs.options_.push_back(
+        {.encoding = Encoding::kPlain,
+         .compression = Compression::kNone,
+         .value_index = column.value_index,
+         .block_size_bytes = std::min(kBlockBytes, column.max_block_size_bytes / 2),
+         .max_block_size_bytes = column.max_block_size_bytes,
+         .max_metadata_size_bytes = column.max_metadata_size_bytes,
+         .statistics = false});
   }
   // Mapped files and cached blocks would take more memory than the merge needs.
   runs.reader_options_ = {.access = ReaderOptions::Access::kPread,

@@ -237,7 +237,7 @@ absl::Status Compact(const std::string& directory, std::span<const std::string> 
 absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeProgress& progress) {
   if (from.schema() != to.schema()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        from.directory(), ": the table to which its rows are appended has another ", "schema"));
+        from.directory(), ": the table to which its rows are appended has another schema"));
   }
   Compaction compaction(from, std::vector<bool>(from.num_parts(), true), progress);
   return compaction.Write(compaction.SortColumn(), to);
