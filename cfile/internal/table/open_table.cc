@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/table/compound_key_check.h"
 #include "encodings/core/status.h"
 
@@ -45,17 +45,6 @@ absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
                     " expected by table.cft, found ", name(info.type, info.nullable));
   }
   return absl::OkStatus();
-}
-
-// -0 equals +0, so a bound that is zero includes both.
-template <typename T>
-void WidenZeroBounds(BlockStatistics& bounds) {
-  std::string negative;
-  std::string positive;
-  internal::AppendKey(-T{}, negative);
-  internal::AppendKey(T{}, positive);
-  if (bounds.min_key == positive) bounds.min_key = negative;
-  if (bounds.max_key == negative) bounds.max_key = positive;
 }
 
 std::string PartPath(const std::string& directory, const TablePart& part) {
@@ -134,18 +123,7 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(size_t part, size_t column)
 }
 
 BlockStatistics TableReader::Impl::Bounds(size_t part, size_t column) const {
-  const TablePartColumn& in_part = contents_.parts[part].columns[column];
-  BlockStatistics bounds;
-  const ColumnSchema& schema = columns_[column];
-  // The counts of nullable columns with levels are counts of entries; there is one for each row
-  // unless the column is repeated.
-  bounds.null_count = in_part.null_count;
-  bounds.present_count = in_part.num_rows - std::min(in_part.null_count, in_part.num_rows);
-  bounds.min_key = in_part.min_key;
-  bounds.max_key = in_part.max_key;
-  if (schema.type.physical() == PhysicalType::kFloat) WidenZeroBounds<float>(bounds);
-  if (schema.type.physical() == PhysicalType::kDouble) WidenZeroBounds<double>(bounds);
-  return bounds;
+  return internal::BoundsOf(contents_.parts[part].columns[column], columns_[column]);
 }
 
 void TableReader::Impl::CompareKeys(size_t part, const Reader& keys, VerifyReport& report) const {
