@@ -529,6 +529,8 @@ TEST(Manifest, ChunksThatContradictThemselves) {
     c.mutable_parts(1)->mutable_columns(1)->set_lower_bound("zzzz");
     c.mutable_parts(1)->mutable_columns(1)->set_upper_bound("a");
   });
+  expect_damage("1 NaN found in a column of type",
+                [](C& c, ChunkInfo&) { c.mutable_parts(1)->mutable_columns(1)->set_nan_count(1); });
   expect_damage("a height up to 8 expected, found 9", [](C&, ChunkInfo& info) { info.height = 9; });
   expect_damage("one part or more expected", [](C&, ChunkInfo& info) { info.num_parts = 0; });
   expect_damage("2^62",

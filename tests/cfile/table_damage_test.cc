@@ -191,7 +191,6 @@ TEST_F(TableDamageTest, VerifyComparesBoundsWithTheTableFile) {
   };
   expect_damage([](internal::TablePartColumn& column) { column.lower_bound->push_back('x'); });
   expect_damage([](internal::TablePartColumn& column) { column.upper_bound.reset(); });
-  expect_damage([](internal::TablePartColumn& column) { column.nan_count = 1; });
   // Tables from before there were bounds have none.
   internal::TableContents old = *contents;
   old.parts[0].columns[0].lower_bound.reset();

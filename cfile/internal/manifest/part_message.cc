@@ -56,6 +56,11 @@ absl::StatusOr<TablePartColumn> ParsePartColumn(PartColumnPB& message, const Tab
     return error("the lower bound is above the upper bound");
   }
   result.nan_count = message.nan_count();
+  const PhysicalType physical = column.type.physical();
+  const bool is_float = physical == PhysicalType::kFloat || physical == PhysicalType::kDouble;
+  if (result.nan_count > 0 && !is_float) {
+    return error(result.nan_count, " NaN found in a column of type ", column.type.ToString());
+  }
   if (!column.has_levels() && result.nan_count > result.num_rows - result.null_count) {
     return error(result.nan_count, " NaN found in ", result.num_rows - result.null_count,
                  " values");
