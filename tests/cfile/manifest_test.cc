@@ -405,6 +405,34 @@ TEST(Manifest, PartsOutliveTheMemoryOfTheManifest) {
   }
 }
 
+// A chunk has a bound only if all its parts with values have it.
+TEST(Manifest, BoundsOfChunks) {
+  const auto summary = [](std::vector<TablePart> parts) {
+    ChunkInfo chunk;
+    EXPECT_TRUE(Summarize(parts, ThreeColumns().columns, chunk));
+    return chunk.columns[1];
+  };
+  TablePart low = MakePart(1, 3, 0, 0);
+  low.columns[1].lower_bound = "b";
+  low.columns[1].upper_bound = std::string(100, 'c');
+  TablePart high = low;
+  high.columns[1].lower_bound = "d";
+  high.columns[1].upper_bound = "e";
+  const TablePart only_nulls = MakePart(0, 3, 0, 0);
+  auto bounds = summary({only_nulls, high, low, MakePart(2, 0, 0, 0)});
+  EXPECT_EQ(bounds->min_key, "b");
+  EXPECT_EQ(bounds->max_key, "e");
+  EXPECT_EQ(bounds->null_count, 5u);
+  EXPECT_EQ(bounds->present_count, 4u);
+  EXPECT_EQ(summary({low})->max_key, std::string(63, 'c') + "d");
+  high.columns[1].lower_bound.reset();
+  for (const auto& parts : {std::vector{high, low}, std::vector{low, high}}) {
+    bounds = summary(parts);
+    EXPECT_EQ(bounds->min_key, std::nullopt);
+    EXPECT_EQ(bounds->max_key, "e");
+  }
+}
+
 TEST(Manifest, ChunksThatWouldBeTooLargeAreSplit) {
   Store store(ThreeColumns());
   ManifestChange change;
