@@ -52,7 +52,8 @@ class Compaction {
       bool any = false;
       for (size_t part = 0; part < parts_.size(); ++part) {
         if (parts_[part].num_rows == 0) continue;
-        all = all && table_.part_bounds(part, column).min_key.has_value();
+        const BlockStatistics bounds = table_.part_bounds(part, column);
+        all = all && bounds.min_key.has_value() && bounds.min_exact;
         any = true;
       }
       if (all && any) return column;
