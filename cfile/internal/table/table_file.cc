@@ -1,5 +1,6 @@
 #include "cfile/internal/table/table_file.h"
 
+#include <algorithm>
 #include <cassert>
 #include <limits>
 #include <memory>
@@ -140,6 +141,14 @@ std::string_view MagicOf(uint32_t incompatible_features) {
   return incompatible_features == 0 ? kMagic : kFeaturesMagic;
 }
 
+// The incompatible features that a table with this schema needs.
+uint32_t FeaturesOf(const Schema& schema) {
+  const std::vector<KeyColumn> keys = schema.key_types();
+  return std::any_of(keys.begin(), keys.end(), [](const KeyColumn& key) { return key.nullable; })
+             ? kTableFeatureNullableKeys
+             : 0;
+}
+
 absl::StatusOr<TablePart> ParsePart(const PartPB& message,
                                     const std::vector<ColumnSchema>& columns) {
   TablePart part{.directory = message.directory(), .num_rows = message.num_rows()};
@@ -182,8 +191,13 @@ absl::StatusOr<TableContents> ParseContents(std::string_view magic, std::span<co
   }
   contents.schema = *std::move(schema);
   contents.schema.key_columns.assign(message->key_columns().begin(), message->key_columns().end());
+  contents.schema.nulls_last.assign(message->nulls_last().begin(), message->nulls_last().end());
   if (const absl::Status status = ValidateSchema(contents.schema); !status.ok()) {
     return absl::DataLossError(status.message());
+  }
+  if (const uint32_t missing = FeaturesOf(contents.schema) & ~features; missing != 0) {
+    return DataLoss("the schema needs the incompatible feature bits ", absl::Hex(missing),
+                    ", which the table does not have");
   }
   const std::vector<ColumnSchema> columns = StoredColumns(contents.schema);
   for (const PartPB& part : message->parts()) {
@@ -269,14 +283,24 @@ absl::Status ValidateSchema(const Schema& schema) {
       return absl::InvalidArgumentError(absl::StrCat("column ", schema.columns[column].name,
                                                      " is a key column, but int96 has no order"));
     }
-    if (column >= schema.columns.size() || schema.columns[column].nullable ||
-        schema.columns[column].has_levels() || !keys.insert(column).second) {
+    if (column >= schema.columns.size() || schema.columns[column].has_levels() ||
+        !keys.insert(column).second) {
       return absl::InvalidArgumentError(
           absl::StrCat("column ", column, " is a key column, but ",
                        column >= schema.columns.size()       ? "there is no column of that number"
-                       : schema.columns[column].nullable     ? "may be null"
                        : schema.columns[column].has_levels() ? "is nested"
                                                              : "is already one"));
+    }
+  }
+  std::set<size_t> nulls_last;
+  for (const size_t column : schema.nulls_last) {
+    if (!keys.contains(column) || !schema.columns[column].nullable ||
+        !nulls_last.insert(column).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the nulls of column ", column, " sort last, but ",
+                       !keys.contains(column)             ? "it is not a key column"
+                       : !schema.columns[column].nullable ? "it is not nullable"
+                                                          : "the column is named twice"));
     }
   }
   return absl::OkStatus();
@@ -284,9 +308,8 @@ absl::Status ValidateSchema(const Schema& schema) {
 
 std::string SerializeTable(const TableContents& contents) {
   TablePB table;
-  if (contents.incompatible_features != 0) {
-    table.set_incompatible_features(contents.incompatible_features);
-  }
+  const uint32_t features = contents.incompatible_features | FeaturesOf(contents.schema);
+  if (features != 0) table.set_incompatible_features(features);
   table.set_created_by("cfile " CFILE_VERSION);
   if (contents.schema.tree.has_value()) {
     SerializeTree(*contents.schema.tree, *table.mutable_schema());
@@ -300,6 +323,9 @@ std::string SerializeTable(const TableContents& contents) {
   }
   for (const size_t column : contents.schema.key_columns) {
     table.add_key_columns(static_cast<uint32_t>(column));
+  }
+  for (const size_t column : contents.schema.nulls_last) {
+    table.add_nulls_last(static_cast<uint32_t>(column));
   }
   for (const TablePart& part : contents.parts) {
     PartPB& part_message = *table.add_parts();
@@ -317,7 +343,7 @@ std::string SerializeTable(const TableContents& contents) {
   }
   const std::string message = table.SerializeAsString();
   encodings::ByteWriter bytes;
-  bytes.PutBytes(MagicOf(contents.incompatible_features));
+  bytes.PutBytes(MagicOf(features));
   bytes.PutFixed(static_cast<uint32_t>(message.size()));
   bytes.PutBytes(std::string_view(message));
   // Covers all bytes before it: magic, length and message.

@@ -35,7 +35,7 @@ struct TablePart {
 struct TableContents {
   Schema schema;
   std::vector<TablePart> parts;
-  uint32_t incompatible_features = 0;
+  uint32_t incompatible_features = 0;  // SerializeTable adds those that the schema needs
 };
 
 // The columns that have a file in each part: the columns of the schema and, if there are key
@@ -58,8 +58,9 @@ std::string ColumnFilePath(const std::string& directory, const TablePart& part, 
 std::string ColumnFileName(size_t column, std::string_view name);
 
 // kInvalidArgument: there are no columns, a name is empty or not unique, a type is invalid, or the
-// columns are not the leaves of the tree; a key column does not exist, is nullable, has levels, has
-// no order (int96) or is named twice. Other errors: those of Validate for a column's type.
+// columns are not the leaves of the tree; a key column does not exist, has levels, has no order
+// (int96) or is named twice; nulls_last names a column that is not a nullable key column, or a
+// column twice. Other errors: those of Validate for a column's type.
 absl::Status ValidateSchema(const Schema& schema);
 
 // The bytes of table.cft. Precondition: ValidateSchema(contents.schema).ok().
