@@ -1075,12 +1075,16 @@ def pretty(node, value, convert):
     bare = len(repeated.children) != 1 or repeated.kind != PLAIN_GROUP or repeated.name in ("array", node.name + "_tuple")
     return items if bare else [list(item.values())[0] for item in items]
 
-def compound_key(values, shapes):
-    """The values of a row in several columns as one string. The order of these strings is the order of the rows."""
-    forms = [shape.memcmp(value) for value, shape in zip(values, shapes)]
-    for i, shape in enumerate(shapes[:-1]):
-        if shape.kind == "bytes":
-            forms[i] = forms[i].replace(b"\0", b"\0\1") + b"\0\0"
+def compound_key(values, shapes, nulls=None):
+    """The values of a row in several columns as one string. The order of these strings is the order of the rows.
+
+    nulls: for each column, the byte of a null, or None if the column is not nullable."""
+    forms = []
+    for i, (value, shape, null) in enumerate(zip(values, shapes, nulls or [None] * len(shapes))):
+        form = null if value is None else shape.memcmp(value)
+        if value is not None and shape.kind == "bytes" and i + 1 < len(shapes):
+            form = form.replace(b"\0", b"\0\1") + b"\0\0"
+        forms.append(b"\1" + form if value is not None and null is not None else form)
     return b"".join(forms)
 
 class Table:
@@ -1112,6 +1116,7 @@ class Table:
         refuse(nullable and not bits & NULLABLE_KEYS, where, "a key column is nullable, but the feature bit is not set")
         last = self.message.nulls_last
         refuse(len(set(last) & nullable) != len(last), where, "nulls_last names no nullable key column, or one twice")
+        self.key_nulls = [(b"\2" if i in last else b"\0") if i in nullable else None for i in self.keys]
         for part in self.parts:
             refuse(len(part.columns) != len(self.leaves) + bool(self.keys), where, f"a part has {len(part.columns)} columns")
             for leaf, entry in zip([*self.leaves, None], part.columns):
