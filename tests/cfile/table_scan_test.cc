@@ -801,7 +801,7 @@ TEST_F(TableScanTest, CompoundKeysWithNullsFindRows) {
     const auto table = TableReader::Open(path);
     ASSERT_TRUE(table.ok()) << table.status();
     const std::vector<size_t>& keys = schema_.key_columns;
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 150; ++i) {
       std::vector<Filter> conditions;
       for (const size_t key : keys) {
         const std::string& name = schema_.columns[key].name;
