@@ -49,7 +49,8 @@ absl::Status DropParts(const std::string& directory, std::span<const std::string
 absl::Status Compact(const std::string& directory, std::span<const std::string> parts = {},
                      std::span<const WriterOptions> options = {});
 
-// Removes the rows whose value in `column` is less than `key`, in one commit. `column`: the key
+// Removes the rows whose value in `column` is less than `key`, in one commit. Nulls of a key column
+// that sort first are less than all its values. `column`: the key
 // index (then `key` is a CompoundKey, or a prefix of one, and T is std::string_view), or the column
 // by which Compact merges. Parts that end before `key` are dropped; the remaining rows of parts that
 // begin before it are written again, as one part. Memory, options and errors as Compact, and:

@@ -204,11 +204,10 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       "--sorted-by", import.sorted_by, "COLUMN",
       "Sort the rows by this column and index it, so that\nits values can be found by key; if "
       "given again,\nalso sort rows with equal values by the next column");
-  auto* const nulls_option =
-      app.add_option(
-             "--nulls", nulls,
-             "first or last: where rows with a null in a\n--sorted-by column go (default: such "
-             "a null is an\nerror)")
+  CLI::Option* nulls_option =
+      app.add_option("--nulls", nulls,
+                     "first or last: where rows with a null in a\n--sorted-by column go (default: "
+                     "such a null is an\nerror)")
           ->type_name("WHERE")
           ->check(CLI::IsMember({"first", "last"}).description(""))
           ->needs(app.get_option("--sorted-by"));

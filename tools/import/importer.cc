@@ -291,11 +291,10 @@ absl::Status Importer::TakeSchemaOfTable() {
 absl::Status Importer::FindOrder() {
   if (sorted_by_.empty()) return absl::OkStatus();
   std::vector<size_t> columns;
-  const bool from_table = !key_types_.empty();
-  for (const std::string& name : sorted_by_) {
-    columns.push_back(*input_.Find(name));
-    const ColumnSchema& schema = columns_[columns.back()].schema;
-    if (from_table) continue;
+  for (const std::string& name : sorted_by_) columns.push_back(*input_.Find(name));
+  // A table with key columns has set key_types_.
+  for (size_t i = key_types_.size(); i < columns.size(); ++i) {
+    const ColumnSchema& schema = columns_[columns[i]].schema;
     key_types_.push_back({.type = schema.type,
                           .nullable = schema.nullable && options_.nulls_last.has_value(),
                           .nulls_last = options_.nulls_last.value_or(false)});
