@@ -1,6 +1,6 @@
 // Compound keys: the values of several columns of a row as one string. The unsigned byte order of
 // the strings is the order of the rows; the first column is the most significant (cfile/FORMAT.md,
-// Compound keys). Apache Kudu's compound keys have the same bytes; none of their columns is nullable.
+// Compound keys). Without nullable columns, Apache Kudu's compound keys have the same bytes.
 //
 //   cfile::CompoundKey key({ColumnType::String(), ColumnType::Int32()});
 //   key.Add<std::string_view>("EWR").Add<int32_t>(2013);      // a whole key
@@ -82,7 +82,7 @@ class CompoundKeyReader {
   absl::StatusOr<Owned<T>> Next();
 
  private:
-  // These read from the front of bytes_. ReadNull is for a nullable column; true: the value is null.
+  // Both read from the front of bytes_. ReadNull is for a nullable column; true: a null.
   absl::StatusOr<bool> ReadNull(size_t column);
   template <typename T>
   absl::StatusOr<Owned<T>> ReadValue(size_t column);

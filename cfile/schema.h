@@ -38,9 +38,9 @@ struct Schema {
   std::vector<ColumnSchema> columns;
   // For rows that are sorted and searched by one or several columns: the positions of these columns
   // in `columns`, the most significant first. A key column must not be int96 or with levels.
-  // TableWriter::Finish makes the compound keys, a further column (key_index()), from the key columns.
-  // A caller that has the keys already may append them instead, which saves time; then Finish checks
-  // them. TableReader::VerifyColumn checks them, too.
+  // TableWriter::Finish makes the compound keys, a further column (key_index()), from the key
+  // columns. A caller that has the keys already may append them instead, which saves time; then
+  // Finish checks them. TableReader::VerifyColumn checks them, too.
   std::vector<size_t> key_columns = {};
   // The nullable key columns whose nulls sort after all values: positions in `columns`, in any
   // order. The nulls of other nullable key columns sort before all values. Older versions of this

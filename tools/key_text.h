@@ -21,7 +21,7 @@ absl::StatusOr<T> ParseKey(const ColumnType& type, const std::string& text, std:
 }
 
 // Returns the compound key, or the prefix of one, that has the values `texts`. `columns`: all key
-// columns. In a nullable column, the text null is a null, and "null", with quotes, is the string null.
+// columns. In a nullable column, null is a null, and "null", with quotes, is the string null.
 // kInvalidArgument: there are more texts than columns, or as ParseKey.
 absl::StatusOr<CompoundKey> ParseCompoundKey(const std::vector<KeyColumn>& columns,
                                              const std::vector<std::string>& texts);

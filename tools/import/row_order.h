@@ -23,8 +23,8 @@ class RowKey {
       : columns_(std::move(columns)), types_(types), key_(types) {}
 
   // Returns the key of the record that input.reader() read last. The key is valid until the next
-  // call. kInvalidArgument, with the line: a value of a key column is null although the column is not
-  // nullable in the key, nan, or not a text of the column's type.
+  // call. kInvalidArgument, with the line: a value of a key column is nan, not a text of the
+  // column's type, or null although the key column is not nullable.
   absl::StatusOr<std::string_view> Of(CsvInput& input);
 
  private:

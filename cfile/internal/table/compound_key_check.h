@@ -22,8 +22,8 @@ struct WrongKey {
 };
 
 // Returns the first wrong key, nullopt if there is none. `types`: Schema::key_types; `columns`:
-// readers of the key columns; `keys`: a reader of the stored keys. All have the same number of rows.
-// Reads all rows; holds one block and one batch of each file. Errors as Cursor::Next.
+// readers of the key columns; `keys`: a reader of the stored keys. All readers have the same number
+// of rows. Reads all rows; holds one block and one batch of each file. Errors as Cursor::Next.
 absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::vector<KeyColumn> types,
                                                      std::span<const Reader> columns,
                                                      const Reader& keys);
