@@ -63,9 +63,10 @@ absl::Status DropRowsBelow(const TableLocation& table, size_t column, const T& k
 // collects garbage earlier.
 inline constexpr std::chrono::seconds kGarbageAge = std::chrono::hours(7 * 24);
 
-// Something that CollectGarbage removed: the folder of a part, or a leftover of a killed process.
+// Something that CollectGarbage removed: the folder of a part, or a file that a killed process or a
+// failed change left.
 struct RemovedGarbage {
-  std::string name;         // in the table's directory
+  std::string name;         // the path in the table's directory
   uint64_t size_bytes = 0;  // the sum of the sizes of the files
 };
 

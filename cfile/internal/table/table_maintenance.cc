@@ -25,22 +25,38 @@ absl::Status NoTable(const Storage& storage) {
       absl::StrCat(internal::TableFilePath(storage.name()), ": there is no table"));
 }
 
-// What one entry of the table's storage, a file or a folder with its files, takes.
+// A file, or a folder with its files.
 struct Usage {
   std::chrono::system_clock::time_point newest;
   uint64_t size_bytes = 0;
 };
 
-// The usage of each file and folder in the table's storage, by name.
-absl::StatusOr<std::map<std::string, Usage>> UsageOf(const Storage& storage) {
+// The files and folders that a table no longer needs, by path. The table needs those that
+// `contents` names. Others belong to the table only if their names are those that writers give.
+absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
+                                                      const TableContents& contents) {
+  std::set<std::string_view> named;
+  for (const TablePart& part : contents.parts) named.insert(part.directory);
   CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(""));
-  std::map<std::string, Usage> usage;
+  std::map<std::string, Usage> unneeded;
   for (const StorageEntry& file : files) {
-    Usage& entry = usage[file.path.substr(0, file.path.find('/'))];
-    entry.newest = std::max(entry.newest, file.changed);
-    entry.size_bytes += file.size_bytes;
+    const size_t slash = file.path.find('/');
+    const std::string first = file.path.substr(0, slash);
+    std::string path;
+    if (slash == file.path.npos) {
+      if (IsTemporaryFileName(first) && first.starts_with(".table.cft.")) path = first;
+    } else if (named.contains(first)) {
+      // A drop that failed has left its mark.
+      if (file.path.substr(slash + 1) == internal::kDroppedFileName) path = file.path;
+    } else if (internal::IsPartName(first)) {
+      path = first;
+    }
+    if (path.empty()) continue;
+    Usage& usage = unneeded[path];
+    usage.newest = std::max(usage.newest, file.changed);
+    usage.size_bytes += file.size_bytes;
   }
-  return usage;
+  return unneeded;
 }
 
 // Finds the garbage, and condemns the parts in it. After that, no writer can publish these parts.
@@ -51,22 +67,17 @@ absl::StatusOr<std::vector<RemovedGarbage>> FindGarbage(Storage& storage,
   const auto condemn = [&](std::optional<TableContents>& contents) -> absl::StatusOr<bool> {
     if (!contents) return NoTable(storage);
     garbage.clear();
-    std::set<std::string_view> named;
-    for (const TablePart& part : contents->parts) named.insert(part.directory);
-    CFILE_ASSIGN_OR_RETURN(const auto usage, UsageOf(storage));
+    CFILE_ASSIGN_OR_RETURN(const auto unneeded, Unneeded(storage, *contents));
     const auto now = std::chrono::system_clock::now();
     std::vector<std::string> condemned;
-    for (const auto& [name, entry] : usage) {
-      const bool is_part = internal::IsPartName(name) && !named.contains(name);
-      const bool is_temporary = IsTemporaryFileName(name) && name.starts_with(".table.cft.");
-      if (!is_part && !is_temporary) continue;
+    for (const auto& [path, usage] : unneeded) {
       // What an earlier collection left can be removed at any age.
-      const bool is_left = std::count(contents->condemned.begin(), contents->condemned.end(), name);
-      if (!is_left && std::chrono::floor<std::chrono::seconds>(now - entry.newest) < older_than) {
+      const bool is_left = std::count(contents->condemned.begin(), contents->condemned.end(), path);
+      if (!is_left && std::chrono::floor<std::chrono::seconds>(now - usage.newest) < older_than) {
         continue;
       }
-      garbage.push_back({.name = name, .size_bytes = entry.size_bytes});
-      if (is_part) condemned.push_back(name);
+      garbage.push_back({.name = path, .size_bytes = usage.size_bytes});
+      if (internal::IsPartName(path)) condemned.push_back(path);
     }
     // Names of parts whose files are gone need not be kept: a writer looks for its files.
     return std::exchange(contents->condemned, condemned) != condemned;
