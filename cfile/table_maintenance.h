@@ -70,10 +70,10 @@ absl::Status AppendMerged(const TableReader& from, TableWriter& to,
 
 // Removes the rows whose value in `column` is less than `key`, in one commit. `column`: the key
 // index (then `key` is a CompoundKey, or a prefix of one, and T is std::string_view), or the column
-// by which Compact merges. Parts that end before `key` are dropped; the remaining rows of parts that
-// begin before it are written again, as one part. Memory, options and errors as Compact, and:
-// kFailedPrecondition: the table is not sorted by this column. Preconditions: the column exists; it
-// holds T.
+// by which Compact merges. Nulls that sort first are less than all values. Parts that end before
+// `key` are dropped; the remaining rows of parts that begin before it are written again, as one
+// part. Memory, options and errors as Compact, and: kFailedPrecondition: the table is not sorted by
+// this column. Preconditions: the column exists; it holds T.
 template <ValueType T>
 absl::Status DropRowsBelow(const TableLocation& table, size_t column, const T& key,
                            std::span<const WriterOptions> options = {});

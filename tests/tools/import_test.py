@@ -285,6 +285,37 @@ class Sorting(ImportTest):
         self.assertGreater(peaks[1], 128 << 20)  # the places and keys alone take 2,500,000 * 48 bytes
         self.assertEqual(files[0], files[1])
 
+    def test_nulls_sort_first_or_last(self):
+        rows = [("b", "2"), ("", "1"), ("b", ""), ("null", ""), ("", "")]
+        text = "name,n,i\n" + "".join(f"{name},{n},{i}\n" for i, (name, n) in enumerate(rows))
+        find = lambda *keys: json.loads(self.run_tool(DUMP, "find", "--json", "t", *keys).stdout)
+        for where, order in (("first", [4, 1, 2, 0, 3]), ("last", [0, 2, 3, 1, 4])):
+            with self.subTest(where):
+                self.import_csv(text, "--sorted-by", "name", "--sorted-by", "n", "--nulls", where)
+                self.assertEqual([int(row[2]) for row in self.values()], order)
+                for keys, row in ((("null",), order.index(4 if where == "first" else 1)), (("null", "null"), order.index(4)),
+                                  (('"null"',), order.index(3)), (("b", "null"), order.index(2)), (("b", "2"), order.index(0))):
+                    found = find(*keys)
+                    self.assertEqual((found["ordinal"], found["exact"]), (row, True), keys)
+                self.assertEqual(find("null", "null")["value"], [None, None])
+                summary = self.run_tool(DUMP, "t").stdout.decode()
+                self.assertIn(f"\nkeys   name (nulls {where}), n (nulls {where})\n", summary)
+                summary = json.loads(self.run_tool(DUMP, "--json", "t").stdout)
+                self.assertEqual(summary["keys"], [{"name": "name", "nulls": where}, {"name": "n", "nulls": where}])
+                # A new part has the order of the table.
+                self.assertEqual(self.import_csv(text, "--append")["reordered"], True)
+                self.assertEqual([int(row[2]) for row in self.values()], order * 2)
+                self.assertEqual(self.run_tool(DUMP, "verify", "t").returncode, 0)
+                self.run_tool("rm", "-r", "t")
+        # One column with nulls has compound keys, too.
+        self.import_csv("k,i\n2,0\n,1\n1,2\n", "--sorted-by", "k", "--nulls", "last")
+        self.assertEqual([row[1] for row in self.values()], ["2", "0", "1"])
+        self.assertEqual(find("null")["ordinal"], 2)
+        for option in (["--append"], []):
+            done = self.run_tool(IMPORT, "t.csv", "t", "--nulls", "first", *option)
+            self.assertEqual((done.returncode, done.stdout), (1, b""))
+            self.assertIn(b"--nulls", done.stderr)
+
     def test_rows_in_order_stay(self):
         summary = self.import_csv("k\n-1\n-0.0\n0\n0\n5\n", "--sorted-by", "k")
         self.assertFalse(summary["reordered"])
@@ -462,7 +493,7 @@ class Errors(ImportTest):
         self.expect_error("a\n2\nnan\n", 't.csv:3:1: column "a": nan, but rows are sorted by this '
                           "column and nan has no order", "--sorted-by", "a")
         self.expect_error("a,b\n2,1\n,1\n", 't.csv:3:1: column "a": a null, but rows are sorted by this '
-                          "column, so each row needs a value", "--sorted-by", "a")
+                          "column, so each row needs a value (--nulls sorts the nulls of a new table)", "--sorted-by", "a")
 
     def test_late_error_leaves_nothing(self):
         rows = "".join(f"{i},\n" for i in range(100_000))

@@ -64,6 +64,7 @@ class Importer {
   Progress& progress_;
   std::vector<ImportColumn> columns_;  // in the order of the file
   std::vector<std::string> sorted_by_;
+  std::vector<KeyColumn> key_types_;       // of sorted_by_
   std::optional<RowKey> row_key_;          // set if rows are sorted
   bool in_order_ = true;                   // the rows are written in the order of the file
   std::span<const KeyedRow> sorted_rows_;  // not in_order_: the rows of the run being written
@@ -279,6 +280,7 @@ absl::Status Importer::TakeSchemaOfTable() {
   // would read the part from its beginning.
   std::vector<std::string> order;
   for (const size_t column : schema.key_columns) order.push_back(schema.columns[column].name);
+  key_types_ = schema.key_types();
   for (size_t i = 0; order.empty() && i < schema.columns.size(); ++i) {
     const absl::StatusOr<bool> has_index = table->has_value_index(i);
     if (!has_index.ok()) return has_index.status();
@@ -296,12 +298,15 @@ absl::Status Importer::TakeSchemaOfTable() {
 absl::Status Importer::CheckOrder() {
   if (sorted_by_.empty()) return absl::OkStatus();
   std::vector<size_t> columns;
-  std::vector<ColumnType> types;
-  for (const std::string& name : sorted_by_) {
-    columns.push_back(*input_.Find(name));
-    types.push_back(columns_[columns.back()].schema.type);
+  for (const std::string& name : sorted_by_) columns.push_back(*input_.Find(name));
+  // A table with key columns has set key_types_.
+  for (size_t i = key_types_.size(); i < columns.size(); ++i) {
+    const ColumnSchema& schema = columns_[columns[i]].schema;
+    key_types_.push_back({.type = schema.type,
+                          .nullable = schema.nullable && options_.nulls_last.has_value(),
+                          .nulls_last = options_.nulls_last.value_or(false)});
   }
-  row_key_.emplace(std::move(columns), types);
+  row_key_.emplace(std::move(columns), key_types_);
   const absl::StatusOr<bool> in_order = RowsAreInOrder(input_, *row_key_, progress_);
   if (!in_order.ok()) return in_order.status();
   in_order_ = *in_order;
@@ -319,7 +324,8 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
     options.max_block_size_bytes = options_.max_block_size_bytes;
     options.max_metadata_size_bytes = options_.max_metadata_size_bytes;
     options.compatibility = options_.compatibility;
-    options.value_index = sorted_by_.size() == 1 && column.schema.name == sorted_by_[0];
+    options.value_index =
+        sorted_by_.size() == 1 && !key_types_[0].nullable && column.schema.name == sorted_by_[0];
   }
   return all;
 }
@@ -435,10 +441,13 @@ absl::StatusOr<ImportResult> Importer::Run() {
 
   Schema schema;
   for (const ImportColumn& column : columns_) schema.columns.push_back(column.schema);
-  // A single sort column has its own value index. Several sort columns have compound keys, which
-  // are a column of their own with a value index.
-  for (const std::string& name : sorted_by_) {
-    if (sorted_by_.size() > 1) schema.key_columns.push_back(*schema.Find(name));
+  // A single sort column without nulls has its own value index. Other sort columns have compound
+  // keys, which are a column of their own with a value index.
+  for (size_t i = 0; i < sorted_by_.size(); ++i) {
+    if (sorted_by_.size() == 1 && !key_types_[0].nullable) break;
+    const size_t column = *schema.Find(sorted_by_[i]);
+    schema.key_columns.push_back(column);
+    if (key_types_[i].nullable && key_types_[i].nulls_last) schema.nulls_last.push_back(column);
   }
   const std::vector<WriterOptions> column_options = ColumnOptions();
   auto writer = options_.append ? TableWriter::Append(options_.output, column_options)

@@ -46,6 +46,9 @@ struct ImportOptions {
   RecordLimits record_limits = {};
   std::vector<std::string> sorted_by;     // columns, the most significant first
   size_t memory_bytes = size_t{1} << 30;  // for sorting
+  // Whether the nulls of these columns sort after all values or before them; nullopt: a null is an
+  // error. Not for `append`: the table says it.
+  std::optional<bool> nulls_last;
   Compatibility compatibility = Compatibility::kNone;
   std::string schema_path;  // of JSON Lines: a file with the schema; empty: find the schema
   size_t num_threads = 1;   // threads that read CSV, at least 1; the output does not depend on it

@@ -21,20 +21,20 @@ namespace cfile::tools {
 class RowKey {
  public:
   // `columns`: columns of the file, the most significant first. `types`: the types of `columns`.
-  RowKey(std::vector<size_t> columns, const std::vector<ColumnType>& types)
+  RowKey(std::vector<size_t> columns, const std::vector<KeyColumn>& types)
       : columns_(std::move(columns)), types_(types), key_(types) {}
 
   // Returns the key of the record that input.reader() read last. The key is valid until the next
-  // call. kInvalidArgument, with the line: a value of a key column is null, nan, or not a text of
-  // the column's type.
+  // call. kInvalidArgument, with the line: a value of a key column is nan, not a text of the
+  // column's type, or null although the key column is not nullable.
   absl::StatusOr<std::string_view> Of(CsvInput& input);
 
  private:
   template <typename T>
-  absl::Status Add(CsvInput& input, size_t column, const ColumnType& type);
+  absl::Status Add(CsvInput& input, size_t column, const KeyColumn& key);
 
   std::vector<size_t> columns_;
-  std::vector<ColumnType> types_;
+  std::vector<KeyColumn> types_;
   CompoundKey key_;
   std::string scratch_;
 };

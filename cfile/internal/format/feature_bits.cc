@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint32_t kSupportedFeatures =
     kFeatureChecksums | kFeatureArrayBlocks | kFeatureNestedBlocks | kFeatureExtendedBlocks;
-constexpr uint32_t kSupportedTableFeatures = kTableFeatureChunks | kTableFeatureColumnIds;
+constexpr uint32_t kSupportedTableFeatures =
+    kTableFeatureNullableKeys | kTableFeatureChunks | kTableFeatureColumnIds;
 
 // A bit that has a purpose but no meaning yet.
 struct ReservedBit {

@@ -19,6 +19,9 @@ inline constexpr uint32_t kTableFeatureColumnIds = 1u << 3;  // columns were add
 absl::Status CheckFeatures(uint32_t incompatible_features);
 absl::Status CheckTableFeatures(uint32_t incompatible_features);
 
+// The bit of a table with a nullable key column.
+inline constexpr uint32_t kTableFeatureNullableKeys = 1u << 1;
+
 // True if a file with these numbers of its type, encoding and codec needs extended blocks
 // (cfile/FORMAT.md, Extended blocks).
 bool NeedsExtendedBlocks(uint32_t data_type, uint32_t encoding, uint32_t compression);

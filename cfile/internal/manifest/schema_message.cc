@@ -140,6 +140,7 @@ absl::Status ParseSchema(const TablePB& message, const RecordLimits& limits,
     }
   }
   contents.schema.key_columns.assign(message.key_columns().begin(), message.key_columns().end());
+  contents.schema.nulls_last.assign(message.nulls_last().begin(), message.nulls_last().end());
   return ParseIdentities(message, tree.leaves, contents);
 }
 
@@ -185,6 +186,9 @@ void SerializeSchema(const TableContents& contents, TablePB& message) {
   }
   for (const size_t column : contents.schema.key_columns) {
     message.add_key_columns(static_cast<uint32_t>(column));
+  }
+  for (const size_t column : contents.schema.nulls_last) {
+    message.add_nulls_last(static_cast<uint32_t>(column));
   }
   if (!contents.identities) return;
   const ColumnIdentities& identities = *contents.identities;

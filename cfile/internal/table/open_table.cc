@@ -147,7 +147,7 @@ void TableReader::Impl::CompareKeys(size_t part, const Reader& keys, VerifyRepor
     if (!reader.ok()) return;
     columns.push_back(*std::move(reader));
   }
-  const auto wrong = internal::FindWrongKey(columns, keys);
+  const auto wrong = internal::FindWrongKey(contents_.schema.key_types(), columns, keys);
   if (!wrong.ok() || !wrong->has_value()) return;
   const internal::WrongKey& key = **wrong;
   const std::string path =

@@ -1,5 +1,6 @@
 #include "cfile/internal/table/table_file.h"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <utility>
@@ -34,6 +35,14 @@ std::string_view MagicOf(uint32_t incompatible_features) {
 // The bits that SerializeTable sets.
 constexpr uint32_t kOwnFeatures = kTableFeatureChunks | kTableFeatureColumnIds;
 
+// The incompatible features that a table with this schema needs.
+uint32_t FeaturesOf(const Schema& schema) {
+  const std::vector<KeyColumn> keys = schema.key_types();
+  return std::any_of(keys.begin(), keys.end(), [](const KeyColumn& key) { return key.nullable; })
+             ? kTableFeatureNullableKeys
+             : 0;
+}
+
 absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
                                             const ReaderOptions& options) {
   auto message = std::make_unique<TablePB>();
@@ -56,6 +65,10 @@ absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
   if ((message->chunks_size() > 0) != ((features & kTableFeatureChunks) != 0)) {
     return DataLoss("chunks and incompatible feature bit 2 expected together, found only ",
                     message->chunks_size() > 0 ? "chunks" : "the bit");
+  }
+  if (const uint32_t missing = FeaturesOf(contents.schema) & ~features; missing != 0) {
+    return DataLoss("the schema needs the incompatible feature bits ", absl::Hex(missing),
+                    ", which the table does not have");
   }
   for (ChunkPB& chunk : *message->mutable_chunks()) {
     CFILE_ASSIGN_OR_RETURN(contents.chunks.emplace_back(), ParseChunkInfo(chunk, layout));
@@ -139,14 +152,24 @@ absl::Status ValidateSchema(const Schema& schema) {
       return absl::InvalidArgumentError(absl::StrCat("column ", schema.columns[column].name,
                                                      " is a key column, but int96 has no order"));
     }
-    if (column >= schema.columns.size() || schema.columns[column].nullable ||
-        schema.columns[column].has_levels() || !keys.insert(column).second) {
+    if (column >= schema.columns.size() || schema.columns[column].has_levels() ||
+        !keys.insert(column).second) {
       return absl::InvalidArgumentError(
           absl::StrCat("column ", column, " is a key column, but ",
                        column >= schema.columns.size()       ? "there is no column of that number"
-                       : schema.columns[column].nullable     ? "may be null"
                        : schema.columns[column].has_levels() ? "is nested"
                                                              : "is already one"));
+    }
+  }
+  std::set<size_t> nulls_last;
+  for (const size_t column : schema.nulls_last) {
+    if (!keys.contains(column) || !schema.columns[column].nullable ||
+        !nulls_last.insert(column).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the nulls of column ", column, " sort last, but ",
+                       !keys.contains(column)             ? "it is not a key column"
+                       : !schema.columns[column].nullable ? "it is not nullable"
+                                                          : "the column is named twice"));
     }
   }
   return absl::OkStatus();
@@ -155,6 +178,7 @@ absl::Status ValidateSchema(const Schema& schema) {
 std::string SerializeTable(const TableContents& contents) {
   TablePB table;
   const uint32_t features = (contents.incompatible_features & ~kOwnFeatures) |
+                            FeaturesOf(contents.schema) |
                             (contents.chunks.empty() ? 0 : kTableFeatureChunks) |
                             (contents.identities ? kTableFeatureColumnIds : 0);
   if (features != 0) table.set_incompatible_features(features);

@@ -34,8 +34,9 @@ std::string TableFilePath(const std::string& storage);
 std::string ColumnFilePath(const std::string& storage, const TablePart& part, size_t column);
 
 // kInvalidArgument: there are no columns, a name is empty or not unique, a type is invalid, or the
-// columns are not the leaves of the tree; a key column does not exist, is nullable, has levels, has
-// no order (int96) or is named twice. Other errors: those of Validate for a column's type.
+// columns are not the leaves of the tree; a key column does not exist, has levels, has no order
+// (int96) or is named twice; nulls_last names a column that is not a nullable key column, or a
+// column twice. Other errors: those of Validate for a column's type.
 absl::Status ValidateSchema(const Schema& schema);
 
 // The bytes of table.cft. Precondition: ValidateSchema(contents.schema).ok().
