@@ -76,8 +76,8 @@ class Storage {
 
   // Replaces a small object in one step: other callers see the old bytes or the new ones. nullopt
   // as `expected_version`: there must be no object at `path`. If Commit succeeds, the new object and
-  // all files that were finished before are durable. kAborted: the object has another version; it
-  // is unchanged. After any other error the object may have been replaced or not.
+  // all files that were finished before are durable. kAborted: the object has another version, and
+  // this call has not changed it. After any other error the object may have been replaced or not.
   virtual absl::Status Commit(const std::string& path,
                               const std::optional<std::string>& expected_version,
                               std::string_view bytes) = 0;

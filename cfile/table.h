@@ -141,7 +141,9 @@ struct PartInfo {
 // opening further files fails with kAborted. So a reader never mixes the rows of two tables.
 class TableReader {
  public:
-  // Opens a table: reads table.cft only. A column's file is opened when it is first needed.
+  // Opens a table: reads table.cft only. In a table of many parts table.cft names chunks of older
+  // parts; a chunk is read when one of its parts is first needed, and a column's file is opened when
+  // it is first needed.
   // kDataLoss: table.cft is damaged. kOutOfRange: table.cft is larger than max_metadata_size_bytes,
   // or its schema exceeds record_limits. kUnimplemented: the table has an incompatible feature that
   // this library does not know; the error names its bit. kAborted: the table was replaced several
@@ -157,8 +159,10 @@ class TableReader {
   uint64_t num_rows() const;
   size_t num_parts() const;
 
-  // Describes one part, from table.cft. Precondition: part < num_parts().
-  PartInfo part(size_t part) const;
+  // Describes one part, from table.cft. Precondition: part < num_parts(). Errors of this function
+  // and of all functions below that read about a part: kDataLoss, a chunk is damaged; kAborted, the
+  // part was dropped and collected as garbage since the table was opened.
+  absl::StatusOr<PartInfo> part(size_t part) const;
 
   // In the following functions `part` is less than num_parts(), and `column` is less than
   // schema().columns.size(), or schema().key_index().
@@ -168,14 +172,15 @@ class TableReader {
   // greatest value. Otherwise they are those of the file's statistics, or absent. Reads table.cft
   // only. nan_count is known only if there are bounds. A column with levels counts one entry per
   // record, so its counts are correct only if the column is not repeated.
-  BlockStatistics part_bounds(size_t part, size_t column) const;
+  absl::StatusOr<BlockStatistics> part_bounds(size_t part, size_t column) const;
 
-  // part_file: the path of a column's file, relative to the table's directory. OpenColumn: opens
+  // part_file: the path of a column's file, relative to the table's directory; empty if the column is
+  // newer than the part, which then has no file of it. OpenColumn: opens
   // this file, and keeps it open for later calls. kDataLoss: the file is damaged or does not match
   // table.cft. kNotFound: the file is missing. kAborted: since the table was opened, the part
   // was dropped and collected as garbage (cfile/table_maintenance.h), or the table was replaced.
   // Open the table again.
-  std::string part_file(size_t part, size_t column) const;
+  absl::StatusOr<std::string> part_file(size_t part, size_t column) const;
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
 
   // True if the column can be searched by key: at least one part has a value index for it. Opens

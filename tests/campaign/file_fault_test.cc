@@ -495,7 +495,7 @@ TEST_P(TableFaultTest, EachCallOfMaintenanceFails) {
   const auto maintain = [&]() -> absl::Status {
     CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(path_));
     if (table.num_parts() == 2) {
-      const std::string name = table.part(1).name;
+      const std::string name = table.part(1)->name;
       CFILE_RETURN_IF_ERROR(DropParts(path_, {&name, 1}));
     }
     const absl::Status status = CollectGarbage(path_, std::chrono::seconds(0)).status();

@@ -500,7 +500,7 @@ TEST(PowerCutTest, LostWritesOfMaintenance) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("table");
   for (size_t part = 0; part < 3; ++part) ASSERT_TRUE(AppendPart(path).ok());
-  const std::vector<std::string> dropped = {TableReader::Open(path)->part(1).name};
+  const std::vector<std::string> dropped = {TableReader::Open(path)->part(1)->name};
   std::set<size_t> seen;
   std::set<bool> removed;
   CutEverywhere(

@@ -261,7 +261,8 @@ class TableModel {
     const auto table = TableReader::Open(storage_);
     std::set<std::string> expected = {"table.cft"};
     for (size_t part = 0; part < table->num_parts(); ++part) {
-      for (size_t column = 0; column < 4; ++column) expected.insert(table->part_file(part, column));
+      for (size_t column = 0; column < 4; ++column)
+        expected.insert(*table->part_file(part, column));
     }
     const auto files = storage_->List("");
     ASSERT_TRUE(files.ok());
@@ -309,7 +310,7 @@ class TableModel {
         continue;
       }
       if (names.empty()) position = left.size();
-      names.push_back(table->part(part).name);
+      names.push_back(table->part(part)->name);
       rows.insert(rows.end(), parts[part].begin(), parts[part].end());
     }
     parts = left;
@@ -378,7 +379,7 @@ class TableModel {
     }
     EXPECT_EQ(rows.size(), table.num_rows());
     for (size_t part = 0; part < table.num_parts(); ++part) {
-      const PartInfo info = table.part(part);
+      const PartInfo info = *table.part(part);
       if (info.first_ordinal + info.num_rows > rows.size()) return {};
       const auto begin = rows.begin() + static_cast<ptrdiff_t>(info.first_ordinal);
       parts.emplace_back(begin, begin + static_cast<ptrdiff_t>(info.num_rows));

@@ -362,7 +362,7 @@ class RecordWorker {
     if (!records.ok()) return records.damages[0].status;
     const size_t part = random_() % table_.num_parts();
     const VerifyReport column = table_.VerifyColumn(part, random_() % 3);
-    EXPECT_EQ(column.num_rows, table_.part(part).num_rows);
+    EXPECT_EQ(column.num_rows, table_.part(part)->num_rows);
     return column.ok() ? absl::OkStatus() : column.damages[0].status;
   }
 

@@ -214,7 +214,7 @@ absl::Status DropAndCollect(const std::string& path) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(path));
   std::vector<std::string> names;
   for (size_t part = 0; part + 1 < table.num_parts(); ++part) {
-    names.push_back(table.part(part).name);
+    names.push_back(table.part(part)->name);
   }
   CFILE_RETURN_IF_ERROR(DropParts(path, names));
   return CollectGarbage(path, std::chrono::seconds(0)).status();

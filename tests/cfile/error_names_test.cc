@@ -260,7 +260,7 @@ TEST(ErrorNames, OfTables) {
     ExpectNamedOnce(TableWriter::Append(path).status(), path);
   }
   WriteFile(path + "/table.cft", contents);
-  const std::string column = path + "/" + table->part_file(0, 1);
+  const std::string column = path + "/" + *table->part_file(0, 1);
   WriteFile(column, "no CFile");
   const auto again = TableReader::Open(path);
   ASSERT_TRUE(again.ok()) << again.status();

@@ -227,7 +227,7 @@ TEST(MintedGolden, TheSameVersionWritesTheSameBytes) {
           const WriterOptions& options = columns[i].options;
           if (options.compression != Compression::kNone || options.encoding == Encoding::kAuto)
             continue;
-          const std::string file = reader->part_file(part, i);
+          const std::string file = *reader->part_file(part, i);
           EXPECT_EQ(BytesOf(temporary.path(name) + "/" + file), BytesOf(folder / name / file))
               << file;
         }

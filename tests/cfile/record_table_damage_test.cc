@@ -142,7 +142,7 @@ TEST_F(RecordTableDamageTest, FlippedBytesOfLeaves) {
   const std::vector<Json> records = records_;
   int found = 0;
   for (const size_t leaf : {1, 2}) {
-    const std::string path = path_ + "/" + TableReader::Open(path_)->part_file(0, leaf);
+    const std::string path = path_ + "/" + *TableReader::Open(path_)->part_file(0, leaf);
     const std::string whole = ReadFile(path);
     for (size_t i = 0; i < whole.size(); ++i) {
       for (const int bits : {0x01, 0x04, 0x80}) {
@@ -182,7 +182,7 @@ TEST_F(RecordTableDamageTest, LevelsThatTheTableFileDoesNotName) {
 // Leaves that are valid but belong to different records are reported as damage.
 TEST_F(RecordTableDamageTest, LeavesThatContradict) {
   const auto table = TableReader::Open(path_);
-  const std::string path = path_ + "/" + table->part_file(0, 1);
+  const std::string path = path_ + "/" + *table->part_file(0, 1);
   auto writer = LevelWriter<std::string_view>::Create(path, ColumnType::String(),
                                                       table->schema().columns[1].levels);
   ASSERT_TRUE(writer.ok()) << writer.status();

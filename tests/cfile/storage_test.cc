@@ -172,7 +172,7 @@ TEST_P(StorageTest, HoldsATable) {
   EXPECT_EQ(removed->size(), 3);
   // table.cft, and the files of one part.
   EXPECT_EQ(List().size(), 1 + ManyTypes().columns.size());
-  ASSERT_TRUE(DropParts(storage_, std::vector{compacted->part(0).name}).ok());
+  ASSERT_TRUE(DropParts(storage_, std::vector{compacted->part(0)->name}).ok());
   EXPECT_EQ(TableReader::Open(storage_)->num_rows(), 0);
   ASSERT_TRUE(CollectGarbage(storage_, std::chrono::seconds(0)).ok());
   EXPECT_THAT(List(), ElementsAre("table.cft"));
@@ -238,7 +238,7 @@ class InterceptedTableTest : public testing::Test {
     const TableReader table = *TableReader::Open(storage_->base);
     const std::vector<StorageEntry> files = *storage_->base->List("");
     for (const StorageEntry& file : files) {
-      if (file.path.starts_with("part-") && !file.path.starts_with(table.part(0).name)) {
+      if (file.path.starts_with("part-") && !file.path.starts_with(table.part(0)->name)) {
         return file.path.substr(0, file.path.find('/'));
       }
     }
@@ -304,18 +304,6 @@ TEST_F(InterceptedTableTest, LostAnswers) {
   writer_.reset();
   EXPECT_EQ(Rows(), 15);
   EXPECT_EQ(Files(), 3);
-}
-
-TEST_F(InterceptedTableTest, CommitThatSaysThatItFailedAndDidNot) {
-  int commits = 0;
-  storage_->after_commit = [&](const absl::Status& status) -> absl::Status {
-    EXPECT_TRUE(status.ok()) << status;
-    return ++commits == 1 ? absl::AbortedError("another version") : status;
-  };
-  const absl::Status status = writer_->Finish();
-  EXPECT_TRUE(status.ok()) << status;
-  EXPECT_EQ(commits, 1);
-  EXPECT_EQ(Rows(), 15);
 }
 
 // A storage that refuses the version that it has is not asked for ever.

@@ -139,16 +139,16 @@ TEST_P(CompactTest, MergesAllParts) {
   EXPECT_EQ(before.num_parts(), 5u);
   EXPECT_EQ(Read(before), rows_);
   // One part needs no merging.
-  const std::string name = after.part(0).name;
+  const std::string name = after.part(0)->name;
   ASSERT_EQ(Compact(path_), absl::OkStatus());
-  EXPECT_EQ(Open().part(0).name, name);
+  EXPECT_EQ(Open().part(0)->name, name);
 }
 
 TEST_P(CompactTest, MergesChosenParts) {
   std::mt19937_64 random(4);
   for (const size_t rows : {300, 400, 500, 600}) Write(rows, random);
   const TableReader before = Open();
-  const std::vector<std::string> names = {before.part(1).name, before.part(2).name};
+  const std::vector<std::string> names = {before.part(1)->name, before.part(2)->name};
   ASSERT_EQ(Compact(path_, names), absl::OkStatus());
   const TableReader after = Open();
   ASSERT_EQ(after.num_parts(), 3u);

@@ -495,7 +495,7 @@ TEST_F(TableCursorTest, KeyCursorReturnsLongRuns) {
 // where it was.
 TEST_F(TableCursorTest, KeyCursorOpensPartsWhenItReachesThem) {
   WriteKeys({{"a", "c", "p"}, {"k", "m"}, {"b", "x"}, {"t"}});
-  const std::string missing = path_ + "/" + OpenTable().part_file(1, 0);
+  const std::string missing = path_ + "/" + *OpenTable().part_file(1, 0);
   fs::rename(missing, missing + ".away");
   auto cursor = OpenTable().NewKeyCursor<std::string_view>(0);
   ASSERT_TRUE(cursor.ok()) << cursor.status();
@@ -520,7 +520,7 @@ TEST_F(TableCursorTest, KeyCursorOpensPartsWhenItReachesThem) {
 
   // A seek does not open parts that end before the key or begin after the row it finds.
   for (const size_t part : {0, 3}) {
-    fs::remove(path_ + "/" + OpenTable().part_file(part, 0));
+    fs::remove(path_ + "/" + *OpenTable().part_file(part, 0));
   }
   cursor = OpenTable().NewKeyCursor<std::string_view>(0);
   ASSERT_TRUE(cursor.ok()) << cursor.status();
@@ -541,14 +541,14 @@ TEST_F(TableCursorTest, KeyCursorNeedsAValueIndexInEachPart) {
   const TableReader table = OpenTable();
   const absl::Status status = table.NewKeyCursor<std::string_view>(0).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(status.message(), HasSubstr(table.part(2).name + " has no value index"));
+  EXPECT_THAT(status.message(), HasSubstr(table.part(2)->name + " has no value index"));
   EXPECT_EQ(table.NewKeyCursor<int64_t>(0).status().code(), absl::StatusCode::kInvalidArgument);
 
   // Ranges of keys need a value index, too; other seeks do not.
   auto cursor = *table.NewCursor<std::string_view>(0);
   const absl::Status range = cursor.SeekToPrefix("a").status();
   EXPECT_EQ(range.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(range.message(), HasSubstr(table.part(2).name + " has no value index"));
+  EXPECT_THAT(range.message(), HasSubstr(table.part(2)->name + " has no value index"));
   const std::vector<std::string_view> keys = {"b", "a", "d", "bb"};
   std::vector<KeyPosition> positions(4);
   ASSERT_EQ(cursor.SeekMany(keys, positions), absl::OkStatus());
@@ -745,32 +745,32 @@ TEST_F(TableCursorTest, DescribesParts) {
   uint64_t first = 0;
   const std::vector<uint64_t> rows = {3, 0, 2};
   for (size_t part = 0; part < 3; ++part) {
-    const PartInfo info = table.part(part);
+    const PartInfo info = *table.part(part);
     EXPECT_EQ(path_ + "/" + info.name, PartPath(part));
     EXPECT_EQ(info.first_ordinal, first);
     EXPECT_EQ(info.num_rows, rows[part]);
     uint64_t size = 0;
     for (size_t column = 0; column < 6; ++column) {
-      size += fs::file_size(path_ + "/" + table.part_file(part, column));
+      size += fs::file_size(path_ + "/" + *table.part_file(part, column));
     }
     EXPECT_EQ(info.size_bytes, size);
     uint64_t nulls = 0;
     for (uint64_t row = first; row < first + rows[part]; ++row) {
       nulls += numbers_.others[row].has_value() ? 0 : 1;
     }
-    EXPECT_EQ(table.part_bounds(part, 3).null_count, nulls);
-    EXPECT_EQ(table.part_bounds(part, 3).present_count, rows[part] - nulls);
+    EXPECT_EQ(table.part_bounds(part, 3)->null_count, nulls);
+    EXPECT_EQ(table.part_bounds(part, 3)->present_count, rows[part] - nulls);
     // Without a value index, the bounds are those of the statistics.
-    EXPECT_EQ(table.part_bounds(part, 3).min_key.has_value(), nulls < rows[part]);
-    EXPECT_NE(table.part_bounds(part, 3).min_exact, nulls < rows[part]);
+    EXPECT_EQ(table.part_bounds(part, 3)->min_key.has_value(), nulls < rows[part]);
+    EXPECT_NE(table.part_bounds(part, 3)->min_exact, nulls < rows[part]);
     first += rows[part];
   }
-  EXPECT_EQ(table.part_bounds(0, 0).Min<int64_t>(), ValueAt<int64_t>(7));
-  EXPECT_EQ(table.part_bounds(0, 0).Max<int64_t>(), ValueAt<int64_t>(20));
-  EXPECT_EQ(table.part_bounds(0, 2).Max<double>(), ValueAt<double>(20));
-  EXPECT_EQ(table.part_bounds(1, 1).Min<std::string_view>(), std::nullopt);
-  EXPECT_EQ(table.part_bounds(2, 1).Min<std::string_view>(), ValueAt<std::string_view>(1));
-  EXPECT_EQ(table.part_bounds(2, 1).Max<std::string_view>(), ValueAt<std::string_view>(40));
+  EXPECT_EQ(table.part_bounds(0, 0)->Min<int64_t>(), ValueAt<int64_t>(7));
+  EXPECT_EQ(table.part_bounds(0, 0)->Max<int64_t>(), ValueAt<int64_t>(20));
+  EXPECT_EQ(table.part_bounds(0, 2)->Max<double>(), ValueAt<double>(20));
+  EXPECT_EQ(table.part_bounds(1, 1)->Min<std::string_view>(), std::nullopt);
+  EXPECT_EQ(table.part_bounds(2, 1)->Min<std::string_view>(), ValueAt<std::string_view>(1));
+  EXPECT_EQ(table.part_bounds(2, 1)->Max<std::string_view>(), ValueAt<std::string_view>(40));
 }
 
 }  // namespace

@@ -218,7 +218,7 @@ TEST_F(TableDamageTest, VerifyComparesNullsWithTheTableFile) {
 TEST_F(TableDamageTest, ColumnFileThatIsMissing) {
   WritePart(0, 10);
   const TableReader table = OpenTable();
-  const std::string file = path_ + "/" + table.part_file(0, 3);
+  const std::string file = path_ + "/" + *table.part_file(0, 3);
   fs::remove(file);
   for (const absl::Status& status :
        {table.OpenColumn(0, 3).status(), table.NewCursor<int32_t>(3).status()}) {
@@ -232,7 +232,7 @@ TEST_F(TableDamageTest, CursorStaysWhereItWasAfterAnError) {
   WritePart(0, 100);
   WritePart(100, 100);
   const TableReader table = OpenTable();
-  fs::remove(path_ + "/" + table.part_file(1, 0));
+  fs::remove(path_ + "/" + *table.part_file(1, 0));
   auto cursor = table.NewCursor<int64_t>(0);
   ASSERT_TRUE(cursor.ok()) << cursor.status();
   ASSERT_TRUE(cursor->SeekToOrdinal(50).ok());
@@ -255,8 +255,8 @@ TEST_F(TableDamageTest, ColumnFileThatIsAnother) {
     ASSERT_TRUE(writer->Append<int32_t>(2, std::vector<int32_t>(100)).ok());
     ASSERT_TRUE(writer->Finish().ok());
   }
-  const std::string a = path_ + "/" + OpenTable().part_file(0, 0);
-  const std::string b = path_ + "/" + OpenTable().part_file(0, 1);
+  const std::string a = path_ + "/" + *OpenTable().part_file(0, 0);
+  const std::string b = path_ + "/" + *OpenTable().part_file(0, 1);
   const auto expect_damage = [&](const char* what) {
     const absl::Status status = OpenTable().NewCursor<int32_t>(0).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;

@@ -305,11 +305,11 @@ TEST_F(CompoundKeyTableTest, VerifyComparesKeysWithRows) {
   const std::vector<Row> rows = {{"a", 1}, {"a", 5}, {"b", 2}};
   const std::vector<Row> others = {{"a", 1}, {"a", 4}, {"b", 2}};
   ASSERT_EQ(Write(others, others), absl::OkStatus());
-  const std::string keys = ReadFile(path_ + "/" + OpenTable().part_file(0, 2));
+  const std::string keys = ReadFile(path_ + "/" + *OpenTable().part_file(0, 2));
   fs::remove_all(path_);
   ASSERT_EQ(Write(rows, rows), absl::OkStatus());
   for (const size_t column : {0, 1, 2}) EXPECT_TRUE(OpenTable().VerifyColumn(0, column).ok());
-  const std::string path = path_ + "/" + OpenTable().part_file(0, 2);
+  const std::string path = path_ + "/" + *OpenTable().part_file(0, 2);
   ASSERT_EQ(fs::file_size(path), keys.size());
   WriteFile(path, keys);
   for (const size_t column : {0, 1}) EXPECT_TRUE(OpenTable().VerifyColumn(0, column).ok());

@@ -69,7 +69,7 @@ class TableMaintenanceTest : public TableTestBase {
     std::vector<std::string> names;
     const TableReader table = OpenTable();
     for (size_t part = 0; part < table.num_parts(); ++part) {
-      names.push_back(table.part(part).name);
+      names.push_back(table.part(part)->name);
     }
     return names;
   }

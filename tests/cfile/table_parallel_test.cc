@@ -34,7 +34,7 @@ void ExpectRange(TableCursor<T>& cursor, const OrdinalRange& range, size_t colum
 // Returns true if `ordinal` is the begin of a block of the column or the end of the column.
 bool BeginsBlock(const TableReader& table, size_t column, uint64_t ordinal) {
   for (size_t part = 0; part < table.num_parts(); ++part) {
-    const PartInfo info = table.part(part);
+    const PartInfo info = *table.part(part);
     if (ordinal < info.first_ordinal || ordinal - info.first_ordinal >= info.num_rows) continue;
     const uint64_t in_part = ordinal - info.first_ordinal;
     return *table.OpenColumn(part, column)->BlockBegin(in_part) == in_part;
@@ -177,8 +177,8 @@ TEST_F(TableParallelTest, ColumnsAreWrittenSideBySide) {
   const auto other_table = TableReader::Open(other);
   ASSERT_TRUE(other_table.ok()) << other_table.status();
   for (size_t column = 0; column < num_columns; ++column) {
-    EXPECT_EQ(ReadFile(path_ + "/" + table.part_file(0, column)),
-              ReadFile(other + "/" + other_table->part_file(0, column)));
+    EXPECT_EQ(ReadFile(path_ + "/" + *table.part_file(0, column)),
+              ReadFile(other + "/" + *other_table->part_file(0, column)));
   }
 }
 

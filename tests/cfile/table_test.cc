@@ -40,9 +40,9 @@ TEST_F(TableTest, SeveralParts) {
   WritePart(3501, 0);
   const TableReader table = OpenTable();
   ASSERT_EQ(table.num_parts(), 6);
-  EXPECT_EQ(table.part(4).num_rows, 2500);
-  EXPECT_EQ(table.part(4).first_ordinal, 1001);
-  EXPECT_THAT(table.part_file(4, 6), MatchesRegex("part-[0-9a-f]{32}/0006-name.cfile"));
+  EXPECT_EQ(table.part(4)->num_rows, 2500);
+  EXPECT_EQ(table.part(4)->first_ordinal, 1001);
+  EXPECT_THAT(*table.part_file(4, 6), MatchesRegex("part-[0-9a-f]{32}/0006-name.cfile"));
   ExpectTable(table, 3501);
 }
 
@@ -127,7 +127,7 @@ TEST_F(TableTest, WriterSaysWhatItHolds) {
   EXPECT_GT(writer->memory_usage_bytes(), 0);
   ASSERT_TRUE(writer->Finish().ok());
   const TableReader table = OpenTable();
-  EXPECT_EQ(writer->totals(3).bytes_written, fs::file_size(path_ + "/" + table.part_file(0, 3)));
+  EXPECT_EQ(writer->totals(3).bytes_written, fs::file_size(path_ + "/" + *table.part_file(0, 3)));
 }
 
 TEST_F(TableTest, OptionsForNoneAllOrEachColumn) {

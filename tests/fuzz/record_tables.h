@@ -97,7 +97,7 @@ inline std::vector<Bytes> RecordTableSeeds() {
     const auto table = TableReader::Open(place.directory.string()).value();
     std::vector<Bytes> leaves;
     for (size_t i = 0; i < table.schema().columns.size(); ++i) {
-      std::ifstream in(place.directory / table.part_file(0, i), std::ios::binary);
+      std::ifstream in(place.directory / *table.part_file(0, i), std::ios::binary);
       leaves.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
     }
     seeds.push_back(JoinLeaves(leaves));

@@ -292,15 +292,17 @@ absl::Status WriteTable(const std::string& directory, const json& table, const N
   }
 
   const std::string path = internal::TableFilePath(directory);
-  auto contents = internal::ReadTable(*NewLocalStorage(directory), {});
-  if (!contents.ok()) return contents.status();
-  for (size_t i = 0; i < contents->parts.size(); ++i) {
+  const auto storage = NewLocalStorage(directory);
+  const auto manifest = internal::ReadTable(*storage, {});
+  if (!manifest.ok()) return manifest.status();
+  internal::TableContents contents = (*manifest)->root();
+  for (size_t i = 0; i < contents.parts.size(); ++i) {
     std::string name = absl::StrCat("part-", absl::Hex(i, absl::kZeroPad16));
     name.append(16, '0');  // a name has 128 bits
-    std::filesystem::rename(directory + "/" + contents->parts[i].directory, directory + "/" + name);
-    contents->parts[i].directory = name;
+    std::filesystem::rename(directory + "/" + contents.parts[i].directory, directory + "/" + name);
+    contents.parts[i].directory = name;
   }
-  std::ofstream(path, std::ios::binary) << internal::SerializeTable(*contents);
+  std::ofstream(path, std::ios::binary) << internal::SerializeTable(contents);
   return absl::OkStatus();
 }
 

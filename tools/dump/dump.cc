@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/where_parser.h"
 #include "tools/utf8.h"
+#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {
@@ -51,8 +51,14 @@ absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
   }
   if (absl::Status status = CheckPart(*table, common); !status.ok()) return status;
   CommonOptions file = common;
-  const std::string inside = table->part_file(common.part.value_or(0), *column);
-  file.path = (std::filesystem::path(common.path) / inside).string();
+  const auto inside = table->part_file(common.part.value_or(0), *column);
+  if (!inside.ok()) return inside.status();
+  if (inside->empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        common.path, ": this part has no file of column ", common.column,
+        ", because the column is newer than the part: all its rows have the default value"));
+  }
+  file.path = (std::filesystem::path(common.path) / *inside).string();
   file.column.clear();
   file.part.reset();
   return file;

@@ -143,9 +143,10 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, O
     json["rows"] = JsonInteger(table.num_rows());
     Json& parts = json["parts"] = Json::array();
     for (size_t part = 0; part < table.num_parts(); ++part) {
-      const PartInfo info = table.part(part);
-      parts.push_back({{"first_ordinal", JsonInteger(info.first_ordinal)},
-                       {"rows", JsonInteger(info.num_rows)}});
+      const absl::StatusOr<PartInfo> info = table.part(part);
+      if (!info.ok()) return output.Fail(info.status());
+      parts.push_back({{"first_ordinal", JsonInteger(info->first_ordinal)},
+                       {"rows", JsonInteger(info->num_rows)}});
     }
     if (table.schema().key_index()) json["keys"] = KeysJson(table.schema());
     json["size"] = JsonInteger(bytes);

@@ -223,8 +223,10 @@ ExitCode VerifyInput(const CommonOptions& common, Output& output) {
     if (!chosen.ok()) return output.Fail(chosen.status());
     for (const size_t part : chosen->parts) {
       for (const size_t column : chosen->columns) {
-        const std::filesystem::path path =
-            std::filesystem::path(common.path) / table.part_file(part, column);
+        const auto file = table.part_file(part, column);
+        if (!file.ok()) return output.Fail(file.status());
+        if (file->empty()) continue;  // the column is newer than the part
+        const std::filesystem::path path = std::filesystem::path(common.path) / *file;
         printer.Add(path.string(), table.VerifyColumn(part, column),
                     SizeOf(table.OpenColumn(part, column)));
       }

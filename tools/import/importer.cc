@@ -245,10 +245,12 @@ absl::Status Importer::FindSchema() {
     const auto type = options_.types.find(schema.name);
     schema.type = type != options_.types.end() ? type->second
                                                : found[i].inference.Type(options_.compatibility);
-    // If a column of --not-null or a sort column has a null, a later pass reports it.
-    schema.nullable =
-        found[i].has_nulls && !options_.not_null.contains(schema.name) &&
-        std::find(sorted_by_.begin(), sorted_by_.end(), schema.name) == sorted_by_.end();
+    // If a column of --not-null, or a sort column without --nulls, has a null, a later pass reports
+    // it.
+    const bool is_sorted =
+        std::find(sorted_by_.begin(), sorted_by_.end(), schema.name) != sorted_by_.end();
+    schema.nullable = found[i].has_nulls && !options_.not_null.contains(schema.name) &&
+                      (!is_sorted || options_.nulls_last.has_value());
   }
   return absl::OkStatus();
 }

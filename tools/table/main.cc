@@ -53,7 +53,9 @@ ExitCode PrintParts(const Arguments& arguments) {
   if (!arguments.json)
     absl::StrAppendFormat(&text, "%-37s %14s %14s %14s\n", "part", "first row", "rows", "bytes");
   for (size_t i = 0; i < table->num_parts(); ++i) {
-    const PartInfo part = table->part(i);
+    const absl::StatusOr<PartInfo> found = table->part(i);
+    if (!found.ok()) return Fail(found.status());
+    const PartInfo& part = *found;
     if (arguments.json) {
       list.push_back({{"part", part.name},
                       {"first_ordinal", part.first_ordinal},

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/internal/manifest/chunk_file.h"
@@ -42,7 +43,7 @@ class Manifest {
   using ReadFile =
       std::function<absl::StatusOr<std::string>(const std::string& file_name, uint64_t size_bytes)>;
 
-  // `root`: a result of ParseTableRoot. `directory`: the path of the table, for messages.
+  // `root`: a result of ParseTable. `directory`: the path of the table, for messages.
   Manifest(TableContents root, std::string directory, size_t max_metadata_size_bytes,
            ReadFile read_file);
 
@@ -69,6 +70,12 @@ class Manifest {
   absl::Status ForEachPartHolding(size_t column, std::string_view low,
                                   std::optional<std::string_view> high,
                                   const VisitPart& visit) const;
+
+  // Returns `number`, or, if this part lies in chunks that `excluded` returns true for, the next part
+  // that does not (`reverse`: the number after the next lower one). Reads the chunks above the part
+  // that are not excluded. Precondition: number < num_parts(); `reverse`: 0 < number <= num_parts().
+  absl::StatusOr<uint64_t> PassOver(uint64_t number, bool reverse,
+                                    absl::FunctionRef<bool(const ChunkInfo&)> excluded) const;
 
   // The names of the files of all chunks.
   absl::StatusOr<std::set<std::string>> ChunkFiles() const;

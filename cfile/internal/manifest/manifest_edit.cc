@@ -95,6 +95,7 @@ class Editor {
       return absl::OkStatus();
     }
     CFILE_ASSIGN_OR_RETURN(const auto entries, manifest_.Read(chunk));
+    edit_.removed_chunks.push_back(chunk.file_name);
     if (chunk.height == 0) {
       const std::vector<TablePart> parts = EditParts(entries->parts, first);
       return Pack(std::span<const TablePart>(parts), out);

@@ -26,7 +26,8 @@ struct ManifestEdit {
   TableContents root;  // the new table.cft
   // The files that must be durable before the new table.cft names them.
   std::vector<NewChunk> new_chunks = {};
-  std::vector<TablePart> removed = {};  // the parts that are no longer in the table
+  std::vector<TablePart> removed = {};           // the parts that are no longer in the table
+  std::vector<std::string> removed_chunks = {};  // the files of chunks that it no longer has
 };
 
 // Applies `change`. Reads and writes anew the chunks that hold changed parts, and those above them.

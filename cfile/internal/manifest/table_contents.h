@@ -65,6 +65,7 @@ struct ColumnIdentities {
   // memcmp form; nullopt: null.
   std::vector<std::optional<std::string>> defaults;
   uint32_t next_id = 0;  // greater than all ids that columns have had
+  friend bool operator==(const ColumnIdentities&, const ColumnIdentities&) = default;
 };
 
 struct TableContents {

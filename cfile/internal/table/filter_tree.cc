@@ -42,7 +42,7 @@ auto Combine(Verdict decisive, const Operands& operands, const Judge& judge) {
 namespace {
 
 // Opens all conditions that are not open.
-absl::Status OpenAll(const BoundFilter& filter, const ScanSource& source, size_t part,
+absl::Status OpenAll(const BoundFilter& filter, const ScanSource& source, const ManifestPart& part,
                      FilterTree::OpenConditions& opened) {
   for (const BoundFilter& operand : filter.operands)
     CFILE_RETURN_IF_ERROR(OpenAll(operand, source, part, opened));
@@ -64,7 +64,7 @@ absl::Status OpenAll(const BoundFilter& filter, const ScanSource& source, size_t
 }  // namespace
 
 absl::StatusOr<FilterTree> FilterTree::Open(const BoundFilter& filter, const ScanSource& source,
-                                            size_t part, OpenConditions& opened) {
+                                            const ManifestPart& part, OpenConditions& opened) {
   CFILE_RETURN_IF_ERROR(OpenAll(filter, source, part, opened));
   return FilterTree(filter, opened);
 }
@@ -149,18 +149,18 @@ void FilterTree::SortOperands() {
                    [&](const FilterTree& a, const FilterTree& b) { return rank(a) < rank(b); });
 }
 
-FilterTree::Judgement JudgePart(const BoundFilter& filter, const ScanSource& source, size_t part) {
+FilterTree::Judgement JudgeBounds(const BoundFilter& filter, ScanSource::BoundsOfColumn bounds_of) {
   if (filter.kind != Filter::Kind::kColumn) {
     return Combine(filter.kind == Filter::Kind::kAnd ? Verdict::kNone : Verdict::kAll,
                    filter.operands,
-                   [&](const BoundFilter& operand) { return JudgePart(operand, source, part); });
+                   [&](const BoundFilter& operand) { return JudgeBounds(operand, bounds_of); });
   }
   FilterTree::Judgement judgement{.condition = filter.number};
   std::visit(
       [&]<typename M>(const M& matcher) {
         if constexpr (!std::is_same_v<M, std::monostate>) {
           judgement.rows.verdict =
-              JudgeStatistics(matcher, filter.negated, source.Bounds(part, filter.column));
+              JudgeStatistics(matcher, filter.negated, bounds_of(filter.column));
         }
       },
       filter.matcher);

@@ -31,7 +31,7 @@ class FilterTree {
   // are in `opened`: a call with the same arguments continues with the others. `opened` is empty in
   // the first call for a part. Errors: those of ScanSource::OpenColumn and NewRowFilter.
   static absl::StatusOr<FilterTree> Open(const BoundFilter& filter, const ScanSource& source,
-                                         size_t part, OpenConditions& opened);
+                                         const ManifestPart& part, OpenConditions& opened);
 
   // Returns what is known about row `row` of the part. The same is known about all rows of the
   // result's range, which contains `row`. Precondition: row < the number of rows.
@@ -67,7 +67,7 @@ class FilterTree {
   size_t windows_ = 0;  // calls of MatchAnd
 };
 
-// What the bounds of `part` tell about all its rows. The result's range is not set.
-FilterTree::Judgement JudgePart(const BoundFilter& filter, const ScanSource& source, size_t part);
+// What bounds tell about all rows of a part, or of several parts. The result's range is not set.
+FilterTree::Judgement JudgeBounds(const BoundFilter& filter, ScanSource::BoundsOfColumn bounds_of);
 
 }  // namespace cfile::internal

@@ -21,13 +21,14 @@ namespace cfile {
 namespace {
 
 using encodings::KeyLess;
+using internal::ManifestPart;
 
 // A value and its part. The order is that of the rows in a KeyCursor, because rows of earlier parts
 // have lower ordinals.
 template <typename T>
 struct Head {
   T value;
-  size_t part;
+  uint64_t part;  // its number
 };
 template <typename T>
 bool operator<(const Head<T>& a, const Head<T>& b) {
@@ -61,19 +62,21 @@ class KeyCursor<T>::Impl {
 
   // Call first. Reads the bounds of the parts.
   absl::Status Begin() {
-    for (size_t part = 0; part < table_->num_parts(); ++part) {
-      if (table_->contents().parts[part].num_rows == 0) continue;
+    const auto add = [&](const ManifestPart& part) -> absl::StatusOr<bool> {
+      if (part.part->num_rows == 0) return true;
       const BlockStatistics bounds = table_->Bounds(part, column_);
       if (!bounds.min_key.has_value() || !bounds.min_exact) {
         return absl::FailedPreconditionError(
             absl::StrCat(table_->name(), ": column ", table_->columns()[column_].name,
-                         " cannot be read in key order: part ",
-                         table_->contents().parts[part].directory, " has no value index of it"));
+                         " cannot be read in key order: part ", part.part->directory,
+                         " has no value index of it"));
       }
       auto least = bounds.Min<T>();
       if (!least.has_value()) return WrongBounds(part);
       parts_.push_back({.least = *std::move(least), .greatest = *bounds.max_key, .part = part});
-    }
+      return true;
+    };
+    CFILE_RETURN_IF_ERROR(table_->manifest().ForEachPart(add));
     std::sort(parts_.begin(), parts_.end(),
               [](const Part& a, const Part& b) { return HeadOf(a) < HeadOf(b); });
     return absl::OkStatus();
@@ -113,7 +116,7 @@ class KeyCursor<T>::Impl {
       if (!next.has_value() || unopened < *next) next = unopened;
     }
     if (next.has_value()) {
-      const size_t part = merge_.current->part;
+      const uint64_t part = merge_.current->part.number;
       run.values = run.values.first(RunLength(run.values, [&](const T& value) {
         return Head<T>{value, part} < *next;
       }));
@@ -128,11 +131,11 @@ class KeyCursor<T>::Impl {
   struct Part {
     Owned<T> least;
     std::string greatest;  // in memcmp form
-    size_t part;
+    ManifestPart part;
   };
 
   struct OpenPart {
-    size_t part;
+    ManifestPart part;
     Cursor<T> cursor;
     Batch<T> rows;  // rows that the cursor has read and Next has not returned yet
   };
@@ -145,8 +148,8 @@ class KeyCursor<T>::Impl {
     std::vector<std::unique_ptr<OpenPart>> others;
   };
 
-  static Head<T> HeadOf(const Part& part) { return {T(part.least), part.part}; }
-  static Head<T> HeadOf(const OpenPart& part) { return {part.rows.values[0], part.part}; }
+  static Head<T> HeadOf(const Part& part) { return {T(part.least), part.part.number}; }
+  static Head<T> HeadOf(const OpenPart& part) { return {part.rows.values[0], part.part.number}; }
   static bool Later(const std::unique_ptr<OpenPart>& a, const std::unique_ptr<OpenPart>& b) {
     return HeadOf(*b) < HeadOf(*a);
   }
@@ -203,16 +206,16 @@ class KeyCursor<T>::Impl {
                                  "index, found ", rows.null_count, " from row ", rows.first_ordinal,
                                  " on");
     }
-    rows.first_ordinal += table_->first_ordinal(part.part);
+    rows.first_ordinal += part.part.first_ordinal;
     part.rows = rows;
     return absl::OkStatus();
   }
 
-  std::string Path(size_t part) const {
-    return internal::ColumnFilePath(table_->name(), table_->contents().parts[part], column_);
+  std::string Path(const ManifestPart& part) const {
+    return internal::ColumnFilePath(table_->name(), *part.part, column_);
   }
 
-  absl::Status WrongBounds(size_t part) const {
+  absl::Status WrongBounds(const ManifestPart& part) const {
     return encodings::DataLoss(Path(part),
                                ": the least and the greatest value are not those in table.cft");
   }

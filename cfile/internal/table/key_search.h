@@ -48,12 +48,16 @@ class KeySearch {
   // the cursor is at this position afterwards.
   absl::StatusOr<KeyPosition> Find(const T& key) {
     CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), key));
-    CFILE_RETURN_IF_ERROR(FindKeyedParts());
     Wanted wanted(key, 0);
-    if (ascending_) {
-      wanted.part = FirstPartWith(wanted.bytes);
+    if (!table_.manifest().root().chunks.empty()) {
+      CFILE_RETURN_IF_ERROR(FindInChunks(wanted));
     } else {
-      CFILE_RETURN_IF_ERROR(FindInAllParts({&wanted, 1}));
+      CFILE_RETURN_IF_ERROR(FindKeyedParts());
+      if (ascending_) {
+        wanted.part = FirstPartWith(wanted.bytes);
+      } else {
+        CFILE_RETURN_IF_ERROR(FindInAllParts({&wanted, 1}));
+      }
     }
     if (!wanted.part.has_value()) return KeyPosition{.ordinal = table_.num_rows()};
     return HasIndex(*wanted.part) ? SeekInPart(*wanted.part, key) : wanted.position;
@@ -85,10 +89,10 @@ class KeySearch {
     if (ascending_) return absl::OkStatus();
     const std::string range = absl::StrCat(table_.name(), ": the rows of a range of keys of ",
                                            "column ", table_.columns()[column_].name);
-    for (const size_t part : *keyed_parts_) {
+    for (const ManifestPart& part : *keyed_parts_) {
       if (HasIndex(part)) continue;
       return absl::FailedPreconditionError(
-          absl::StrCat(range, " cannot be found, because part ", PartName(part),
+          absl::StrCat(range, " cannot be found, because part ", part.part->directory,
                        " has no value index of it: scan with a filter instead"));
     }
     return absl::FailedPreconditionError(
@@ -106,62 +110,90 @@ class KeySearch {
     T key;
     std::string bytes;  // the key in memcmp form
     size_t index;       // in the caller's keys
-    std::optional<size_t> part = std::nullopt;
+    std::optional<ManifestPart> part = std::nullopt;
     std::string found = {};  // the key at `position`, in memcmp form, if `part` is set
     KeyPosition position = {};
   };
 
-  const TablePartColumn& PartColumn(size_t part) const {
-    return table_.contents().parts[part].columns[column_];
+  const TablePartColumn& PartColumn(const ManifestPart& part) const {
+    return part.part->columns[column_];
   }
-  bool HasIndex(size_t part) const { return PartColumn(part).min_key.has_value(); }
-  const std::string& PartName(size_t part) const { return table_.contents().parts[part].directory; }
+  bool HasIndex(const ManifestPart& part) const { return PartColumn(part).min_key.has_value(); }
+
+  absl::Status NoIndex() const {
+    return absl::FailedPreconditionError(
+        absl::StrCat(table_.name(), ": column ", table_.columns()[column_].name,
+                     " cannot be searched by key: no part has a value index of it"));
+  }
 
   // Fills keyed_parts_ and ascending_, once.
   absl::Status FindKeyedParts() {
     if (keyed_parts_.has_value()) return absl::OkStatus();
-    std::vector<size_t> parts;
+    std::vector<ManifestPart> parts;
     bool any_index = false;
-    for (size_t part = 0; part < table_.num_parts(); ++part) {
+    const auto add = [&](const ManifestPart& part) -> absl::StatusOr<bool> {
       const TablePartColumn& column = PartColumn(part);
-      if (column.num_rows == 0) continue;
+      if (column.num_rows == 0) return true;
       any_index |= column.min_key.has_value();
       // If ascending_ is still true, all earlier parts have keys.
       ascending_ = ascending_ && column.min_key.has_value() &&
                    (parts.empty() || *PartColumn(parts.back()).max_key <= *column.min_key);
       parts.push_back(part);
-    }
-    if (!parts.empty() && !any_index) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(table_.name(), ": column ", table_.columns()[column_].name,
-                       " cannot be searched by key: no part has a value index of it"));
-    }
+      return true;
+    };
+    CFILE_RETURN_IF_ERROR(table_.manifest().ForEachPart(add));
+    if (!parts.empty() && !any_index) return NoIndex();
     keyed_parts_ = std::move(parts);
     return absl::OkStatus();
   }
 
+  // Does FindInPart for all parts, but reads only the chunks that may hold the key.
+  absl::Status FindInChunks(Wanted& wanted) {
+    bool any_part = false;
+    bool any_index = false;
+    const auto wants = [&](const ChunkInfo& chunk) {
+      const std::optional<BlockStatistics>& bounds = chunk.columns[column_];
+      if (!bounds) return true;
+      if (bounds->max_key && *bounds->max_key < wanted.bytes) return false;
+      return !wanted.part || !bounds->min_key || *bounds->min_key < wanted.found;
+    };
+    const auto visit = [&](const ManifestPart& part) -> absl::StatusOr<bool> {
+      if (part.part->num_rows == 0) return true;
+      any_part = true;
+      any_index |= HasIndex(part);
+      CFILE_RETURN_IF_ERROR(FindInPart(part, wanted));
+      return !wanted.part || !wanted.position.exact;
+    };
+    CFILE_RETURN_IF_ERROR(table_.manifest().ForEachPart(wants, visit));
+    return any_part && !any_index ? NoIndex() : absl::OkStatus();
+  }
+
   // If the parts ascend: returns the first part that has a key not less than `wanted`.
-  std::optional<size_t> FirstPartWith(const std::string& wanted) const {
-    const auto found =
-        std::partition_point(keyed_parts_->begin(), keyed_parts_->end(),
-                             [&](size_t part) { return *PartColumn(part).max_key < wanted; });
+  std::optional<ManifestPart> FirstPartWith(const std::string& wanted) const {
+    const auto found = std::partition_point(
+        keyed_parts_->begin(), keyed_parts_->end(),
+        [&](const ManifestPart& part) { return *PartColumn(part).max_key < wanted; });
     return found == keyed_parts_->end() ? std::nullopt : std::optional(*found);
   }
 
   // If the parts ascend: does Find for each of `keys`, part by part. Does not set the positions of
   // keys that are greater than all keys of the table.
   absl::Status SeekManyByPart(std::span<const T> keys, std::span<KeyPosition> positions) {
-    std::map<size_t, std::vector<size_t>> indices_of;  // by part: indices in `keys`
+    // By the number of the part: the part, and indices in `keys`.
+    std::map<uint64_t, std::pair<ManifestPart, std::vector<size_t>>> parts;
     std::string bytes;
     for (size_t i = 0; i < keys.size(); ++i) {
       bytes.clear();
       AppendKey(keys[i], bytes);
-      const std::optional<size_t> part = FirstPartWith(bytes);
-      if (part.has_value()) indices_of[*part].push_back(i);
+      const std::optional<ManifestPart> part = FirstPartWith(bytes);
+      if (!part.has_value()) continue;
+      parts.try_emplace(part->number, *part, std::vector<size_t>())
+          .first->second.second.push_back(i);
     }
     const auto part_keys = std::make_unique<T[]>(keys.size());  // std::vector<bool> is not an array
     std::vector<KeyPosition> found;
-    for (const auto& [part, indices] : indices_of) {
+    for (const auto& [number, chosen] : parts) {
+      const auto& [part, indices] = chosen;
       for (size_t i = 0; i < indices.size(); ++i) part_keys[i] = keys[indices[i]];
       found.resize(indices.size());
       CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.Enter(part));
@@ -176,7 +208,7 @@ class KeySearch {
   // If the parts do not ascend: does Find for each of `keys`, without moving the cursor to the
   // result.
   absl::Status FindInAllParts(std::span<Wanted> keys) {
-    for (const size_t part : *keyed_parts_) {
+    for (const ManifestPart& part : *keyed_parts_) {
       for (Wanted& wanted : keys) CFILE_RETURN_IF_ERROR(FindInPart(part, wanted));
     }
     return absl::OkStatus();
@@ -184,7 +216,7 @@ class KeySearch {
 
   // Sets the position of `wanted` to the key that Find wants in this part, if this key is less than
   // the keys found in earlier parts.
-  absl::Status FindInPart(size_t part, Wanted& wanted) {
+  absl::Status FindInPart(const ManifestPart& part, Wanted& wanted) {
     const bool any = wanted.part.has_value();
     if (any && wanted.position.exact) return absl::OkStatus();
     const TablePartColumn& column = PartColumn(part);
@@ -193,7 +225,7 @@ class KeySearch {
       return absl::OkStatus();
     }
     std::string found;
-    KeyPosition position{.ordinal = table_.first_ordinal(part)};
+    KeyPosition position{.ordinal = part.first_ordinal};
     if (*column.min_key >= wanted.bytes) {
       found = *column.min_key;
       position.exact = found == wanted.bytes;
@@ -212,7 +244,7 @@ class KeySearch {
 
   // Does FindInPart in a part without a value index. Reads each block that the statistics of the
   // file do not exclude.
-  absl::Status ScanPart(size_t part, Wanted& wanted) {
+  absl::Status ScanPart(const ManifestPart& part, Wanted& wanted) {
     if constexpr (!std::is_same_v<T, Int96>) {  // int96 has no order
       CFILE_ASSIGN_OR_RETURN(const Reader reader, table_.OpenColumn(part, column_));
       CFILE_ASSIGN_OR_RETURN(auto scan,
@@ -229,7 +261,7 @@ class KeySearch {
           if (wanted.part.has_value() && value >= wanted.found) continue;
           wanted.part = part;
           wanted.found = value;
-          wanted.position = {.ordinal = table_.first_ordinal(part) + batch.ordinals[i],
+          wanted.position = {.ordinal = part.first_ordinal + batch.ordinals[i],
                              .exact = value == wanted.bytes};
           if (wanted.position.exact) return absl::OkStatus();
         }
@@ -240,20 +272,19 @@ class KeySearch {
 
   // Moves the cursor to the first key that is not less than `key`, in a part with a value index
   // whose greatest key is not less than `key`.
-  absl::StatusOr<KeyPosition> SeekInPart(size_t part, const T& key) {
+  absl::StatusOr<KeyPosition> SeekInPart(const ManifestPart& part, const T& key) {
     CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.Enter(part));
     CFILE_ASSIGN_OR_RETURN(const KeyPosition position, cursor->SeekToKey(key));
     return InTable(part, position);
   }
 
   // Converts a position in a part to a position in the table. kDataLoss if it is the part's end.
-  absl::StatusOr<KeyPosition> InTable(size_t part, const KeyPosition& position) const {
+  absl::StatusOr<KeyPosition> InTable(const ManifestPart& part, const KeyPosition& position) const {
     if (position.ordinal < PartColumn(part).num_rows) {
-      return KeyPosition{.ordinal = table_.first_ordinal(part) + position.ordinal,
-                         .exact = position.exact};
+      return KeyPosition{.ordinal = part.first_ordinal + position.ordinal, .exact = position.exact};
     }
     return encodings::DataLoss(
-        ColumnFilePath(table_.name(), table_.contents().parts[part], column_),
+        ColumnFilePath(table_.name(), *part.part, column_),
         ": table.cft says that the greatest value is not below the searched key, found only values "
         "below it");
   }
@@ -261,7 +292,7 @@ class KeySearch {
   const Table& table_;
   const size_t column_;
   PartCursor<Cursor<T>, Table>& cursor_;
-  std::optional<std::vector<size_t>> keyed_parts_;  // set by FindKeyedParts: parts with rows
+  std::optional<std::vector<ManifestPart>> keyed_parts_;  // set by FindKeyedParts: parts with rows
   // True if all parts with rows have a value index and follow each other in key order.
   bool ascending_ = true;
 };

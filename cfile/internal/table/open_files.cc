@@ -19,28 +19,30 @@ size_t MaxOpenFiles(const ReaderOptions& options) {
 
 }  // namespace
 
-OpenFiles::OpenFiles(size_t num_files, const ReaderOptions& options)
-    : max_open_(MaxOpenFiles(options)), files_(num_files) {}
+OpenFiles::OpenFiles(const ReaderOptions& options) : max_open_(MaxOpenFiles(options)) {}
 
-std::optional<Reader> OpenFiles::Find(size_t number) {
+std::optional<Reader> OpenFiles::Find(uint64_t number) {
   const std::lock_guard lock(mutex_);
-  const File& file = files_[number];
-  if (file.reader) used_.splice(used_.begin(), used_, file.position);
-  return file.reader;
+  const auto file = files_.find(number);
+  if (file == files_.end()) return std::nullopt;
+  used_.splice(used_.begin(), used_, file->second.position);
+  return file->second.reader;
 }
 
-Reader OpenFiles::Keep(size_t number, Reader reader) {
+Reader OpenFiles::Keep(uint64_t number, Reader reader) {
   std::optional<Reader> closed;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
-  File& file = files_[number];
-  if (file.reader) return *file.reader;
+  const auto found = files_.find(number);
+  if (found != files_.end()) return found->second.reader;
   used_.push_front(number);
-  file = {.reader = std::move(reader), .position = used_.begin()};
+  files_.emplace(number, File{.reader = reader, .position = used_.begin()});
   if (used_.size() > max_open_) {
-    closed = std::exchange(files_[used_.back()].reader, std::nullopt);
+    const auto oldest = files_.find(used_.back());
+    closed = std::move(oldest->second.reader);
+    files_.erase(oldest);
     used_.pop_back();
   }
-  return *file.reader;
+  return reader;
 }
 
 }  // namespace cfile::internal

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <mutex>
 #include <optional>
-#include <vector>
+#include <unordered_map>
 
 #include "cfile/options.h"
 #include "cfile/reader.h"
@@ -15,25 +16,24 @@ namespace cfile::internal {
 // Keeps a limited number of files open: those that were used most recently. Thread-safe.
 class OpenFiles {
  public:
-  // `num_files`: the files have the numbers 0 to num_files - 1.
-  OpenFiles(size_t num_files, const ReaderOptions& options);
+  explicit OpenFiles(const ReaderOptions& options);
 
   // Returns the open file `number`; nullopt if it is not open.
-  std::optional<Reader> Find(size_t number);
+  std::optional<Reader> Find(uint64_t number);
   // Keeps `reader`, an open file. If another thread has opened the same file, returns its reader
   // instead. Closes the file that was not used for the longest time if there are too many.
-  Reader Keep(size_t number, Reader reader);
+  Reader Keep(uint64_t number, Reader reader);
 
  private:
   struct File {
-    std::optional<Reader> reader;          // nullopt: not open
-    std::list<size_t>::iterator position;  // in used_, if open
+    Reader reader;
+    std::list<uint64_t>::iterator position;  // in used_
   };
 
   const size_t max_open_;
-  std::mutex mutex_;  // guards the following
-  std::vector<File> files_;
-  std::list<size_t> used_;  // the numbers of the open files; the one used last is first
+  std::mutex mutex_;                          // guards the following
+  std::unordered_map<uint64_t, File> files_;  // by number
+  std::list<uint64_t> used_;  // the numbers of the open files; the one used last is first
 };
 
 }  // namespace cfile::internal

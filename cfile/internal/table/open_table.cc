@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/table/compound_key_check.h"
+#include "cfile/internal/table/default_column.h"
 #include "cfile/internal/table/table_commit.h"
 #include "encodings/core/status.h"
 
@@ -14,6 +15,7 @@ namespace cfile {
 namespace {
 
 using encodings::DataLoss;
+using internal::ManifestPart;
 using internal::TableContents;
 using internal::TablePart;
 using internal::TablePartColumn;
@@ -60,6 +62,19 @@ absl::StatusOr<std::map<std::string, std::string>> FileIdentitiesOf(const Storag
 
 }  // namespace
 
+TableReader::Impl::Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options,
+                        TableContents root, Identities identities)
+    : storage_(std::move(storage)),
+      options_(options),
+      identities_(std::move(identities)),
+      manifest_(std::move(root), storage_->name(), options.max_metadata_size_bytes,
+                [this](const std::string& file_name, uint64_t) -> absl::StatusOr<std::string> {
+                  auto chunk = storage_->Read(file_name, options_.max_metadata_size_bytes);
+                  if (chunk.ok()) return std::move(chunk->bytes);
+                  return absl::IsNotFound(chunk.status()) ? Expired(file_name) : chunk.status();
+                }),
+      files_(options) {}
+
 absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open(
     std::shared_ptr<Storage> storage, const ReaderOptions& options) {
   const std::string path = internal::TableFilePath(storage->name());
@@ -70,25 +85,33 @@ absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open
     CFILE_ASSIGN_OR_RETURN(
         const VersionedObject object,
         storage->Read(internal::kTableFileName, options.max_metadata_size_bytes));
-    CFILE_ASSIGN_OR_RETURN(TableContents contents,
-                           internal::ParseTable(object.bytes, path, options));
-    Identities identities(contents.parts.size());
-    bool all_unique = true;
-    for (size_t part = 0; part < contents.parts.size(); ++part) {
-      if (internal::IsUniquePartName(contents.parts[part].directory)) continue;
-      all_unique = false;
-      CFILE_ASSIGN_OR_RETURN(identities[part],
-                             FileIdentitiesOf(*storage, contents.parts[part].directory));
+    CFILE_ASSIGN_OR_RETURN(TableContents root, internal::ParseTable(object.bytes, path, options));
+    Identities identities;
+    for (const TablePart& part : root.parts) {
+      if (internal::IsUniquePartName(part.directory)) continue;
+      CFILE_ASSIGN_OR_RETURN(identities[part.directory],
+                             FileIdentitiesOf(*storage, part.directory));
     }
-    if (!all_unique) {
+    if (!identities.empty()) {
       const auto after = storage->Read(internal::kTableFileName, options.max_metadata_size_bytes);
       if (!after.ok() || after->version != object.version) continue;
     }
-    return std::make_shared<const Impl>(std::move(storage), options, std::move(contents),
+    return std::make_shared<const Impl>(std::move(storage), options, std::move(root),
                                         std::move(identities));
   }
   return absl::AbortedError(
       absl::StrCat(path, ": the table was replaced repeatedly while it was read"));
+}
+
+absl::StatusOr<size_t> TableReader::Impl::PassOver(
+    size_t part, bool reverse, absl::FunctionRef<bool(BoundsOfColumn)> excluded) const {
+  return manifest_.PassOver(part, reverse, [&](const internal::ChunkInfo& chunk) {
+    return excluded([&](size_t column) {
+      // Without bounds nothing is known: there may be nulls and values.
+      return chunk.columns[column].value_or(
+          BlockStatistics{.present_count = chunk.num_rows, .null_count = chunk.num_rows});
+    });
+  });
 }
 
 absl::Status TableReader::Impl::Replaced() const {
@@ -96,62 +119,82 @@ absl::Status TableReader::Impl::Replaced() const {
       absl::StrCat(name(), ": the table has been replaced since this reader opened it"));
 }
 
-absl::Status TableReader::Impl::CheckNotReplaced(size_t part, const std::string& path) const {
-  const std::string& folder = contents_.parts[part].directory;
-  if (internal::IsUniquePartName(folder)) return absl::OkStatus();
+absl::Status TableReader::Impl::Expired(const std::string& what) const {
+  return absl::AbortedError(absl::StrCat(
+      name(), ": snapshot expired: since this reader opened the table, ", what,
+      " was dropped and its files were collected as garbage, or the table has been replaced; open "
+      "the table again"));
+}
+
+absl::Status TableReader::Impl::CheckNotReplaced(const std::string& folder,
+                                                 const std::string& path) const {
+  const auto found = identities_.find(folder);
+  if (found == identities_.end()) return absl::OkStatus();
   CFILE_ASSIGN_OR_RETURN(const auto now, FileIdentitiesOf(*storage_, folder));
-  const auto before = identities_[part].find(path);
+  const auto before = found->second.find(path);
   const auto after = now.find(path);
-  const bool same = before == identities_[part].end()
+  const bool same = before == found->second.end()
                         ? after == now.end()
                         : after != now.end() && after->second == before->second;
   return same ? absl::OkStatus() : Replaced();
 }
 
-absl::Status TableReader::Impl::ErrorOfMissing(size_t part, const absl::Status& status) const {
+absl::Status TableReader::Impl::ErrorOfMissing(const std::string& folder,
+                                               const absl::Status& status) const {
   const auto now = internal::ReadTable(*storage_, options_);
   if (absl::IsNotFound(now.status())) return Replaced();
-  const std::string& folder = contents_.parts[part].directory;
-  if (!now.ok() || internal::FindParts(*storage_, {&folder, 1}, *now).ok()) return status;
-  return absl::AbortedError(absl::StrCat(
-      name(), ": snapshot expired: since this reader opened the table, ", folder,
-      " was dropped and its files were collected as garbage, or the table has been replaced; open "
-      "the table again"));
+  if (!now.ok() || internal::FindParts({&folder, 1}, **now).ok()) return status;
+  return Expired(folder);
 }
 
-absl::StatusOr<Reader> TableReader::Impl::OpenColumn(size_t part, size_t column) const {
-  assert(part < num_parts() && column < columns_.size());
-  const size_t number = part * columns_.size() + column;
+absl::StatusOr<Reader> TableReader::Impl::OpenColumn(const ManifestPart& part,
+                                                     size_t column) const {
+  assert(column < columns().size());
+  const uint64_t number = part.number * columns().size() + column;
   if (const std::optional<Reader> open = files_.Find(number)) return *open;
-  const TablePart& in_part = contents_.parts[part];
-  const std::string path = internal::PathInStorage(in_part, column);
-  auto source = storage_->Open(path);
-  if (absl::IsNotFound(source.status())) return ErrorOfMissing(part, source.status());
-  // Check the identity after the file was opened, because an open file cannot be replaced.
-  CFILE_RETURN_IF_ERROR(CheckNotReplaced(part, path));
-  CFILE_RETURN_IF_ERROR(source.status());
-  CFILE_ASSIGN_OR_RETURN(Reader reader, Reader::Open(*std::move(source), options_));
-  CFILE_RETURN_IF_ERROR(CheckColumnFile(internal::ColumnFilePath(name(), in_part, column),
-                                        reader.info(), in_part.columns[column], columns_[column]));
+  CFILE_ASSIGN_OR_RETURN(Reader reader, part.part->columns[column].missing
+                                            ? DefaultColumn(*part.part, column)
+                                            : OpenFile(*part.part, column));
   return files_.Keep(number, std::move(reader));
 }
 
-BlockStatistics TableReader::Impl::Bounds(size_t part, size_t column) const {
-  return internal::BoundsOf(contents_.parts[part].columns[column], columns_[column]);
+absl::StatusOr<Reader> TableReader::Impl::OpenFile(const TablePart& part, size_t column) const {
+  const std::string path = internal::PathInStorage(part, column);
+  auto source = storage_->Open(path);
+  if (absl::IsNotFound(source.status())) return ErrorOfMissing(part.directory, source.status());
+  // Check the identity after the file was opened, because an open file cannot be replaced.
+  CFILE_RETURN_IF_ERROR(CheckNotReplaced(part.directory, path));
+  CFILE_RETURN_IF_ERROR(source.status());
+  CFILE_ASSIGN_OR_RETURN(Reader reader, Reader::Open(*std::move(source), options_));
+  CFILE_RETURN_IF_ERROR(CheckColumnFile(internal::ColumnFilePath(name(), part, column),
+                                        reader.info(), part.columns[column], columns()[column]));
+  return reader;
 }
 
-void TableReader::Impl::CompareKeys(size_t part, const Reader& keys, VerifyReport& report) const {
-  std::vector<Reader> columns;
-  for (const size_t column : contents_.schema.key_columns) {
+absl::StatusOr<Reader> TableReader::Impl::DefaultColumn(const TablePart& part,
+                                                        size_t column) const {
+  const auto& identities = manifest_.root().identities;
+  return internal::NewDefaultColumn(
+      columns()[column], identities ? identities->defaults[column] : std::nullopt, part.num_rows,
+      absl::StrCat(name(), "/", part.directory, "/", columns()[column].name), options_);
+}
+
+BlockStatistics TableReader::Impl::Bounds(const ManifestPart& part, size_t column) const {
+  return internal::BoundsOf(part.part->columns[column], columns()[column]);
+}
+
+void TableReader::Impl::CompareKeys(const ManifestPart& part, const Reader& keys,
+                                    VerifyReport& report) const {
+  std::vector<Reader> key_columns;
+  for (const size_t column : schema().key_columns) {
     absl::StatusOr<Reader> reader = OpenColumn(part, column);
     if (!reader.ok()) return;
-    columns.push_back(*std::move(reader));
+    key_columns.push_back(*std::move(reader));
   }
-  const auto wrong = internal::FindWrongKey(contents_.schema.key_types(), columns, keys);
+  const auto wrong = internal::FindWrongKey(schema().key_types(), key_columns, keys);
   if (!wrong.ok() || !wrong->has_value()) return;
   const internal::WrongKey& key = **wrong;
-  const std::string path =
-      internal::ColumnFilePath(name(), contents_.parts[part], columns_.size() - 1);
+  const std::string path = internal::ColumnFilePath(name(), *part.part, columns().size() - 1);
   report.damages.push_back({.status = DataLoss(path, ": row ", key.row, ": ", key.what),
                             .first_ordinal = key.row,
                             .last_ordinal = key.row});

@@ -1,7 +1,6 @@
 // An open table, shared by TableReader and its cursors.
 #pragma once
 
-#include <algorithm>
 #include <cassert>
 #include <cstdint>
 #include <map>
@@ -13,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/manifest/manifest.h"
 #include "cfile/internal/table/open_files.h"
 #include "cfile/internal/table/scan_source.h"
 #include "cfile/internal/table/table_file.h"
@@ -29,48 +29,35 @@ class TableReader::Impl final : public internal::ScanSource {
   static absl::StatusOr<std::shared_ptr<const Impl>> Open(std::shared_ptr<Storage> storage,
                                                           const ReaderOptions& options);
 
-  // For each part the identities of its files (StorageEntry::identity), by path. Only for parts with
-  // names that are not unique.
-  using Identities = std::vector<std::map<std::string, std::string>>;
+  // The identities of files (StorageEntry::identity) by path, for each part that table.cft itself
+  // names and whose name is not unique.
+  using Identities = std::map<std::string, std::map<std::string, std::string>>;
 
-  Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options,
-       internal::TableContents contents, Identities identities)
-      : storage_(std::move(storage)),
-        options_(options),
-        contents_(std::move(contents)),
-        identities_(std::move(identities)),
-        columns_(internal::StoredColumns(contents_.schema)),
-        files_(contents_.parts.size() * columns_.size(), options) {
-    for (const internal::TablePart& part : contents_.parts) {
-      first_ordinals_.push_back(num_rows_);
-      num_rows_ += part.num_rows;
-    }
-  }
+  Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options, internal::TableContents root,
+       Identities identities);
 
-  const internal::TableContents& contents() const { return contents_; }
-  const std::vector<ColumnSchema>& columns() const { return columns_; }
+  const internal::Manifest& manifest() const { return manifest_; }
+  const std::vector<ColumnSchema>& columns() const { return manifest_.layout().columns(); }
   const std::string& name() const override { return storage_->name(); }
-  const Schema& schema() const override { return contents_.schema; }
+  const Schema& schema() const override { return manifest_.root().schema; }
   const ReaderOptions& options() const { return options_; }
-  uint64_t num_rows() const override { return num_rows_; }
-  size_t num_parts() const override { return contents_.parts.size(); }
-  uint64_t first_ordinal(size_t part) const override {
-    assert(part < num_parts());
-    return first_ordinals_[part];
-  }
+  uint64_t num_rows() const override { return manifest_.num_rows(); }
+  size_t num_parts() const override { return manifest_.num_parts(); }
 
-  // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
-  size_t PartOf(uint64_t ordinal) const {
-    assert(ordinal < num_rows_);
-    // If several parts begin at the same ordinal, only the last of them has rows.
-    const auto after = std::upper_bound(first_ordinals_.begin(), first_ordinals_.end(), ordinal);
-    return static_cast<size_t>(after - first_ordinals_.begin()) - 1;
+  absl::StatusOr<internal::ManifestPart> Part(size_t part) const override {
+    return manifest_.Part(part);
   }
+  // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
+  absl::StatusOr<internal::ManifestPart> PartOfRow(uint64_t ordinal) const {
+    return manifest_.PartOfRow(ordinal);
+  }
+  absl::StatusOr<size_t> PassOver(size_t part, bool reverse,
+                                  absl::FunctionRef<bool(BoundsOfColumn)> excluded) const override;
 
   // kInvalidArgument if the column does not hold T, or has levels.
   template <typename T>
   absl::Status CheckHoldsValues(size_t column) const {
-    const ColumnSchema& schema = columns_[column];
+    const ColumnSchema& schema = columns()[column];
     if (!HoldsType<T>(schema.type)) {
       return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", schema.name, " holds ",
                                                      schema.type.ToString(),
@@ -85,29 +72,33 @@ class TableReader::Impl final : public internal::ScanSource {
   }
 
   // Implements TableReader::OpenColumn.
-  absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const override;
-  BlockStatistics Bounds(size_t part, size_t column) const override;
+  absl::StatusOr<Reader> OpenColumn(const internal::ManifestPart& part,
+                                    size_t column) const override;
+  BlockStatistics Bounds(const internal::ManifestPart& part, size_t column) const override;
 
   // Finds the first row of a part whose compound key does not match the row's values in the key
   // columns, and adds this row to `report`. `keys`: a reader of the part's compound keys. Does
   // nothing if a key column cannot be read: the error is in the report of this column.
-  void CompareKeys(size_t part, const Reader& keys, VerifyReport& report) const;
+  void CompareKeys(const internal::ManifestPart& part, const Reader& keys,
+                   VerifyReport& report) const;
 
  private:
-  // kAborted if a file of the part has been replaced since the table was opened.
-  absl::Status CheckNotReplaced(size_t part, const std::string& path) const;
-  // `status`: the error of opening a part's file. Returns kAborted instead if table.cft no longer
-  // names the part.
-  absl::Status ErrorOfMissing(size_t part, const absl::Status& status) const;
+  // Makes a file in memory for a column that the part lacks.
+  absl::StatusOr<Reader> DefaultColumn(const internal::TablePart& part, size_t column) const;
+  // Opens a file of the part.
+  absl::StatusOr<Reader> OpenFile(const internal::TablePart& part, size_t column) const;
+  // kAborted if a file of a part has been replaced since the table was opened.
+  absl::Status CheckNotReplaced(const std::string& folder, const std::string& path) const;
+  // The error if a file of a part is missing. `status`: the error of the storage. kAborted if
+  // table.cft no longer names the part.
+  absl::Status ErrorOfMissing(const std::string& folder, const absl::Status& status) const;
   absl::Status Replaced() const;
+  absl::Status Expired(const std::string& what) const;
 
   const std::shared_ptr<Storage> storage_;
   const ReaderOptions options_;
-  const internal::TableContents contents_;
   const Identities identities_;
-  const std::vector<ColumnSchema> columns_;  // the columns that have files
-  std::vector<uint64_t> first_ordinals_;     // by part
-  uint64_t num_rows_ = 0;
+  const internal::Manifest manifest_;
   // One file for each column of each part, part by part.
   mutable internal::OpenFiles files_;
 };

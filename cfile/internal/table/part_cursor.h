@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/manifest/manifest.h"
 #include "cfile/levels.h"
 #include "cfile/reader.h"
 #include "encodings/core/status.h"
@@ -56,12 +57,23 @@ class PartCursor {
       : table_(std::move(table)), column_(column) {}
 
   // The ordinal in the table of the first row of the part that was entered last.
-  uint64_t first_ordinal() const { return table_->first_ordinal(part_); }
+  uint64_t first_ordinal() const { return part_.first_ordinal; }
+
+  // Does the same for the part that contains row `row` of the table. Precondition: row < num_rows()
+  // of the table.
+  absl::StatusOr<C*> EnterPartOf(uint64_t row) {
+    if (cursor_.has_value() && row >= first_ordinal() &&
+        row - first_ordinal() < part_.part->num_rows) {
+      return &*cursor_;
+    }
+    CFILE_ASSIGN_OR_RETURN(const ManifestPart part, table_->PartOfRow(row));
+    return Enter(part);
+  }
 
   // Returns the cursor of `part`. The cursor may be at any row of the part. The pointer is valid
   // until the next call. Errors: those of TableReader::OpenColumn and Reader::NewCursor.
-  absl::StatusOr<C*> Enter(size_t part) {
-    if (!cursor_.has_value() || part_ != part) {
+  absl::StatusOr<C*> Enter(const ManifestPart& part) {
+    if (!cursor_.has_value() || part_.number != part.number) {
       cursor_.reset();
       CFILE_ASSIGN_OR_RETURN(const Reader reader, table_->OpenColumn(part, column_));
       CFILE_RETURN_IF_ERROR(MakeCursor(reader, cursor_));
@@ -101,20 +113,20 @@ class PartCursor {
   absl::Status SeekTo(uint64_t row) {
     if (row > table_->num_rows()) return OutOfRange(row);
     if (row == table_->num_rows()) return absl::OkStatus();
-    CFILE_ASSIGN_OR_RETURN(C* const cursor, Enter(table_->PartOf(row)));
+    CFILE_ASSIGN_OR_RETURN(C* const cursor, EnterPartOf(row));
     return SeekToRow(*cursor, row - first_ordinal());
   }
 
   // Opens the first part with rows, so that errors of its file are found early.
   absl::Status Begin() {
-    return table_->num_rows() == 0 ? absl::OkStatus() : Enter(table_->PartOf(0)).status();
+    return table_->num_rows() == 0 ? absl::OkStatus() : EnterPartOf(0).status();
   }
 
  private:
   // Enters the part that holds row `row`, and moves its cursor to the begin of row `target`, which
   // is `row` or the row after it.
   absl::StatusOr<C*> EnterAndMove(uint64_t row, uint64_t target) {
-    CFILE_ASSIGN_OR_RETURN(C* const cursor, Enter(table_->PartOf(row)));
+    CFILE_ASSIGN_OR_RETURN(C* const cursor, EnterPartOf(row));
     const uint64_t in_part = target - first_ordinal();
     if (RowOf(*cursor) != in_part) CFILE_RETURN_IF_ERROR(SeekToRow(*cursor, in_part));
     return cursor;
@@ -122,7 +134,7 @@ class PartCursor {
 
   std::shared_ptr<const Table> table_;
   size_t column_;
-  size_t part_ = 0;
+  ManifestPart part_;
   std::optional<C> cursor_;  // of part_
 };
 

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "cfile/internal/manifest/manifest.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
 #include "cfile/statistics.h"
@@ -21,17 +23,21 @@ class ScanSource {
   virtual const Schema& schema() const = 0;
   virtual uint64_t num_rows() const = 0;
   virtual size_t num_parts() const = 0;
-  // The ordinal of the first row of a part. Precondition: part < num_parts().
-  virtual uint64_t first_ordinal(size_t part) const = 0;
-  uint64_t num_rows(size_t part) const {
-    const uint64_t end = part + 1 < num_parts() ? first_ordinal(part + 1) : num_rows();
-    return end - first_ordinal(part);
-  }
+
+  // Reads a chunk of the table if the part is in one. Precondition: part < num_parts().
+  virtual absl::StatusOr<ManifestPart> Part(size_t part) const = 0;
+  // Returns `part`, or the next part (`reverse`: the number after the next lower one) if the bounds
+  // of many parts exclude all of them. `excluded` tells whether bounds exclude; it is called with a
+  // function that returns the bounds of a column. Precondition: part < num_parts(); `reverse`: 0 <
+  // part <= num_parts().
+  using BoundsOfColumn = absl::FunctionRef<BlockStatistics(size_t column)>;
+  virtual absl::StatusOr<size_t> PassOver(
+      size_t part, bool reverse, absl::FunctionRef<bool(BoundsOfColumn)> excluded) const = 0;
 
   // What is known about the values of a part's column without opening its file.
-  virtual BlockStatistics Bounds(size_t part, size_t column) const = 0;
+  virtual BlockStatistics Bounds(const ManifestPart& part, size_t column) const = 0;
   // Errors as TableReader::OpenColumn.
-  virtual absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const = 0;
+  virtual absl::StatusOr<Reader> OpenColumn(const ManifestPart& part, size_t column) const = 0;
 };
 
 }  // namespace cfile::internal

@@ -26,13 +26,22 @@ absl::StatusOr<std::vector<OrdinalRange>> TableReader::SplitScan(const TableScan
   std::vector<OrdinalRange> ranges;
   std::vector<uint64_t> before;
   uint64_t num_rows = 0;
-  for (size_t part = 0; part < num_parts(); ++part) {
-    const uint64_t first = impl_->first_ordinal(part);
-    const OrdinalRange rows{
-        std::max(first, options.range.begin),
-        std::min(first + impl_->contents().parts[part].num_rows, options.range.end)};
+  for (size_t number = 0; number < num_parts();) {
+    CFILE_ASSIGN_OR_RETURN(
+        const size_t next, impl_->PassOver(number, false, [&](const auto& bounds_of) {
+          return internal::JudgeBounds(filter, bounds_of).rows.verdict == Verdict::kNone;
+        }));
+    if (next != number) {
+      number = next;
+      continue;
+    }
+    CFILE_ASSIGN_OR_RETURN(const internal::ManifestPart part, impl_->Part(number++));
+    const uint64_t first = part.first_ordinal;
+    const OrdinalRange rows{std::max(first, options.range.begin),
+                            std::min(first + part.part->num_rows, options.range.end)};
+    const auto bounds_of = [&](size_t column) { return impl_->Bounds(part, column); };
     if (rows.begin >= rows.end ||
-        internal::JudgePart(filter, *impl_, part).rows.verdict == Verdict::kNone) {
+        internal::JudgeBounds(filter, bounds_of).rows.verdict == Verdict::kNone) {
       continue;
     }
     ranges.push_back(rows);
@@ -49,9 +58,9 @@ absl::StatusOr<std::vector<OrdinalRange>> TableReader::SplitScan(const TableScan
       internal::SplitRows(num_rows, max_ranges, [&](uint64_t row) -> absl::StatusOr<uint64_t> {
         const size_t i = range_of(row);
         const uint64_t ordinal = ranges[i].begin + (row - before[i]);
-        const size_t part = impl_->PartOf(ordinal);
+        CFILE_ASSIGN_OR_RETURN(const internal::ManifestPart part, impl_->PartOfRow(ordinal));
         CFILE_ASSIGN_OR_RETURN(const Reader reader, impl_->OpenColumn(part, column));
-        const uint64_t first = impl_->first_ordinal(part);
+        const uint64_t first = part.first_ordinal;
         CFILE_ASSIGN_OR_RETURN(const uint64_t begin, reader.BlockBegin(ordinal - first));
         const uint64_t in_range = std::max(first + begin, ranges[i].begin);
         return before[i] + (in_range - ranges[i].begin);

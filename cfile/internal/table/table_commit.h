@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,7 +10,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/manifest.h"
+#include "cfile/internal/manifest/manifest_edit.h"
 #include "cfile/options.h"
 #include "cfile/storage.h"
 
@@ -19,28 +21,23 @@ namespace cfile::internal {
 // the schema, because the table may have been created with higher limits.
 ReaderOptions CommitLimits(size_t max_table_file_bytes);
 
-// Reads table.cft. kNotFound: there is none. Other errors: those of Storage::Read and ParseTable.
-absl::StatusOr<TableContents> ReadTable(const Storage& storage, const ReaderOptions& limits);
+// Reads table.cft; chunks are read when they are needed. kNotFound: there is none. Other errors:
+// those of Storage::Read and ParseTable. `storage` must outlive the result.
+absl::StatusOr<std::unique_ptr<const Manifest>> ReadTable(const Storage& storage,
+                                                          const ReaderOptions& limits);
 
-// Changes the contents of table.cft; nullopt: there is no table.cft. Returns false if nothing is to
-// be committed.
-using TableChange = absl::FunctionRef<absl::StatusOr<bool>(std::optional<TableContents>& contents)>;
+// Returns what is to be committed; nullopt: nothing. `now`: the table as it is; null: there is none.
+using TableChange =
+    absl::FunctionRef<absl::StatusOr<std::optional<ManifestEdit>>(const Manifest* now)>;
 
-// Reads table.cft, calls `change`, and commits the result. If another commit comes between, does
-// all of this again, with the contents that are there now; so `change` may be called several times.
-// Returns the error of `change`. kOutOfRange: readers with `limits` would refuse table.cft. After
-// any other error table.cft may be the old one or the new one.
+// Reads table.cft, calls `change`, and commits the result: writes the new chunks, puts a file named
+// "dropped" into the folder of each part that is removed, and replaces table.cft. If another commit
+// comes between, does all of this again, with the table as it is then; so `change` may be called
+// several times. Returns the error of `change`. kOutOfRange: readers with `limits` would refuse
+// table.cft. After any other error table.cft may be the old one or the new one.
 absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableChange change);
 
-// kNotFound if one of `names` is not the name of a part in `contents`.
-absl::Status FindParts(const Storage& storage, std::span<const std::string> names,
-                       const TableContents& contents);
-
-// Removes the parts with these names from `contents`. Returns the position where the first of them
-// was; without names, the position after the last part. Puts a file named "dropped" into each part's
-// folder, because CollectGarbage counts the age of a dropped part from that time. Precondition:
-// FindParts succeeds.
-absl::StatusOr<size_t> RemoveParts(Storage& storage, std::span<const std::string> names,
-                                   TableContents& contents);
+// kNotFound if one of `names` is not the name of a part.
+absl::Status FindParts(std::span<const std::string> names, const Manifest& manifest);
 
 }  // namespace cfile::internal

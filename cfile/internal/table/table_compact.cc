@@ -39,20 +39,26 @@ class Compaction {
  public:
   // `chosen[part]`: whether to merge the part. `progress`: see AppendMerged.
   Compaction(const TableReader& table, std::vector<bool> chosen, MergeProgress progress = nullptr)
-      : table_(table), chosen_(std::move(chosen)), progress_(std::move(progress)) {
-    for (size_t part = 0; part < table.num_parts(); ++part) parts_.push_back(table.part(part));
+      : table_(table), chosen_(std::move(chosen)), progress_(std::move(progress)) {}
+
+  // Call first. Reads the descriptions of the parts.
+  absl::Status Begin() {
+    for (size_t part = 0; part < table_.num_parts(); ++part) {
+      CFILE_ASSIGN_OR_RETURN(parts_.emplace_back(), table_.part(part));
+    }
+    return absl::OkStatus();
   }
 
   // Returns the column by whose values the rows are merged: the key index, or the first column that
   // has a value index in all parts with rows. nullopt: the parts are put one after another.
-  std::optional<size_t> SortColumn() const {
+  absl::StatusOr<std::optional<size_t>> SortColumn() const {
     if (const std::optional<size_t> key_index = table_.schema().key_index()) return key_index;
     for (size_t column = 0; column < table_.schema().columns.size(); ++column) {
       bool all = true;
       bool any = false;
       for (size_t part = 0; part < parts_.size(); ++part) {
         if (parts_[part].num_rows == 0) continue;
-        const BlockStatistics bounds = table_.part_bounds(part, column);
+        CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table_.part_bounds(part, column));
         all = all && bounds.min_key.has_value() && bounds.min_exact;
         any = true;
       }
@@ -116,7 +122,8 @@ class Compaction {
     std::string last;
     for (size_t part = 0; part < parts_.size(); ++part) {
       if (!chosen_[part]) continue;
-      last = std::max(last, table_.part_bounds(part, column).max_key.value_or(""));
+      CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table_.part_bounds(part, column));
+      last = std::max(last, bounds.max_key.value_or(""));
     }
     runs_.clear();
     size_t part = 0;
@@ -216,7 +223,8 @@ absl::Status Compact(const TableLocation& location, std::span<const std::string>
   std::vector<bool> chosen(table.num_parts(), parts.empty());
   std::vector<std::string> names;
   for (size_t part = 0; part < table.num_parts(); ++part) {
-    const std::string name = table.part(part).name;
+    CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
+    const std::string& name = info.name;
     if (std::find(parts.begin(), parts.end(), name) != parts.end()) chosen[part] = true;
     if (chosen[part]) names.push_back(name);
   }
@@ -226,7 +234,8 @@ absl::Status Compact(const TableLocation& location, std::span<const std::string>
   }
   if (names.size() < 2) return absl::OkStatus();
   Compaction compaction(table, std::move(chosen));
-  const std::optional<size_t> sort_column = compaction.SortColumn();
+  CFILE_RETURN_IF_ERROR(compaction.Begin());
+  CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
   CFILE_ASSIGN_OR_RETURN(
       TableWriter writer,
       TableWriter::Replace(location, names,
@@ -241,7 +250,9 @@ absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeP
         from.directory(), ": the table to which its rows are appended has another schema"));
   }
   Compaction compaction(from, std::vector<bool>(from.num_parts(), true), progress);
-  return compaction.Write(compaction.SortColumn(), to);
+  CFILE_RETURN_IF_ERROR(compaction.Begin());
+  CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
+  return compaction.Write(sort_column, to);
 }
 
 template <ValueType T>
@@ -257,14 +268,17 @@ absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T
   std::vector<std::string> names;
   bool all_below = true;
   for (size_t part = 0; part < table.num_parts(); ++part) {
-    const BlockStatistics bounds = table.part_bounds(part, column);
+    CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table.part_bounds(part, column));
     if (!bounds.min_key || *bounds.min_key >= low) continue;
     chosen[part] = true;
-    names.push_back(table.part(part).name);
+    CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
+    names.push_back(info.name);
     all_below = all_below && *bounds.max_key < low;
   }
   Compaction compaction(table, std::move(chosen));
-  if (table.num_rows() > 0 && compaction.SortColumn() != column) {
+  CFILE_RETURN_IF_ERROR(compaction.Begin());
+  CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
+  if (table.num_rows() > 0 && sort_column != column) {
     return absl::FailedPreconditionError(absl::StrCat(
         table.directory(),
         ": the table is not sorted by this column: it is neither the key index nor the "

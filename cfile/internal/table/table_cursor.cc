@@ -66,25 +66,35 @@ class TableCursor<T>::Impl {
 
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
     if (ordinal >= table_->num_rows()) return cursor_.OutOfRange(ordinal);
-    CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.Enter(table_->PartOf(ordinal)));
+    CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.EnterPartOf(ordinal));
     CFILE_ASSIGN_OR_RETURN(std::optional<T> value, cursor->Get(ordinal - cursor_.first_ordinal()));
     MoveTo(ordinal + 1, AllRows());
     return value;
   }
 
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) {
-    std::map<size_t, std::vector<size_t>> indices_of;  // by part: indices in `ordinals`
+    // By the first row of the part: the part, and the indices in `ordinals` of its rows.
+    std::map<uint64_t, std::pair<internal::ManifestPart, std::vector<size_t>>> parts;
     for (size_t i = 0; i < ordinals.size(); ++i) {
       if (ordinals[i] >= table_->num_rows()) return cursor_.OutOfRange(ordinals[i]);
-      indices_of[table_->PartOf(ordinals[i])].push_back(i);
+      auto found = parts.upper_bound(ordinals[i]);
+      if (found == parts.begin() ||
+          ordinals[i] - std::prev(found)->first >= std::prev(found)->second.first.part->num_rows) {
+        CFILE_ASSIGN_OR_RETURN(internal::ManifestPart part, table_->PartOfRow(ordinals[i]));
+        const uint64_t first_ordinal = part.first_ordinal;
+        found = std::next(
+            parts.emplace(first_ordinal, std::pair(std::move(part), std::vector<size_t>())).first);
+      }
+      std::prev(found)->second.second.push_back(i);
     }
-    const bool one_part = indices_of.size() == 1;
+    const bool one_part = parts.size() == 1;
     if (!one_part) out.Reset(ordinals.size());
     OwnedBatch<T> taken;
     std::vector<uint64_t> in_part;
-    for (const auto& [part, indices] : indices_of) {
+    for (const auto& [first_ordinal, chosen] : parts) {
+      const auto& [part, indices] = chosen;
       in_part.clear();
-      for (const size_t i : indices) in_part.push_back(ordinals[i] - table_->first_ordinal(part));
+      for (const size_t i : indices) in_part.push_back(ordinals[i] - first_ordinal);
       CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.Enter(part));
       CFILE_RETURN_IF_ERROR(cursor->Take(in_part, one_part ? out : taken));
       if (one_part) break;

@@ -87,6 +87,10 @@ std::string TableFilePath(const std::string& storage) {
   return absl::StrCat(storage, "/", kTableFileName);
 }
 
+std::string DroppedMarkOfChunk(const std::string& chunk) {
+  return absl::StrCat(chunk, ".", kDroppedFileName);
+}
+
 std::string PathInStorage(const TablePart& part, size_t column) {
   return absl::StrCat(part.directory, "/", part.columns[column].file_name);
 }
@@ -203,20 +207,12 @@ absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
   return Named(CheckParsedSize(MessageIn(bytes), max_size_bytes, *TablePB::descriptor()), path);
 }
 
-absl::StatusOr<TableContents> ParseTableRoot(std::string_view bytes, const std::string& path,
-                                             const ReaderOptions& options) {
+absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
+                                         const ReaderOptions& options) {
   constexpr std::string_view kMagics[] = {kMagic, kFeaturesMagic};
   CFILE_ASSIGN_OR_RETURN(const SealedMessage sealed,
                          UnsealMessage(bytes, kMagics, "the file of a table", path));
   return Named(ParseContents(sealed, options), path);
-}
-
-absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
-                                         const ReaderOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(TableContents contents, ParseTableRoot(bytes, path, options));
-  if ((contents.incompatible_features & kOwnFeatures) == 0) return contents;
-  return absl::UnimplementedError(
-      absl::StrCat(path, ": tables with chunks or with changed columns cannot be read yet"));
 }
 
 }  // namespace cfile::internal

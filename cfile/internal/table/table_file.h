@@ -25,6 +25,8 @@ bool IsPartName(std::string_view name);
 // its part has been dropped.
 inline constexpr char kTableFileName[] = "table.cft";
 inline constexpr char kDroppedFileName[] = "dropped";
+// The name of the file that says that a chunk is no longer in the table.
+std::string DroppedMarkOfChunk(const std::string& chunk);
 
 // The path of a part's column in the table's storage, and the name of a column's file.
 std::string PathInStorage(const TablePart& part, size_t column);
@@ -50,11 +52,6 @@ absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
 // Parses the bytes of table.cft, a result of SerializeTable. `path`: for messages. kDataLoss: the
 // bytes are damaged; kOutOfRange: they exceed a limit of `options`; kUnimplemented: a type or a
 // feature bit is unknown.
-absl::StatusOr<TableContents> ParseTableRoot(std::string_view bytes, const std::string& path,
-                                             const ReaderOptions& options = {});
-// The same for callers that read neither chunks nor parts without some column: kUnimplemented if
-// the table may have them.
 absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
                                          const ReaderOptions& options = {});
-
 }  // namespace cfile::internal

@@ -11,6 +11,7 @@
 
 namespace cfile {
 using encodings::DataLoss;
+using internal::ManifestPart;
 using internal::TablePart;
 using internal::TablePartColumn;
 
@@ -24,51 +25,56 @@ absl::StatusOr<TableReader> TableReader::Open(const TableLocation& table,
 }
 
 const std::string& TableReader::directory() const { return impl_->name(); }
-const Schema& TableReader::schema() const { return impl_->contents().schema; }
+const Schema& TableReader::schema() const { return impl_->schema(); }
 const RecordLimits& TableReader::record_limits() const { return impl_->options().record_limits; }
 uint64_t TableReader::num_rows() const { return impl_->num_rows(); }
 size_t TableReader::num_parts() const { return impl_->num_parts(); }
 
-PartInfo TableReader::part(size_t part) const {
-  assert(part < num_parts());
-  const TablePart& contents = impl_->contents().parts[part];
-  PartInfo info{.name = contents.directory,
-                .first_ordinal = impl_->first_ordinal(part),
-                .num_rows = contents.num_rows};
-  for (const TablePartColumn& column : contents.columns) info.size_bytes += column.size_bytes;
+absl::StatusOr<PartInfo> TableReader::part(size_t part) const {
+  CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));
+  PartInfo info{.name = found.part->directory,
+                .first_ordinal = found.first_ordinal,
+                .num_rows = found.part->num_rows};
+  for (const TablePartColumn& column : found.part->columns) info.size_bytes += column.size_bytes;
   return info;
 }
 
-BlockStatistics TableReader::part_bounds(size_t part, size_t column) const {
-  assert(part < num_parts() && column < impl_->columns().size());
-  return impl_->Bounds(part, column);
+absl::StatusOr<BlockStatistics> TableReader::part_bounds(size_t part, size_t column) const {
+  assert(column < impl_->columns().size());
+  CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));
+  return impl_->Bounds(found, column);
 }
 
-std::string TableReader::part_file(size_t part, size_t column) const {
-  assert(part < num_parts() && column < impl_->columns().size());
-  return internal::PathInStorage(impl_->contents().parts[part], column);
+absl::StatusOr<std::string> TableReader::part_file(size_t part, size_t column) const {
+  assert(column < impl_->columns().size());
+  CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));
+  if (found.part->columns[column].missing) return "";
+  return internal::PathInStorage(*found.part, column);
 }
 
 absl::StatusOr<Reader> TableReader::OpenColumn(size_t part, size_t column) const {
-  return impl_->OpenColumn(part, column);
+  CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));
+  return impl_->OpenColumn(found, column);
 }
 
 absl::StatusOr<bool> TableReader::has_value_index(size_t column) const {
   assert(column < impl_->columns().size());
   for (size_t part = num_parts(); part-- > 0;) {
-    const TablePartColumn& in_part = impl_->contents().parts[part].columns[column];
-    if (in_part.min_key.has_value()) return true;
-    if (in_part.num_rows > 0) continue;
+    CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));
+    if (found.part->columns[column].min_key.has_value()) return true;
+    if (found.part->num_rows > 0) continue;
     // For a part without values table.cft does not say whether the file has a value index.
-    CFILE_ASSIGN_OR_RETURN(const Reader reader, OpenColumn(part, column));
+    CFILE_ASSIGN_OR_RETURN(const Reader reader, impl_->OpenColumn(found, column));
     if (reader.info().value_index_root.has_value()) return true;
   }
   return false;
 }
 
 VerifyReport TableReader::VerifyColumn(size_t part, size_t column) const {
-  const absl::StatusOr<Reader> reader = OpenColumn(part, column);
   VerifyReport report;
+  const absl::StatusOr<ManifestPart> found = impl_->Part(part);
+  const absl::StatusOr<Reader> reader =
+      found.ok() ? impl_->OpenColumn(*found, column) : found.status();
   if (!reader.ok()) {
     report.Add({.status = reader.status()});
     return report;
@@ -76,8 +82,9 @@ VerifyReport TableReader::VerifyColumn(size_t part, size_t column) const {
   report = Verify(*reader);
   // After damage the counts below are incomplete, because unreadable rows were not counted.
   if (!report.ok()) return report;
-  const TablePart& in_part = impl_->contents().parts[part];
+  const TablePart& in_part = *found->part;
   const TablePartColumn& expected = in_part.columns[column];
+  if (expected.missing) return report;
   const std::string path = internal::ColumnFilePath(impl_->name(), in_part, column);
   if (report.null_count != expected.null_count) {
     report.damages.emplace_back().status = DataLoss(
@@ -100,7 +107,7 @@ VerifyReport TableReader::VerifyColumn(size_t part, size_t column) const {
           DataLoss(path, ": the bounds are not those in table.cft");
     }
   }
-  if (column == schema().key_index()) impl_->CompareKeys(part, *reader, report);
+  if (column == schema().key_index()) impl_->CompareKeys(*found, *reader, report);
   return report;
 }
 
@@ -109,9 +116,9 @@ absl::StatusOr<std::vector<OrdinalRange>> TableReader::Split(size_t column,
   assert(column < impl_->columns().size());
   return internal::SplitRows(
       num_rows(), max_ranges, [&](uint64_t ordinal) -> absl::StatusOr<uint64_t> {
-        const size_t part = impl_->PartOf(ordinal);
+        CFILE_ASSIGN_OR_RETURN(const ManifestPart part, impl_->PartOfRow(ordinal));
         CFILE_ASSIGN_OR_RETURN(const Reader reader, impl_->OpenColumn(part, column));
-        const uint64_t first_ordinal = impl_->first_ordinal(part);
+        const uint64_t first_ordinal = part.first_ordinal;
         CFILE_ASSIGN_OR_RETURN(const uint64_t begin, reader.BlockBegin(ordinal - first_ordinal));
         return first_ordinal + begin;
       });

@@ -28,6 +28,7 @@ using internal::BoundFilter;
 using internal::ChosenRows;
 using internal::FilterTree;
 using internal::JudgedBy;
+using internal::ManifestPart;
 using internal::RowReader;
 using internal::ScanSource;
 using internal::Verdict;
@@ -98,14 +99,25 @@ class TableScan::Impl {
     tree_.reset();
     readers_.clear();
     while (reverse_ ? next_part_ > 0 : next_part_ < source_->num_parts()) {
-      const size_t part = reverse_ ? next_part_ - 1 : next_part_;
-      const uint64_t first = source_->first_ordinal(part);
-      const uint64_t rows_of_part = source_->num_rows(part);
+      CFILE_ASSIGN_OR_RETURN(
+          const size_t next, source_->PassOver(next_part_, reverse_, [&](const auto& bounds_of) {
+            return internal::JudgeBounds(filter_, bounds_of).rows.verdict == Verdict::kNone;
+          }));
+      if (next != next_part_) {
+        counters_.parts_skipped += reverse_ ? next_part_ - next : next - next_part_;
+        next_part_ = next;
+        continue;
+      }
+      CFILE_ASSIGN_OR_RETURN(const ManifestPart part,
+                             source_->Part(reverse_ ? next_part_ - 1 : next_part_));
+      const uint64_t first = part.first_ordinal;
+      const uint64_t rows_of_part = part.part->num_rows;
       uint64_t begin = std::max(range_.begin, first);
       uint64_t end = std::min(range_.end, first + rows_of_part);
       Verdict verdict = Verdict::kNone;
       if (begin < end) {
-        const FilterTree::Judgement bounds = internal::JudgePart(filter_, *source_, part);
+        const FilterTree::Judgement bounds = internal::JudgeBounds(
+            filter_, [&](size_t column) { return source_->Bounds(part, column); });
         verdict = bounds.rows.verdict;
         if (verdict == Verdict::kNone) {
           ++counters_.parts_skipped;
@@ -132,7 +144,7 @@ class TableScan::Impl {
       if (keys_) {
         counters_.conditions[keys_->condition].rows_excluded_by_value_index += excluded_by_keys;
       }
-      next_part_ = reverse_ ? part : part + 1;
+      next_part_ += reverse_ ? size_t{0} - 1 : 1;
       if (verdict == Verdict::kNone) continue;
       part_ = part;
       part_begin_ = first;
@@ -144,7 +156,7 @@ class TableScan::Impl {
   }
 
   // Returns the rows of a part whose compound keys are in keys_.
-  absl::StatusOr<OrdinalRange> RowsOfKeys(size_t part, uint64_t num_rows) const {
+  absl::StatusOr<OrdinalRange> RowsOfKeys(const ManifestPart& part, uint64_t num_rows) const {
     const size_t key_index = *source_->schema().key_index();
     const BlockStatistics bounds = source_->Bounds(part, key_index);
     if (bounds.max_key && *bounds.max_key < keys_->low) return OrdinalRange{num_rows, num_rows};
@@ -368,7 +380,7 @@ class TableScan::Impl {
 
   // The part that is scanned. Rows of the part count from 0.
   size_t next_part_;  // the next part; if reverse_: the number after that of the next part
-  size_t part_ = 0;
+  ManifestPart part_;
   uint64_t part_begin_ = 0;         // the ordinal of its first row
   std::optional<FilterTree> tree_;  // nullopt: all rows match
   // Conditions of the next part that are open already, after another one could not be opened.
@@ -429,16 +441,22 @@ class FileAsTable final : public ScanSource {
   const Schema& schema() const override { return schema_; }
   uint64_t num_rows() const override { return reader_.num_rows(); }
   size_t num_parts() const override { return 1; }
-  uint64_t first_ordinal(size_t) const override { return 0; }
-  BlockStatistics Bounds(size_t, size_t) const override {
+  absl::StatusOr<ManifestPart> Part(size_t) const override { return ManifestPart{.part = part_}; }
+  absl::StatusOr<size_t> PassOver(size_t part, bool,
+                                  absl::FunctionRef<bool(BoundsOfColumn)>) const override {
+    return part;
+  }
+  BlockStatistics Bounds(const ManifestPart&, size_t) const override {
     // Nothing is known: there may be nulls and values.
     return {.present_count = reader_.num_rows(), .null_count = reader_.num_rows()};
   }
-  absl::StatusOr<Reader> OpenColumn(size_t, size_t) const override { return reader_; }
+  absl::StatusOr<Reader> OpenColumn(const ManifestPart&, size_t) const override { return reader_; }
 
  private:
   const Reader reader_;
   const Schema schema_;
+  const std::shared_ptr<const internal::TablePart> part_ =
+      std::make_shared<internal::TablePart>(internal::TablePart{.num_rows = reader_.num_rows()});
 };
 
 }  // namespace

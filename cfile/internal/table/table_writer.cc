@@ -24,7 +24,7 @@ namespace cfile {
 namespace {
 
 using internal::ColumnWriter;
-using internal::TableContents;
+using internal::Manifest;
 using internal::TablePart;
 using internal::TypedColumnWriter;
 
@@ -66,10 +66,12 @@ class TableWriter::Impl {
   absl::Status Append(std::span<const WriterOptions> options,
                       std::span<const std::string> replaced = {}) {
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
-    CFILE_ASSIGN_OR_RETURN(TableContents contents, internal::ReadTable(*storage_, limits()));
-    CFILE_RETURN_IF_ERROR(internal::FindParts(*storage_, replaced, contents));
-    replaced_.assign(replaced.begin(), replaced.end());
-    schema_ = std::move(contents.schema);
+    CFILE_ASSIGN_OR_RETURN(const auto now, internal::ReadTable(*storage_, limits()));
+    CFILE_RETURN_IF_ERROR(internal::FindParts(replaced, *now));
+    const std::set<std::string> names(replaced.begin(), replaced.end());
+    replaced_.assign(names.begin(), names.end());
+    schema_ = now->root().schema;
+    identities_ = now->root().identities;
     return BeginPart(options);
   }
 
@@ -227,47 +229,60 @@ class TableWriter::Impl {
   // that it replaces.
   absl::Status Publish() {
     const absl::Status status = internal::CommitTable(
-        *storage_, limits(), [&](std::optional<TableContents>& contents) -> absl::StatusOr<bool> {
-          published_ = contents.has_value() && Names(*contents);
-          if (published_) return false;  // a commit succeeded although its answer was lost
-          CFILE_RETURN_IF_ERROR(CheckTable(contents));
+        *storage_, limits(),
+        [&](const Manifest* now) -> absl::StatusOr<std::optional<internal::ManifestEdit>> {
+          published_ = false;
+          CFILE_RETURN_IF_ERROR(CheckTable(now));
           CFILE_RETURN_IF_ERROR(CheckFiles());
-          if (!contents) contents = TableContents{.schema = schema_};
-          CFILE_ASSIGN_OR_RETURN(const size_t position,
-                                 internal::RemoveParts(*storage_, replaced_, *contents));
-          contents->parts.insert(contents->parts.begin() + static_cast<ptrdiff_t>(position), part_);
+          const Manifest none({.schema = schema_, .parts = {}}, name(), max_table_file_bytes_, {});
+          CFILE_ASSIGN_OR_RETURN(internal::ManifestEdit edit,
+                                 internal::EditManifest(now != nullptr ? *now : none,
+                                                        {.removed = replaced_, .added = {part_}}));
           // From here on table.cft may name the part, so the destructor must keep the part.
           // published_ is set before the commit, because a failed allocation may throw.
           published_ = true;
-          return true;
+          return edit;
         });
     if (status.ok() || !published_) return status;
     // In spite of the error table.cft may name the part.
     const auto now = internal::ReadTable(*storage_, limits());
-    published_ = now.ok() ? Names(*now) : !absl::IsNotFound(now.status());
+    if (now.ok()) {
+      const absl::StatusOr<bool> named = Names(**now);
+      published_ = !named.ok() || *named;
+    } else {
+      published_ = !absl::IsNotFound(now.status());
+    }
     return status;
   }
 
-  // True if the part is in `contents`.
-  bool Names(const TableContents& contents) const {
-    return std::any_of(contents.parts.begin(), contents.parts.end(),
-                       [&](const TablePart& part) { return part.directory == part_.directory; });
+  // True if the part is in the table.
+  absl::StatusOr<bool> Names(const Manifest& now) const {
+    bool found = false;
+    CFILE_RETURN_IF_ERROR(
+        now.ForEachPart([&](const internal::ManifestPart& part) -> absl::StatusOr<bool> {
+          found = part.part->directory == part_.directory;
+          return !found;
+        }));
+    return found;
   }
 
-  // kAborted if the part does not fit the table that is there now. nullopt: there is none.
-  absl::Status CheckTable(const std::optional<TableContents>& now) const {
+  // kAborted if the part does not fit the table that is there now. Null: there is none.
+  absl::Status CheckTable(const Manifest* now) const {
     const auto aborted = [&](std::string_view what) {
       return absl::AbortedError(absl::StrCat(internal::TableFilePath(name()), ": ",
                                              std::string(what), " since this writer began"));
     };
-    if (creates_) return now.has_value() ? aborted("another writer created it") : absl::OkStatus();
-    if (!now.has_value()) return aborted("it has been removed");
-    if (now->schema != schema_) return aborted("its schema has been changed");
-    if (std::count(now->condemned.begin(), now->condemned.end(), part_.directory) > 0) {
+    if (creates_) return now != nullptr ? aborted("another writer created it") : absl::OkStatus();
+    if (now == nullptr) return aborted("it has been removed");
+    if (now->root().schema != schema_ || now->root().identities != identities_) {
+      return aborted("its schema has been changed");
+    }
+    const std::vector<std::string>& condemned = now->root().condemned;
+    if (std::count(condemned.begin(), condemned.end(), part_.directory) > 0) {
       return Removed(part_path());
     }
-    const absl::Status found = internal::FindParts(*storage_, replaced_, *now);
-    if (found.ok()) return found;
+    const absl::Status found = internal::FindParts(replaced_, *now);
+    if (!absl::IsNotFound(found)) return found;
     return absl::AbortedError(absl::StrCat(found.message(), " any more, which was to be replaced"));
   }
 
@@ -296,7 +311,8 @@ class TableWriter::Impl {
   bool creates_ = false;               // a new table
   std::vector<std::string> replaced_;  // the names of the parts that this part replaces
   Schema schema_;
-  std::vector<ColumnSchema> stored_;  // the columns that columns_ write
+  std::optional<internal::ColumnIdentities> identities_;  // of a table whose columns changed
+  std::vector<ColumnSchema> stored_;                      // the columns that columns_ write
   TablePart part_;
   std::vector<std::unique_ptr<ColumnWriter>> columns_;
   bool derives_keys_ = false;  // the caller has appended no compound keys
