@@ -31,7 +31,8 @@ bool TooLarge(const ReaderOptions& options, const BlockPointer& block) {
 absl::StatusOr<bool> BlockFetcher::TakeRange(const BlockPointer& pointer, BlockBuffer& buffer) {
   for (size_t i = 0; i < num_read_; ++i) {
     Range& range = ranges_[i];
-    if (pointer.offset < range.begin || pointer.end() > range.end) continue;
+    const bool in_use = range.begin < range.end;
+    if (!in_use || pointer.offset < range.begin || pointer.end() > range.end) continue;
     if (range.status.ok()) {
       buffer.stored.Swap(range.bytes);
       buffer.stored_offset = range.begin;

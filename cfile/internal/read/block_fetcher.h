@@ -65,7 +65,7 @@ class BlockFetcher {
     const bool alone = plan_ == BlockPlan::kInOrder ? access == BlockAccess::kSeek
                                                     : wants_ && !wants_(leaf, entry);
     if (alone) {
-      PlanFrom(pointer.end(), 1, options);
+      PlanFrom(pointer.end(), 2, options);
       return pointer.end();
     }
     Begin(source, options, pointer);
