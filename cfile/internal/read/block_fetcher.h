@@ -31,6 +31,15 @@ enum class BlockPlan : uint8_t {
   kSome        // with any access: all blocks that are wanted
 };
 
+// The row after the block of a leaf's entry. A guess if the entry is the leaf's last one, which does
+// not say where its rows end: as many rows as the block before it has. Precondition: the leaf is in
+// a positional index.
+inline uint64_t LikelyEnd(const IndexNode& leaf, uint32_t entry) {
+  if (entry + 1 < leaf.num_entries()) return leaf.ordinal(entry + 1);
+  if (entry == 0) return UINT64_MAX;
+  return 2 * leaf.ordinal(entry) - leaf.ordinal(entry - 1);
+}
+
 // Belongs to one cursor. Thread-compatible. Memory: the ranges of one call of Source::ReadMany, at
 // most max_requests_in_flight * read_ahead_bytes, or one block if it is larger.
 class BlockFetcher {

@@ -109,8 +109,7 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
     if (expected_.rows == nullptr) return begin < expected_.first + expected_.count;
     const uint64_t* const end = expected_.rows + expected_.count;
     const uint64_t* const found = std::lower_bound(expected_.rows, end, begin);
-    // The last entry does not say where its rows end.
-    return found != end && (entry + 1 == leaf.num_entries() || *found < leaf.ordinal(entry + 1));
+    return found != end && *found < LikelyEnd(leaf, entry);
   }
 
   // The number in the block of a row of the file.

@@ -166,9 +166,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     this->fetcher_.Expect(BlockPlan::kSome, [this](const IndexNode& leaf, uint32_t entry) {
       if (!this->by_ordinal()) return true;
       const auto found = std::lower_bound(order_.begin(), order_.end(), leaf.ordinal(entry) << 32);
-      if (found == order_.end()) return false;
-      // The last entry does not say where its rows end.
-      return entry + 1 == leaf.num_entries() || *found >> 32 < leaf.ordinal(entry + 1);
+      return found != order_.end() && *found >> 32 < LikelyEnd(leaf, entry);
     });
     absl::Status status = SeekingToAnyRow([&] {
       for (size_t begin = 0; begin < ordinals.size(); begin += kTakenOrdinals) {
