@@ -50,7 +50,7 @@ class Source {
   virtual void ReadMany(std::span<ReadRequest> requests) const;
 
   // False if ReadAt returns so soon that a reader gains nothing from several reads at the same
-  // time. Readers then call ReadAt for one range after the other instead of ReadMany.
+  // time. Cursors then read one range after the other.
   virtual bool HasLatency() const { return true; }
 
   // A name for these bytes that is valid in the whole process, or "" if there is none. Sources with

@@ -297,8 +297,8 @@ TEST_F(SlowSourceTest, AnErrorIsReturnedWhereItsBlockIsNeeded) {
       reader.Take<int64_t>(std::vector<uint64_t>{1, (kBad - 1) * kRowsPerBlock}, taken).ok());
 }
 
-// Eight threads that look for one key make the requests of one thread. The first request of each
-// run waits until all threads have begun.
+// Eight threads that look for one key make the requests of one thread. The first request waits until
+// all threads have begun, and each request gives the other threads time to need the same thing.
 TEST(SlowSource, ThreadsShareRequests) {
   std::vector<std::string> strings;
   for (int i = 0; i < 60'000; ++i) strings.push_back(absl::StrCat("key ", 1'000'000 + i));
@@ -316,6 +316,7 @@ TEST(SlowSource, ThreadsShareRequests) {
       std::atomic<size_t> begun = 0;
       const auto source = std::make_shared<CountingSource>(NewMemoryViewSource(file), "", [&] {
         while (begun > 0 && begun < num_threads) std::this_thread::yield();
+        for (int i = 0; i < 300; ++i) std::this_thread::yield();
       });
       const Reader reader =
           *Reader::Open(source, {.block_cache = std::make_shared<BlockCache>(size_t{8} << 20)});
