@@ -616,13 +616,15 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   EXPECT_EQ(counters.conditions[0].rows_excluded_by_value_index, 990u);
   EXPECT_EQ(counters.conditions[0].blocks_read, 0u);
   EXPECT_THAT(counters.blocks_read, ElementsAre(1));
-  // Statistics exclude all blocks but one.
+  // The column has no value index: the bounds of its statistics exclude parts 0 and 2, and the
+  // statistics exclude all blocks of part 1 but one.
   counters = run(Between("v", 1500, 1509), {});
-  EXPECT_EQ(counters.parts_skipped, 0u);
+  EXPECT_EQ(counters.parts_skipped, 2u);
+  EXPECT_EQ(counters.conditions[0].rows_excluded_by_bounds, 2000u);
   const uint64_t in_block = counters.conditions[0].rows_compared;
   EXPECT_GE(in_block, 10u);
   EXPECT_LE(in_block, 100u);
-  EXPECT_EQ(counters.conditions[0].rows_excluded_by_statistics, 3000 - in_block);
+  EXPECT_EQ(counters.conditions[0].rows_excluded_by_statistics, 1000 - in_block);
   EXPECT_EQ(counters.conditions[0].blocks_read, 1u);
   EXPECT_EQ(counters.rows_returned, 10u);
   // The Bloom filter knows that there is no odd value.
@@ -633,7 +635,8 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   counters = run(And(Gt("w", 5000), Between("v", 1500, 1509)), {"w"});
   ASSERT_EQ(counters.conditions.size(), 2u);
   EXPECT_EQ(counters.conditions[0].blocks_read, 1u);
-  EXPECT_EQ(counters.conditions[1].rows_excluded_by_statistics, 3000 - in_block);
+  EXPECT_EQ(counters.conditions[1].rows_excluded_by_bounds, 2000u);
+  EXPECT_EQ(counters.conditions[1].rows_excluded_by_statistics, 1000 - in_block);
 }
 
 TEST_F(TableScanTest, Cancelled) {

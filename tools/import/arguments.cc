@@ -16,6 +16,7 @@ namespace cfile::tools {
 namespace {
 
 constexpr size_t kMaxThreads = 256;
+constexpr uint64_t kMinMemoryBytes = 64 << 10;
 
 constexpr char kDescription[] =
     "Imports a CSV file, or JSON Lines, into a table: a directory with one CFile per column.\n";
@@ -203,6 +204,11 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       "--sorted-by", import.sorted_by, "COLUMN",
       "Sort the rows by this column and index it, so that\nits values can be found by key; if "
       "given again,\nalso sort rows with equal values by the next column");
+  app.add_option("--memory", import.memory_bytes,
+                 "Memory for sorting (default: 1GiB). Rows that need more\nare sorted in runs, "
+                 "which take space in OUT_TABLE\nuntil they are merged")
+      ->type_name("BYTES")
+      ->transform(BytesIn(kMinMemoryBytes, kMaxIndexBytes));
   app.add_option("--compat", compatibility, "kudu: write only what Apache Kudu can read")
       ->type_name("kudu")
       ->check(CLI::IsMember({"kudu"}).description(""));

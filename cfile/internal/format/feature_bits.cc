@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kSupportedFeatures =
     kFeatureChecksums | kFeatureArrayBlocks | kFeatureNestedBlocks | kFeatureExtendedBlocks;
-constexpr uint32_t kSupportedTableFeatures = 0;
+constexpr uint32_t kSupportedTableFeatures = kTableFeatureChunks | kTableFeatureColumnIds;
 
 // A bit that has a purpose but no meaning yet.
 struct ReservedBit {
