@@ -98,14 +98,18 @@ class Retry {
 
 // Calls `read`(reader, retry), which returns Rows, while each read of `bytes` fails in turn.
 // EXPECTs the rows that `read` returns when no read fails, and more than `least` failed reads.
+// `max_requests`: of the reader. With 1, each failed read gives an error. With more, a block that
+// was read in advance may fail and not be needed.
 template <typename Read>
-void ExpectRetriesReadAll(const std::vector<uint8_t>& bytes, uint64_t least, const Read& read) {
+void ExpectRetriesReadAll(const std::vector<uint8_t>& bytes, uint64_t least, size_t max_requests,
+                          const Read& read) {
   const auto fault = std::make_shared<Fault>(absl::StatusCode::kUnavailable);
   const auto source = std::make_shared<FailingSource>(NewMemoryViewSource(bytes, "test"), fault);
   std::optional<Rows> expected;
   FailEachCall(*fault, "retried_calls", least, [&](int64_t number, FaultMode mode) {
-    const auto reader = Reader::Open(
-        source, {.block_cache = std::make_shared<BlockCache>(1 << 14), .read_ahead_bytes = 9'000});
+    const auto reader = Reader::Open(source, {.block_cache = std::make_shared<BlockCache>(1 << 14),
+                                              .read_ahead_bytes = 9'000,
+                                              .max_requests_in_flight = max_requests});
     ASSERT_TRUE(reader.ok()) << reader.status();
     Retry retry(
         [](const absl::Status& status) {
@@ -120,11 +124,19 @@ void ExpectRetriesReadAll(const std::vector<uint8_t>& bytes, uint64_t least, con
     fault->Arm(number, mode);
     const Rows found = read(*reader, retry);
     EXPECT_TRUE(found == *expected) << found.size() << " rows, expected " << expected->size();
-    EXPECT_EQ(retry.errors() > 0, fault->fired());
+    EXPECT_LE(retry.errors() > 0, fault->fired());
+    if (max_requests == 1) {
+      EXPECT_EQ(retry.errors() > 0, fault->fired());
+    }
     if (mode == FaultMode::kOnce) {
       EXPECT_LE(retry.errors(), 1);
     }
   });
+}
+template <typename Read>
+void ExpectRetriesReadAll(const std::vector<uint8_t>& bytes, uint64_t least, const Read& read) {
+  ExpectRetriesReadAll(bytes, least, 1, read);
+  ExpectRetriesReadAll(bytes, least, 8, read);
 }
 
 template <typename T>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,27 +17,55 @@ namespace cfile::testing_support {
 // Thread-safe, like every Source.
 class CountingSource final : public Source {
  public:
-  explicit CountingSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
+  // `in_round`, if given, is called once in each round, before the bytes are read.
+  explicit CountingSource(std::shared_ptr<const Source> source, std::string identity = "",
+                          std::function<void()> in_round = nullptr)
+      : source_(std::move(source)),
+        identity_(std::move(identity)),
+        in_round_(std::move(in_round)) {}
 
   const std::string& name() const override { return source_->name(); }
   uint64_t size() const override { return source_->size(); }
+  std::string identity() const override { return identity_; }
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+    BeginRound();
+    return Read(offset, out);
+  }
+  void ReadMany(std::span<ReadRequest> requests) const override {
+    BeginRound();
+    at_once_ = std::max<uint64_t>(at_once_, requests.size());
+    for (ReadRequest& request : requests) request.status = Read(request.offset, request.out);
+  }
+
+  // The values since the last Reset. A call of ReadAt or ReadMany is a round: the time that a
+  // source with latency needs is proportional to the number of rounds. reads: the number of ranges;
+  // at_once: the largest number of ranges in a round; bytes: of all ranges; largest: the size of
+  // the largest range.
+  uint64_t rounds() const { return rounds_; }
+  uint64_t reads() const { return reads_; }
+  uint64_t at_once() const { return at_once_; }
+  uint64_t bytes() const { return bytes_; }
+  uint64_t largest() const { return largest_; }
+  void Reset() const { rounds_ = reads_ = at_once_ = bytes_ = largest_ = 0; }
+
+ private:
+  void BeginRound() const {
+    ++rounds_;
+    if (in_round_) in_round_();
+  }
+  absl::Status Read(uint64_t offset, std::span<uint8_t> out) const {
     ++reads_;
     bytes_ += out.size();
     largest_ = std::max<uint64_t>(largest_, out.size());
     return source_->ReadAt(offset, out);
   }
 
-  // The values since the last Reset: the number of reads, the number of bytes, and the size of the
-  // largest read.
-  uint64_t reads() const { return reads_; }
-  uint64_t bytes() const { return bytes_; }
-  uint64_t largest() const { return largest_; }
-  void Reset() const { reads_ = bytes_ = largest_ = 0; }
-
- private:
   const std::shared_ptr<const Source> source_;
+  const std::string identity_;
+  const std::function<void()> in_round_;
+  mutable std::atomic<uint64_t> rounds_ = 0;
   mutable std::atomic<uint64_t> reads_ = 0;
+  mutable std::atomic<uint64_t> at_once_ = 0;
   mutable std::atomic<uint64_t> bytes_ = 0;
   mutable std::atomic<uint64_t> largest_ = 0;
 };

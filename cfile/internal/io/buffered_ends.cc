@@ -32,22 +32,34 @@ class BufferedEnds final : public Source {
 
   const std::string& name() const override { return source_->name(); }
   uint64_t size() const override { return source_->size(); }
+  std::string identity() const override { return source_->identity(); }
+  bool HasLatency() const override { return source_->HasLatency(); }
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-    if (tail_.Copy(offset, out) || head_.Copy(offset, out)) return absl::OkStatus();
+    if (Copy(offset, out)) return absl::OkStatus();
     return Named(source_->ReadAt(offset, out), name());
+  }
+  void ReadMany(std::span<ReadRequest> requests) const override {
+    std::vector<ReadRequest> left;
+    std::vector<ReadRequest*> asked;
+    for (ReadRequest& request : requests) {
+      if (Copy(request.offset, request.out)) continue;
+      left.push_back(request);
+      asked.push_back(&request);
+    }
+    if (left.empty()) return;
+    source_->ReadMany(left);
+    for (size_t i = 0; i < left.size(); ++i) asked[i]->status = Named(left[i].status, name());
   }
 
  private:
+  bool Copy(uint64_t offset, std::span<uint8_t> out) const {
+    return tail_.Copy(offset, out) || head_.Copy(offset, out);
+  }
+
   const std::shared_ptr<const Source> source_;
   const Piece head_;
   const Piece tail_;
 };
-
-absl::StatusOr<Piece> ReadPiece(const Source& source, uint64_t offset, uint64_t size) {
-  Piece piece{.offset = offset, .bytes = std::vector<uint8_t>(size)};
-  if (size > 0) CFILE_RETURN_IF_ERROR(Named(source.ReadAt(offset, piece.bytes), source.name()));
-  return piece;
-}
 
 }  // namespace
 
@@ -55,8 +67,16 @@ absl::StatusOr<std::shared_ptr<const Source>> BufferEnds(std::shared_ptr<const S
   const uint64_t size = source->size();
   const bool small = size <= kBufferedHeadBytes + kBufferedTailBytes;
   const uint64_t tail_size = small ? size : kBufferedTailBytes;
-  CFILE_ASSIGN_OR_RETURN(Piece tail, ReadPiece(*source, size - tail_size, tail_size));
-  CFILE_ASSIGN_OR_RETURN(Piece head, ReadPiece(*source, 0, small ? 0 : kBufferedHeadBytes));
+  Piece tail{.offset = size - tail_size, .bytes = std::vector<uint8_t>(tail_size)};
+  Piece head{.bytes = std::vector<uint8_t>(small ? 0 : kBufferedHeadBytes)};
+  ReadRequest requests[] = {{tail.offset, tail.bytes, {}}, {head.offset, head.bytes, {}}};
+  if (small) {
+    if (size > 0) requests[0].status = source->ReadAt(tail.offset, tail.bytes);
+  } else {
+    source->ReadMany(requests);
+  }
+  for (const ReadRequest& request : requests)
+    CFILE_RETURN_IF_ERROR(Named(request.status, source->name()));
   return std::make_shared<BufferedEnds>(std::move(source), std::move(head), std::move(tail));
 }
 

@@ -15,8 +15,8 @@ namespace cfile::internal {
 inline constexpr size_t kBufferedHeadBytes = 4 * 1024;
 inline constexpr size_t kBufferedTailBytes = 60 * 1024;
 
-// Wraps `source` and reads its first and last bytes now, in two reads, or in one if the file is
-// small. Errors are those of `source`.
+// Wraps `source` and reads its first and last bytes now: with one ReadMany of two ranges, or with
+// one ReadAt if the file is small. Errors are those of `source`.
 absl::StatusOr<std::shared_ptr<const Source>> BufferEnds(std::shared_ptr<const Source> source);
 
 }  // namespace cfile::internal

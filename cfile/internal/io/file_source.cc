@@ -1,9 +1,10 @@
-// The Sources of files: mapped, or read with pread.
+// Source, and the Sources of files: mapped, or read with pread.
 #include "cfile/io.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cassert>
@@ -24,7 +25,22 @@ using internal::SystemError;
 struct OpenFile {
   FileDescriptor descriptor;
   uint64_t size;
+  std::string identity;
 };
+
+// Implements Source::identity for a file with this status.
+std::string IdentityOf(const struct stat& status) {
+  // The system's clock of file times has a step of some milliseconds, and some file systems store
+  // whole seconds.
+  constexpr int64_t kSettledSeconds = 2;
+  timespec now;
+  if (clock_gettime(CLOCK_REALTIME, &now) != 0) return {};
+  const timespec& changed = status.st_ctim;
+  const bool settled = now.tv_sec - changed.tv_sec > kSettledSeconds;
+  if (!settled) return {};
+  return absl::StrCat("file:", status.st_dev, ":", status.st_ino, ":", status.st_size, ":",
+                      changed.tv_sec, ".", changed.tv_nsec);
+}
 
 absl::StatusOr<OpenFile> OpenRegularFile(const std::string& path) {
   // O_NONBLOCK: open does not wait for a named pipe, which is rejected below. The flag has no
@@ -38,7 +54,7 @@ absl::StatusOr<OpenFile> OpenRegularFile(const std::string& path) {
         path, ": expected a file, found ",
         S_ISDIR(status.st_mode) ? "a directory" : "something that is not a regular file"));
   }
-  return OpenFile{std::move(descriptor), static_cast<uint64_t>(status.st_size)};
+  return OpenFile{std::move(descriptor), static_cast<uint64_t>(status.st_size), IdentityOf(status)};
 }
 
 class MappedSource final : public Source {
@@ -50,6 +66,7 @@ class MappedSource final : public Source {
 
   // Call once, before all other functions.
   absl::Status Map(const OpenFile& file) {
+    identity_ = file.identity;
     if (file.size == 0) return absl::OkStatus();  // mmap refuses a length of 0
     void* begin = mmap(nullptr, file.size, PROT_READ, MAP_SHARED, file.descriptor.get(), 0);
     if (begin == MAP_FAILED) return SystemError("mmap", path_, errno);
@@ -59,6 +76,7 @@ class MappedSource final : public Source {
 
   const std::string& name() const override { return path_; }
   uint64_t size() const override { return bytes_.size(); }
+  std::string identity() const override { return identity_; }
   std::span<const uint8_t> InMemory() const override { return bytes_; }
 
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
@@ -80,16 +98,23 @@ class MappedSource final : public Source {
 
  private:
   const std::string path_;
+  std::string identity_;
   std::span<const uint8_t> bytes_;
 };
 
 class PreadSource final : public Source {
  public:
   PreadSource(std::string path, OpenFile file)
-      : path_(std::move(path)), descriptor_(std::move(file.descriptor)), size_(file.size) {}
+      : path_(std::move(path)),
+        identity_(std::move(file.identity)),
+        descriptor_(std::move(file.descriptor)),
+        size_(file.size) {}
 
   const std::string& name() const override { return path_; }
   uint64_t size() const override { return size_; }
+  std::string identity() const override { return identity_; }
+  // The system reads ahead itself.
+  bool HasLatency() const override { return false; }
 
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
     assert(offset <= size() && out.size() <= size() - offset);
@@ -112,11 +137,16 @@ class PreadSource final : public Source {
 
  private:
   const std::string path_;
+  const std::string identity_;
   const FileDescriptor descriptor_;
   const uint64_t size_;
 };
 
 }  // namespace
+
+void Source::ReadMany(std::span<ReadRequest> requests) const {
+  for (ReadRequest& request : requests) request.status = ReadAt(request.offset, request.out);
+}
 
 absl::StatusOr<std::shared_ptr<const Source>> OpenMappedSource(const std::string& path) {
   CFILE_ASSIGN_OR_RETURN(const OpenFile file, OpenRegularFile(path));

@@ -71,8 +71,8 @@ class BlockWalk {
   absl::Status OpenBlock(const IndexWalk& path, BlockAccess access,
                          std::optional<uint64_t> expected = std::nullopt) {
     pointer_ = path.pointer();
-    CFILE_ASSIGN_OR_RETURN(loaded_block_,
-                           file_->LoadDataBlock(path.leaf(), path.entry(), access, buffer_));
+    CFILE_ASSIGN_OR_RETURN(
+        loaded_block_, file_->LoadDataBlock(path.leaf(), path.entry(), access, fetcher_, buffer_));
     return InThisBlock(OpenLoadedBlock(path, expected));
   }
 
@@ -88,6 +88,7 @@ class BlockWalk {
   Block block_;
   BlockPointer pointer_;        // of block_, or of the block that failed to open
   uint64_t first_ordinal_ = 0;  // of block_
+  BlockFetcher fetcher_;
   BlockBuffer buffer_;
 
  private:

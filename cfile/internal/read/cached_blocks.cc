@@ -1,5 +1,6 @@
 #include "cfile/internal/read/cached_blocks.h"
 
+#include <atomic>
 #include <utility>
 
 namespace cfile {
@@ -9,7 +10,29 @@ namespace {
 // Approximate memory of an entry in addition to the block's bytes.
 constexpr size_t kEntryBytes = 256;
 
+std::atomic<uint64_t> next_file_number = 0;
+
 }  // namespace
+
+uint64_t CachedBlocks::FileNumber(const std::string& identity) {
+  if (identity.empty() || identity.size() > kMaxIdentityBytes)
+    return next_file_number.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard lock(files_mutex_);
+  if (const auto found = by_identity_.find(identity); found != by_identity_.end()) {
+    files_.splice(files_.begin(), files_, found->second);
+    return files_.front().number;
+  }
+  // The entry is allocated first: if an allocation fails, both containers stay unchanged.
+  std::list<KnownFile> file;
+  file.push_front({identity, next_file_number.fetch_add(1, std::memory_order_relaxed)});
+  by_identity_.emplace(file.front().identity, file.begin());
+  files_.splice(files_.begin(), file);
+  if (files_.size() > kMaxFiles) {
+    by_identity_.erase(files_.back().identity);
+    files_.pop_back();
+  }
+  return files_.front().number;
+}
 
 std::shared_ptr<const ResidentBlock> CachedBlocks::Find(const Key& key) {
   Shard& shard = ShardOf(key);
@@ -22,6 +45,13 @@ std::shared_ptr<const ResidentBlock> CachedBlocks::Find(const Key& key) {
   ++shard.counters.hits;
   shard.entries.splice(shard.entries.begin(), shard.entries, found->second);
   return found->second->block;
+}
+
+std::shared_ptr<const ResidentBlock> CachedBlocks::Peek(const Key& key) {
+  Shard& shard = ShardOf(key);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.by_key.find(key);
+  return found == shard.by_key.end() ? nullptr : found->second->block;
 }
 
 void CachedBlocks::Insert(const Key& key, std::shared_ptr<const ResidentBlock> block) {

@@ -9,6 +9,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "absl/hash/hash.h"
@@ -33,7 +35,7 @@ class CachedBlocks {
 
   // A block of an open file.
   struct Key {
-    uint64_t file;  // a number that no other open file of the process has
+    uint64_t file;  // a result of FileNumber
     uint64_t offset;
     friend bool operator==(const Key&, const Key&) = default;
     template <typename H>
@@ -42,8 +44,18 @@ class CachedBlocks {
     }
   };
 
+  // Returns the number of a file for its blocks' keys. Equal identities get the same number, so
+  // that a file that is opened again finds its blocks. An empty or very long identity, or one that
+  // was forgotten because kMaxFiles others came after it, gets a number that no other file of the
+  // process has.
+  uint64_t FileNumber(const std::string& identity);
+  static constexpr size_t kMaxFiles = 4096;
+  static constexpr size_t kMaxIdentityBytes = 1280;
+
   // Returns nullptr if the block is not cached.
   std::shared_ptr<const ResidentBlock> Find(const Key& key);
+  // Does the same, but does not count as a lookup or as a use of the block.
+  std::shared_ptr<const ResidentBlock> Peek(const Key& key);
   // Stores `block` unless it is larger than a shard.
   void Insert(const Key& key, std::shared_ptr<const ResidentBlock> block);
   // Adds `size_bytes`, the size of a new seek index, to the size of the block of `key`, if this
@@ -76,6 +88,15 @@ class CachedBlocks {
   const size_t num_shards_;
   const size_t shard_capacity_bytes_;
   std::array<Shard, kMaxShards> shards_;
+
+  struct KnownFile {
+    std::string identity;
+    uint64_t number;
+  };
+  std::mutex files_mutex_;      // guards files_ and by_identity_
+  std::list<KnownFile> files_;  // the most recently opened first
+  // The keys are views of the identities in files_.
+  std::unordered_map<std::string_view, std::list<KnownFile>::iterator> by_identity_;
 };
 
 }  // namespace cfile::internal

@@ -52,6 +52,7 @@ class FileCursor : protected BlockWalk<Block> {
 
  protected:
   using Walk::block_;
+  using Walk::fetcher_;
   using Walk::file_;
   using Walk::first_ordinal_;
   using Walk::name;
@@ -146,6 +147,9 @@ class FileCursor : protected BlockWalk<Block> {
   absl::Status CheckEnd() const {
     return loaded_ && ordinal() == num_rows() ? this->CheckLast(*path_) : absl::OkStatus();
   }
+
+  // True if the path to the current block is in the positional index, whose nodes have ordinals.
+  bool by_ordinal() const { return path_ == &paths_[0]; }
 
   bool InBlock(uint64_t ordinal) const {
     return loaded_ && ordinal >= first_ordinal_ && ordinal - first_ordinal_ < block_.num_rows();

@@ -17,7 +17,13 @@ namespace cfile::internal {
 
 namespace {
 
-std::atomic<uint64_t> next_cache_number = 0;
+// The identity of a file's blocks in the cache: cached blocks were checked as these options say.
+std::string CacheIdentity(const Source& source, const ReaderOptions& options) {
+  const std::string identity = source.identity();
+  if (identity.empty()) return identity;
+  return absl::StrCat(options.verify_checksums ? "verified " : "", options.max_block_size_bytes,
+                      " ", identity);
+}
 
 }  // namespace
 
@@ -36,10 +42,10 @@ FileReader::FileReader(std::shared_ptr<const Source> source, const ReaderOptions
       options_(options),
       info_(std::move(info)),
       format_(BlockFormatOf(info_)),
-      cache_number_(next_cache_number.fetch_add(1, std::memory_order_relaxed)),
       seek_index_bytes_left_(static_cast<int64_t>(
           std::min<size_t>(options.max_seek_index_bytes, std::numeric_limits<int64_t>::max()))) {
   if (options_.block_cache == nullptr) options_.block_cache = BlockCache::Default();
+  cache_number_ = options_.block_cache->blocks().FileNumber(CacheIdentity(*source_, options_));
 }
 
 FileReader::~FileReader() {
@@ -93,9 +99,17 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
         absl::StrCat(source_->name(), ": the file has no ",
                      kind == IndexKind::kPositional ? "positional" : "value", " index"));
   }
+  if (in_memory()) return LoadRoot(kind, *pointer);
+  return node_requests_.Share(pointer->offset, [&] { return LoadRoot(kind, *pointer); });
+}
+
+absl::StatusOr<const IndexNode*> FileReader::LoadRoot(IndexKind kind, const BlockPointer& pointer) {
+  auto& slot = roots_[static_cast<size_t>(kind)];
+  // Another thread may have stored the root while this one waited.
+  if (const IndexNode* root = slot.load(std::memory_order_acquire); root != nullptr) return root;
   std::optional<IndexKeyForm> form = IndexKeyForm::kBytes;
   if (kind == IndexKind::kPositional && PolicyOf(info_.version).vint_ordinals) form.reset();
-  auto loaded = LoadNode(kind, *pointer, form, info_.header_size_bytes);
+  auto loaded = LoadNode(kind, pointer, form, info_.header_size_bytes);
   const IndexNode* kept = slot.load(std::memory_order_acquire);
   if (kept != nullptr) return kept;  // another thread was first; maybe no room is left
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> root, std::move(loaded));
@@ -106,6 +120,15 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
 
 absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const IndexNode& parent,
                                                         uint32_t entry) {
+  if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
+  if (in_memory()) return LoadChild(kind, parent, entry);
+  return node_requests_.Share(parent.entry_pointer(entry).offset,
+                              [&] { return LoadChild(kind, parent, entry); });
+}
+
+absl::StatusOr<const IndexNode*> FileReader::LoadChild(IndexKind kind, const IndexNode& parent,
+                                                       uint32_t entry) {
+  // Another thread may have stored the child while this one waited.
   if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
   const BlockPointer& pointer = parent.entry_pointer(entry);
   auto loaded = LoadNode(kind, pointer, parent.key_form(), parent.subtree_begin(entry));
@@ -213,7 +236,8 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
 }
 
 absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uint32_t entry,
-                                                      BlockAccess access, BlockBuffer& buffer) {
+                                                      BlockAccess access, BlockFetcher& fetcher,
+                                                      BlockBuffer& buffer) {
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   const CachedBlocks::Key key{cache_number_, pointer.offset};
   CachedBlocks& cache = options_.block_cache->blocks();
@@ -222,37 +246,60 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   if (may_be_cached) loaded.resident = cache.Find(key);
   loaded.seen_before = loaded.resident != nullptr;
   if (loaded.resident == nullptr) {
-    if (access == BlockAccess::kScan && in_memory()) AnnounceScan(pointer, buffer);
     const bool verified = leaf.verified(entry);
     uint64_t read_end = pointer.end();
-    if (access == BlockAccess::kScan && !in_memory()) {
-      for (uint32_t next = entry + 1; next < leaf.num_entries(); ++next) {
-        const uint64_t end = leaf.entry_pointer(next).end();
-        if (end - pointer.offset > options_.read_ahead_bytes) break;
-        read_end = end;
-      }
+    bool shared = false;
+    if (!in_memory()) {
+      const auto is_cached = [&](const BlockPointer& block) {
+        return cache.Peek({cache_number_, block.offset}) != nullptr;
+      };
+      const auto end = fetcher.Prepare(*source_, options_, leaf, entry, access, is_cached, buffer);
+      if (!end.ok()) return InBlock(end.status(), source_->name(), pointer);
+      read_end = *end;
+      shared = access == BlockAccess::kSeek && read_end == pointer.end() &&
+               !BlockFetcher::Holds(buffer, pointer);
+    } else if (access == BlockAccess::kScan) {
+      AnnounceScan(pointer, buffer);
     }
-    CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
-                           FetchDataBlock(leaf, entry, read_end, buffer));
-    loaded.bytes = fetched.bytes;
-    if (access == BlockAccess::kSeek && fetched.in_source) {
-      loaded.seek_index = &leaf.seek_index(entry);
-      // If there is no room for a seek index, none is built.
-      loaded.seen_before = verified && seek_index_bytes_left_.load(std::memory_order_relaxed) > 0;
-    }
-    if (access == BlockAccess::kScan || fetched.in_source) return loaded;
-    auto resident = std::make_shared<ResidentBlock>();
-    if (fetched.compressed) {
-      resident->bytes = std::move(buffer.uncompressed);
+    if (shared) {
+      using Resident = absl::StatusOr<std::shared_ptr<const ResidentBlock>>;
+      CFILE_ASSIGN_OR_RETURN(
+          loaded.resident, block_requests_.Share(pointer.offset, [&]() -> Resident {
+            // Another thread may have stored the block since it was looked up.
+            if (auto resident = cache.Peek(key); resident != nullptr) return resident;
+            CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
+                                   FetchDataBlock(leaf, entry, read_end, buffer));
+            return KeepBlock(fetched, key, buffer);
+          }));
     } else {
-      resident->bytes.PutBytes(fetched.bytes);
+      CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
+                             FetchDataBlock(leaf, entry, read_end, buffer));
+      loaded.bytes = fetched.bytes;
+      if (access == BlockAccess::kSeek && fetched.in_source) {
+        loaded.seek_index = &leaf.seek_index(entry);
+        // If there is no room for a seek index, none is built.
+        loaded.seen_before = verified && seek_index_bytes_left_.load(std::memory_order_relaxed) > 0;
+      }
+      if (access == BlockAccess::kScan || fetched.in_source) return loaded;
+      loaded.resident = KeepBlock(fetched, key, buffer);
     }
-    loaded.resident = std::move(resident);
-    cache.Insert(key, loaded.resident);
   }
   loaded.bytes = loaded.resident->bytes.span();
   if (access == BlockAccess::kSeek) loaded.seek_index = &loaded.resident->seek_index;
   return loaded;
+}
+
+std::shared_ptr<const ResidentBlock> FileReader::KeepBlock(const FetchedBlock& fetched,
+                                                           const CachedBlocks::Key& key,
+                                                           BlockBuffer& buffer) {
+  auto resident = std::make_shared<ResidentBlock>();
+  if (fetched.compressed) {
+    resident->bytes = std::move(buffer.uncompressed);
+  } else {
+    resident->bytes.PutBytes(fetched.bytes);
+  }
+  options_.block_cache->blocks().Insert(key, resident);
+  return resident;
 }
 
 void FileReader::AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const {

@@ -11,19 +11,15 @@
 #include "cfile/file_info.h"
 #include "cfile/internal/format/index_node.h"
 #include "cfile/internal/format/stored_block.h"
+#include "cfile/internal/read/block_fetcher.h"
 #include "cfile/internal/read/cached_blocks.h"
+#include "cfile/internal/read/shared_requests.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
 #include "cfile/statistics.h"
 #include "encodings/core/block_codec.h"
 
 namespace cfile::internal {
-
-// How a cursor reaches a block.
-enum class BlockAccess : uint8_t {
-  kScan,  // in order: the blocks after this one will be read, too
-  kSeek
-};
 
 // An uncompressed data block. `bytes` is valid as long as the source, `resident`, and the buffer
 // that was passed to LoadDataBlock.
@@ -52,8 +48,9 @@ class FileReader {
   bool in_memory() const { return !source_->InMemory().empty(); }
 
   // Return the root of an index, and the child at entry `entry` of an inner node. A node is read
-  // and parsed once and lives as long as this object. kFailedPrecondition: the file has no such
-  // index. kDataLoss names the node.
+  // and parsed once and lives as long as this object. Threads that need the same node of a source
+  // that is not in memory share one request. kFailedPrecondition: the file has no such index.
+  // kDataLoss names the node.
   absl::StatusOr<const IndexNode*> IndexRoot(IndexKind kind);
   absl::StatusOr<const IndexNode*> IndexChild(IndexKind kind, const IndexNode& parent,
                                               uint32_t entry);
@@ -81,9 +78,11 @@ class FileReader {
 
   // Reads the data block of a leaf's entry for a cursor, from the cache if the cache has it. With
   // kSeek, puts the block into the cache, unless the block is used directly from the source's
-  // memory. With kScan, reads ahead. Errors name the file and the block.
+  // memory. `fetcher` belongs to the cursor and knows which blocks it will read next. Threads that
+  // seek the same block share one request. Errors name the file and the block.
   absl::StatusOr<LoadedBlock> LoadDataBlock(const IndexNode& leaf, uint32_t entry,
-                                            BlockAccess access, BlockBuffer& buffer);
+                                            BlockAccess access, BlockFetcher& fetcher,
+                                            BlockBuffer& buffer);
 
   // Keeps `index`, which was built for `block`, a result of LoadDataBlock for `pointer`. Returns
   // the kept index, or nullptr if there is no room for it.
@@ -99,6 +98,12 @@ class FileReader {
   void AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const;
   absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
                                               uint64_t read_end, BlockBuffer& buffer) const;
+  absl::StatusOr<const IndexNode*> LoadRoot(IndexKind kind, const BlockPointer& pointer);
+  absl::StatusOr<const IndexNode*> LoadChild(IndexKind kind, const IndexNode& parent,
+                                             uint32_t entry);
+  // Copies a block that was fetched into `buffer` for the cache, and puts it there.
+  std::shared_ptr<const ResidentBlock> KeepBlock(const FetchedBlock& fetched,
+                                                 const CachedBlocks::Key& key, BlockBuffer& buffer);
   absl::StatusOr<std::unique_ptr<IndexNode>> LoadNode(IndexKind kind, const BlockPointer& pointer,
                                                       std::optional<IndexKeyForm> form,
                                                       uint64_t first_block_offset) const;
@@ -108,7 +113,10 @@ class FileReader {
   FileInfo info_;
   const BlockFormat format_;
   std::atomic<const IndexNode*> roots_[2] = {nullptr, nullptr};  // by IndexKind
-  const uint64_t cache_number_;                                  // this file's cache key
+  uint64_t cache_number_ = 0;                                    // this file's cache key
+  // Requests of all threads, by the offset of the node or the block.
+  SharedRequests<absl::StatusOr<const IndexNode*>> node_requests_;
+  SharedRequests<absl::StatusOr<std::shared_ptr<const ResidentBlock>>> block_requests_;
   // Remaining budget for seek indexes of blocks outside the cache. Below 0 after an index did not
   // fit.
   std::atomic<int64_t> seek_index_bytes_left_;

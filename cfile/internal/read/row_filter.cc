@@ -34,11 +34,19 @@ class ColumnFilter final : public RowFilter, FileCursor<Block> {
                const Predicate<T>& predicate, bool negated)
       : Cursor(file, Block(file->info().type, std::move(dictionary))),
         judge_(predicate, negated),
-        negated_(negated) {}
+        negated_(negated) {
+    this->fetcher_.Expect(BlockPlan::kMaybeSome, [this](const IndexNode& leaf, uint32_t entry) {
+      if (!this->by_ordinal()) return expected_end_ > 0;
+      const uint64_t first = leaf.ordinal(entry);
+      return first < expected_end_ && judge_.Judge(first).verdict == Verdict::kSome;
+    });
+  }
 
   absl::Status Open(const Reader& reader) { return judge_.Open(reader, *file_); }
 
   JudgedRows Judge(uint64_t row) const override { return judge_.Judge(row); }
+
+  void Expect(uint64_t end) override { expected_end_ = std::min(end, this->num_rows()); }
 
   absl::StatusOr<size_t> Match(uint64_t begin, size_t count, uint8_t* bits) override {
     CFILE_RETURN_IF_ERROR(Enter(begin));
@@ -164,6 +172,7 @@ class ColumnFilter final : public RowFilter, FileCursor<Block> {
 
   PredicateJudge<T> judge_;
   const bool negated_;
+  uint64_t expected_end_ = 0;  // blocks before this row are read in advance
   CodeMatcher<T> codes_;
   std::vector<uint32_t> rows_;
   std::unique_ptr<T[]> values_;  // kMaxRows values

@@ -25,6 +25,10 @@ class RowFilter {
   // of the result's range, which contains `row`. Precondition: row < the number of rows.
   virtual JudgedRows Judge(uint64_t row) const = 0;
 
+  // Says that Match will be called for rows before `end` in ascending order, so that blocks can be
+  // read in advance. 0: the order is another one. Without a call, nothing is known.
+  virtual void Expect(uint64_t end) = 0;
+
   // Examines rows from `begin` on, at most `count` and at least 1. Returns how many. Bit i of
   // `bits` stands for row begin + i; 0 means that another condition has excluded the row. Sets the
   // bits of the examined rows that do not match to 0; the other bits are then unspecified.

@@ -56,7 +56,19 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
 
  public:
   BlockRows(std::shared_ptr<FileReader> file, Block block)
-      : Cursor(std::move(file), std::move(block)) {}
+      : Cursor(std::move(file), std::move(block)) {
+    expected_.count = this->num_rows();
+    this->fetcher_.Expect(BlockPlan::kInOrder, [this](const IndexNode& leaf, uint32_t entry) {
+      return !this->by_ordinal() || Expects(leaf, entry);
+    });
+  }
+
+  void Expect(const ChosenRows& rows, size_t max_requests) override {
+    expected_ = rows;
+    // Consecutive rows may be all rows of the file, of which the caller may read only the first.
+    this->fetcher_.SetPlan(rows.rows == nullptr ? BlockPlan::kMaybeSome : BlockPlan::kSome);
+    this->fetcher_.SetMaxRequests(max_requests);
+  }
 
   absl::StatusOr<size_t> Enter(const ChosenRows& rows) override {
     CFILE_RETURN_IF_ERROR(Open(rows.row(0)));
@@ -91,10 +103,22 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
     return absl::OkStatus();
   }
 
+  // True if an expected row is in the block of a leaf's entry.
+  bool Expects(const IndexNode& leaf, uint32_t entry) const {
+    const uint64_t begin = leaf.ordinal(entry);
+    if (expected_.rows == nullptr) return begin < expected_.first + expected_.count;
+    const uint64_t* const end = expected_.rows + expected_.count;
+    const uint64_t* const found = std::lower_bound(expected_.rows, end, begin);
+    return found != end && *found < LikelyEnd(leaf, entry);
+  }
+
   // The number in the block of a row of the file.
   uint32_t InBlockRow(uint64_t row) const {
     return static_cast<uint32_t>(row - this->first_ordinal_);
   }
+
+ private:
+  ChosenRows expected_;
 };
 
 template <typename T>

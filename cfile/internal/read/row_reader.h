@@ -37,6 +37,11 @@ class RowReader {
  public:
   virtual ~RowReader() = default;
 
+  // Says which rows the next calls will read, so that their blocks can be read in advance: with at
+  // most `max_requests` requests at a time. rows.rows must stay valid until the next call of Expect
+  // or the last call of Enter. Without a call, blocks are read in advance as for a scan.
+  virtual void Expect(const ChosenRows& rows, size_t max_requests) = 0;
+
   // Opens the block with the first of `rows`, and returns how many of `rows` are in this block:
   // they are the first ones, at least 1.
   virtual absl::StatusOr<size_t> Enter(const ChosenRows& rows) = 0;

@@ -47,7 +47,14 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
   Impl(std::shared_ptr<internal::FileReader> file, const Predicate<T>& predicate,
        std::shared_ptr<const encodings::Dictionary> dictionary)
       : Walk(file, internal::BlockCursor<T>(file->info().type, std::move(dictionary))),
-        judge_(predicate) {}
+        judge_(predicate) {
+    this->fetcher_.Expect(internal::BlockPlan::kInOrder,
+                          [this](const internal::IndexNode& leaf, uint32_t entry) {
+                            if (!positional_) return true;
+                            const uint64_t first = leaf.ordinal(entry);
+                            return first < end_ && judge_.Judge(first).verdict != Verdict::kNone;
+                          });
+  }
 
   // Finds the range of rows to scan. `reader` reads the same file.
   absl::Status Begin(const Reader& reader, const OrdinalRange& range) {

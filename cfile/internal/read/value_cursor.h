@@ -31,7 +31,9 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
  public:
   ValueCursor(std::shared_ptr<FileReader> file,
               std::shared_ptr<const encodings::Dictionary> dictionary)
-      : Base(file, BlockCursor<T>(file->info().type, std::move(dictionary))) {}
+      : Base(file, BlockCursor<T>(file->info().type, std::move(dictionary))) {
+    ExpectRange();
+  }
 
   absl::Status SeekToOrdinal(uint64_t ordinal) {
     return SeekingToAnyRow([&] { return this->GoTo(ordinal, BlockAccess::kSeek); });
@@ -46,7 +48,12 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     for (const T& key : keys) {
       if (!encodings::IsKey(key)) return NotAKey();
     }
-    return SeekingToAnyRow([&] {
+    this->fetcher_.Expect(BlockPlan::kSome, [this](const IndexNode& leaf, uint32_t entry) {
+      const uint64_t offset = leaf.entry_pointer(entry).offset;
+      const auto found = std::lower_bound(order_.begin(), order_.end(), offset << kKeyNumberBits);
+      return found != order_.end() && *found >> kKeyNumberBits == offset;
+    });
+    absl::Status status = SeekingToAnyRow([&] {
       for (size_t begin = 0; begin < keys.size(); begin += kSoughtKeys) {
         const size_t count = std::min(kSoughtKeys, keys.size() - begin);
         CFILE_RETURN_IF_ERROR(
@@ -54,6 +61,8 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
       }
       return absl::OkStatus();
     });
+    ExpectRange();
+    return status;
   }
 
   absl::Status SeekToRange(const OrdinalRange& range) {
@@ -154,13 +163,20 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
       if (ordinal >= this->num_rows()) return this->OutOfRange(ordinal);
     }
     out.Reset(ordinals.size());
-    return SeekingToAnyRow([&] {
+    this->fetcher_.Expect(BlockPlan::kSome, [this](const IndexNode& leaf, uint32_t entry) {
+      if (!this->by_ordinal()) return true;
+      const auto found = std::lower_bound(order_.begin(), order_.end(), leaf.ordinal(entry) << 32);
+      return found != order_.end() && *found >> 32 < LikelyEnd(leaf, entry);
+    });
+    absl::Status status = SeekingToAnyRow([&] {
       for (size_t begin = 0; begin < ordinals.size(); begin += kTakenOrdinals) {
         const size_t count = std::min(kTakenOrdinals, ordinals.size() - begin);
         CFILE_RETURN_IF_ERROR(TakeSome(ordinals.subspan(begin, count), begin, out));
       }
       return absl::OkStatus();
     });
+    ExpectRange();
+    return status;
   }
 
  private:
@@ -168,6 +184,13 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
   static constexpr size_t kTakenOrdinals = size_t{1} << 17;
   static constexpr int kKeyNumberBits = 16;
   static constexpr size_t kSoughtKeys = size_t{1} << kKeyNumberBits;
+
+  // Next will read the rows up to the end of range_.
+  void ExpectRange() {
+    this->fetcher_.Expect(BlockPlan::kInOrder, [this](const IndexNode& leaf, uint32_t entry) {
+      return !this->by_ordinal() || leaf.ordinal(entry) < range_.end;
+    });
+  }
 
   // Calls `seek` as Seeking does. After the seek, Next continues to the last row of the file.
   template <typename Seek>
@@ -318,12 +341,11 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     if (!ascending) SortNumbers(order_);
     for (size_t begin = 0; begin < order_.size();) {
       const uint64_t first = order_[begin] >> 32;
-      // If two adjacent blocks are needed, more will probably follow, so read ahead.
+      // Blocks that follow each other are not kept in the cache.
       const uint64_t block_end = this->first_ordinal_ + this->block_.num_rows();
-      const bool reads_ahead = begin > 0 && !this->file_->in_memory() && first >= block_end &&
-                               first - block_end < this->block_.num_rows();
-      CFILE_RETURN_IF_ERROR(
-          this->GoTo(first, reads_ahead ? BlockAccess::kScan : BlockAccess::kSeek));
+      const bool in_order = begin > 0 && !this->file_->in_memory() && first >= block_end &&
+                            first - block_end < this->block_.num_rows();
+      CFILE_RETURN_IF_ERROR(this->GoTo(first, in_order ? BlockAccess::kScan : BlockAccess::kSeek));
       rows_.clear();
       for (size_t i = begin; i < order_.size() && this->InBlock(order_[i] >> 32); ++i) {
         rows_.push_back(static_cast<uint32_t>((order_[i] >> 32) - this->first_ordinal_));

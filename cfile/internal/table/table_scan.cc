@@ -38,6 +38,10 @@ namespace {
 // The number of rows of a batch: few enough that the values of several columns stay in the cache.
 constexpr size_t kBatchRows = 8192;
 
+// All columns together read at most this many ranges in advance (ReaderOptions::read_ahead_bytes),
+// but at least one each.
+constexpr size_t kMaxRequests = 64;
+
 }  // namespace
 
 // Goes through the parts. In each part, finds rows that match (chosen_), then reads the columns at
@@ -150,6 +154,10 @@ class TableScan::Impl {
       part_begin_ = first;
       begin_ = begin - first;
       end_ = end - first;
+      if (tree_) {
+        tree_->VisitConditions(
+            [&](size_t, internal::RowFilter& condition) { condition.Expect(reverse_ ? 0 : end_); });
+      }
       return true;
     }
     return false;
@@ -262,6 +270,7 @@ class TableScan::Impl {
   // Reads the columns at the first (if reverse_: the last) of the chosen rows.
   absl::StatusOr<TableBatch> Read() {
     CFILE_RETURN_IF_ERROR(OpenReaders());
+    ExpectRows();
     size_t count = static_cast<size_t>(std::min({left_, chosen_.count, uint64_t{most_rows_}}));
     const auto part = [&] { return chosen_.Part(reverse_ ? chosen_.count - count : 0, count); };
     for (const auto& reader : readers_) {
@@ -298,6 +307,15 @@ class TableScan::Impl {
     batch.num_rows_ = count;
     batch.columns_ = &batches_;
     return batch;
+  }
+
+  // Lets the columns read blocks in advance.
+  void ExpectRows() {
+    const size_t count = static_cast<size_t>(std::min<uint64_t>(left_, chosen_.count));
+    const ChosenRows rows = chosen_.Part(reverse_ ? chosen_.count - count : 0, count);
+    const size_t max_requests =
+        std::max<size_t>(kMaxRequests / std::max<size_t>(readers_.size(), 1), 1);
+    for (const auto& reader : readers_) reader->Expect(rows, max_requests);
   }
 
   // Reads all columns. Returns the number of rows, at least 1.

@@ -1,0 +1,66 @@
+// Lets threads that need the same thing share one request for it.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace cfile::internal {
+
+// Result is the result of a request: a StatusOr that can be copied. Thread-safe.
+template <typename Result>
+class SharedRequests {
+ public:
+  // Returns the result of request(). If another thread is making a request with the same key, waits
+  // for it and returns its result, also if it is an error. A thread that calls just after the end
+  // of such a request makes a new one, so request() should first look for the result of another
+  // thread. request() must not call Share of this object.
+  template <typename Request>
+  Result Share(uint64_t key, const Request& request) {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      const auto found = pending_.find(key);
+      if (found == pending_.end()) break;
+      const std::shared_ptr<Pending> other = found->second;
+      other->ended.wait(lock, [&] { return other->done; });
+      if (other->result) return *other->result;
+      // The other request has thrown std::bad_alloc: make one here.
+    }
+    const auto own = std::make_shared<Pending>();
+    pending_.emplace(key, own);
+    lock.unlock();
+    const Ending ending{this, key, own.get()};
+    Result result = request();
+    // Copied while no other thread looks at it: it is read only when `done` is set.
+    own->result = result;
+    return result;
+  }
+
+ private:
+  struct Pending {
+    std::condition_variable ended;
+    bool done = false;             // guarded by mutex_
+    std::optional<Result> result;  // written before `done`
+  };
+  // Ends a request, also if it throws.
+  struct Ending {
+    SharedRequests* const requests;
+    const uint64_t key;
+    Pending* const pending;
+    ~Ending() {
+      const std::lock_guard lock(requests->mutex_);
+      pending->done = true;
+      pending->ended.notify_all();
+      requests->pending_.erase(key);
+    }
+  };
+
+  std::mutex mutex_;
+  std::map<uint64_t, std::shared_ptr<Pending>> pending_;  // guarded by mutex_
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,442 @@
+// Tests reading from sources with latency: how often the library waits for the source (rounds), what
+// threads share, and errors of some of several requests. Rounds are counted; no time is measured.
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/block_cache.h"
+#include "cfile/inspect.h"
+#include "cfile/internal/read/cached_blocks.h"
+#include "cfile/levels.h"
+#include "cfile/reader.h"
+#include "cfile/scan.h"
+#include "cfile/table_scan.h"
+#include "cfile/writer.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cfile/counting_source.h"
+#include "tests/cfile/temporary_directory.h"
+
+namespace cfile {
+namespace {
+
+using testing::HasSubstr;
+using testing_support::CountingSource;
+
+constexpr uint64_t kBlocks = 31;
+constexpr uint64_t kRowsPerBlock = 4000;
+constexpr uint64_t kRows = kBlocks * kRowsPerBlock;
+
+// 31 blocks of 32 KB with the rows' numbers, ascending. The reader keeps the last two blocks in
+// memory, with the index.
+std::vector<uint8_t> FileOf31Blocks(WriterOptions options = {}) {
+  options.encoding = Encoding::kPlain;
+  options.compression = Compression::kNone;
+  options.block_size_bytes = 1'000'000;
+  options.max_values_per_block = kRowsPerBlock;
+  std::vector<int64_t> values(kRows);
+  std::iota(values.begin(), values.end(), 0);
+  std::vector<uint8_t> file;
+  auto writer = *Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64(), options);
+  EXPECT_TRUE(writer.Append(values).ok() && writer.Finish().ok());
+  return file;
+}
+
+// With these options each block is a request of its own.
+ReaderOptions OneBlockPerRequest() {
+  return {.block_cache = std::make_shared<BlockCache>(size_t{64} << 20),
+          .read_ahead_bytes = kRowsPerBlock * 8 + 100};
+}
+
+class SlowSourceTest : public testing::Test {
+ protected:
+  std::shared_ptr<CountingSource> Source(std::string identity = "") const {
+    return std::make_shared<CountingSource>(NewMemoryViewSource(file_, "slow"),
+                                            std::move(identity));
+  }
+
+  const std::vector<uint8_t> file_ = FileOf31Blocks({.value_index = true});
+  const std::shared_ptr<CountingSource> source_ = Source();
+};
+
+TEST_F(SlowSourceTest, OpensInOneRound) {
+  ASSERT_TRUE(Reader::Open(source_).ok());
+  EXPECT_EQ(source_->rounds(), 1u);
+  EXPECT_EQ(source_->reads(), 2u);
+}
+
+TEST_F(SlowSourceTest, ScansDoubleTheirRequests) {
+  const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
+  uint64_t blocks = 0;
+  ASSERT_TRUE(VisitBlocks(reader, [&](const BlockInfo&) { return ++blocks > 0; }).ok());
+  ASSERT_EQ(blocks, kBlocks);
+  const auto expect_few = [&](const char* name, const auto& scan) {
+    SCOPED_TRACE(name);
+    source_->Reset();
+    EXPECT_EQ(scan(), kRows);
+    EXPECT_LE(source_->rounds(), 6u);
+    EXPECT_GE(source_->rounds(), 3u);
+    EXPECT_EQ(source_->at_once(), 8u);
+    EXPECT_LE(source_->bytes(), file_.size());
+  };
+  expect_few("Cursor", [&] {
+    auto cursor = *reader.NewCursor<int64_t>();
+    uint64_t rows = 0;
+    for (const auto& batch : cursor.Batches()) rows += batch->size();
+    return rows;
+  });
+  expect_few("Read", [&] { return reader.Read<int64_t>()->batch().size(); });
+  expect_few("LevelCursor", [&] {
+    auto cursor = *reader.NewLevelCursor<int64_t>();
+    uint64_t rows = 0;
+    while (true) {
+      const auto batch = *cursor.Next(1000);
+      if (batch.empty()) return rows;
+      rows += batch.num_records;
+    }
+  });
+  expect_few("Scan", [&] {
+    auto scan = *reader.NewScan<int64_t>(Predicate<int64_t>::IsNotNull());
+    uint64_t rows = 0;
+    while (true) {
+      const auto batch = *scan.Next();
+      if (batch.empty()) return rows;
+      rows += batch.size();
+    }
+  });
+  expect_few("TableScan", [&] {
+    auto scan = *NewTableScan(reader, {});
+    uint64_t rows = 0;
+    while (true) {
+      const auto batch = *scan.Next();
+      if (batch.num_rows() == 0) return rows;
+      rows += batch.num_rows();
+    }
+  });
+}
+
+TEST_F(SlowSourceTest, ShortReadsReadLittle) {
+  const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
+  auto cursor = *reader.NewCursor<int64_t>();
+  // The first rows of a scan are in one block.
+  source_->Reset();
+  ASSERT_EQ(cursor.Next(10)->size(), 10u);
+  EXPECT_EQ(source_->reads(), 1u);
+  // A range ends the requests, also in the middle of a group.
+  source_->Reset();
+  ASSERT_TRUE(cursor.SeekToRange({10 * kRowsPerBlock, 15 * kRowsPerBlock}).ok());
+  for (const auto& batch : cursor.Batches()) ASSERT_TRUE(batch.ok());
+  EXPECT_EQ(source_->reads(), 5u);
+  source_->Reset();
+  auto scan = *NewTableScan(reader, {.range = {16 * kRowsPerBlock, 20 * kRowsPerBlock}});
+  while (scan.Next()->num_rows() > 0) {
+  }
+  EXPECT_EQ(source_->reads(), 4u);
+  // A lookup reads one block.
+  source_->Reset();
+  EXPECT_EQ(*cursor.Get(22 * kRowsPerBlock), 22 * kRowsPerBlock);
+  EXPECT_EQ(source_->reads(), 1u);
+}
+
+TEST_F(SlowSourceTest, TakeReadsEightBlocksAtOnce) {
+  std::mt19937_64 random(1);
+  std::vector<uint64_t> ordinals(1000);
+  for (size_t i = 0; i < ordinals.size(); ++i)
+    ordinals[i] = i % kBlocks * kRowsPerBlock + random() % kRowsPerBlock;
+  const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
+  source_->Reset();
+  OwnedBatch<int64_t> taken;
+  ASSERT_TRUE(reader.Take<int64_t>(ordinals, taken).ok());
+  for (size_t i = 0; i < ordinals.size(); ++i)
+    ASSERT_EQ(taken.batch().values[i], static_cast<int64_t>(ordinals[i]));
+  EXPECT_LE(source_->rounds(), 5u);
+  EXPECT_EQ(source_->at_once(), 8u);
+
+  // Blocks between the wanted ones are not read, and cached ones not again.
+  const Reader other = *Reader::Open(source_, OneBlockPerRequest());
+  auto cursor = *other.NewCursor<int64_t>();
+  const std::vector<uint64_t> few = {1, 5 * kRowsPerBlock, 20 * kRowsPerBlock};
+  source_->Reset();
+  ASSERT_TRUE(cursor.Take(few, taken).ok());
+  EXPECT_EQ(source_->rounds(), 1u);
+  EXPECT_EQ(source_->reads(), 3u);
+  source_->Reset();
+  ASSERT_TRUE(cursor.Take(few, taken).ok());
+  EXPECT_EQ(source_->reads(), 0u);
+  // After Take the cursor reads in order again.
+  ASSERT_TRUE(cursor.SeekToOrdinal(10 * kRowsPerBlock).ok());
+  EXPECT_EQ(source_->reads(), 1u);
+}
+
+TEST_F(SlowSourceTest, SeekManyReadsEightBlocksAtOnce) {
+  std::vector<int64_t> keys(1000);
+  for (size_t i = 0; i < keys.size(); ++i)
+    keys[i] = static_cast<int64_t>((i * 7) % kBlocks * kRowsPerBlock + i);
+  const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
+  auto cursor = *reader.NewCursor<int64_t>();
+  source_->Reset();
+  std::vector<KeyPosition> positions(keys.size());
+  ASSERT_TRUE(cursor.SeekMany(keys, positions).ok());
+  for (size_t i = 0; i < keys.size(); ++i)
+    ASSERT_EQ(positions[i].ordinal, static_cast<uint64_t>(keys[i]));
+  EXPECT_LE(source_->rounds(), 5u);
+  EXPECT_EQ(source_->at_once(), 8u);
+}
+
+// The columns of a filtered scan are read only at the rows that match, several blocks at once.
+TEST_F(SlowSourceTest, FilteredRowsAreReadTogether) {
+  std::vector<Literal> wanted;
+  for (uint64_t block = 0; block < kBlocks; ++block)
+    wanted.push_back(static_cast<int64_t>(block * kRowsPerBlock + 17));
+  const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
+  source_->Reset();
+  auto scan = *NewTableScan(reader, {.where = In("value", wanted)});
+  uint64_t rows = 0;
+  while (true) {
+    const auto batch = scan.Next();
+    ASSERT_TRUE(batch.ok()) << batch.status();
+    if (batch->num_rows() == 0) break;
+    rows += batch->num_rows();
+  }
+  EXPECT_EQ(rows, wanted.size());
+  // The first and the last key, then the filter's blocks, then those of the column.
+  EXPECT_LE(source_->rounds(), 2u + 6u + 5u);
+}
+
+TEST_F(SlowSourceTest, OptionsLimitTheRequests) {
+  for (const size_t most : {size_t{0}, size_t{1}, size_t{3}, SIZE_MAX}) {
+    ReaderOptions options = OneBlockPerRequest();
+    options.max_requests_in_flight = most;
+    const Reader reader = *Reader::Open(source_, options);
+    source_->Reset();
+    EXPECT_EQ(reader.Read<int64_t>()->batch().size(), kRows);
+    EXPECT_LE(source_->at_once(), std::max<size_t>(most, 1));
+    EXPECT_EQ(source_->at_once() >= 2, most >= 2) << most;
+  }
+  // The bytes of a group are bounded, and so are blocks larger than a range.
+  ReaderOptions options = OneBlockPerRequest();
+  options.read_ahead_bytes = 1;
+  const Reader reader = *Reader::Open(source_, options);
+  source_->Reset();
+  EXPECT_EQ(reader.Read<int64_t>()->batch().size(), kRows);
+  EXPECT_EQ(source_->at_once(), 0u);
+}
+
+// A source whose reads fail if they cover a byte.
+class FragileSource final : public Source {
+ public:
+  FragileSource(std::shared_ptr<const Source> source, uint64_t bad)
+      : source_(std::move(source)), bad_(bad) {}
+  const std::string& name() const override { return source_->name(); }
+  uint64_t size() const override { return source_->size(); }
+  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+    if (broken_ && bad_ >= offset && bad_ - offset < out.size())
+      return absl::UnavailableError("made to fail");
+    return source_->ReadAt(offset, out);
+  }
+  void Break(bool broken) const { broken_ = broken; }
+
+ private:
+  const std::shared_ptr<const Source> source_;
+  const uint64_t bad_;
+  mutable std::atomic<bool> broken_ = false;
+};
+
+TEST_F(SlowSourceTest, AnErrorIsReturnedWhereItsBlockIsNeeded) {
+  constexpr uint64_t kBad = 12;
+  std::vector<BlockInfo> blocks;
+  const Reader intact = *Reader::Open(source_);
+  ASSERT_TRUE(VisitBlocks(intact, [&](const BlockInfo& block) {
+                blocks.push_back(block);
+                return true;
+              }).ok());
+  const auto fragile = std::make_shared<FragileSource>(source_, blocks[kBad].pointer.offset + 5000);
+  const Reader reader = *Reader::Open(fragile, OneBlockPerRequest());
+  fragile->Break(true);
+  // The error of a request for this block alone.
+  const absl::Status alone = reader.Get<int64_t>(kBad * kRowsPerBlock).status();
+  EXPECT_THAT(std::string(alone.message()),
+              HasSubstr(absl::StrCat("block at offset ", blocks[kBad].pointer.offset, ", ")));
+  for (const bool recovers_early : {false, true}) {
+    fragile->Break(true);
+    auto cursor = *reader.NewCursor<int64_t>();
+    uint64_t row = 0;
+    for (; row < kBad * kRowsPerBlock; row += 1000) {
+      const auto batch = cursor.Next(1000);
+      ASSERT_TRUE(batch.ok()) << row << batch.status();
+      ASSERT_EQ(batch->values[0], static_cast<int64_t>(row));
+    }
+    // The failed request was made together with those of the blocks before it.
+    if (recovers_early) fragile->Break(false);
+    const auto failed = cursor.Next(1000);
+    EXPECT_EQ(failed.status().code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(failed.status(), alone);
+    EXPECT_EQ(cursor.Next(1000).ok(), recovers_early);
+    fragile->Break(false);
+    for (row = cursor.ordinal(); row < kRows; row = cursor.ordinal()) {
+      const auto batch = cursor.Next(1000);
+      ASSERT_TRUE(batch.ok() && !batch->empty()) << row << batch.status();
+      ASSERT_EQ(batch->values[0], static_cast<int64_t>(row));
+    }
+  }
+  // A read that does not need the block does not fail.
+  fragile->Break(true);
+  EXPECT_TRUE(reader.Read<int64_t>({0, kBad * kRowsPerBlock}).ok());
+  EXPECT_TRUE(reader.Read<int64_t>({(kBad + 1) * kRowsPerBlock, kRows}).ok());
+  OwnedBatch<int64_t> taken;
+  EXPECT_FALSE(reader.Take<int64_t>(std::vector<uint64_t>{1, kBad * kRowsPerBlock}, taken).ok());
+  EXPECT_TRUE(
+      reader.Take<int64_t>(std::vector<uint64_t>{1, (kBad - 1) * kRowsPerBlock}, taken).ok());
+}
+
+// Eight threads that look for one key make the requests of one thread. The first request waits until
+// all threads have begun, and each request gives the other threads time to need the same thing.
+TEST(SlowSource, ThreadsShareRequests) {
+  std::vector<std::string> strings;
+  for (int i = 0; i < 60'000; ++i) strings.push_back(absl::StrCat("key ", 1'000'000 + i));
+  std::vector<std::string_view> values(strings.begin(), strings.end());
+  for (const Encoding encoding : {Encoding::kPlain, Encoding::kDict}) {
+    std::vector<uint8_t> file;
+    auto writer = *Writer<std::string_view>::Create(NewMemorySink(&file), ColumnType::Binary(),
+                                                    {.encoding = encoding,
+                                                     .value_index = true,
+                                                     .block_size_bytes = 4000,
+                                                     .max_values_per_block = 500,
+                                                     .index_block_size_bytes = 500});
+    ASSERT_TRUE(writer.Append(values).ok() && writer.Finish().ok());
+    const auto requests_of = [&](size_t num_threads) {
+      std::atomic<size_t> begun = 0;
+      const auto source = std::make_shared<CountingSource>(NewMemoryViewSource(file), "", [&] {
+        while (begun > 0 && begun < num_threads) std::this_thread::yield();
+        for (int i = 0; i < 300; ++i) std::this_thread::yield();
+      });
+      const Reader reader =
+          *Reader::Open(source, {.block_cache = std::make_shared<BlockCache>(size_t{8} << 20)});
+      source->Reset();
+      std::vector<std::thread> threads;
+      for (size_t i = 0; i < num_threads; ++i) {
+        threads.emplace_back([&] {
+          ++begun;
+          EXPECT_TRUE(reader.Statistics().ok());
+          auto cursor = reader.NewCursor<std::string_view>();
+          ASSERT_TRUE(cursor.ok());
+          const auto position = cursor->SeekToKey(values[20'123]);
+          ASSERT_TRUE(position.ok());
+          EXPECT_EQ(position->ordinal, 20'123u);
+          EXPECT_EQ(**cursor->Get(5'000), values[5'000]);
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+      return source->reads();
+    };
+    const uint64_t alone = requests_of(1);
+    EXPECT_GE(alone, 4u);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(requests_of(8), alone);
+  }
+}
+
+// Threads that share a request that fails get its error. The next call makes a new request.
+TEST_F(SlowSourceTest, ThreadsShareErrors) {
+  const auto fragile = std::make_shared<FragileSource>(source_, file_.size() / 2);
+  const Reader reader = *Reader::Open(fragile, OneBlockPerRequest());
+  fragile->Break(true);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      auto cursor = *reader.NewCursor<int64_t>();
+      uint64_t failed = 0;
+      for (uint64_t block = 0; block < kBlocks; ++block) {
+        const auto value = cursor.Get(block * kRowsPerBlock);
+        failed += !value.ok();
+        if (!value.ok()) {
+          EXPECT_THAT(std::string(value.status().message()), HasSubstr("made to fail"));
+        }
+      }
+      EXPECT_EQ(failed, 1u);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  fragile->Break(false);
+  EXPECT_EQ(reader.Read<int64_t>()->batch().size(), kRows);
+}
+
+TEST_F(SlowSourceTest, AReopenedFileFindsItsBlocks) {
+  ReaderOptions options = OneBlockPerRequest();
+  const auto reads_of = [&](const std::string& identity) {
+    const auto source = Source(identity);
+    const Reader reader = *Reader::Open(source, options);
+    source->Reset();
+    EXPECT_EQ(**reader.Get<int64_t>(50'000), 50'000);
+    return source->reads();
+  };
+  EXPECT_EQ(reads_of("bucket/file v1"), 1u);
+  EXPECT_EQ(reads_of("bucket/file v1"), 0u);
+  EXPECT_EQ(reads_of("bucket/file v2"), 1u);
+  EXPECT_EQ(reads_of(""), 1u);
+  EXPECT_EQ(reads_of(""), 1u);
+  // Blocks that were not verified, or not checked against a limit, are not found.
+  options.verify_checksums = false;
+  EXPECT_EQ(reads_of("bucket/file v1"), 1u);
+  EXPECT_EQ(reads_of("bucket/file v1"), 0u);
+  options.max_block_size_bytes /= 2;
+  EXPECT_EQ(reads_of("bucket/file v1"), 1u);
+}
+
+TEST(SlowSource, TheCacheKnowsABoundedNumberOfFiles) {
+  internal::CachedBlocks cache(1 << 20);
+  using Cache = internal::CachedBlocks;
+  const uint64_t first = cache.FileNumber("first");
+  std::set<uint64_t> numbers = {first};
+  for (size_t i = 0; i + 1 < Cache::kMaxFiles; ++i)
+    EXPECT_TRUE(numbers.insert(cache.FileNumber(absl::StrCat("file ", i))).second);
+  EXPECT_EQ(cache.FileNumber("first"), first);
+  EXPECT_FALSE(numbers.contains(cache.FileNumber("one more")));  // "file 0" is forgotten
+  EXPECT_EQ(cache.FileNumber("first"), first);
+  EXPECT_FALSE(numbers.contains(cache.FileNumber("file 0")));
+  EXPECT_FALSE(numbers.contains(cache.FileNumber("")));
+  const std::string too_long(Cache::kMaxIdentityBytes + 1, 'x');
+  EXPECT_NE(cache.FileNumber(too_long), cache.FileNumber(too_long));
+}
+
+TEST(SlowSource, IdentitiesOfLocalFiles) {
+  // A golden file was not changed in the last seconds.
+  const std::string golden = CFILE_SOURCE_DIR "/tests/golden/cfile-0.2/binary_dict_full_zstd.cfile";
+  const auto mapped = OpenMappedSource(golden);
+  ASSERT_TRUE(mapped.ok()) << mapped.status();
+  EXPECT_FALSE((*mapped)->identity().empty());
+  EXPECT_EQ((*mapped)->identity(), (*OpenPreadSource(golden))->identity());
+  // A new file may be changed again without a new time.
+  const TemporaryDirectory directory;
+  std::vector<uint8_t> file = FileOf31Blocks();
+  auto sink = *NewFileSink(directory.path("new"));
+  ASSERT_TRUE(sink->Append(file).ok() && sink->Finish().ok());
+  EXPECT_EQ((*OpenMappedSource(directory.path("new")))->identity(), "");
+  EXPECT_EQ(NewMemorySource(file)->identity(), "");
+}
+
+// The default ReadMany reads one range after the other and reports each error.
+TEST_F(SlowSourceTest, ReadManyByDefault) {
+  const FragileSource fragile(NewMemoryViewSource(file_), 1000);
+  fragile.Break(true);
+  std::vector<uint8_t> bytes(300);
+  ReadRequest requests[] = {{.offset = 0, .out = std::span(bytes).first(100)},
+                            {.offset = 950, .out = std::span(bytes).subspan(100, 100)},
+                            {.offset = 2000, .out = std::span(bytes).last(100)}};
+  fragile.ReadMany(requests);
+  EXPECT_TRUE(requests[0].status.ok());
+  EXPECT_EQ(requests[1].status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(requests[2].status.ok());
+  EXPECT_TRUE(std::equal(bytes.begin(), bytes.begin() + 100, file_.begin()));
+  EXPECT_TRUE(std::equal(bytes.begin() + 200, bytes.end(), file_.begin() + 2000));
+}
+
+}  // namespace
+}  // namespace cfile
