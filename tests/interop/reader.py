@@ -856,7 +856,7 @@ class CFile:
         """Checks and decompresses a block. Returns its bytes, and a text that says where it is."""
         cursor, where = self.stored(pointer, what, before)
         if self.checksums:
-            body = cursor.take(max(size - 4, 0))
+            body = cursor.take(max(cursor.left() - 4, 0))
             refuse(cursor.fixed32() != crc32c(body), where, "the checksum is wrong")
             cursor = Cursor(body, where)
         if self.codec == 1:

@@ -1,6 +1,5 @@
 #include "cfile/internal/format/data_block.h"
 
-#include "cfile/internal/format/movable_block.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -35,25 +34,6 @@ absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nu
   }
   block.values = reader.rest();
   return block;
-}
-
-absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, const FileInfo& info) {
-  if (!info.has_movable_blocks())
-    return ParseDataBlock(bytes, info.nullable, info.has_extended_blocks(), info.encoding);
-  CFILE_ASSIGN_OR_RETURN(MovableBlock block, SplitMovableBlock(bytes));
-  uint32_t num_rows = block.head.present_count;
-  if (info.nullable) {
-    CFILE_ASSIGN_OR_RETURN(
-        const DataBlock nulls,
-        ParseDataBlock(block.levels, /*nullable=*/true, /*extended=*/false, info.encoding));
-    block.values.num_rows = nulls.num_rows;
-    block.values.validity = nulls.validity;
-    block.levels = nulls.values;  // the bytes after the null header
-    num_rows = *nulls.num_rows;
-  }
-  CFILE_RETURN_IF_ERROR(CheckLevelsEnd(block.levels));
-  CFILE_RETURN_IF_ERROR(CheckRowCounts(block.head, num_rows, num_rows));
-  return block.values;
 }
 
 absl::Status CheckFirstOrdinal(uint64_t expected, uint64_t found) {

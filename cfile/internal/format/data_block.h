@@ -8,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cfile/file_info.h"
 #include "cfile/types.h"
 #include "encodings/core/bytes.h"
 #include "encodings/hybrid/validity.h"
@@ -29,12 +28,8 @@ struct DataBlock {
   std::span<const uint8_t> values;      // the encoded present values
 };
 
-// Splits the uncompressed data block `bytes` of the flat file that `info` describes into its parts.
-// kDataLoss: a length or a count does not fit. kUnimplemented: see ParseBlockHead.
-absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, const FileInfo& info);
-
-// The same for a block that is not movable. `encoding`: the column's encoding; an extended block may name
-// another encoding. kDataLoss: a length exceeds the bytes of the block.
+// Splits `bytes`, a block that is not movable, into its parts. `encoding`: the column's encoding; an
+// extended block may name another encoding. kDataLoss: a length exceeds the bytes of the block.
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nullable,
                                          bool extended, Encoding encoding);
 

@@ -193,4 +193,23 @@ absl::Status CheckRowCounts(const BlockHead& head, uint64_t num_rows, uint64_t n
                   " entries, the block has ", num_rows, " and ", num_entries);
 }
 
+absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, const FileInfo& info) {
+  if (!info.has_movable_blocks())
+    return ParseDataBlock(bytes, info.nullable, info.has_extended_blocks(), info.encoding);
+  CFILE_ASSIGN_OR_RETURN(MovableBlock block, SplitMovableBlock(bytes));
+  uint32_t num_rows = block.head.present_count;
+  if (info.nullable) {
+    CFILE_ASSIGN_OR_RETURN(
+        const DataBlock nulls,
+        ParseDataBlock(block.levels, /*nullable=*/true, /*extended=*/false, info.encoding));
+    block.values.num_rows = nulls.num_rows;
+    block.values.validity = nulls.validity;
+    block.levels = nulls.values;  // the bytes after the null header
+    num_rows = *nulls.num_rows;
+  }
+  CFILE_RETURN_IF_ERROR(CheckLevelsEnd(block.levels));
+  CFILE_RETURN_IF_ERROR(CheckRowCounts(block.head, num_rows, num_rows));
+  return block.values;
+}
+
 }  // namespace cfile::internal

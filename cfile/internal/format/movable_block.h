@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/file_info.h"
 #include "cfile/internal/format/data_block.h"
 #include "cfile/types.h"
 #include "encodings/core/bytes.h"
@@ -76,6 +77,11 @@ struct MovableBlock {
 // Splits the uncompressed block `bytes`. kDataLoss or kUnimplemented as ParseBlockHead, and
 // kDataLoss if the sections do not have the sizes that the head says.
 absl::StatusOr<MovableBlock> SplitMovableBlock(std::span<const uint8_t> bytes);
+
+// Splits the uncompressed data block `bytes` of the flat file that `info` describes into its parts,
+// whether it is movable or not. kDataLoss: a length or a count does not fit. kUnimplemented: see
+// ParseBlockHead.
+absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, const FileInfo& info);
 
 // kDataLoss if `rest`, the bytes of the levels after their last field, are not empty.
 absl::Status CheckLevelsEnd(std::span<const uint8_t> rest);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "cfile/internal/format/movable_block.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
