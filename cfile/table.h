@@ -28,6 +28,7 @@
 #include "cfile/reader.h"
 #include "cfile/schema.h"
 #include "cfile/statistics.h"
+#include "cfile/storage.h"
 #include "cfile/types.h"
 
 namespace cfile {
@@ -42,23 +43,24 @@ namespace cfile {
 // returns this error.
 class TableWriter {
  public:
-  // Begins a new table at `directory`, which must not exist or must be an empty directory (or a
-  // symbolic link to one). `options`: none, one for all columns, or one per column; `nullable` is
-  // taken from the schema. kAlreadyExists: something else is at `directory`, for example a table.
-  // kInvalidArgument: the schema is not valid, or `options` has another number of entries. Other
-  // errors as Writer::Create and LevelWriter::Create.
-  static absl::StatusOr<TableWriter> Create(const std::string& directory, const Schema& schema,
+  // Begins a new table. `table`: a storage without files, or the path of a local directory, which
+  // must not exist or must be an empty directory (or a symbolic link to one). `options`: none, one
+  // for all columns, or one per column; `nullable` is taken from the schema. kAlreadyExists:
+  // something else is there, for example a table. kInvalidArgument: the schema is not valid, or
+  // `options` has another number of entries. Other errors as Storage::Create, Writer::Create and
+  // LevelWriter::Create.
+  static absl::StatusOr<TableWriter> Create(const TableLocation& table, const Schema& schema,
                                             std::span<const WriterOptions> options = {});
-  // Begins a further part of the table at `directory`, with the table's schema. `options` as in
-  // Create. Any number of writers, in any threads and processes, may append at the same time.
-  static absl::StatusOr<TableWriter> Append(const std::string& directory,
+  // Begins a further part of a table, with the table's schema. `options` as in Create. Any number of
+  // writers, in any threads and processes, may append at the same time.
+  static absl::StatusOr<TableWriter> Append(const TableLocation& table,
                                             std::span<const WriterOptions> options = {});
   // Begins a part that replaces the parts with these names (PartInfo::name): Finish removes them
   // and puts the new part in the place of the first of them, in one commit. Without names this is
   // Append. Nothing is copied from the replaced parts. Their files stay until CollectGarbage
   // (cfile/table_maintenance.h) removes them. kNotFound: the table has no part of one of these
   // names. If one is gone when Finish is called, Finish returns kAborted.
-  static absl::StatusOr<TableWriter> Replace(const std::string& directory,
+  static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});
   TableWriter(TableWriter&&) noexcept;
@@ -82,20 +84,19 @@ class TableWriter {
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);
 
-  // Completes the files and publishes the part. After this call the files, the part's folder, the
-  // entry of a new table in its parent folder, and table.cft are durable. If there are key
-  // columns and no key was appended, Finish reads the key columns back and makes the keys; if keys
-  // were appended, Finish compares them with the key columns. Called once, as the last call.
+  // Completes the files and publishes the part. After this call the files, their entries in their
+  // folders, and table.cft are durable. If there are key columns and no key was appended, Finish
+  // reads the key columns back and makes the keys; if keys were appended, Finish compares them with
+  // the key columns. Called once, as the last call.
   //
   // The part follows all parts that the table has at this moment, also those of writers that began
-  // later. Writers wait for each other only while one of them reads and replaces table.cft. The
-  // file table.lock exists during this time; a killed process may leave it, which does no harm.
-  // File systems without locks (flock) allow only one writer at a time.
+  // later. If another writer commits at the same moment, Finish adds the part to what that writer
+  // has committed (Storage::Commit).
   //
   // kInvalidArgument: the columns have different numbers of rows, the rows are not sorted by key, or
-  // a key does not match its row (the error names the row). kAborted: since this writer began, another writer created the table,
-  // the table was removed, moved or got another schema, a part that this part replaces was dropped
-  // or replaced, or the files of the new part were removed.
+  // a key does not match its row (the error names the row). kAborted: since this writer began,
+  // another writer created the table, the table was removed, moved or got another schema, a part
+  // that this part replaces was dropped or replaced, or the files of the new part were removed.
   // kOutOfRange: table.cft exceeds the limit max_metadata_size_bytes, by its size or by the memory
   // it takes, so that readers would refuse it.
   //
@@ -145,10 +146,10 @@ class TableReader {
   // or its schema exceeds record_limits. kUnimplemented: the table has an incompatible feature that
   // this library does not know; the error names its bit. kAborted: the table was replaced several
   // times during this call.
-  static absl::StatusOr<TableReader> Open(const std::string& directory,
+  static absl::StatusOr<TableReader> Open(const TableLocation& table,
                                           const ReaderOptions& options = {});
 
-  // The directory as given to Open.
+  // The directory as given to Open, or the name of the storage.
   const std::string& directory() const;
   const Schema& schema() const;
   // The limits for the schema, from the ReaderOptions of Open.

@@ -13,21 +13,21 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/options.h"
+#include "cfile/storage.h"
 #include "cfile/types.h"
 
 namespace cfile {
 
 // All functions here may run at the same time, in any threads and processes, also while writers
-// append to the table. They wait for each other and for writers only while one of them reads and
-// replaces table.cft. `options`: limits for reading table.cft.
+// append to the table. `options`: limits for reading table.cft.
 
 // Removes the parts with these names (PartInfo::name) from the table, all of them in one commit.
 // The files stay until CollectGarbage removes them. The rows of later parts get smaller ordinals.
 // Without names, nothing changes.
 //
 // kNotFound: there is no table, or it has no part of one of these names; then no part is removed.
-// After an error of the file system, the parts may have been removed or not.
-absl::Status DropParts(const std::string& directory, std::span<const std::string> parts,
+// After an error of the storage, the parts may have been removed or not.
+absl::Status DropParts(const TableLocation& table, std::span<const std::string> parts,
                        const ReaderOptions& options = {});
 
 // Merges parts into one new part, in one commit. `parts`: the names of the parts; empty: all parts.
@@ -46,7 +46,7 @@ absl::Status DropParts(const std::string& directory, std::span<const std::string
 // kNotFound: there is no table, or it has no part of one of these names. kAborted: meanwhile, one of
 // the parts was dropped or replaced. Other errors as TableReader::OpenColumn and
 // TableWriter::Finish.
-absl::Status Compact(const std::string& directory, std::span<const std::string> parts = {},
+absl::Status Compact(const TableLocation& table, std::span<const std::string> parts = {},
                      std::span<const WriterOptions> options = {});
 
 // Removes the rows whose value in `column` is less than `key`, in one commit. `column`: the key
@@ -56,23 +56,25 @@ absl::Status Compact(const std::string& directory, std::span<const std::string> 
 // kFailedPrecondition: the table is not sorted by this column. Preconditions: the column exists; it
 // holds T.
 template <ValueType T>
-absl::Status DropRowsBelow(const std::string& directory, size_t column, const T& key,
+absl::Status DropRowsBelow(const TableLocation& table, size_t column, const T& key,
                            std::span<const WriterOptions> options = {});
 
 // How long open readers can open further files of a part after it was dropped, unless a program
 // collects garbage earlier.
 inline constexpr std::chrono::seconds kGarbageAge = std::chrono::hours(7 * 24);
 
-// Something that CollectGarbage removed: the folder of a part, or a leftover of a killed process.
+// Something that CollectGarbage removed: the folder of a part, or a file that a killed process or a
+// failed change left.
 struct RemovedGarbage {
-  std::string name;         // in the table's directory
+  std::string name;         // the path in the table's directory
   uint64_t size_bytes = 0;  // the sum of the sizes of the files
 };
 
 // Removes what table.cft does not name: parts that were dropped, and what killed writers left. It
 // removes only folders and files with names that writers give. A folder is removed if it and all
 // files in it were last changed `older_than` ago or earlier; dropping a part counts as a change.
-// Returns what was removed. Precondition: older_than >= 0.
+// Returns what was removed. Precondition: older_than >= 0. Before it removes parts, it writes their
+// names into table.cft, so that no writer can publish them meanwhile.
 //
 // A reader that opened the table before a part was dropped can read the part until it is collected.
 // Files that the reader has open stay readable even longer; opening another file of the part fails
@@ -88,7 +90,7 @@ struct RemovedGarbage {
 // kNotFound: there is no table at `directory`. If the files of a part cannot be removed, the error
 // is returned, and the next call removes the rest.
 absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(
-    const std::string& directory, std::chrono::seconds older_than = kGarbageAge,
+    const TableLocation& table, std::chrono::seconds older_than = kGarbageAge,
     const ReaderOptions& options = {});
 
 }  // namespace cfile

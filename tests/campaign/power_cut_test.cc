@@ -294,8 +294,8 @@ class Disk {
     std::map<std::string, size_t> entries = durable_;
     for (const auto& [path, text, file] : pending_) {
       if (random_() % 2 == 0) continue;
-      if (!text.empty()) entries.erase(path);
-      entries[text.empty() ? path : text] = file;
+      if (!text.empty() || file == kGone) entries.erase(path);
+      if (file != kGone) entries[text.empty() ? path : text] = file;
     }
     for (const auto& [path, file] : entries) {
       const std::string target = to + path.substr(from.size());
@@ -319,7 +319,9 @@ class Disk {
     std::string text;  // the new name if this is a rename
     size_t file;
   };
+  // In place of the number of a file: a folder, or nothing because the entry was removed.
   static constexpr size_t kFolder = ~size_t{0};
+  static constexpr size_t kGone = kFolder - 1;
 
   void Apply(const Event& event) {
     switch (event.kind) {
@@ -342,6 +344,10 @@ class Disk {
         pending_.push_back({event.path, event.text, file});
         break;
       }
+      case Event::kRemove:
+        now_.erase(event.path);
+        pending_.push_back({event.path, "", kGone});
+        break;
       case Event::kSync: {
         const auto found = now_.find(event.path);
         if (found != now_.end() && found->second != kFolder) {
@@ -354,7 +360,8 @@ class Disk {
             left.push_back(std::move(pending));
             continue;
           }
-          if (!pending.text.empty()) durable_.erase(pending.path);
+          if (!pending.text.empty() || pending.file == kGone) durable_.erase(pending.path);
+          if (pending.file == kGone) continue;
           durable_[pending.text.empty() ? pending.path : pending.text] = pending.file;
         }
         pending_ = std::move(left);

@@ -49,7 +49,7 @@ class SystemCalls {
 
   // An effect of a call. StopRecording returns the effects since Record, in order.
   struct Event {
-    enum Kind { kMakeFolder, kCreate, kWrite, kSync, kRename } kind;
+    enum Kind { kMakeFolder, kCreate, kWrite, kSync, kRename, kRemove } kind;
     std::string path;
     std::string text;  // the written bytes, or the new name
   };
@@ -254,7 +254,9 @@ int unlink(const char* path) noexcept {
                                                  /*may_be_interrupted=*/false)) {
     return cfile::testing_support::FailWith(error);
   }
-  return static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
+  const auto result = static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
+  if (result == 0) SystemCalls::Get().Did(SystemCalls::Event::kRemove, path);
+  return result;
 }
 
 // std::filesystem calls openat to list and to remove folders.
@@ -274,12 +276,14 @@ int openat(int folder, const char* name, int flags, ...) {
 
 int unlinkat(int folder, const char* name, int flags) noexcept {
   using cfile::testing_support::SystemCalls;
-  if (const int error = SystemCalls::Get().Fails("unlinkat", SystemCalls::PathAt(folder, name),
-                                                 /*may_be_short=*/false,
+  const std::string path = SystemCalls::PathAt(folder, name);
+  if (const int error = SystemCalls::Get().Fails("unlinkat", path, /*may_be_short=*/false,
                                                  /*may_be_interrupted=*/false)) {
     return cfile::testing_support::FailWith(error);
   }
-  return static_cast<int>(syscall(SYS_unlinkat, folder, name, flags));
+  const auto result = static_cast<int>(syscall(SYS_unlinkat, folder, name, flags));
+  if (result == 0) SystemCalls::Get().Did(SystemCalls::Event::kRemove, path);
+  return result;
 }
 
 int remove(const char* path) noexcept {
@@ -288,9 +292,12 @@ int remove(const char* path) noexcept {
                                                  /*may_be_interrupted=*/false)) {
     return cfile::testing_support::FailWith(error);
   }
-  const auto result = static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
-  if (result == 0 || errno != EISDIR) return result;
-  return static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR));
+  auto result = static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
+  if (result != 0 && errno == EISDIR) {
+    result = static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR));
+  }
+  if (result == 0) SystemCalls::Get().Did(SystemCalls::Event::kRemove, path);
+  return result;
 }
 
 #pragma GCC diagnostic push

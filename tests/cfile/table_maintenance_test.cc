@@ -148,7 +148,7 @@ TEST_F(TableMaintenanceTest, DropsAPartWithoutFiles) {
 
 TEST_F(TableMaintenanceTest, NothingToMaintain) {
   fs::create_directory(path_);
-  WriteFile(path_ + "/removed-" + std::string(32, '0'), "");
+  WriteFile(path_ + "/part-" + std::string(32, '0'), "");
   for (const std::string& path : {path_, directory_.path("none")}) {
     EXPECT_EQ(DropParts(path, {}).code(), absl::StatusCode::kNotFound);
     EXPECT_EQ(CollectGarbage(path, seconds(0)).status().code(), absl::StatusCode::kNotFound);
@@ -209,7 +209,12 @@ TEST_F(TableMaintenanceTest, CollectsWhatKilledProcessesLeft) {
   WriteTable(1);
   const std::string name = Names()[0];
   const std::string killed = "part-" + std::string(32, 'a'), young = "part-" + std::string(32, 'b');
-  const std::string left = "removed-" + std::string(32, 'c');
+  // A collection has committed the name of this part, and was killed before it removed the files.
+  const std::string left = "part-" + std::string(32, 'c');
+  auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
+  ASSERT_TRUE(contents.ok());
+  contents->condemned = {left};
+  WriteFile(table_file_, internal::SerializeTable(*contents));
   const std::vector<std::string> others = {"part-of-mine", "part-" + std::string(32, 'x'),
                                            "removed-things", ".other.cfile-tmp"};
   for (const std::string& folder : {killed, young, left}) {

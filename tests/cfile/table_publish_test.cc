@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "cfile/internal/io/file_system.h"
+#include "cfile/internal/io/local_storage.h"
 #include "cfile/internal/table/table_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -154,41 +154,12 @@ TEST_F(TablePublishTest, AppendersOfAnotherTableAreAborted) {
   expect_aborted("it has been removed", [&] { fs::remove(table_file_); });
 }
 
-// A writer publishes no part whose files are gone. Files under temporary names are complete only
-// when Finish renames them, so the test removes the files while Finish waits for the lock.
-TEST_F(TablePublishTest, PartsWithoutTheirFilesAreNotPublished) {
-  const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()}}};
-  WritePart(0, 10, schema);
-  const std::string first = fs::path(PartPath(0)).filename();
-  auto writer = TableWriter::Append(path_);
-  ASSERT_TRUE(writer.ok() && AppendRows(*writer, 10, 7).ok());
-  std::string file;
-  for (const auto& entry : fs::directory_iterator(path_)) {
-    if (entry.is_directory() && entry.path().filename() != first) {
-      file = entry.path().string() + "/0000-a.cfile";
-    }
-  }
-  absl::Status status;
-  std::thread thread;
-  {
-    const auto lock = internal::FileLock::Acquire(internal::LockFilePath(path_));
-    ASSERT_TRUE(lock.ok()) << lock.status();
-    thread = std::thread([&] { status = writer->Finish(); });
-    while (!fs::exists(file)) std::this_thread::yield();
-    fs::remove(file);
-  }
-  thread.join();
-  EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
-  EXPECT_THAT(std::string(status.message()), HasSubstr(file));
-  ExpectTable(OpenTable(), 10);
-}
-
 // A killed process may leave its lock file. A writer can lock this file, and removes it later.
 TEST_F(TablePublishTest, PassesOverTheLockFileOfAKilledWriter) {
   WritePart(0, 10);
-  WriteFile(internal::LockFilePath(path_), "");
+  WriteFile(internal::LockFilePath(table_file_), "");
   WritePart(10, 5);
-  EXPECT_FALSE(fs::exists(internal::LockFilePath(path_)));
+  EXPECT_FALSE(fs::exists(internal::LockFilePath(table_file_)));
   ExpectTable(OpenTable(), 15);
 }
 

@@ -14,6 +14,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
+#include "cfile/internal/table/table_commit.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/reader.h"
 #include "cfile/record_schema.h"
@@ -292,9 +293,7 @@ absl::Status WriteTable(const std::string& directory, const json& table, const N
   }
 
   const std::string path = internal::TableFilePath(directory);
-  auto text = internal::ReadTableFile(path, SIZE_MAX);
-  if (!text.ok()) return text.status();
-  auto contents = internal::ParseTable(*text, path);
+  auto contents = internal::ReadTable(*NewLocalStorage(directory), {});
   if (!contents.ok()) return contents.status();
   for (size_t i = 0; i < contents->parts.size(); ++i) {
     std::string name = absl::StrCat("part-", absl::Hex(i, absl::kZeroPad16));

@@ -72,18 +72,14 @@ absl::Status CheckReplaceable(const std::string& path) {
                                               : "device"));
 }
 
-absl::StatusOr<std::optional<FolderIdentity>> IdentityOf(const std::string& path) {
+absl::StatusOr<std::optional<FileIdentity>> IdentityOf(const std::string& path) {
   CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
   if (!found.has_value()) return std::nullopt;
-  return FolderIdentity{.device = found->st_dev,
-                        .number = found->st_ino,
-                        .changed_s = found->st_mtim.tv_sec,
-                        .changed_ns = found->st_mtim.tv_nsec};
-}
-
-absl::Status SetChangedNow(const std::string& path) {
-  if (utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0) return absl::OkStatus();
-  return SystemError("utimensat", path, errno);
+  return FileIdentity{.device = found->st_dev,
+                      .number = found->st_ino,
+                      .size_bytes = static_cast<uint64_t>(found->st_size),
+                      .changed_s = found->st_mtim.tv_sec,
+                      .changed_ns = found->st_mtim.tv_nsec};
 }
 
 absl::StatusOr<std::string> RandomName() {

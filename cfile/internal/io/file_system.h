@@ -50,21 +50,19 @@ absl::Status SyncFolder(const std::string& folder);
 // regular file: a folder, a FIFO, a socket, a device, or a symbolic link to one of these.
 absl::Status CheckReplaceable(const std::string& path);
 
-// Distinguishes a folder from another folder that is later put at its path. Two different folders
-// compare equal only if the second one has the inode number of the first and was changed at the
+// Distinguishes a file from another file that is later put at its path. Two different files compare
+// equal only if the second one has the inode number and the size of the first and was changed at the
 // same moment.
-struct FolderIdentity {
+struct FileIdentity {
   uint64_t device = 0;
   uint64_t number = 0;
+  uint64_t size_bytes = 0;
   int64_t changed_s = 0;
   int64_t changed_ns = 0;
-  friend bool operator==(const FolderIdentity&, const FolderIdentity&) = default;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
-// The identity of the folder or the file at `path`; nullopt if nothing is at `path`.
-absl::StatusOr<std::optional<FolderIdentity>> IdentityOf(const std::string& path);
-
-// Sets the time of the last change of the file at `path` to now.
-absl::Status SetChangedNow(const std::string& path);
+// The identity of the file or the folder at `path`; nullopt if nothing is at `path`.
+absl::StatusOr<std::optional<FileIdentity>> IdentityOf(const std::string& path);
 
 // Returns 128 random bits of the system as 32 lower-case hexadecimal digits.
 absl::StatusOr<std::string> RandomName();

@@ -35,7 +35,8 @@ absl::Status AppendDefined(Writer<T>& writer, std::span<const uint16_t> definiti
   return absl::InvalidArgumentError("there are more values than definition levels of 1");
 }
 
-absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(const std::string& directory,
+absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(Storage& storage,
+                                                              const std::string& folder,
                                                               size_t index,
                                                               const ColumnSchema& column,
                                                               WriterOptions options) {
@@ -45,17 +46,19 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(const std::string&
   return encodings::VisitPhysicalType(
       column.type.physical(),
       [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<ColumnWriter>> {
-        const std::string path = absl::StrCat(directory, "/", file_name);
         const auto error = [&](const absl::Status& status) {
           return WithMessage(status, absl::StrCat("column ", column.name, ": ", status.message()));
         };
+        auto sink = storage.Create(absl::StrCat(folder, "/", file_name));
+        if (!sink.ok()) return error(sink.status());
         if (column.has_levels()) {
-          auto writer = LevelWriter<T>::Create(path, column.type, column.levels, options);
+          auto writer =
+              LevelWriter<T>::Create(*std::move(sink), column.type, column.levels, options);
           if (!writer.ok()) return error(writer.status());
           return std::make_unique<TypedColumnWriter<LevelWriter<T>>>(*std::move(writer),
                                                                      std::move(file_name));
         }
-        auto writer = Writer<T>::Create(path, column.type, options);
+        auto writer = Writer<T>::Create(*std::move(sink), column.type, options);
         if (!writer.ok()) return error(writer.status());
         return std::make_unique<TypedColumnWriter<Writer<T>>>(*std::move(writer),
                                                               std::move(file_name));

@@ -13,6 +13,7 @@
 #include "cfile/internal/table/table_file.h"
 #include "cfile/levels.h"
 #include "cfile/schema.h"
+#include "cfile/storage.h"
 #include "cfile/writer.h"
 #include "encodings/core/status.h"
 
@@ -65,9 +66,10 @@ class TypedColumnWriter final : public ColumnWriter {
   const std::string file_name_;
 };
 
-// Begins the file of the column with position `index` in folder `directory`. Errors as
-// Writer::Create and LevelWriter::Create; the message names the column.
-absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(const std::string& directory,
+// Begins the file of the column with position `index` in the folder `folder` of a storage. Errors as
+// Storage::Create, Writer::Create and LevelWriter::Create; the message names the column.
+absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(Storage& storage,
+                                                              const std::string& folder,
                                                               size_t index,
                                                               const ColumnSchema& column,
                                                               WriterOptions options);

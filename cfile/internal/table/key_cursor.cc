@@ -66,7 +66,7 @@ class KeyCursor<T>::Impl {
       const BlockStatistics bounds = table_->Bounds(part, column_);
       if (!bounds.min_key.has_value()) {
         return absl::FailedPreconditionError(
-            absl::StrCat(table_->directory(), ": column ", table_->columns()[column_].name,
+            absl::StrCat(table_->name(), ": column ", table_->columns()[column_].name,
                          " cannot be read in key order: part ",
                          table_->contents().parts[part].directory, " has no value index of it"));
       }
@@ -82,7 +82,7 @@ class KeyCursor<T>::Impl {
   absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
     // Rows that SeekToKey reads at first: few, because the caller may want only the first row.
     constexpr size_t kFirstRows = 1024;
-    CFILE_RETURN_IF_ERROR(internal::CheckKey(table_->directory(), key));
+    CFILE_RETURN_IF_ERROR(internal::CheckKey(table_->name(), key));
     std::string bytes;
     internal::AppendKey(key, bytes);
     Merge merge;
@@ -209,7 +209,7 @@ class KeyCursor<T>::Impl {
   }
 
   std::string Path(size_t part) const {
-    return internal::ColumnFilePath(table_->directory(), table_->contents().parts[part], column_);
+    return internal::ColumnFilePath(table_->name(), table_->contents().parts[part], column_);
   }
 
   absl::Status WrongBounds(size_t part) const {

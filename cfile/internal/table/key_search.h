@@ -47,7 +47,7 @@ class KeySearch {
   // equal, of the one with the lowest ordinal. If the part with this position has a value index,
   // the cursor is at this position afterwards.
   absl::StatusOr<KeyPosition> Find(const T& key) {
-    CFILE_RETURN_IF_ERROR(CheckKey(table_.directory(), key));
+    CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), key));
     CFILE_RETURN_IF_ERROR(FindKeyedParts());
     Wanted wanted(key, 0);
     if (ascending_) {
@@ -62,7 +62,7 @@ class KeySearch {
   // Does Find for each of `keys`. Afterwards the cursor may be anywhere.
   absl::Status FindMany(std::span<const T> keys, std::span<KeyPosition> positions) {
     assert(keys.size() == positions.size());
-    for (const T& key : keys) CFILE_RETURN_IF_ERROR(CheckKey(table_.directory(), key));
+    for (const T& key : keys) CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), key));
     CFILE_RETURN_IF_ERROR(FindKeyedParts());
     std::fill(positions.begin(), positions.end(), KeyPosition{.ordinal = table_.num_rows()});
     if (ascending_) return SeekManyByPart(keys, positions);
@@ -83,7 +83,7 @@ class KeySearch {
   absl::Status CheckRangesAreConsecutive() {
     CFILE_RETURN_IF_ERROR(FindKeyedParts());
     if (ascending_) return absl::OkStatus();
-    const std::string range = absl::StrCat(table_.directory(), ": the rows of a range of keys of ",
+    const std::string range = absl::StrCat(table_.name(), ": the rows of a range of keys of ",
                                            "column ", table_.columns()[column_].name);
     for (const size_t part : *keyed_parts_) {
       if (HasIndex(part)) continue;
@@ -133,7 +133,7 @@ class KeySearch {
     }
     if (!parts.empty() && !any_index) {
       return absl::FailedPreconditionError(
-          absl::StrCat(table_.directory(), ": column ", table_.columns()[column_].name,
+          absl::StrCat(table_.name(), ": column ", table_.columns()[column_].name,
                        " cannot be searched by key: no part has a value index of it"));
     }
     keyed_parts_ = std::move(parts);
@@ -253,7 +253,7 @@ class KeySearch {
                          .exact = position.exact};
     }
     return encodings::DataLoss(
-        ColumnFilePath(table_.directory(), table_.contents().parts[part], column_),
+        ColumnFilePath(table_.name(), table_.contents().parts[part], column_),
         ": table.cft says that the greatest value is not below the searched key, found only values "
         "below it");
   }

@@ -7,13 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/table/compound_key_check.h"
+#include "cfile/internal/table/table_commit.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
 namespace {
 
 using encodings::DataLoss;
-using internal::FolderIdentity;
 using internal::TableContents;
 using internal::TablePart;
 using internal::TablePartColumn;
@@ -58,36 +58,45 @@ void WidenZeroBounds(BlockStatistics& bounds) {
   if (bounds.max_key == negative) bounds.max_key = positive;
 }
 
-std::string PartPath(const std::string& directory, const TablePart& part) {
-  return absl::StrCat(directory, "/", part.directory);
+// The identities of the files in a folder, by path.
+absl::StatusOr<std::map<std::string, std::string>> IdentitiesOf(const Storage& storage,
+                                                                const std::string& folder) {
+  std::map<std::string, std::string> identities;
+  CFILE_ASSIGN_OR_RETURN(std::vector<StorageEntry> files, storage.List(folder));
+  for (StorageEntry& file : files) {
+    identities.emplace(std::move(file.path), std::move(file.identity));
+  }
+  return identities;
 }
 
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open(
-    const std::string& directory, const ReaderOptions& options) {
-  const std::string path = internal::TableFilePath(directory);
+    std::shared_ptr<Storage> storage, const ReaderOptions& options) {
+  const std::string path = internal::TableFilePath(storage->name());
   // Earlier versions gave parts names that are not unique. For such parts, remember the identities
-  // of their folders, and try again if table.cft was replaced meanwhile.
+  // of their files, and try again if table.cft was replaced meanwhile.
   constexpr int kMostTries = 10;
   for (int i = 0; i < kMostTries; ++i) {
-    CFILE_ASSIGN_OR_RETURN(const std::optional<FolderIdentity> before, internal::IdentityOf(path));
-    CFILE_ASSIGN_OR_RETURN(const std::string bytes,
-                           internal::ReadTableFile(path, options.max_metadata_size_bytes));
-    Contents contents;
-    CFILE_ASSIGN_OR_RETURN(contents.table, internal::ParseTable(bytes, path, options));
+    CFILE_ASSIGN_OR_RETURN(
+        const VersionedObject object,
+        storage->Read(internal::kTableFileName, options.max_metadata_size_bytes));
+    CFILE_ASSIGN_OR_RETURN(TableContents contents,
+                           internal::ParseTable(object.bytes, path, options));
+    Identities identities(contents.parts.size());
     bool all_unique = true;
-    for (const TablePart& part : contents.table.parts) {
-      std::optional<FolderIdentity>& folder = contents.folders.emplace_back();
-      if (internal::IsUniquePartName(part.directory)) continue;
+    for (size_t part = 0; part < contents.parts.size(); ++part) {
+      if (internal::IsUniquePartName(contents.parts[part].directory)) continue;
       all_unique = false;
-      CFILE_ASSIGN_OR_RETURN(folder, internal::IdentityOf(PartPath(directory, part)));
+      CFILE_ASSIGN_OR_RETURN(identities[part],
+                             IdentitiesOf(*storage, contents.parts[part].directory));
     }
     if (!all_unique) {
-      CFILE_ASSIGN_OR_RETURN(const auto after, internal::IdentityOf(path));
-      if (before != after) continue;
+      const auto after = storage->Read(internal::kTableFileName, options.max_metadata_size_bytes);
+      if (!after.ok() || after->version != object.version) continue;
     }
-    return std::make_shared<const Impl>(directory, options, std::move(contents));
+    return std::make_shared<const Impl>(std::move(storage), options, std::move(contents),
+                                        std::move(identities));
   }
   return absl::AbortedError(
       absl::StrCat(path, ": the table was replaced repeatedly while it was read"));
@@ -95,24 +104,28 @@ absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open
 
 absl::Status TableReader::Impl::Replaced() const {
   return absl::AbortedError(
-      absl::StrCat(directory_, ": the table has been replaced since this reader opened it"));
+      absl::StrCat(name(), ": the table has been replaced since this reader opened it"));
 }
 
-absl::Status TableReader::Impl::CheckFolder(size_t part) const {
-  const TablePart& in_part = contents_.parts[part];
-  if (internal::IsUniquePartName(in_part.directory)) return absl::OkStatus();
-  CFILE_ASSIGN_OR_RETURN(const auto now, internal::IdentityOf(PartPath(directory_, in_part)));
-  return now == folders_[part] ? absl::OkStatus() : Replaced();
+absl::Status TableReader::Impl::CheckNotReplaced(size_t part, const std::string& path) const {
+  const std::string& folder = contents_.parts[part].directory;
+  if (internal::IsUniquePartName(folder)) return absl::OkStatus();
+  CFILE_ASSIGN_OR_RETURN(const auto now, IdentitiesOf(*storage_, folder));
+  const auto before = identities_[part].find(path);
+  const auto after = now.find(path);
+  const bool same = before == identities_[part].end()
+                        ? after == now.end()
+                        : after != now.end() && after->second == before->second;
+  return same ? absl::OkStatus() : Replaced();
 }
 
 absl::Status TableReader::Impl::ErrorOfMissing(size_t part, const absl::Status& status) const {
-  const auto bytes = internal::ReadTableFile(internal::TableFilePath(directory_),
-                                             options_.max_metadata_size_bytes);
-  if (absl::IsNotFound(bytes.status())) return Replaced();
-  if (!bytes.ok() || bytes->find(contents_.parts[part].directory) != bytes->npos) return status;
+  const auto now = internal::ReadTable(*storage_, options_);
+  if (absl::IsNotFound(now.status())) return Replaced();
+  const std::string& folder = contents_.parts[part].directory;
+  if (!now.ok() || internal::FindParts(*storage_, {&folder, 1}, *now).ok()) return status;
   return absl::AbortedError(absl::StrCat(
-      directory_, ": snapshot expired: since this reader opened the table, ",
-      contents_.parts[part].directory,
+      name(), ": snapshot expired: since this reader opened the table, ", folder,
       " was dropped and its files were collected as garbage, or the table has been replaced; open "
       "the table again"));
 }
@@ -122,15 +135,16 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(size_t part, size_t column)
   const size_t number = part * columns_.size() + column;
   if (const std::optional<Reader> open = files_.Find(number)) return *open;
   const TablePart& in_part = contents_.parts[part];
-  const std::string path = internal::ColumnFilePath(directory_, in_part, column);
-  absl::StatusOr<Reader> reader = Reader::Open(path, options_);
-  if (absl::IsNotFound(reader.status())) return ErrorOfMissing(part, reader.status());
-  // Check the folder after the file was opened, because an open file cannot be replaced.
-  CFILE_RETURN_IF_ERROR(CheckFolder(part));
-  if (!reader.ok()) return reader.status();
-  CFILE_RETURN_IF_ERROR(
-      CheckColumnFile(path, reader->info(), in_part.columns[column], columns_[column]));
-  return files_.Keep(number, *std::move(reader));
+  const std::string path = internal::PathInStorage(in_part, column);
+  auto source = storage_->Open(path);
+  if (absl::IsNotFound(source.status())) return ErrorOfMissing(part, source.status());
+  // Check the identity after the file was opened, because an open file cannot be replaced.
+  CFILE_RETURN_IF_ERROR(CheckNotReplaced(part, path));
+  CFILE_RETURN_IF_ERROR(source.status());
+  CFILE_ASSIGN_OR_RETURN(Reader reader, Reader::Open(*std::move(source), options_));
+  CFILE_RETURN_IF_ERROR(CheckColumnFile(internal::ColumnFilePath(name(), in_part, column),
+                                        reader.info(), in_part.columns[column], columns_[column]));
+  return files_.Keep(number, std::move(reader));
 }
 
 BlockStatistics TableReader::Impl::Bounds(size_t part, size_t column) const {
@@ -159,7 +173,7 @@ void TableReader::Impl::CompareKeys(size_t part, const Reader& keys, VerifyRepor
   if (!wrong.ok() || !wrong->has_value()) return;
   const internal::WrongKey& key = **wrong;
   const std::string path =
-      internal::ColumnFilePath(directory_, contents_.parts[part], columns_.size() - 1);
+      internal::ColumnFilePath(name(), contents_.parts[part], columns_.size() - 1);
   report.damages.push_back({.status = DataLoss(path, ": row ", key.row, ": ", key.what),
                             .first_ordinal = key.row,
                             .last_ordinal = key.row});

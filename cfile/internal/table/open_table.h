@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,11 +13,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/io/file_system.h"
 #include "cfile/internal/table/open_files.h"
 #include "cfile/internal/table/scan_source.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/reader.h"
+#include "cfile/storage.h"
 #include "cfile/table.h"
 
 namespace cfile {
@@ -24,22 +25,20 @@ namespace cfile {
 // Thread-safe.
 class TableReader::Impl final : public internal::ScanSource {
  public:
-  // The contents of table.cft, and the identities of the parts' folders: nullopt for parts with
-  // unique names, and for folders that do not exist.
-  struct Contents {
-    internal::TableContents table;
-    std::vector<std::optional<internal::FolderIdentity>> folders;  // by part
-  };
-
   // Implements TableReader::Open.
-  static absl::StatusOr<std::shared_ptr<const Impl>> Open(const std::string& directory,
+  static absl::StatusOr<std::shared_ptr<const Impl>> Open(std::shared_ptr<Storage> storage,
                                                           const ReaderOptions& options);
 
-  Impl(std::string directory, const ReaderOptions& options, Contents contents)
-      : directory_(std::move(directory)),
+  // For each part the identities of its files (StorageEntry::identity), by path. Only for parts with
+  // names that are not unique.
+  using Identities = std::vector<std::map<std::string, std::string>>;
+
+  Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options,
+       internal::TableContents contents, Identities identities)
+      : storage_(std::move(storage)),
         options_(options),
-        contents_(std::move(contents.table)),
-        folders_(std::move(contents.folders)),
+        contents_(std::move(contents)),
+        identities_(std::move(identities)),
         columns_(internal::StoredColumns(contents_.schema)),
         files_(contents_.parts.size() * columns_.size(), options) {
     for (const internal::TablePart& part : contents_.parts) {
@@ -50,8 +49,7 @@ class TableReader::Impl final : public internal::ScanSource {
 
   const internal::TableContents& contents() const { return contents_; }
   const std::vector<ColumnSchema>& columns() const { return columns_; }
-  const std::string& directory() const { return directory_; }
-  const std::string& name() const override { return directory_; }
+  const std::string& name() const override { return storage_->name(); }
   const Schema& schema() const override { return contents_.schema; }
   const ReaderOptions& options() const { return options_; }
   uint64_t num_rows() const override { return num_rows_; }
@@ -74,12 +72,12 @@ class TableReader::Impl final : public internal::ScanSource {
   absl::Status CheckHoldsValues(size_t column) const {
     const ColumnSchema& schema = columns_[column];
     if (!HoldsType<T>(schema.type)) {
-      return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", schema.name,
-                                                     " holds ", schema.type.ToString(),
+      return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", schema.name, " holds ",
+                                                     schema.type.ToString(),
                                                      ", which cannot be read as this C++ type"));
     }
     if (schema.has_levels()) {
-      return absl::InvalidArgumentError(absl::StrCat(directory_, ": column ", schema.name,
+      return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", schema.name,
                                                      " has levels, so it cannot be read as one "
                                                      "value per row"));
     }
@@ -96,17 +94,17 @@ class TableReader::Impl final : public internal::ScanSource {
   void CompareKeys(size_t part, const Reader& keys, VerifyReport& report) const;
 
  private:
-  // kAborted if the part's folder has been replaced by another folder since the table was opened.
-  absl::Status CheckFolder(size_t part) const;
+  // kAborted if a file of the part has been replaced since the table was opened.
+  absl::Status CheckNotReplaced(size_t part, const std::string& path) const;
   // `status`: the error of opening a part's file. Returns kAborted instead if table.cft no longer
   // names the part.
   absl::Status ErrorOfMissing(size_t part, const absl::Status& status) const;
   absl::Status Replaced() const;
 
-  const std::string directory_;
+  const std::shared_ptr<Storage> storage_;
   const ReaderOptions options_;
   const internal::TableContents contents_;
-  const std::vector<std::optional<internal::FolderIdentity>> folders_;
+  const Identities identities_;
   const std::vector<ColumnSchema> columns_;  // the columns that have files
   std::vector<uint64_t> first_ordinals_;     // by part
   uint64_t num_rows_ = 0;

@@ -93,8 +93,8 @@ class PartCursor {
 
   // The error for a row that the table does not have.
   absl::Status OutOfRange(uint64_t row) const {
-    return absl::OutOfRangeError(absl::StrCat(table_->directory(), ": row ", row,
-                                              ", the table has ", table_->num_rows(), " rows"));
+    return absl::OutOfRangeError(absl::StrCat(table_->name(), ": row ", row, ", the table has ",
+                                              table_->num_rows(), " rows"));
   }
 
   // Goes to the beginning of a row, or to the end. kOutOfRange: row > num_rows().

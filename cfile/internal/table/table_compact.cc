@@ -192,9 +192,9 @@ std::vector<WriterOptions> OptionsOfColumns(const Schema& schema, std::optional<
 
 }  // namespace
 
-absl::Status Compact(const std::string& directory, std::span<const std::string> parts,
+absl::Status Compact(const TableLocation& location, std::span<const std::string> parts,
                      std::span<const WriterOptions> options) {
-  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(directory));
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location));
   std::vector<bool> chosen(table.num_parts(), parts.empty());
   std::vector<std::string> names;
   for (size_t part = 0; part < table.num_parts(); ++part) {
@@ -204,26 +204,26 @@ absl::Status Compact(const std::string& directory, std::span<const std::string> 
   }
   for (const std::string& name : parts) {
     if (std::find(names.begin(), names.end(), name) == names.end())
-      return absl::NotFoundError(absl::StrCat(directory, ": the table has no part ", name));
+      return absl::NotFoundError(absl::StrCat(table.directory(), ": the table has no part ", name));
   }
   if (names.size() < 2) return absl::OkStatus();
   Compaction compaction(table, std::move(chosen));
   const std::optional<size_t> sort_column = compaction.SortColumn();
   CFILE_ASSIGN_OR_RETURN(
       TableWriter writer,
-      TableWriter::Replace(directory, names,
+      TableWriter::Replace(location, names,
                            OptionsOfColumns(table.schema(), sort_column, options)));
   CFILE_RETURN_IF_ERROR(compaction.Write(sort_column, writer));
   return writer.Finish();
 }
 
 template <ValueType T>
-absl::Status DropRowsBelow(const std::string& directory, size_t column, const T& key,
+absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T& key,
                            std::span<const WriterOptions> options) {
-  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(directory));
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location));
   assert(column < table.schema().columns.size() || column == table.schema().key_index());
   if (!encodings::IsKey(key))
-    return absl::InvalidArgumentError(absl::StrCat(directory, ": NaN cannot be a key"));
+    return absl::InvalidArgumentError(absl::StrCat(table.directory(), ": NaN cannot be a key"));
   std::string low;
   internal::AppendKey<T>(key, low);
   std::vector<bool> chosen(table.num_parts());
@@ -239,21 +239,21 @@ absl::Status DropRowsBelow(const std::string& directory, size_t column, const T&
   Compaction compaction(table, std::move(chosen));
   if (table.num_rows() > 0 && compaction.SortColumn() != column) {
     return absl::FailedPreconditionError(absl::StrCat(
-        directory,
+        table.directory(),
         ": the table is not sorted by this column: it is neither the key index nor the "
         "first column with a value index in each part"));
   }
   if (names.empty()) return absl::OkStatus();
-  if (all_below) return DropParts(directory, names);
+  if (all_below) return DropParts(location, names);
   CFILE_ASSIGN_OR_RETURN(
       TableWriter writer,
-      TableWriter::Replace(directory, names, OptionsOfColumns(table.schema(), column, options)));
+      TableWriter::Replace(location, names, OptionsOfColumns(table.schema(), column, options)));
   CFILE_RETURN_IF_ERROR(compaction.WriteSorted(column, &key, writer));
   return writer.Finish();
 }
 
-#define CFILE_INSTANTIATE(T)                                                   \
-  template absl::Status DropRowsBelow<T>(const std::string&, size_t, const T&, \
+#define CFILE_INSTANTIATE(T)                                                     \
+  template absl::Status DropRowsBelow<T>(const TableLocation&, size_t, const T&, \
                                          std::span<const WriterOptions>);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE

@@ -13,7 +13,6 @@
 #include "cfile/internal/format/parse_message.h"
 #include "cfile/internal/io/file_system.h"
 #include "cfile/internal/io/named_status.h"
-#include "cfile/io.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 #include "proto/table.pb.h"
@@ -189,21 +188,22 @@ absl::StatusOr<TableContents> ParseContents(std::string_view magic, std::span<co
   for (const PartPB& part : message->parts()) {
     CFILE_ASSIGN_OR_RETURN(contents.parts.emplace_back(), ParsePart(part, columns));
   }
+  contents.condemned.assign(message->condemned().begin(), message->condemned().end());
   return contents;
 }
 
 }  // namespace
 
-std::string TableFilePath(const std::string& directory) {
-  return absl::StrCat(directory, "/table.cft");
+std::string TableFilePath(const std::string& storage) {
+  return absl::StrCat(storage, "/", kTableFileName);
 }
 
-std::string LockFilePath(const std::string& directory) {
-  return absl::StrCat(directory, "/table.lock");
+std::string PathInStorage(const TablePart& part, size_t column) {
+  return absl::StrCat(part.directory, "/", part.columns[column].file_name);
 }
 
-std::string ColumnFilePath(const std::string& directory, const TablePart& part, size_t column) {
-  return absl::StrCat(directory, "/", part.directory, "/", part.columns[column].file_name);
+std::string ColumnFilePath(const std::string& storage, const TablePart& part, size_t column) {
+  return absl::StrCat(storage, "/", PathInStorage(part, column));
 }
 
 absl::StatusOr<std::string> NewPartName() {
@@ -315,6 +315,7 @@ std::string SerializeTable(const TableContents& contents) {
       if (column.max_key.has_value()) message.set_max_key(*column.max_key);
     }
   }
+  for (const std::string& name : contents.condemned) table.add_condemned(name);
   const std::string message = table.SerializeAsString();
   encodings::ByteWriter bytes;
   bytes.PutBytes(MagicOf(contents.incompatible_features));
@@ -336,19 +337,6 @@ absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
   const std::string_view message =
       bytes.substr(kFrontBytes, bytes.size() - kFrontBytes - kChecksumBytes);
   return Named(CheckParsedSize(message, max_size_bytes, *TablePB::descriptor()), path);
-}
-
-absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes) {
-  // The file is not mapped into memory, because an appender may be about to replace it.
-  CFILE_ASSIGN_OR_RETURN(const std::shared_ptr<const Source> source, OpenPreadSource(path));
-  if (source->size() > max_size_bytes) {
-    return encodings::OutOfRange(path, ": ", source->size(), " bytes are ",
-                                 encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes"));
-  }
-  std::string bytes(source->size(), '\0');
-  CFILE_RETURN_IF_ERROR(
-      source->ReadAt(0, {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()}));
-  return bytes;
 }
 
 absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,

@@ -36,6 +36,8 @@ struct TableContents {
   Schema schema;
   std::vector<TablePart> parts;
   uint32_t incompatible_features = 0;
+  // Parts that nobody may publish any more, because CollectGarbage removes their files.
+  std::vector<std::string> condemned = {};
 };
 
 // The columns that have a file in each part: the columns of the schema and, if there are key
@@ -50,12 +52,17 @@ bool IsUniquePartName(std::string_view name);
 // True for the names of both kinds.
 bool IsPartName(std::string_view name);
 
-// The path of table.cft in `directory`, the path of the file that commits lock, the path of a
-// part's column, and the name of a column's file.
-std::string TableFilePath(const std::string& directory);
-std::string LockFilePath(const std::string& directory);
-std::string ColumnFilePath(const std::string& directory, const TablePart& part, size_t column);
+// The names of files in a table's storage: the one that names all others, and the one that says that
+// its part has been dropped.
+inline constexpr char kTableFileName[] = "table.cft";
+inline constexpr char kDroppedFileName[] = "dropped";
+
+// The path of a part's column in the table's storage, and the name of a column's file.
+std::string PathInStorage(const TablePart& part, size_t column);
 std::string ColumnFileName(size_t column, std::string_view name);
+// For messages: the paths of table.cft and of a part's column. `storage`: the name of the storage.
+std::string TableFilePath(const std::string& storage);
+std::string ColumnFilePath(const std::string& storage, const TablePart& part, size_t column);
 
 // kInvalidArgument: there are no columns, a name is empty or not unique, a type is invalid, or the
 // columns are not the leaves of the tree; a key column does not exist, is nullable, has levels, has
@@ -69,9 +76,6 @@ std::string SerializeTable(const TableContents& contents);
 // the bytes, because of their size or of the memory that they take when parsed.
 absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
                                 size_t max_size_bytes);
-
-// Reads the file at `path`. kOutOfRange if it has more than `max_size_bytes` bytes.
-absl::StatusOr<std::string> ReadTableFile(const std::string& path, size_t max_size_bytes);
 
 // Parses the bytes of table.cft, a result of SerializeTable. `path`: for messages. kDataLoss: the
 // bytes are damaged; kOutOfRange: they exceed a limit of `options`; kUnimplemented: a type or a

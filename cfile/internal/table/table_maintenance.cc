@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cassert>
-#include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/io/file_system.h"
 #include "cfile/internal/table/table_commit.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/io.h"
@@ -19,133 +17,98 @@
 namespace cfile {
 namespace {
 
-namespace fs = std::filesystem;
-using internal::TableCommit;
 using internal::TableContents;
 using internal::TablePart;
 
-constexpr std::string_view kRemovedPrefix = "removed-";
-
-absl::StatusOr<TableCommit> BeginCommit(const std::string& directory,
-                                        const ReaderOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(TableCommit commit, TableCommit::Begin(directory, options));
-  if (commit.contents().has_value()) return commit;
+absl::Status NoTable(const Storage& storage) {
   return absl::NotFoundError(
-      absl::StrCat(internal::TableFilePath(directory), ": there is no table"));
+      absl::StrCat(internal::TableFilePath(storage.name()), ": there is no table"));
 }
 
+// A file, or a folder with its files.
 struct Usage {
-  fs::file_time_type newest;
+  std::chrono::system_clock::time_point newest;
   uint64_t size_bytes = 0;
 };
 
-// The usage of a file, or of a folder with all files in it. nullopt if one of them vanishes
-// meanwhile: somebody is at work there.
-absl::StatusOr<std::optional<Usage>> UsageOf(const std::string& path) {
-  std::error_code error;
-  Usage usage{.newest = fs::last_write_time(path, error)};
-  const auto add = [&](const fs::directory_entry& entry) {
-    usage.newest = std::max(usage.newest, entry.last_write_time(error));
-    if (!error && entry.is_regular_file(error)) usage.size_bytes += entry.file_size(error);
-  };
-  if (!error) add(fs::directory_entry(path, error));
-  if (!error && fs::is_directory(path, error)) {
-    fs::recursive_directory_iterator entry(path, error);
-    while (!error && entry != fs::recursive_directory_iterator()) {
-      add(*entry);
-      if (!error) entry.increment(error);
-    }
-  }
-  if (error == std::errc::no_such_file_or_directory) return std::nullopt;
-  if (error) return internal::SystemError("read directory", path, error.value());
-  return usage;
-}
-
-// Makes the names of the entries of `directory` a list, because they are renamed later.
-absl::StatusOr<std::vector<std::string>> EntriesOf(const std::string& directory) {
-  std::vector<std::string> names;
-  std::error_code error;
-  fs::directory_iterator entry(directory, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    names.push_back(entry->path().filename().string());
-  }
-  if (error) return internal::SystemError("read directory", directory, error.value());
-  return names;
-}
-
-// Garbage, and the name that it has until it is removed.
-struct Found {
-  RemovedGarbage garbage;
-  std::string name_now;
-};
-
-// Finds the garbage, and renames the parts in it. After that, no writer can publish these parts, and
-// no reader opens one while its files are removed.
-absl::StatusOr<std::vector<Found>> TakeGarbage(const std::string& directory,
-                                               std::chrono::seconds older_than,
-                                               const ReaderOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(TableCommit commit, BeginCommit(directory, options));
-  // If a program dropped a part but could not sync table.cft, an older table.cft, which names the
-  // part, could come back after a power cut.
-  CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory));
+// The files and folders that a table no longer needs, by path. The table needs those that
+// `contents` names. Others belong to the table only if their names are those that writers give.
+absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
+                                                      const TableContents& contents) {
   std::set<std::string_view> named;
-  for (const TablePart& part : commit.contents()->parts) named.insert(part.directory);
-  CFILE_ASSIGN_OR_RETURN(const std::vector<std::string> names, EntriesOf(directory));
-  const auto now = fs::file_time_type::clock::now();
-  std::vector<Found> found;
-  for (const std::string& name : names) {
-    const bool is_part = internal::IsPartName(name) && !named.contains(name);
-    const bool is_left = name.starts_with(kRemovedPrefix) &&
-                         internal::IsRandomName(name.substr(kRemovedPrefix.size()));
-    const bool is_temporary = IsTemporaryFileName(name) && name.starts_with(".table.cft.");
-    if (!is_part && !is_left && !is_temporary) continue;
-    const std::string path = absl::StrCat(directory, "/", name);
-    CFILE_ASSIGN_OR_RETURN(const std::optional<Usage> usage, UsageOf(path));
-    if (!usage.has_value()) continue;
-    // What an earlier collection left can be removed at any age.
-    if (!is_left && std::chrono::floor<std::chrono::seconds>(now - usage->newest) < older_than) {
-      continue;
+  for (const TablePart& part : contents.parts) named.insert(part.directory);
+  CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(""));
+  std::map<std::string, Usage> unneeded;
+  for (const StorageEntry& file : files) {
+    const size_t slash = file.path.find('/');
+    const std::string first = file.path.substr(0, slash);
+    std::string path;
+    if (slash == file.path.npos) {
+      if (IsTemporaryFileName(first) && first.starts_with(".table.cft.")) path = first;
+    } else if (named.contains(first)) {
+      // A drop that failed has left its mark.
+      if (file.path.substr(slash + 1) == internal::kDroppedFileName) path = file.path;
+    } else if (internal::IsPartName(first)) {
+      path = first;
     }
-    Found& item = found.emplace_back();
-    item.garbage = {.name = name, .size_bytes = usage->size_bytes};
-    item.name_now = name;
-    if (!is_part) continue;
-    CFILE_ASSIGN_OR_RETURN(const std::string random, internal::RandomName());
-    item.name_now = absl::StrCat(std::string(kRemovedPrefix), random);
-    const std::string target = absl::StrCat(directory, "/", item.name_now);
-    std::error_code error;
-    fs::rename(path, target, error);
-    if (error) return internal::SystemError("rename to", target, error.value());
+    if (path.empty()) continue;
+    Usage& usage = unneeded[path];
+    usage.newest = std::max(usage.newest, file.changed);
+    usage.size_bytes += file.size_bytes;
   }
-  return found;
+  return unneeded;
+}
+
+// Finds the garbage, and condemns the parts in it. After that, no writer can publish these parts.
+absl::StatusOr<std::vector<RemovedGarbage>> FindGarbage(Storage& storage,
+                                                        std::chrono::seconds older_than,
+                                                        const ReaderOptions& options) {
+  std::vector<RemovedGarbage> garbage;
+  const auto condemn = [&](std::optional<TableContents>& contents) -> absl::StatusOr<bool> {
+    if (!contents) return NoTable(storage);
+    garbage.clear();
+    CFILE_ASSIGN_OR_RETURN(const auto unneeded, Unneeded(storage, *contents));
+    const auto now = std::chrono::system_clock::now();
+    std::vector<std::string> condemned;
+    for (const auto& [path, usage] : unneeded) {
+      // What an earlier collection left can be removed at any age.
+      const bool is_left = std::count(contents->condemned.begin(), contents->condemned.end(), path);
+      if (!is_left && std::chrono::floor<std::chrono::seconds>(now - usage.newest) < older_than) {
+        continue;
+      }
+      garbage.push_back({.name = path, .size_bytes = usage.size_bytes});
+      if (internal::IsPartName(path)) condemned.push_back(path);
+    }
+    // Names of parts whose files are gone need not be kept: a writer looks for its files.
+    return std::exchange(contents->condemned, condemned) != condemned;
+  };
+  CFILE_RETURN_IF_ERROR(internal::CommitTable(storage, options, condemn));
+  return garbage;
 }
 
 }  // namespace
 
-absl::Status DropParts(const std::string& directory, std::span<const std::string> parts,
+absl::Status DropParts(const TableLocation& table, std::span<const std::string> parts,
                        const ReaderOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(TableCommit commit, BeginCommit(directory, options));
-  TableContents& contents = *commit.contents();
-  CFILE_RETURN_IF_ERROR(internal::FindParts(directory, parts, contents));
-  if (parts.empty()) return absl::OkStatus();
-  CFILE_RETURN_IF_ERROR(internal::RemoveParts(directory, parts, contents).status());
-  return commit.Publish(contents);
+  const std::shared_ptr<Storage> storage = table.storage();
+  return internal::CommitTable(
+      *storage, options, [&](std::optional<TableContents>& contents) -> absl::StatusOr<bool> {
+        if (!contents) return NoTable(*storage);
+        CFILE_RETURN_IF_ERROR(internal::FindParts(*storage, parts, *contents));
+        CFILE_RETURN_IF_ERROR(internal::RemoveParts(*storage, parts, *contents).status());
+        return !parts.empty();
+      });
 }
 
-absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(const std::string& directory,
+absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(const TableLocation& table,
                                                            std::chrono::seconds older_than,
                                                            const ReaderOptions& options) {
   assert(older_than.count() >= 0);
-  CFILE_ASSIGN_OR_RETURN(std::vector<Found> found, TakeGarbage(directory, older_than, options));
-  std::vector<RemovedGarbage> removed;
-  for (Found& item : found) {
-    const std::string path = absl::StrCat(directory, "/", item.name_now);
-    std::error_code error;
-    fs::remove_all(path, error);
-    if (error) return internal::SystemError("remove", path, error.value());
-    removed.push_back(std::move(item.garbage));
-  }
-  return removed;
+  const std::shared_ptr<Storage> storage = table.storage();
+  CFILE_ASSIGN_OR_RETURN(std::vector<RemovedGarbage> garbage,
+                         FindGarbage(*storage, older_than, options));
+  for (const RemovedGarbage& item : garbage) CFILE_RETURN_IF_ERROR(storage->Delete(item.name));
+  return garbage;
 }
 
 }  // namespace cfile

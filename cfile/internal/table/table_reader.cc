@@ -16,13 +16,14 @@ using internal::TablePartColumn;
 
 TableReader::TableReader(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
-absl::StatusOr<TableReader> TableReader::Open(const std::string& directory,
+absl::StatusOr<TableReader> TableReader::Open(const TableLocation& table,
                                               const ReaderOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(std::shared_ptr<const Impl> impl, Impl::Open(directory, options));
+  CFILE_ASSIGN_OR_RETURN(std::shared_ptr<const Impl> impl,
+                         Impl::Open(table.storage(options.access), options));
   return TableReader(std::move(impl));
 }
 
-const std::string& TableReader::directory() const { return impl_->directory(); }
+const std::string& TableReader::directory() const { return impl_->name(); }
 const Schema& TableReader::schema() const { return impl_->contents().schema; }
 const RecordLimits& TableReader::record_limits() const { return impl_->options().record_limits; }
 uint64_t TableReader::num_rows() const { return impl_->num_rows(); }
@@ -45,8 +46,7 @@ BlockStatistics TableReader::part_bounds(size_t part, size_t column) const {
 
 std::string TableReader::part_file(size_t part, size_t column) const {
   assert(part < num_parts() && column < impl_->columns().size());
-  const TablePart& contents = impl_->contents().parts[part];
-  return absl::StrCat(contents.directory, "/", contents.columns[column].file_name);
+  return internal::PathInStorage(impl_->contents().parts[part], column);
 }
 
 absl::StatusOr<Reader> TableReader::OpenColumn(size_t part, size_t column) const {
@@ -78,7 +78,7 @@ VerifyReport TableReader::VerifyColumn(size_t part, size_t column) const {
   if (!report.ok()) return report;
   const TablePart& in_part = impl_->contents().parts[part];
   const TablePartColumn& expected = in_part.columns[column];
-  const std::string path = internal::ColumnFilePath(impl_->directory(), in_part, column);
+  const std::string path = internal::ColumnFilePath(impl_->name(), in_part, column);
   if (report.null_count != expected.null_count) {
     report.damages.emplace_back().status = DataLoss(
         path, ": ", expected.null_count, " nulls expected by table.cft, found ", report.null_count);

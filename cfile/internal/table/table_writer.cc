@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cassert>
-#include <filesystem>
 #include <new>
 #include <optional>
-#include <system_error>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
-#include "cfile/internal/io/file_system.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/table/column_writer.h"
 #include "cfile/internal/table/compound_key_check.h"
@@ -18,42 +16,31 @@
 #include "cfile/internal/table/table_file.h"
 #include "cfile/internal/write/sticky_status.h"
 #include "cfile/reader.h"
+#include "cfile/storage.h"
 #include "cfile/writer.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
 namespace {
 
-namespace fs = std::filesystem;
 using internal::ColumnWriter;
 using internal::TableContents;
 using internal::TablePart;
 using internal::TypedColumnWriter;
 
-// Creates a directory. Returns false if something with this name exists.
-absl::StatusOr<bool> MakeDirectory(const std::string& path) {
-  std::error_code error;
-  if (fs::create_directory(path, error)) return true;
-  if (!error || error == std::errc::file_exists) return false;
-  return internal::SystemError("mkdir", path, error.value());
-}
-
 }  // namespace
 
 class TableWriter::Impl {
  public:
-  explicit Impl(std::string directory) : directory_(std::move(directory)) {}
+  explicit Impl(std::shared_ptr<Storage> storage) : storage_(std::move(storage)) {}
 
   ~Impl() {
-    columns_.clear();  // removes the temporary files of the columns
-    if (published_) return;
+    columns_.clear();  // removes the incomplete files of the columns
+    if (published_ || part_.directory.empty()) return;
     try {
-      std::error_code ignored;
       // The part's name is unique, so this removes no other part, even if another table is now at
       // the path.
-      if (!part_.directory.empty()) fs::remove_all(part_path(), ignored);
-      // Removes the directory only if it is empty: another process may have put something into it.
-      if (made_directory_) fs::remove(directory_, ignored);
+      (void)storage_->Delete(part_.directory);
     } catch (const std::bad_alloc&) {
       // Building paths needs memory. If there is none, the part's files stay, as if the process had
       // been killed.
@@ -61,17 +48,14 @@ class TableWriter::Impl {
   }
 
   absl::Status Create(const Schema& schema, std::span<const WriterOptions> options) {
-    CFILE_RETURN_IF_ERROR(internal::Named(internal::ValidateSchema(schema), directory_));
-    CFILE_ASSIGN_OR_RETURN(made_directory_, MakeDirectory(directory_));
-    if (!made_directory_) {
-      std::error_code error;
-      const bool is_empty = fs::is_directory(directory_, error) && fs::is_empty(directory_, error);
-      if (error) return internal::SystemError("read directory", directory_, error.value());
-      if (!is_empty) {
-        return absl::AlreadyExistsError(
-            absl::StrCat(directory_, ": expected nothing or an empty directory at this path"));
-      }
+    CFILE_RETURN_IF_ERROR(internal::Named(internal::ValidateSchema(schema), name()));
+    const auto files = storage_->List("");
+    // kFailedPrecondition: a file is at the path of the directory.
+    if (absl::IsFailedPrecondition(files.status()) || (files.ok() && !files->empty())) {
+      return absl::AlreadyExistsError(
+          absl::StrCat(name(), ": expected nothing or an empty directory at this path"));
     }
+    CFILE_RETURN_IF_ERROR(files.status());
     creates_ = true;
     schema_ = schema;
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
@@ -81,14 +65,9 @@ class TableWriter::Impl {
   // `replaced`: the names of the parts that the new part replaces.
   absl::Status Append(std::span<const WriterOptions> options,
                       std::span<const std::string> replaced = {}) {
-    const std::string path = internal::TableFilePath(directory_);
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
-    CFILE_ASSIGN_OR_RETURN(const std::string bytes,
-                           internal::ReadTableFile(path, max_table_file_bytes_));
-    CFILE_ASSIGN_OR_RETURN(
-        TableContents contents,
-        internal::ParseTable(bytes, path, internal::CommitLimits(max_table_file_bytes_)));
-    CFILE_RETURN_IF_ERROR(internal::FindParts(directory_, replaced, contents));
+    CFILE_ASSIGN_OR_RETURN(TableContents contents, internal::ReadTable(*storage_, limits()));
+    CFILE_RETURN_IF_ERROR(internal::FindParts(*storage_, replaced, contents));
     replaced_.assign(replaced.begin(), replaced.end());
     schema_ = std::move(contents.schema);
     return BeginPart(options);
@@ -103,7 +82,7 @@ class TableWriter::Impl {
     for (size_t i = 1; i < columns_.size() - derives_keys_; ++i) {
       if (columns_[i]->totals().num_rows != columns_[0]->totals().num_rows) {
         return absl::InvalidArgumentError(
-            absl::StrCat(directory_, ": expected columns of equal length, found ",
+            absl::StrCat(name(), ": expected columns of equal length, found ",
                          columns_[0]->totals().num_rows, " rows in ", stored_[0].name, " and ",
                          columns_[i]->totals().num_rows, " in ", stored_[i].name));
       }
@@ -111,7 +90,8 @@ class TableWriter::Impl {
     part_.num_rows = columns_[0]->totals().num_rows;
     return finished_.Finish([&] {
       const absl::Status status = FinishPart();
-      return absl::IsNotFound(status) ? ErrorOfMissing(status) : status;
+      // Nothing else can be missing.
+      return absl::IsNotFound(status) ? Removed(part_path()) : status;
     });
   }
 
@@ -128,7 +108,7 @@ class TableWriter::Impl {
     CFILE_RETURN_IF_ERROR(CheckType<T>(i));
     if (stored_[i].has_levels()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          directory_, ": column ", stored_[i].name, " has levels: append to it with AppendLevels"));
+          name(), ": column ", stored_[i].name, " has levels: append to it with AppendLevels"));
     }
     return &static_cast<TypedColumnWriter<Writer<T>>&>(*columns_[i]).writer();
   }
@@ -144,7 +124,7 @@ class TableWriter::Impl {
     }
     if (!repetition.empty() || (!stored_[i].nullable && !definition.empty())) {
       return absl::InvalidArgumentError(
-          absl::StrCat(directory_, ": column ", stored_[i].name,
+          absl::StrCat(name(), ": column ", stored_[i].name,
                        stored_[i].nullable ? " has no repetition levels" : " has no levels"));
     }
     Writer<T>& writer = static_cast<TypedColumnWriter<Writer<T>>&>(*columns_[i]).writer();
@@ -162,23 +142,22 @@ class TableWriter::Impl {
     const ColumnSchema& column = stored_[i];
     if (HoldsType<T>(column.type)) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        absl::StrCat(directory_, ": column ", column.name, " holds ", column.type.ToString(),
+        absl::StrCat(name(), ": column ", column.name, " holds ", column.type.ToString(),
                      ", to which values of this C++ type cannot be appended"));
   }
 
-  std::string part_path() const { return absl::StrCat(directory_, "/", part_.directory); }
+  const std::string& name() const { return storage_->name(); }
+  std::string part_path() const { return absl::StrCat(name(), "/", part_.directory); }
+  ReaderOptions limits() const { return internal::CommitLimits(max_table_file_bytes_); }
 
   absl::Status BeginPart(std::span<const WriterOptions> options) {
     const size_t num_columns = schema().columns.size();
     if (options.size() > 1 && options.size() != num_columns) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          directory_, ": expected no options, one for all columns or one for each of the ",
-          num_columns, " columns, found ", options.size()));
+      return absl::InvalidArgumentError(
+          absl::StrCat(name(), ": expected no options, one for all columns or one for each of the ",
+                       num_columns, " columns, found ", options.size()));
     }
-    CFILE_ASSIGN_OR_RETURN(std::string name, internal::NewPartName());
-    CFILE_ASSIGN_OR_RETURN(const bool made, MakeDirectory(absl::StrCat(directory_, "/", name)));
-    if (!made) return absl::AlreadyExistsError(absl::StrCat(directory_, "/", name));
-    part_.directory = std::move(name);
+    CFILE_ASSIGN_OR_RETURN(part_.directory, internal::NewPartName());
     const Compatibility compatibility =
         options.empty() ? Compatibility::kNone : options[0].compatibility;
     stored_ = internal::StoredColumns(schema());
@@ -187,8 +166,9 @@ class TableWriter::Impl {
                                             : options.empty() ? WriterOptions{}
                                             : options.size() == 1 ? options[0]
                                                                   : options[i];
-      CFILE_ASSIGN_OR_RETURN(columns_.emplace_back(),
-                             internal::NewColumnWriter(part_path(), i, stored_[i], column_options));
+      CFILE_ASSIGN_OR_RETURN(
+          columns_.emplace_back(),
+          internal::NewColumnWriter(*storage_, part_.directory, i, stored_[i], column_options));
       max_block_size_bytes_ = std::max(max_block_size_bytes_, column_options.max_block_size_bytes);
     }
     return absl::OkStatus();
@@ -201,14 +181,14 @@ class TableWriter::Impl {
     CFILE_ASSIGN_OR_RETURN(const auto wrong, internal::FindWrongKey(columns, keys));
     if (!wrong.has_value()) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        absl::StrCat(directory_, ": row ", wrong->row, " of the new part: ", wrong->what));
+        absl::StrCat(name(), ": row ", wrong->row, " of the new part: ", wrong->what));
   }
 
   // Makes the compound keys from the key columns, which are finished.
   absl::Status DeriveKeys() {
     CFILE_ASSIGN_OR_RETURN(const std::vector<Reader> columns, OpenKeyColumns());
     CFILE_ASSIGN_OR_RETURN(auto* const writer, WriterOf<std::string_view>(*schema().key_index()));
-    return internal::Named(internal::AppendKeys(columns, part_.num_rows, *writer), directory_);
+    return internal::Named(internal::AppendKeys(columns, part_.num_rows, *writer), name());
   }
 
   absl::StatusOr<std::vector<Reader>> OpenKeyColumns() const {
@@ -223,13 +203,12 @@ class TableWriter::Impl {
   // Opens a finished file of the part.
   absl::StatusOr<Reader> OpenToCheck(size_t column) const {
     // These limits are at least as high as those of the options with which the files were written.
-    return Reader::Open(internal::ColumnFilePath(directory_, part_, column),
-                        {.access = ReaderOptions::Access::kPread,
-                         .max_block_size_bytes = max_block_size_bytes_,
-                         .max_metadata_size_bytes = SIZE_MAX,
-                         .max_dictionary_values = SIZE_MAX,
-                         .max_index_depth = 1000,
-                         .max_index_size_bytes = SIZE_MAX});
+    CFILE_ASSIGN_OR_RETURN(auto source, storage_->Open(internal::PathInStorage(part_, column)));
+    return Reader::Open(std::move(source), {.max_block_size_bytes = max_block_size_bytes_,
+                                            .max_metadata_size_bytes = SIZE_MAX,
+                                            .max_dictionary_values = SIZE_MAX,
+                                            .max_index_depth = 1000,
+                                            .max_index_size_bytes = SIZE_MAX});
   }
 
   absl::Status FinishPart() {
@@ -245,51 +224,49 @@ class TableWriter::Impl {
   // Makes table.cft name the part after the parts that are there now, or in the place of the parts
   // that it replaces.
   absl::Status Publish() {
-    // The files that table.cft names must be durable before table.cft is.
-    CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory_));
-    if (creates_) CFILE_RETURN_IF_ERROR(SyncParent());
-    CFILE_ASSIGN_OR_RETURN(
-        auto commit,
-        internal::TableCommit::Begin(directory_, internal::CommitLimits(max_table_file_bytes_)));
-    CFILE_RETURN_IF_ERROR(CheckTable(commit.contents()));
-    CFILE_RETURN_IF_ERROR(CheckFiles());
-    TableContents contents{.schema = schema_};
-    if (commit.contents().has_value()) contents = *std::move(commit.contents());
-    CFILE_ASSIGN_OR_RETURN(const size_t position,
-                           internal::RemoveParts(directory_, replaced_, contents));
-    contents.parts.insert(contents.parts.begin() + static_cast<ptrdiff_t>(position), part_);
-    // From here on table.cft may name the part, so the destructor must keep the part. published_ is
-    // set before table.cft is replaced, because a failed allocation may throw.
-    published_ = true;
-    const absl::Status status = commit.Publish(contents);
-    if (status.ok()) return status;
-    // If only the last sync failed, table.cft is the new file in spite of the error.
-    const auto now =
-        internal::ReadTableFile(internal::TableFilePath(directory_), max_table_file_bytes_);
-    published_ =
-        now.ok() ? now->find(part_.directory) != now->npos : !absl::IsNotFound(now.status());
+    const absl::Status status = internal::CommitTable(
+        *storage_, limits(), [&](std::optional<TableContents>& contents) -> absl::StatusOr<bool> {
+          published_ = contents.has_value() && Names(*contents);
+          if (published_) return false;  // a commit succeeded although its answer was lost
+          CFILE_RETURN_IF_ERROR(CheckTable(contents));
+          CFILE_RETURN_IF_ERROR(CheckFiles());
+          if (!contents) contents = TableContents{.schema = schema_};
+          CFILE_ASSIGN_OR_RETURN(const size_t position,
+                                 internal::RemoveParts(*storage_, replaced_, *contents));
+          contents->parts.insert(contents->parts.begin() + static_cast<ptrdiff_t>(position), part_);
+          // From here on table.cft may name the part, so the destructor must keep the part.
+          // published_ is set before the commit, because a failed allocation may throw.
+          published_ = true;
+          return true;
+        });
+    if (status.ok() || !published_) return status;
+    // In spite of the error table.cft may name the part.
+    const auto now = internal::ReadTable(*storage_, limits());
+    published_ = now.ok() ? Names(*now) : !absl::IsNotFound(now.status());
     return status;
+  }
+
+  // True if the part is in `contents`.
+  bool Names(const TableContents& contents) const {
+    return std::any_of(contents.parts.begin(), contents.parts.end(),
+                       [&](const TablePart& part) { return part.directory == part_.directory; });
   }
 
   // kAborted if the part does not fit the table that is there now. nullopt: there is none.
   absl::Status CheckTable(const std::optional<TableContents>& now) const {
     const auto aborted = [&](std::string_view what) {
-      return absl::AbortedError(absl::StrCat(internal::TableFilePath(directory_), ": ",
+      return absl::AbortedError(absl::StrCat(internal::TableFilePath(name()), ": ",
                                              std::string(what), " since this writer began"));
     };
     if (creates_) return now.has_value() ? aborted("another writer created it") : absl::OkStatus();
     if (!now.has_value()) return aborted("it has been removed");
     if (now->schema != schema_) return aborted("its schema has been changed");
-    const absl::Status found = internal::FindParts(directory_, replaced_, *now);
+    if (std::count(now->condemned.begin(), now->condemned.end(), part_.directory) > 0) {
+      return Removed(part_path());
+    }
+    const absl::Status found = internal::FindParts(*storage_, replaced_, *now);
     if (found.ok()) return found;
     return absl::AbortedError(absl::StrCat(found.message(), " any more, which was to be replaced"));
-  }
-
-  // `status`: the error that something was not found. Returns kAborted instead if the part's folder
-  // is gone.
-  absl::Status ErrorOfMissing(const absl::Status& status) const {
-    CFILE_ASSIGN_OR_RETURN(const auto found, internal::IdentityOf(part_path()));
-    return found.has_value() ? status : Removed(part_path());
   }
 
   static absl::Status Removed(const std::string& path) {
@@ -299,28 +276,18 @@ class TableWriter::Impl {
 
   // kAborted if a file of the part is no longer where the writer put it.
   absl::Status CheckFiles() const {
+    CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage_->List(part_.directory));
+    std::set<std::string_view> paths;
+    for (const StorageEntry& file : files) paths.insert(file.path);
     for (size_t i = 0; i < part_.columns.size(); ++i) {
-      const std::string path = internal::ColumnFilePath(directory_, part_, i);
-      CFILE_ASSIGN_OR_RETURN(const auto found, internal::IdentityOf(path));
-      if (!found.has_value()) return Removed(path);
+      if (paths.contains(internal::PathInStorage(part_, i))) continue;
+      return Removed(internal::ColumnFilePath(name(), part_, i));
     }
     return absl::OkStatus();
   }
 
-  // Makes the entry of the table's directory in its parent durable, also if the directory existed
-  // before.
-  absl::Status SyncParent() const {
-    // "/.." finds the parent even if the path ends with a slash or "." or is a symbolic link.
-    const absl::Status status = internal::SyncFolder(absl::StrCat(directory_, "/.."));
-    // A parent without read permission cannot be synced. If the directory existed before, making
-    // its entry durable was the task of its creator.
-    if (!made_directory_ && absl::IsPermissionDenied(status)) return absl::OkStatus();
-    return status;
-  }
-
-  const std::string directory_;
-  internal::StickyStatus finished_{directory_};
-  bool made_directory_ = false;
+  const std::shared_ptr<Storage> storage_;
+  internal::StickyStatus finished_{name()};
   bool published_ = false;
   size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
   size_t max_block_size_bytes_ = 0;    // the largest of all columns
@@ -338,24 +305,24 @@ TableWriter::TableWriter(TableWriter&&) noexcept = default;
 TableWriter& TableWriter::operator=(TableWriter&&) noexcept = default;
 TableWriter::~TableWriter() = default;
 
-absl::StatusOr<TableWriter> TableWriter::Create(const std::string& directory, const Schema& schema,
+absl::StatusOr<TableWriter> TableWriter::Create(const TableLocation& table, const Schema& schema,
                                                 std::span<const WriterOptions> options) {
-  auto impl = std::make_unique<Impl>(directory);
+  auto impl = std::make_unique<Impl>(table.storage());
   CFILE_RETURN_IF_ERROR(impl->Create(schema, options));
   return TableWriter(std::move(impl));
 }
 
-absl::StatusOr<TableWriter> TableWriter::Append(const std::string& directory,
+absl::StatusOr<TableWriter> TableWriter::Append(const TableLocation& table,
                                                 std::span<const WriterOptions> options) {
-  auto impl = std::make_unique<Impl>(directory);
+  auto impl = std::make_unique<Impl>(table.storage());
   CFILE_RETURN_IF_ERROR(impl->Append(options));
   return TableWriter(std::move(impl));
 }
 
-absl::StatusOr<TableWriter> TableWriter::Replace(const std::string& directory,
+absl::StatusOr<TableWriter> TableWriter::Replace(const TableLocation& table,
                                                  std::span<const std::string> parts,
                                                  std::span<const WriterOptions> options) {
-  auto impl = std::make_unique<Impl>(directory);
+  auto impl = std::make_unique<Impl>(table.storage());
   CFILE_RETURN_IF_ERROR(impl->Append(options, parts));
   return TableWriter(std::move(impl));
 }

@@ -1,0 +1,123 @@
+// Where the files of a table are: a directory of the local file system, memory, or a storage of the
+// user's own, such as an object store.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
+
+namespace cfile {
+
+// A file of a storage. A plain value.
+struct StorageEntry {
+  // "NAME" or "FOLDER/NAME". A storage that has real folders also lists empty ones, as "FOLDER/".
+  std::string path;
+  uint64_t size_bytes = 0;
+  std::chrono::system_clock::time_point changed;  // when the file was created or last changed
+  // Differs between two files that are at this path at different times. Empty: not known.
+  std::string identity;
+};
+
+// A small object and its version. Two versions of an object never have the same `version`.
+struct VersionedObject {
+  std::string bytes;
+  std::string version;
+};
+
+// The files of one table. Paths are "NAME" or "FOLDER/NAME"; the table chooses them and uses only
+// letters, digits, '-', '_' and '.' in them. A folder needs no creation: it exists if it holds a
+// file.
+//
+// A table writes each file once, then only reads or deletes it. One small object, table.cft, is
+// replaced by Commit. So a storage needs no locks and no renaming: only Commit must be atomic.
+//
+// Implementations must be thread-safe. The calls of one table may come from several processes.
+// Errors: kNotFound only for what is missing, kAborted only from Commit; not kOutOfRange,
+// kUnimplemented or kDataLoss, except as Source::ReadAt. Messages name the file.
+class Storage {
+ public:
+  virtual ~Storage() = default;
+
+  // A name for errors: the path of the directory, a URL, ...
+  virtual const std::string& name() const = 0;
+
+  // Opens a complete file. kNotFound: there is none. A source stays readable after its file is
+  // deleted if the storage can do that; otherwise reads fail with kNotFound.
+  virtual absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const = 0;
+
+  // Begins a file. It becomes visible, and is durable, when Sink::Finish succeeds. Precondition: no
+  // file has been at this path.
+  virtual absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) = 0;
+
+  // Lists the files in `folder`, or all files if `folder` is empty. In any order. No files: the
+  // folder does not exist. The list may contain incomplete files, whose names are those of
+  // IsTemporaryFileName.
+  virtual absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const = 0;
+
+  // Deletes the file at `path`, or the folder at `path` with all files in it, durably. OK if nothing
+  // is there.
+  virtual absl::Status Delete(const std::string& path) = 0;
+
+  // Reads a small object and its version. kNotFound: there is none. kOutOfRange: it has more than
+  // `max_size_bytes` bytes.
+  virtual absl::StatusOr<VersionedObject> Read(const std::string& path,
+                                               uint64_t max_size_bytes) const = 0;
+
+  // Replaces a small object in one step: other callers see the old bytes or the new ones. nullopt
+  // as `expected_version`: there must be no object at `path`. If Commit succeeds, the new object and
+  // all files that were finished before are durable. kAborted: the object has another version; it
+  // is unchanged. After any other error the object may have been replaced or not.
+  virtual absl::Status Commit(const std::string& path,
+                              const std::optional<std::string>& expected_version,
+                              std::string_view bytes) = 0;
+};
+
+// The files in the directory at `directory` and in its folders. `access`: how Open reads files. The
+// first file makes the directory, if the directory that contains it exists; Delete removes the
+// directory if the storage made it and it is empty.
+//
+// Commit holds a lock (flock) on a file beside the object, with the ending .lock, while it compares
+// the version and replaces the object by renaming. The lock file exists during this time; a killed
+// process may leave it, which does no harm. On file systems without locks (flock), only one process
+// may commit at a time.
+std::shared_ptr<Storage> NewLocalStorage(
+    std::string directory, ReaderOptions::Access access = ReaderOptions::Access::kMap);
+
+// Files in memory. They exist as long as the storage. Open sources keep their bytes.
+std::shared_ptr<Storage> NewMemoryStorage(std::string name = "memory");
+
+// The place of a table: the path of a local directory, or a storage. Converts from both.
+class TableLocation {
+ public:
+  // NOLINTBEGIN(google-explicit-constructor)
+  template <typename D>
+  requires std::is_convertible_v<D, std::string> TableLocation(D&& directory)
+      : directory_(std::forward<D>(directory)) {}
+  template <typename S>
+  requires std::is_base_of_v<Storage, S> TableLocation(std::shared_ptr<S> storage)
+      : storage_(std::move(storage)) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  // The storage, or that of the directory, whose files are read with `access`.
+  std::shared_ptr<Storage> storage(
+      ReaderOptions::Access access = ReaderOptions::Access::kPread) const {
+    return storage_ != nullptr ? storage_ : NewLocalStorage(directory_, access);
+  }
+
+ private:
+  std::string directory_;
+  std::shared_ptr<Storage> storage_;
+};
+
+}  // namespace cfile
