@@ -1,13 +1,20 @@
 // Compound keys: the values of several columns of a row as one string. The unsigned byte order of
 // the strings is the order of the rows; the first column is the most significant (cfile/FORMAT.md,
-// Compound keys). Apache Kudu's compound keys have the same bytes.
+// Compound keys). Without nullable columns, Apache Kudu's compound keys have the same bytes.
 //
 //   cfile::CompoundKey key({ColumnType::String(), ColumnType::Int32()});
 //   key.Add<std::string_view>("EWR").Add<int32_t>(2013);      // a whole key
 //   cursor->SeekToKey(key.bytes());                           // in the key_index() column
 //   key.Clear().Add<std::string_view>("EWR");                 // the least key with "EWR"
+//
+// Columns may be nullable. Their nulls sort before or after all values:
+//
+//   cfile::CompoundKey key({{.type = ColumnType::String(), .nullable = true, .nulls_last = true},
+//                           {.type = ColumnType::Int32()}});
+//   key.AddNull().Add<int32_t>(2013);
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/options.h"
+#include "cfile/schema.h"
 #include "cfile/types.h"
 #include "encodings/core/key_order.h"
 
@@ -26,8 +34,11 @@ using encodings::IsKey;
 // Builds compound keys, or prefixes of them. Thread-compatible.
 class CompoundKey {
  public:
-  // `types`: the types of the key's columns, the most significant first; at least one.
-  explicit CompoundKey(std::vector<ColumnType> types);
+  // `columns`: the key's columns, the most significant first; at least one. For a table:
+  // Schema::key_types.
+  explicit CompoundKey(std::vector<KeyColumn> columns);
+  // For columns that are not nullable.
+  explicit CompoundKey(const std::vector<ColumnType>& types);
 
   // Removes all values, to begin a new key. Keeps the memory.
   CompoundKey& Clear();
@@ -37,6 +48,9 @@ class CompoundKey {
   // the column's length; the value is not NaN.
   template <ValueType T>
   CompoundKey& Add(const T& value);
+  // Appends a null as the value of the next column. Preconditions: at least one column has no value
+  // yet; the next column is nullable.
+  CompoundKey& AddNull();
 
   // The key of the values added so far. If some columns have no value yet, the bytes are a prefix
   // of every key that begins with these values, and no such key is less than the bytes. Valid until
@@ -44,7 +58,7 @@ class CompoundKey {
   std::string_view bytes() const { return bytes_; }
 
  private:
-  std::vector<ColumnType> types_;
+  std::vector<KeyColumn> columns_;
   size_t next_ = 0;
   std::string bytes_;
 };
@@ -52,17 +66,29 @@ class CompoundKey {
 // Reads the values of a compound key, column by column in the key's order. Thread-compatible.
 class CompoundKeyReader {
  public:
-  // `types`: the types of the key's columns, the most significant first. The memory of `bytes` must
-  // outlive the reader.
-  CompoundKeyReader(std::vector<ColumnType> types, std::string_view bytes);
+  // `columns`: the key's columns, the most significant first. The memory of `bytes` must outlive
+  // the reader.
+  CompoundKeyReader(std::vector<KeyColumn> columns, std::string_view bytes);
+  // For columns that are not nullable.
+  CompoundKeyReader(const std::vector<ColumnType>& types, std::string_view bytes);
 
-  // Returns the value of the next column. Preconditions: at least one column has not been read;
-  // HoldsType<T>(the column's type). kDataLoss: the bytes are not a key of these column types.
+  // Returns the value of the next column; nullopt if it is null. Preconditions: at least one column
+  // has not been read; HoldsType<T>(the column's type). kDataLoss: the bytes are not a key of these
+  // columns.
+  template <ValueType T>
+  absl::StatusOr<std::optional<Owned<T>>> NextOrNull();
+  // Does the same for a column that is not nullable, which is a further precondition.
   template <ValueType T>
   absl::StatusOr<Owned<T>> Next();
 
  private:
-  std::vector<ColumnType> types_;
+  // Both read from the front of bytes_. ReadNull is for a nullable column; true: a null.
+  absl::StatusOr<bool> ReadNull(size_t column);
+  template <typename T>
+  absl::StatusOr<Owned<T>> ReadValue(size_t column);
+  absl::Status CutOff(size_t column) const;
+
+  std::vector<KeyColumn> columns_;
   size_t next_ = 0;
   std::string_view bytes_;
 };

@@ -63,6 +63,9 @@ struct ColumnTotals {
   // has a value index and at least one value.
   std::optional<std::string> min_key;
   std::optional<std::string> max_key;
+  // The counts and bounds of all values. Set after Finish, unless the file gets no statistics
+  // (WriterOptions::statistics).
+  std::optional<BlockStatistics> statistics;
 
   uint64_t null_count() const { return num_entries - num_present; }
 };

@@ -55,12 +55,14 @@ struct BlockDetails {
   std::optional<uint64_t> first_ordinal;  // if the file has a positional index
 
   // The block as it is in the file, from pointer.offset on: the sizes that belong to compression,
-  // the data and the checksum; or the head and the sections of a movable block. The offsets of the fields are counted from the block's first byte.
+  // the data and the checksum; or the head and the sections of a movable block. The offsets of the
+  // fields are counted from the block's first byte.
   std::vector<uint8_t> stored_bytes;
   std::vector<BlockField> stored_fields;
 
-  // The data before compression: the head of a movable block, the null bitmap or the levels, the header of an extended block,
-  // and the values in their encoding. Empty if the data cannot be decompressed.
+  // The data before compression: the head of a movable block, the null bitmap or the levels, the
+  // header of an extended block, and the values in their encoding. Empty if the data cannot be
+  // decompressed.
   bool compressed = false;
   Encoding encoding = Encoding::kPlain;  // of the values
   std::vector<uint8_t> bytes;

@@ -135,11 +135,11 @@ struct WriterOptions {
   // returns kOutOfRange.
   size_t max_bloom_filter_bytes = size_t{64} << 20;
 
-  // Whether data blocks are movable (cfile/FORMAT.md, Movable blocks): a head that is not compressed
-  // describes the block, so that the block can be copied to another place of a column without
-  // decoding it. Versions of this library before movable blocks cannot read such a file. Files of
-  // version 1 or for Compatibility::kKudu never have movable blocks. Not set: the files of a table
-  // have movable blocks; files that Writer and LevelWriter write do not.
+  // Whether data blocks are movable (cfile/FORMAT.md, Movable blocks): a head that is not
+  // compressed describes the block, so that the block can be copied to another place of a column
+  // without decoding it. Versions of this library before movable blocks cannot read such a file.
+  // Files of version 1 or for Compatibility::kKudu never have movable blocks. Not set: the files of
+  // a table have movable blocks; files that Writer and LevelWriter write do not.
   std::optional<bool> movable_blocks = std::nullopt;
 
   // The number of values between two restart points of PREFIX blocks. A larger number gives smaller

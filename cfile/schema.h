@@ -26,15 +26,26 @@ struct ColumnSchema {
   friend bool operator==(const ColumnSchema&, const ColumnSchema&) = default;
 };
 
+// A column of compound keys (cfile/compound_key.h).
+struct KeyColumn {
+  ColumnType type;
+  bool nullable = false;
+  bool nulls_last = false;  // if nullable: whether nulls sort after all values or before them
+};
+
 // The columns of a table, in order. Names are unique and not empty.
 struct Schema {
   std::vector<ColumnSchema> columns;
   // For rows that are sorted and searched by one or several columns: the positions of these columns
-  // in `columns`, the most significant first. A key column must not be nullable, int96 or
-  // with levels. TableWriter::Finish makes the compound keys, a further column (key_index()), from the
-  // key columns. A caller that has the keys already may append them instead, which saves time; then
+  // in `columns`, the most significant first. A key column must not be int96 or with levels.
+  // TableWriter::Finish makes the compound keys, a further column (key_index()), from the key
+  // columns. A caller that has the keys already may append them instead, which saves time; then
   // Finish checks them. TableReader::VerifyColumn checks them, too.
   std::vector<size_t> key_columns = {};
+  // The nullable key columns whose nulls sort after all values: positions in `columns`, in any
+  // order. The nulls of other nullable key columns sort before all values. Older versions of this
+  // library refuse tables with nullable key columns.
+  std::vector<size_t> nulls_last = {};
   // For rows that are records: the tree whose leaf columns are the columns.
   std::optional<RecordSchema> tree = {};
 
@@ -51,8 +62,8 @@ struct Schema {
   std::optional<size_t> key_index() const {
     return key_columns.empty() ? std::nullopt : std::optional<size_t>(columns.size());
   }
-  // The types of the key columns.
-  std::vector<ColumnType> key_types() const;
+  // The key columns as CompoundKey and CompoundKeyReader expect them.
+  std::vector<KeyColumn> key_types() const;
 
   // The position of the column with this name; nullopt if there is none.
   std::optional<size_t> Find(std::string_view name) const;

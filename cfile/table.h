@@ -163,10 +163,11 @@ class TableReader {
   // In the following functions `part` is less than num_parts(), and `column` is less than
   // schema().columns.size(), or schema().key_index().
   //
-  // part_bounds: the number of nulls of a column in one part, and the least and the greatest value
-  // if the file has a value index; without one, these bounds are absent. Reads table.cft only,
-  // which does not count NaNs: nan_count is 0. A column with levels counts one entry per record,
-  // so its counts are correct only if the column is not repeated.
+  // part_bounds: the number of nulls of a column in one part, and bounds of its values. min_exact
+  // and max_exact are true if the file has a value index: the bounds are then the least and the
+  // greatest value. Otherwise they are those of the file's statistics, or absent. Reads table.cft
+  // only. nan_count is known only if there are bounds. A column with levels counts one entry per
+  // record, so its counts are correct only if the column is not repeated.
   BlockStatistics part_bounds(size_t part, size_t column) const;
 
   // part_file: the path of a column's file, relative to the table's directory. OpenColumn: opens

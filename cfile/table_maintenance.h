@@ -6,8 +6,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,6 +19,9 @@
 #include "cfile/types.h"
 
 namespace cfile {
+
+class TableReader;  // cfile/table.h
+class TableWriter;  // cfile/table.h
 
 // All functions here may run at the same time, in any threads and processes, also while writers
 // append to the table. `options`: limits for reading table.cft.
@@ -39,9 +44,9 @@ absl::Status DropParts(const TableLocation& table, std::span<const std::string> 
 // one per column, for the files of the new part; `value_index` is set for the column that gives the
 // order and cleared for all others.
 //
-// Memory: that of a TableWriter; one block for each part that has begun and not ended; 24 bytes for
-// each run of consecutive rows that come from one part. Encodes all values again. The replaced parts
-// stay until CollectGarbage removes them.
+// Memory: that of a TableWriter; one block of the column that gives the order and one block of one
+// other column for each part that has begun and not ended; at most 24 MiB for the order of the rows.
+// Encodes all values again. The replaced parts stay until CollectGarbage removes them.
 //
 // kNotFound: there is no table, or it has no part of one of these names. kAborted: meanwhile, one of
 // the parts was dropped or replaced. Other errors as TableReader::OpenColumn and
@@ -49,12 +54,26 @@ absl::Status DropParts(const TableLocation& table, std::span<const std::string> 
 absl::Status Compact(const TableLocation& table, std::span<const std::string> parts = {},
                      std::span<const WriterOptions> options = {});
 
+// Called with the number of rows that are merged or being merged. An error ends the work.
+using MergeProgress = std::function<absl::Status(uint64_t rows)>;
+
+// Appends the rows of all parts of `from` to the part that `to` writes, in the order in which
+// Compact merges them: so a program can sort more rows than fit into memory. `progress` is called
+// from time to time, at least once for each 16 million rows; null: no calls. Does not call
+// to.Finish. Memory as Compact.
+//
+// kInvalidArgument: the tables have different schemas. Errors of `progress` are returned. Other
+// errors as TableReader::OpenColumn and TableWriter::Append. After an error do not call to.Finish,
+// because only some of the rows may have been appended.
+absl::Status AppendMerged(const TableReader& from, TableWriter& to,
+                          const MergeProgress& progress = nullptr);
+
 // Removes the rows whose value in `column` is less than `key`, in one commit. `column`: the key
 // index (then `key` is a CompoundKey, or a prefix of one, and T is std::string_view), or the column
-// by which Compact merges. Parts that end before `key` are dropped; the remaining rows of parts that
-// begin before it are written again, as one part. Memory, options and errors as Compact, and:
-// kFailedPrecondition: the table is not sorted by this column. Preconditions: the column exists; it
-// holds T.
+// by which Compact merges. Nulls that sort first are less than all values. Parts that end before
+// `key` are dropped; the remaining rows of parts that begin before it are written again, as one
+// part. Memory, options and errors as Compact, and: kFailedPrecondition: the table is not sorted by
+// this column. Preconditions: the column exists; it holds T.
 template <ValueType T>
 absl::Status DropRowsBelow(const TableLocation& table, size_t column, const T& key,
                            std::span<const WriterOptions> options = {});
@@ -62,6 +81,11 @@ absl::Status DropRowsBelow(const TableLocation& table, size_t column, const T& k
 // How long open readers can open further files of a part after it was dropped, unless a program
 // collects garbage earlier.
 inline constexpr std::chrono::seconds kGarbageAge = std::chrono::hours(7 * 24);
+
+// A program may make folders for temporary files in a table's directory. Their names must begin with
+// this prefix. CollectGarbage removes these folders like parts that table.cft does not name, and
+// looks only at the files and folders directly in them for their age and size.
+inline constexpr std::string_view kTemporaryFolderPrefix = "temporary-";
 
 // Something that CollectGarbage removed: the folder of a part, or a file that a killed process or a
 // failed change left.
@@ -71,8 +95,9 @@ struct RemovedGarbage {
 };
 
 // Removes what table.cft does not name: parts that were dropped, and what killed writers left. It
-// removes only folders and files with names that writers give. A folder is removed if it and all
-// files in it were last changed `older_than` ago or earlier; dropping a part counts as a change.
+// removes only folders and files with names that writers give, and temporary folders. A folder is
+// removed if it and all files in it were last changed `older_than` ago or earlier; dropping a part
+// counts as a change.
 // Returns what was removed. Precondition: older_than >= 0. Before it removes parts, it writes their
 // names into table.cft, so that no writer can publish them meanwhile.
 //

@@ -6,17 +6,23 @@
 
 namespace cfile::tools {
 
-absl::StatusOr<CompoundKey> ParseCompoundKey(const std::vector<ColumnType>& types,
+absl::StatusOr<CompoundKey> ParseCompoundKey(const std::vector<KeyColumn>& columns,
                                              const std::vector<std::string>& texts) {
-  if (texts.size() > types.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("the table is sorted by ", types.size(),
+  if (texts.size() > columns.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("the table is sorted by ", columns.size(),
                                                    " columns, so expected at most as many KEYs"));
   }
-  CompoundKey key(types);
+  CompoundKey key(columns);
   std::string scratch;
   for (size_t i = 0; i < texts.size(); ++i) {
-    const absl::Status status = VisitType(types[i], [&]<typename T>(std::type_identity<T>) {
-      const auto value = ParseKey<T>(types[i], texts[i], scratch);
+    const ColumnType& type = columns[i].type;
+    if (columns[i].nullable && texts[i] == "null") {
+      key.AddNull();
+      continue;
+    }
+    const std::string text = columns[i].nullable && texts[i] == "\"null\"" ? "null" : texts[i];
+    const absl::Status status = VisitType(type, [&]<typename T>(std::type_identity<T>) {
+      const auto value = ParseKey<T>(type, text, scratch);
       if (value.ok()) key.Add<T>(*value);
       return value.status();
     });

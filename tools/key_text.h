@@ -20,9 +20,10 @@ absl::StatusOr<T> ParseKey(const ColumnType& type, const std::string& text, std:
   return value;
 }
 
-// Returns the compound key, or the prefix of one, that has the values `texts`. `types`: the types of
-// all key columns. kInvalidArgument: there are more texts than types, or as ParseKey.
-absl::StatusOr<CompoundKey> ParseCompoundKey(const std::vector<ColumnType>& types,
+// Returns the compound key, or the prefix of one, that has the values `texts`. `columns`: all key
+// columns. In a nullable column, null is a null, and "null", with quotes, is the string null.
+// kInvalidArgument: there are more texts than columns, or as ParseKey.
+absl::StatusOr<CompoundKey> ParseCompoundKey(const std::vector<KeyColumn>& columns,
                                              const std::vector<std::string>& texts);
 
 }  // namespace cfile::tools

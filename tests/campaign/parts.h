@@ -45,8 +45,8 @@ inline void SignBlock(const BlockPointer& block, std::span<uint8_t> file) {
                                file.data() + block.offset + size);
 }
 
-// Corrects the checksums of the parts and of the head of a movable block, if the stored sizes in its
-// head fit `block`.
+// Corrects the checksums of the parts and of the head of a movable block, if the stored sizes in
+// its head fit `block`.
 inline void SignMovableBlock(std::span<uint8_t> block) {
   constexpr size_t kFieldBytes = 52;
   if (block.size() < kFieldBytes) return;

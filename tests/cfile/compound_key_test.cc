@@ -1,8 +1,12 @@
 #include "cfile/compound_key.h"
 
 #include <algorithm>
+#include <optional>
 #include <random>
+#include <string>
 #include <tuple>
+#include <variant>
+#include <vector>
 
 #include "cfile/inspect.h"
 #include "cfile/reader.h"
@@ -97,6 +101,140 @@ TEST(CompoundKey, DamagedKeysAreErrors) {
   EXPECT_TRUE(absl::IsDataLoss(bad_bool.Next<bool>().status()));
   CompoundKeyReader too_long({ColumnType::Int8()}, "ab");
   EXPECT_TRUE(absl::IsDataLoss(too_long.Next<int8_t>().status()));
+}
+
+// The keys of the example in cfile/FORMAT.md have the bytes that the example shows.
+TEST(CompoundKey, BytesOfNulls) {
+  CompoundKey key({{.type = ColumnType::String(), .nullable = true},
+                   {.type = ColumnType::Int8(), .nullable = true, .nulls_last = true}});
+  EXPECT_EQ(key.Add("a"sv).AddNull().bytes(), "\1a\0\0\2"sv);
+  EXPECT_EQ(key.Clear().AddNull().Add<int8_t>(1).bytes(), "\0\1\x81"sv);
+  EXPECT_EQ(key.Clear().AddNull().bytes(), "\0"sv);
+}
+
+// A row of columns that may be nullable.
+using Cell = std::optional<std::variant<std::string, int16_t, double>>;
+
+bool RowLess(const std::vector<KeyColumn>& columns, const std::vector<Cell>& a,
+             const std::vector<Cell>& b) {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    if (a[i] && b[i]) return *a[i] < *b[i];
+    return a[i].has_value() == columns[i].nulls_last;
+  }
+  return false;
+}
+
+std::string KeyOf(const std::vector<KeyColumn>& columns, const std::vector<Cell>& row) {
+  CompoundKey key(columns);
+  for (const Cell& cell : row) {
+    if (!cell) {
+      key.AddNull();
+    } else if (const auto* text = std::get_if<std::string>(&*cell)) {
+      key.Add<std::string_view>(*text);
+    } else if (const auto* integer = std::get_if<int16_t>(&*cell)) {
+      key.Add(*integer);
+    } else {
+      key.Add(std::get<double>(*cell));
+    }
+  }
+  return std::string(key.bytes());
+}
+
+absl::StatusOr<std::vector<Cell>> RowOf(const std::vector<KeyColumn>& columns,
+                                        std::string_view key) {
+  CompoundKeyReader reader(columns, key);
+  std::vector<Cell> row;
+  const auto take = [&]<typename T>() {
+    const auto value = reader.NextOrNull<T>();
+    row.emplace_back();
+    if (value.ok() && value->has_value()) row.back() = **value;
+    return value.status();
+  };
+  for (const KeyColumn& column : columns) {
+    const PhysicalType type = column.type.physical();
+    const absl::Status status = type == PhysicalType::kInt16 ? take.operator()<int16_t>()
+                                : type == PhysicalType::kDouble
+                                    ? take.operator()<double>()
+                                    : take.operator()<std::string_view>();
+    if (!status.ok()) return status;
+  }
+  return row;
+}
+
+// Columns of random types, some of them nullable, and rows of them.
+struct RandomKeys {
+  explicit RandomKeys(std::mt19937_64& random) {
+    const ColumnType types[] = {ColumnType::String(), ColumnType::Int16(), ColumnType::Double(),
+                                ColumnType::FixedBytes(2)};
+    for (size_t i = 1 + random() % 3; i > 0; --i) {
+      columns.push_back({.type = types[random() % std::size(types)],
+                         .nullable = random() % 4 != 0,
+                         .nulls_last = random() % 2 == 0});
+    }
+    for (int i = 0; i < 200; ++i) {
+      auto& row = rows.emplace_back();
+      for (const KeyColumn& column : columns) {
+        if (column.nullable && random() % 3 == 0) {
+          row.emplace_back();
+        } else if (column.type.physical() == PhysicalType::kInt16) {
+          row.emplace_back(static_cast<int16_t>(random() % 5 - 2));
+        } else if (column.type.physical() == PhysicalType::kDouble) {
+          row.emplace_back(static_cast<double>(random() % 5) - 2);
+        } else {
+          const bool fixed = column.type.physical() == PhysicalType::kFixedBytes;
+          row.emplace_back(RandomText(random, fixed ? 2 : random() % 4));
+        }
+      }
+    }
+  }
+
+  std::vector<KeyColumn> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+TEST(CompoundKey, NullsSortFirstOrLast) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 100; ++i) {
+    const RandomKeys keys(random);
+    for (const std::vector<Cell>& row : keys.rows) {
+      const std::string key = KeyOf(keys.columns, row);
+      const auto read = RowOf(keys.columns, key);
+      ASSERT_TRUE(read.ok()) << read.status();
+      ASSERT_EQ(*read, row);
+      const std::vector<Cell>& other = keys.rows[random() % keys.rows.size()];
+      ASSERT_EQ(key < KeyOf(keys.columns, other), RowLess(keys.columns, row, other));
+    }
+  }
+}
+
+TEST(CompoundKey, DamagedMarksOfNullsAreErrors) {
+  for (const bool nulls_last : {false, true}) {
+    const std::vector<KeyColumn> columns = {
+        {.type = ColumnType::String(), .nullable = true, .nulls_last = nulls_last},
+        {.type = ColumnType::Int16(), .nullable = true, .nulls_last = nulls_last}};
+    const std::string key = KeyOf(columns, {"a", int16_t{7}});
+    ASSERT_TRUE(RowOf(columns, key).ok());
+    for (size_t size = 0; size < key.size(); ++size) {
+      EXPECT_TRUE(absl::IsDataLoss(RowOf(columns, std::string_view(key).substr(0, size)).status()))
+          << size;
+    }
+    for (const size_t position : {size_t{0}, size_t{4}}) {
+      for (int byte = 0; byte < 256; ++byte) {
+        std::string damaged = key;
+        ASSERT_EQ(damaged[position], 1);
+        damaged[position] = static_cast<char>(byte);
+        const absl::Status status = RowOf(columns, damaged).status();
+        if (byte != 1) {
+          EXPECT_TRUE(absl::IsDataLoss(status)) << byte << " " << status;
+        }
+        if (byte == (nulls_last ? 0 : 2) || byte > 2) {
+          EXPECT_THAT(std::string(status.message()),
+                      testing::HasSubstr("before a value, found " + std::to_string(byte)));
+        }
+      }
+    }
+  }
 }
 
 TEST(CompoundKey, FileOfKeysIsFoundByKeyAndPrefix) {

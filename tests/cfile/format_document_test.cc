@@ -207,6 +207,8 @@ std::string Decode(const Example& example) {
           absl::StrCat(column.name, ":", column.type.ToString(), column.nullable ? "?" : ""));
     }
     for (const size_t key : table->schema.key_columns) values.push_back(absl::StrCat("key:", key));
+    for (const size_t key : table->schema.nulls_last)
+      values.push_back(absl::StrCat("nulls last:", key));
     for (const internal::TablePart& part : table->parts) {
       values.push_back(absl::StrCat(part.directory, ":", part.num_rows));
       for (const internal::TablePartColumn& column : part.columns) {

@@ -163,6 +163,38 @@ TEST_P(CompactTest, MergesChosenParts) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the table has no part part-x"));
 }
 
+TEST_P(CompactTest, AppendsMergedRowsToAnotherTable) {
+  std::mt19937_64 random(6);
+  for (const size_t rows : {2000, 0, 1, 3000}) Write(rows, random);
+  const TableReader from = Open();
+  std::vector<WriterOptions> options(4);
+  options[0].value_index = GetParam() == Sorted::kByValueIndex;
+  const std::string path = directory_.path("merged");
+  auto to = TableWriter::Create(path, from.schema(), options);
+  ASSERT_TRUE(to.ok()) << to.status();
+  uint64_t last = 0;
+  const auto progress = [&](uint64_t rows) {
+    EXPECT_GE(rows, last);
+    last = rows;
+    return absl::OkStatus();
+  };
+  ASSERT_EQ(AppendMerged(from, *to, progress), absl::OkStatus());
+  EXPECT_EQ(last, rows_.size());
+  ASSERT_EQ(to->Finish(), absl::OkStatus());
+  EXPECT_EQ(Read(TableReader::Open(path).value()), Expected());
+
+  auto more = TableWriter::Append(path, options);
+  ASSERT_TRUE(more.ok()) << more.status();
+  const absl::Status stop = absl::CancelledError("stop");
+  EXPECT_EQ(AppendMerged(from, *more, [&](uint64_t) { return stop; }), stop);
+  const Schema other = {.columns = {{.name = "key", .type = ColumnType::Int64()}}};
+  auto wrong = TableWriter::Create(directory_.path("other"), other);
+  ASSERT_TRUE(wrong.ok()) << wrong.status();
+  const absl::Status status = AppendMerged(from, *wrong);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("has another schema"));
+}
+
 TEST_P(CompactTest, DropsRowsBelowAKey) {
   std::mt19937_64 random(5);
   for (const size_t rows : {700, 0, 800, 900}) Write(rows, random);

@@ -177,6 +177,29 @@ TEST_F(TableDamageTest, VerifyComparesWithTheTableFile) {
   EXPECT_THAT(keys.damages[0].status.message(), HasSubstr("the least and the greatest value"));
 }
 
+TEST_F(TableDamageTest, VerifyComparesBoundsWithTheTableFile) {
+  WritePart(0, 10, {.columns = {{.name = "a", .type = ColumnType::String()}}});
+  const auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
+  ASSERT_TRUE(contents.ok()) << contents.status();
+  const auto expect_damage = [&](const auto& change) {
+    internal::TableContents changed = *contents;
+    change(changed.parts[0].columns[0]);
+    WriteFile(table_file_, internal::SerializeTable(changed));
+    const VerifyReport report = OpenTable().VerifyColumn(0, 0);
+    ASSERT_EQ(report.damages.size(), 1);
+    EXPECT_THAT(report.damages[0].status.message(), HasSubstr("the bounds are not those"));
+  };
+  expect_damage([](internal::TablePartColumn& column) { column.lower_bound->push_back('x'); });
+  expect_damage([](internal::TablePartColumn& column) { column.upper_bound.reset(); });
+  // Tables from before there were bounds have none.
+  internal::TableContents old = *contents;
+  old.parts[0].columns[0].lower_bound.reset();
+  old.parts[0].columns[0].upper_bound.reset();
+  WriteFile(table_file_, internal::SerializeTable(old));
+  EXPECT_TRUE(OpenTable().VerifyColumn(0, 0).ok());
+  ExpectTable(OpenTable(), 10);
+}
+
 TEST_F(TableDamageTest, VerifyComparesNullsWithTheTableFile) {
   WritePart(0, 10);
   auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);

@@ -3,12 +3,20 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <optional>
+#include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cfile/compound_key.h"
+#include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/table/table_file.h"
+#include "cfile/key_cursor.h"
+#include "cfile/table_maintenance.h"
+#include "cfile/table_scan.h"
+#include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
@@ -368,6 +376,228 @@ TEST(DerivedKeys, FromTheKeyColumns) {
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_EQ(found->ordinal, 1u);
   EXPECT_TRUE(found->exact);
+}
+
+// A table sorted by a nullable string and a nullable number.
+class NullableKeyTest : public testing::TestWithParam<std::vector<size_t>> {
+ protected:
+  using Row = std::pair<std::optional<std::string>, std::optional<int32_t>>;
+
+  bool Less(const Row& a, const Row& b) const {
+    const auto column_less = [&](size_t column, const auto& x, const auto& y) {
+      const bool last = std::count(GetParam().begin(), GetParam().end(), column) > 0;
+      return x && y ? *x < *y : x.has_value() != y.has_value() && x.has_value() == last;
+    };
+    return a.first != b.first ? column_less(1, a.first, b.first)
+                              : column_less(0, a.second, b.second);
+  }
+
+  std::string KeyOf(const Row& row) const {
+    CompoundKey key(schema_.key_types());
+    row.first ? key.Add<std::string_view>(*row.first) : key.AddNull();
+    row.second ? key.Add(*row.second) : key.AddNull();
+    return std::string(key.bytes());
+  }
+
+  // Appends a part with the rows `rows` and, if there are any, the keys `keys`.
+  absl::Status Write(const std::vector<Row>& rows, const std::vector<std::string>& keys = {}) {
+    auto writer = CreateOrAppend(path_, schema_);
+    if (!writer.ok()) return writer.status();
+    absl::Status status;
+    for (const Row& row : rows) {
+      const int32_t number = row.second.value_or(0);
+      const std::string_view text = row.first ? std::string_view(*row.first) : "";
+      const uint8_t valid[] = {row.second.has_value(), row.first.has_value()};
+      status.Update(writer->Append<int32_t>(0, {&number, 1}, {valid, 1}));
+      status.Update(writer->Append<std::string_view>(1, {&text, 1}, {valid + 1, 1}));
+    }
+    for (const std::string_view key : keys) {
+      status.Update(writer->Append<std::string_view>(2, {&key, 1}));
+    }
+    return status.ok() ? writer->Finish() : status;
+  }
+
+  // Writes three sorted parts of random rows. Returns the rows in the order of the table.
+  std::vector<Row> WriteRandomParts() {
+    std::mt19937_64 random(3);
+    std::vector<Row> all;
+    for (int part = 0; part < 3; ++part) {
+      std::vector<Row> rows(300);
+      for (Row& row : rows) {
+        if (random() % 3 != 0) row.first = std::string("\0\1\2a", 4).substr(random() % 5);
+        if (random() % 3 != 0) row.second = static_cast<int32_t>(random() % 20) - 10;
+      }
+      std::stable_sort(rows.begin(), rows.end(),
+                       [this](const Row& a, const Row& b) { return Less(a, b); });
+      std::vector<std::string> keys;
+      for (const Row& row : rows) keys.push_back(KeyOf(row));
+      // Finish makes the keys of the first part and checks the others.
+      EXPECT_EQ(Write(rows, part == 0 ? std::vector<std::string>() : keys), absl::OkStatus());
+      all.insert(all.end(), rows.begin(), rows.end());
+    }
+    return all;
+  }
+
+  const TemporaryDirectory directory_;
+  const std::string path_ = directory_.path("t");
+  const Schema schema_{.columns = {{.name = "n", .type = ColumnType::Int32(), .nullable = true},
+                                   {.name = "s", .type = ColumnType::String(), .nullable = true}},
+                       .key_columns = {1, 0},
+                       .nulls_last = GetParam()};
+};
+
+INSTANTIATE_TEST_SUITE_P(NullsLast, NullableKeyTest,
+                         testing::Values(std::vector<size_t>{}, std::vector<size_t>{0},
+                                         std::vector<size_t>{1}, std::vector<size_t>{0, 1}));
+
+TEST_P(NullableKeyTest, SeeksAndReadsInKeyOrder) {
+  const std::vector<Row> rows = WriteRandomParts();
+  const auto table = TableReader::Open(path_);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->schema(), schema_);
+  for (size_t part = 0; part < 3; ++part) EXPECT_TRUE(table->VerifyColumn(part, 2).ok());
+  auto cursor = table->NewCursor<std::string_view>(2);
+  ASSERT_TRUE(cursor.ok()) << cursor.status();
+  for (const Row& wanted : rows) {
+    const auto least = std::min_element(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+      if (Less(a, wanted) != Less(b, wanted)) return Less(b, wanted);
+      return Less(a, b);
+    });
+    const auto found = cursor->SeekToKey(KeyOf(wanted));
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_TRUE(found->exact);
+    EXPECT_EQ(found->ordinal, least - rows.begin());
+  }
+
+  std::vector<Row> sorted = rows;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [this](const Row& a, const Row& b) { return Less(a, b); });
+  auto in_order = table->NewKeyCursor<std::string_view>(2);
+  ASSERT_TRUE(in_order.ok()) << in_order.status();
+  size_t position = 0;
+  for (auto batch = in_order->Next(100); batch.ok() && !batch->empty();
+       batch = in_order->Next(100)) {
+    for (size_t i = 0; i < batch->size(); ++i, ++position) {
+      ASSERT_LT(position, sorted.size());
+      EXPECT_EQ(rows[batch->first_ordinal + i], sorted[position]);
+    }
+  }
+  EXPECT_EQ(position, sorted.size());
+}
+
+TEST_P(NullableKeyTest, CompactMergesParts) {
+  std::vector<Row> rows = WriteRandomParts();
+  ASSERT_EQ(Compact(path_), absl::OkStatus());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [this](const Row& a, const Row& b) { return Less(a, b); });
+  const auto expect_rows = [&] {
+    const auto table = TableReader::Open(path_);
+    ASSERT_TRUE(table.ok()) << table.status();
+    ASSERT_EQ(table->num_parts(), 1u);
+    ASSERT_EQ(table->num_rows(), rows.size());
+    EXPECT_TRUE(table->VerifyColumn(0, 2).ok());
+    auto scan = table->NewScan({});
+    ASSERT_TRUE(scan.ok()) << scan.status();
+    for (const auto& batch : scan->Batches()) {
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      const Batch<int32_t>& numbers = batch->column<int32_t>(0);
+      const Batch<std::string_view>& texts = batch->column<std::string_view>(1);
+      for (size_t i = 0; i < batch->num_rows(); ++i) {
+        Row row;
+        if (texts.IsValid(i)) row.first = texts.values[i];
+        if (numbers.IsValid(i)) row.second = numbers.values[i];
+        ASSERT_EQ(row, rows[batch->ordinal(i)]);
+      }
+    }
+  };
+  expect_rows();
+  const auto table = TableReader::Open(path_);
+  auto cursor = table->NewCursor<std::string_view>(2);
+  const auto nulls = cursor->SeekToPrefix(CompoundKey(schema_.key_types()).AddNull().bytes());
+  ASSERT_TRUE(nulls.ok()) << nulls.status();
+  const auto is_null = [](const Row& row) { return !row.first.has_value(); };
+  const auto first = std::find_if(rows.begin(), rows.end(), is_null);
+  EXPECT_EQ(nulls->begin, first - rows.begin());
+  EXPECT_EQ(nulls->end, std::find_if_not(first, rows.end(), is_null) - rows.begin());
+  const Row limit = rows[rows.size() / 2];
+  const std::string key = KeyOf(limit);
+  ASSERT_EQ(DropRowsBelow<std::string_view>(path_, 2, key), absl::OkStatus());
+  std::erase_if(rows, [&](const Row& row) { return Less(row, limit); });
+  expect_rows();
+}
+
+TEST_P(NullableKeyTest, FinishNamesTheRow) {
+  std::vector<Row> rows = {{std::nullopt, 1}, {"", std::nullopt}, {"", 2}};
+  const auto less = [this](const Row& a, const Row& b) { return Less(a, b); };
+  std::sort(rows.begin(), rows.end(), less);
+  std::vector<Row> unsorted = rows;
+  std::swap(unsorted[1], unsorted[2]);
+  const absl::Status order = Write(unsorted);
+  EXPECT_EQ(order.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(order.message()), HasSubstr("row 2: its key "));
+  // Keys that take the null for the empty value, or a value for a null.
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::string> keys;
+    for (const Row& row : rows) keys.push_back(KeyOf(row));
+    Row other = rows[i];
+    if (other.first) {
+      other.second = other.second ? std::nullopt : std::optional(0);
+    } else {
+      other.first = "";
+    }
+    keys[i] = KeyOf(other);
+    std::sort(keys.begin(), keys.end());
+    const absl::Status wrong = Write(rows, keys);
+    EXPECT_EQ(wrong.code(), absl::StatusCode::kInvalidArgument) << wrong;
+    EXPECT_THAT(std::string(wrong.message()), HasSubstr(" of the new part: the compound key "));
+  }
+  EXPECT_EQ(Write(rows), absl::OkStatus());
+}
+
+// Readers from before there were nullable key columns refuse the table.
+TEST(NullableKeys, NeedAFeatureBit) {
+  internal::TableContents contents{
+      .schema = {.columns = {{.name = "a", .type = ColumnType::Int8()},
+                             {.name = "b", .type = ColumnType::Int8(), .nullable = true}},
+                 .key_columns = {0}}};
+  const auto features = [&] {
+    const auto parsed = internal::ParseTable(internal::SerializeTable(contents), "table.cft");
+    EXPECT_TRUE(parsed.ok()) << parsed.status();
+    EXPECT_EQ(parsed->schema, contents.schema);
+    return parsed->incompatible_features;
+  };
+  EXPECT_EQ(features(), 0u);
+  contents.schema.key_columns = {0, 1};
+  EXPECT_EQ(features(), 2u);
+  contents.schema.nulls_last = {1};
+  EXPECT_EQ(features(), 2u);
+
+  // A table.cft without the bit is damaged.
+  const std::string bytes = internal::SerializeTable(contents);
+  const size_t field = bytes.find(std::string_view("\x28\x02", 2));  // incompatible_features: 2
+  ASSERT_NE(field, bytes.npos);
+  std::string body = bytes.substr(12, bytes.size() - 16);
+  body.erase(field - 12, 2);
+  std::string without = "cfiletb1";
+  const auto append = [&](uint32_t number) {
+    without.append(reinterpret_cast<const char*>(&number), sizeof number);
+  };
+  append(static_cast<uint32_t>(body.size()));
+  without += body;
+  append(internal::Crc32c(encodings::AsBytes(without)));
+  const absl::Status status = internal::ParseTable(without, "table.cft").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("needs the incompatible feature bits 2"));
+
+  for (const auto& [nulls_last, message] : std::vector<std::pair<std::vector<size_t>, std::string>>{
+           {{0}, "column 0 sort last, but it is not nullable"},
+           {{2}, "column 2 sort last, but it is not a key column"},
+           {{1, 1}, "column 1 sort last, but the column is named twice"}}) {
+    contents.schema.nulls_last = nulls_last;
+    const absl::Status invalid = internal::ValidateSchema(contents.schema);
+    EXPECT_EQ(invalid.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(invalid.message()), HasSubstr(message));
+  }
 }
 
 }  // namespace

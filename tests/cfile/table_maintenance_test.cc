@@ -209,6 +209,7 @@ TEST_F(TableMaintenanceTest, CollectsWhatKilledProcessesLeft) {
   WriteTable(1);
   const std::string name = Names()[0];
   const std::string killed = "part-" + std::string(32, 'a'), young = "part-" + std::string(32, 'b');
+  const std::string temporary = "temporary-aB3xYz", in_use = "temporary-bC4yZa";
   // A collection has committed the name of this part, and was killed before it removed the files.
   const std::string left = "part-" + std::string(32, 'c');
   auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
@@ -217,17 +218,21 @@ TEST_F(TableMaintenanceTest, CollectsWhatKilledProcessesLeft) {
   WriteFile(table_file_, internal::SerializeTable(*contents));
   const std::vector<std::string> others = {"part-of-mine", "part-" + std::string(32, 'x'),
                                            "removed-things", ".other.cfile-tmp"};
-  for (const std::string& folder : {killed, young, left}) {
+  for (const std::string& folder : {killed, young, left, temporary, in_use}) {
     fs::create_directory(path_ + "/" + folder);
     WriteFile(path_ + "/" + folder + "/.0000-a.cfile.1-1.cfile-tmp", "torn");
   }
   for (const std::string& other : others) WriteFile(path_ + "/" + other, "");
   WriteFile(path_ + "/.table.cft.1-1.cfile-tmp", "torn");
-  for (const std::string& old : {name, killed, std::string(".table.cft.1-1.cfile-tmp")}) Age(old);
+  for (const std::string& old :
+       {name, killed, temporary, std::string(".table.cft.1-1.cfile-tmp")}) {
+    Age(old);
+  }
   for (const std::string& other : others) Age(other);
-  EXPECT_THAT(Collect(hours(1)), UnorderedElementsAre(killed, left, ".table.cft.1-1.cfile-tmp"));
-  EXPECT_THAT(Entries(), UnorderedElementsAre("table.cft", name, young, others[0], others[1],
-                                              others[2], others[3]));
+  EXPECT_THAT(Collect(hours(1)),
+              UnorderedElementsAre(killed, left, temporary, ".table.cft.1-1.cfile-tmp"));
+  EXPECT_THAT(Entries(), UnorderedElementsAre("table.cft", name, young, in_use, others[0],
+                                              others[1], others[2], others[3]));
   EXPECT_THAT(Values(), ElementsAre(0));
 }
 

@@ -616,13 +616,15 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   EXPECT_EQ(counters.conditions[0].rows_excluded_by_value_index, 990u);
   EXPECT_EQ(counters.conditions[0].blocks_read, 0u);
   EXPECT_THAT(counters.blocks_read, ElementsAre(1));
-  // Statistics exclude all blocks but one.
+  // The column has no value index: the bounds of its statistics exclude parts 0 and 2, and the
+  // statistics exclude all blocks of part 1 but one.
   counters = run(Between("v", 1500, 1509), {});
-  EXPECT_EQ(counters.parts_skipped, 0u);
+  EXPECT_EQ(counters.parts_skipped, 2u);
+  EXPECT_EQ(counters.conditions[0].rows_excluded_by_bounds, 2000u);
   const uint64_t in_block = counters.conditions[0].rows_compared;
   EXPECT_GE(in_block, 10u);
   EXPECT_LE(in_block, 100u);
-  EXPECT_EQ(counters.conditions[0].rows_excluded_by_statistics, 3000 - in_block);
+  EXPECT_EQ(counters.conditions[0].rows_excluded_by_statistics, 1000 - in_block);
   EXPECT_EQ(counters.conditions[0].blocks_read, 1u);
   EXPECT_EQ(counters.rows_returned, 10u);
   // The Bloom filter knows that there is no odd value.
@@ -633,7 +635,8 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   counters = run(And(Gt("w", 5000), Between("v", 1500, 1509)), {"w"});
   ASSERT_EQ(counters.conditions.size(), 2u);
   EXPECT_EQ(counters.conditions[0].blocks_read, 1u);
-  EXPECT_EQ(counters.conditions[1].rows_excluded_by_statistics, 3000 - in_block);
+  EXPECT_EQ(counters.conditions[1].rows_excluded_by_bounds, 2000u);
+  EXPECT_EQ(counters.conditions[1].rows_excluded_by_statistics, 1000 - in_block);
 }
 
 TEST_F(TableScanTest, Cancelled) {
@@ -735,6 +738,102 @@ TEST_F(TableScanTest, CompoundKeysFindRows) {
   for (const auto& batch : scan->Batches()) ASSERT_TRUE(batch.ok()) << batch.status();
   EXPECT_EQ(scan->counters().conditions[0].rows_excluded_by_value_index,
             rows_.size() - scan->counters().rows_returned);
+}
+
+// The same with nullable key columns: no condition but IsNull matches a null.
+TEST_F(TableScanTest, CompoundKeysWithNullsFindRows) {
+  std::mt19937_64 random(6);
+  for (int round = 0; round < 4; ++round) {
+    const std::string path = absl::StrCat(path_, round);
+    schema_ = {.columns = {{.name = "service", .type = ColumnType::String(), .nullable = true},
+                           {.name = "host", .type = ColumnType::Int32(), .nullable = true},
+                           {.name = "id", .type = ColumnType::FixedBytes(1), .nullable = true},
+                           {.name = "time", .type = ColumnType::Double(), .nullable = true}},
+               .key_columns = {0, 1, 2, 3}};
+    for (const size_t column : schema_.key_columns) {
+      if ((round + column) % 2 == 0) schema_.nulls_last.push_back(column);
+    }
+    if (round == 3) schema_.key_columns = {3, 2, 1, 0};  // a string is the last column
+    rows_.clear();
+    for (int part = 0; part < 2; ++part) {
+      std::vector<std::pair<std::string, Row>> sorted(1000);
+      for (auto& [key, row] : sorted) {
+        row.resize(4);
+        const auto present = [&] { return random() % 4 != 0; };
+        if (present()) row[0] = std::string("ab\xff").substr(0, random() % 4);
+        if (present()) row[1] = static_cast<int128_t>(random() % 5) - 2;
+        if (present()) row[2] = std::string(1, "ab"[random() % 2]);
+        if (present()) row[3] = static_cast<double>(random() % 7) - 3;
+        if (row[3] == Value(0.0) && random() % 2 == 0) row[3] = -0.0;
+        CompoundKey bytes(schema_.key_types());
+        for (const size_t column : schema_.key_columns) {
+          VisitType(schema_.columns[column].type, [&]<typename T>(std::type_identity<T>) {
+            if constexpr (std::is_same_v<T, std::string_view>) {
+              row[column] ? bytes.Add<T>(std::get<std::string>(*row[column])) : bytes.AddNull();
+            } else if constexpr (std::is_same_v<T, int32_t>) {
+              row[column] ? bytes.Add(static_cast<T>(std::get<int128_t>(*row[column])))
+                          : bytes.AddNull();
+            } else if constexpr (std::is_same_v<T, double>) {
+              row[column] ? bytes.Add(std::get<double>(*row[column])) : bytes.AddNull();
+            }
+          });
+        }
+        key = bytes.bytes();
+      }
+      std::sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.first < b.first; });
+      auto writer = CreateOrAppend(path, schema_);
+      ASSERT_TRUE(writer.ok()) << writer.status();
+      for (const auto& [key, row] : sorted) {
+        rows_.push_back(row);
+        for (size_t column = 0; column < 4; ++column) {
+          const uint8_t valid = row[column].has_value();
+          const auto append = [&]<typename T>(T value) {
+            ASSERT_EQ(writer->Append<T>(column, {&value, 1}, {&valid, 1}), absl::OkStatus());
+          };
+          if (column % 2 == 0) {
+            append(valid ? std::string_view(std::get<std::string>(*row[column])) : "");
+          } else if (column == 1) {
+            append(valid ? static_cast<int32_t>(std::get<int128_t>(*row[column])) : 0);
+          } else {
+            append(valid ? std::get<double>(*row[column]) : 0);
+          }
+        }
+      }
+      ASSERT_EQ(writer->Finish(), absl::OkStatus());
+    }
+    const auto table = TableReader::Open(path);
+    ASSERT_TRUE(table.ok()) << table.status();
+    const std::vector<size_t>& keys = schema_.key_columns;
+    for (int i = 0; i < 150; ++i) {
+      std::vector<Filter> conditions;
+      for (const size_t key : keys) {
+        const std::string& name = schema_.columns[key].name;
+        if (random() % 3 == 0) conditions.push_back(IsNull(name));
+        if (random() % 5 == 0) conditions.push_back(IsNotNull(name));
+        if (random() % 2 == 0) conditions.push_back(Eq(name, RandomLiteral(key, random)));
+        if (random() % 2 == 0) break;
+      }
+      while (random() % 2 == 0) conditions.push_back(RandomFilter(0, random));
+      if (random() % 4 == 0) conditions.push_back(Not(RandomFilter(0, random)));
+      std::shuffle(conditions.begin(), conditions.end(), random);
+      SCOPED_TRACE(absl::StrCat(round, " ", i));
+      ExpectScan(*table, {.where = Filter(Filter::Kind::kAnd, conditions)}, {0, 1, 2, 3});
+      if (HasFatalFailure()) return;
+    }
+    // The key index finds the nulls, and the values without the nulls.
+    const auto& first = schema_.columns[keys[0]].name;
+    const auto& second = schema_.columns[keys[1]].name;
+    for (const Filter& where :
+         {IsNull(first), IsNotNull(first), And(IsNull(first), IsNull(second)),
+          And(IsNull(first), IsNotNull(second)), And(Ge(first, RandomLiteral(keys[0], random)))}) {
+      auto scan = table->NewScan({.where = where});
+      ASSERT_TRUE(scan.ok()) << scan.status();
+      for (const auto& batch : scan->Batches()) ASSERT_TRUE(batch.ok()) << batch.status();
+      EXPECT_GT(scan->counters().rows_returned, 0u);
+      EXPECT_EQ(scan->counters().conditions[0].rows_excluded_by_value_index,
+                rows_.size() - scan->counters().rows_returned);
+    }
+  }
 }
 
 // Strings whose bytes exceed a decoder's buffer end a batch earlier than the other columns.

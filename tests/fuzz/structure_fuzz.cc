@@ -380,28 +380,38 @@ std::vector<Bytes> StoredBlockSeeds() {
   return seeds;
 }
 
+// The column that `number` means: a type, and whether the column is nullable and where nulls sort.
+KeyColumn KeyColumnOf(uint8_t number) {
+  static const std::vector<ColumnType> all = testing_support::AllColumnTypes();
+  const size_t nulls = number / all.size();
+  return {
+      .type = all[number % all.size()], .nullable = nulls % 3 != 0, .nulls_last = nulls % 3 == 2};
+}
+
 // Input: the types of three columns, followed by a compound key. The values in the key must make
 // the same key again.
 void CompoundKeys(std::span<const uint8_t> bytes) {
-  static const std::vector<ColumnType> all = testing_support::AllColumnTypes();
-  std::vector<ColumnType> types;
+  std::vector<KeyColumn> columns;
   for (int i = 0; i < 3; ++i) {
-    uint8_t type;
-    if (!TakeNumbers(bytes, type)) return;
-    types.push_back(all[type % all.size()]);
-    if (types.back().data_type == DataType::kInt96) return;
+    uint8_t number;
+    if (!TakeNumbers(bytes, number)) return;
+    columns.push_back(KeyColumnOf(number));
+    if (columns.back().type.data_type == DataType::kInt96) return;
   }
-  CompoundKeyReader reader(types, encodings::AsString(bytes));
-  CompoundKey again(types);
-  for (const ColumnType& type : types) {
-    const bool good = encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+  CompoundKeyReader reader(columns, encodings::AsString(bytes));
+  CompoundKey again(columns);
+  for (const KeyColumn& column : columns) {
+    const bool good = encodings::VisitPhysicalType(column.type.physical(), [&](auto t) {
       using T = typename decltype(t)::type;
-      const auto value = reader.template Next<T>();
+      const auto value = reader.template NextOrNull<T>();
       if (!value.ok()) {
         ExpectBadData(value.status());
+      } else if (!value->has_value()) {
+        Expect(column.nullable);
+        again.AddNull();
       } else {
-        Expect(encodings::IsKey(T(*value)));
-        again.template Add<T>(T(*value));
+        Expect(encodings::IsKey(T(**value)));
+        again.template Add<T>(T(**value));
       }
       return value.ok();
     });
@@ -416,16 +426,22 @@ std::vector<Bytes> CompoundKeySeeds() {
   std::mt19937_64 random(1);
   for (uint8_t first = 0; first < all.size(); ++first) {
     std::vector<uint8_t> numbers;
-    std::vector<ColumnType> types;
+    std::vector<KeyColumn> columns;
     for (const size_t type : {size_t{first}, random() % all.size(), random() % all.size()}) {
-      numbers.push_back(static_cast<uint8_t>(all[type].data_type == DataType::kInt96 ? 0 : type));
-      types.push_back(all[numbers.back()]);
+      const size_t nulls = first % 2 == 0 ? 0 : all.size() * (random() % 3);
+      numbers.push_back(
+          static_cast<uint8_t>((all[type].data_type == DataType::kInt96 ? 0 : type) + nulls));
+      columns.push_back(KeyColumnOf(numbers.back()));
     }
-    CompoundKey key(types);
-    for (const ColumnType& type : types) {
-      encodings::VisitPhysicalType(type.physical(), [&](auto t) {
+    CompoundKey key(columns);
+    for (const KeyColumn& column : columns) {
+      if (column.nullable && random() % 3 == 0) {
+        key.AddNull();
+        continue;
+      }
+      encodings::VisitPhysicalType(column.type.physical(), [&](auto t) {
         using T = typename decltype(t)::type;
-        const Owned<T> value = testing_support::RandomValue<T>(type, 1, random);
+        const Owned<T> value = testing_support::RandomValue<T>(column.type, 1, random);
         key.template Add<T>(T(value));
       });
     }

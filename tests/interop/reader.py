@@ -142,7 +142,7 @@ BloomHeader: num_hash_functions=1:int
 SchemaNode: name=1:bytes repetition=2:enum3 children=3:SchemaNode* column=4:Column kind=5:enum3
 PartColumn: file_name=1:bytes size_bytes=2:uint num_values=3:uint null_count=4:uint min_key=5:bytes max_key=6:bytes
 Part: directory=1:bytes num_rows=2:uint columns=3:PartColumn*
-Table: schema=1:SchemaNode parts=2:Part* created_by=3:bytes key_columns=4:uint* incompatible_features=5:uint
+Table: schema=1:SchemaNode parts=2:Part* created_by=3:bytes key_columns=4:uint* incompatible_features=5:uint nulls_last=8:uint*
 """.strip().splitlines():
     _name, _fields = _line.split(": ")
     MESSAGES[_name] = {}
@@ -1058,6 +1058,7 @@ class SplitBlockBloom:
 
 REQUIRED, OPTIONAL, REPEATED = 0, 1, 2
 PLAIN_GROUP, LIST, MAP = 0, 1, 2
+NULLABLE_KEYS = 2  # a bit of a table's incompatible_features
 
 class Node:
     """A node of a schema: a leaf, or a group with children."""
@@ -1123,12 +1124,16 @@ def pretty(node, value, convert):
     bare = len(repeated.children) != 1 or repeated.kind != PLAIN_GROUP or repeated.name in ("array", node.name + "_tuple")
     return items if bare else [list(item.values())[0] for item in items]
 
-def compound_key(values, shapes):
-    """The values of a row in several columns as one string. The order of these strings is the order of the rows."""
-    forms = [shape.memcmp(value) for value, shape in zip(values, shapes)]
-    for i, shape in enumerate(shapes[:-1]):
-        if shape.kind == "bytes":
-            forms[i] = forms[i].replace(b"\0", b"\0\1") + b"\0\0"
+def compound_key(values, shapes, nulls=None):
+    """The values of a row in several columns as one string. The order of these strings is the order of the rows.
+
+    nulls: for each column, the byte of a null, or None if the column is not nullable."""
+    forms = []
+    for i, (value, shape, null) in enumerate(zip(values, shapes, nulls or [None] * len(shapes))):
+        form = null if value is None else shape.memcmp(value)
+        if value is not None and shape.kind == "bytes" and i + 1 < len(shapes):
+            form = form.replace(b"\0", b"\0\1") + b"\0\0"
+        forms.append(b"\1" + form if value is not None and null is not None else form)
     return b"".join(forms)
 
 class Table:
@@ -1146,15 +1151,21 @@ class Table:
         self.message = parse("Table", body, where)
         bits = self.message.incompatible_features or 0
         refuse((magic == b"cfiletb2") != (bits != 0), where, f"the magic does not fit the feature bits {bits:x}")
-        if bits:
-            raise Unsupported(where, f"incompatible feature bits {bits:x} are not known")
+        if bits & ~NULLABLE_KEYS:
+            raise Unsupported(where, f"incompatible feature bits {bits & ~NULLABLE_KEYS:x} are not known")
         self.root = root = self._node(self.message.schema or Message(), where, 0)
         self.leaves, self.keys, self.parts = root.number(), self.message.key_columns, self.message.parts
         self.flat = not root.name and not any(node.children or node.repetition == REPEATED for node in root.children)
         legal = root.children and root.repetition == REQUIRED and root.kind == PLAIN_GROUP
         refuse(not legal, where, "the root is not a REQUIRED group of kind PLAIN")
-        can = {i for i, leaf in enumerate(self.leaves) if not leaf.definitions and leaf.shape.name != "INT96"}
-        refuse(len(set(self.keys) & can) != len(self.keys), where, "a key column is none of the leaves, stands twice, has nulls or is INT96")
+        can = {i for i, leaf in enumerate(self.leaves)
+               if not leaf.repetitions and leaf.definitions < 2 and leaf.shape.name != "INT96"}
+        refuse(len(set(self.keys) & can) != len(self.keys), where, "a key column is none of the leaves, stands twice, has levels or is INT96")
+        nullable = {i for i in self.keys if self.leaves[i].definitions}
+        refuse(nullable and not bits & NULLABLE_KEYS, where, "a key column is nullable, but the feature bit is not set")
+        last = self.message.nulls_last
+        refuse(len(set(last) & nullable) != len(last), where, "nulls_last names no nullable key column, or one twice")
+        self.key_nulls = [(b"\2" if i in last else b"\0") if i in nullable else None for i in self.keys]
         for part in self.parts:
             refuse(len(part.columns) != len(self.leaves) + bool(self.keys), where, f"a part has {len(part.columns)} columns")
             for leaf, entry in zip([*self.leaves, None], part.columns):

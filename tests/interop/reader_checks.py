@@ -166,7 +166,7 @@ def check_table(table):
             refuse(entry.min_key not in (None, low) or entry.max_key not in (None, high), file.name, "table.cft has other bounds")
         if table.keys:
             columns, shapes = zip(*((files[key].rows(), files[key].column.shape) for key in table.keys))
-            right = [compound_key(values, shapes) for values in zip(*columns)] == list(files[-1].rows())
+            right = [compound_key(values, shapes, table.key_nulls) for values in zip(*columns)] == list(files[-1].rows())
             refuse(not right, files[-1].name, "the compound keys are not those of the rows")
 
 

@@ -821,6 +821,22 @@ def sorted_table(tool, folder, rows, *keys):
     return values
 
 
+def table_of_null_keys(tool, folder, rows, nulls):
+    """Tests a table that is sorted by columns with nulls."""
+    source, path = os.path.join(folder, "null_keys.csv"), os.path.join(folder, f"null_keys_{nulls}")
+    wanted = [(None if row % 3 == 0 else f"word {row % 7}", None if row % 5 == 0 else row % 4 + 1) for row in range(rows)]
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("word,number\n")
+        file.writelines(",".join("" if value is None else str(value) for value in row) + "\n" for row in wanted)
+    import_table(tool, source, path, "--sorted-by", "word", "--sorted-by", "number", "--nulls", nulls)
+    table = reader.Table(path)
+    check_table(table)
+    wanted.sort(key=lambda row: [((value is None) == (nulls == "last"), value or "") for value in row])
+    actual = [(row["word"] and row["word"].decode(), row["number"]) for row in table.rows()]
+    expect(actual, wanted, "rows")
+    return 2 * rows
+
+
 def json_text(node, value):
     """A record as JSON for cfile-import: a LIST as a list, a MAP as an object."""
     if value is None or not node.children:
@@ -897,6 +913,8 @@ def tables(tool):
                      ["flag", "word", "int16_a"], ["word", "price", "path"], ["fixed", "uint8_b"], ["zeros", "fixed"],
                      ["flag", "zeros", "ascending"]):
             run("tables", "sorted by " + " ".join(keys), sorted_table, tool, folder, 1500, *keys)
+        for nulls in ("first", "last"):
+            run("tables", f"keys with nulls {nulls}", table_of_null_keys, tool, folder, 1500, nulls)
         names = sorted(os.listdir(os.path.join(GOLDEN, "parquet", "nested")))
         for name in names:
             run("tables/nested", name, nested_table, tool, folder, os.path.join(GOLDEN, "parquet", "nested", name))

@@ -36,7 +36,8 @@ INTERNAL = {
     "read": ["format", "io"],
     "check": ["read", "format", "io"],
     "salvage": ["read", "write", "format", "io"],
-    "table": ["check", "read", "write", "format", "io"],
+    "manifest": ["format", "io"],
+    "table": ["manifest", "check", "read", "write", "format", "io"],
     "records": ["table", "read", "write", "format", "io"],
     "records/protobuf": ["records", "table", "read", "write", "format", "io"],
 }
@@ -52,7 +53,7 @@ PRIVATE_HALVES = {"cfile/internal/table/open_table.h": "cfile/table.h"}
 DECISION = re.compile(r"(==|!=|\bcase)\s*(cfile::)?(FormatVersion|Compatibility)::k|(FormatVersion|Compatibility)::k\w+\s*(==|!=)")
 DECIDES = "cfile/internal/format/file_policy.cc"
 # The rooms that include generated protobuf headers.
-PROTO = {"cfile/internal/format", "cfile/internal/check", "cfile/internal/table"}
+PROTO = {"cfile/internal/format", "cfile/internal/check", "cfile/internal/manifest", "cfile/internal/table"}
 # The rooms that include headers of protobuf itself.
 PROTOBUF = {"cfile/internal/format", "cfile/internal/check", "cfile/internal/table", "cfile/internal/records/protobuf"}
 

@@ -77,6 +77,12 @@ class Table(unittest.TestCase):
         self.assertEqual(self.succeed("drop-below", "by_two", "name 6", "6"), "")
         rows = self.succeed("values", "by_two", "--columns", "id", tool=DUMP).splitlines()[1:]
         self.assertEqual(rows, ["6", "9"])
+        (self.folder / "nulls.csv").write_text("id\n3\n\n1\n")
+        subprocess.run([IMPORT, "nulls.csv", "nulls", "--quiet", "--sorted-by", "id", "--nulls", "last"],
+                       cwd=self.folder, check=True, timeout=60)
+        for key, left in (("2", ["3", "null"]), ("null", ["null"])):
+            self.assertEqual(self.succeed("drop-below", "nulls", key), "")
+            self.assertEqual(self.succeed("values", "nulls", tool=DUMP).splitlines()[1:], left)
         subprocess.run([IMPORT, "t.csv", "unsorted", "--quiet"], cwd=self.folder, check=True, timeout=60)
         code, _, error = self.run_tool("drop-below", "unsorted", "5")
         self.assertEqual(code, 1)

@@ -108,8 +108,8 @@ absl::Status AppendKeyColumns(const TableReader& table, uint64_t ordinal, Form f
 // keys.size() key columns.
 absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::string>& keys,
                               Form form) {
-  const std::vector<ColumnType> types = table.schema().key_types();
-  const auto key = ParseCompoundKey(types, keys);
+  const std::vector<KeyColumn> columns = table.schema().key_types();
+  const auto key = ParseCompoundKey(columns, keys);
   if (!key.ok()) return key.status();
   auto cursor = table.NewCursor<std::string_view>(*table.schema().key_index());
   if (!cursor.ok()) return cursor.status();
@@ -117,7 +117,7 @@ absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::s
   if (!position.ok()) return position.status();
   Found found{.position = *position, .values = {}};
   if (found.position.ordinal == table.num_rows()) return found;
-  if (keys.size() < types.size()) {
+  if (keys.size() < columns.size()) {
     const auto batch = cursor->Next(1);
     if (!batch.ok()) return batch.status();
     found.position.exact = batch->values[0].starts_with(key->bytes());
@@ -169,7 +169,8 @@ void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "In a table, finds the smallest such value of all parts, and of equal values the first. A\n"
       "part without a value index is read from its beginning.\n"
       "In a table that is sorted by several columns, the KEYs are values of all these columns\n"
-      "or of the first of them.\n\n"
+      "or of the first of them. Write null for a null, and \"null\" with quotes for the string\n"
+      "null in a column that may hold nulls.\n\n"
       "Examples:\n"
       "  cfile-dump find keys.cfile apple\n"
       "  cfile-dump find --column time flights 2013-01-31T10:00:00Z\n"

@@ -80,6 +80,29 @@ std::string Align(const std::vector<std::vector<std::string>>& lines, size_t fir
   return text;
 }
 
+// The key columns as text: the names, and where the nulls of nullable columns sort.
+std::string KeysText(const Schema& schema) {
+  const std::vector<KeyColumn> keys = schema.key_types();
+  std::string text;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ",
+                    Printable(schema.columns[schema.key_columns[i]].name));
+    if (keys[i].nullable) text += keys[i].nulls_last ? " (nulls last)" : " (nulls first)";
+  }
+  return text;
+}
+
+Json KeysJson(const Schema& schema) {
+  const std::vector<KeyColumn> keys = schema.key_types();
+  Json json = Json::array();
+  for (size_t i = 0; i < keys.size(); ++i) {
+    Json& key =
+        json.emplace_back(Json{{"name", JsonBytes(schema.columns[schema.key_columns[i]].name)}});
+    if (keys[i].nullable) key["nulls"] = keys[i].nulls_last ? "last" : "first";
+  }
+  return json;
+}
+
 }  // namespace
 
 ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, Output& output) {
@@ -124,15 +147,19 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, O
       parts.push_back({{"first_ordinal", JsonInteger(info.first_ordinal)},
                        {"rows", JsonInteger(info.num_rows)}});
     }
+    if (table.schema().key_index()) json["keys"] = KeysJson(table.schema());
     json["size"] = JsonInteger(bytes);
     json["nulls"] = JsonInteger(nulls);
     json["columns"] = std::move(columns);
     if (!status.ok()) json["error"] = JsonError(status);
     output.text = json.dump(2) + "\n";
   } else {
-    output.text = absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n\n", "table", Printable(common.path),
+    output.text = absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n", "table", Printable(common.path),
                                   "rows", table.num_rows(), "parts", table.num_parts());
-    output.text += Align(lines, 5);
+    if (table.schema().key_index()) {
+      absl::StrAppendFormat(&output.text, "%-6s %s\n", "keys", KeysText(table.schema()));
+    }
+    output.text += "\n" + Align(lines, 5);
   }
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
 }

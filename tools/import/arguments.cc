@@ -16,6 +16,7 @@ namespace cfile::tools {
 namespace {
 
 constexpr size_t kMaxThreads = 256;
+constexpr uint64_t kMinMemoryBytes = 64 << 10;
 
 constexpr char kDescription[] =
     "Imports a CSV file, or JSON Lines, into a table: a directory with one CFile per column.\n";
@@ -128,7 +129,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   Arguments arguments;
   ImportOptions& import = arguments.import;
   import.num_threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
-  std::string delimiter = ",", compatibility, header = "auto", progress = "auto", goal = "balanced";
+  std::string delimiter = ",", compatibility, nulls, header = "auto", progress = "auto",
+              goal = "balanced";
   std::vector<std::string> types, not_null, encodings, compressions;
   CLI::App app(kDescription, std::string(kImportTool));
   app.footer(kFooter);
@@ -203,6 +205,18 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       "--sorted-by", import.sorted_by, "COLUMN",
       "Sort the rows by this column and index it, so that\nits values can be found by key; if "
       "given again,\nalso sort rows with equal values by the next column");
+  app.add_option("--memory", import.memory_bytes,
+                 "Memory for sorting (default: 1GiB). Rows that need more\nare sorted in runs, "
+                 "which take space in OUT_TABLE\nuntil they are merged")
+      ->type_name("BYTES")
+      ->transform(BytesIn(kMinMemoryBytes, kMaxIndexBytes));
+  CLI::Option* nulls_option =
+      app.add_option("--nulls", nulls,
+                     "first or last: where rows with a null in a\n--sorted-by column go (default: "
+                     "such a null is an\nerror)")
+          ->type_name("WHERE")
+          ->check(CLI::IsMember({"first", "last"}).description(""))
+          ->needs(app.get_option("--sorted-by"));
   app.add_option("--compat", compatibility, "kudu: write only what Apache Kudu can read")
       ->type_name("kudu")
       ->check(CLI::IsMember({"kudu"}).description(""));
@@ -210,6 +224,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
                "Add a part to OUT_TABLE, with the columns and types of OUT_TABLE")
       ->excludes(type_option)
       ->excludes(not_null_option)
+      ->excludes(nulls_option)
       ->excludes(schema_option);
   app.add_option("--threads", import.num_threads,
                  "Threads that read CSV and encode columns (default: one per core)")
@@ -251,6 +266,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
                          import.input.ends_with(".ndjson") || import.input.ends_with(".json");
   import.goal = goal == "size" ? Goal::kSize : goal == "speed" ? Goal::kSpeed : Goal::kBalanced;
   import.header = header == "yes" ? Header::kYes : header == "no" ? Header::kNo : Header::kAuto;
+  if (!nulls.empty()) import.nulls_last = nulls == "last";
   if (compatibility == "kudu") import.compatibility = Compatibility::kKudu;
   const bool on_terminal = isatty(STDERR_FILENO) != 0;
   arguments.progress =

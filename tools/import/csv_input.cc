@@ -1,5 +1,8 @@
 #include "tools/import/csv_input.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <unordered_set>
 #include <utility>
@@ -65,8 +68,7 @@ absl::Status CsvInput::ReadHeader() {
   return absl::OkStatus();
 }
 
-std::shared_ptr<CsvInput::ColumnNames> CsvInput::NameColumns(
-    std::span<const CsvField> header) {
+std::shared_ptr<CsvInput::ColumnNames> CsvInput::NameColumns(std::span<const CsvField> header) {
   auto names = std::make_shared<ColumnNames>();
   names->columns.reserve(header.size());  // so that the keys of `numbers` stay valid
   // A name in the header belongs to the first column that has it. No other column gets this name.
@@ -105,6 +107,16 @@ std::optional<size_t> CsvInput::Find(std::string_view column) const {
   const auto found = names_->numbers.find(column);
   if (found == names_->numbers.end()) return std::nullopt;
   return found->second;
+}
+
+void CsvInput::Release(uint64_t begin, uint64_t end) const {
+  static const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  // The system maps pages around a page that is used. So pages before `begin` that were released
+  // may be there again.
+  begin -= std::min<uint64_t>(begin, 256 << 10);
+  begin -= begin % page_bytes;
+  // The bytes are a mapped file, so their contents are not lost.
+  (void)madvise(const_cast<char*>(TextOf(*source_).data()) + begin, end - begin, MADV_DONTNEED);
 }
 
 bool CsvInput::IsNullText(std::string_view text) const {

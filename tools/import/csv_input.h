@@ -59,6 +59,10 @@ class CsvInput {
 
   uint64_t size_bytes() const { return source_->size(); }
 
+  // Removes the text from `begin` to `end` from the memory of the process. The text stays valid: the
+  // system maps it again when it is read.
+  void Release(uint64_t begin, uint64_t end) const;
+
   bool IsNull(const CsvField& field) const {
     if (field.quoted) return false;
     return field.text.empty() ||

@@ -16,6 +16,7 @@
 #include "tools/import/pieces.h"
 #include "tools/import/row_batch.h"
 #include "tools/import/row_order.h"
+#include "tools/import/sorted_runs.h"
 #include "tools/import/type_inference.h"
 #include "tools/utf8.h"
 
@@ -48,12 +49,13 @@ class Importer {
   absl::StatusOr<bool> FirstRecordIsARow(std::vector<ColumnEvidence>& found);
   absl::Status FindSchema();
   absl::Status TakeSchemaOfTable();
-  absl::Status FindOrder();
+  absl::Status CheckOrder();
   std::vector<WriterOptions> ColumnOptions() const;
   std::optional<RecordPlace> NextPiece();
-  std::optional<std::span<const RecordPlace>> NextOrderedPiece();
-  absl::Status WritePieces(TableWriter& writer);
-  absl::Status Write(TableWriter& writer);
+  std::optional<std::span<const KeyedRow>> NextSortedPiece();
+  absl::Status WritePieces(uint64_t begin, TableWriter& writer);
+  absl::Status WriteSorted(std::span<const WriterOptions> column_options, TableWriter& writer);
+  absl::Status Write(std::span<const WriterOptions> column_options, TableWriter& writer);
 
   const ImportOptions& options_;
   CsvInput input_;
@@ -62,9 +64,11 @@ class Importer {
   Progress& progress_;
   std::vector<ImportColumn> columns_;  // in the order of the file
   std::vector<std::string> sorted_by_;
-  std::optional<RowKey> row_key_;                      // set if rows are sorted
-  std::optional<std::vector<RecordPlace>> row_order_;  // nullopt: the order of the file
-  uint64_t next_piece_ = 0;                            // its first byte, or index of row_order_
+  std::vector<KeyColumn> key_types_;       // of sorted_by_
+  std::optional<RowKey> row_key_;          // set if rows are sorted
+  bool in_order_ = true;                   // the rows are written in the order of the file
+  std::span<const KeyedRow> sorted_rows_;  // not in_order_: the rows of the run being written
+  uint64_t next_piece_ = 0;                // its first byte, or index of sorted_rows_
   uint64_t rows_ = 0;
 };
 
@@ -110,13 +114,13 @@ std::optional<RecordPlace> Importer::NextPiece() {
   return piece;
 }
 
-// The next piece, in the order of row_order_; nullopt after the last one.
-std::optional<std::span<const RecordPlace>> Importer::NextOrderedPiece() {
-  const std::span rest = std::span(*row_order_).subspan(next_piece_);
+// The next piece of sorted_rows_; nullopt after the last one.
+std::optional<std::span<const KeyedRow>> Importer::NextSortedPiece() {
+  const std::span rest = sorted_rows_.subspan(next_piece_);
   if (rest.empty()) return std::nullopt;
   size_t rows = 0;
   for (uint64_t bytes = 0; rows < rest.size() && bytes < kPieceBytes; ++rows) {
-    bytes += rest[rows].end - rest[rows].begin;
+    bytes += rest[rows].place.end - rest[rows].place.begin;
   }
   next_piece_ += rows;
   return rest.first(rows);
@@ -152,7 +156,7 @@ absl::Status Importer::FindTypes(std::vector<ColumnEvidence>& found) {
   struct Slot {
     CsvInput input;
     std::vector<ColumnEvidence> columns;
-    uint64_t end = 0;
+    RecordPlace piece = {};
     uint64_t rows = 0;
   };
   std::vector<Slot> slots(NumSlots(options_.num_threads),
@@ -165,7 +169,7 @@ absl::Status Importer::FindTypes(std::vector<ColumnEvidence>& found) {
                              const std::optional<RecordPlace> piece = NextPiece();
                              if (!piece.has_value()) return false;
                              slots[slot].input.reader().SeekToRange(piece->begin, piece->end);
-                             slots[slot].end = piece->end;
+                             slots[slot].piece = *piece;
                              return true;
                            },
                        .parse =
@@ -176,7 +180,9 @@ absl::Status Importer::FindTypes(std::vector<ColumnEvidence>& found) {
                        .finish =
                            [&](size_t slot) {
                              rows += std::exchange(slots[slot].rows, 0);
-                             return progress_.Update(slots[slot].end, rows);
+                             const RecordPlace& piece = slots[slot].piece;
+                             input_.Release(piece.begin, piece.end);
+                             return progress_.Update(piece.end, rows);
                            }};
   if (absl::Status status = RunPieces(options_.num_threads, work); !status.ok()) return status;
 
@@ -239,8 +245,10 @@ absl::Status Importer::FindSchema() {
     const auto type = options_.types.find(schema.name);
     schema.type = type != options_.types.end() ? type->second
                                                : found[i].inference.Type(options_.compatibility);
-    // If a column of --not-null has a null, the last pass reports it.
-    schema.nullable = found[i].has_nulls && !options_.not_null.contains(schema.name);
+    // If a column of --not-null or a sort column has a null, a later pass reports it.
+    schema.nullable =
+        found[i].has_nulls && !options_.not_null.contains(schema.name) &&
+        std::find(sorted_by_.begin(), sorted_by_.end(), schema.name) == sorted_by_.end();
   }
   return absl::OkStatus();
 }
@@ -272,6 +280,7 @@ absl::Status Importer::TakeSchemaOfTable() {
   // would read the part from its beginning.
   std::vector<std::string> order;
   for (const size_t column : schema.key_columns) order.push_back(schema.columns[column].name);
+  key_types_ = schema.key_types();
   for (size_t i = 0; order.empty() && i < schema.columns.size(); ++i) {
     const absl::StatusOr<bool> has_index = table->has_value_index(i);
     if (!has_index.ok()) return has_index.status();
@@ -286,18 +295,21 @@ absl::Status Importer::TakeSchemaOfTable() {
   return absl::OkStatus();
 }
 
-absl::Status Importer::FindOrder() {
+absl::Status Importer::CheckOrder() {
   if (sorted_by_.empty()) return absl::OkStatus();
   std::vector<size_t> columns;
-  std::vector<ColumnType> types;
-  for (const std::string& name : sorted_by_) {
-    columns.push_back(*input_.Find(name));
-    types.push_back(columns_[columns.back()].schema.type);
+  for (const std::string& name : sorted_by_) columns.push_back(*input_.Find(name));
+  // A table with key columns has set key_types_.
+  for (size_t i = key_types_.size(); i < columns.size(); ++i) {
+    const ColumnSchema& schema = columns_[columns[i]].schema;
+    key_types_.push_back({.type = schema.type,
+                          .nullable = schema.nullable && options_.nulls_last.has_value(),
+                          .nulls_last = options_.nulls_last.value_or(false)});
   }
-  row_key_.emplace(std::move(columns), types);
-  auto order = FindRowOrder(input_, *row_key_, progress_);
-  if (!order.ok()) return order.status();
-  row_order_ = *std::move(order);
+  row_key_.emplace(std::move(columns), key_types_);
+  const absl::StatusOr<bool> in_order = RowsAreInOrder(input_, *row_key_, progress_);
+  if (!in_order.ok()) return in_order.status();
+  in_order_ = *in_order;
   return absl::OkStatus();
 }
 
@@ -312,45 +324,45 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
     options.max_block_size_bytes = options_.max_block_size_bytes;
     options.max_metadata_size_bytes = options_.max_metadata_size_bytes;
     options.compatibility = options_.compatibility;
-    options.value_index = sorted_by_.size() == 1 && column.schema.name == sorted_by_[0];
+    options.value_index =
+        sorted_by_.size() == 1 && !key_types_[0].nullable && column.schema.name == sorted_by_[0];
   }
   return all;
 }
 
-// The last pass: reads the rows and writes them.
-absl::Status Importer::WritePieces(TableWriter& writer) {
+// The last pass: reads the rows from `begin` on, or those of sorted_rows_, and writes them.
+absl::Status Importer::WritePieces(uint64_t begin, TableWriter& writer) {
   const bool has_keys = writer.schema().key_index().has_value();
   const size_t num_columns = columns_.size();
   // If there are many columns, a lane gets several of them, because the time to choose a task grows
   // with the number of lanes.
   const size_t num_lanes = std::min(num_columns, kMaxLanes);
   const size_t num_slots = NumSlots(options_.num_threads);
-  std::deque<RowBatch> batches;  // by slot, as are `pieces` and `ordered_pieces`
+  std::deque<RowBatch> batches;  // by slot, as are `pieces` and `sorted_pieces`
   for (size_t i = 0; i < num_slots; ++i) {
     batches.emplace_back(input_, columns_, has_keys ? row_key_ : std::nullopt);
   }
   std::vector<RecordPlace> pieces(num_slots);
-  std::vector<std::span<const RecordPlace>> ordered_pieces(num_slots);
-  const bool in_order = !row_order_.has_value();
-  next_piece_ = in_order ? input_.first_row() : 0;
-  uint64_t bytes = input_.first_row();
+  std::vector<std::span<const KeyedRow>> sorted_pieces(num_slots);
+  next_piece_ = in_order_ ? begin : 0;
+  uint64_t bytes = begin;
   progress_.Begin("writing", input_.reader().size());
   const PieceWork work{.take =
                            [&](size_t slot) {
-                             if (in_order) {
+                             if (in_order_) {
                                const std::optional<RecordPlace> piece = NextPiece();
                                if (piece.has_value()) pieces[slot] = *piece;
                                return piece.has_value();
                              }
-                             const auto piece = NextOrderedPiece();
-                             if (piece.has_value()) ordered_pieces[slot] = *piece;
+                             const auto piece = NextSortedPiece();
+                             if (piece.has_value()) sorted_pieces[slot] = *piece;
                              return piece.has_value();
                            },
                        .parse =
                            [&](size_t slot) {
-                             return in_order
+                             return in_order_
                                         ? batches[slot].Parse(pieces[slot].begin, pieces[slot].end)
-                                        : batches[slot].Parse(ordered_pieces[slot]);
+                                        : batches[slot].Parse(sorted_pieces[slot]);
                            },
                        .num_lanes = num_lanes + (has_keys ? 1 : 0),
                        .append = [&](size_t lane, size_t slot) -> absl::Status {
@@ -366,19 +378,48 @@ absl::Status Importer::WritePieces(TableWriter& writer) {
                            [&](size_t slot) {
                              bytes += batches[slot].size_bytes();
                              rows_ += batches[slot].num_rows();
+                             if (in_order_) input_.Release(pieces[slot].begin, pieces[slot].end);
                              return progress_.Update(bytes, rows_);
                            }};
   return RunPieces(options_.num_threads, work);
 }
 
-absl::Status Importer::Write(TableWriter& writer) {
-  if (absl::Status status = WritePieces(writer); !status.ok()) return status;
+// Writes the rows in the order of their keys: at once if they fit into memory, otherwise as runs,
+// which it then merges.
+absl::Status Importer::WriteSorted(std::span<const WriterOptions> column_options,
+                                   TableWriter& writer) {
+  std::optional<RowSorter> sorter(std::in_place, *row_key_, options_.memory_bytes);
+  std::optional<SortedRuns> runs;
+  for (uint64_t begin = input_.first_row(); begin < input_.reader().size();) {
+    if (absl::Status status = sorter->Take(input_, begin, progress_); !status.ok()) return status;
+    sorted_rows_ = sorter->rows();
+    if (!runs.has_value()) {
+      if (sorter->end() == input_.reader().size()) return WritePieces(begin, writer);
+      absl::StatusOr<SortedRuns> created = SortedRuns::Create(
+          options_.output, writer.schema(), column_options, options_.memory_bytes);
+      if (!created.ok()) return created.status();
+      runs = *std::move(created);
+    }
+    absl::StatusOr<TableWriter> run = runs->NewRun();
+    if (!run.ok()) return run.status();
+    absl::Status status = WritePieces(begin, *run);
+    if (status.ok()) status = run->Finish();
+    if (!status.ok()) return status;
+    input_.Release(begin, sorter->end());
+    begin = sorter->end();
+  }
+  sorter.reset();  // so that the merge can use its memory
+  return runs->MergeInto(writer, progress_);
+}
+
+absl::Status Importer::Write(std::span<const WriterOptions> column_options, TableWriter& writer) {
+  absl::Status status =
+      in_order_ ? WritePieces(input_.first_row(), writer) : WriteSorted(column_options, writer);
+  if (!status.ok()) return status;
   // Update returns the error if the import is cancelled. If the file has no rows, WritePieces has
   // not called it.
-  if (absl::Status status = progress_.Update(input_.reader().size(), rows_); !status.ok()) {
-    return status;
-  }
-  return writer.Finish();
+  status = progress_.Update(input_.reader().size(), rows_);
+  return status.ok() ? writer.Finish() : status;
 }
 
 absl::StatusOr<ImportResult> Importer::Run() {
@@ -396,25 +437,28 @@ absl::StatusOr<ImportResult> Importer::Run() {
   if (absl::Status status = options_.append ? TakeSchemaOfTable() : FindSchema(); !status.ok()) {
     return status;
   }
-  if (absl::Status status = FindOrder(); !status.ok()) return status;
+  if (absl::Status status = CheckOrder(); !status.ok()) return status;
 
   Schema schema;
   for (const ImportColumn& column : columns_) schema.columns.push_back(column.schema);
-  // A single sort column has its own value index. Several sort columns have compound keys, which
-  // are a column of their own with a value index.
-  for (const std::string& name : sorted_by_) {
-    if (sorted_by_.size() > 1) schema.key_columns.push_back(*schema.Find(name));
+  // A single sort column without nulls has its own value index. Other sort columns have compound
+  // keys, which are a column of their own with a value index.
+  for (size_t i = 0; i < sorted_by_.size(); ++i) {
+    if (sorted_by_.size() == 1 && !key_types_[0].nullable) break;
+    const size_t column = *schema.Find(sorted_by_[i]);
+    schema.key_columns.push_back(column);
+    if (key_types_[i].nullable && key_types_[i].nulls_last) schema.nulls_last.push_back(column);
   }
   const std::vector<WriterOptions> column_options = ColumnOptions();
   auto writer = options_.append ? TableWriter::Append(options_.output, column_options)
                                 : TableWriter::Create(options_.output, schema, column_options);
   if (!writer.ok()) return writer.status();
-  if (absl::Status status = Write(*writer); !status.ok()) return status;
+  if (absl::Status status = Write(column_options, *writer); !status.ok()) return status;
 
   ImportResult result{.rows = rows_,
                       .bytes_in = input_.size_bytes(),
                       .sorted_by = sorted_by_,
-                      .reordered = row_order_.has_value(),
+                      .reordered = !in_order_,
                       .columns = std::vector<ImportedColumn>(columns_.size()),
                       .header = input_.has_header(),
                       .renamed = input_.renamed(),

@@ -44,7 +44,11 @@ struct ImportOptions {
   size_t max_block_size_bytes = WriterOptions().max_block_size_bytes;
   size_t max_metadata_size_bytes = WriterOptions().max_metadata_size_bytes;
   RecordLimits record_limits = {};
-  std::vector<std::string> sorted_by;  // columns, the most significant first
+  std::vector<std::string> sorted_by;     // columns, the most significant first
+  size_t memory_bytes = size_t{1} << 30;  // for sorting
+  // Whether the nulls of these columns sort after all values or before them; nullopt: a null is an
+  // error. Not for `append`: the table says it.
+  std::optional<bool> nulls_last;
   Compatibility compatibility = Compatibility::kNone;
   std::string schema_path;  // of JSON Lines: a file with the schema; empty: find the schema
   size_t num_threads = 1;   // threads that read CSV, at least 1; the output does not depend on it
@@ -81,7 +85,8 @@ absl::Status CheckOutputIsFree(const std::string& output);
 // `sorted_by`, once to check the order, and once more for the keys if the order is wrong; once to
 // write. All threads share the first and the last pass. Memory: one block per column; for each
 // thread two pieces of 256 KiB of the file (or one record if it is longer) with their values; if
-// rows are reordered, also the place and key of each row.
+// rows are reordered, also `memory_bytes`. If the rows need more, they are sorted in runs, which are
+// written to a temporary folder in the table's directory and then merged (sorted_runs.h).
 //
 // Header::kAuto: with `append`, or if an option names a column of the first record, this record is
 // the header. Otherwise the first record is a row, with a warning, if all of its fields are values

@@ -120,9 +120,13 @@ absl::StatusOr<std::vector<WriterOptions>> LeafOptions(const ImportOptions& opti
 
 absl::Status CheckOptions(const ImportOptions& options) {
   const std::pair<std::string_view, bool> csv_only[] = {
-      {"--delimiter", options.delimiter != ','}, {"--header", options.header != Header::kAuto},
-      {"--null", !options.null_texts.empty()},   {"--type", !options.types.empty()},
-      {"--not-null", !options.not_null.empty()}, {"--sorted-by", !options.sorted_by.empty()}};
+      {"--delimiter", options.delimiter != ','},
+      {"--header", options.header != Header::kAuto},
+      {"--null", !options.null_texts.empty()},
+      {"--type", !options.types.empty()},
+      {"--not-null", !options.not_null.empty()},
+      {"--sorted-by", !options.sorted_by.empty()},
+      {"--memory", options.memory_bytes != ImportOptions().memory_bytes}};
   for (const auto& [option, given] : csv_only) {
     if (!given) continue;
     return absl::InvalidArgumentError(absl::StrCat(std::string(option), " is for CSV; ",

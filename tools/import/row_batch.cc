@@ -34,9 +34,10 @@ absl::Status RowBatch::Parse(uint64_t begin, uint64_t end) {
   }
 }
 
-absl::Status RowBatch::Parse(std::span<const RecordPlace> places) {
-  Reset(places.size());
-  for (const RecordPlace& place : places) {
+absl::Status RowBatch::Parse(std::span<const KeyedRow> rows) {
+  Reset(rows.size());
+  for (const KeyedRow& row : rows) {
+    const RecordPlace& place = row.place;
     size_bytes_ += place.end - place.begin;
     input_.reader().SeekToRange(place.begin, place.end);
     const absl::StatusOr<bool> found = input_.reader().Next();

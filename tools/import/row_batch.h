@@ -34,10 +34,10 @@ class RowBatch {
   RowBatch& operator=(const RowBatch&) = delete;
 
   // Replaces the rows of the batch by the rows from `begin` to `end` (CsvReader::SeekToRange), or
-  // by the rows at `places`. kInvalidArgument, with line and column: invalid CSV, a value that does
+  // by `rows`. kInvalidArgument, with line and column: invalid CSV, a value that does
   // not fit its column, a null in a column that is not nullable.
   absl::Status Parse(uint64_t begin, uint64_t end);
-  absl::Status Parse(std::span<const RecordPlace> places);
+  absl::Status Parse(std::span<const KeyedRow> rows);
 
   size_t num_rows() const { return num_rows_; }
   // The size of the rows in the file, in bytes.

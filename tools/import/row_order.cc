@@ -10,14 +10,20 @@ namespace {
 
 constexpr uint64_t kRowsBetweenUpdates = 4096;
 
-// Calls visit(key) for each row, in the order of the file, until visit returns false.
+// The keys are copied to chunks of this size.
+constexpr size_t kChunkBytes = size_t{1} << 20;
+
+// Calls visit(key) for each row from `begin` on, in the order of the file, until visit returns
+// false.
 template <typename Visitor>
-absl::Status VisitKeys(CsvInput& input, RowKey& row_key, Progress& progress, Visitor visit) {
-  input.Rewind();
+absl::Status VisitKeys(CsvInput& input, uint64_t begin, RowKey& row_key, Progress& progress,
+                       Visitor visit) {
   CsvReader& reader = input.reader();
+  reader.SeekToRange(begin, reader.size());
   for (uint64_t rows = 0;; ++rows) {
     if (rows % kRowsBetweenUpdates == 0) {
       if (absl::Status status = progress.Update(reader.offset(), rows); !status.ok()) return status;
+      input.Release(std::exchange(begin, reader.offset()), reader.offset());
     }
     const absl::StatusOr<bool> more = reader.Next();
     if (!more.ok()) return more.status();
@@ -28,16 +34,35 @@ absl::Status VisitKeys(CsvInput& input, RowKey& row_key, Progress& progress, Vis
   }
 }
 
+uint64_t FirstBytes(std::string_view key) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < 8; ++i) {
+    bytes = bytes << 8 | (i < key.size() ? static_cast<uint8_t>(key[i]) : 0);
+  }
+  return bytes;
+}
+
+bool ComesBefore(const KeyedRow& a, const KeyedRow& b) {
+  if (a.first_bytes != b.first_bytes) return a.first_bytes < b.first_bytes;
+  const int order = a.key.compare(b.key);
+  return order != 0 ? order < 0 : a.place.begin < b.place.begin;
+}
+
 }  // namespace
 
 template <typename T>
-absl::Status RowKey::Add(CsvInput& input, size_t column, const ColumnType& type) {
+absl::Status RowKey::Add(CsvInput& input, size_t column, const KeyColumn& key) {
   const CsvField& field = input.reader().fields()[column];
   if (input.IsNull(field)) {
-    return input.Error(column,
-                       "a null, but rows are sorted by this column, so each row needs a value");
+    if (!key.nullable) {
+      return input.Error(column,
+                         "a null, but rows are sorted by this column, so each row needs a value "
+                         "(--nulls sorts the nulls of a new table)");
+    }
+    key_.AddNull();
+    return absl::OkStatus();
   }
-  const absl::StatusOr<T> value = ParseText<T>(type, field.text, scratch_);
+  const absl::StatusOr<T> value = ParseText<T>(key.type, field.text, scratch_);
   if (!value.ok()) return input.Error(column, value.status());
   if (!IsKey(*value)) {
     return input.Error(column, "nan, but rows are sorted by this column and nan has no order");
@@ -49,7 +74,7 @@ absl::Status RowKey::Add(CsvInput& input, size_t column, const ColumnType& type)
 absl::StatusOr<std::string_view> RowKey::Of(CsvInput& input) {
   key_.Clear();
   for (size_t i = 0; i < columns_.size(); ++i) {
-    absl::Status status = VisitType(types_[i], [&](auto t) {
+    absl::Status status = VisitType(types_[i].type, [&](auto t) {
       return Add<typename decltype(t)::type>(input, columns_[i], types_[i]);
     });
     if (!status.ok()) return status;
@@ -57,43 +82,50 @@ absl::StatusOr<std::string_view> RowKey::Of(CsvInput& input) {
   return key_.bytes();
 }
 
-absl::StatusOr<std::optional<std::vector<RecordPlace>>> FindRowOrder(CsvInput& input,
-                                                                     RowKey& row_key,
-                                                                     Progress& progress) {
+absl::StatusOr<bool> RowsAreInOrder(CsvInput& input, RowKey& row_key, Progress& progress) {
   progress.Begin("checking the order", input.reader().size());
   bool in_order = true;
   std::string last;
-  absl::Status status = VisitKeys(input, row_key, progress, [&](std::string_view key) {
-    in_order = last <= key;
-    last.assign(key);
-    return in_order;
+  absl::Status status =
+      VisitKeys(input, input.first_row(), row_key, progress, [&](std::string_view key) {
+        in_order = last <= key;
+        last.assign(key);
+        return in_order;
+      });
+  if (!status.ok()) return status;
+  return in_order;
+}
+
+std::string_view RowSorter::Copy(std::string_view key) {
+  if (key_chunks_.empty() ||
+      key_chunks_.back().capacity() - key_chunks_.back().size() < key.size()) {
+    key_chunks_.emplace_back().reserve(std::max(key.size(), kChunkBytes));
+  }
+  std::string& chunk = key_chunks_.back();
+  chunk.append(key);
+  return std::string_view(chunk).substr(chunk.size() - key.size());
+}
+
+absl::Status RowSorter::Take(CsvInput& input, uint64_t begin, Progress& progress) {
+  const CsvReader& reader = input.reader();
+  rows_.clear();
+  key_chunks_.clear();
+  // A row has at least one byte for each column. The memory counts only when it is used.
+  const uint64_t most = (reader.size() - begin) / input.columns().size();
+  rows_.reserve(std::min<uint64_t>(most, memory_bytes_ / sizeof(KeyedRow)) + 1);
+  progress.Begin("reading keys", reader.size());
+  uint64_t bytes = 0;
+  absl::Status status = VisitKeys(input, begin, row_key_, progress, [&](std::string_view key) {
+    const RecordPlace place{reader.record_offset(), reader.offset()};
+    rows_.push_back({FirstBytes(key), Copy(key), place});
+    bytes += sizeof(KeyedRow) + key.size() + (place.end - place.begin);
+    return bytes < memory_bytes_;
   });
   if (!status.ok()) return status;
-  if (in_order) return std::nullopt;
-
-  progress.Begin("reading keys", input.reader().size());
-  struct Row {
-    std::string key;
-    RecordPlace place;
-  };
-  std::vector<Row> rows;
-  status = VisitKeys(input, row_key, progress, [&](std::string_view key) {
-    const CsvReader& reader = input.reader();
-    rows.push_back({std::string(key), {reader.record_offset(), reader.offset()}});
-    return true;
-  });
-  if (!status.ok()) return status;
-
+  end_ = reader.offset();
   progress.Begin("sorting", 0);
-  // Rows with equal keys stay in the order of the file.
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    const int order = a.key.compare(b.key);
-    return order != 0 ? order < 0 : a.place.begin < b.place.begin;
-  });
-  std::vector<RecordPlace> places;
-  places.reserve(rows.size());
-  for (const Row& row : rows) places.push_back(row.place);
-  return places;
+  std::sort(rows_.begin(), rows_.end(), ComesBefore);
+  return absl::OkStatus();
 }
 
 }  // namespace cfile::tools

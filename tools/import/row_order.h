@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/compound_key.h"
 #include "cfile/table.h"
@@ -19,20 +21,20 @@ namespace cfile::tools {
 class RowKey {
  public:
   // `columns`: columns of the file, the most significant first. `types`: the types of `columns`.
-  RowKey(std::vector<size_t> columns, const std::vector<ColumnType>& types)
+  RowKey(std::vector<size_t> columns, const std::vector<KeyColumn>& types)
       : columns_(std::move(columns)), types_(types), key_(types) {}
 
   // Returns the key of the record that input.reader() read last. The key is valid until the next
-  // call. kInvalidArgument, with the line: a value of a key column is null, nan, or not a text of
-  // the column's type.
+  // call. kInvalidArgument, with the line: a value of a key column is nan, not a text of the
+  // column's type, or null although the key column is not nullable.
   absl::StatusOr<std::string_view> Of(CsvInput& input);
 
  private:
   template <typename T>
-  absl::Status Add(CsvInput& input, size_t column, const ColumnType& type);
+  absl::Status Add(CsvInput& input, size_t column, const KeyColumn& key);
 
   std::vector<size_t> columns_;
-  std::vector<ColumnType> types_;
+  std::vector<KeyColumn> types_;
   CompoundKey key_;
   std::string scratch_;
 };
@@ -44,12 +46,42 @@ struct RecordPlace {
   uint64_t end = 0;
 };
 
-// Returns the places of all rows in ascending order of their keys; rows with equal keys stay in the
-// order of the file. Returns nullopt if the file already has this order; this check takes no memory
-// per row. Errors: those of RowKey::Of; kCancelled if Progress::Cancel was called. Afterwards the
+// True if the rows of the file are in ascending order of their keys. Stops at the first row that is
+// not. Errors: those of RowKey::Of; kCancelled if Progress::Cancel was called. Afterwards the
 // position of `input` is undefined.
-absl::StatusOr<std::optional<std::vector<RecordPlace>>> FindRowOrder(CsvInput& input,
-                                                                     RowKey& row_key,
-                                                                     Progress& progress);
+absl::StatusOr<bool> RowsAreInOrder(CsvInput& input, RowKey& row_key, Progress& progress);
+
+// A row and its key.
+struct KeyedRow {
+  uint64_t first_bytes = 0;  // of the key, the first one most significant; for quick comparisons
+  std::string_view key;
+  RecordPlace place;
+};
+
+// Sorts as many rows at a time as fit into the memory. Thread-compatible.
+class RowSorter {
+ public:
+  // `memory_bytes`: for the text, the keys and the places of the rows.
+  RowSorter(RowKey row_key, size_t memory_bytes)
+      : row_key_(std::move(row_key)), memory_bytes_(memory_bytes) {}
+
+  // Replaces the rows by the next rows of the file, of which the first begins at `begin`, in
+  // ascending order of their keys. Rows with equal keys stay in the order of the file. Errors as
+  // RowsAreInOrder. Precondition: a row or the end of the file is at `begin`.
+  absl::Status Take(CsvInput& input, uint64_t begin, Progress& progress);
+
+  std::span<const KeyedRow> rows() const { return rows_; }
+  // Where the first row begins that was not taken, in bytes from the start of the text.
+  uint64_t end() const { return end_; }
+
+ private:
+  std::string_view Copy(std::string_view key);
+
+  RowKey row_key_;
+  const size_t memory_bytes_;
+  std::vector<KeyedRow> rows_;
+  std::vector<std::string> key_chunks_;  // the bytes of the keys
+  uint64_t end_ = 0;
+};
 
 }  // namespace cfile::tools

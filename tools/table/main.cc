@@ -169,7 +169,7 @@ int Run(int argc, char** argv) {
   add("drop-below", "Remove the rows whose key is less than KEY from a sorted table", DropBelow)
       ->add_option("KEY", arguments.keys,
                    "A value as `cfile-dump values` prints it. If the table is sorted by several "
-                   "columns: values of all these columns or of the first of them")
+                   "columns: values of all these columns or of the first of them; null for a null")
       ->required()
       ->type_name("");
   add("gc", "Remove the files of parts that the table no longer has", RemoveGarbage)

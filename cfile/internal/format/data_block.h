@@ -15,8 +15,8 @@
 namespace cfile::internal {
 
 // The parts of a data block. Spans point into the block's bytes. Only a nullable block has num_rows
-// and validity. Only extended and movable blocks have present_count, first_ordinal, body_ordinal and
-// skip_table.
+// and validity. Only extended and movable blocks have present_count, first_ordinal, body_ordinal
+// and skip_table.
 struct DataBlock {
   std::optional<uint32_t> num_rows;       // nulls included
   std::span<const uint8_t> validity;      // the encoded null bitmap
@@ -28,8 +28,8 @@ struct DataBlock {
   std::span<const uint8_t> values;      // the encoded present values
 };
 
-// Splits `bytes`, a block that is not movable, into its parts. `encoding`: the column's encoding; an
-// extended block may name another encoding. kDataLoss: a length exceeds the bytes of the block.
+// Splits `bytes`, a block that is not movable, into its parts. `encoding`: the column's encoding;
+// an extended block may name another encoding. kDataLoss: a length exceeds the bytes of the block.
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nullable,
                                          bool extended, Encoding encoding);
 

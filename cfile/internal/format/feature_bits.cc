@@ -14,7 +14,8 @@ namespace {
 constexpr uint32_t kSupportedFeatures = kFeatureChecksums | kFeatureArrayBlocks |
                                         kFeatureMovableBlocks | kFeatureNestedBlocks |
                                         kFeatureExtendedBlocks;
-constexpr uint32_t kSupportedTableFeatures = 0;
+constexpr uint32_t kSupportedTableFeatures =
+    kTableFeatureNullableKeys | kTableFeatureChunks | kTableFeatureColumnIds;
 
 // A bit that has a purpose but no meaning yet.
 struct ReservedBit {

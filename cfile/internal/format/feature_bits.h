@@ -9,11 +9,18 @@
 
 namespace cfile::internal {
 
+// Bits of TablePB.incompatible_features.
+inline constexpr uint32_t kTableFeatureChunks = 1u << 2;     // table.cft names chunks
+inline constexpr uint32_t kTableFeatureColumnIds = 1u << 3;  // columns were added or removed
+
 // kUnimplemented if the `incompatible_features` of a file, or of a table, have bits that this
 // library does not know. The message begins with "the file needs" or "the table needs" and names
 // the unknown bits.
 absl::Status CheckFeatures(uint32_t incompatible_features);
 absl::Status CheckTableFeatures(uint32_t incompatible_features);
+
+// The bit of a table with a nullable key column.
+inline constexpr uint32_t kTableFeatureNullableKeys = 1u << 1;
 
 // True if a file with these numbers of its type, encoding and codec needs extended blocks
 // (cfile/FORMAT.md, Extended blocks).

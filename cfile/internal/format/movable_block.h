@@ -49,9 +49,9 @@ struct BlockHead {
   bool compressed() const;
 };
 
-// Reads the head at the begin of `block`, which may have more bytes. kDataLoss: the head is cut off,
-// contradicts itself or, if `verify` is set, has a wrong checksum. kUnimplemented: the block needs a
-// dictionary other than the file's.
+// Reads the head at the begin of `block`, which may have more bytes. kDataLoss: the head is cut
+// off, contradicts itself or, if `verify` is set, has a wrong checksum. kUnimplemented: the block
+// needs a dictionary other than the file's.
 absl::StatusOr<BlockHead> ParseBlockHead(std::span<const uint8_t> block, bool verify);
 
 // kDataLoss if a part of the sections has a wrong checksum. `block`: a stored block whose head is

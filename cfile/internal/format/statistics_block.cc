@@ -53,20 +53,15 @@ namespace {
 
 using encodings::DataLoss;
 
-BlockStatisticsPB ToMessage(const BlockStatistics& statistics) {
-  BlockStatisticsPB message;
-  message.set_present_count(statistics.present_count);
-  if (statistics.null_count > 0) message.set_null_count(statistics.null_count);
-  if (statistics.nan_count > 0) message.set_nan_count(statistics.nan_count);
-  if (statistics.min_key) message.set_min_key(*statistics.min_key);
-  if (statistics.max_key) message.set_max_key(*statistics.max_key);
-  if (!statistics.min_exact) message.set_min_inexact(true);
-  if (!statistics.max_exact) message.set_max_inexact(true);
-  return message;
+// True if the values within the bounds of `inner` are also within the bounds of `outer`. Ignores a
+// bound that is not known for both.
+bool Encloses(const BlockStatistics& outer, const BlockStatistics& inner) {
+  return !(outer.min_key && inner.min_key && *outer.min_key > *inner.min_key) &&
+         !(outer.max_key && inner.max_key && *outer.max_key < *inner.max_key);
 }
 
-// True if `key` can be a bound of values of `type`: the memcmp form of a value, possibly cut or
-// rounded up.
+}  // namespace
+
 bool IsBound(const std::string& key, const ColumnType& type) {
   return encodings::VisitPhysicalType(type.physical(), [&]<typename T>(std::type_identity<T>) {
     if constexpr (std::is_same_v<T, Int96>) {
@@ -82,6 +77,18 @@ bool IsBound(const std::string& key, const ColumnType& type) {
       return ParseKey<T>(key, value);
     }
   });
+}
+
+BlockStatisticsPB ToMessage(const BlockStatistics& statistics) {
+  BlockStatisticsPB message;
+  message.set_present_count(statistics.present_count);
+  if (statistics.null_count > 0) message.set_null_count(statistics.null_count);
+  if (statistics.nan_count > 0) message.set_nan_count(statistics.nan_count);
+  if (statistics.min_key) message.set_min_key(*statistics.min_key);
+  if (statistics.max_key) message.set_max_key(*statistics.max_key);
+  if (!statistics.min_exact) message.set_min_inexact(true);
+  if (!statistics.max_exact) message.set_max_inexact(true);
+  return message;
 }
 
 absl::StatusOr<BlockStatistics> FromMessage(BlockStatisticsPB& message, const ColumnType& type) {
@@ -111,15 +118,6 @@ absl::StatusOr<BlockStatistics> FromMessage(BlockStatisticsPB& message, const Co
     return DataLoss("the minimum is above the maximum");
   return result;
 }
-
-// True if the values within the bounds of `inner` are also within the bounds of `outer`. Ignores a
-// bound that is not known for both.
-bool Encloses(const BlockStatistics& outer, const BlockStatistics& inner) {
-  return !(outer.min_key && inner.min_key && *outer.min_key > *inner.min_key) &&
-         !(outer.max_key && inner.max_key && *outer.max_key < *inner.max_key);
-}
-
-}  // namespace
 
 template <typename T>
 StatisticsWriter<T>::StatisticsWriter(const WriterOptions& options)

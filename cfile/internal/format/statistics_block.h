@@ -15,8 +15,9 @@
 #include "cfile/statistics.h"
 
 namespace cfile {
+class BlockStatisticsPB;
 class ExtensionsPB;
-}
+}  // namespace cfile
 
 namespace cfile::internal {
 
@@ -47,6 +48,9 @@ class StatisticsWriter {
   // max_block_size_bytes.
   absl::StatusOr<StatisticsBytes> Finish();
 
+  // The statistics of all finished blocks together.
+  BlockStatistics file_statistics() const { return file_.Statistics(null_count_); }
+
   size_t memory_usage_bytes() const {
     return blocks_.capacity() + (bloom_ ? bloom_->memory_usage_bytes() : 0);
   }
@@ -75,6 +79,16 @@ void DescribeBloomFilter(const BloomFilterInfo& filter, ExtensionsPB& extensions
 // and compression of `info` are set. kDataLoss: the footer describes an invalid filter.
 absl::Status InterpretStatistics(const ExtensionsPB& extensions, const ReaderOptions& options,
                                  FileInfo& info);
+
+// True if `key` can be a bound of values of `type`: the memcmp form of a value, possibly cut or
+// rounded up.
+bool IsBound(const std::string& key, const ColumnType& type);
+
+// Converts the statistics of a block, a file or several files to a message and back. kDataLoss: the
+// counts are impossible, or the bounds are not bounds of values of `type`. FromMessage moves the
+// bounds out of `message`.
+BlockStatisticsPB ToMessage(const BlockStatistics& statistics);
+absl::StatusOr<BlockStatistics> FromMessage(BlockStatisticsPB& message, const ColumnType& type);
 
 // Parses the statistics of the file that `info` describes. The result's Bloom filter is a copy.
 // kDataLoss: the bytes are malformed, or the statistics contradict each other or the footer.

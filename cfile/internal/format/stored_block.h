@@ -106,8 +106,8 @@ struct BlockBuffer {
   size_t memory_usage_bytes() const { return stored.capacity() + uncompressed.capacity(); }
 };
 
-// A block before compression; a movable block with its head. Valid until the source, or the buffer that the block was fetched
-// into, changes.
+// A block before compression; a movable block with its head. Valid until the source, or the buffer
+// that the block was fetched into, changes.
 struct FetchedBlock {
   std::span<const uint8_t> bytes;
   bool compressed = false;

@@ -38,16 +38,14 @@ bool Less(const T& a, const T& b) {
   }
 }
 
-// The shortest key that is greater than all keys that begin with `bytes`; nullopt if all of `bytes`
-// are 0xff.
+}  // namespace
+
 std::optional<std::string> RoundedUp(std::string bytes) {
   while (!bytes.empty() && bytes.back() == '\xff') bytes.pop_back();
   if (bytes.empty()) return std::nullopt;
   bytes.back() = static_cast<char>(static_cast<uint8_t>(bytes.back()) + 1);
   return bytes;
 }
-
-}  // namespace
 
 template <typename T>
 void ValueSummary<T>::Widen(const T& min, const T& max, bool first) {

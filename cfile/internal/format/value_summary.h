@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,10 @@ namespace cfile::internal {
 
 // A bound that is a string is cut to this many bytes (cfile/FORMAT.md, Statistics).
 inline constexpr size_t kMaxBoundBytes = 64;
+
+// The shortest key that is greater than all keys that begin with `bytes`; nullopt if all of `bytes`
+// are 0xff.
+std::optional<std::string> RoundedUp(std::string bytes);
 
 // Thread-compatible. For the types of CFILE_FOR_EACH_VALUE_TYPE.
 template <typename T>

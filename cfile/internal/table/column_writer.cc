@@ -35,6 +35,20 @@ absl::Status AppendDefined(Writer<T>& writer, std::span<const uint16_t> definiti
   return absl::InvalidArgumentError("there are more values than definition levels of 1");
 }
 
+TablePartColumn DescribeColumn(const std::string& file_name, ColumnTotals totals) {
+  TablePartColumn column{.file_name = file_name,
+                         .size_bytes = totals.bytes_written,
+                         .num_rows = totals.num_rows,
+                         .null_count = totals.null_count(),
+                         .min_key = std::move(totals.min_key),
+                         .max_key = std::move(totals.max_key)};
+  if (column.min_key || !totals.statistics) return column;
+  column.lower_bound = std::move(totals.statistics->min_key);
+  column.upper_bound = std::move(totals.statistics->max_key);
+  if (column.lower_bound || column.upper_bound) column.nan_count = totals.statistics->nan_count;
+  return column;
+}
+
 absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(Storage& storage,
                                                               const std::string& folder,
                                                               size_t index,

@@ -31,6 +31,9 @@ class ColumnWriter {
   virtual size_t memory_usage_bytes() const = 0;
 };
 
+// The description of a finished file for table.cft.
+TablePartColumn DescribeColumn(const std::string& file_name, ColumnTotals totals);
+
 // W: Writer<T> or LevelWriter<T>.
 template <typename W>
 class TypedColumnWriter final : public ColumnWriter {
@@ -49,13 +52,7 @@ class TypedColumnWriter final : public ColumnWriter {
 
   absl::StatusOr<TablePartColumn> Finish() override {
     CFILE_RETURN_IF_ERROR(writer_.Finish());
-    ColumnTotals totals = writer_.totals();
-    return TablePartColumn{.file_name = file_name_,
-                           .size_bytes = totals.bytes_written,
-                           .num_rows = totals.num_rows,
-                           .null_count = totals.null_count(),
-                           .min_key = std::move(totals.min_key),
-                           .max_key = std::move(totals.max_key)};
+    return DescribeColumn(file_name_, writer_.totals());
   }
 
   ColumnTotals totals() const override { return writer_.totals(); }

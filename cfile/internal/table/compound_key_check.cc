@@ -14,21 +14,23 @@
 namespace cfile::internal {
 namespace {
 
-// The values of a column without nulls, one after the other.
+// The values of a column, one after the other.
 template <typename T>
 class Values {
  public:
   explicit Values(Cursor<T> cursor) : cursor_(std::move(cursor)) {}
 
-  // Returns the next value, valid until the next call. kDataLoss if there is none.
-  absl::StatusOr<T> Next() {
+  // Returns the next value, valid until the next call; nullopt if it is null. kDataLoss if there is
+  // none.
+  absl::StatusOr<std::optional<T>> Next() {
     if (position_ == batch_.size()) {
       position_ = 0;
       batch_ = {};
       CFILE_ASSIGN_OR_RETURN(batch_, cursor_.Next(encodings::kMaxBatchValues));
       if (batch_.empty()) return encodings::DataLoss("a column ends before its last row");
     }
-    return batch_.values[position_++];
+    const size_t row = position_++;
+    return batch_.IsValid(row) ? std::optional<T>(batch_.values[row]) : std::nullopt;
   }
 
  private:
@@ -37,22 +39,26 @@ class Values {
   size_t position_ = 0;
 };
 
-class KeyColumn {
+class KeyValues {
  public:
-  virtual ~KeyColumn() = default;
+  virtual ~KeyValues() = default;
   // Appends the next row's value to `key`. False: the value is NaN, which a key cannot hold.
   virtual absl::StatusOr<bool> AddTo(CompoundKey& key) = 0;
 };
 
 template <typename T>
-class TypedKeyColumn final : public KeyColumn {
+class TypedKeyValues final : public KeyValues {
  public:
-  explicit TypedKeyColumn(Cursor<T> cursor) : values_(std::move(cursor)) {}
+  explicit TypedKeyValues(Cursor<T> cursor) : values_(std::move(cursor)) {}
 
   absl::StatusOr<bool> AddTo(CompoundKey& key) override {
-    CFILE_ASSIGN_OR_RETURN(const T value, values_.Next());
-    if (!encodings::IsKey(value)) return false;
-    key.Add<T>(value);
+    CFILE_ASSIGN_OR_RETURN(const std::optional<T> value, values_.Next());
+    if (!value) {
+      key.AddNull();
+      return true;
+    }
+    if (!encodings::IsKey(*value)) return false;
+    key.Add<T>(*value);
     return true;
   }
 
@@ -60,24 +66,23 @@ class TypedKeyColumn final : public KeyColumn {
   Values<T> values_;
 };
 
-absl::StatusOr<std::unique_ptr<KeyColumn>> OpenKeyColumn(const Reader& reader) {
+absl::StatusOr<std::unique_ptr<KeyValues>> OpenKeyValues(const Reader& reader) {
   return encodings::VisitPhysicalType(
       reader.type().physical(),
-      [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<KeyColumn>> {
+      [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<KeyValues>> {
         CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, reader.NewCursor<T>());
-        return std::make_unique<TypedKeyColumn<T>>(std::move(cursor));
+        return std::make_unique<TypedKeyValues<T>>(std::move(cursor));
       });
 }
 
 // The keys that the rows of the key columns give, one after the other.
 class RowKeys {
  public:
-  static absl::StatusOr<RowKeys> Open(std::span<const Reader> readers) {
-    std::vector<ColumnType> types;
-    std::vector<std::unique_ptr<KeyColumn>> columns;
+  static absl::StatusOr<RowKeys> Open(std::vector<KeyColumn> types,
+                                      std::span<const Reader> readers) {
+    std::vector<std::unique_ptr<KeyValues>> columns;
     for (const Reader& reader : readers) {
-      types.push_back(reader.type());
-      CFILE_ASSIGN_OR_RETURN(columns.emplace_back(), OpenKeyColumn(reader));
+      CFILE_ASSIGN_OR_RETURN(columns.emplace_back(), OpenKeyValues(reader));
     }
     return RowKeys(std::move(types), std::move(columns));
   }
@@ -93,11 +98,11 @@ class RowKeys {
   }
 
  private:
-  RowKeys(std::vector<ColumnType> types, std::vector<std::unique_ptr<KeyColumn>> columns)
+  RowKeys(std::vector<KeyColumn> types, std::vector<std::unique_ptr<KeyValues>> columns)
       : key_(std::move(types)), columns_(std::move(columns)) {}
 
   CompoundKey key_;
-  std::vector<std::unique_ptr<KeyColumn>> columns_;
+  std::vector<std::unique_ptr<KeyValues>> columns_;
 };
 
 constexpr char kNan[] = "a key column holds NaN, which cannot be a key";
@@ -111,26 +116,28 @@ std::string Text(std::string_view key) {
 
 }  // namespace
 
-absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::span<const Reader> columns,
+absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::vector<KeyColumn> types,
+                                                     std::span<const Reader> columns,
                                                      const Reader& keys) {
-  CFILE_ASSIGN_OR_RETURN(RowKeys expected, RowKeys::Open(columns));
+  CFILE_ASSIGN_OR_RETURN(RowKeys expected, RowKeys::Open(std::move(types), columns));
   CFILE_ASSIGN_OR_RETURN(Cursor<std::string_view> cursor, keys.NewCursor<std::string_view>());
   Values<std::string_view> stored(std::move(cursor));
   for (uint64_t row = 0; row < keys.num_rows(); ++row) {
     CFILE_ASSIGN_OR_RETURN(const auto key, expected.Next());
     if (!key) return WrongKey{.row = row, .what = kNan};
-    CFILE_ASSIGN_OR_RETURN(const std::string_view found, stored.Next());
+    CFILE_ASSIGN_OR_RETURN(const std::optional<std::string_view> found, stored.Next());
     if (found == *key) continue;
-    return WrongKey{.row = row,
-                    .what = absl::StrCat("the compound key ", Text(*key),
-                                         " expected of the key columns, found ", Text(found))};
+    return WrongKey{
+        .row = row,
+        .what = absl::StrCat("the compound key ", Text(*key),
+                             " expected of the key columns, found ", Text(found.value_or("")))};
   }
   return std::nullopt;
 }
 
-absl::Status AppendKeys(std::span<const Reader> columns, uint64_t num_rows,
-                        Writer<std::string_view>& writer) {
-  CFILE_ASSIGN_OR_RETURN(RowKeys keys, RowKeys::Open(columns));
+absl::Status AppendKeys(std::vector<KeyColumn> types, std::span<const Reader> columns,
+                        uint64_t num_rows, Writer<std::string_view>& writer) {
+  CFILE_ASSIGN_OR_RETURN(RowKeys keys, RowKeys::Open(std::move(types), columns));
   std::string last;
   for (uint64_t row = 0; row < num_rows; ++row) {
     CFILE_ASSIGN_OR_RETURN(const auto key, keys.Next());

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/reader.h"
+#include "cfile/schema.h"
 #include "cfile/writer.h"
 
 namespace cfile::internal {
@@ -20,16 +21,18 @@ struct WrongKey {
   std::string what;  // the expected and the found key, as text
 };
 
-// Returns the first wrong key, nullopt if there is none. `columns`: readers of the key columns, the
-// most significant first; `keys`: a reader of the stored keys. All have the same number of rows.
-// Reads all rows; holds one block and one batch of each file. Errors as Cursor::Next.
-absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::span<const Reader> columns,
+// Returns the first wrong key, nullopt if there is none. `types`: Schema::key_types; `columns`:
+// readers of the key columns; `keys`: a reader of the stored keys. All readers have the same number
+// of rows. Reads all rows; holds one block and one batch of each file. Errors as Cursor::Next.
+absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::vector<KeyColumn> types,
+                                                     std::span<const Reader> columns,
                                                      const Reader& keys);
 
-// Appends the keys that the first `num_rows` rows of `columns` (as in FindWrongKey) give to `writer`.
+// Appends the keys of the first `num_rows` rows of `columns` to `writer`. `types`, `columns`: as in
+// FindWrongKey.
 // kInvalidArgument, naming the row: a value is NaN, or a key is less than the key before it. Other
 // errors as Cursor::Next and Writer::Append.
-absl::Status AppendKeys(std::span<const Reader> columns, uint64_t num_rows,
-                        Writer<std::string_view>& writer);
+absl::Status AppendKeys(std::vector<KeyColumn> types, std::span<const Reader> columns,
+                        uint64_t num_rows, Writer<std::string_view>& writer);
 
 }  // namespace cfile::internal

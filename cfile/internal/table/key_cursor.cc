@@ -64,7 +64,7 @@ class KeyCursor<T>::Impl {
     for (size_t part = 0; part < table_->num_parts(); ++part) {
       if (table_->contents().parts[part].num_rows == 0) continue;
       const BlockStatistics bounds = table_->Bounds(part, column_);
-      if (!bounds.min_key.has_value()) {
+      if (!bounds.min_key.has_value() || !bounds.min_exact) {
         return absl::FailedPreconditionError(
             absl::StrCat(table_->name(), ": column ", table_->columns()[column_].name,
                          " cannot be read in key order: part ",

@@ -26,7 +26,7 @@ std::vector<const BoundFilter*> Conjuncts(const BoundFilter& filter) {
 // Builds the range column by column.
 class KeyRangeBuilder {
  public:
-  explicit KeyRangeBuilder(const Schema& schema) : types_(schema.key_types()), key_(types_) {}
+  explicit KeyRangeBuilder(const Schema& schema) : columns_(schema.key_types()), key_(columns_) {}
 
   // Narrows the range by the conditions on the next key column. Returns true if they allow exactly
   // one value, so that the column after it narrows the range further.
@@ -34,8 +34,12 @@ class KeyRangeBuilder {
     for (const BoundFilter* condition : conditions) {
       if (AddEqual(*condition)) return true;
     }
+    // No condition except IsNull, which AddEqual takes, matches a null.
+    if (columns_[column_].nullable && !conditions.empty()) ExcludeNulls();
     const std::string prefix(key_.bytes());
-    for (const BoundFilter* condition : conditions) AddBounds(*condition, prefix);
+    for (const BoundFilter* condition : conditions) {
+      if (!condition->negated) AddBounds(*condition, prefix);
+    }
     return false;
   }
 
@@ -62,7 +66,12 @@ class KeyRangeBuilder {
 
   bool AddEqual(const BoundFilter& condition) {
     bool added = false;
+    if (condition.negated) return false;
     Visit(condition.predicate, [&]<typename T>(const Predicate<T>& predicate) {
+      if (columns_[column_].nullable && predicate.kind() == PredicateKind::kIsNull) {
+        key_.AddNull();
+        added = any_ = true;
+      }
       // -0 and 0 are equal but have different keys: they are a range.
       if (kIsFloat<T> || predicate.kind() != PredicateKind::kEqual) return;
       if constexpr (kIsBytes<T>) {
@@ -73,6 +82,17 @@ class KeyRangeBuilder {
     });
     if (added) ++column_;
     return added;
+  }
+
+  void ExcludeNulls() {
+    CompoundKey key = key_;
+    std::string null(key.AddNull().bytes());
+    if (columns_[column_].nulls_last) {
+      high_ = std::move(null);
+    } else {
+      low_ = AfterPrefix(std::move(null));
+    }
+    any_ = true;
   }
 
   void AddBounds(const BoundFilter& condition, const std::string& prefix) {
@@ -95,11 +115,11 @@ class KeyRangeBuilder {
 
   // The size in bytes of the values of the next key column; 0 if they have no fixed size.
   size_t fixed_size() const {
-    const ColumnType& type = types_[column_];
+    const ColumnType& type = columns_[column_].type;
     return type.physical() == PhysicalType::kFixedBytes ? type.type_length : 0;
   }
 
-  const std::vector<ColumnType> types_;
+  const std::vector<KeyColumn> columns_;
   size_t column_ = 0;  // the next key column
   CompoundKey key_;    // the values that all rows have in the columns before it
   bool any_ = false;
@@ -117,7 +137,9 @@ std::optional<KeyRange> KeyRangeOf(const BoundFilter& filter, const Schema& sche
   for (const size_t column : schema.key_columns) {
     std::vector<const BoundFilter*> conditions;
     for (const BoundFilter* condition : conjuncts) {
-      if (condition->column == column && !condition->negated) conditions.push_back(condition);
+      if (condition->column != column) continue;
+      // Otherwise a negated condition excludes no range of keys.
+      if (!condition->negated || schema.columns[column].nullable) conditions.push_back(condition);
     }
     if (!first && !conditions.empty()) first = conditions[0]->number;
     if (conditions.empty() || !builder.Add(conditions)) break;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/table/compound_key_check.h"
 #include "cfile/internal/table/table_commit.h"
 #include "encodings/core/status.h"
@@ -47,20 +47,9 @@ absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
   return absl::OkStatus();
 }
 
-// -0 equals +0, so a bound that is zero includes both.
-template <typename T>
-void WidenZeroBounds(BlockStatistics& bounds) {
-  std::string negative;
-  std::string positive;
-  internal::AppendKey(-T{}, negative);
-  internal::AppendKey(T{}, positive);
-  if (bounds.min_key == positive) bounds.min_key = negative;
-  if (bounds.max_key == negative) bounds.max_key = positive;
-}
-
 // The identities of the files in a folder, by path.
-absl::StatusOr<std::map<std::string, std::string>> IdentitiesOf(const Storage& storage,
-                                                                const std::string& folder) {
+absl::StatusOr<std::map<std::string, std::string>> FileIdentitiesOf(const Storage& storage,
+                                                                    const std::string& folder) {
   std::map<std::string, std::string> identities;
   CFILE_ASSIGN_OR_RETURN(std::vector<StorageEntry> files, storage.List(folder));
   for (StorageEntry& file : files) {
@@ -89,7 +78,7 @@ absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open
       if (internal::IsUniquePartName(contents.parts[part].directory)) continue;
       all_unique = false;
       CFILE_ASSIGN_OR_RETURN(identities[part],
-                             IdentitiesOf(*storage, contents.parts[part].directory));
+                             FileIdentitiesOf(*storage, contents.parts[part].directory));
     }
     if (!all_unique) {
       const auto after = storage->Read(internal::kTableFileName, options.max_metadata_size_bytes);
@@ -110,7 +99,7 @@ absl::Status TableReader::Impl::Replaced() const {
 absl::Status TableReader::Impl::CheckNotReplaced(size_t part, const std::string& path) const {
   const std::string& folder = contents_.parts[part].directory;
   if (internal::IsUniquePartName(folder)) return absl::OkStatus();
-  CFILE_ASSIGN_OR_RETURN(const auto now, IdentitiesOf(*storage_, folder));
+  CFILE_ASSIGN_OR_RETURN(const auto now, FileIdentitiesOf(*storage_, folder));
   const auto before = identities_[part].find(path);
   const auto after = now.find(path);
   const bool same = before == identities_[part].end()
@@ -148,18 +137,7 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(size_t part, size_t column)
 }
 
 BlockStatistics TableReader::Impl::Bounds(size_t part, size_t column) const {
-  const TablePartColumn& in_part = contents_.parts[part].columns[column];
-  BlockStatistics bounds;
-  const ColumnSchema& schema = columns_[column];
-  // The counts of nullable columns with levels are counts of entries; there is one for each row
-  // unless the column is repeated.
-  bounds.null_count = in_part.null_count;
-  bounds.present_count = in_part.num_rows - std::min(in_part.null_count, in_part.num_rows);
-  bounds.min_key = in_part.min_key;
-  bounds.max_key = in_part.max_key;
-  if (schema.type.physical() == PhysicalType::kFloat) WidenZeroBounds<float>(bounds);
-  if (schema.type.physical() == PhysicalType::kDouble) WidenZeroBounds<double>(bounds);
-  return bounds;
+  return internal::BoundsOf(contents_.parts[part].columns[column], columns_[column]);
 }
 
 void TableReader::Impl::CompareKeys(size_t part, const Reader& keys, VerifyReport& report) const {
@@ -169,7 +147,7 @@ void TableReader::Impl::CompareKeys(size_t part, const Reader& keys, VerifyRepor
     if (!reader.ok()) return;
     columns.push_back(*std::move(reader));
   }
-  const auto wrong = internal::FindWrongKey(columns, keys);
+  const auto wrong = internal::FindWrongKey(contents_.schema.key_types(), columns, keys);
   if (!wrong.ok() || !wrong->has_value()) return;
   const internal::WrongKey& key = **wrong;
   const std::string path =

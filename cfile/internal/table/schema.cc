@@ -1,5 +1,6 @@
 #include "cfile/schema.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace cfile {
@@ -38,9 +39,14 @@ std::optional<size_t> Schema::Find(std::string_view name) const {
   return std::nullopt;
 }
 
-std::vector<ColumnType> Schema::key_types() const {
-  std::vector<ColumnType> types;
-  for (const size_t column : key_columns) types.push_back(columns[column].type);
+std::vector<KeyColumn> Schema::key_types() const {
+  std::vector<KeyColumn> types;
+  for (const size_t column : key_columns) {
+    types.push_back({.type = columns[column].type,
+                     .nullable = columns[column].nullable,
+                     .nulls_last = std::find(nulls_last.begin(), nulls_last.end(), column) !=
+                                   nulls_last.end()});
+  }
   return types;
 }
 

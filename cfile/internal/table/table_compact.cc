@@ -37,9 +37,9 @@ absl::Status AppendBatch(TableWriter& writer, size_t column, const Batch<T>& bat
 
 class Compaction {
  public:
-  // `chosen[part]`: whether to merge the part.
-  Compaction(const TableReader& table, std::vector<bool> chosen)
-      : table_(table), chosen_(std::move(chosen)) {
+  // `chosen[part]`: whether to merge the part. `progress`: see AppendMerged.
+  Compaction(const TableReader& table, std::vector<bool> chosen, MergeProgress progress = nullptr)
+      : table_(table), chosen_(std::move(chosen)), progress_(std::move(progress)) {
     for (size_t part = 0; part < table.num_parts(); ++part) parts_.push_back(table.part(part));
   }
 
@@ -52,7 +52,8 @@ class Compaction {
       bool any = false;
       for (size_t part = 0; part < parts_.size(); ++part) {
         if (parts_[part].num_rows == 0) continue;
-        all = all && table_.part_bounds(part, column).min_key.has_value();
+        const BlockStatistics bounds = table_.part_bounds(part, column);
+        all = all && bounds.min_key.has_value() && bounds.min_exact;
         any = true;
       }
       if (all && any) return column;
@@ -77,37 +78,50 @@ class Compaction {
   // *low; null: all rows.
   template <typename T>
   absl::Status WriteSorted(size_t sort_column, const T* low, TableWriter& writer) {
-    CFILE_RETURN_IF_ERROR(MergeKeys(sort_column, low, writer));
-    return CopyColumns(sort_column, writer);
+    CFILE_ASSIGN_OR_RETURN(KeyCursor<T> cursor, table_.NewKeyCursor<T>(sort_column));
+    if (low != nullptr) CFILE_RETURN_IF_ERROR(cursor.SeekToKey(*low).status());
+    do {
+      CFILE_RETURN_IF_ERROR(MergeKeys(sort_column, cursor, writer));
+      CFILE_RETURN_IF_ERROR(CopyColumns(sort_column, writer));
+    } while (!runs_.empty());
+    return absl::OkStatus();
   }
 
  private:
+  // The rows that are merged at a time: at most kMaxRuns runs, which bounds the memory, and at most
+  // kMaxRows rows. Both are large, because each column's blocks on the border are read twice.
+  static constexpr size_t kMaxRuns = size_t{1} << 20;
+  static constexpr uint64_t kMaxRows = uint64_t{16} << 20;
+
   ColumnType TypeOf(size_t column) const {
     const Schema& schema = table_.schema();
     return column == schema.key_index() ? ColumnType::Binary() : schema.columns[column].type;
   }
 
-  absl::Status CopyColumns(std::optional<size_t> except, TableWriter& writer) const {
+  absl::Status CopyColumns(std::optional<size_t> except, TableWriter& writer) {
+    for (const Run& run : runs_) num_rows_ += run.count;
     for (size_t column = 0; column < table_.schema().columns.size(); ++column) {
-      if (column != except) CFILE_RETURN_IF_ERROR(CopyColumn(column, writer));
+      if (column == except) continue;
+      if (progress_ != nullptr) CFILE_RETURN_IF_ERROR(progress_(num_rows_));
+      CFILE_RETURN_IF_ERROR(CopyColumn(column, writer));
     }
-    return absl::OkStatus();
+    return progress_ != nullptr ? progress_(num_rows_) : absl::OkStatus();
   }
 
-  // Appends the values of the sort column in their order, and sets runs_.
+  // Appends the next values of the sort column in their order, and sets runs_ to their rows. There
+  // are none at the end.
   template <typename T>
-  absl::Status MergeKeys(size_t column, const T* low, TableWriter& writer) {
+  absl::Status MergeKeys(size_t column, KeyCursor<T>& cursor, TableWriter& writer) {
     // The greatest value of the chosen parts: the rows after it belong to other parts.
     std::string last;
     for (size_t part = 0; part < parts_.size(); ++part) {
       if (!chosen_[part]) continue;
       last = std::max(last, table_.part_bounds(part, column).max_key.value_or(""));
     }
-    CFILE_ASSIGN_OR_RETURN(KeyCursor<T> cursor, table_.NewKeyCursor<T>(column));
-    if (low != nullptr) CFILE_RETURN_IF_ERROR(cursor.SeekToKey(*low).status());
+    runs_.clear();
     size_t part = 0;
     std::string first;
-    while (true) {
+    for (uint64_t rows = 0; rows < kMaxRows && runs_.size() < kMaxRuns;) {
       CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(kMaxBatchRows));
       if (batch.empty()) return absl::OkStatus();
       // The part of the last run is often that of the next one.
@@ -128,8 +142,10 @@ class Compaction {
       } else {
         runs_.push_back({part, begin, batch.size()});
       }
+      rows += batch.size();
       CFILE_RETURN_IF_ERROR(AppendBatch(writer, column, batch));
     }
+    return absl::OkStatus();
   }
 
   size_t PartOf(uint64_t ordinal) const {
@@ -174,8 +190,10 @@ class Compaction {
 
   const TableReader& table_;
   const std::vector<bool> chosen_;
+  const MergeProgress progress_;
   std::vector<PartInfo> parts_;
-  std::vector<Run> runs_;  // the rows of the new part, in its order
+  std::vector<Run> runs_;  // the rows that are merged at this time, in the order of the new part
+  uint64_t num_rows_ = 0;  // of the new part so far
 };
 
 // Options for the files of the new part: only the sort column has a value index, because the rows
@@ -215,6 +233,15 @@ absl::Status Compact(const TableLocation& location, std::span<const std::string>
                            OptionsOfColumns(table.schema(), sort_column, options)));
   CFILE_RETURN_IF_ERROR(compaction.Write(sort_column, writer));
   return writer.Finish();
+}
+
+absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeProgress& progress) {
+  if (from.schema() != to.schema()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        from.directory(), ": the table to which its rows are appended has another schema"));
+  }
+  Compaction compaction(from, std::vector<bool>(from.num_parts(), true), progress);
+  return compaction.Write(compaction.SortColumn(), to);
 }
 
 template <ValueType T>

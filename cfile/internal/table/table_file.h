@@ -2,47 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/internal/manifest/table_contents.h"
 #include "cfile/options.h"
 #include "cfile/schema.h"
 
 namespace cfile::internal {
-
-// The description in table.cft of one column's file in one part.
-struct TablePartColumn {
-  std::string file_name;  // inside the part's directory
-  uint64_t size_bytes = 0;
-  uint64_t num_rows = 0;
-  uint64_t null_count = 0;
-  // The least and the greatest value of a column with a value index, in memcmp form. Either both
-  // are set or neither is.
-  std::optional<std::string> min_key = {};
-  std::optional<std::string> max_key = {};
-};
-
-struct TablePart {
-  std::string directory;  // inside the table's directory
-  uint64_t num_rows = 0;
-  std::vector<TablePartColumn> columns = {};  // one for each of StoredColumns
-};
-
-struct TableContents {
-  Schema schema;
-  std::vector<TablePart> parts;
-  uint32_t incompatible_features = 0;
-  // Parts that nobody may publish any more, because CollectGarbage removes their files.
-  std::vector<std::string> condemned = {};
-};
-
-// The columns that have a file in each part: the columns of the schema and, if there are key
-// columns, the key index.
-std::vector<ColumnSchema> StoredColumns(const Schema& schema);
 
 // A new name for a part: "part-" and 128 random bits, so that no two parts of any tables have the
 // same name.
@@ -65,8 +34,9 @@ std::string TableFilePath(const std::string& storage);
 std::string ColumnFilePath(const std::string& storage, const TablePart& part, size_t column);
 
 // kInvalidArgument: there are no columns, a name is empty or not unique, a type is invalid, or the
-// columns are not the leaves of the tree; a key column does not exist, is nullable, has levels, has
-// no order (int96) or is named twice. Other errors: those of Validate for a column's type.
+// columns are not the leaves of the tree; a key column does not exist, has levels, has no order
+// (int96) or is named twice; nulls_last names a column that is not a nullable key column, or a
+// column twice. Other errors: those of Validate for a column's type.
 absl::Status ValidateSchema(const Schema& schema);
 
 // The bytes of table.cft. Precondition: ValidateSchema(contents.schema).ok().
@@ -80,6 +50,10 @@ absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
 // Parses the bytes of table.cft, a result of SerializeTable. `path`: for messages. kDataLoss: the
 // bytes are damaged; kOutOfRange: they exceed a limit of `options`; kUnimplemented: a type or a
 // feature bit is unknown.
+absl::StatusOr<TableContents> ParseTableRoot(std::string_view bytes, const std::string& path,
+                                             const ReaderOptions& options = {});
+// The same for callers that read neither chunks nor parts without some column: kUnimplemented if
+// the table may have them.
 absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
                                          const ReaderOptions& options = {});
 

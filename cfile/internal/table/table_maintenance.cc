@@ -48,7 +48,7 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
     } else if (named.contains(first)) {
       // A drop that failed has left its mark.
       if (file.path.substr(slash + 1) == internal::kDroppedFileName) path = file.path;
-    } else if (internal::IsPartName(first)) {
+    } else if (internal::IsPartName(first) || first.starts_with(kTemporaryFolderPrefix)) {
       path = first;
     }
     if (path.empty()) continue;

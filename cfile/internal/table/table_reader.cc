@@ -88,6 +88,18 @@ VerifyReport TableReader::VerifyColumn(size_t part, size_t column) const {
     report.damages.emplace_back().status =
         DataLoss(path, ": the least and the greatest value are not those in table.cft");
   }
+  if (expected.lower_bound || expected.upper_bound) {
+    // Verify has compared the file's statistics with its values.
+    const auto statistics = reader->Statistics();
+    const bool same = statistics.ok() && *statistics != nullptr &&
+                      (*statistics)->file.min_key == expected.lower_bound &&
+                      (*statistics)->file.max_key == expected.upper_bound &&
+                      (*statistics)->file.nan_count == expected.nan_count;
+    if (!same) {
+      report.damages.emplace_back().status =
+          DataLoss(path, ": the bounds are not those in table.cft");
+    }
+  }
   if (column == schema().key_index()) impl_->CompareKeys(part, *reader, report);
   return report;
 }

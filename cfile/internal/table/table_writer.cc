@@ -178,7 +178,8 @@ class TableWriter::Impl {
   absl::Status CheckKeys() const {
     CFILE_ASSIGN_OR_RETURN(const std::vector<Reader> columns, OpenKeyColumns());
     CFILE_ASSIGN_OR_RETURN(const Reader keys, OpenToCheck(*schema().key_index()));
-    CFILE_ASSIGN_OR_RETURN(const auto wrong, internal::FindWrongKey(columns, keys));
+    CFILE_ASSIGN_OR_RETURN(const auto wrong,
+                           internal::FindWrongKey(schema().key_types(), columns, keys));
     if (!wrong.has_value()) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat(name(), ": row ", wrong->row, " of the new part: ", wrong->what));
@@ -188,7 +189,8 @@ class TableWriter::Impl {
   absl::Status DeriveKeys() {
     CFILE_ASSIGN_OR_RETURN(const std::vector<Reader> columns, OpenKeyColumns());
     CFILE_ASSIGN_OR_RETURN(auto* const writer, WriterOf<std::string_view>(*schema().key_index()));
-    return internal::Named(internal::AppendKeys(columns, part_.num_rows, *writer), name());
+    return internal::Named(
+        internal::AppendKeys(schema().key_types(), columns, part_.num_rows, *writer), name());
   }
 
   absl::StatusOr<std::vector<Reader>> OpenKeyColumns() const {

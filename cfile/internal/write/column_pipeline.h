@@ -69,7 +69,17 @@ class ColumnPipeline {
     encodings::ByteWriter dictionary;
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);
     CFILE_ASSIGN_OR_RETURN(const auto statistics, Named(statistics_.Finish(), file_.name()));
-    return file_.Finish(num_rows, has_dictionary ? &dictionary : nullptr, statistics, num_entries);
+    CFILE_RETURN_IF_ERROR(
+        file_.Finish(num_rows, has_dictionary ? &dictionary : nullptr, statistics, num_entries));
+    if (!statistics.message.empty()) file_statistics_ = statistics_.file_statistics();
+    return absl::OkStatus();
+  }
+
+  // The totals that do not depend on the writer's rows and keys.
+  ColumnTotals pipeline_totals() const {
+    ColumnTotals totals = file_.totals();
+    totals.statistics = file_statistics_;
+    return totals;
   }
 
   // Bytes of memory in use, without the null bitmap and the levels.
@@ -91,6 +101,7 @@ class ColumnPipeline {
  private:
   encodings::EncodedBlock block_;
   encodings::ByteWriter prefix_;
+  std::optional<BlockStatistics> file_statistics_;  // after WriteEnd
 };
 
 }  // namespace cfile::internal

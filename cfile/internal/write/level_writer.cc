@@ -71,7 +71,7 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
   }
 
   ColumnTotals totals() const {
-    ColumnTotals totals = file_.totals();
+    ColumnTotals totals = this->pipeline_totals();
     totals.num_rows = num_records_;
     totals.num_entries = num_entries_;
     totals.num_present = num_present_;

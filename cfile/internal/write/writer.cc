@@ -89,7 +89,7 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
   }
 
   ColumnTotals totals() const {
-    ColumnTotals totals = file_.totals();
+    ColumnTotals totals = this->pipeline_totals();
     totals.num_rows = totals.num_entries = num_rows_;
     totals.num_present = num_rows_ - null_count_;
     if (options_.value_index && num_rows_ > 0) {

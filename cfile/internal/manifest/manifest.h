@@ -1,0 +1,132 @@
+// The parts of a table: those that table.cft names, and those in its chunks (cfile/FORMAT.md,
+// Table).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/internal/manifest/chunk_file.h"
+#include "cfile/internal/manifest/part_message.h"
+#include "cfile/internal/manifest/table_contents.h"
+
+namespace cfile::internal {
+
+// A part and its place in the table.
+struct ManifestPart {
+  uint64_t number = 0;  // among all parts, from 0
+  uint64_t first_ordinal = 0;
+  std::shared_ptr<const TablePart> part;  // keeps the part's chunk in memory
+};
+
+// What one table.cft and its chunks say. Reads a chunk when it is needed. Keeps chunks of at most
+// max_metadata_size_bytes in memory, and those that callers hold. Immutable, thread-safe.
+//
+// Errors of all functions that may read a chunk: kDataLoss, the chunk is damaged; kOutOfRange, it
+// exceeds max_metadata_size_bytes; and the errors of the function that reads files.
+class Manifest {
+ public:
+  // Reads the whole file with this name in the table's directory, which should have `size_bytes`
+  // bytes; never more than max_metadata_size_bytes. Thread-safe.
+  using ReadFile =
+      std::function<absl::StatusOr<std::string>(const std::string& file_name, uint64_t size_bytes)>;
+
+  // `root`: a result of ParseTableRoot. `directory`: the path of the table, for messages.
+  Manifest(TableContents root, std::string directory, size_t max_metadata_size_bytes,
+           ReadFile read_file);
+
+  const TableContents& root() const { return *root_; }
+  const PartLayout& layout() const { return layout_; }
+  const std::string& directory() const { return directory_; }
+  size_t max_metadata_size_bytes() const { return max_metadata_size_bytes_; }
+  uint64_t num_parts() const { return root_node_->parts_before.back(); }
+  uint64_t num_rows() const { return root_node_->rows_before.back(); }
+
+  // Precondition: number < num_parts().
+  absl::StatusOr<ManifestPart> Part(uint64_t number) const;
+  // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
+  absl::StatusOr<ManifestPart> PartOfRow(uint64_t ordinal) const;
+
+  // Calls `visit` for the parts in order until it returns false or an error, which is returned.
+  // Passes over all parts of a chunk, without reading the chunk, if `wants` returns false for it.
+  using WantsChunk = std::function<bool(const ChunkInfo&)>;
+  using VisitPart = std::function<absl::StatusOr<bool>(const ManifestPart&)>;
+  absl::Status ForEachPart(const WantsChunk& wants, const VisitPart& visit) const;
+  absl::Status ForEachPart(const VisitPart& visit) const;
+  // Visits only parts that may hold values of a column whose memcmp form is in [low, high). `high`:
+  // nullopt = no end. Precondition: the column has no levels.
+  absl::Status ForEachPartHolding(size_t column, std::string_view low,
+                                  std::optional<std::string_view> high,
+                                  const VisitPart& visit) const;
+
+  // The names of the files of all chunks.
+  absl::StatusOr<std::set<std::string>> ChunkFiles() const;
+
+  // What a chunk holds. Precondition: the chunk is one of this manifest.
+  absl::StatusOr<std::shared_ptr<const ChunkEntries>> Read(const ChunkInfo& chunk) const;
+
+ private:
+  // The entries of table.cft or of a chunk: chunks, then parts.
+  struct Node {
+    explicit Node(ChunkEntries held);
+    explicit Node(const TableContents& root);
+    size_t size() const { return chunks.size() + parts.size(); }
+
+    ChunkEntries entries;  // of a chunk
+    std::span<const ChunkInfo> chunks;
+    std::span<const TablePart> parts;
+    // How many parts and rows are before each entry; the last element is the total.
+    std::vector<uint64_t> parts_before;
+    std::vector<uint64_t> rows_before;
+
+   private:
+    void CountUp();
+  };
+  using NodePtr = std::shared_ptr<const Node>;
+
+  absl::StatusOr<NodePtr> NodeOf(const ChunkInfo& chunk) const;
+  // Finds the part by the position of `wanted` in the member `before` of each node.
+  absl::StatusOr<ManifestPart> Find(std::vector<uint64_t> Node::*before, uint64_t wanted) const;
+  // Returns false if `visit` returned false. `place`: of the first part; moved to the last one.
+  absl::StatusOr<bool> Visit(const NodePtr& node, const WantsChunk& wants, const VisitPart& visit,
+                             ManifestPart& place) const;
+  absl::Status AddChunkFiles(std::span<const ChunkInfo> chunks, std::set<std::string>& names) const;
+  NodePtr Keep(const ChunkInfo& chunk, NodePtr node) const;
+
+  struct Kept {
+    NodePtr node;
+    uint64_t size_bytes = 0;
+    uint32_t crc32c = 0;
+    uint32_t height = 0;
+    uint64_t last_use = 0;
+
+    // False: a damaged manifest names another chunk in the same way.
+    bool Is(const ChunkInfo& chunk) const;
+  };
+
+  const std::shared_ptr<const TableContents> root_;
+  const std::string directory_;
+  const size_t max_metadata_size_bytes_;
+  const ReadFile read_file_;
+  const PartLayout layout_;
+  const NodePtr root_node_;
+
+  // Guards the members below.
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<std::string, Kept> kept_;  // by file name
+  mutable uint64_t kept_bytes_ = 0;
+  mutable uint64_t uses_ = 0;
+};
+
+}  // namespace cfile::internal

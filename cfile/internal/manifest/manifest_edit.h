@@ -1,0 +1,50 @@
+// Changes of the parts of a table (cfile/FORMAT.md, Table).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/internal/manifest/chunk_file.h"
+#include "cfile/internal/manifest/manifest.h"
+#include "cfile/internal/manifest/table_contents.h"
+
+namespace cfile::internal {
+
+struct ManifestChange {
+  // The names of the parts to remove.
+  std::vector<std::string> removed = {};
+  // The new parts, in order. They take the place of the first part in `removed`; without one, they
+  // come after the last part.
+  std::vector<TablePart> added = {};
+  // New descriptions of the parts with these names, which stay where they are.
+  std::vector<TablePart> updated = {};
+};
+
+struct ManifestEdit {
+  TableContents root;  // the new table.cft
+  // The files that must be durable before the new table.cft names them.
+  std::vector<NewChunk> new_chunks = {};
+  std::vector<TablePart> removed = {};  // the parts that are no longer in the table
+};
+
+// Applies `change`. Reads and writes anew the chunks that hold changed parts, and those above them.
+// An append reads no chunk. Looks for named parts from the last part to the first. Does not change
+// any file. kNotFound: there is no part of a name; kOutOfRange: a description of one part exceeds
+// max_metadata_size_bytes of the manifest; other errors: those of Manifest. Precondition: the names
+// in `removed` and `updated` are different.
+absl::StatusOr<ManifestEdit> EditManifest(const Manifest& manifest, ManifestChange change);
+
+// Returns `contents` with another schema, whose columns have the ids of `identities`. Parts and
+// chunks keep what is said of the columns that stay. kInvalidArgument: a part would lack a column
+// that has no default and is not nullable. To change the schema of a table, make a Manifest of the
+// result, and give it to EditManifest.
+absl::StatusOr<TableContents> WithSchema(const TableContents& contents, const Schema& schema,
+                                         const ColumnIdentities& identities);
+
+// The identities of the columns of `contents`; if there are none, those that the columns have by
+// their numbers.
+ColumnIdentities IdentitiesOf(const TableContents& contents);
+
+}  // namespace cfile::internal

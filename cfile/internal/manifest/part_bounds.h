@@ -1,0 +1,35 @@
+// The bounds of the values of parts and chunks, by which reads skip them.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cfile/internal/manifest/table_contents.h"
+#include "cfile/schema.h"
+#include "cfile/statistics.h"
+
+namespace cfile::internal {
+
+// The counts and bounds of a column in one part. min_exact and max_exact are true only if the
+// column has a value index there.
+BlockStatistics BoundsOf(const TablePartColumn& column, const ColumnSchema& schema);
+
+// False if no value within the bounds has a memcmp form in [low, high). `high`: nullopt = no end.
+bool MayHold(const BlockStatistics& bounds, std::string_view low,
+             std::optional<std::string_view> high);
+
+// Sets num_parts, num_rows, data_bytes and columns of `chunk` to the totals of its entries: of
+// parts or of chunks. False: the rows or the parts are more than 2^62.
+bool Summarize(std::span<const TablePart> parts, const std::vector<ColumnSchema>& columns,
+               ChunkInfo& chunk);
+bool Summarize(std::span<const ChunkInfo> chunks, const std::vector<ColumnSchema>& columns,
+               ChunkInfo& chunk);
+
+// The same without `columns`.
+bool AddTotals(std::span<const TablePart> parts, ChunkInfo& chunk);
+bool AddTotals(std::span<const ChunkInfo> chunks, ChunkInfo& chunk);
+
+}  // namespace cfile::internal

@@ -1,0 +1,61 @@
+// Converts the descriptions of parts and chunks to messages and back (cfile/FORMAT.md, Table).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/internal/manifest/table_contents.h"
+#include "cfile/schema.h"
+
+namespace cfile {
+class ChunkPB;
+class PartPB;
+}  // namespace cfile
+
+namespace cfile::internal {
+
+// Which columns the parts of a table have, and by which ids parts and chunks name them. Immutable.
+class PartLayout {
+ public:
+  // Precondition: CheckIdentities(contents).ok().
+  explicit PartLayout(const TableContents& contents);
+
+  const std::vector<ColumnSchema>& columns() const { return columns_; }  // StoredColumns
+  // True if parts may lack columns and have them in any order.
+  bool by_id() const { return by_id_; }
+  uint32_t id(size_t column) const { return ids_[column]; }
+  // The column with this id; nullopt if the table no longer has it.
+  std::optional<size_t> Find(uint32_t id) const;
+  // Greater than the ids of all columns that the table ever had.
+  uint32_t next_id() const { return next_id_; }
+  // Sets what the part's description says of a column that it lacks. False: the column has neither
+  // a default nor nulls.
+  bool FillMissing(size_t column, uint64_t num_rows, TablePartColumn& in_part) const;
+
+ private:
+  std::vector<ColumnSchema> columns_;
+  bool by_id_;
+  std::vector<uint32_t> ids_;
+  uint32_t next_id_;
+  std::vector<std::optional<std::string>> defaults_;
+  std::unordered_map<uint32_t, size_t> columns_by_id_;  // empty unless by_id_
+};
+
+// kDataLoss if the message contradicts itself or the layout. Both may move text out of `message`.
+absl::StatusOr<TablePart> ParsePart(PartPB& message, const PartLayout& layout);
+absl::StatusOr<ChunkInfo> ParseChunkInfo(ChunkPB& message, const PartLayout& layout);
+
+void SerializePart(const TablePart& part, const PartLayout& layout, PartPB& message);
+void SerializeChunkInfo(const ChunkInfo& chunk, const PartLayout& layout, ChunkPB& message);
+
+// kDataLoss if a height of the chunks is more than the one before it, or if there are more than 2^62
+// rows or parts.
+absl::Status CheckRoot(const TableContents& contents);
+
+}  // namespace cfile::internal

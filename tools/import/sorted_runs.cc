@@ -1,0 +1,97 @@
+#include "tools/import/sorted_runs.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/block_cache.h"
+#include "cfile/table_maintenance.h"
+
+namespace cfile::tools {
+namespace {
+
+// Small blocks, because a merge holds two blocks of each run, and reads two blocks ahead.
+constexpr size_t kBlockBytes = 64 << 10;
+constexpr size_t kRunBytes = 4 * kBlockBytes;
+// A merge has up to two open files for each run.
+constexpr size_t kMaxRuns = 128;
+
+}  // namespace
+
+void SortedRuns::RemoveFolder::operator()(const std::filesystem::path* folder) const {
+  std::error_code ignored;
+  std::filesystem::remove_all(*folder, ignored);
+  delete folder;
+}
+
+absl::StatusOr<SortedRuns> SortedRuns::Create(const std::string& directory, const Schema& schema,
+                                              std::span<const WriterOptions> options,
+                                              size_t memory_bytes) {
+  SortedRuns runs;
+  std::string path = absl::StrCat(directory, "/", std::string(kTemporaryFolderPrefix), "XXXXXX");
+  if (mkdtemp(path.data()) == nullptr) {
+    const int error = errno;
+    return absl::ErrnoToStatus(error, absl::StrCat("mkdtemp ", path));
+  }
+  runs.folder_.reset(new std::filesystem::path(path));
+  runs.schema_ = schema;
+  runs.max_runs_ = std::clamp<size_t>(memory_bytes / kRunBytes, 2, kMaxRuns);
+  for (const WriterOptions& column : options) {
+    runs.options_.push_back(
+        {.encoding = Encoding::kPlain,
+         .compression = Compression::kNone,
+         .value_index = column.value_index,
+         .block_size_bytes = std::min(kBlockBytes, column.max_block_size_bytes / 2),
+         .max_block_size_bytes = column.max_block_size_bytes,
+         .max_metadata_size_bytes = column.max_metadata_size_bytes,
+         .statistics = false});
+  }
+  // Mapped files and cached blocks would take more memory than the merge needs.
+  runs.reader_options_ = {.access = ReaderOptions::Access::kPread,
+                          .block_cache = std::make_shared<BlockCache>(0),
+                          .read_ahead_bytes = 2 * kBlockBytes,
+                          .max_block_size_bytes = options[0].max_block_size_bytes,
+                          .max_metadata_size_bytes = options[0].max_metadata_size_bytes,
+                          .record_limits = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}};
+  return runs;
+}
+
+absl::StatusOr<TableWriter> SortedRuns::NewRun() {
+  if (groups_.empty() || groups_.back().num_runs == max_runs_) {
+    groups_.push_back({absl::StrCat(folder_->string(), "/", num_groups_++)});
+  }
+  Group& group = groups_.back();
+  return group.num_runs++ == 0 ? TableWriter::Create(group.directory, schema_, options_)
+                               : TableWriter::Append(group.directory, options_);
+}
+
+absl::Status SortedRuns::Merge(const Group& group, TableWriter& to, Progress& progress) const {
+  const absl::StatusOr<TableReader> table = TableReader::Open(group.directory, reader_options_);
+  if (!table.ok()) return table.status();
+  progress.Begin("merging", 0);
+  absl::Status status =
+      AppendMerged(*table, to, [&](uint64_t rows) { return progress.Update(0, rows); });
+  if (!status.ok()) return status;
+  std::error_code ignored;
+  std::filesystem::remove_all(group.directory, ignored);
+  return absl::OkStatus();
+}
+
+absl::Status SortedRuns::MergeInto(TableWriter& to, Progress& progress) {
+  while (groups_.size() > 1) {
+    for (const Group& group : std::exchange(groups_, {})) {
+      absl::StatusOr<TableWriter> run = NewRun();
+      if (!run.ok()) return run.status();
+      absl::Status status = Merge(group, *run, progress);
+      if (status.ok()) status = run->Finish();
+      if (!status.ok()) return status;
+    }
+  }
+  return Merge(groups_[0], to, progress);
+}
+
+}  // namespace cfile::tools
