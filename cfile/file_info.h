@@ -25,6 +25,7 @@ struct BlockPointer {
 // Feature bits of the footer (cfile/FORMAT.md, File).
 inline constexpr uint32_t kFeatureChecksums = 1u << 0;
 inline constexpr uint32_t kFeatureArrayBlocks = 1u << 1;
+inline constexpr uint32_t kFeatureMovableBlocks = 1u << 28;
 inline constexpr uint32_t kFeatureNestedBlocks = 1u << 29;
 inline constexpr uint32_t kFeatureExtendedBlocks = 1u << 30;
 
@@ -110,6 +111,7 @@ struct FileInfo {
     return (incompatible_features & (kFeatureArrayBlocks | kFeatureNestedBlocks)) != 0;
   }
   bool has_extended_blocks() const { return (incompatible_features & kFeatureExtendedBlocks) != 0; }
+  bool has_movable_blocks() const { return (incompatible_features & kFeatureMovableBlocks) != 0; }
   // True if this is a file in which Kudu keeps Bloom filters: a file without rows that has only a
   // value index. Its blocks, if there are any, are the filters (cfile/FORMAT.md, Bloom filter
   // files). Cursors find no rows in such a file.

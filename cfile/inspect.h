@@ -39,7 +39,7 @@ struct BlockInfo {
   uint64_t num_entries = 0;
   uint64_t null_count = 0;
   Encoding encoding = Encoding::kPlain;
-  uint64_t stored_size_bytes = 0;   // in the file, without the checksum
+  uint64_t stored_size_bytes = 0;   // in the file, without the checksum after the block
   uint64_t encoded_size_bytes = 0;  // before compression
   bool compressed = false;
   std::span<const uint8_t> bytes;  // before compression; valid only during the call of `visit`
@@ -55,12 +55,14 @@ struct BlockDetails {
   std::optional<uint64_t> first_ordinal;  // if the file has a positional index
 
   // The block as it is in the file, from pointer.offset on: the sizes that belong to compression,
-  // the data and the checksum. The offsets of the fields are counted from the block's first byte.
+  // the data and the checksum; or the head and the sections of a movable block. The offsets of the
+  // fields are counted from the block's first byte.
   std::vector<uint8_t> stored_bytes;
   std::vector<BlockField> stored_fields;
 
-  // The data before compression: the null bitmap or the levels, the header of an extended block,
-  // and the values in their encoding. Empty if the data cannot be decompressed.
+  // The data before compression: the head of a movable block, the null bitmap or the levels, the
+  // header of an extended block, and the values in their encoding. Empty if the data cannot be
+  // decompressed.
   bool compressed = false;
   Encoding encoding = Encoding::kPlain;  // of the values
   std::vector<uint8_t> bytes;
@@ -140,7 +142,8 @@ absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const Bl
 //
 // Errors: kOutOfRange: there is no block with this number, or the block or the index exceeds a
 // limit of ReaderOptions. kDataLoss: an index node is damaged, or the source has fewer bytes than
-// expected. kUnimplemented: this build does not have the codec of the file. Errors of the source.
+// expected. kUnimplemented: this build does not have the codec of the file, or a
+// movable block needs another dictionary. Errors of the source.
 absl::StatusOr<BlockDetails> DescribeBlock(const Reader& reader, uint64_t index);
 
 // Returns the number of the data block that holds the row with this ordinal. Reads index nodes

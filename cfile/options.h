@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -133,6 +134,13 @@ struct WriterOptions {
   // 64 MiB are enough for 12 million distinct values at 10 bits. If the filter needs more, Finish
   // returns kOutOfRange.
   size_t max_bloom_filter_bytes = size_t{64} << 20;
+
+  // Whether data blocks are movable (cfile/FORMAT.md, Movable blocks): a head that is not
+  // compressed describes the block, so that the block can be copied to another place of a column
+  // without decoding it. Versions of this library before movable blocks cannot read such a file.
+  // Files of version 1 or for Compatibility::kKudu never have movable blocks. Not set: the files of
+  // a table have movable blocks; files that Writer and LevelWriter write do not.
+  std::optional<bool> movable_blocks = std::nullopt;
 
   // The number of values between two restart points of PREFIX blocks. A larger number gives smaller
   // blocks with slower seeks. 0: 16, as in Kudu, or 32 with automatic choice.

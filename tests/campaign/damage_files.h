@@ -71,6 +71,12 @@ inline std::vector<NamedFile> OwnFiles(uint64_t seed) {
         add(type, {.encoding = row.encoding, .compression = codec, .value_index = ordered}, "");
         add(type, {.encoding = row.encoding, .compression = codec, .nullable = true}, "");
       }
+      add(type,
+          {.encoding = row.encoding,
+           .compression = codecs[turn % codecs.size()],
+           .nullable = turn % 2 == 0,
+           .movable_blocks = true},
+          " movable");
       if (!IsKudus(type, row.encoding)) continue;
       if (row.encoding == Encoding::kGroupVarint) continue;  // Kudu no longer supports it
       add(type, {.encoding = row.encoding, .nullable = true, .compatibility = Compatibility::kKudu},

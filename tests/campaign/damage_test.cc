@@ -9,6 +9,8 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -203,7 +205,21 @@ struct Part {
 std::vector<Part> PartsOf(const NamedFile& file, const Whole& whole) {
   const uint64_t checksum = whole.info.has_checksums() ? internal::kChecksumBytes : 0;
   std::vector<Part> parts;
+  std::set<uint64_t> movable;  // the offsets of movable blocks
+  if (whole.info.has_movable_blocks()) {
+    EXPECT_TRUE(VisitBlocks(*Open(file.bytes), [&](const BlockInfo& block) {
+                  movable.insert(block.pointer.offset);
+                  return true;
+                }).ok());
+  }
   for (const BlockPointer& block : whole.blocks) {
+    if (movable.contains(block.offset)) {
+      parts.push_back({block.offset, block.end(), [=](Bytes& changed) {
+                         campaign::SignMovableBlock(
+                             std::span(changed).subspan(block.offset, block.size));
+                       }});
+      continue;
+    }
     parts.push_back({block.offset, block.end() - checksum,
                      [=](Bytes& changed) { campaign::SignBlock(block, changed); }});
   }

@@ -2,12 +2,14 @@
 // correction of checksums after a change.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "cfile/inspect.h"
 #include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/movable_block.h"
 #include "cfile/internal/format/stored_block.h"
 #include "cfile/reader.h"
 #include "encodings/core/bytes.h"
@@ -41,6 +43,29 @@ inline void SignBlock(const BlockPointer& block, std::span<uint8_t> file) {
   const size_t size = block.size - internal::kChecksumBytes;
   encodings::StoreLittleEndian(internal::Crc32c(file.subspan(block.offset, size)),
                                file.data() + block.offset + size);
+}
+
+// Corrects the checksums of the parts and of the head of a movable block, if the stored sizes in
+// its head fit `block`.
+inline void SignMovableBlock(std::span<uint8_t> block) {
+  constexpr size_t kFieldBytes = 52;
+  if (block.size() < kFieldBytes) return;
+  uint64_t payload_bytes = 0;
+  for (const size_t stored_size : {28, 36, 44})
+    payload_bytes += encodings::LoadLittleEndian<uint32_t>(block.data() + stored_size);
+  const uint64_t parts = (payload_bytes + internal::kPartBytes - 1) / internal::kPartBytes;
+  const uint64_t head = kFieldBytes + (parts + 1) * internal::kChecksumBytes;
+  if (head > block.size()) return;
+  const auto sign = [&](std::span<const uint8_t> bytes, size_t to) {
+    encodings::StoreLittleEndian(internal::Crc32c(bytes), block.data() + to);
+  };
+  const auto payload = block.subspan(head);
+  for (size_t part = 0; part < parts && part * internal::kPartBytes < payload.size(); ++part) {
+    const auto bytes = payload.subspan(part * internal::kPartBytes);
+    sign(bytes.first(std::min(bytes.size(), internal::kPartBytes)),
+         kFieldBytes + part * internal::kChecksumBytes);
+  }
+  sign(block.first(head - internal::kChecksumBytes), head - internal::kChecksumBytes);
 }
 
 // Corrects the checksums of the header (magic, length, message, checksum) and the footer (checksum,

@@ -24,6 +24,7 @@
 #include "cfile/inspect.h"
 #include "cfile/internal/format/bloom_filter.h"
 #include "cfile/internal/format/statistics_block.h"
+#include "cfile/internal/format/stored_block.h"
 #include "cfile/internal/read/block_cursor.h"
 #include "cfile/internal/read/level_block_cursor.h"
 #include "cfile/internal/table/table_file.h"
@@ -251,14 +252,28 @@ std::string Decode(const Example& example) {
       return AppendEntries<typename decltype(t)::type>(example.bytes, info, values);
     });
     if (!status.ok()) return status.ToString();
-  } else {  // the kind is block, nullable or extended
-    const FileInfo info{.type = *ColumnType::Parse(example.kind.at(1)),
-                        .encoding = *ParseEncoding(example.kind.at(2)),
-                        .nullable = kind == "nullable",
-                        .num_rows = 100,
-                        .incompatible_features = kind == "extended" ? kFeatureExtendedBlocks : 0};
+  } else {  // the kind is block, nullable, extended or movable
+    const bool movable = kind == "movable";
+    const FileInfo info{
+        .type = *ColumnType::Parse(example.kind.at(1)),
+        .encoding = *ParseEncoding(example.kind.at(2)),
+        .nullable = kind == "nullable" || movable,
+        .num_rows = 100,
+        .incompatible_features = movable ? kFeatureExtendedBlocks | kFeatureMovableBlocks
+                                 : kind == "extended" ? kFeatureExtendedBlocks
+                                                      : 0};
+    Bytes bytes = example.bytes;
+    if (movable) {
+      internal::BlockBuffer buffer;
+      const auto fetched = internal::FetchDataBlock(
+          *NewMemoryViewSource(example.bytes), info,
+          {.offset = 0, .size = static_cast<uint32_t>(example.bytes.size())}, /*verify=*/true,
+          1 << 20, buffer);
+      if (!fetched.ok()) return fetched.status().ToString();
+      bytes.assign(fetched->bytes.begin(), fetched->bytes.end());
+    }
     const absl::Status status = VisitPhysicalType(info.type.physical(), [&](auto t) {
-      return AppendDataBlock<typename decltype(t)::type>(example.bytes, info, values);
+      return AppendDataBlock<typename decltype(t)::type>(bytes, info, values);
     });
     if (!status.ok()) return status.ToString();
   }
@@ -275,7 +290,7 @@ TEST(FormatDocument, ExamplesDecodeToWhatTheySay) {
     kinds.insert(example.kind.at(0));
   }
   EXPECT_THAT(kinds, testing::ElementsAre("array", "block", "bloom-filter", "extended", "file",
-                                          "group-varint", "levels", "nullable", "page",
+                                          "group-varint", "levels", "movable", "nullable", "page",
                                           "rle-hybrid", "statistics", "table"));
 }
 
@@ -382,6 +397,10 @@ constexpr Breach kBreaches[] = {
     {"E2", "extended uuid plain", 0x01, "02"},
     {"E3", "extended uuid plain", 0x02, "01"},
     {"E5", "extended uuid plain", 0x03, "02aabb", 1},
+    {"MB1", "movable int32 plain", kEnd, "00"},
+    {"MB1", "movable int32 plain", kEnd, kCut},
+    {"MB2", "movable int32 plain", 0x08, "05"},
+    {"MB2", "movable int32 plain", 0x48, "08"},
     {"HY1", "rle-hybrid width=3 count=18", 0x04, "00"},
     {"HY2", "rle-hybrid width=3 count=18", 0x05, "08"},
     {"HY3", "rle-hybrid width=3 count=18", 0x04, "12"},

@@ -194,10 +194,10 @@ void ExpectLostPage(const Bytes& file, const ExpectKept& expect_kept) {
 
 template <typename T>
 void TestColumn(const ColumnType& type, Encoding encoding, Compression compression, bool nullable,
-                bool value_index) {
+                bool value_index, bool movable = false) {
   SCOPED_TRACE(type.ToString() + " " + std::string(EncodingName(encoding)) + " " +
                CompressionName(compression) + (nullable ? " nullable" : "") +
-               (value_index ? " sorted" : ""));
+               (value_index ? " sorted" : "") + (movable ? " movable" : ""));
   std::mt19937_64 random(static_cast<uint64_t>(encoding) * 1000 +
                          static_cast<uint64_t>(compression));
   const Column<T> column =
@@ -209,6 +209,7 @@ void TestColumn(const ColumnType& type, Encoding encoding, Compression compressi
                         .block_size_bytes = 512,
                         .max_values_per_block = 97,
                         .index_block_size_bytes = 64,
+                        .movable_blocks = movable,
                         .metadata = {{"who", "me"}}};
   const Bytes file = WriteColumn<T>(type, options, column);
   const auto expect_kept = [&](const Bytes& salvaged, const std::vector<Block>& blocks,
@@ -239,6 +240,7 @@ TEST(SalvageTest, TornColumns) {
         TestColumn<T>(type, encoding, codecs[turn % codecs.size()], turn % 2 != 0, false);
         if (type.physical() != PhysicalType::kInt96)
           TestColumn<T>(type, encoding, Compression::kNone, false, true);
+        TestColumn<T>(type, encoding, codecs[turn % codecs.size()], turn % 2 == 0, false, true);
       });
       if (HasFatalFailure()) return;
     }
@@ -282,7 +284,7 @@ void ExpectTornLeaf(const Bytes& file, const LevelLimits& limits,
 }
 
 template <typename T>
-void TestLeaf(const ColumnType& type, const LevelLimits& limits, Encoding encoding) {
+void TestLeaf(const ColumnType& type, const LevelLimits& limits, Encoding encoding, bool movable) {
   SCOPED_TRACE(testing::Message() << type.ToString() << " " << limits.max_repetition << " "
                                   << limits.max_definition << " " << EncodingName(encoding));
   std::mt19937_64 random(7);
@@ -290,7 +292,8 @@ void TestLeaf(const ColumnType& type, const LevelLimits& limits, Encoding encodi
   const WriterOptions options{.encoding = encoding,
                               .block_size_bytes = 200,
                               .max_values_per_block = 64,
-                              .index_block_size_bytes = 64};
+                              .index_block_size_bytes = 64,
+                              .movable_blocks = movable};
   const Bytes file = WriteLeaf(type, options, leaf, random);
   ExpectTornLeaf(file, limits, [&](const Reader& reader, size_t records) {
     const Leaf<T> expected = Front(leaf, records);
@@ -314,7 +317,8 @@ TEST(SalvageTest, TornLeaves) {
             !encodings::FindEncoding(encoding)->Supports(type.physical()))
           continue;
         encodings::VisitPhysicalType(type.physical(), [&](auto t) {
-          TestLeaf<typename decltype(t)::type>(type, limits, encoding);
+          for (const bool movable : {false, true})
+            TestLeaf<typename decltype(t)::type>(type, limits, encoding, movable);
         });
         if (HasFatalFailure()) return;
       }
@@ -693,10 +697,12 @@ TEST(SalvageTest, RefusesWhatCannotBeRead) {
 const WriterOptions kSmallBlocks{.encoding = Encoding::kPlain, .max_values_per_block = 10};
 
 // Returns a column of 100 values. Each value is a whole file of 2,000 strings.
-Column<std::string_view> FilesAsValues() {
+Column<std::string_view> FilesAsValues(bool movable = false) {
+  WriterOptions options = kSmallBlocks;
+  options.movable_blocks = movable;
   Column<std::string_view> inner, outer;
   for (int i = 0; i < 2000; ++i) inner.rows.push_back("inner " + std::to_string(i));
-  const Bytes file = WriteColumn<std::string_view>(ColumnType::Binary(), kSmallBlocks, inner);
+  const Bytes file = WriteColumn<std::string_view>(ColumnType::Binary(), options, inner);
   outer.rows.assign(100, std::string(reinterpret_cast<const char*>(file.data()), file.size()));
   return outer;
 }
@@ -713,9 +719,11 @@ TEST(SalvageTest, FilesAsValues) {
 
 // After lost blocks, Salvage still finds the blocks of the column and not the blocks inside their
 // values.
-TEST(SalvageTest, FilesAsValuesBehindALoss) {
-  const Column<std::string_view> outer = FilesAsValues();
-  Bytes torn = WriteColumn<std::string_view>(ColumnType::Binary(), kSmallBlocks, outer);
+void TestFilesAsValuesBehindALoss(bool movable) {
+  const Column<std::string_view> outer = FilesAsValues(movable);
+  WriterOptions options = kSmallBlocks;
+  options.movable_blocks = movable;
+  Bytes torn = WriteColumn<std::string_view>(ColumnType::Binary(), options, outer);
   const std::vector<Block> blocks = BlocksOf(torn);
   torn.pop_back();
   const auto lost = [](const Block& block) { return block.index % 3 == 1; };
@@ -729,6 +737,9 @@ TEST(SalvageTest, FilesAsValuesBehindALoss) {
   ASSERT_TRUE(salvaged.ok()) << salvaged.status();
   ExpectRows(salvaged->file,
              RowsOf(outer, blocks, [&](const Block& block) { return !lost(block); }));
+}
+TEST(SalvageTest, FilesAsValuesBehindALoss) {
+  for (const bool movable : {false, true}) TestFilesAsValuesBehindALoss(movable);
 }
 
 // A file is cut at the end of a value that is itself a file. Salvage sees that the outer file has

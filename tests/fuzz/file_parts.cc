@@ -35,6 +35,12 @@ class Walk {
     const uint64_t end = info_.file_size_bytes - info_.footer_size_bytes;
     if (pointer.offset < info_.header_size_bytes || pointer.end() > end) return nullptr;
     if (blocks_.contains(pointer.offset)) return nullptr;
+    if (kind == Kind::kDataBlock && info_.has_movable_blocks()) {
+      Bytes bytes(pointer.size);
+      if (!source_->ReadAt(pointer.offset, bytes).ok()) return nullptr;
+      Part part{.kind = kind, .pointer = pointer, .bytes = std::move(bytes)};
+      return &blocks_.emplace(pointer.offset, std::move(part)).first->second;
+    }
     const auto block =
         internal::FetchBlock(*source_, info_, pointer, /*verify=*/false, kMaxBlockBytes, buffer);
     if (!block.ok()) return nullptr;
@@ -152,17 +158,24 @@ Bytes FileParts::Write(size_t changed, const std::function<void(Bytes&)>& change
   AppendHeader(magic, bytes_of(0, parts_[0].bytes), ends);
   file = ToBytes(ends.span());
   const auto sink = NewMemorySink(&file);
-  internal::BlockAppender appender(sink.get(), file.size(), internal::BlockFormatOf(info_),
-                                   Walk::kMaxBlockBytes);
+  uint64_t offset = file.size();
   std::map<uint64_t, BlockPointer> places;
   for (size_t i = 1; i + 1 < parts_.size(); ++i) {
     const Part& part = parts_[i];
     internal::BlockStorage storage{.compress = part.compressed};
+    const bool movable = part.kind == Kind::kDataBlock && info_.has_movable_blocks();
     // The block keeps its alignment.
-    if (part.kind == Kind::kDataBlock && info_.compression == Compression::kNone)
+    if (part.kind == Kind::kDataBlock && (movable || info_.compression == Compression::kNone))
       storage.align_at = -part.pointer.offset % 64;
-    const auto written = appender.Append({}, bytes_of(i, Moved(part, places)), storage);
+    Bytes bytes = bytes_of(i, Moved(part, places));
+    if (movable) campaign::SignMovableBlock(bytes);
+    internal::BlockAppender appender(
+        sink.get(), offset,
+        movable ? internal::BlockFormat{.checksums = false} : internal::BlockFormatOf(info_),
+        Walk::kMaxBlockBytes);
+    const auto written = appender.Append({}, bytes, storage);
     if (!written.ok()) return {};
+    offset = appender.offset();
     places[part.pointer.offset] = *written;
   }
   Expect(sink->Finish().ok());

@@ -19,7 +19,9 @@ class FileParts {
     Kind kind;
     BlockPointer pointer = {};  // only for blocks
     bool compressed = false;
-    Bytes bytes;  // the protobuf message of a header or footer
+    // The protobuf message of a header or footer, a movable block as it is stored, or any other
+    // block before compression.
+    Bytes bytes;
     // These two are set only for an index node that parses.
     std::optional<IndexKind> index = {};
     std::shared_ptr<const internal::IndexNode> node = {};

@@ -24,7 +24,8 @@ std::vector<Bytes> SeedFiles() {
                          .value_index = sorted,
                          .block_size_bytes = 100,
                          .index_block_size_bytes = 60,
-                         .bloom_filter_bits_per_value = turn % 3 == 0 ? 10u : 0u};
+                         .bloom_filter_bits_per_value = turn % 3 == 0 ? 10u : 0u,
+                         .movable_blocks = turn % 4 == 1};
   };
   for (const encodings::EncodingRow& row : encodings::Encodings()) {
     for (const ColumnType& type : AllColumnTypes()) {

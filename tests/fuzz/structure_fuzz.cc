@@ -328,7 +328,8 @@ std::vector<Bytes> TableFileSeeds() {
   return seeds;
 }
 
-// Input: a version and a codec, followed by a stored block without its checksum.
+// Input: a version and a codec, followed by a stored block without its checksum, or by a movable
+// block.
 void StoredBlock(std::span<const uint8_t> bytes) {
   static const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
   uint8_t version, codec;
@@ -339,11 +340,17 @@ void StoredBlock(std::span<const uint8_t> bytes) {
       *source,
       {.compression = codecs[codec % codecs.size()],
        .checksums = false,
-       .compresses_all = version % 2 == 0},
+       .compresses_all = version % 2 == 0,
+       .movable = version % 4 == 1},
       {.offset = 0, .size = static_cast<uint32_t>(bytes.size())}, /*verify=*/false,
       ReaderOptions().max_block_size_bytes, bytes.size(), buffer);
   if (!block.ok()) return ExpectBadData(block.status());
   Touch(encodings::AsString(block->bytes));
+  if (version % 4 != 1) return;
+  const auto movable = internal::SplitMovableBlock(block->bytes);
+  if (!movable.ok()) return ExpectBadData(movable.status());
+  Touch(encodings::AsString(movable->levels));
+  Touch(encodings::AsString(movable->values.values));
 }
 
 std::vector<Bytes> StoredBlockSeeds() {
@@ -362,6 +369,13 @@ std::vector<Bytes> StoredBlockSeeds() {
       seeds.push_back(WithNumbers({file.data(), size}, static_cast<uint8_t>(v1 ? 0 : 1),
                                   static_cast<uint8_t>(codec)));
     }
+    Bytes file;
+    const auto sink = NewMemorySink(&file);
+    internal::BlockAppender appender(sink.get(), 0, {.compression = codecs[codec]}, 100'000);
+    const Bytes levels(100, 7), body(10'000, 8);
+    Expect(appender.AppendMovable({.num_rows = 3}, {levels, {}, body}, {}).ok() &&
+           sink->Finish().ok());
+    seeds.push_back(WithNumbers(file, uint8_t{1}, static_cast<uint8_t>(codec)));
   }
   return seeds;
 }

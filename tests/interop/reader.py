@@ -641,8 +641,11 @@ def to_parquet_plain(shape, value):
 class Column:
     """What is needed to decode a block: the shape, the headers before the values, and the encoding.
 
-    extended: each block names its own encoding.
+    extended: each block names its own encoding. movable: the head of a block says more than the body of Kudu's blocks, whose first
+    ordinal is 0.
     """
+
+    movable = False
 
     def __init__(self, shape, encoding=1, nullable=False, extended=False, levels=None, array=False, dictionary=None):
         self.shape, self.encoding, self.nullable, self.extended = shape, encoding, nullable, extended
@@ -671,13 +674,46 @@ def encoded_values(cursor, column, expected=None):
         cursor.refuse(expected not in (None, count), f"an extended block of {count} values should have {expected}")
         if encoding < 100:
             inner_count, inner_first, values = _kudu_block(cursor, column, encoding)
-            cursor.refuse((inner_count, inner_first) != (count, first), "a block and its envelope do not agree")
+            outer_first = 0 if column.movable else first
+            cursor.refuse((inner_count, inner_first) != (count, outer_first), "a block and its envelope do not agree")
         elif encoding in PARQUET or encoding in OWN:
             values = parquet_page(encoding, cursor, count, column.shape, column.dictionary)
         else:
             raise Unsupported(cursor.where, f"encoding {encoding} is not known")
     cursor.refuse(expected not in (None, count), f"a block of {count} values should have {expected}")
     return Block(encoding, first, values, skip, page)
+
+def vint(number):
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes(out) + bytes([number])
+
+def unpack_movable(data, codec, where):
+    """Checks a movable block. Returns its rows, its entries, and its contents in the form of an extended block."""
+    refuse(len(data) < 52, where, "there is no room for the head of a movable block")
+    encoding, block_codec, rows, entries, present, first, dictionary, *sizes = struct.unpack_from("<13I", data)
+    stored, sizes, sections = sizes[::2], sizes[1::2], []
+    parts = range(0, sum(stored), 4096)
+    end = 52 + 4 * len(parts)
+    refuse(len(data) != end + 4 + sum(stored), where, "the sections do not have the sizes that the head says")
+    refuse(crc32c(data[:end]) != int.from_bytes(data[end:end + 4], "little"), where, "the checksum of the head is wrong")
+    payload = Cursor(data, where, end + 4)
+    for i, part in enumerate(parts):
+        found = crc32c(data[end + 4 + part:end + 4 + min(part + 4096, sum(stored))])
+        refuse(found != int.from_bytes(data[52 + 4 * i:56 + 4 * i], "little"), where, f"the checksum of part {i} is wrong")
+    refuse((block_codec == 1) != (stored == sizes), where, f"the codec is {block_codec}, but the sizes do not fit")
+    refuse(block_codec != 1 and codec == 1, where, "a section is compressed, but the footer names no codec")
+    if dictionary or block_codec != 1 and block_codec not in CODECS:
+        raise Unsupported(where, f"dictionary {dictionary} or codec {block_codec} is not known")
+    for stored_size, size in zip(stored, sizes):
+        section = payload.take(stored_size)
+        refuse(stored_size > size, where, "a section is stored in more bytes than it has")
+        payload.limit(size, MAX_BLOCK_BYTES)
+        sections.append(section if stored_size == size else decompress(block_codec, section, size, where))
+    envelope = b"".join(map(vint, (encoding, present, first, sizes[1])))
+    return rows, entries, sections[0] + envelope + sections[1] + sections[2]
 
 def _kudu_block(cursor, column, encoding):
     if encoding not in KUDU:
@@ -739,7 +775,7 @@ def _array_block(cursor, column):
 
 # ---------------------------------------------------------------- files
 
-CHECKSUMS, ARRAYS, LEVELS, EXTENDED = 1, 2, 1 << 29, 1 << 30
+CHECKSUMS, ARRAYS, MOVABLE, LEVELS, EXTENDED = 1, 2, 1 << 28, 1 << 29, 1 << 30
 
 class CFile:
     def __init__(self, data, name="file"):
@@ -769,7 +805,7 @@ class CFile:
         footer, extensions = self.footer, self.footer.extensions or Message()
         refuse(self.version == 1 and bits & CHECKSUMS, where, "version 1 has no checksums, but bit 0 is set")
         for bit in range(32):
-            if bits >> bit & 1 and not (CHECKSUMS | ARRAYS | LEVELS | EXTENDED) >> bit & 1:
+            if bits >> bit & 1 and not (CHECKSUMS | ARRAYS | MOVABLE | LEVELS | EXTENDED) >> bit & 1:
                 raise Unsupported(where, f"incompatible feature bit {bit} is not known")
         self.type = number_of(footer.data_type, extensions.data_type, None, where, "data_type")
         self.encoding = number_of(footer.encoding, extensions.encoding, None, where, "encoding")
@@ -780,6 +816,7 @@ class CFile:
         needs_extended = has_levels or max(self.type, self.encoding, self.codec) >= 100
         refuse(needs_extended and not extended, where, "bit 30 is clear, but blocks must be extended ones")
         refuse(bool(array) != bool(footer.is_type_array) or array and has_levels, where, "the bits of arrays and levels do not fit")
+        refuse(bits & MOVABLE and not (extended and self.checksums), where, "bit 28 is set without bits 0 and 30")
         self.num_values, self.num_entries, levels = footer.num_values, None, None
         refuse(self.num_values is None or not 0 <= self.num_values < 1 << 32, where, f"num_values is {self.num_values}")
         if has_levels:
@@ -789,6 +826,7 @@ class CFile:
             refuse(not legal, where, f"the maxima of the levels are {levels}")
         refuse(self.num_values and not self.root("ordinal") and not self.root("value"), where, "there are values, but no index")
         self.column = Column(shape_of(self.type, extensions, where), self.encoding, nullable, bool(extended), levels, bool(array))
+        self.column.movable = bool(bits & MOVABLE)
         self.column.dictionary = self._read_dictionary()
 
     def _read_dictionary(self):
@@ -805,16 +843,20 @@ class CFile:
         cursor.done("the dictionary's last value")
         return values
 
-    def block(self, pointer, what, before=None):
-        """Checks and decompresses a block. Returns its bytes, and a text that says where it is."""
+    def stored(self, pointer, what, before=None):
+        """Returns a cursor at the stored bytes of a block, and a text that says where it is."""
         offset, size = pointer.offset, pointer.size
         where = f"{self.name}, {what} at {offset}"
         end = self.last_byte if before is None else before
         inside = None not in (offset, size) and size >= 0 and self.first_byte <= offset and offset + size <= end
         refuse(not inside, where, f"a pointer to {size} bytes does not lead between {self.first_byte} and {end}")
-        cursor = Cursor(self.data, where, offset, offset + size)
+        return Cursor(self.data, where, offset, offset + size), where
+
+    def block(self, pointer, what, before=None):
+        """Checks and decompresses a block. Returns its bytes, and a text that says where it is."""
+        cursor, where = self.stored(pointer, what, before)
         if self.checksums:
-            body = cursor.take(max(size - 4, 0))
+            body = cursor.take(max(cursor.left() - 4, 0))
             refuse(cursor.fixed32() != crc32c(body), where, "the checksum is wrong")
             cursor = Cursor(body, where)
         if self.codec == 1:
@@ -908,8 +950,15 @@ class CFile:
         raise Limit(self.name, f"the tree has more than {MAX_LEVELS} levels")
 
     def data_block(self, pointer, expected=None):
-        data, where = self.block(pointer, "data block")
-        block = decode_block(data, self.column, where)
+        if self.column.movable:
+            stored, where = self.stored(pointer, "data block")
+            rows, entries, data = unpack_movable(stored.rest(), self.codec, where)
+            block = decode_block(data, self.column, where)
+            found = len(block.rows), len(block.values) + block.nulls
+            refuse((rows, entries) != found, where, f"the head says {rows} rows, {entries} entries; the block has {found}")
+        else:
+            data, where = self.block(pointer, "data block")
+            block = decode_block(data, self.column, where)
         wrong = expected is not None and block.first != expected & 0xFFFFFFFF
         refuse(wrong or not block.rows, where, f"the first of {len(block.rows)} rows is {block.first}, it should be {expected}")
         refuse(block.nulls and self.root("value"), where, "there are nulls in a file with a value index")

@@ -543,15 +543,18 @@ def example(info, data, text):
         check_file(file)
         expect(list(file.rows()), wanted, "values")
         return len(wanted)
-    if kind in ("page", "block", "nullable", "levels", "array", "extended") and words[2] in UNREAD:
+    if kind in ("page", "block", "nullable", "levels", "array", "extended", "movable") and words[2] in UNREAD:
         return 0
     if kind == "page":
         expect(reader.parquet_page(OUR_ENCODINGS[words[2]], Cursor(data, info), options["count"], shape), wanted, "values")
         return len(wanted)
     levels = (options.get("repetition", 0), options.get("definition", 0)) if kind == "levels" else None
-    column = Column(shape, OUR_ENCODINGS[words[2]], kind in ("nullable", "array"), kind in ("extended", "levels"), levels, kind == "array")
-    if kind not in ("block", "nullable", "levels", "array", "extended"):
+    column = Column(shape, OUR_ENCODINGS[words[2]], kind in ("nullable", "array", "movable"), kind in ("extended", "levels", "movable"), levels, kind == "array")
+    if kind not in ("block", "nullable", "levels", "array", "extended", "movable"):
         raise Wrong("no such kind of example is known")
+    if kind == "movable":
+        column.movable = True
+        _, _, data = reader.unpack_movable(data, 1, info)
     block = reader.decode_block(data, column, info)
     rows = block.rows
     if wanted is None:

@@ -98,6 +98,7 @@ std::vector<std::string> FeatureNames(const FileInfo& info) {
     if ((info.incompatible_features & mask) == 0) continue;
     names.push_back(mask == kFeatureChecksums        ? "checksums"
                     : mask == kFeatureArrayBlocks    ? "array blocks"
+                    : mask == kFeatureMovableBlocks  ? "movable blocks"
                     : mask == kFeatureNestedBlocks   ? "nested blocks"
                     : mask == kFeatureExtendedBlocks ? "extended blocks"
                                                      : absl::StrCat("incompatible bit ", bit));

@@ -40,8 +40,57 @@ absl::StatusOr<IndexWalk> FirstBlock(FileReader& file) {
   return walk;
 }
 
+// The value of the field of a checksum. `found`: the checksum of the bytes.
+std::string RightOrWrong(uint32_t found, uint32_t expected) {
+  if (found == expected) return "right";
+  return StrCat("wrong: the bytes have 0x", absl::Hex(found, absl::kZeroPad8));
+}
+
+// Adds the head of a movable block. `block`: the bytes from the head on.
+absl::Status AddHead(std::span<const uint8_t> block, BlockDescription& description) {
+  for (const std::string_view name :
+       {"number of the encoding", "number of the codec", "rows", "entries", "number of values",
+        "first ordinal", "number of the dictionary", "stored size of the levels",
+        "size of the levels", "stored size of the skip table", "size of the skip table",
+        "stored size of the body", "size of the body"}) {
+    CFILE_RETURN_IF_ERROR(description.AddFixed32(name).status());
+  }
+  CFILE_ASSIGN_OR_RETURN(const internal::BlockHead head,
+                         internal::ParseBlockHead(block, /*verify=*/false));
+  const size_t end = head.size_bytes() - kChecksumBytes;
+  CFILE_RETURN_IF_ERROR(
+      description.AddBytes(end - description.reader().offset(), "checksums of the parts"));
+  return description.AddBytes(
+      kChecksumBytes, "checksum of the head",
+      RightOrWrong(internal::Crc32c(block.first(end)),
+                   encodings::LoadLittleEndian<uint32_t>(block.data() + end)));
+}
+
+// The fields of a movable block as it is stored in the file: `stored`.
+std::vector<BlockField> StoredMovableFields(std::span<const uint8_t> stored) {
+  BlockDescription description(stored);
+  const absl::Status status = [&]() -> absl::Status {
+    CFILE_RETURN_IF_ERROR(AddHead(stored, description));
+    CFILE_ASSIGN_OR_RETURN(const internal::BlockHead head,
+                           internal::ParseBlockHead(stored, /*verify=*/false));
+    if (head.stored_bytes() != stored.size()) return DataLoss("the sizes do not fit");
+    const absl::Status parts = internal::CheckParts(head, stored);
+    const auto& sections = head.sections;
+    CFILE_RETURN_IF_ERROR(
+        description.AddBytes(sections[internal::kLevels].stored_size, "stored levels"));
+    CFILE_RETURN_IF_ERROR(
+        description.AddBytes(sections[internal::kSkipTable].stored_size, "stored skip table"));
+    return description.AddBytes(
+        sections[internal::kBody].stored_size, "stored body",
+        parts.ok() ? "the checksums of the parts are right" : std::string(parts.message()));
+  }();
+  if (!status.ok()) description.AddRest("unknown bytes");
+  return std::move(description).TakeFields();
+}
+
 // The fields of a block as it is stored in the file: `stored`.
 std::vector<BlockField> StoredFields(const FileInfo& info, std::span<const uint8_t> stored) {
+  if (info.has_movable_blocks()) return StoredMovableFields(stored);
   BlockDescription description(stored);
   const size_t checksum_bytes = info.has_checksums() ? kChecksumBytes : 0;
   const absl::Status status = [&]() -> absl::Status {
@@ -55,11 +104,10 @@ std::vector<BlockField> StoredFields(const FileInfo& info, std::span<const uint8
     CFILE_RETURN_IF_ERROR(description.AddBytes(left - checksum_bytes, "data"));
     if (checksum_bytes == 0) return absl::OkStatus();
     const auto bytes = stored.first(stored.size() - checksum_bytes);
-    const uint32_t found = internal::Crc32c(bytes);
-    const bool right = found == encodings::LoadLittleEndian<uint32_t>(stored.data() + bytes.size());
     return description.AddBytes(
         checksum_bytes, "checksum",
-        right ? "right" : StrCat("wrong: the bytes have 0x", absl::Hex(found, absl::kZeroPad8)));
+        RightOrWrong(internal::Crc32c(bytes),
+                     encodings::LoadLittleEndian<uint32_t>(stored.data() + bytes.size())));
   }();
   if (!status.ok()) description.AddRest("unknown bytes");
   return std::move(description).TakeFields();
@@ -72,10 +120,8 @@ absl::Status AddSized(std::string_view name_of_size, std::string_view name,
   return description.AddBytes(size, name);
 }
 
-// Adds the part of a data block before the values: the null bitmap or the levels, and the header of
-// an extended block. Sets what they say about the values.
-absl::Status AddPrefix(const FileInfo& info, BlockDescription& description, Encoding& encoding,
-                       encodings::BlockView& values) {
+// Adds the null bitmap or the levels.
+absl::Status AddLevels(const FileInfo& info, BlockDescription& description) {
   if (info.has_levels()) {
     const bool arrays = info.levels.kudu_array;
     CFILE_RETURN_IF_ERROR(description.AddVint32(arrays ? "elements" : "entries").status());
@@ -86,14 +132,32 @@ absl::Status AddPrefix(const FileInfo& info, BlockDescription& description, Enco
     CFILE_RETURN_IF_ERROR(
         AddSized(arrays ? "size of the lengths of the arrays" : "size of the definition levels",
                  arrays ? "lengths of the arrays" : "definition levels", description));
-    if (arrays) {
-      CFILE_RETURN_IF_ERROR(
-          AddSized("size of the validity of the arrays", "validity of the arrays", description));
-    }
-  } else if (info.nullable) {
-    CFILE_RETURN_IF_ERROR(description.AddVint32("rows").status());
-    CFILE_RETURN_IF_ERROR(AddSized("size of the null bitmap", "null bitmap", description));
+    if (!arrays) return absl::OkStatus();
+    return AddSized("size of the validity of the arrays", "validity of the arrays", description);
   }
+  if (!info.nullable) return absl::OkStatus();
+  CFILE_RETURN_IF_ERROR(description.AddVint32("rows").status());
+  return AddSized("size of the null bitmap", "null bitmap", description);
+}
+
+// Adds the part of a data block before the values: the head of a movable block, the null bitmap or
+// the levels, and the header of an extended block. Sets what they say about the values.
+absl::Status AddPrefix(const FileInfo& info, BlockDescription& description, Encoding& encoding,
+                       encodings::BlockView& values) {
+  if (info.has_movable_blocks()) {
+    const auto bytes = description.reader().rest();
+    CFILE_RETURN_IF_ERROR(AddHead(bytes, description));
+    CFILE_ASSIGN_OR_RETURN(const internal::MovableBlock block, internal::SplitMovableBlock(bytes));
+    encoding = block.values.encoding;
+    values.count = block.head.present_count;
+    values.first_ordinal = block.values.body_ordinal;
+    const size_t levels_end = description.reader().offset() + block.levels.size();
+    CFILE_RETURN_IF_ERROR(AddLevels(info, description));
+    if (description.reader().offset() != levels_end)
+      return DataLoss("the levels do not have the size that the head says");
+    return description.AddBytes(block.values.skip_table.size(), "skip table");
+  }
+  CFILE_RETURN_IF_ERROR(AddLevels(info, description));
   if (!info.has_extended_blocks()) return absl::OkStatus();
   CFILE_ASSIGN_OR_RETURN(const uint32_t number, description.AddVint32("number of the encoding"));
   encoding = static_cast<Encoding>(number);
@@ -193,8 +257,8 @@ absl::StatusOr<BlockDetails> DescribeBlock(const Reader& reader, uint64_t index)
 
   internal::BlockBuffer buffer;
   const auto fetch = [&](bool verify) {
-    return internal::FetchBlock(file.source(), info, block.pointer, verify,
-                                file.options().max_block_size_bytes, buffer);
+    return internal::FetchDataBlock(file.source(), info, block.pointer, verify,
+                                    file.options().max_block_size_bytes, buffer);
   };
   auto fetched = fetch(file.options().verify_checksums);
   const auto memory = file.source().InMemory();

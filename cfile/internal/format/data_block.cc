@@ -30,7 +30,7 @@ absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nu
     }
     block.encoding = static_cast<Encoding>(number);
     block.present_count = present_count;
-    block.first_ordinal = first_ordinal;
+    block.first_ordinal = block.body_ordinal = first_ordinal;
   }
   block.values = reader.rest();
   return block;

@@ -15,19 +15,21 @@
 namespace cfile::internal {
 
 // The parts of a data block. Spans point into the block's bytes. Only a nullable block has num_rows
-// and validity. Only an extended block has present_count, first_ordinal and skip_table.
+// and validity. Only extended and movable blocks have present_count, first_ordinal, body_ordinal
+// and skip_table.
 struct DataBlock {
   std::optional<uint32_t> num_rows;       // nulls included
   std::span<const uint8_t> validity;      // the encoded null bitmap
   Encoding encoding = Encoding::kPlain;   // of the values
   std::optional<uint32_t> present_count;  // the number of encoded values, without nulls
   std::optional<uint32_t> first_ordinal;  // the ordinal of the block's first row
-  std::span<const uint8_t> skip_table;    // empty: the block has no skip table
-  std::span<const uint8_t> values;        // the encoded present values
+  uint32_t body_ordinal = 0;  // the first ordinal that the body of an encoding of Kudu must have
+  std::span<const uint8_t> skip_table;  // empty: the block has no skip table
+  std::span<const uint8_t> values;      // the encoded present values
 };
 
-// Splits `bytes` into its parts. `encoding`: the column's encoding; an extended block may name
-// another encoding. kDataLoss: a length exceeds the bytes of the block.
+// Splits `bytes`, a block that is not movable, into its parts. `encoding`: the column's encoding;
+// an extended block may name another encoding. kDataLoss: a length exceeds the bytes of the block.
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, bool nullable,
                                          bool extended, Encoding encoding);
 

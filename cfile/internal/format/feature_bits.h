@@ -28,7 +28,8 @@ bool NeedsExtendedBlocks(uint32_t data_type, uint32_t encoding, uint32_t compres
 bool NeedsExtendedBlocks(const FileInfo& info);
 
 // The footer's incompatible_features for the version, type, encoding and codec in `info`. `levels`:
-// the file has levels, with the limits in `info`; `blocks_differ`: each block names its encoding.
-uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_differ);
+// the file has levels, with the limits in `info`; `blocks_differ`: each block names its encoding;
+// `movable`: the blocks are movable.
+uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_differ, bool movable);
 
 }  // namespace cfile::internal

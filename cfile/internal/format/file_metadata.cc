@@ -328,6 +328,12 @@ class MetadataReader {
           "the footer is damaged: type, encoding or compression need extended blocks, but the "
           "feature bit is not set");
     }
+    if (info_.has_movable_blocks() && !(info_.has_checksums() && info_.has_extended_blocks())) {
+      return Error(
+          "the footer is damaged: movable blocks need the feature bits of checksums and of "
+          "extended "
+          "blocks");
+    }
     if (footer_.num_values() < 0 || footer_.num_values() > std::numeric_limits<uint32_t>::max()) {
       return Error("the footer is damaged: ", footer_.num_values(),
                    " rows, expected 0 to 2^32 - 1");

@@ -56,6 +56,7 @@ std::optional<FormatVersion> VersionOfMagic(std::string_view magic) {
 FilePolicy PolicyOf(const WriterOptions& options) {
   FilePolicy policy;
   policy.extensions = policy.blocks_choose = PolicyOf(options.version).features;
+  policy.movable_blocks = policy.extensions && options.movable_blocks.value_or(false);
   if (options.compatibility == Compatibility::kKudu) {
     policy = {.kudu_exact = true,
               .extensions = false,

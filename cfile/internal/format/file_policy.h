@@ -54,6 +54,8 @@ struct FilePolicy {
   bool blocks_choose = true;
   // Values are aligned in the file, so that a reader can use them in place.
   bool aligns_values = true;
+  // Data blocks are movable (cfile/FORMAT.md, Movable blocks).
+  bool movable_blocks = false;
   // max_values_per_block limits the rows of a block.
   bool limits_rows = true;
   // An encoder gets at most this many rows at a time. (Some of Kudu's encodings check a block's

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/format/movable_block.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/levels.h"
 
@@ -156,14 +157,17 @@ absl::Status CountEntries(uint32_t num_elements, LevelBlock& block) {
 
 absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const FileInfo& info) {
   LevelBlock block;
-  const bool extended = info.has_extended_blocks();
   if (!info.has_levels()) {
-    CFILE_ASSIGN_OR_RETURN(block.values,
-                           ParseDataBlock(bytes, info.nullable, extended, info.encoding));
+    CFILE_ASSIGN_OR_RETURN(block.values, ParseDataBlock(bytes, info));
     block.num_entries = block.num_records = block.values.num_rows.value_or(0);
     block.definition = block.values.validity;
     block.values.num_rows.reset();
     return block;
+  }
+  MovableBlock movable;
+  if (info.has_movable_blocks()) {
+    CFILE_ASSIGN_OR_RETURN(movable, SplitMovableBlock(bytes));
+    bytes = movable.levels;
   }
   ByteReader reader(bytes);
   uint32_t first_count;
@@ -191,8 +195,14 @@ absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const
   if (info.num_entries && block.num_entries > *info.num_entries) {
     return DataLoss("the block has ", block.num_entries, " entries, the file ", *info.num_entries);
   }
-  CFILE_ASSIGN_OR_RETURN(
-      block.values, ParseDataBlock(reader.rest(), /*nullable=*/false, extended, info.encoding));
+  if (info.has_movable_blocks()) {
+    CFILE_RETURN_IF_ERROR(CheckLevelsEnd(reader.rest()));
+    CFILE_RETURN_IF_ERROR(CheckRowCounts(movable.head, block.num_records, block.num_entries));
+    block.values = movable.values;
+    return block;
+  }
+  CFILE_ASSIGN_OR_RETURN(block.values, ParseDataBlock(reader.rest(), /*nullable=*/false,
+                                                      info.has_extended_blocks(), info.encoding));
   return block;
 }
 

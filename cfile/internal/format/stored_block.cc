@@ -21,6 +21,8 @@ using encodings::DataLoss;
 using encodings::OutOfRange;
 
 constexpr uint8_t kZeros[kAlignment] = {};
+// Smaller sections of movable blocks are not compressed.
+constexpr size_t kLeastCompressedBytes = 64;
 
 // False if compression saves less than a tenth. Such a block is not compressed, unless the format
 // compresses all blocks.
@@ -36,21 +38,44 @@ BlockFormat BlockFormatOf(const FileInfo& info) {
           .compresses_all = PolicyOf(info.version).compresses_all};
 }
 
+BlockFormat DataBlockFormatOf(const FileInfo& info) {
+  BlockFormat format = BlockFormatOf(info);
+  format.movable = info.has_movable_blocks();
+  return format;
+}
+
 absl::Status BlockAppender::Write(std::span<const uint8_t> bytes) {
   CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(bytes), sink_->name()));
   offset_ += bytes.size();
   return absl::OkStatus();
 }
 
+absl::Status BlockAppender::CheckSize(size_t size_bytes, const BlockStorage& storage) const {
+  if (size_bytes - std::min(size_bytes, storage.extra_size_bytes) <= max_block_size_bytes_)
+    return absl::OkStatus();
+  return OutOfRange(sink_->name(), ": a block of ", size_bytes, " bytes is ",
+                    AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
+}
+
+absl::StatusOr<BlockPointer> BlockAppender::PointerFrom(uint64_t begin) const {
+  const uint64_t size = offset_ - begin;
+  if (size > std::numeric_limits<int32_t>::max()) {
+    return absl::OutOfRangeError(absl::StrCat(sink_->name(), ": a stored block of ", size,
+                                              " bytes is larger than 2^31 - 1 bytes"));
+  }
+  return BlockPointer{.offset = begin, .size = static_cast<uint32_t>(size)};
+}
+
+absl::Status BlockAppender::Align(size_t align_at) {
+  const auto misaligned = static_cast<size_t>((offset_ + align_at) % kAlignment);
+  return misaligned == 0 ? absl::OkStatus() : Write({kZeros, kAlignment - misaligned});
+}
+
 absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> prefix,
                                                    std::span<const uint8_t> body,
                                                    const BlockStorage& storage) {
   const size_t uncompressed_size = prefix.size() + body.size();
-  if (uncompressed_size - std::min(uncompressed_size, storage.extra_size_bytes) >
-      max_block_size_bytes_) {
-    return OutOfRange(sink_->name(), ": a block of ", uncompressed_size, " bytes is ",
-                      AboveLimit(max_block_size_bytes_, "max_block_size_bytes"));
-  }
+  CFILE_RETURN_IF_ERROR(CheckSize(uncompressed_size, storage));
   // Writes up to three pieces, and then the checksum of these pieces.
   ByteWriter sizes;
   std::span<const uint8_t> pieces[3] = {{}, prefix, body};
@@ -74,11 +99,8 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
       pieces[2] = {};
     }
   }
-  if (storage.align_at && !compressed) {
-    const size_t misaligned =
-        static_cast<size_t>((offset_ + sizes.size() + *storage.align_at) % kAlignment);
-    if (misaligned != 0) CFILE_RETURN_IF_ERROR(Write({kZeros, kAlignment - misaligned}));
-  }
+  if (storage.align_at && !compressed)
+    CFILE_RETURN_IF_ERROR(Align(sizes.size() + *storage.align_at));
   const uint64_t begin = offset_;
   uint32_t crc = 0;
   for (const auto piece : pieces) {
@@ -91,14 +113,141 @@ absl::StatusOr<BlockPointer> BlockAppender::Append(std::span<const uint8_t> pref
     encodings::StoreLittleEndian(crc, stored_crc);
     CFILE_RETURN_IF_ERROR(Write(stored_crc));
   }
-  const uint64_t size = offset_ - begin;
-  if (size > std::numeric_limits<int32_t>::max()) {
-    return absl::OutOfRangeError(absl::StrCat(sink_->name(), ": a stored block of ", size,
-                                              " bytes is larger than 2^31 - 1 bytes"));
-  }
   last_compressed_ = compressed;
-  return BlockPointer{.offset = begin, .size = static_cast<uint32_t>(size)};
+  return PointerFrom(begin);
 }
+
+absl::StatusOr<BlockPointer> BlockAppender::AppendMovable(
+    BlockHead head, std::array<std::span<const uint8_t>, kBlockSections> sections,
+    const BlockStorage& storage) {
+  size_t uncompressed_size = 0, stored_size = 0;
+  for (const auto section : sections) uncompressed_size += section.size();
+  CFILE_RETURN_IF_ERROR(CheckSize(uncompressed_size, storage));
+  compressed_.Clear();
+  std::array<size_t, kBlockSections> compressed_sizes = {};
+  if (format_.compression != Compression::kNone && storage.compress) {
+    for (size_t i = 0; i < kBlockSections; ++i) {
+      size_t size = sections[i].size();
+      if (size >= kLeastCompressedBytes) {
+        const size_t begin = compressed_.size();
+        CFILE_RETURN_IF_ERROR(
+            Compress(format_.compression, sections[i], compressed_, compression_level_));
+        const size_t compressed_size = compressed_.size() - begin;
+        if (WorthCompressing(compressed_size, size)) {
+          compressed_sizes[i] = size = compressed_size;
+        } else {
+          compressed_.Truncate(begin);
+        }
+      }
+      stored_size += size;
+    }
+  }
+  // A block of which only a small section gets smaller stays as it is, so that readers can use its
+  // body in place.
+  last_compressed_ = !compressed_.empty() && WorthCompressing(stored_size, uncompressed_size);
+  head.compression = last_compressed_ ? format_.compression : Compression::kNone;
+  auto compressed = compressed_.span();
+  for (size_t i = 0; i < kBlockSections; ++i) {
+    head.sections[i].size = static_cast<uint32_t>(sections[i].size());
+    if (last_compressed_ && compressed_sizes[i] > 0) {
+      sections[i] = compressed.first(compressed_sizes[i]);
+      compressed = compressed.subspan(compressed_sizes[i]);
+    }
+    head.sections[i].stored_size = static_cast<uint32_t>(sections[i].size());
+  }
+  joined_.Clear();
+  AppendBlockHead(head, sections, joined_);
+  if (storage.align_at && !head.sections[kBody].compressed()) {
+    CFILE_RETURN_IF_ERROR(Align(joined_.size() + sections[kLevels].size() +
+                                sections[kSkipTable].size() + *storage.align_at));
+  }
+  const uint64_t begin = offset_;
+  CFILE_RETURN_IF_ERROR(Write(joined_.span()));
+  for (const auto section : sections) {
+    if (!section.empty()) CFILE_RETURN_IF_ERROR(Write(section));
+  }
+  return PointerFrom(begin);
+}
+
+namespace {
+
+// Reads the stored bytes of the block at `pointer`. See FetchBlock.
+absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
+                                                    const BlockPointer& pointer, uint64_t read_end,
+                                                    BlockBuffer& buffer) {
+  if (const auto memory = source.InMemory(); !memory.empty()) {
+    const auto stored = memory.subspan(pointer.offset, pointer.size);
+    // Decoders begin at the front, and many of them also read the end: fetch both from memory at
+    // the same time.
+    __builtin_prefetch(stored.data());
+    for (size_t back = 64; back <= 256 && back <= stored.size(); back += 64) {
+      __builtin_prefetch(stored.data() + stored.size() - back);
+    }
+    return stored;
+  }
+  const uint64_t skipped = pointer.offset - buffer.stored_offset;  // may wrap around
+  const uint64_t held = buffer.stored.size();
+  if (pointer.offset >= buffer.stored_offset && skipped <= held && pointer.size <= held - skipped)
+    return buffer.stored.span().subspan(skipped, pointer.size);
+  assert(read_end >= pointer.end());
+  const size_t size = read_end - pointer.offset;
+  buffer.stored.Clear();
+  uint8_t* bytes = buffer.stored.Extend(size);
+  absl::Status status = source.ReadAt(pointer.offset, {bytes, size});
+  if (!status.ok()) buffer.stored.Clear();
+  CFILE_RETURN_IF_ERROR(status);
+  buffer.stored_offset = pointer.offset;
+  return buffer.stored.span().first(pointer.size);
+}
+
+// FetchBlock for the movable block `stored`, whose bytes are in the source's memory if `in_source`.
+absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool in_source,
+                                           Compression of_file, bool verify,
+                                           size_t max_block_size_bytes, BlockBuffer& buffer) {
+  CFILE_ASSIGN_OR_RETURN(const BlockHead head, ParseBlockHead(stored, verify));
+  if (head.stored_bytes() != stored.size()) {
+    return DataLoss("the head describes a block of ", head.stored_bytes(), " bytes, found ",
+                    stored.size());
+  }
+  if (verify) CFILE_RETURN_IF_ERROR(CheckParts(head, stored));
+  if (head.compressed() && of_file == Compression::kNone) {
+    return DataLoss("the block is compressed with ", CompressionName(head.compression),
+                    ", but the footer names no codec");
+  }
+  for (const BlockHead::Section& section : head.sections) {
+    if (section.compressed()) {
+      CFILE_RETURN_IF_ERROR(
+          CheckUncompressedSize(head.compression, section.stored_size, section.size));
+    }
+  }
+  if (head.unpacked_bytes() > max_block_size_bytes) {
+    return OutOfRange("the block's ", head.unpacked_bytes(), " uncompressed bytes are ",
+                      AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+  }
+  FetchedBlock block{.bytes = stored,
+                     .compressed = head.compressed(),
+                     .in_source = in_source && !head.compressed(),
+                     .stored_size_bytes = static_cast<uint32_t>(stored.size())};
+  if (!block.compressed) return block;
+  buffer.uncompressed.Clear();
+  buffer.uncompressed.Reserve(head.size_bytes() + head.unpacked_bytes());
+  buffer.uncompressed.PutBytes(stored.first(head.size_bytes()));
+  auto payload = stored.subspan(head.size_bytes());
+  for (const BlockHead::Section& section : head.sections) {
+    const auto bytes = payload.first(section.stored_size);
+    payload = payload.subspan(section.stored_size);
+    if (section.compressed()) {
+      uint8_t* out = buffer.uncompressed.Extend(section.size);
+      CFILE_RETURN_IF_ERROR(Uncompress(head.compression, bytes, {out, section.size}));
+    } else {
+      buffer.uncompressed.PutBytes(bytes);
+    }
+  }
+  block.bytes = buffer.uncompressed.span();
+  return block;
+}
+
+}  // namespace
 
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
@@ -110,32 +259,11 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
     return OutOfRange("the block's ", pointer.size, " stored bytes are far ",
                       AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
   }
-  std::span<const uint8_t> stored;
-  if (const auto memory = source.InMemory(); !memory.empty()) {
-    stored = memory.subspan(pointer.offset, pointer.size);
-    // Decoders begin at the front, and many of them also read the end: fetch both from memory at
-    // the same time.
-    __builtin_prefetch(stored.data());
-    for (size_t back = 64; back <= 256 && back <= stored.size(); back += 64) {
-      __builtin_prefetch(stored.data() + stored.size() - back);
-    }
-  } else {
-    const uint64_t skipped = pointer.offset - buffer.stored_offset;  // may wrap around
-    const uint64_t held = buffer.stored.size();
-    if (pointer.offset >= buffer.stored_offset && skipped <= held &&
-        pointer.size <= held - skipped) {
-      stored = buffer.stored.span().subspan(skipped, pointer.size);
-    } else {
-      assert(read_end >= pointer.end());
-      const size_t size = read_end - pointer.offset;
-      buffer.stored.Clear();
-      uint8_t* bytes = buffer.stored.Extend(size);
-      absl::Status status = source.ReadAt(pointer.offset, {bytes, size});
-      if (!status.ok()) buffer.stored.Clear();
-      CFILE_RETURN_IF_ERROR(status);
-      buffer.stored_offset = pointer.offset;
-      stored = buffer.stored.span().first(pointer.size);
-    }
+  CFILE_ASSIGN_OR_RETURN(auto stored, ReadStored(source, pointer, read_end, buffer));
+  const bool in_source = !source.InMemory().empty();
+  if (format.movable) {
+    return UnpackMovable(stored, in_source, format.compression, verify, max_block_size_bytes,
+                         buffer);
   }
   if (format.checksums) {
     if (stored.size() < kChecksumBytes) {
@@ -154,7 +282,7 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
     }
   }
   FetchedBlock block{.bytes = stored,
-                     .in_source = !source.InMemory().empty(),
+                     .in_source = in_source,
                      .stored_size_bytes = static_cast<uint32_t>(stored.size())};
   if (format.compression == Compression::kNone) {
     if (stored.size() > max_block_size_bytes) {
@@ -199,6 +327,13 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   block.compressed = true;
   block.in_source = false;
   return block;
+}
+
+absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo& info,
+                                            const BlockPointer& pointer, bool verify,
+                                            size_t max_block_size_bytes, BlockBuffer& buffer) {
+  return FetchBlock(source, DataBlockFormatOf(info), pointer, verify, max_block_size_bytes,
+                    pointer.end(), buffer);
 }
 
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const FileInfo& info,

@@ -2,6 +2,7 @@
 // checksum (cfile/FORMAT.md, File).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/file_info.h"
+#include "cfile/internal/format/movable_block.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
 #include "encodings/core/bytes.h"
@@ -38,9 +40,12 @@ struct BlockFormat {
   bool checksums = true;
   // As VersionPolicy::compresses_all.
   bool compresses_all = false;
+  // The blocks are movable blocks (cfile/FORMAT.md). Only data blocks are.
+  bool movable = false;
 };
 
-// The format of the blocks of the file that `info` describes.
+// The format of the data blocks, and of all other blocks, of the file that `info` describes.
+BlockFormat DataBlockFormatOf(const FileInfo& info);
 BlockFormat BlockFormatOf(const FileInfo& info);
 
 // Appends blocks to a sink and determines their offsets. Thread-compatible.
@@ -61,6 +66,12 @@ class BlockAppender {
                                       std::span<const uint8_t> body,
                                       const BlockStorage& storage = {});
 
+  // Stores a movable block. Ignores the codec and the sizes in `head`. storage.align_at counts from
+  // the begin of the body. Compresses each section alone. kOutOfRange as above.
+  absl::StatusOr<BlockPointer> AppendMovable(
+      BlockHead head, std::array<std::span<const uint8_t>, kBlockSections> sections,
+      const BlockStorage& storage);
+
   // The file's size so far, in bytes.
   uint64_t offset() const { return offset_; }
   // True if the last block was stored compressed.
@@ -70,6 +81,11 @@ class BlockAppender {
 
  private:
   absl::Status Write(std::span<const uint8_t> bytes);
+  // kOutOfRange if a block of `size_bytes` before compression exceeds the limit.
+  absl::Status CheckSize(size_t size_bytes, const BlockStorage& storage) const;
+  absl::StatusOr<BlockPointer> PointerFrom(uint64_t begin) const;
+  // Writes zeros up to an offset at which the byte `align_at` of a block is aligned.
+  absl::Status Align(size_t align_at);
 
   Sink* sink_;
   uint64_t offset_;
@@ -90,13 +106,13 @@ struct BlockBuffer {
   size_t memory_usage_bytes() const { return stored.capacity() + uncompressed.capacity(); }
 };
 
-// A block before compression. Valid until the source, or the buffer that the block was fetched
-// into, changes.
+// A block before compression; a movable block with its head. Valid until the source, or the buffer
+// that the block was fetched into, changes.
 struct FetchedBlock {
   std::span<const uint8_t> bytes;
   bool compressed = false;
   bool in_source = false;          // the bytes are in the source's memory, not in the buffer
-  uint32_t stored_size_bytes = 0;  // in the file, without the checksum
+  uint32_t stored_size_bytes = 0;  // in the file, without the checksum after the block
 };
 
 // Reads the block at `pointer`, which must be inside the source (checked when the pointer was
@@ -110,7 +126,11 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer);
-// As above, for a block of the file that `info` describes. Does not read beyond the block.
+// As above, for a data block, or for another block, of the file that `info` describes. These do not
+// read beyond the block.
+absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo& info,
+                                            const BlockPointer& pointer, bool verify,
+                                            size_t max_block_size_bytes, BlockBuffer& buffer);
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const FileInfo& info,
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, BlockBuffer& buffer);

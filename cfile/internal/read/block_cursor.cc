@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "cfile/internal/format/movable_block.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
@@ -32,9 +33,7 @@ template <typename T>
 absl::Status BlockCursor<T>::Open(std::span<const uint8_t> bytes, const FileInfo& info,
                                   std::optional<uint64_t> first_ordinal,
                                   const encodings::SeekIndex* seek_index) {
-  CFILE_ASSIGN_OR_RETURN(
-      const DataBlock parts,
-      ParseDataBlock(bytes, info.nullable, info.has_extended_blocks(), info.encoding));
+  CFILE_ASSIGN_OR_RETURN(const DataBlock parts, ParseDataBlock(bytes, info));
   CFILE_RETURN_IF_ERROR(Open(parts, first_ordinal, seek_index));
   return num_rows_ > 0 ? absl::OkStatus() : DataLoss("a data block has no rows");
 }
@@ -48,19 +47,19 @@ absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t
   encodings::BlockView view(block.values);
   view.skip_table = block.skip_table;
   view.count = block.present_count.value_or(0);
-  view.first_ordinal = block.first_ordinal.value_or(0);
+  view.first_ordinal = block.body_ordinal;
   view.seek_index = seek_index;
   CFILE_RETURN_IF_ERROR(decoder_->Open(view));
   if (block.present_count && *block.present_count != decoder_->count()) {
     return DataLoss("the extended block says ", *block.present_count, " present values, its body ",
                     decoder_->count());
   }
-  if (block.first_ordinal && *block.first_ordinal != decoder_->first_ordinal()) {
-    return DataLoss("the extended block says first ordinal ", *block.first_ordinal, ", its body ",
+  if (block.first_ordinal && block.body_ordinal != decoder_->first_ordinal()) {
+    return DataLoss("expected first ordinal ", block.body_ordinal, " in the block's body, found ",
                     decoder_->first_ordinal());
   }
-  if (first_ordinal)
-    CFILE_RETURN_IF_ERROR(CheckFirstOrdinal(*first_ordinal, decoder_->first_ordinal()));
+  first_ordinal_ = block.first_ordinal.value_or(decoder_->first_ordinal());
+  if (first_ordinal) CFILE_RETURN_IF_ERROR(CheckFirstOrdinal(*first_ordinal, first_ordinal_));
   nullable_ = block.num_rows.has_value();
   if (!nullable_) {
     num_rows_ = decoder_->count();

@@ -52,7 +52,7 @@ class BlockCursor {
   uint32_t num_entries() const { return num_rows_; }
   uint32_t row() const { return row_; }
   // As stored in the block. (A file has fewer than 2^32 rows.)
-  uint32_t first_ordinal() const { return decoder_->first_ordinal(); }
+  uint32_t first_ordinal() const { return first_ordinal_; }
   uint32_t num_present() const { return decoder_->count(); }
 
   // Precondition: row <= num_rows().
@@ -129,6 +129,7 @@ class BlockCursor {
   Encoding encoding_ = Encoding::kPlain;  // of the block
   encodings::ValidityDecoder validity_;
   bool nullable_ = false;
+  uint32_t first_ordinal_ = 0;
   uint32_t num_rows_ = 0;
   uint32_t row_ = 0;
 

@@ -41,7 +41,7 @@ FileReader::FileReader(std::shared_ptr<const Source> source, const ReaderOptions
     : source_(std::move(source)),
       options_(options),
       info_(std::move(info)),
-      format_(BlockFormatOf(info_)),
+      format_(DataBlockFormatOf(info_)),
       seek_index_bytes_left_(static_cast<int64_t>(
           std::min<size_t>(options.max_seek_index_bytes, std::numeric_limits<int64_t>::max()))) {
   if (options_.block_cache == nullptr) options_.block_cache = BlockCache::Default();

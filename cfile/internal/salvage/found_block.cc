@@ -71,16 +71,19 @@ absl::Status ReadBlockCodes(std::span<const uint8_t> block, uint32_t& count,
 }  // namespace
 
 template <typename T>
-BlockJudge<T>::BlockJudge(const FileInfo& info, bool blocks_may_be_extended,
-                          size_t max_block_size_bytes, size_t max_judged_bytes,
-                          size_t max_dictionary_values)
+BlockJudge<T>::BlockJudge(const FileInfo& info, bool has_footer, size_t max_block_size_bytes,
+                          size_t max_judged_bytes, size_t max_dictionary_values)
     : max_block_size_bytes_(max_block_size_bytes),
       max_judged_bytes_(max_judged_bytes),
       max_dictionary_values_(max_dictionary_values),
       forms_{info} {
-  if (blocks_may_be_extended && !info.has_extended_blocks()) {
+  if (!has_footer && !info.has_extended_blocks() && info.encoding == Encoding::kPlain) {
     forms_.push_back(info);
     forms_.back().incompatible_features |= kFeatureExtendedBlocks;
+  }
+  if (!has_footer && info.has_checksums()) {
+    forms_.push_back(info);
+    forms_.back().incompatible_features |= kFeatureExtendedBlocks | kFeatureMovableBlocks;
   }
   if (encodings::FindEncoding(info.encoding)->has_dictionary) codes_encoding_ = info.encoding;
   SetDictionary(nullptr);
@@ -95,19 +98,21 @@ void BlockJudge<T>::SetDictionary(std::shared_ptr<const encodings::Dictionary> d
 
 template <typename T>
 absl::StatusOr<std::span<const uint8_t>> BlockJudge<T>::Fetch(const Source& source,
+                                                              const BlockFormat& format,
                                                               const BlockPointer& pointer,
                                                               bool verify, size_t max_size_bytes) {
   buffer_.stored.Clear();
-  CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
-                         FetchBlock(source, info(), pointer, verify, max_size_bytes, buffer_));
+  CFILE_ASSIGN_OR_RETURN(
+      const FetchedBlock fetched,
+      FetchBlock(source, format, pointer, verify, max_size_bytes, pointer.end(), buffer_));
   return fetched.bytes;
 }
 
 template <typename T>
 absl::Status BlockJudge<T>::Read(const Source& source, const BlockPointer& pointer,
                                  const ExpectedRows& expected, FoundBlock& found) {
-  CFILE_ASSIGN_OR_RETURN(const auto bytes,
-                         Fetch(source, pointer, /*verify=*/true, max_block_size_bytes_));
+  CFILE_ASSIGN_OR_RETURN(const auto bytes, Fetch(source, DataBlockFormatOf(info()), pointer,
+                                                 /*verify=*/true, max_block_size_bytes_));
   found.pointer = pointer;
   return ReadRows(bytes, info(), expected, found);
 }
@@ -128,8 +133,8 @@ FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uin
   using Kind = FoundBlock::Kind;
   FoundBlock found{.pointer = pointer};
   const auto source = NewMemoryViewSource(stored);
-  const auto bytes =
-      Fetch(*source, {.offset = 0, .size = pointer.size}, /*verify=*/false, max_judged_bytes_);
+  const auto bytes = Fetch(*source, BlockFormatOf(info()), {.offset = 0, .size = pointer.size},
+                           /*verify=*/false, max_judged_bytes_);
   if (!bytes.ok()) return found;
   found.size_bytes = bytes->size();
   // The keys of both trees are valid as keys of a value index.
@@ -142,6 +147,7 @@ FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uin
     return found;
   }
   for (size_t form = 0; form < forms_.size(); ++form) {
+    if (forms_[form].has_movable_blocks()) continue;
     if (!ReadRows(*bytes, forms_[form], expected, found).ok()) continue;
     forms_ = {FileInfo(forms_[form])};
     return found;
@@ -155,6 +161,39 @@ FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uin
   } else if (expected.exact && IsStatistics(*bytes, expected)) {
     found.kind = Kind::kStatistics;
   }
+  return found;
+}
+
+template <typename T>
+std::optional<BlockPointer> BlockJudge<T>::WholeBlock(const BlockPointer& pointer,
+                                                      std::span<const uint8_t> head) const {
+  if (!forms_.back().has_movable_blocks()) return std::nullopt;
+  const auto parsed = ParseBlockHead(head, /*verify=*/false);
+  if (!parsed.ok() || parsed->size_bytes() != head.size() ||
+      parsed->unpacked_bytes() > max_judged_bytes_) {
+    return std::nullopt;
+  }
+  return BlockPointer{.offset = pointer.offset,
+                      .size = static_cast<uint32_t>(parsed->stored_bytes())};
+}
+
+template <typename T>
+FoundBlock BlockJudge<T>::JudgeMovable(const Source& source, const BlockPointer& pointer,
+                                       const ExpectedRows& expected, uint64_t& cost_bytes) {
+  FoundBlock found{.pointer = pointer};
+  const FileInfo form = forms_.back();
+  cost_bytes = pointer.size;
+  rows_bytes_ = 0;
+  const auto bytes =
+      Fetch(source, DataBlockFormatOf(form), pointer, /*verify=*/true, max_judged_bytes_);
+  if (!bytes.ok()) return found;
+  cost_bytes += bytes->size();
+  const bool read = ReadRows(*bytes, form, expected, found).ok();
+  cost_bytes += rows_bytes_;
+  if (!read) return {.pointer = pointer};
+  const auto block = SplitMovableBlock(*bytes);
+  found.size_bytes = block.ok() ? block->head.unpacked_bytes() : 0;
+  forms_ = {form};
   return found;
 }
 
@@ -223,15 +262,15 @@ absl::Status BlockJudge<T>::CheckCodes(std::span<const uint8_t> bytes, const Fil
   if (row == nullptr || !row->has_dictionary || !row->Supports(form.type.physical()))
     return DataLoss("the block needs no dictionary");
   uint32_t count = block.present_count.value_or(0);
-  uint32_t first_ordinal = block.first_ordinal.value_or(0);
+  uint32_t body_ordinal = block.body_ordinal;
   const bool kudu = block.encoding == Encoding::kDict;
   const absl::Status codes =
-      kudu ? ReadBlockCodes(block.values, count, first_ordinal) : absl::OkStatus();
+      kudu ? ReadBlockCodes(block.values, count, body_ordinal) : absl::OkStatus();
   rows_bytes_ += uint64_t{count} * sizeof(uint32_t);
   CFILE_RETURN_IF_ERROR(codes);
   const bool flat = !form.has_levels() && !form.nullable;
   found.encoding = block.encoding;
-  found.first_ordinal = first_ordinal;
+  found.first_ordinal = block.first_ordinal.value_or(body_ordinal);
   found.num_rows = flat ? count : parts.num_records;
   found.num_entries = flat ? count : parts.num_entries;
   if (found.num_rows == 0 || count > found.num_entries) return DataLoss("a data block has no rows");

@@ -47,17 +47,27 @@ struct ExpectedRows {
 template <typename T>
 class BlockJudge {
  public:
-  // `blocks_may_be_extended`: the blocks may have the envelope of extended blocks (cfile/FORMAT.md,
-  // Extended blocks) even if `info` does not say so. Judge accepts blocks of at most
+  // `has_footer`: `info` is from the footer. If not, the blocks may be extended blocks or movable
+  // blocks (cfile/FORMAT.md) even if `info` does not say so. Judge accepts blocks of at most
   // `max_judged_bytes`. If max_judged_bytes exceeds `max_block_size_bytes`, the caller decides
   // about the blocks larger than max_block_size_bytes.
-  BlockJudge(const FileInfo& info, bool blocks_may_be_extended, size_t max_block_size_bytes,
+  BlockJudge(const FileInfo& info, bool has_footer, size_t max_block_size_bytes,
              size_t max_judged_bytes, size_t max_dictionary_values);
 
   // Identifies the block at `pointer`. `stored`: all bytes of the block, including the checksum,
   // which is assumed to be right. Sets `cost_bytes` to the number of bytes that were decoded.
   FoundBlock Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
                    const ExpectedRows& expected, uint64_t& cost_bytes);
+
+  // If `head` is the head of a movable block, and the file may have such blocks, returns the place
+  // of the whole block, else nullopt. `pointer`: the place of `head`, whose last bytes are its
+  // checksum, which is assumed to be right.
+  std::optional<BlockPointer> WholeBlock(const BlockPointer& pointer,
+                                         std::span<const uint8_t> head) const;
+
+  // As Judge, for the movable block at `pointer`. Verifies the checksums.
+  FoundBlock JudgeMovable(const Source& source, const BlockPointer& pointer,
+                          const ExpectedRows& expected, uint64_t& cost_bytes);
 
   // Reads the rows of the data block at `pointer`, verifies its checksum and fills `found`. OK if
   // the block has the expected rows and all of them can be decoded, or if the block is kCodes.
@@ -81,8 +91,9 @@ class BlockJudge {
  private:
   FoundBlock Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
                    const ExpectedRows& expected);
-  absl::StatusOr<std::span<const uint8_t>> Fetch(const Source& source, const BlockPointer& pointer,
-                                                 bool verify, size_t max_size_bytes);
+  absl::StatusOr<std::span<const uint8_t>> Fetch(const Source& source, const BlockFormat& format,
+                                                 const BlockPointer& pointer, bool verify,
+                                                 size_t max_size_bytes);
   absl::Status ReadRows(std::span<const uint8_t> bytes, const FileInfo& form,
                         const ExpectedRows& expected, FoundBlock& found);
   template <typename Cursor>
@@ -112,8 +123,8 @@ template <typename T>
 template <typename AppendRows, typename AppendEntries>
 absl::Status BlockJudge<T>::ForEachBatch(const Source& source, const FoundBlock& found,
                                          AppendRows append_rows, AppendEntries append_entries) {
-  CFILE_ASSIGN_OR_RETURN(const auto bytes,
-                         Fetch(source, found.pointer, /*verify=*/true, max_block_size_bytes_));
+  CFILE_ASSIGN_OR_RETURN(const auto bytes, Fetch(source, DataBlockFormatOf(info()), found.pointer,
+                                                 /*verify=*/true, max_block_size_bytes_));
   const auto each = [&](auto& cursor, const auto& append) -> absl::Status {
     CFILE_RETURN_IF_ERROR(cursor.Open(bytes, info(), found.first_ordinal));
     return VisitBatches(cursor, append);

@@ -49,12 +49,12 @@ class Salvager {
   // `readable` is `source` with zeros in place of bytes that cannot be read. Blocks are searched in
   // `readable`; the rows to write are read from `source`.
   Salvager(std::shared_ptr<const Source> source, std::shared_ptr<const HoleFillingSource> readable,
-           const FileInfo& info, bool blocks_may_be_extended, const SalvageOptions& options)
+           const FileInfo& info, bool has_footer, const SalvageOptions& options)
       : source_(std::move(source)),
         readable_(std::move(readable)),
         options_(options),
-        judge_(info, blocks_may_be_extended, options.reader.max_block_size_bytes,
-               MostSearchedBytes(), options.reader.max_dictionary_values) {}
+        judge_(info, has_footer, options.reader.max_block_size_bytes, MostSearchedBytes(),
+               options.reader.max_dictionary_values) {}
 
   // Finds the blocks of a file with a footer: by its indexes, or by Search if a part of the indexes
   // is lost and the file has checksums. `file` reads `readable`.
@@ -120,6 +120,7 @@ class Salvager {
         .max_metadata_size_bytes = options_.reader.max_metadata_size_bytes,
         .max_dictionary_values = options_.reader.max_dictionary_values,
         .max_index_size_bytes = options_.reader.max_index_size_bytes,
+        .movable_blocks = info.has_movable_blocks(),
         .version = info.version};
     for (const auto& [key, value] : info.header_metadata) {
       if (!key.starts_with(internal::kReservedKeyPrefix)) options.metadata.emplace_back(key, value);
@@ -221,9 +222,19 @@ class Salvager {
     ExpectedRows expected;
     const auto judge = [&](const BlockPointer& pointer, std::span<const uint8_t> bytes) {
       internal::ChecksumSearch::Judgement judgement;
+      found = {};
+      if (const auto whole = judge_.WholeBlock(pointer, bytes)) {
+        // The checksum may be that of the head of a movable block.
+        if (whole->end() <= end && readable_->ErrorIn(*whole).ok())
+          found = judge_.JudgeMovable(*readable_, *whole, expected, judgement.cost_bytes);
+        judgement.accepted = found.kind != Kind::kNone;
+        if (judgement.accepted) return judgement;
+      }
       if (!readable_->ErrorIn(pointer).ok()) return judgement;
-      found = judge_.Judge(pointer, bytes, expected, judgement.cost_bytes);
+      uint64_t cost_bytes = 0;
+      found = judge_.Judge(pointer, bytes, expected, cost_bytes);
       judgement.accepted = found.kind != Kind::kNone;
+      judgement.cost_bytes += cost_bytes;
       return judgement;
     };
     for (uint64_t at = judge_.info().header_size_bytes; at < end;) {
@@ -258,7 +269,8 @@ class Salvager {
               const auto around,
               search.Find(first, inner.pointer.offset - 1, kMost,
                           [&](const BlockPointer& outer, std::span<const uint8_t> bytes) {
-                            return outer.end() > inner.pointer.end()
+                            const auto whole = judge_.WholeBlock(outer, bytes);
+                            return whole.value_or(outer).end() > inner.pointer.end()
                                        ? judge(outer, bytes)
                                        : internal::ChecksumSearch::Judgement{};
                           }));
@@ -281,11 +293,11 @@ class Salvager {
             encodings::OutOfRange("its ", found.size_bytes, " bytes before compression are ",
                                   encodings::AboveLimit(options_.reader.max_block_size_bytes,
                                                         "max_block_size_bytes")),
-            source_->name(), *pointer);
+            source_->name(), found.pointer);
       }
       Keep(found);
-      credit += pointer->size;
-      at = pointer->end();
+      credit += found.pointer.size;
+      at = found.pointer.end();
     }
     return absl::OkStatus();
   }
@@ -425,8 +437,7 @@ absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
       CFILE_RETURN_IF_ERROR(encodings::MakeEncoder<T>(info.encoding, info.type.physical(),
                                                       {.type_length = info.type.type_length})
                                 .status());
-      Salvager<T> salvager(torn, readable, info, !footer && info.encoding == Encoding::kPlain,
-                           options);
+      Salvager<T> salvager(torn, readable, info, footer, options);
       CFILE_RETURN_IF_ERROR(footer ? salvager.ReadWhole(**whole) : salvager.Search(torn->size()));
       return salvager.Write(std::move(sink), header.ok() ? header->encoding : info.encoding);
     }();

@@ -55,6 +55,7 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(Storage& storage,
                                                               const ColumnSchema& column,
                                                               WriterOptions options) {
   options.nullable = column.nullable;
+  if (!options.movable_blocks) options.movable_blocks = true;
   std::string file_name = ColumnFileName(index, column.name);
   return encodings::VisitPhysicalType(
       column.type.physical(),

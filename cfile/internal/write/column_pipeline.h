@@ -51,16 +51,16 @@ class ColumnPipeline {
 
  protected:
   // Ends the encoder's current block and writes this block. `append_prefix(prefix)` appends the
-  // bytes before the values: the null bitmap or the levels of `num_entries` entries. `value_key`:
-  // the block's key in the value index.
+  // bytes before the values: the null bitmap or the levels. `value_key`: the block's key in the
+  // value index.
   template <typename AppendPrefix>
-  absl::Status WriteBlock(uint64_t first_ordinal, uint64_t num_entries, std::string_view value_key,
+  absl::Status WriteBlock(const BlockRows& rows, std::string_view value_key,
                           const AppendPrefix& append_prefix) {
-    encoder_->Finish(first_ordinal, block_);
+    encoder_->Finish(file_.BodyOrdinal(rows.first_ordinal), block_);
     prefix_.Clear();
     append_prefix(prefix_);
-    statistics_.FinishBlock(num_entries);
-    return file_.AppendBlock(block_, first_ordinal, value_key, prefix_);
+    statistics_.FinishBlock(rows.num_entries);
+    return file_.AppendBlock(block_, rows, value_key, prefix_);
   }
 
   // Writes the rest of the file after the data blocks, and makes the file visible. `num_entries` is

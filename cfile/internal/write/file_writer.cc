@@ -32,7 +32,8 @@ FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
   info_.nullable = options.nullable;
   info_.header_metadata = options.metadata;
   info_.levels.max_definition = options.nullable ? 1 : 0;
-  info_.incompatible_features = IncompatibleFeatures(info_, /*levels=*/false, chooses());
+  info_.incompatible_features =
+      IncompatibleFeatures(info_, /*levels=*/false, chooses(), policy_.movable_blocks);
   if (options.positional_index) {
     const auto form = PolicyOf(options.version).vint_ordinals ? IndexKeyForm::kVint64Ordinal
                                                               : IndexKeyForm::kBytes;
@@ -47,7 +48,8 @@ FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
 
 void FileWriter::SetLevels(const LevelLimits& limits) {
   info_.levels = limits;
-  info_.incompatible_features = IncompatibleFeatures(info_, /*levels=*/true, chooses());
+  info_.incompatible_features =
+      IncompatibleFeatures(info_, /*levels=*/true, chooses(), policy_.movable_blocks);
 }
 
 absl::Status FileWriter::CheckIndexSize() const {
@@ -88,21 +90,31 @@ absl::Status FileWriter::AddFooterMetadata(std::string_view key, std::string_vie
   return absl::OkStatus();
 }
 
-absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, uint64_t first_ordinal,
+absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, const BlockRows& rows,
                                      std::string_view value_key, ByteWriter& prefix) {
   const Encoding encoding = block.encoding == Encoding::kAuto ? info_.encoding : block.encoding;
-  if (info_.has_extended_blocks()) {
-    AppendExtendedHeader(encoding, block.count, first_ordinal, block.skip_table.span(), prefix);
+  const bool movable = info_.has_movable_blocks();
+  if (info_.has_extended_blocks() && !movable) {
+    AppendExtendedHeader(encoding, block.count, rows.first_ordinal, block.skip_table.span(),
+                         prefix);
   }
   BlockStorage storage{.compress = block.compressible};
   if (block.aligned_values_offset && policy_.aligns_values)
-    storage.align_at = prefix.size() + *block.aligned_values_offset;
+    storage.align_at = (movable ? 0 : prefix.size()) + *block.aligned_values_offset;
   if (value_) CFILE_RETURN_IF_ERROR(value_->MakeRoom(value_key, *appender_));
-  CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,
-                         appender_->Append(prefix.span(), block.bytes.span(), storage));
+  const BlockHead head{.encoding = encoding,
+                       .num_rows = rows.num_rows,
+                       .num_entries = rows.num_entries,
+                       .present_count = block.count,
+                       .first_ordinal = static_cast<uint32_t>(rows.first_ordinal)};
+  CFILE_ASSIGN_OR_RETURN(
+      const BlockPointer pointer,
+      movable ? appender_->AppendMovable(
+                    head, {prefix.span(), block.skip_table.span(), block.bytes.span()}, storage)
+              : appender_->Append(prefix.span(), block.bytes.span(), storage));
   AddTotals(encoding, pointer);
   if (positional_)
-    CFILE_RETURN_IF_ERROR(positional_->Add(OrdinalKey(first_ordinal), pointer, *appender_));
+    CFILE_RETURN_IF_ERROR(positional_->Add(OrdinalKey(rows.first_ordinal), pointer, *appender_));
   if (value_) CFILE_RETURN_IF_ERROR(value_->Add(value_key, pointer, *appender_));
   return CheckIndexSize();
 }

@@ -23,6 +23,13 @@ namespace cfile::internal {
 
 struct StatisticsBytes;
 
+// The rows of a block. (In a file with levels: records; num_entries: their entries.)
+struct BlockRows {
+  uint64_t first_ordinal = 0;
+  uint32_t num_rows = 0;
+  uint32_t num_entries = 0;
+};
+
 // Writes one file. Call Begin, then AppendBlock for each block, then Finish. Thread-compatible.
 class FileWriter {
  public:
@@ -34,11 +41,16 @@ class FileWriter {
 
   absl::Status Begin();
 
-  // Writes one data block, whose first row is `first_ordinal`. `value_key`: the block's key in the
-  // value index, already shortened; ignored without a value index. `prefix`: the bytes before the
-  // encoded values (null bitmap, levels). In a file with extended blocks (cfile/FORMAT.md), the
-  // function appends the envelope's fields to `prefix`.
-  absl::Status AppendBlock(const encodings::EncodedBlock& block, uint64_t first_ordinal,
+  // The first ordinal to pass to the encoder of a block that begins with row `first_ordinal`.
+  uint64_t BodyOrdinal(uint64_t first_ordinal) const {
+    return info_.has_movable_blocks() ? 0 : first_ordinal;
+  }
+
+  // Writes one data block. `value_key`: the block's key in the value index, already shortened;
+  // ignored without a value index. `prefix`: the bytes before the encoded values (null bitmap,
+  // levels). In a file with extended blocks (cfile/FORMAT.md) that are not movable, the function
+  // appends the envelope's fields to `prefix`.
+  absl::Status AppendBlock(const encodings::EncodedBlock& block, const BlockRows& rows,
                            std::string_view value_key, ByteWriter& prefix);
 
   // kInvalidArgument if `key` is reserved for the library.

@@ -259,11 +259,12 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
 
   absl::Status FinishBlock() {
     const uint64_t first_record = num_records_ - block_records_;
+    const auto num_entries = static_cast<uint32_t>(block_entries_);
     const size_t raw_bytes = encoder_->size_bytes() + levels_.size_bytes();
-    CFILE_RETURN_IF_ERROR(
-        this->WriteBlock(first_record, block_entries_, {}, [&](encodings::ByteWriter& prefix) {
-          levels_.Finish(static_cast<uint32_t>(block_entries_), block_records_, prefix);
-        }));
+    CFILE_RETURN_IF_ERROR(this->WriteBlock({first_record, block_records_, num_entries}, {},
+                                           [&](encodings::ByteWriter& prefix) {
+                                             levels_.Finish(num_entries, block_records_, prefix);
+                                           }));
     // Estimates how many unencoded bytes fill the next block, by the compression of this block. The
     // estimate is at most half of the largest block, so that the block's last record has room.
     const uint64_t stored_bytes = std::max<uint64_t>(this->last_block_bytes(), 1);

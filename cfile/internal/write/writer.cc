@@ -330,9 +330,10 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
 
   absl::Status FinishBlock() {
     const uint32_t rows = std::exchange(block_rows_, 0);
-    return this->WriteBlock(num_rows_ - rows, rows, block_key_, [&](encodings::ByteWriter& prefix) {
-      if (options_.nullable) internal::AppendValidity(validity_, prefix);
-    });
+    return this->WriteBlock({num_rows_ - rows, rows, rows}, block_key_,
+                            [&](encodings::ByteWriter& prefix) {
+                              if (options_.nullable) internal::AppendValidity(validity_, prefix);
+                            });
   }
 
   ValidityEncoder validity_;
