@@ -382,11 +382,11 @@ TEST_F(InterceptedTableTest, ReadsOfDeletedFilesSayThatTheSnapshotExpired) {
   ASSERT_TRUE(writer.ok() && writer->Append<int64_t>(0, values).ok() && writer->Finish().ok());
   const TableReader table = *TableReader::Open(storage_);
   auto cursor = table.NewCursor<int64_t>(0);
-  ASSERT_TRUE(cursor.ok() && cursor->SeekToOrdinal(20'000).ok());
+  ASSERT_TRUE(cursor.ok() && cursor->SeekToOrdinal(40'000).ok());
   const std::string name = table.part(1)->name;
   ASSERT_TRUE(DropParts(storage_, {&name, 1}).ok());
   ASSERT_TRUE(CollectGarbage(storage_, std::chrono::seconds(0)).ok());
-  const absl::Status status = cursor->Next(1).status();
+  const absl::Status status = cursor->Get(30).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("snapshot expired"));
 }
