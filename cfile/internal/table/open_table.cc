@@ -139,12 +139,18 @@ absl::Status TableReader::Impl::CheckNotReplaced(const std::string& folder,
   return same ? absl::OkStatus() : Replaced();
 }
 
-absl::Status TableReader::Impl::ErrorOfMissing(const std::string& folder,
+absl::Status TableReader::Impl::ErrorOfMissing(const TablePart& part, size_t column,
                                                const absl::Status& status) const {
   const auto now = internal::ReadTable(*storage_, options_);
   if (absl::IsNotFound(now.status())) return Replaced();
-  if (!now.ok() || internal::FindParts({&folder, 1}, **now).ok()) return status;
-  return Expired(folder);
+  if (!now.ok()) return status;
+  const auto found = internal::FindParts({&part.directory, 1}, **now);
+  if (!found.ok()) return absl::IsNotFound(found.status()) ? Expired(part.directory) : status;
+  const std::string& file_name = part.columns[column].file_name;
+  for (const TablePartColumn& in_part : found->front().columns) {
+    if (in_part.file_name == file_name) return status;
+  }
+  return Expired(internal::PathInStorage(part, column));
 }
 
 absl::StatusOr<Reader> TableReader::Impl::OpenColumn(const ManifestPart& part,
@@ -161,7 +167,7 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(const ManifestPart& part,
 absl::StatusOr<Reader> TableReader::Impl::OpenFile(const TablePart& part, size_t column) const {
   const std::string path = internal::PathInStorage(part, column);
   auto source = storage_->Open(path);
-  if (absl::IsNotFound(source.status())) return ErrorOfMissing(part.directory, source.status());
+  if (absl::IsNotFound(source.status())) return ErrorOfMissing(part, column, source.status());
   // Check the identity after the file was opened, because an open file cannot be replaced.
   CFILE_RETURN_IF_ERROR(CheckNotReplaced(part.directory, path));
   CFILE_RETURN_IF_ERROR(source.status());
