@@ -123,7 +123,8 @@ class Widening {
     return std::count(before_.key_columns.begin(), before_.key_columns.end(), column_) > 0;
   }
 
-  // Sets after_. The column gets a new id: what chunks say of the old one is in the old form.
+  // Sets after_. The column gets a new id, because chunks describe its values in the old form until
+  // they are written anew. The compound keys, which are bytes in both forms, keep theirs.
   absl::Status ChangeType(const ColumnType& type) {
     const std::string& name = change_.storage().name();
     CFILE_RETURN_IF_ERROR(internal::Named(Validate(type), name));
@@ -136,9 +137,6 @@ class Widening {
     after_ = {before_, internal::IdentitiesOf(change_.before())};
     after_.schema.columns[column_].type = type;
     CFILE_ASSIGN_OR_RETURN(after_.identities.ids[column_], after_.NewId());
-    if (is_key()) {
-      CFILE_ASSIGN_OR_RETURN(after_.identities.ids.back(), after_.NewId());
-    }
     std::optional<std::string>& value = after_.identities.defaults[column_];
     if (!value) return absl::OkStatus();
     return VisitTypes(
