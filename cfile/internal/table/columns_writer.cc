@@ -1,4 +1,6 @@
 // Writes new columns, or new values of columns, for the parts that a table has.
+#include "cfile/table_columns.h"
+
 #include <algorithm>
 #include <cassert>
 #include <memory>
@@ -10,7 +12,6 @@
 #include "cfile/internal/table/column_change.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/internal/write/sticky_status.h"
-#include "cfile/table_columns.h"
 #include "encodings/core/status.h"
 
 namespace cfile {

@@ -1,4 +1,6 @@
 // Gives a column of a table a type that holds all values of its type.
+#include "cfile/table_columns.h"
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -14,7 +16,6 @@
 #include "cfile/internal/table/table_file.h"
 #include "cfile/reader.h"
 #include "cfile/table.h"
-#include "cfile/table_columns.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
