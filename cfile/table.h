@@ -33,6 +33,8 @@
 
 namespace cfile {
 
+class TableReader;
+
 // Writes one new part. Its rows become visible, in all columns at once, when Finish succeeds. A
 // writer that is destroyed earlier removes the files of its own part, whose name is unique, and no
 // others. If removal fails (no write permission in the folder, no memory for paths), the leftover
@@ -61,6 +63,13 @@ class TableWriter {
   // (cfile/table_maintenance.h) removes them. kNotFound: the table has no part of one of these
   // names. If one is gone when Finish is called, Finish returns kAborted.
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
+                                             std::span<const std::string> parts,
+                                             std::span<const WriterOptions> options = {});
+  // The same for a new part that is made from the values of `snapshot`, an open reader of this table:
+  // Finish also returns kAborted if the schema, or a column of one of the parts
+  // (cfile/table_columns.h), has changed since the reader opened the table.
+  static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
+                                             const TableReader& snapshot,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});
   TableWriter(TableWriter&&) noexcept;
@@ -96,7 +105,8 @@ class TableWriter {
   // kInvalidArgument: the columns have different numbers of rows, the rows are not sorted by key, or
   // a key does not match its row (the error names the row). kAborted: since this writer began,
   // another writer created the table, the table was removed, moved or got another schema, a part
-  // that this part replaces was dropped or replaced, or the files of the new part were removed.
+  // that this part replaces was dropped, replaced or got other values in a column, or the files of
+  // the new part were removed.
   // kOutOfRange: table.cft exceeds the limit max_metadata_size_bytes, by its size or by the memory
   // it takes, so that readers would refuse it.
   //
@@ -242,6 +252,7 @@ class TableReader {
   friend class TableLevelCursor;
   template <typename T>
   friend class KeyCursor;
+  friend class TableWriter;
   class Impl;
   explicit TableReader(std::shared_ptr<const Impl> impl);
 

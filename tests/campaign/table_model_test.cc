@@ -21,6 +21,7 @@
 #include "cfile/table_scan.h"
 #include "gtest/gtest.h"
 #include "tests/campaign/amount.h"
+#include "tests/cfile/failing_storage.h"
 #include "tests/cfile/temporary_directory.h"
 
 namespace cfile {
@@ -83,95 +84,6 @@ absl::Status Write(absl::StatusOr<TableWriter> writer, const Part& part) {
   CFILE_RETURN_IF_ERROR(AppendNullable<double>(*writer, kNumber, part, NumberOf));
   return writer->Finish();
 }
-
-// A storage of which every n-th call fails, also the calls of its sources and sinks.
-class FailingStorage final : public Storage, public std::enable_shared_from_this<FailingStorage> {
- public:
-  explicit FailingStorage(std::shared_ptr<Storage> base) : base_(std::move(base)) {}
-
-  // 0: no call fails.
-  void FailEach(uint64_t n) { n_ = n, calls_ = 0; }
-  uint64_t failures() const { return failures_; }
-  const std::shared_ptr<Storage>& base() const { return base_; }
-
-  const std::string& name() const override { return base_->name(); }
-  absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
-    CFILE_RETURN_IF_ERROR(Call("open"));
-    CFILE_ASSIGN_OR_RETURN(auto source, base_->Open(path));
-    return std::make_shared<FailingSource>(shared_from_this(), std::move(source));
-  }
-  absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
-    CFILE_RETURN_IF_ERROR(Call("create"));
-    CFILE_ASSIGN_OR_RETURN(auto sink, base_->Create(path));
-    return std::make_unique<FailingSink>(shared_from_this(), std::move(sink));
-  }
-  absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
-    CFILE_RETURN_IF_ERROR(Call("list"));
-    return base_->List(folder);
-  }
-  absl::Status Delete(const std::string& path) override {
-    CFILE_RETURN_IF_ERROR(Call("delete"));
-    return base_->Delete(path);
-  }
-  absl::StatusOr<VersionedObject> Read(const std::string& path,
-                                       uint64_t max_size_bytes) const override {
-    CFILE_RETURN_IF_ERROR(Call("read"));
-    return base_->Read(path, max_size_bytes);
-  }
-  absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
-                      std::string_view bytes) override {
-    CFILE_RETURN_IF_ERROR(Call("commit"));
-    CFILE_RETURN_IF_ERROR(base_->Commit(path, expected_version, bytes));
-    return Call("the answer to commit");
-  }
-
- private:
-  class FailingSource final : public Source {
-   public:
-    FailingSource(std::shared_ptr<const FailingStorage> storage, std::shared_ptr<const Source> base)
-        : storage_(std::move(storage)), base_(std::move(base)) {}
-    const std::string& name() const override { return base_->name(); }
-    uint64_t size() const override { return base_->size(); }
-    absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-      CFILE_RETURN_IF_ERROR(storage_->Call("read at"));
-      return base_->ReadAt(offset, out);
-    }
-
-   private:
-    const std::shared_ptr<const FailingStorage> storage_;
-    const std::shared_ptr<const Source> base_;
-  };
-
-  class FailingSink final : public Sink {
-   public:
-    FailingSink(std::shared_ptr<const FailingStorage> storage, std::unique_ptr<Sink> base)
-        : storage_(std::move(storage)), base_(std::move(base)) {}
-    const std::string& name() const override { return base_->name(); }
-    absl::Status Append(std::span<const uint8_t> bytes) override {
-      CFILE_RETURN_IF_ERROR(storage_->Call("append"));
-      return base_->Append(bytes);
-    }
-    absl::Status Finish() override {
-      CFILE_RETURN_IF_ERROR(storage_->Call("finish"));
-      return base_->Finish();
-    }
-
-   private:
-    const std::shared_ptr<const FailingStorage> storage_;
-    const std::unique_ptr<Sink> base_;
-  };
-
-  absl::Status Call(const char* what) const {
-    if (n_ == 0 || ++calls_ % n_ != 0) return absl::OkStatus();
-    ++failures_;
-    return absl::UnavailableError(absl::StrCat("failing storage: ", what));
-  }
-
-  const std::shared_ptr<Storage> base_;
-  uint64_t n_ = 0;
-  mutable uint64_t calls_ = 0;
-  mutable uint64_t failures_ = 0;
-};
 
 enum class Truth { kFalse, kUnknown, kTrue };
 

@@ -681,8 +681,11 @@ TEST(Manifest, ColumnsHaveIds) {
   without_default.defaults[1].reset();
   EXPECT_EQ(WithSchema(manifest->root(), schema, without_default).status().code(),
             absl::StatusCode::kInvalidArgument);
-  const auto changed = WithSchema(manifest->root(), schema, identities);
+  TableContents before = manifest->root();
+  before.condemned = {"part-000007"};
+  const auto changed = WithSchema(before, schema, identities);
   ASSERT_TRUE(changed.ok()) << changed.status();
+  EXPECT_EQ(changed->condemned, before.condemned);
   store.Put(*changed);
   manifest = store.Open();
   EXPECT_EQ(manifest->root().schema, schema);

@@ -188,29 +188,27 @@ ColumnIdentities IdentitiesOf(const TableContents& contents) {
 
 absl::StatusOr<TableContents> WithSchema(const TableContents& contents, const Schema& schema,
                                          const ColumnIdentities& identities) {
-  TableContents result{.schema = schema,
-                       .parts = {},
-                       .incompatible_features = contents.incompatible_features,
-                       .identities = identities};
+  TableContents result = contents;
+  result.schema = schema;
+  result.identities = identities;
   const PartLayout before(contents);
   const PartLayout after(result);
   std::vector<std::optional<size_t>> sources;  // by column: its number before
   for (size_t i = 0; i < after.columns().size(); ++i) sources.push_back(before.Find(after.id(i)));
-  for (const ChunkInfo& chunk : contents.chunks) {
-    ChunkInfo& copy = result.chunks.emplace_back(chunk);
-    copy.columns.assign(sources.size(), std::nullopt);
+  for (ChunkInfo& chunk : result.chunks) {
+    const auto columns = std::move(chunk.columns);
+    chunk.columns.assign(sources.size(), std::nullopt);
     for (size_t i = 0; i < sources.size(); ++i) {
-      if (sources[i]) copy.columns[i] = chunk.columns[*sources[i]];
+      if (sources[i]) chunk.columns[i] = columns[*sources[i]];
     }
   }
-  for (const TablePart& part : contents.parts) {
-    TablePart& copy = result.parts.emplace_back(
-        TablePart{.directory = part.directory, .num_rows = part.num_rows});
-    copy.columns.resize(sources.size());
+  for (TablePart& part : result.parts) {
+    const auto columns = std::move(part.columns);
+    part.columns.assign(sources.size(), {});
     for (size_t i = 0; i < sources.size(); ++i) {
       if (sources[i]) {
-        copy.columns[i] = part.columns[*sources[i]];
-      } else if (!after.FillMissing(i, part.num_rows, copy.columns[i])) {
+        part.columns[i] = columns[*sources[i]];
+      } else if (!after.FillMissing(i, part.num_rows, part.columns[i])) {
         return absl::InvalidArgumentError(absl::StrCat(
             "column ", after.columns()[i].name,
             " is new and not nullable, so it needs a default: part ", part.directory, " lacks it"));

@@ -28,6 +28,7 @@ struct ManifestEdit {
   std::vector<NewChunk> new_chunks = {};
   std::vector<TablePart> removed = {};           // the parts that are no longer in the table
   std::vector<std::string> removed_chunks = {};  // the files of chunks that it no longer has
+  bool removes_columns = false;                  // parts that stay may lose files of columns
 };
 
 // Applies `change`. Reads and writes anew the chunks that hold changed parts, and those above them.

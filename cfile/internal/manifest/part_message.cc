@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cfile/internal/format/statistics_block.h"
+#include "cfile/internal/format/value_summary.h"
 #include "cfile/internal/manifest/part_bounds.h"
 #include "encodings/core/status.h"
 #include "proto/table.pb.h"
@@ -137,8 +138,10 @@ bool PartLayout::FillMissing(size_t column, uint64_t num_rows, TablePartColumn& 
   const std::optional<std::string>& value = defaults_[column];
   if (!value && !schema.nullable && !schema.has_levels()) return false;
   in_part = {.num_rows = num_rows, .null_count = value ? 0 : num_rows, .missing = true};
-  in_part.lower_bound = value;
-  in_part.upper_bound = value;
+  if (!value) return true;
+  // All parts that lack the column keep a copy, so a long default is cut like other bounds.
+  in_part.lower_bound = value->substr(0, kMaxBoundBytes);
+  in_part.upper_bound = value->size() > kMaxBoundBytes ? RoundedUp(*in_part.lower_bound) : *value;
   return true;
 }
 

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/format/key_codec.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -292,6 +293,22 @@ class Binder {
 absl::StatusOr<BoundFilter> BindFilter(const Filter& filter, const Schema& schema,
                                        std::string_view name) {
   return Binder(schema, name).Bind(filter, /*negated=*/false, 1);
+}
+
+absl::StatusOr<std::string> KeyOfLiteral(const ColumnType& type, const Literal& literal) {
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::string> {
+    if constexpr (!std::is_same_v<T, Int96>) {
+      const std::optional<Constant<T>> constant = MakeConstant<T>(type, literal);
+      if (constant && constant->place == Constant<T>::Place::kExact &&
+          encodings::IsKey(T(constant->value))) {
+        std::string key;
+        AppendKey<T>(T(constant->value), key);
+        if (type.type_length == 0 || key.size() == type.type_length) return key;
+      }
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        NameOf(literal), " is not a value with an order of the type ", type.ToString()));
+  });
 }
 
 absl::StatusOr<std::vector<size_t>> BindColumns(

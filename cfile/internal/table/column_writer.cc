@@ -51,12 +51,11 @@ TablePartColumn DescribeColumn(const std::string& file_name, ColumnTotals totals
 
 absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(Storage& storage,
                                                               const std::string& folder,
-                                                              size_t index,
+                                                              std::string file_name,
                                                               const ColumnSchema& column,
                                                               WriterOptions options) {
   options.nullable = column.nullable;
   if (!options.movable_blocks) options.movable_blocks = true;
-  std::string file_name = ColumnFileName(index, column.name);
   return encodings::VisitPhysicalType(
       column.type.physical(),
       [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<ColumnWriter>> {

@@ -63,11 +63,11 @@ class TypedColumnWriter final : public ColumnWriter {
   const std::string file_name_;
 };
 
-// Begins the file of the column with position `index` in the folder `folder` of a storage. Errors as
-// Storage::Create, Writer::Create and LevelWriter::Create; the message names the column.
+// Begins a file of the column in the folder `folder` of a storage. Errors as Storage::Create,
+// Writer::Create and LevelWriter::Create; the message names the column.
 absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(Storage& storage,
                                                               const std::string& folder,
-                                                              size_t index,
+                                                              std::string file_name,
                                                               const ColumnSchema& column,
                                                               WriterOptions options);
 

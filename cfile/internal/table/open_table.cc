@@ -74,15 +74,22 @@ absl::Status Expired(const Storage& storage, const std::string& what) {
       "the table again"));
 }
 
-// The error if a file of a part is missing. `status`: the error of the storage. kAborted if
-// table.cft no longer names the part.
+// The error if a file of a part is missing. `path`: in the storage. `status`: the error of the
+// storage. kAborted if table.cft no longer names the part or this file.
 absl::Status ErrorOfMissing(const Storage& storage, const ReaderOptions& options,
-                            const std::string& folder, const absl::Status& status) {
+                            const std::string& folder, const std::string& path,
+                            const absl::Status& status) {
   const auto now = internal::ReadTable(storage, options);
   if (absl::IsNotFound(now.status())) return Replaced(storage);
   if (!now.ok()) return status;
-  const auto missing = internal::FindMissing({&folder, 1}, **now);
-  return missing.ok() && missing->has_value() ? Expired(storage, folder) : status;
+  const auto found = internal::FindParts({&folder, 1}, **now);
+  if (!found.ok()) return status;
+  if (found->missing) return Expired(storage, folder);
+  const TablePart& part = found->parts[0];
+  for (size_t i = 0; i < part.columns.size(); ++i) {
+    if (!part.columns[i].missing && internal::PathInStorage(part, i) == path) return status;
+  }
+  return Expired(storage, path);
 }
 
 }  // namespace
@@ -166,9 +173,9 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(const ManifestPart& part,
 absl::StatusOr<Reader> TableReader::Impl::OpenFile(const TablePart& part, size_t column) const {
   const std::string path = internal::PathInStorage(part, column);
   // The reader may live longer than this object.
-  const auto error_of_missing = [storage = storage_, options = options_,
-                                 folder = part.directory](const absl::Status& status) {
-    return ErrorOfMissing(*storage, options, folder, status);
+  const auto error_of_missing = [storage = storage_, options = options_, folder = part.directory,
+                                 path](const absl::Status& status) {
+    return ErrorOfMissing(*storage, options, folder, path, status);
   };
   auto source = storage_->Open(path);
   if (absl::IsNotFound(source.status())) return error_of_missing(source.status());

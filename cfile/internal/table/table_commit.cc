@@ -18,8 +18,6 @@ ReaderOptions CommitLimits(size_t max_table_file_bytes) {
           .record_limits = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}};
 }
 
-namespace {
-
 std::unique_ptr<const Manifest> NewManifest(TableContents root, const Storage& storage,
                                             const ReaderOptions& limits) {
   const size_t max_size_bytes = limits.max_metadata_size_bytes;
@@ -28,6 +26,8 @@ std::unique_ptr<const Manifest> NewManifest(TableContents root, const Storage& s
                                             return ReadChunk(storage, name, size_bytes);
                                           });
 }
+
+namespace {
 
 absl::Status WriteFile(Storage& storage, const std::string& path, std::string_view bytes) {
   CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, storage.Create(path));
@@ -42,6 +42,10 @@ absl::Status Prepare(Storage& storage, const ManifestEdit& edit) {
   }
   for (const std::string& chunk : edit.removed_chunks) {
     CFILE_RETURN_IF_ERROR(WriteFile(storage, DroppedMarkOfChunk(chunk), ""));
+  }
+  if (edit.removes_columns) {
+    CFILE_ASSIGN_OR_RETURN(const std::string mark, NewColumnsMark());
+    CFILE_RETURN_IF_ERROR(WriteFile(storage, mark, ""));
   }
   for (const TablePart& part : edit.removed) {
     CFILE_RETURN_IF_ERROR(
@@ -109,16 +113,16 @@ absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableCha
   }
 }
 
-absl::StatusOr<std::optional<std::string>> FindMissing(std::span<const std::string> names,
-                                                       const Manifest& manifest) {
+absl::StatusOr<FoundParts> FindParts(std::span<const std::string> names, const Manifest& manifest) {
+  FoundParts found;
   std::set<std::string_view> missing(names.begin(), names.end());
-  if (missing.empty()) return std::nullopt;
+  if (missing.empty()) return found;
   CFILE_RETURN_IF_ERROR(manifest.ForEachPart([&](const ManifestPart& part) -> absl::StatusOr<bool> {
-    missing.erase(part.part->directory);
+    if (missing.erase(part.part->directory) > 0) found.parts.push_back(*part.part);
     return !missing.empty();
   }));
-  if (missing.empty()) return std::nullopt;
-  return std::string(*missing.begin());
+  if (!missing.empty()) found.missing = std::string(*missing.begin());
+  return found;
 }
 
 absl::Status NoSuchPart(const Manifest& manifest, const std::string& name) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -30,20 +31,27 @@ absl::StatusOr<std::string> ReadChunk(const Storage& storage, const std::string&
 absl::StatusOr<std::unique_ptr<const Manifest>> ReadTable(const Storage& storage,
                                                           const ReaderOptions& limits);
 
+// The manifest of a table whose table.cft says `root`. `storage` must outlive the result.
+std::unique_ptr<const Manifest> NewManifest(TableContents root, const Storage& storage,
+                                            const ReaderOptions& limits);
+
 // Returns what is to be committed; nullopt: nothing. `now`: the table as it is; null: there is none.
 using TableChange =
     absl::FunctionRef<absl::StatusOr<std::optional<ManifestEdit>>(const Manifest* now)>;
 
-// Reads table.cft, calls `change`, and commits the result: writes the new chunks, puts a file named
-// "dropped" into the folder of each part that is removed, and replaces table.cft. If another commit
+// Reads table.cft, calls `change`, and commits the result: writes the new chunks and the marks of
+// what is no longer needed, and replaces table.cft. If another commit
 // comes between, does all of this again, with the table as it is then; so `change` may be called
 // several times. Returns the error of `change`. kOutOfRange: readers with `limits` would refuse
 // table.cft. After any other error table.cft may be the old one or the new one.
 absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableChange change);
 
-// Returns one of `names` that is not the name of a part; nullopt: all of them are.
-absl::StatusOr<std::optional<std::string>> FindMissing(std::span<const std::string> names,
-                                                       const Manifest& manifest);
+// The parts with some names, in the order of the manifest, and one of the names that no part has.
+struct FoundParts {
+  std::vector<TablePart> parts = {};
+  std::optional<std::string> missing = {};
+};
+absl::StatusOr<FoundParts> FindParts(std::span<const std::string> names, const Manifest& manifest);
 // The error that the table has no part of this name.
 absl::Status NoSuchPart(const Manifest& manifest, const std::string& name);
 

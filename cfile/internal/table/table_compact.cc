@@ -240,7 +240,7 @@ absl::Status Compact(const TableLocation& location, std::span<const std::string>
   CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
   CFILE_ASSIGN_OR_RETURN(
       TableWriter writer,
-      TableWriter::Replace(location, names,
+      TableWriter::Replace(location, table, names,
                            OptionsOfColumns(table.schema(), sort_column, options)));
   CFILE_RETURN_IF_ERROR(compaction.Write(sort_column, writer));
   return writer.Finish();
@@ -290,9 +290,9 @@ absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T
   }
   if (names.empty()) return absl::OkStatus();
   if (all_below) return DropParts(location, names);
-  CFILE_ASSIGN_OR_RETURN(
-      TableWriter writer,
-      TableWriter::Replace(location, names, OptionsOfColumns(table.schema(), column, options)));
+  CFILE_ASSIGN_OR_RETURN(TableWriter writer,
+                         TableWriter::Replace(location, table, names,
+                                              OptionsOfColumns(table.schema(), column, options)));
   CFILE_RETURN_IF_ERROR(compaction.WriteSorted(column, &key, writer));
   return writer.Finish();
 }

@@ -13,6 +13,7 @@
 #include "cfile/internal/manifest/part_message.h"
 #include "cfile/internal/manifest/schema_message.h"
 #include "cfile/internal/manifest/sealed_message.h"
+#include "cfile/io.h"
 #include "encodings/core/status.h"
 #include "proto/table.pb.h"
 
@@ -27,6 +28,10 @@ constexpr std::string_view kMagic = "cfiletb1";
 constexpr std::string_view kFeaturesMagic = "cfiletb2";
 static_assert(kMagic.size() == kMagicBytes && kFeaturesMagic.size() == kMagicBytes);
 constexpr std::string_view kPartPrefix = "part-";
+constexpr std::string_view kColumnsMarkPrefix = "columns-";
+constexpr std::string_view kColumnsMarkSuffix = ".dropped";
+constexpr std::string_view kColumnSuffix = ".cfile";
+constexpr size_t kColumnDigits = 4;  // of a column's number, at least
 
 std::string_view MagicOf(uint32_t incompatible_features) {
   return incompatible_features == 0 ? kMagic : kFeaturesMagic;
@@ -91,6 +96,18 @@ std::string DroppedMarkOfChunk(const std::string& chunk) {
   return absl::StrCat(chunk, ".", kDroppedFileName);
 }
 
+absl::StatusOr<std::string> NewColumnsMark() {
+  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
+  return encodings::StrCat(kColumnsMarkPrefix, random, kColumnsMarkSuffix);
+}
+
+bool IsColumnsMark(std::string_view name) {
+  if (!name.starts_with(kColumnsMarkPrefix) || !name.ends_with(kColumnsMarkSuffix)) return false;
+  name.remove_prefix(kColumnsMarkPrefix.size());
+  return name.size() > kColumnsMarkSuffix.size() &&
+         IsRandomName(name.substr(0, name.size() - kColumnsMarkSuffix.size()));
+}
+
 std::string PathInStorage(const TablePart& part, size_t column) {
   return absl::StrCat(part.directory, "/", part.columns[column].file_name);
 }
@@ -123,7 +140,25 @@ std::string ColumnFileName(size_t column, std::string_view name) {
                       c == '-' || c == '_';
     file_name.push_back(kept ? c : '_');
   }
-  return file_name + ".cfile";
+  return file_name.append(kColumnSuffix);
+}
+
+absl::StatusOr<std::string> NewColumnFileName(size_t column, std::string_view name) {
+  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
+  std::string file_name = ColumnFileName(column, name);
+  file_name.insert(file_name.size() - kColumnSuffix.size(), "-" + random);
+  return file_name;
+}
+
+bool IsColumnFileName(std::string_view name) {
+  if (IsTemporaryFileName(std::string(name))) {
+    name.remove_prefix(1);
+  } else if (!name.ends_with(kColumnSuffix)) {
+    return false;
+  }
+  const size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  return digits >= kColumnDigits && name.substr(digits, 1) == "-" &&
+         name.find(kColumnSuffix) != name.npos;
 }
 
 absl::Status ValidateSchema(const Schema& schema) {

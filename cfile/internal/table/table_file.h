@@ -27,10 +27,20 @@ inline constexpr char kTableFileName[] = "table.cft";
 inline constexpr char kDroppedFileName[] = "dropped";
 // The name of the file that says that a chunk is no longer in the table.
 std::string DroppedMarkOfChunk(const std::string& chunk);
+// A new name for a file that says when files of columns were no longer needed: "columns-", 128 random
+// bits and ".dropped".
+absl::StatusOr<std::string> NewColumnsMark();
+bool IsColumnsMark(std::string_view name);
 
-// The path of a part's column in the table's storage, and the name of a column's file.
+// The path of a part's column in the table's storage, and the name of a column's file in a new part.
 std::string PathInStorage(const TablePart& part, size_t column);
 std::string ColumnFileName(size_t column, std::string_view name);
+// A new name for a column's file in a part that was written before: the name that ColumnFileName
+// makes, with '-' and 128 random bits before ".cfile".
+absl::StatusOr<std::string> NewColumnFileName(size_t column, std::string_view name);
+// True for the names that ColumnFileName and NewColumnFileName make, and for the temporary names of
+// such files.
+bool IsColumnFileName(std::string_view name);
 // For messages: the paths of table.cft and of a part's column. `storage`: the name of the storage.
 std::string TableFilePath(const std::string& storage);
 std::string ColumnFilePath(const std::string& storage, const TablePart& part, size_t column);

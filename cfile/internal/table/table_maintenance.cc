@@ -36,17 +36,22 @@ struct Usage {
 // manifest names. Others belong to the table only if their names are those that writers give.
 absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
                                                       const Manifest& manifest) {
-  std::set<std::string> parts;
+  std::map<std::string, std::set<std::string>, std::less<>> parts;  // the files of each part
   CFILE_RETURN_IF_ERROR(manifest.ForEachPart([&](const ManifestPart& part) -> absl::StatusOr<bool> {
-    parts.insert(part.part->directory);
+    std::set<std::string>& files = parts[part.part->directory];
+    for (const internal::TablePartColumn& column : part.part->columns) {
+      if (!column.missing) files.insert(column.file_name);
+    }
     return true;
   }));
   CFILE_ASSIGN_OR_RETURN(const std::set<std::string> chunks, manifest.ChunkFiles());
   CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(""));
   const auto unneeded_file = [&](const std::string& name) -> std::string {
-    if (IsTemporaryFileName(name) &&
-        (name.starts_with(".table.cft.") || name.starts_with(".chunk-"))) {
-      return name;
+    if (internal::IsColumnsMark(name)) return name;
+    if (IsTemporaryFileName(name)) {
+      const bool own = name.starts_with(".table.cft.") || name.starts_with(".chunk-") ||
+                       name.starts_with(".columns-");
+      return own ? name : "";
     }
     // The mark of a chunk belongs to its file.
     const std::string chunk = name.substr(0, name.find(internal::DroppedMarkOfChunk("")));
@@ -54,30 +59,44 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
     if (!chunks.contains(chunk)) return chunk;
     return name == chunk ? "" : name;
   };
+  // The last time when files of columns in `parts` stopped being needed.
+  std::chrono::system_clock::time_point columns_removed;
+  for (const StorageEntry& file : files) {
+    if (internal::IsColumnsMark(file.path)) {
+      columns_removed = std::max(columns_removed, file.changed);
+    }
+  }
   std::map<std::string, Usage> unneeded;
   for (const StorageEntry& file : files) {
     const size_t slash = file.path.find('/');
     const std::string first = file.path.substr(0, slash);
+    const auto part = parts.find(first);
     std::string path;
+    std::chrono::system_clock::time_point changed = file.changed;
     if (slash == file.path.npos) {
       path = unneeded_file(first);
-    } else if (parts.contains(first)) {
-      // A drop that failed has left its mark, or a killed process an incomplete file.
+    } else if (part != parts.end()) {
       const std::string name = file.path.substr(slash + 1);
-      if (name == internal::kDroppedFileName || IsTemporaryFileName(name)) path = file.path;
+      if (name == internal::kDroppedFileName || IsTemporaryFileName(name)) {
+        // A drop that failed has left its mark, or a killed process an incomplete file.
+        path = file.path;
+      } else if (internal::IsColumnFileName(name) && !part->second.contains(name)) {
+        path = file.path;
+        changed = std::max(changed, columns_removed);
+      }
     } else if (internal::IsPartName(first) || first.starts_with(kTemporaryFolderPrefix)) {
       path = first;
     }
     if (path.empty()) continue;
     Usage& usage = unneeded[path];
-    usage.newest = std::max(usage.newest, file.changed);
+    usage.newest = std::max(usage.newest, changed);
     usage.size_bytes += file.size_bytes;
   }
   return unneeded;
 }
 
-// Finds the garbage, and condemns the parts and the chunks in it. After that, no writer can publish
-// them: a commit that was prepared before meets this one and begins anew.
+// Finds the garbage, and condemns the parts, the chunks and the columns' files in it. After that, no
+// writer can publish them: a commit that was prepared before meets this one and begins anew.
 absl::StatusOr<std::vector<RemovedGarbage>> FindGarbage(Storage& storage,
                                                         std::chrono::seconds older_than,
                                                         const ReaderOptions& options) {
@@ -97,11 +116,12 @@ absl::StatusOr<std::vector<RemovedGarbage>> FindGarbage(Storage& storage,
         continue;
       }
       garbage.push_back({.name = path, .size_bytes = usage.size_bytes});
-      if (internal::IsPartName(path) || internal::IsChunkName(path)) {
+      // Paths of columns' files, too.
+      if (internal::IsPartName(path.substr(0, path.find('/'))) || internal::IsChunkName(path)) {
         edit.root.condemned.push_back(path);
       }
     }
-    // Names of parts whose files are gone need not be kept: a writer looks for its files.
+    // Names of what is gone need not be kept: a writer looks for its files.
     if (edit.root.condemned == before) return std::nullopt;
     return edit;
   };

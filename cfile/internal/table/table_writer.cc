@@ -12,6 +12,7 @@
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/table/column_writer.h"
 #include "cfile/internal/table/compound_key_check.h"
+#include "cfile/internal/table/open_table.h"
 #include "cfile/internal/table/table_commit.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/internal/write/sticky_status.h"
@@ -58,21 +59,28 @@ class TableWriter::Impl {
     CFILE_RETURN_IF_ERROR(files.status());
     creates_ = true;
     schema_ = schema;
-    if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
+    SetLimit(options);
     return BeginPart(options);
   }
 
-  // `replaced`: the names of the parts that the new part replaces.
   absl::Status Append(std::span<const WriterOptions> options,
                       std::span<const std::string> replaced = {}) {
-    if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
+    SetLimit(options);
     CFILE_ASSIGN_OR_RETURN(const auto now, internal::ReadTable(*storage_, limits()));
-    CFILE_ASSIGN_OR_RETURN(const auto missing, internal::FindMissing(replaced, *now));
-    if (missing) return internal::NoSuchPart(*now, *missing);
-    const std::set<std::string> names(replaced.begin(), replaced.end());
-    replaced_.assign(names.begin(), names.end());
-    schema_ = now->root().schema;
-    identities_ = now->root().identities;
+    return Append(*now, replaced, options);
+  }
+
+  // `now`: the table as the caller knows it. `replaced`: the names of the parts that the new part
+  // replaces.
+  absl::Status Append(const Manifest& now, std::span<const std::string> replaced,
+                      std::span<const WriterOptions> options) {
+    SetLimit(options);
+    CFILE_ASSIGN_OR_RETURN(internal::FoundParts found, internal::FindParts(replaced, now));
+    if (found.missing) return internal::NoSuchPart(now, *found.missing);
+    replaced_parts_ = std::move(found.parts);
+    for (const TablePart& part : replaced_parts_) replaced_.push_back(part.directory);
+    schema_ = now.root().schema;
+    identities_ = now.root().identities;
     return BeginPart(options);
   }
 
@@ -139,6 +147,10 @@ class TableWriter::Impl {
   }
 
  private:
+  void SetLimit(std::span<const WriterOptions> options) {
+    if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
+  }
+
   template <typename T>
   absl::Status CheckType(size_t i) const {
     assert(i < columns_.size());
@@ -169,9 +181,10 @@ class TableWriter::Impl {
                                             : options.empty() ? WriterOptions{}
                                             : options.size() == 1 ? options[0]
                                                                   : options[i];
-      CFILE_ASSIGN_OR_RETURN(
-          columns_.emplace_back(),
-          internal::NewColumnWriter(*storage_, part_.directory, i, stored_[i], column_options));
+      CFILE_ASSIGN_OR_RETURN(columns_.emplace_back(),
+                             internal::NewColumnWriter(*storage_, part_.directory,
+                                                       internal::ColumnFileName(i, stored_[i].name),
+                                                       stored_[i], column_options));
       max_block_size_bytes_ = std::max(max_block_size_bytes_, column_options.max_block_size_bytes);
     }
     return absl::OkStatus();
@@ -286,10 +299,21 @@ class TableWriter::Impl {
     if (std::count(condemned.begin(), condemned.end(), part_.directory) > 0) {
       return Removed(part_path());
     }
-    CFILE_ASSIGN_OR_RETURN(const auto missing, internal::FindMissing(replaced_, *now));
-    if (!missing) return absl::OkStatus();
-    return absl::AbortedError(absl::StrCat(internal::NoSuchPart(*now, *missing).message(),
-                                           " any more, which was to be replaced"));
+    CFILE_ASSIGN_OR_RETURN(const internal::FoundParts found, internal::FindParts(replaced_, *now));
+    if (found.missing) {
+      return absl::AbortedError(absl::StrCat(internal::NoSuchPart(*now, *found.missing).message(),
+                                             " any more, which was to be replaced"));
+    }
+    // The schema is the same, so both have the same columns.
+    for (size_t part = 0; part < found.parts.size(); ++part) {
+      for (size_t i = 0; i < stored_.size(); ++i) {
+        if (found.parts[part].columns[i].file_name != replaced_parts_[part].columns[i].file_name) {
+          return aborted(absl::StrCat("column ", stored_[i].name, " of ", replaced_[part],
+                                      ", which was to be replaced, has got other values"));
+        }
+      }
+    }
+    return absl::OkStatus();
   }
 
   static absl::Status Removed(const std::string& path) {
@@ -313,9 +337,10 @@ class TableWriter::Impl {
   internal::StickyStatus finished_{name()};
   bool published_ = false;
   size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
-  size_t max_block_size_bytes_ = 0;    // the largest of all columns
-  bool creates_ = false;               // a new table
-  std::vector<std::string> replaced_;  // the names of the parts that this part replaces
+  size_t max_block_size_bytes_ = 0;        // the largest of all columns
+  bool creates_ = false;                   // a new table
+  std::vector<TablePart> replaced_parts_;  // the parts that this part replaces
+  std::vector<std::string> replaced_;      // their names
   Schema schema_;
   std::optional<internal::ColumnIdentities> identities_;  // of a table whose columns changed
   std::vector<ColumnSchema> stored_;                      // the columns that columns_ write
@@ -348,6 +373,15 @@ absl::StatusOr<TableWriter> TableWriter::Replace(const TableLocation& table,
                                                  std::span<const WriterOptions> options) {
   auto impl = std::make_unique<Impl>(table.storage());
   CFILE_RETURN_IF_ERROR(impl->Append(options, parts));
+  return TableWriter(std::move(impl));
+}
+
+absl::StatusOr<TableWriter> TableWriter::Replace(const TableLocation& table,
+                                                 const TableReader& snapshot,
+                                                 std::span<const std::string> parts,
+                                                 std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<Impl>(table.storage());
+  CFILE_RETURN_IF_ERROR(impl->Append(snapshot.impl_->manifest(), parts, options));
   return TableWriter(std::move(impl));
 }
 

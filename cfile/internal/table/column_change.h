@@ -1,0 +1,100 @@
+// New files of columns in the parts that a table has, and the commit that names them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/internal/manifest/manifest.h"
+#include "cfile/internal/manifest/manifest_edit.h"
+#include "cfile/internal/table/column_writer.h"
+#include "cfile/options.h"
+#include "cfile/schema.h"
+#include "cfile/storage.h"
+
+namespace cfile::internal {
+
+// The columns of a table and their identities.
+struct TableColumns {
+  Schema schema;
+  ColumnIdentities identities;
+
+  // A new id for a column. kOutOfRange: there are no more.
+  absl::StatusOr<uint32_t> NewId();
+  // Puts the columns into the order of `order`, which holds positions; others are dropped.
+  // Precondition: no key column is dropped.
+  void Rearrange(std::span<const size_t> order);
+};
+
+absl::Status NoTable(const Storage& storage);
+absl::Status NoColumn(const Storage& storage, std::string_view name);
+// kUnimplemented if the table holds nested records.
+absl::Status CheckFlat(const Storage& storage, const Schema& schema);
+
+// Thread-compatible; in addition, threads may call NewFile at the same time.
+class ColumnChange {
+ public:
+  struct Part {
+    std::string name;
+    uint64_t num_rows = 0;
+    std::vector<std::string> watched;  // the files of the watched columns
+    // The new files, by the column's number in the new schema.
+    std::vector<std::pair<size_t, TablePartColumn>> files;
+  };
+
+  explicit ColumnChange(std::shared_ptr<Storage> storage) : storage_(std::move(storage)) {}
+  // Removes the new files, unless a commit has named them.
+  ~ColumnChange();
+
+  // Reads table.cft. Call first. kNotFound: there is no table. `options`: of the new files.
+  absl::Status Begin(std::span<const WriterOptions> options);
+  // Reads the parts. `columns`: the commit fails if they have got other values.
+  absl::Status ReadParts(std::vector<size_t> columns);
+
+  const TableContents& before() const { return manifest_->root(); }
+  std::vector<Part>& parts() { return parts_; }
+  Storage& storage() { return *storage_; }
+
+  // Begins a new file of column `number` in a part.
+  absl::StatusOr<std::unique_ptr<ColumnWriter>> NewFile(const Part& part, size_t number,
+                                                        const ColumnSchema& column,
+                                                        const WriterOptions& options);
+
+  // Publishes the files in parts(). `columns`: the new columns; nullopt: they stay the same, and
+  // parts may have been added since Begin. kAborted: since Begin, there was another change; or files
+  // are gone.
+  absl::Status Commit(const std::optional<TableColumns>& columns);
+
+ private:
+  absl::Status Aborted(std::string_view what) const;
+  absl::StatusOr<std::optional<ManifestEdit>> Edit(const Manifest* now,
+                                                   const std::optional<TableColumns>& columns);
+  // kAborted if the change does not fit the table that is there now.
+  absl::Status CheckTable(const Manifest& now, bool parts_may_be_added) const;
+  // kAborted if a new file is gone, or may be removed as garbage at any time.
+  absl::Status CheckFiles(const Manifest& now) const;
+  // True if the table names one of the new files.
+  absl::StatusOr<bool> IsNamed() const;
+  ReaderOptions limits() const;
+
+  const std::shared_ptr<Storage> storage_;
+  size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
+  std::unique_ptr<const Manifest> manifest_;  // when the change began
+  std::vector<size_t> watched_;
+  std::vector<Part> parts_;
+  std::unordered_map<std::string, size_t> by_name_;  // positions in parts_
+  bool published_ = false;
+  std::mutex mutex_;                // guards the next member
+  std::vector<std::string> paths_;  // of the new files
+};
+
+}  // namespace cfile::internal

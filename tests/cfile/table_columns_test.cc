@@ -1,0 +1,879 @@
+// Columns of tables are added, replaced, dropped, renamed, reordered and widened.
+#include "cfile/table_columns.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/compound_key.h"
+#include "cfile/internal/table/table_file.h"
+#include "cfile/key_cursor.h"
+#include "cfile/table.h"
+#include "cfile/table_maintenance.h"
+#include "cfile/table_scan.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cfile/failing_storage.h"
+#include "tests/cfile/temporary_directory.h"
+
+namespace cfile {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+
+using Texts = std::vector<std::string>;
+
+template <typename T>
+std::string TextOf(const T& value) {
+  std::ostringstream text;
+  if constexpr (std::is_same_v<T, int128_t> || std::is_same_v<T, uint128_t>) {
+    text << static_cast<int64_t>(value);
+  } else if constexpr (std::is_same_v<T, Int96>) {
+    text << "int96";
+  } else {
+    text << +value;
+  }
+  return text.str();
+}
+template <>
+std::string TextOf(const std::string_view& value) {
+  return std::string(value);
+}
+template <>
+std::string TextOf(const bool& value) {
+  return value ? "true" : "false";
+}
+
+// The values of a column as text, by a scan that also checks the number of rows.
+Texts ValuesOf(const TableReader& table, size_t column) {
+  Texts values;
+  const ColumnSchema& schema = table.schema().columns[column];
+  VisitType(schema.type, [&]<typename T>(std::type_identity<T>) {
+    auto cursor = table.NewCursor<T>(column);
+    EXPECT_TRUE(cursor.ok()) << cursor.status();
+    while (cursor.ok()) {
+      const auto batch = cursor->Next(7);
+      EXPECT_TRUE(batch.ok()) << batch.status();
+      if (!batch.ok() || batch->empty()) break;
+      for (size_t i = 0; i < batch->size(); ++i) {
+        values.push_back(batch->IsValid(i) ? TextOf<T>(batch->values[i]) : "null");
+      }
+    }
+  });
+  EXPECT_EQ(values.size(), table.num_rows()) << schema.name;
+  return values;
+}
+
+// All values by scan, one text per column: "NAME TYPE: values".
+Texts Contents(const TableReader& table) {
+  Texts contents;
+  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
+    const ColumnSchema& schema = table.schema().columns[column];
+    contents.push_back(
+        absl::StrCat(schema.name, " ", schema.type.ToString(), schema.nullable ? " null" : ""));
+    for (const std::string& value : ValuesOf(table, column)) {
+      absl::StrAppend(&contents.back(), " ", value);
+    }
+    for (size_t part = 0; part < table.num_parts(); ++part) {
+      const VerifyReport report = table.VerifyColumn(part, column);
+      EXPECT_TRUE(report.ok()) << report.damages[0].status;
+    }
+  }
+  if (const auto key_index = table.schema().key_index()) {
+    for (size_t part = 0; part < table.num_parts(); ++part) {
+      const VerifyReport report = table.VerifyColumn(part, *key_index);
+      EXPECT_TRUE(report.ok()) << report.damages[0].status;
+    }
+  }
+  return contents;
+}
+
+class TableColumnsTest : public testing::Test {
+ protected:
+  // Columns: key (int32, ascending, with a value index), text (nullable), number (float).
+  static Schema ThreeColumns() {
+    return {.columns = {{.name = "key", .type = ColumnType::Int32()},
+                        {.name = "text", .type = ColumnType::Varchar(), .nullable = true},
+                        {.name = "number", .type = ColumnType::Float()}}};
+  }
+
+  // Appends `rows` rows of the first three columns.
+  absl::Status Fill(TableWriter& writer, int32_t rows) {
+    for (int32_t i = 0; i < rows; ++i, ++next_) {
+      const int32_t key = next_ - 3;
+      const std::string text = absl::StrCat("t", next_ % 7);
+      const std::string_view view = text;
+      const uint8_t valid = next_ % 3 != 0;
+      const float number = static_cast<float>(next_) / 2;
+      CFILE_RETURN_IF_ERROR(writer.Append<int32_t>(0, {&key, 1}));
+      CFILE_RETURN_IF_ERROR(writer.Append<std::string_view>(1, {&view, 1}, {&valid, 1}));
+      CFILE_RETURN_IF_ERROR(writer.Append<float>(2, {&number, 1}));
+    }
+    return absl::OkStatus();
+  }
+  static std::vector<WriterOptions> Options(size_t columns = 3) {
+    std::vector<WriterOptions> options(columns);
+    options[0].value_index = true;
+    return options;
+  }
+  absl::Status AppendPart(int32_t rows) {
+    CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Append(storage_, Options()));
+    CFILE_RETURN_IF_ERROR(Fill(writer, rows));
+    return writer.Finish();
+  }
+  // Part 1 has no rows, the others have two or three.
+  void WriteTable(size_t parts, const Schema& schema = ThreeColumns()) {
+    next_ = 0;
+    auto writer = TableWriter::Create(storage_, schema, Options());
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE(Fill(*writer, 3).ok());
+    ASSERT_TRUE(writer->Finish().ok());
+    for (size_t part = 1; part < parts; ++part) {
+      ASSERT_TRUE(AppendPart(part == 1 ? 0 : 2 + static_cast<int32_t>(part % 2)).ok());
+    }
+  }
+
+  TableReader Open() {
+    auto table = TableReader::Open(storage_);
+    EXPECT_TRUE(table.ok()) << table.status();
+    return *table;
+  }
+
+  // The identity of each file, by path.
+  std::map<std::string, std::string> Files() {
+    std::map<std::string, std::string> files;
+    const auto listed = storage_->List("");
+    EXPECT_TRUE(listed.ok());
+    for (const StorageEntry& file : *listed) files[file.path] = file.identity;
+    return files;
+  }
+  // EXPECTs that all files in `before` are as they were, except table.cft. Returns the new ones in
+  // folders of parts.
+  std::vector<std::string> NewFiles(const std::map<std::string, std::string>& before) {
+    std::vector<std::string> names;
+    const auto after = Files();
+    for (const auto& [path, identity] : before) {
+      if (path == "table.cft") continue;
+      const auto found = after.find(path);
+      EXPECT_TRUE(found != after.end() && found->second == identity) << path;
+    }
+    for (const auto& [path, identity] : after) {
+      if (!before.contains(path) && path.find('/') != path.npos) names.push_back(path);
+    }
+    return names;
+  }
+
+  // EXPECTs that after garbage is collected, there are only files that the table names.
+  void ExpectNoGarbage() {
+    const auto collected = CollectGarbage(storage_, std::chrono::seconds(0));
+    ASSERT_TRUE(collected.ok()) << collected.status();
+    const TableReader table = Open();
+    std::set<std::string> expected;
+    const size_t columns = table.schema().columns.size() + table.schema().key_index().has_value();
+    for (size_t part = 0; part < table.num_parts(); ++part) {
+      for (size_t column = 0; column < columns; ++column) {
+        expected.insert(*table.part_file(part, column));
+      }
+    }
+    for (const auto& [path, identity] : Files()) {
+      EXPECT_TRUE(path == "table.cft" || path.starts_with("chunk-") || expected.erase(path) > 0 ||
+                  path.ends_with("/"))
+          << path;
+    }
+    expected.erase("");
+    EXPECT_THAT(expected, IsEmpty());
+  }
+
+  std::shared_ptr<Storage> storage_ = NewMemoryStorage();
+  int32_t next_ = 0;
+};
+
+const std::vector<size_t> kPartCounts = {1, 4, 70};
+
+TEST_F(TableColumnsTest, AddWithDefault) {
+  for (const size_t parts : kPartCounts) {
+    storage_ = NewMemoryStorage();
+    WriteTable(parts);
+    const TableReader snapshot = Open();
+    const Texts before = Contents(snapshot);
+    const auto files = Files();
+    ASSERT_TRUE(AddColumn(storage_, {.name = "flag", .type = ColumnType::Bool()}, true).ok());
+    ASSERT_TRUE(
+        AddColumn(storage_, {.name = "note", .type = ColumnType::String(), .nullable = true}).ok());
+    ASSERT_TRUE(
+        AddColumn(storage_, {.name = "price", .type = ColumnType::Decimal(20, 2)}, -1250).ok());
+    ASSERT_TRUE(AddColumn(storage_, {.name = "ratio", .type = ColumnType::Float()}, 0.5).ok());
+    EXPECT_THAT(NewFiles(files), IsEmpty());
+
+    auto writer = TableWriter::Append(storage_);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE(Fill(*writer, 2).ok());
+    const bool flags[] = {false, true};
+    const std::string_view notes[] = {"x", "y"};
+    const int128_t prices[] = {1, 2};
+    const float ratios[] = {1, 2};
+    ASSERT_TRUE(writer->Append<bool>(3, flags).ok());
+    ASSERT_TRUE(writer->Append<std::string_view>(4, notes).ok());
+    ASSERT_TRUE(writer->Append<int128_t>(5, prices).ok());
+    ASSERT_TRUE(writer->Append<float>(6, ratios).ok());
+    ASSERT_TRUE(writer->Finish().ok());
+
+    const TableReader table = Open();
+    Contents(table);
+    const size_t old = snapshot.num_rows();
+    const auto expected = [&](const char* value, const char* a, const char* b) {
+      Texts values(old, value);
+      values.insert(values.end(), {a, b});
+      return values;
+    };
+    EXPECT_EQ(ValuesOf(table, 3), expected("true", "false", "true"));
+    EXPECT_EQ(ValuesOf(table, 4), expected("null", "x", "y"));
+    EXPECT_EQ(ValuesOf(table, 5), expected("-1250", "1", "2"));
+    EXPECT_EQ(ValuesOf(table, 6), expected("0.5", "1", "2"));
+    EXPECT_EQ(Contents(snapshot), before);
+
+    const auto count = [&](const Filter& filter) {
+      auto scan = table.NewScan({.where = filter});
+      EXPECT_TRUE(scan.ok()) << scan.status();
+      size_t rows = 0;
+      for (const auto& batch : scan->Batches()) {
+        EXPECT_TRUE(batch.ok()) << batch.status();
+        if (batch.ok()) rows += batch->num_rows();
+      }
+      return rows;
+    };
+    EXPECT_EQ(count(Eq("flag", true)), old + 1);
+    EXPECT_EQ(count(IsNull("note")), old);
+    EXPECT_EQ(count(Eq("note", "y")), 1u);
+    EXPECT_EQ(count(Eq("price", -1250)), old);
+    EXPECT_EQ(count(Not(Eq("price", -1250))), 2u);
+    EXPECT_EQ(count(Lt("ratio", 0.6)), old);
+    EXPECT_EQ(count(And(Ge("key", 0), Ge("ratio", 1))), 2u);
+    EXPECT_EQ(table.part_bounds(0, 5)->Min<int128_t>(), int128_t{-1250});
+    EXPECT_EQ(table.part_bounds(0, 4)->null_count, 3u);
+
+    // Parts of different ages are merged.
+    ASSERT_TRUE(Compact(storage_, {}, Options(7)).ok());
+    EXPECT_EQ(Open().num_parts(), 1u);
+    EXPECT_EQ(Contents(Open()), Contents(table));
+    ExpectNoGarbage();
+  }
+}
+
+TEST_F(TableColumnsTest, LongDefaults) {
+  WriteTable(70);
+  const std::string text(1000, 'x');
+  ASSERT_TRUE(AddColumn(storage_, {.name = "s", .type = ColumnType::String()}, text).ok());
+  const TableReader table = Open();
+  EXPECT_EQ(ValuesOf(table, 3), Texts(table.num_rows(), text));
+  EXPECT_EQ(table.part_bounds(0, 3)->min_key, text.substr(0, 64));
+  EXPECT_EQ(table.part_bounds(0, 3)->max_key, std::string(63, 'x') + "y");
+  auto scan = table.NewScan({.columns = {{"key"}}, .where = Eq("s", text), .limit = 5});
+  ASSERT_TRUE(scan.ok());
+  EXPECT_EQ(scan->Next()->num_rows(), 3u);
+}
+
+TEST_F(TableColumnsTest, DropRenameReorder) {
+  for (const size_t parts : kPartCounts) {
+    storage_ = NewMemoryStorage();
+    WriteTable(parts);
+    const TableReader snapshot = Open();
+    const Texts before = Contents(snapshot);
+    const auto files = Files();
+    ASSERT_TRUE(RenameColumn(storage_, "text", "words").ok());
+    EXPECT_EQ(Open().schema().columns[1].name, "words");
+    // Older readers can read this.
+    EXPECT_TRUE(storage_->Read("table.cft", 100000)
+                    ->bytes.starts_with(parts > 64 ? "cfiletb2" : "cfiletb1"));
+    ASSERT_TRUE(ReorderColumns(storage_, Texts{"number", "key", "words"}).ok());
+    {
+      const TableReader table = Open();
+      Contents(table);
+      EXPECT_EQ(ValuesOf(table, 0), ValuesOf(snapshot, 2));
+      EXPECT_EQ(ValuesOf(table, 1), ValuesOf(snapshot, 0));
+      EXPECT_EQ(ValuesOf(table, 2), ValuesOf(snapshot, 1));
+      auto cursor = table.NewKeyCursor<int32_t>(1);
+      ASSERT_TRUE(cursor.ok()) << cursor.status();
+      EXPECT_TRUE(cursor->SeekToKey(-1)->exact);
+    }
+    ASSERT_TRUE(DropColumns(storage_, Texts{"key", "words"}).ok());
+    EXPECT_THAT(Contents(Open()), ElementsAre(Contents(snapshot)[2]));
+    // A new column of an old name has nothing of the old one.
+    ASSERT_TRUE(AddColumn(storage_, {.name = "key", .type = ColumnType::Int32()}, 9).ok());
+    EXPECT_EQ(ValuesOf(Open(), 1), Texts(snapshot.num_rows(), "9"));
+    EXPECT_THAT(NewFiles(files), IsEmpty());
+    EXPECT_EQ(Contents(snapshot), before);
+    // Parts without any file.
+    ASSERT_TRUE(DropColumns(storage_, Texts{"number"}).ok());
+    EXPECT_EQ(ValuesOf(Open(), 0), Texts(snapshot.num_rows(), "9"));
+    ExpectNoGarbage();
+    EXPECT_EQ(ValuesOf(Open(), 0), Texts(snapshot.num_rows(), "9"));
+    ASSERT_TRUE(Compact(storage_).ok());
+    EXPECT_EQ(ValuesOf(Open(), 0), Texts(snapshot.num_rows(), "9"));
+  }
+}
+
+TEST_F(TableColumnsTest, KeyColumnsAndTheirOrder) {
+  Schema schema = ThreeColumns();
+  schema.key_columns = {0, 1};
+  schema.nulls_last = {1};
+  WriteTable(3, schema);
+  const TableReader snapshot = Open();
+  EXPECT_EQ(DropColumns(storage_, Texts{"number", "text"}).code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(ColumnsWriter::Replace(storage_, {"text"}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(ReorderColumns(storage_, Texts{"number", "text", "key"}).ok());
+  EXPECT_THAT(Open().schema().key_columns, ElementsAre(2, 1));
+  EXPECT_THAT(Open().schema().nulls_last, ElementsAre(1));
+  ASSERT_TRUE(AddColumn(storage_, {.name = "n", .type = ColumnType::Int8()}, 1).ok());
+  ASSERT_TRUE(DropColumns(storage_, Texts{"number"}).ok());
+  EXPECT_THAT(Open().schema().key_columns, ElementsAre(1, 0));
+  Contents(Open());
+
+  // The compound keys are made anew.
+  const auto files = Files();
+  const absl::Status status = WidenColumn(storage_, "key", ColumnType::Int64());
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(NewFiles(files).size(), 6u);
+  const TableReader table = Open();
+  Contents(table);
+  EXPECT_EQ(ValuesOf(table, 1), ValuesOf(snapshot, 0));
+  CompoundKey wanted(table.schema().key_types());
+  wanted.Add(int64_t{-1}).Add(std::string_view("t2"));
+  auto cursor = table.NewCursor<std::string_view>(*table.schema().key_index());
+  ASSERT_TRUE(cursor.ok());
+  const auto found = cursor->SeekToKey(wanted.bytes());
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_TRUE(found->exact);
+  EXPECT_EQ(found->ordinal, 2u);
+  ASSERT_TRUE(Compact(storage_).ok());
+  EXPECT_EQ(Contents(Open()), Contents(table));
+  ExpectNoGarbage();
+}
+
+TEST_F(TableColumnsTest, Widen) {
+  for (const size_t parts : kPartCounts) {
+    storage_ = NewMemoryStorage();
+    WriteTable(parts);
+    ASSERT_TRUE(AddColumn(storage_, {.name = "d", .type = ColumnType::Decimal(9, 2)}, -7).ok());
+    ASSERT_TRUE(
+        AddColumn(storage_, {.name = "u", .type = ColumnType::Uint8(), .nullable = true}).ok());
+    auto writer = TableWriter::Append(storage_, Options(5));
+    ASSERT_TRUE(Fill(*writer, 2).ok());
+    const int32_t decimals[] = {5, -5};
+    const uint8_t numbers[] = {0, 200};
+    const uint8_t valid = 2;
+    ASSERT_TRUE(writer->Append<int32_t>(3, decimals).ok());
+    ASSERT_TRUE(writer->Append<uint8_t>(4, numbers, {&valid, 1}).ok());
+    ASSERT_TRUE(writer->Finish().ok());
+    const TableReader snapshot = Open();
+    const Texts before = Contents(snapshot);
+
+    const auto files = Files();
+    ASSERT_TRUE(WidenColumn(storage_, "key", ColumnType::Int64()).ok());
+    EXPECT_EQ(NewFiles(files).size(), parts + 1);
+    for (const std::string& path : NewFiles(files)) {
+      EXPECT_THAT(path, MatchesRegex("part-[0-9a-f]{32}/0000-key-[0-9a-f]{32}.cfile"));
+    }
+    ASSERT_TRUE(WidenColumn(storage_, "text", ColumnType::String()).ok());
+    ASSERT_TRUE(WidenColumn(storage_, "number", ColumnType::Double()).ok());
+    ASSERT_TRUE(WidenColumn(storage_, "d", ColumnType::Decimal(18, 2)).ok());
+    ASSERT_TRUE(WidenColumn(storage_, "d", ColumnType::Decimal(30, 2)).ok());
+    ASSERT_TRUE(WidenColumn(storage_, "u", ColumnType::Int16()).ok());
+    EXPECT_EQ(NewFiles(files).size(), 3 * (parts + 1) + 3);  // other parts lack d and u
+
+    const TableReader table = Open();
+    Contents(table);
+    EXPECT_EQ(table.schema().columns[3].type, ColumnType::Decimal(30, 2));
+    for (size_t column = 0; column < 5; ++column) {
+      EXPECT_EQ(ValuesOf(table, column), ValuesOf(snapshot, column));
+    }
+    auto cursor = table.NewKeyCursor<int64_t>(0);
+    ASSERT_TRUE(cursor.ok()) << cursor.status();
+    EXPECT_TRUE(cursor->SeekToKey(-2)->exact);
+    auto scan = table.NewScan({.where = And(Eq("d", -7), Eq("key", -2))});
+    ASSERT_TRUE(scan.ok()) << scan.status();
+    EXPECT_EQ(scan->Next()->num_rows(), 1u);
+    EXPECT_EQ(table.part_bounds(0, 0)->Min<int64_t>(), -3);
+    EXPECT_EQ(Contents(snapshot), before);
+    ASSERT_TRUE(Compact(storage_, {}, Options(5)).ok());
+    EXPECT_EQ(Contents(Open()), Contents(table));
+    ExpectNoGarbage();
+  }
+}
+
+// Appends `count` numbers from `first` on to a column of a writer, in calls of 1, 2, 3, ... values.
+// Each fourth is null.
+absl::Status AppendNumbers(ColumnsWriter& writer, size_t column, int64_t first, uint64_t count) {
+  for (uint64_t size = 1, done = 0; done < count; ++size) {
+    const uint64_t rows = std::min(size, count - done);
+    std::vector<int64_t> values(rows);
+    std::iota(values.begin(), values.end(), first + static_cast<int64_t>(done));
+    std::vector<uint8_t> validity((rows + 7) / 8);
+    for (size_t i = 0; i < rows; ++i) {
+      validity[i / 8] |= static_cast<uint8_t>((values[i] % 4 != 0) << i % 8);
+    }
+    CFILE_RETURN_IF_ERROR(writer.Append<int64_t>(column, values, validity));
+    done += rows;
+  }
+  return absl::OkStatus();
+}
+Texts Numbers(int64_t first, uint64_t count) {
+  Texts values;
+  for (uint64_t i = 0; i < count; ++i) {
+    const int64_t value = first + static_cast<int64_t>(i);
+    values.push_back(value % 4 == 0 ? "null" : absl::StrCat(value));
+  }
+  return values;
+}
+
+TEST_F(TableColumnsTest, AddAndReplaceValues) {
+  for (const size_t parts : kPartCounts) {
+    storage_ = NewMemoryStorage();
+    WriteTable(parts);
+    const TableReader first = Open();
+    const uint64_t rows = first.num_rows();
+    auto files = Files();
+    const ColumnSchema columns[] = {{.name = "a", .type = ColumnType::Int64(), .nullable = true},
+                                    {.name = "b", .type = ColumnType::Double()}};
+    auto adder = ColumnsWriter::Add(storage_, columns);
+    ASSERT_TRUE(adder.ok()) << adder.status();
+    EXPECT_EQ(adder->num_rows(), rows);
+    ASSERT_TRUE(AppendNumbers(*adder, 0, 100, rows).ok());
+    ASSERT_TRUE(adder->Append<double>(1, std::vector<double>(rows, 1.5)).ok());
+    EXPECT_EQ(Contents(Open()), Contents(first));
+    ASSERT_TRUE(adder->Finish().ok());
+    EXPECT_EQ(NewFiles(files).size(), 2 * parts);
+    EXPECT_EQ(ValuesOf(Open(), 3), Numbers(100, rows));
+    EXPECT_EQ(ValuesOf(Open(), 4), Texts(rows, "1.5"));
+    // They have no defaults.
+    ASSERT_TRUE(TableWriter::Append(storage_)->Finish().ok());
+
+    files = Files();
+    const TableReader second = Open();
+    const Texts before = Contents(second);
+    auto replacer = ColumnsWriter::Replace(storage_, {"a"});
+    ASSERT_TRUE(replacer.ok()) << replacer.status();
+    ASSERT_TRUE(AppendNumbers(*replacer, 0, -1000, rows).ok());
+    ASSERT_TRUE(replacer->Finish().ok());
+    EXPECT_EQ(NewFiles(files).size(), parts + 1);
+    const TableReader third = Open();
+    Contents(third);
+    EXPECT_EQ(ValuesOf(third, 3), Numbers(-1000, rows));
+    EXPECT_EQ(ValuesOf(third, 0), ValuesOf(second, 0));
+    EXPECT_EQ(ValuesOf(third, 4), ValuesOf(second, 4));
+    auto scan = third.NewScan({.where = Eq("a", -999)});
+    EXPECT_EQ(scan->Next()->num_rows(), 1u);
+    EXPECT_EQ(Contents(second), before);
+
+    // A second time; and a column that parts lack.
+    ASSERT_TRUE(
+        AddColumn(storage_, {.name = "c", .type = ColumnType::Int64(), .nullable = true}).ok());
+    replacer = ColumnsWriter::Replace(storage_, {"c", "a"});
+    ASSERT_TRUE(AppendNumbers(*replacer, 0, 5, rows).ok());
+    ASSERT_TRUE(AppendNumbers(*replacer, 1, 6, rows).ok());
+    ASSERT_TRUE(replacer->Finish().ok());
+    EXPECT_EQ(ValuesOf(Open(), 3), Numbers(6, rows));
+    EXPECT_EQ(ValuesOf(Open(), 5), Numbers(5, rows));
+    ExpectNoGarbage();
+    Contents(Open());
+  }
+}
+
+TEST_F(TableColumnsTest, ReplacingNeedsNoFeature) {
+  WriteTable(3);
+  auto writer = ColumnsWriter::Replace(storage_, {"number"});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE(writer->Append<float>(0, std::vector<float>(writer->num_rows(), 2)).ok());
+  // Rows that are appended meanwhile keep their values, also if their writer finishes later.
+  auto appender = TableWriter::Append(storage_, Options());
+  ASSERT_TRUE(AppendPart(1).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  ASSERT_TRUE(Fill(*appender, 1).ok());
+  ASSERT_TRUE(appender->Finish().ok());
+  Texts expected(5, "2");
+  expected.insert(expected.end(), {"2.5", "3"});
+  EXPECT_EQ(ValuesOf(Open(), 2), expected);
+  EXPECT_TRUE(storage_->Read("table.cft", 100000)->bytes.starts_with("cfiletb1"));
+  ExpectNoGarbage();
+}
+
+// Tables of nested records: only values can be replaced.
+TEST_F(TableColumnsTest, NestedRecords) {
+  auto tree = RecordSchema::Create(
+      {{.name = "record", .num_children = 2},
+       {.name = "id", .type = ColumnType::Int64()},
+       {.name = "tags", .repetition = Repetition::kRepeated, .type = ColumnType::Int32()}});
+  ASSERT_TRUE(tree.ok()) << tree.status();
+  const Schema schema = Schema::OfRecords(*tree);
+  const auto fill = [](auto& writer, size_t column, int32_t offset, bool second) {
+    // Records: {1, 2}, {}, {3} in the first part; {4, 5, 6} in the second.
+    const std::vector<uint16_t> repetition =
+        second ? std::vector<uint16_t>{0, 1, 1} : std::vector<uint16_t>{0, 1, 0, 0};
+    const std::vector<uint16_t> definition =
+        second ? std::vector<uint16_t>{1, 1, 1} : std::vector<uint16_t>{1, 1, 0, 1};
+    std::vector<int32_t> values =
+        second ? std::vector<int32_t>{4, 5, 6} : std::vector<int32_t>{1, 2, 3};
+    for (int32_t& value : values) value += offset;
+    return writer.template AppendLevels<int32_t>(column, repetition, definition, values);
+  };
+  auto writer = TableWriter::Create(storage_, schema);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE(writer->Append<int64_t>(0, std::vector<int64_t>{0, 1, 2}).ok());
+  ASSERT_TRUE(fill(*writer, 1, 0, false).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  writer = TableWriter::Append(storage_);
+  ASSERT_TRUE(writer->Finish().ok());  // no rows
+  writer = TableWriter::Append(storage_);
+  ASSERT_TRUE(writer->Append<int64_t>(0, std::vector<int64_t>{3}).ok());
+  ASSERT_TRUE(fill(*writer, 1, 0, true).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+
+  const auto values = [&] {
+    std::string text;
+    auto cursor = Open().NewLevelCursor<int32_t>(1);
+    EXPECT_TRUE(cursor.ok()) << cursor.status();
+    while (true) {
+      const auto batch = cursor->Next(2);
+      EXPECT_TRUE(batch.ok()) << batch.status();
+      if (!batch.ok() || batch->definition.empty()) return text;
+      size_t next = 0;
+      for (size_t i = 0; i < batch->definition.size(); ++i) {
+        absl::StrAppend(&text, batch->repetition[i] == 0 ? "|" : ",");
+        if (batch->definition[i] == 1) absl::StrAppend(&text, batch->values[next++]);
+      }
+    }
+  };
+  EXPECT_EQ(values(), "|1,2||3|4,5,6");
+  for (const bool at_once : {true, false}) {
+    auto replacer = ColumnsWriter::Replace(storage_, {"tags", "id"});
+    ASSERT_TRUE(replacer.ok()) << replacer.status();
+    const int32_t offset = at_once ? 10 : 20;
+    if (at_once) {
+      const std::vector<uint16_t> repetition = {0, 1, 0, 0, 0, 1, 1};
+      const std::vector<uint16_t> definition = {1, 1, 0, 1, 1, 1, 1};
+      ASSERT_TRUE(replacer
+                      ->AppendLevels<int32_t>(0, repetition, definition,
+                                              std::vector<int32_t>{11, 12, 13, 14, 15, 16})
+                      .ok());
+    } else {
+      // The records begin and end between calls.
+      const auto append = [&](std::vector<uint16_t> repetition, std::vector<int32_t> numbers) {
+        const std::vector<uint16_t> definition(repetition.size(), !numbers.empty());
+        return replacer->AppendLevels<int32_t>(0, repetition, definition, numbers);
+      };
+      ASSERT_TRUE(append({0}, {21}).ok());
+      ASSERT_TRUE(append({1}, {22}).ok());
+      ASSERT_TRUE(append({0}, {}).ok());
+      ASSERT_TRUE(append({0, 0, 1}, {23, 24, 25}).ok());
+      ASSERT_TRUE(append({1}, {26}).ok());
+    }
+    ASSERT_TRUE(replacer->Append<int64_t>(1, std::vector<int64_t>{9, 8, 7, 6}).ok());
+    const absl::Status status = replacer->Finish();
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_EQ(values(), at_once ? "|11,12||13|14,15,16" : "|21,22||23|24,25,26") << offset;
+    EXPECT_THAT(ValuesOf(Open(), 0), ElementsAre("9", "8", "7", "6"));
+  }
+  auto replacer = ColumnsWriter::Replace(storage_, {"tags"});
+  EXPECT_EQ(replacer->Append<int32_t>(0, std::vector<int32_t>{1}).code(),
+            absl::StatusCode::kInvalidArgument);
+  replacer = ColumnsWriter::Replace(storage_, {"tags"});
+  EXPECT_EQ(replacer
+                ->AppendLevels<int32_t>(0, std::vector<uint16_t>{0, 0, 0, 0, 0},
+                                        std::vector<uint16_t>{0, 0, 0, 0, 0}, {})
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(DropColumns(storage_, Texts{"id"}).code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(WidenColumn(storage_, "id", ColumnType::Int128()).code(),
+            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(ColumnsWriter::Add(storage_, {}).status().code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST_F(TableColumnsTest, ChangesThatMeet) {
+  WriteTable(70);
+  const auto replacer = [&] {
+    auto writer = ColumnsWriter::Replace(storage_, {"number"});
+    EXPECT_TRUE(writer.ok()) << writer.status();
+    EXPECT_TRUE(writer->Append<float>(0, std::vector<float>(writer->num_rows(), 2)).ok());
+    return writer;
+  };
+  const ColumnSchema x = {.name = "x", .type = ColumnType::Float()};
+  const auto adder = [&] {
+    auto writer = ColumnsWriter::Add(storage_, {&x, 1});
+    EXPECT_TRUE(writer.ok()) << writer.status();
+    EXPECT_TRUE(writer->Append<float>(0, std::vector<float>(writer->num_rows(), 2)).ok());
+    return writer;
+  };
+  const auto expect_aborted = [](const absl::Status& status, const char* what) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
+    EXPECT_THAT(status.message(), HasSubstr(what));
+  };
+  auto appender = TableWriter::Append(storage_, Options());
+  ASSERT_TRUE(Fill(*appender, 1).ok());
+  auto a = replacer();
+  auto b = adder();
+  ASSERT_TRUE(RenameColumn(storage_, "text", "words").ok());
+  expect_aborted(appender->Finish(), "its schema has been changed");
+  expect_aborted(a->Finish(), "the schema has been changed");
+  expect_aborted(b->Finish(), "the schema has been changed");
+  // The destructors remove the files.
+  const auto number_of_files = [&] { return Files().size(); };
+  const size_t files = number_of_files();
+  a = absl::UnknownError("");
+  b = absl::UnknownError("");
+  EXPECT_EQ(number_of_files(), files - 2 * 70);
+
+  a = replacer();
+  b = replacer();
+  ASSERT_TRUE(b->Finish().ok());
+  expect_aborted(a->Finish(), "the column has got other values");
+  EXPECT_EQ(b->Finish().code(), absl::StatusCode::kFailedPrecondition);
+
+  a = adder();
+  b = adder();
+  ASSERT_TRUE(b->Finish().ok());
+  expect_aborted(a->Finish(), "the schema has been changed");
+  ASSERT_TRUE(DropColumns(storage_, Texts{"x"}).ok());
+
+  a = adder();
+  ASSERT_TRUE(AppendPart(1).ok());
+  expect_aborted(a->Finish(), "a part has been added");
+
+  a = replacer();
+  b = adder();
+  ASSERT_TRUE(DropParts(storage_, Texts{Open().part(3)->name}).ok());
+  expect_aborted(a->Finish(), "a part has been dropped or replaced");
+  expect_aborted(b->Finish(), "a part has been dropped or replaced");
+
+  // A part that is made from old values.
+  const TableReader snapshot = Open();
+  const Texts names = {snapshot.part(1)->name, snapshot.part(2)->name};
+  auto compacter = TableWriter::Replace(storage_, snapshot, names, Options());
+  auto early = TableWriter::Replace(storage_, names, Options());
+  a = replacer();
+  ASSERT_TRUE(a->Finish().ok());
+  auto late = TableWriter::Replace(storage_, snapshot, names, Options());
+  for (auto* const writer : {&compacter, &early, &late}) {
+    ASSERT_TRUE(writer->ok());
+    expect_aborted((*writer)->Finish(), "column number of part-");
+  }
+  ASSERT_TRUE(RenameColumn(storage_, "words", "text").ok());
+  late = TableWriter::Replace(storage_, snapshot, names, Options());
+  ASSERT_TRUE(late.ok());
+  expect_aborted(late->Finish(), "its schema has been changed");
+
+  // Garbage is collected too early.
+  a = replacer();
+  ASSERT_TRUE(CollectGarbage(storage_, std::chrono::seconds(0)).ok());
+  expect_aborted(a->Finish(), "removed");
+  a = absl::UnknownError("");
+  ExpectNoGarbage();
+  Contents(Open());
+}
+
+// Files of columns are garbage when no reader needs them any more.
+TEST_F(TableColumnsTest, Garbage) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("table");
+  storage_ = NewLocalStorage(path);
+  WriteTable(3);
+  const auto make_old = [&] {
+    for (const auto& file : fs::recursive_directory_iterator(path)) {
+      fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(100));
+    }
+  };
+  const auto collected = [&](int hours) {
+    const auto garbage = CollectGarbage(storage_, std::chrono::hours(hours));
+    EXPECT_TRUE(garbage.ok()) << garbage.status();
+    Texts names;
+    for (const RemovedGarbage& item : *garbage) names.push_back(item.name);
+    return names;
+  };
+  const TableReader snapshot = Open();
+  const std::string old_file = *snapshot.part_file(2, 2);
+  auto writer = ColumnsWriter::Replace(storage_, {"number"});
+  ASSERT_TRUE(writer->Append<float>(0, std::vector<float>(writer->num_rows(), 2)).ok());
+  make_old();
+  ASSERT_TRUE(writer->Finish().ok());
+  // The old files are old, but they have been needed until now.
+  EXPECT_THAT(collected(10), IsEmpty());
+  EXPECT_EQ(ValuesOf(snapshot, 2)[4], "2");
+
+  // What a killed writer left, and what somebody else has put there.
+  const fs::path part = fs::path(path) / Open().part(0)->name;
+  const std::string left = "0002-number-0123456789abcdef0123456789abcdef.cfile";
+  for (const std::string& name :
+       {left, "." + left + ".17.3.cfile-tmp", std::string("notes.txt"), std::string("1-x.cfile")}) {
+    std::ofstream(part / name) << "x";
+  }
+  make_old();
+  const TableReader cold = [&] {
+    auto table = TableReader::Open(storage_);
+    return *table;
+  }();
+  const Texts removed = collected(10);
+  EXPECT_EQ(removed.size(), 3u + 2 + 1);  // three old files, the mark
+  EXPECT_THAT(removed, testing::Contains(old_file));
+  EXPECT_TRUE(fs::exists(part / "notes.txt"));
+  EXPECT_TRUE(fs::exists(part / "1-x.cfile"));
+  EXPECT_THAT(collected(0), IsEmpty());
+  EXPECT_EQ(ValuesOf(Open(), 2), Texts(5, "2"));
+
+  // A reader that opened the table before learns that its files are gone.
+  ASSERT_TRUE(DropColumns(storage_, Texts{"number"}).ok());
+  EXPECT_EQ(collected(0).size(), 4u);
+  const auto cursor = cold.NewCursor<float>(2);
+  EXPECT_EQ(cursor.status().code(), absl::StatusCode::kAborted) << cursor.status();
+  EXPECT_THAT(cursor.status().message(), HasSubstr("snapshot expired"));
+  // A file that is missing is not an expired one.
+  fs::remove(path + "/" + *Open().part_file(0, 0));
+  EXPECT_EQ(Open().NewCursor<int32_t>(0).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(TableColumnsTest, FailuresOfTheStorage) {
+  using Change = std::function<absl::Status(const std::shared_ptr<Storage>&)>;
+  const auto write = [](absl::StatusOr<ColumnsWriter> writer) -> absl::Status {
+    CFILE_RETURN_IF_ERROR(writer.status());
+    CFILE_RETURN_IF_ERROR(writer->Append<float>(0, std::vector<float>(writer->num_rows(), 2)));
+    return writer->Finish();
+  };
+  const ColumnSchema x = {.name = "x", .type = ColumnType::Float()};
+  const Change changes[] = {
+      [&](const auto& storage) { return AddColumn(storage, x, 1); },
+      [](const auto& storage) { return DropColumns(storage, Texts{"text"}); },
+      [](const auto& storage) { return RenameColumn(storage, "text", "words"); },
+      [](const auto& storage) {
+        return ReorderColumns(storage, Texts{"number", "key", "text"});
+      },
+      [](const auto& storage) { return WidenColumn(storage, "key", ColumnType::Int64()); },
+      [&](const auto& storage) {
+        return write(ColumnsWriter::Add(storage, {&x, 1}));
+      },
+      [&](const auto& storage) { return write(ColumnsWriter::Replace(storage, {"number"})); },
+  };
+  WriteTable(66);
+  for (size_t i = 0; i < std::size(changes); ++i) {
+    SCOPED_TRACE(i);
+    const Texts before = Contents(Open());
+    const auto failing = std::make_shared<FailingStorage>(storage_);
+    bool done = false;
+    for (uint64_t n = 1; !done; n += n < 30 ? 1 : 1 + n / 6) {
+      SCOPED_TRACE(n);
+      failing->FailOnce(n);
+      const uint64_t failures = failing->failures();
+      const absl::Status status = changes[i](failing);
+      failing->FailEach(0);
+      done = failing->failures() == failures;
+      const Texts after = Contents(Open());
+      if (status.ok()) {
+        EXPECT_NE(after, before);
+        done = true;
+      } else {
+        EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+        if (after != before) done = true;  // the answer to the commit was lost
+      }
+      ExpectNoGarbage();
+      EXPECT_EQ(Contents(Open()), after);
+      if (testing::Test::HasFailure()) return;
+    }
+    storage_ = NewMemoryStorage();
+    WriteTable(66);
+  }
+}
+
+TEST_F(TableColumnsTest, Errors) {
+  const auto expect = [](const absl::Status& status, absl::StatusCode code, const char* what) {
+    EXPECT_EQ(status.code(), code) << status;
+    EXPECT_THAT(status.message(), HasSubstr(what));
+  };
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  constexpr auto kNotFound = absl::StatusCode::kNotFound;
+  const ColumnSchema x = {.name = "x", .type = ColumnType::Int8()};
+  expect(AddColumn(storage_, x, 1), kNotFound, "there is no table");
+  EXPECT_EQ(ColumnsWriter::Replace(storage_, {"x"}).status().code(), kNotFound);
+  WriteTable(2);
+  const Texts before = Contents(Open());
+  const auto files = Files();
+  expect(AddColumn(storage_, x), kInvalid, "the default of column x: there is none");
+  expect(AddColumn(storage_, x, 128), kInvalid, "an integer is not a value");
+  expect(AddColumn(storage_, x, 0.5), kInvalid, "a floating-point number is not a value");
+  expect(AddColumn(storage_, x, "a"), kInvalid, "a string is not a value");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  expect(AddColumn(storage_, {.name = "f", .type = ColumnType::Double()}, nan), kInvalid,
+         "of the type double");
+  expect(AddColumn(storage_, {.name = "f", .type = ColumnType::Uuid()}, "short"), kInvalid,
+         "of the type uuid");
+  expect(AddColumn(storage_, {.name = "f", .type = ColumnType::Int96()}, Int96{}), kInvalid,
+         "of the type int96");
+  expect(AddColumn(storage_, {.name = "key", .type = ColumnType::Int8()}, 1), kInvalid,
+         "two columns of the schema have the name key");
+  expect(AddColumn(storage_, {.name = "", .type = ColumnType::Int8()}, 1), kInvalid, "no name");
+  expect(DropColumns(storage_, Texts{"key", "x"}), kNotFound, "the table has no column x");
+  expect(DropColumns(storage_, Texts{"key", "text", "number"}), kInvalid, "found no column");
+  expect(RenameColumn(storage_, "x", "y"), kNotFound, "the table has no column x");
+  expect(RenameColumn(storage_, "key", "text"), kInvalid, "have the name text");
+  expect(ReorderColumns(storage_, Texts{"key", "text"}), kInvalid, "expected each of the 3");
+  expect(ReorderColumns(storage_, Texts{"key", "text", "text"}), kInvalid, "expected each of");
+  expect(WidenColumn(storage_, "x", ColumnType::Int64()), kNotFound, "the table has no column x");
+  for (const ColumnType& type :
+       {ColumnType::Int32(), ColumnType::Int16(), ColumnType::Uint64(), ColumnType::Double(),
+        ColumnType::Date(), ColumnType::String(), ColumnType::Decimal(18, 0),
+        ColumnType::Timestamp(TimeUnit::kMillis)}) {
+    expect(WidenColumn(storage_, "key", type), kInvalid, "not a wider type of this kind");
+  }
+  expect(ColumnsWriter::Replace(storage_, {"x"}).status(), kNotFound, "has no column x");
+  expect(ColumnsWriter::Replace(storage_, {"text", "text"}).status(), kInvalid, "named twice");
+  const ColumnSchema key = {.name = "key", .type = ColumnType::Int8()};
+  expect(ColumnsWriter::Add(storage_, {&key, 1}).status(), kInvalid, "have the name key");
+  const std::vector<WriterOptions> two(2);
+  expect(ColumnsWriter::Replace(storage_, {"number"}, two).status(), kInvalid, "found 2");
+  {
+    auto writer = ColumnsWriter::Replace(storage_, {"number"});
+    expect(writer->Append<int32_t>(0, std::vector<int32_t>{1}), kInvalid, "holds float");
+    writer = ColumnsWriter::Replace(storage_, {"number"});
+    ASSERT_TRUE(writer->Append<float>(0, std::vector<float>{1}).ok());
+    expect(writer->Finish(), kInvalid, "expected 3 rows, as many as the table has, found 1");
+    expect(writer->Finish(), kInvalid, "expected 3 rows");
+    writer = ColumnsWriter::Replace(storage_, {"number"});
+    expect(writer->Append<float>(0, std::vector<float>{1, 2, 3, 4}), kInvalid,
+           "expected 3 rows, as many as the table has, found more");
+    expect(writer->AppendLevels<float>(0, {}, {}, {}), kInvalid, "found more");
+  }
+  EXPECT_EQ(Contents(Open()), before);
+  EXPECT_THAT(NewFiles(files), IsEmpty());
+  ExpectNoGarbage();
+}
+
+// A table without parts.
+TEST_F(TableColumnsTest, TablesWithoutParts) {
+  WriteTable(1);
+  ASSERT_TRUE(DropParts(storage_, Texts{Open().part(0)->name}).ok());
+  ASSERT_TRUE(AddColumn(storage_, {.name = "x", .type = ColumnType::Int8()}).ok());
+  ASSERT_TRUE(WidenColumn(storage_, "x", ColumnType::Int16()).ok());
+  ASSERT_TRUE(ColumnsWriter::Replace(storage_, {"x"})->Finish().ok());
+  const ColumnSchema y = {.name = "y", .type = ColumnType::Int8()};
+  ASSERT_TRUE(ColumnsWriter::Add(storage_, {&y, 1})->Finish().ok());
+  EXPECT_EQ(Open().schema().columns.size(), 5u);
+  ASSERT_TRUE(TableWriter::Append(storage_)->Finish().ok());
+  Contents(Open());
+}
+
+}  // namespace
+}  // namespace cfile
