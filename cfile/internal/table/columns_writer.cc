@@ -44,8 +44,9 @@ class ColumnsWriter::Impl {
   absl::Status Add(std::span<const ColumnSchema> columns, std::span<const WriterOptions> options) {
     CFILE_RETURN_IF_ERROR(change_.Begin(options));
     CFILE_RETURN_IF_ERROR(internal::CheckFlat(storage(), change_.before().schema));
-    TableColumns& after =
-        columns_after_.emplace(change_.before().schema, internal::IdentitiesOf(change_.before()));
+    columns_after_ =
+        TableColumns{change_.before().schema, internal::IdentitiesOf(change_.before())};
+    TableColumns& after = *columns_after_;
     for (const ColumnSchema& column : columns) {
       CFILE_ASSIGN_OR_RETURN(const uint32_t id, after.NewId());
       std::vector<uint32_t>& ids = after.identities.ids;
