@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/table/part_copy.h"
 #include "cfile/internal/table/table_commit.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/io.h"
@@ -51,6 +52,18 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
     if (!chunks.contains(chunk)) return chunk;
     return name == chunk ? "" : name;
   };
+  // The copy that says what the table has committed of each part.
+  internal::CommitHistory history;
+  history.Add(manifest.root(), /*attempt=*/false);
+  std::map<std::string, internal::CommitTag> copies;
+  for (const StorageEntry& file : files) {
+    const size_t slash = file.path.find('/');
+    if (slash == file.path.npos) continue;
+    const auto tag = internal::ParsePartCopyName(std::string_view(file.path).substr(slash + 1));
+    if (!tag || tag->sequence > manifest.root().sequence || history.Disproves(*tag)) continue;
+    internal::CommitTag& newest = copies[file.path.substr(0, slash)];
+    if (tag->sequence > newest.sequence) newest = *tag;
+  }
   std::map<std::string, Usage> unneeded;
   for (const StorageEntry& file : files) {
     const size_t slash = file.path.find('/');
@@ -59,8 +72,12 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
     if (slash == file.path.npos) {
       path = unneeded_file(first);
     } else if (parts.contains(first)) {
-      // A drop that failed has left its mark.
-      if (file.path.substr(slash + 1) == internal::kDroppedFileName) path = file.path;
+      // Commits that failed have left marks and copies.
+      const std::string_view name = std::string_view(file.path).substr(slash + 1);
+      const auto copy = internal::ParsePartCopyName(name);
+      if (internal::ParseDroppedMarkName(name) || (copy && *copy != copies[first])) {
+        path = file.path;
+      }
     } else if (internal::IsPartName(first) || first.starts_with(kTemporaryFolderPrefix)) {
       path = first;
     }
