@@ -58,6 +58,13 @@ class PartFinder {
   absl::Status Find(Survey& survey) {
     CFILE_RETURN_IF_ERROR(ListFolders());
     for (auto& [name, folder] : folders_) CFILE_RETURN_IF_ERROR(ReadCopies(name, folder));
+    // Of several attempts with one sequence of which nothing more is known, the last one counts: the
+    // others were interrupted before it began, or met it.
+    for (const auto& [sequence, ids] : attempts_) {
+      const auto last = std::max_element(
+          ids.begin(), ids.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+      history_.Add({.sequence = sequence, .id = last->first});
+    }
     CFILE_RETURN_IF_ERROR(SetRoot(survey.root));
     for (TablePart& part : named_) {
       Folder& folder = folders_[part.directory];
@@ -94,7 +101,13 @@ class PartFinder {
       Folder& folder = folders_[file.path.substr(0, slash)];
       std::string name = file.path.substr(slash + 1);
       folder.newest = std::max(folder.newest, file.changed);
-      if (const auto mark = ParseDroppedMarkName(name)) folder.marks.emplace(name, *mark);
+      const auto mark = ParseDroppedMarkName(name);
+      if (mark) folder.marks.emplace(name, *mark);
+      const auto attempt = mark ? mark : ParsePartCopyName(name);
+      if (attempt && name != kDroppedFileName) {
+        auto& time = attempts_[attempt->sequence][attempt->id];
+        time = std::max(time, file.changed);
+      }
       folder.sizes.emplace(std::move(name), file.size_bytes);
     }
     return absl::OkStatus();
@@ -289,6 +302,8 @@ class PartFinder {
   std::vector<TablePart> named_;
   std::set<std::string> found_;  // the names of the parts in named_
   CommitHistory history_;
+  // When files of attempts to commit were written, by sequence and id.
+  std::map<uint64_t, std::map<uint64_t, std::chrono::system_clock::time_point>> attempts_;
   std::map<std::string, Folder> folders_;  // of parts, by name
   std::vector<TableContents> tables_;      // the different schemas of copies
   struct Commit {

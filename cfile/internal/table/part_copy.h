@@ -47,6 +47,9 @@ class CommitHistory {
   // attempt that failed: then call this with `attempt`, so that its own commit is left out.
   void Add(const TableContents& table, bool attempt);
 
+  // Adds a commit, unless another one with this sequence is known.
+  void Add(const CommitTag& tag) { ids_.emplace(tag.sequence, tag.id); }
+
   // True if another attempt has taken the place of this one.
   bool Disproves(const CommitTag& tag) const;
 
