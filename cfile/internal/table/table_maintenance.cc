@@ -31,6 +31,12 @@ absl::Status NoTable(const Storage& storage) {
 struct Usage {
   std::chrono::system_clock::time_point newest;
   uint64_t size_bytes = 0;
+  std::vector<std::string> copies = {};  // of the description of a part
+};
+
+struct Garbage {
+  std::vector<RemovedGarbage> items;
+  std::vector<std::string> copies;  // in folders of `items`
 };
 
 // The files and folders that a table no longer needs, by path. The table needs those that its
@@ -85,18 +91,21 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
     Usage& usage = unneeded[path];
     usage.newest = std::max(usage.newest, file.changed);
     usage.size_bytes += file.size_bytes;
+    if (slash != file.path.npos && path == first &&
+        internal::ParsePartCopyName(std::string_view(file.path).substr(slash + 1))) {
+      usage.copies.push_back(file.path);
+    }
   }
   return unneeded;
 }
 
 // Finds the garbage, and condemns the parts in it. After that, no writer can publish these parts.
-absl::StatusOr<std::vector<RemovedGarbage>> FindGarbage(Storage& storage,
-                                                        std::chrono::seconds older_than,
-                                                        const ReaderOptions& options) {
-  std::vector<RemovedGarbage> garbage;
+absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older_than,
+                                    const ReaderOptions& options) {
+  Garbage garbage;
   const auto condemn = [&](const Manifest* now) -> absl::StatusOr<std::optional<ManifestEdit>> {
     if (now == nullptr) return NoTable(storage);
-    garbage.clear();
+    garbage = {};
     CFILE_ASSIGN_OR_RETURN(const auto unneeded, Unneeded(storage, *now));
     const auto time = std::chrono::system_clock::now();
     const std::vector<std::string>& before = now->root().condemned;
@@ -108,7 +117,8 @@ absl::StatusOr<std::vector<RemovedGarbage>> FindGarbage(Storage& storage,
       if (!is_left && std::chrono::floor<std::chrono::seconds>(time - usage.newest) < older_than) {
         continue;
       }
-      garbage.push_back({.name = path, .size_bytes = usage.size_bytes});
+      garbage.items.push_back({.name = path, .size_bytes = usage.size_bytes});
+      garbage.copies.insert(garbage.copies.end(), usage.copies.begin(), usage.copies.end());
       if (internal::IsPartName(path)) edit.root.condemned.push_back(path);
     }
     // Names of parts whose files are gone need not be kept: a writer looks for its files.
@@ -138,15 +148,16 @@ absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(const TableLocation& 
                                                            const ReaderOptions& options) {
   assert(older_than.count() >= 0);
   const std::shared_ptr<Storage> storage = table.storage();
-  CFILE_ASSIGN_OR_RETURN(std::vector<RemovedGarbage> garbage,
-                         FindGarbage(*storage, older_than, options));
-  for (const RemovedGarbage& item : garbage) {
+  CFILE_ASSIGN_OR_RETURN(Garbage garbage, FindGarbage(*storage, older_than, options));
+  // Without its copy, a part cannot come back by Repair when its mark is gone.
+  for (const std::string& copy : garbage.copies) CFILE_RETURN_IF_ERROR(storage->Delete(copy));
+  for (const RemovedGarbage& item : garbage.items) {
     CFILE_RETURN_IF_ERROR(storage->Delete(item.name));
     if (internal::IsChunkName(item.name)) {
       CFILE_RETURN_IF_ERROR(storage->Delete(internal::DroppedMarkOfChunk(item.name)));
     }
   }
-  return garbage;
+  return std::move(garbage.items);
 }
 
 }  // namespace cfile
