@@ -20,6 +20,7 @@
 #include "cfile/reader.h"
 #include "cfile/salvage.h"
 #include "cfile/table_maintenance.h"
+#include "cfile/table_repair.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -514,6 +515,12 @@ TEST(PowerCutTest, LostWritesOfMaintenance) {
         EXPECT_TRUE(parts == 2 || (!done && parts == 3)) << parts;
         seen.insert(parts);
         removed.insert(!fs::exists(after.path("table/" + dropped[0])));
+        // Then table.cft is lost, too.
+        fs::remove(after.path("table/table.cft"));
+        const auto report = Repair(after.path("table"));
+        ASSERT_TRUE(report.ok()) << report.status();
+        const size_t repaired = PartsOf(after.path("table"));
+        EXPECT_TRUE(repaired == 2 || (!done && parts == 3 && repaired == 3)) << repaired;
       });
   EXPECT_EQ(seen.size(), 2);
   EXPECT_EQ(removed.size(), 2);

@@ -397,7 +397,8 @@ TEST(Manifest, PartsOutliveTheMemoryOfTheManifest) {
     EXPECT_EQ(Text(*places[i].part), Text(MakePart(64 * i, 1, 0, 1)));
   }
   const auto refused = store.Open(largest - 1)->Part(0);
-  for (const auto& chunk : store.Open()->root().chunks) {
+  const auto whole = store.Open();
+  for (const auto& chunk : whole->root().chunks) {
     if (chunk.size_bytes < largest) continue;
     const auto status = store.Open(largest - 1)->Read(chunk).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);

@@ -35,7 +35,7 @@ INTERNAL = {
     "write": ["format", "io"],
     "read": ["format", "io"],
     "check": ["read", "format", "io"],
-    "salvage": ["read", "write", "format", "io"],
+    "salvage": ["manifest", "table", "read", "write", "format", "io"],  # Repair rebuilds tables
     "manifest": ["format", "io"],
     "table": ["manifest", "check", "read", "write", "format", "io"],
     "records": ["table", "read", "write", "format", "io"],

@@ -88,6 +88,38 @@ class Table(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("the table is not sorted by a column", error)
 
+    def test_repair(self):
+        table, ids = self.folder / "t", self.ids()
+        self.assertEqual(self.succeed("repair", "t"), "nothing to repair: 3 parts, 9 rows, 0 lost\n")
+        dropped, names = self.parts()[1]["part"], [part["part"] for part in self.parts()]
+        self.succeed("drop", "t", dropped)
+        (table / "table.cft").write_bytes(b"?" * 100)
+        code, out, error = self.run_tool("repair", "--dry-run", "t")
+        self.assertEqual((code, error), (2, ""))
+        self.assertIn("would be repaired: 2 parts, 6 rows, 0 lost\n", out)
+        self.assertEqual((table / "table.cft").read_bytes(), b"?" * 100)
+        out = self.succeed("repair", "t")
+        self.assertRegex(out, r"^damaged: t/table.cft: this is not the file of a table")
+        self.assertRegex(out, rf"{dropped} +dropped +3 rows, 0 lost: ")
+        kept = out.splitlines()[-2].removeprefix("the damaged table.cft is now ")
+        self.assertEqual((table / kept).read_bytes(), b"?" * 100)
+        self.assertEqual(self.ids(), ids[:3] + ids[6:])
+        column = table / names[2] / "0001-name.cfile"
+        column.write_bytes(column.read_bytes()[:-50])
+        code, out, error = self.run_tool("repair", "--dry-run", "t")
+        self.assertEqual(code, 2)
+        self.assertRegex(out, rf"{names[2]} +damaged +3 rows, 3 lost: ")
+        self.assertIn("would be repaired: 1 part, 3 rows, 3 lost\n", out)
+        # The rows are before the torn footer.
+        code, out, error = self.run_tool("repair", "--salvage", "t")
+        self.assertEqual((code, error), (2, ""))
+        self.assertRegex(out, rf"{names[2]} +salvaged +3 rows, 0 lost: ")
+        self.assertEqual(self.ids(), ids[:3] + ids[6:])
+        self.succeed("verify", "t", tool=DUMP)
+        code, _, error = self.run_tool("repair", "none")
+        self.assertEqual(code, 3)
+        self.assertIn("none/table.cft", error)
+
     def test_wrong_use(self):
         for arguments in ([], ["parts"], ["drop", "t"], ["gc", "--older-than", "-1", "t"], ["melt", "t"]):
             code, out, error = self.run_tool(*arguments)

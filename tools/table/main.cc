@@ -1,5 +1,5 @@
-// cfile-table: keeps a table in order. Lists its parts, merges them, drops them, and removes the
-// files that no longer belong to it.
+// cfile-table: keeps a table in order. Lists its parts, merges them, drops them, removes the files
+// that no longer belong to it, and repairs it.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
@@ -18,6 +18,9 @@
 #include "nlohmann/json.hpp"
 #include "tools/command_line.h"
 #include "tools/key_text.h"
+#ifdef CFILE_WITH_SALVAGE
+#include "cfile/table_repair.h"
+#endif
 
 namespace cfile::tools {
 namespace {
@@ -33,7 +36,8 @@ constexpr char kHelp[] =
     "  cfile-table compact flights\n"
     "  cfile-table drop flights part-0123456789abcdef0123456789abcdef\n"
     "  cfile-table drop-below flights 2013-06-01T00:00:00Z\n"
-    "  cfile-table gc --older-than 3600 flights";
+    "  cfile-table gc --older-than 3600 flights\n"
+    "  cfile-table repair --dry-run flights";
 
 struct Arguments {
   std::string directory;
@@ -41,6 +45,9 @@ struct Arguments {
   std::vector<std::string> keys;
   bool json = false;
   uint64_t older_than_seconds = 7 * 24 * 3600;
+  bool salvage = false;
+  bool force = false;
+  bool dry_run = false;
 };
 
 ExitCode Fail(const absl::Status& status) { return Report(kTool, status); }
@@ -138,6 +145,36 @@ ExitCode RemoveGarbage(const Arguments& arguments) {
   return Print(kTool, text);
 }
 
+#ifdef CFILE_WITH_SALVAGE
+ExitCode RepairTable(const Arguments& arguments) {
+  const auto report = Repair(
+      arguments.directory,
+      {.salvage = arguments.salvage, .force = arguments.force, .dry_run = arguments.dry_run});
+  if (!report.ok()) return Fail(report.status());
+  std::string text;
+  if (!report->damage.empty()) absl::StrAppend(&text, "damaged: ", report->damage, "\n");
+  uint64_t lost_rows = 0;
+  for (const RepairedPart& part : report->parts) {
+    lost_rows += part.lost_rows;
+    if (part.state == RepairedPart::State::kKept) continue;
+    absl::StrAppendFormat(&text, "%-37s %-11s %14u rows, %u lost: %s\n", part.name,
+                          NameOf(part.state), part.num_rows, part.lost_rows, part.reason);
+  }
+  if (!report->kept_as.empty()) {
+    absl::StrAppend(&text, "the damaged table.cft is now ", report->kept_as, "\n");
+  }
+  absl::StrAppend(&text,
+                  !report->changed     ? "nothing to repair: "
+                  : !arguments.dry_run ? "repaired: "
+                                       : "would be repaired: ",
+                  report->num_parts, report->num_parts == 1 ? " part, " : " parts, ",
+                  report->num_rows, " rows, ", lost_rows, " lost\n");
+  const ExitCode printed = Print(kTool, text);
+  const bool is_damaged = arguments.dry_run && report->changed;
+  return printed == kFine && (is_damaged || !report->complete()) ? kDamaged : printed;
+}
+#endif
+
 int Run(int argc, char** argv) {
   Arguments arguments;
   std::function<ExitCode(const Arguments&)> action;
@@ -180,6 +217,21 @@ int Run(int argc, char** argv) {
                    "Writers and readers that need the files must be done by then")
       ->type_name("SECONDS")
       ->check(NumberIn(0, UINT32_MAX));
+#ifdef CFILE_WITH_SALVAGE
+  CLI::App* const repair =
+      add("repair",
+          "Rebuild a damaged or missing table.cft from the parts. Parts whose files are damaged "
+          "are left "
+          "out. Exits with 2 if rows are lost, or if --dry-run finds something to repair",
+          RepairTable);
+  repair->add_flag("--salvage", arguments.salvage,
+                   "Read all values, and recover the rows that all columns of a damaged part still "
+                   "have");
+  repair->add_flag("--dry-run", arguments.dry_run, "Only print what would be done");
+  repair->add_flag(
+      "--force", arguments.force,
+      "Also if table.cft is sound: parts that an earlier repair left out may come back");
+#endif
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

@@ -69,7 +69,8 @@ class LocalStorage final : public Storage {
       made_directory_ = false;
       return absl::OkStatus();
     }
-    return internal::SyncFolder(directory_);
+    const absl::Status status = internal::SyncFolder(internal::FolderOf(PathOf(path)));
+    return absl::IsNotFound(status) ? absl::OkStatus() : status;
   }
 
   absl::StatusOr<VersionedObject> Read(const std::string& path,

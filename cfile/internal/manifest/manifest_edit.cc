@@ -56,6 +56,8 @@ class Editor {
       std::vector<TablePart>& parts = places_[number];
       if (found->second != nullptr) {
         parts.push_back(*found->second);
+        parts.back().order = place.part->order;
+        edit_.updated.push_back(parts.back());
       } else {
         edit_.removed.push_back(*place.part);
         first_removed = number;
@@ -68,8 +70,22 @@ class Editor {
                                               std::string(wanted.begin()->first)));
     }
     std::reverse(edit_.removed.begin(), edit_.removed.end());
+    SetOrder(change.added);
+    edit_.added = change.added;
     if (first_removed) places_[*first_removed] = std::move(change.added);
     return absl::OkStatus();
+  }
+
+  // Sets the order of new parts, which come after all parts or in the place of a removed part.
+  void SetOrder(std::vector<TablePart>& added) const {
+    const std::vector<uint64_t> order = edit_.removed.empty()
+                                            ? std::vector{manifest_.root().sequence + 1}
+                                            : edit_.removed.front().order;
+    for (size_t i = 0; i < added.size(); ++i) {
+      if (!added[i].order.empty()) continue;
+      added[i].order = order;
+      if (added.size() > 1) added[i].order.push_back(i);
+    }
   }
 
   // `first`: the number of the first of `parts`.

@@ -16,7 +16,7 @@ struct ManifestChange {
   // The names of the parts to remove.
   std::vector<std::string> removed = {};
   // The new parts, in order. They take the place of the first part in `removed`; without one, they
-  // come after the last part.
+  // come after the last part. EditManifest sets TablePart::order if it is empty.
   std::vector<TablePart> added = {};
   // New descriptions of the parts with these names, which stay where they are.
   std::vector<TablePart> updated = {};
@@ -26,6 +26,8 @@ struct ManifestEdit {
   TableContents root;  // the new table.cft
   // The files that must be durable before the new table.cft names them.
   std::vector<NewChunk> new_chunks = {};
+  std::vector<TablePart> added = {};             // the new parts
+  std::vector<TablePart> updated = {};           // the parts that are described anew
   std::vector<TablePart> removed = {};           // the parts that are no longer in the table
   std::vector<std::string> removed_chunks = {};  // the files of chunks that it no longer has
   bool removes_columns = false;                  // parts that stay may lose files of columns

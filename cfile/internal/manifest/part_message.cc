@@ -147,7 +147,8 @@ bool PartLayout::FillMissing(size_t column, uint64_t num_rows, TablePartColumn& 
 
 absl::StatusOr<TablePart> ParsePart(PartPB& message, const PartLayout& layout) {
   TablePart part{.directory = std::move(*message.mutable_directory()),
-                 .num_rows = message.num_rows()};
+                 .num_rows = message.num_rows(),
+                 .order = {message.order().begin(), message.order().end()}};
   if (!IsPlainName(part.directory)) {
     return DataLoss("a part's directory expected, found \"", part.directory, "\"");
   }
@@ -180,6 +181,7 @@ absl::StatusOr<TablePart> ParsePart(PartPB& message, const PartLayout& layout) {
 void SerializePart(const TablePart& part, const PartLayout& layout, PartPB& message) {
   message.set_directory(part.directory);
   message.set_num_rows(part.num_rows);
+  for (const uint64_t number : part.order) message.add_order(number);
   for (size_t i = 0; i < part.columns.size(); ++i) {
     if (part.columns[i].missing) continue;
     const auto position = static_cast<uint32_t>(message.columns_size());

@@ -38,6 +38,9 @@ struct TablePart {
   std::string directory;  // inside the table's directory
   uint64_t num_rows = 0;
   std::vector<TablePartColumn> columns = {};  // one for each of StoredColumns
+  // The parts of a table are in the order of these lists. Only Repair uses them. Empty: an earlier
+  // version wrote the part.
+  std::vector<uint64_t> order = {};
 };
 
 // A chunk: an immutable file with older parts of a table.
@@ -78,6 +81,10 @@ struct TableContents {
   std::optional<ColumnIdentities> identities = {};
   // Parts that nobody may publish any more, because CollectGarbage removes their files.
   std::vector<std::string> condemned = {};
+  uint64_t sequence = 0;  // the number of the commit; 0: an earlier version made it
+  // Identify the commit `sequence` and the commits before it, the newest first.
+  std::vector<uint64_t> commit_ids = {};
+  std::vector<std::string> replaced = {};  // see table.proto
 };
 
 // The columns that have a file in each part: the columns of the schema and, if there are key
@@ -92,5 +99,8 @@ bool IsChunkName(std::string_view name);
 // The most parts that table.cft itself names, the most entries of a chunk, and the most chunks of
 // one height that table.cft names. Readers accept any numbers.
 inline constexpr size_t kMaxChunkEntries = 64;
+
+// The most commits that a writer names in TableContents::commit_ids.
+inline constexpr size_t kMaxCommitIds = 32;
 
 }  // namespace cfile::internal

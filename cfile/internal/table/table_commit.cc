@@ -1,12 +1,15 @@
 #include "cfile/internal/table/table_commit.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/table/part_copy.h"
 #include "cfile/internal/table/table_file.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
@@ -35,23 +38,107 @@ absl::Status WriteFile(Storage& storage, const std::string& path, std::string_vi
   return sink->Finish();
 }
 
+// kOutOfRange: readers with `limits` would refuse `bytes`.
+absl::Status CheckSize(std::string_view bytes, const std::string& path,
+                       const ReaderOptions& limits) {
+  const absl::Status status = CheckTableFileSize(bytes, path, limits.max_metadata_size_bytes);
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), ", or write fewer parts and shorter keys"));
+}
+
 // Writes the files that must be durable before table.cft is replaced.
-absl::Status Prepare(Storage& storage, const ManifestEdit& edit) {
-  for (const NewChunk& chunk : edit.new_chunks) {
-    CFILE_RETURN_IF_ERROR(WriteFile(storage, chunk.info.file_name, chunk.bytes));
+class Preparation {
+ public:
+  Preparation(Storage& storage, const ReaderOptions& limits, CommitTag tag)
+      : storage_(storage), limits_(limits), tag_(tag) {}
+
+  absl::Status Write(const TableContents* before, ManifestEdit& edit) {
+    for (const NewChunk& chunk : edit.new_chunks) {
+      CFILE_RETURN_IF_ERROR(WriteOwn(chunk.info.file_name, chunk.bytes));
+    }
+    if (edit.added.empty() && edit.updated.empty() && NeedsCopy(before, edit)) {
+      // The newest part is the one that will stay for longest.
+      const auto table = NewManifest(edit.root, storage_, limits_);
+      if (table->num_parts() > 0) {
+        const auto last = table->Part(table->num_parts() - 1);
+        if (last.ok()) edit.updated.push_back(*last->part);
+      }
+    }
+    // A copy names the parts that its part replaces, so copies come before marks.
+    for (const TablePart& part : edit.added) {
+      CFILE_RETURN_IF_ERROR(WriteCopy(edit, part, edit.removed));
+    }
+    for (const TablePart& part : edit.updated) CFILE_RETURN_IF_ERROR(WriteCopy(edit, part, {}));
+    for (const std::string& chunk : edit.removed_chunks) {
+      CFILE_RETURN_IF_ERROR(WriteFile(storage_, DroppedMarkOfChunk(chunk), ""));
+    }
+    if (edit.removes_columns) {
+      CFILE_ASSIGN_OR_RETURN(const std::string mark, NewColumnsMark());
+      CFILE_RETURN_IF_ERROR(WriteOwn(mark, ""));
+    }
+    for (const TablePart& part : edit.removed) {
+      CFILE_RETURN_IF_ERROR(WriteOwn(absl::StrCat(part.directory, "/", DroppedMarkName(tag_)), ""));
+    }
+    return absl::OkStatus();
   }
-  for (const std::string& chunk : edit.removed_chunks) {
-    CFILE_RETURN_IF_ERROR(WriteFile(storage, DroppedMarkOfChunk(chunk), ""));
+
+  // Deletes what Write has written, as far as possible.
+  void Undo() {
+    for (const std::string& path : written_) (void)storage_.Delete(path);
   }
-  if (edit.removes_columns) {
-    CFILE_ASSIGN_OR_RETURN(const std::string mark, NewColumnsMark());
-    CFILE_RETURN_IF_ERROR(WriteFile(storage, mark, ""));
+
+  // Deletes earlier copies of the parts that the commit has described anew, as far as possible.
+  void DeleteOlderCopies(const ManifestEdit& edit) {
+    for (const TablePart& part : edit.updated) {
+      const auto files = storage_.List(part.directory);
+      if (!files.ok()) return;
+      for (const StorageEntry& file : *files) {
+        const auto tag = ParsePartCopyName(std::string_view(file.path).substr(
+            std::min(file.path.size(), part.directory.size() + 1)));
+        if (tag && tag->sequence <= tag_.sequence && *tag != tag_) {
+          (void)storage_.Delete(file.path);
+        }
+      }
+    }
   }
-  for (const TablePart& part : edit.removed) {
-    CFILE_RETURN_IF_ERROR(
-        WriteFile(storage, absl::StrCat(part.directory, "/", kDroppedFileName), ""));
+
+ private:
+  // True if no other copy would say what the commit changes: the schema, or that it took place.
+  static bool NeedsCopy(const TableContents* before, const ManifestEdit& edit) {
+    return !edit.removed.empty() || before == nullptr || before->schema != edit.root.schema ||
+           before->identities != edit.root.identities;
   }
-  return absl::OkStatus();
+
+  absl::Status WriteOwn(const std::string& path, std::string_view bytes) {
+    written_.push_back(path);
+    return WriteFile(storage_, path, bytes);
+  }
+
+  absl::Status WriteCopy(const ManifestEdit& edit, const TablePart& part,
+                         std::span<const TablePart> replaced) {
+    const std::string path = absl::StrCat(part.directory, "/", PartCopyName(tag_));
+    const std::string bytes = SerializeTable(CopyOfPart(edit.root, part, replaced));
+    CFILE_RETURN_IF_ERROR(CheckSize(bytes, absl::StrCat(storage_.name(), "/", path), limits_));
+    return WriteOwn(path, bytes);
+  }
+
+  Storage& storage_;
+  const ReaderOptions& limits_;
+  const CommitTag tag_;
+  std::vector<std::string> written_;
+};
+
+// The greatest sequence of a commit that the files of parts name. An earlier version, which knows no
+// sequence, may have replaced table.cft.
+absl::StatusOr<uint64_t> GreatestSequence(const Storage& storage) {
+  uint64_t greatest = 0;
+  CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(""));
+  for (const StorageEntry& file : files) {
+    const auto tag = ParsePartCopyName(std::string_view(file.path).substr(file.path.find('/') + 1));
+    if (tag) greatest = std::max(greatest, tag->sequence);
+  }
+  return greatest;
 }
 
 }  // namespace
@@ -86,11 +173,14 @@ absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableCha
     if (object.ok()) {
       version = object->version;
       CFILE_ASSIGN_OR_RETURN(TableContents root, ParseTable(object->bytes, path, limits));
+      if (root.sequence == 0) {
+        CFILE_ASSIGN_OR_RETURN(root.sequence, GreatestSequence(storage));
+      }
       now = NewManifest(std::move(root), storage, limits);
     }
     // A storage that refuses a version that it still has would be asked for ever.
     if (!conflict.ok() && version == last_version) return conflict;
-    const absl::StatusOr<std::optional<ManifestEdit>> changed = change(now.get());
+    absl::StatusOr<std::optional<ManifestEdit>> changed = change(now.get());
     if (!changed.ok()) {
       // A chunk may be missing because another commit and CollectGarbage have removed it.
       if (!absl::IsNotFound(changed.status()) || !now) return changed.status();
@@ -98,19 +188,39 @@ absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableCha
       if (!again.ok() || again->version == version) return changed.status();
       continue;
     }
-    const std::optional<ManifestEdit>& edit = *changed;
+    std::optional<ManifestEdit>& edit = *changed;
     if (!edit) return absl::OkStatus();
-    const std::string bytes = SerializeTable(edit->root);
-    if (const absl::Status status = CheckTableFileSize(bytes, path, limits.max_metadata_size_bytes);
-        !status.ok()) {
-      return absl::Status(
-          status.code(), absl::StrCat(status.message(), ", or write fewer parts and shorter keys"));
-    }
-    CFILE_RETURN_IF_ERROR(Prepare(storage, *edit));
-    conflict = storage.Commit(kTableFileName, version, bytes);
+    conflict = CommitEdit(storage, limits, version, now != nullptr ? &now->root() : nullptr, *edit);
     if (!absl::IsAborted(conflict)) return conflict;
     last_version = version;
   }
+}
+
+absl::Status CommitEdit(Storage& storage, const ReaderOptions& limits,
+                        const std::optional<std::string>& version, const TableContents* before,
+                        ManifestEdit& edit) {
+  TableContents& root = edit.root;
+  CFILE_ASSIGN_OR_RETURN(const CommitTag tag,
+                         NewCommitTag(before != nullptr ? before->sequence + 1 : 1));
+  root.sequence = tag.sequence;
+  root.commit_ids = {tag.id};
+  if (before != nullptr) {
+    const std::vector<uint64_t>& ids = before->commit_ids;
+    root.commit_ids.insert(
+        root.commit_ids.end(), ids.begin(),
+        ids.begin() + static_cast<ptrdiff_t>(std::min(ids.size(), kMaxCommitIds - 1)));
+  }
+  const std::string bytes = SerializeTable(root);
+  CFILE_RETURN_IF_ERROR(CheckSize(bytes, TableFilePath(storage.name()), limits));
+  Preparation preparation(storage, limits, tag);
+  absl::Status status = preparation.Write(before, edit);
+  if (status.ok()) {
+    status = storage.Commit(kTableFileName, version, bytes);
+    if (status.ok()) preparation.DeleteOlderCopies(edit);
+    if (!absl::IsAborted(status)) return status;
+  }
+  preparation.Undo();
+  return status;
 }
 
 absl::StatusOr<FoundParts> FindParts(std::span<const std::string> names, const Manifest& manifest) {

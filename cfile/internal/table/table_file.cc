@@ -82,6 +82,9 @@ absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
     CFILE_ASSIGN_OR_RETURN(contents.parts.emplace_back(), ParsePart(part, layout));
   }
   contents.condemned.assign(message->condemned().begin(), message->condemned().end());
+  contents.sequence = message->sequence();
+  contents.commit_ids.assign(message->commit_ids().begin(), message->commit_ids().end());
+  contents.replaced.assign(message->replaced().begin(), message->replaced().end());
   CFILE_RETURN_IF_ERROR(CheckRoot(contents));
   return contents;
 }
@@ -229,6 +232,9 @@ std::string SerializeTable(const TableContents& contents) {
   }
   for (const TablePart& part : contents.parts) SerializePart(part, layout, *table.add_parts());
   for (const std::string& name : contents.condemned) table.add_condemned(name);
+  if (contents.sequence > 0) table.set_sequence(contents.sequence);
+  for (const std::string& name : contents.replaced) table.add_replaced(name);
+  for (const uint64_t id : contents.commit_ids) table.add_commit_ids(id);
   return SealMessage(MagicOf(features), table.SerializeAsString());
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/table/part_copy.h"
 #include "cfile/internal/table/table_commit.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/io.h"
@@ -30,6 +31,12 @@ absl::Status NoTable(const Storage& storage) {
 struct Usage {
   std::chrono::system_clock::time_point newest;
   uint64_t size_bytes = 0;
+  std::vector<std::string> copies = {};  // of the description of a part
+};
+
+struct Garbage {
+  std::vector<RemovedGarbage> items;
+  std::vector<std::string> copies;  // in folders of `items`
 };
 
 // The files and folders that a table no longer needs, by path. The table needs those that its
@@ -61,10 +68,20 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
   };
   // The last time when files of columns in `parts` stopped being needed.
   std::chrono::system_clock::time_point columns_removed;
+  // The copy that says what the table has committed of each part.
+  internal::CommitHistory history;
+  history.Add(manifest.root(), /*attempt=*/false);
+  std::map<std::string, internal::CommitTag> copies;
   for (const StorageEntry& file : files) {
     if (internal::IsColumnsMark(file.path)) {
       columns_removed = std::max(columns_removed, file.changed);
     }
+    const size_t slash = file.path.find('/');
+    if (slash == file.path.npos) continue;
+    const auto tag = internal::ParsePartCopyName(std::string_view(file.path).substr(slash + 1));
+    if (!tag || tag->sequence > manifest.root().sequence || history.Disproves(*tag)) continue;
+    internal::CommitTag& newest = copies[file.path.substr(0, slash)];
+    if (tag->sequence > newest.sequence) newest = *tag;
   }
   std::map<std::string, Usage> unneeded;
   for (const StorageEntry& file : files) {
@@ -77,8 +94,10 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
       path = unneeded_file(first);
     } else if (part != parts.end()) {
       const std::string name = file.path.substr(slash + 1);
-      if (name == internal::kDroppedFileName || IsTemporaryFileName(name)) {
-        // A drop that failed has left its mark, or a killed process an incomplete file.
+      const auto copy = internal::ParsePartCopyName(name);
+      if (internal::ParseDroppedMarkName(name) || (copy && *copy != copies[first]) ||
+          IsTemporaryFileName(name)) {
+        // Commits that failed have left marks and copies, and killed processes incomplete files.
         path = file.path;
       } else if (internal::IsColumnFileName(name) && !part->second.contains(name)) {
         path = file.path;
@@ -91,19 +110,22 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
     Usage& usage = unneeded[path];
     usage.newest = std::max(usage.newest, changed);
     usage.size_bytes += file.size_bytes;
+    if (slash != file.path.npos && path == first &&
+        internal::ParsePartCopyName(std::string_view(file.path).substr(slash + 1))) {
+      usage.copies.push_back(file.path);
+    }
   }
   return unneeded;
 }
 
 // Finds the garbage, and condemns the parts, the chunks and the columns' files in it. After that, no
 // writer can publish them: a commit that was prepared before meets this one and begins anew.
-absl::StatusOr<std::vector<RemovedGarbage>> FindGarbage(Storage& storage,
-                                                        std::chrono::seconds older_than,
-                                                        const ReaderOptions& options) {
-  std::vector<RemovedGarbage> garbage;
+absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older_than,
+                                    const ReaderOptions& options) {
+  Garbage garbage;
   const auto condemn = [&](const Manifest* now) -> absl::StatusOr<std::optional<ManifestEdit>> {
     if (now == nullptr) return NoTable(storage);
-    garbage.clear();
+    garbage = {};
     CFILE_ASSIGN_OR_RETURN(const auto unneeded, Unneeded(storage, *now));
     const auto time = std::chrono::system_clock::now();
     const std::vector<std::string>& before = now->root().condemned;
@@ -115,9 +137,12 @@ absl::StatusOr<std::vector<RemovedGarbage>> FindGarbage(Storage& storage,
       if (!is_left && std::chrono::floor<std::chrono::seconds>(time - usage.newest) < older_than) {
         continue;
       }
-      garbage.push_back({.name = path, .size_bytes = usage.size_bytes});
-      // Paths of columns' files, too.
-      if (internal::IsPartName(path.substr(0, path.find('/'))) || internal::IsChunkName(path)) {
+      garbage.items.push_back({.name = path, .size_bytes = usage.size_bytes});
+      garbage.copies.insert(garbage.copies.end(), usage.copies.begin(), usage.copies.end());
+      const size_t slash = path.find('/');
+      const bool is_column =
+          slash != path.npos && internal::IsColumnFileName(path.substr(slash + 1));
+      if (is_column || internal::IsPartName(path) || internal::IsChunkName(path)) {
         edit.root.condemned.push_back(path);
       }
     }
@@ -148,15 +173,16 @@ absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(const TableLocation& 
                                                            const ReaderOptions& options) {
   assert(older_than.count() >= 0);
   const std::shared_ptr<Storage> storage = table.storage();
-  CFILE_ASSIGN_OR_RETURN(std::vector<RemovedGarbage> garbage,
-                         FindGarbage(*storage, older_than, options));
-  for (const RemovedGarbage& item : garbage) {
+  CFILE_ASSIGN_OR_RETURN(Garbage garbage, FindGarbage(*storage, older_than, options));
+  // Without its copy, a part cannot come back by Repair when its mark is gone.
+  for (const std::string& copy : garbage.copies) CFILE_RETURN_IF_ERROR(storage->Delete(copy));
+  for (const RemovedGarbage& item : garbage.items) {
     CFILE_RETURN_IF_ERROR(storage->Delete(item.name));
     if (internal::IsChunkName(item.name)) {
       CFILE_RETURN_IF_ERROR(storage->Delete(internal::DroppedMarkOfChunk(item.name)));
     }
   }
-  return garbage;
+  return std::move(garbage.items);
 }
 
 }  // namespace cfile

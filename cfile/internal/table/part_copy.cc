@@ -1,0 +1,95 @@
+#include "cfile/internal/table/part_copy.h"
+
+#include <charconv>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/io/file_system.h"
+#include "cfile/internal/table/table_file.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+constexpr std::string_view kCopyPrefix = "part-";
+constexpr std::string_view kCopySuffix = ".cft";
+constexpr std::string_view kMarkPrefix = "dropped-";
+constexpr size_t kIdDigits = 16;
+
+std::string TextOf(const CommitTag& tag) {
+  return absl::StrCat(tag.sequence, "-", absl::Hex(tag.id, absl::kZeroPad16));
+}
+
+// Parses all of `text`.
+bool ParseNumber(std::string_view text, int base, uint64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+std::optional<CommitTag> ParseTag(std::string_view text) {
+  CommitTag tag;
+  const size_t dash = text.find('-');
+  if (dash == text.npos || text.size() - dash - 1 != kIdDigits ||
+      !ParseNumber(text.substr(0, dash), 10, tag.sequence) ||
+      !ParseNumber(text.substr(dash + 1), 16, tag.id) || TextOf(tag) != text) {
+    return std::nullopt;
+  }
+  return tag;
+}
+
+}  // namespace
+
+absl::StatusOr<CommitTag> NewCommitTag(uint64_t sequence) {
+  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
+  CommitTag tag{.sequence = sequence};
+  ParseNumber(std::string_view(random).substr(0, kIdDigits), 16, tag.id);
+  return tag;
+}
+
+std::string PartCopyName(const CommitTag& tag) {
+  return absl::StrCat(std::string(kCopyPrefix), TextOf(tag), std::string(kCopySuffix));
+}
+
+std::string DroppedMarkName(const CommitTag& tag) {
+  return absl::StrCat(std::string(kMarkPrefix), TextOf(tag));
+}
+
+std::optional<CommitTag> ParsePartCopyName(std::string_view name) {
+  if (!name.starts_with(kCopyPrefix) || !name.ends_with(kCopySuffix)) return std::nullopt;
+  name.remove_prefix(kCopyPrefix.size());
+  if (name.size() < kCopySuffix.size()) return std::nullopt;
+  return ParseTag(name.substr(0, name.size() - kCopySuffix.size()));
+}
+
+std::optional<CommitTag> ParseDroppedMarkName(std::string_view name) {
+  if (name == kDroppedFileName) {
+    return CommitTag{.sequence = std::numeric_limits<uint64_t>::max()};
+  }
+  if (!name.starts_with(kMarkPrefix)) return std::nullopt;
+  return ParseTag(name.substr(kMarkPrefix.size()));
+}
+
+TableContents CopyOfPart(const TableContents& table, const TablePart& part,
+                         std::span<const TablePart> replaced) {
+  TableContents copy{.schema = table.schema,
+                     .parts = {part},
+                     .incompatible_features = table.incompatible_features,
+                     .identities = table.identities,
+                     .sequence = table.sequence,
+                     .commit_ids = table.commit_ids};
+  for (const TablePart& each : replaced) copy.replaced.push_back(each.directory);
+  return copy;
+}
+
+void CommitHistory::Add(const TableContents& table, bool attempt) {
+  for (size_t i = attempt ? 1 : 0; i < table.commit_ids.size() && i < table.sequence; ++i) {
+    ids_.emplace(table.sequence - i, table.commit_ids[i]);
+  }
+}
+
+bool CommitHistory::Disproves(const CommitTag& tag) const {
+  const auto found = ids_.find(tag.sequence);
+  return found != ids_.end() && found->second != tag.id;
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,626 @@
+// Tables whose table.cft, chunks or columns are damaged or missing are repaired.
+#include "cfile/table_repair.h"
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cfile/internal/table/part_copy.h"
+#include "cfile/internal/table/table_file.h"
+#include "cfile/table.h"
+#include "cfile/table_maintenance.h"
+#include "encodings/core/bytes.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/cfile/table_fixture.h"
+
+namespace cfile {
+namespace {
+
+namespace fs = std::filesystem;
+using State = RepairedPart::State;
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr int64_t kRows = 10;  // of each part
+
+// A storage in memory that refuses calls after a number of them, as if the process had been killed.
+class StoppingStorage final : public Storage {
+ public:
+  explicit StoppingStorage(std::shared_ptr<Storage> base) : base_(std::move(base)) {}
+
+  const std::string& name() const override { return base_->name(); }
+  absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
+    return base_->Open(path);
+  }
+  absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
+    if (!Go()) return absl::UnavailableError("killed");
+    return base_->Create(path);
+  }
+  absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
+    return base_->List(folder);
+  }
+  absl::Status Delete(const std::string& path) override {
+    if (!Go()) return absl::UnavailableError("killed");
+    if (!keeps_columns || path.find('/') != path.npos) return base_->Delete(path);
+    const auto files = base_->List(path);
+    for (const StorageEntry& file : *files) {
+      if (!file.path.ends_with(".cfile") && !file.path.ends_with(".cft")) {
+        (void)base_->Delete(file.path);
+      }
+    }
+    return absl::UnavailableError("killed");
+  }
+  absl::StatusOr<VersionedObject> Read(const std::string& path,
+                                       uint64_t max_size_bytes) const override {
+    return base_->Read(path, max_size_bytes);
+  }
+  absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
+                      std::string_view bytes) override {
+    if (before_commit) std::exchange(before_commit, nullptr)();
+    return Go() ? base_->Commit(path, expected_version, bytes) : absl::UnavailableError("killed");
+  }
+
+  int calls_left = 1 << 30;
+  bool stopped = false;
+  bool keeps_columns = false;  // removing a folder removes only its marks and then fails
+  std::function<void()> before_commit;
+
+ private:
+  bool Go() {
+    stopped = stopped || calls_left == 0;
+    --calls_left;
+    return !stopped;
+  }
+
+  const std::shared_ptr<Storage> base_;
+};
+
+class TableRepairTest : public testing::Test {
+ protected:
+  void Fill(TableWriter& writer, const std::vector<int64_t>& values) {
+    ASSERT_TRUE(writer.Append<int64_t>(0, values).ok());
+    std::vector<std::string> texts;
+    for (const int64_t value : values) texts.push_back("text " + std::to_string(value));
+    const std::vector<std::string_view> views(texts.begin(), texts.end());
+    ASSERT_TRUE(writer.Append<std::string_view>(1, views).ok());
+  }
+
+  // Appends a part of kRows rows; creates the table if there is none.
+  absl::Status Append(const std::shared_ptr<Storage>& storage) {
+    const bool is_new = !storage->Open("table.cft").ok();
+    auto writer = is_new ? TableWriter::Create(storage, schema_) : TableWriter::Append(storage);
+    if (!writer.ok()) return writer.status();
+    std::vector<int64_t> values;
+    for (int64_t i = 0; i < kRows; ++i) values.push_back(next_ + i);
+    next_ += kRows;
+    Fill(*writer, values);
+    return writer->Finish();
+  }
+  void AppendParts(int count) {
+    for (int i = 0; i < count; ++i) {
+      const absl::Status status = Append(storage_);
+      ASSERT_TRUE(status.ok()) << status;
+    }
+  }
+
+  std::vector<int64_t> Values() const {
+    std::vector<int64_t> values;
+    const auto table = TableReader::Open(storage_);
+    EXPECT_TRUE(table.ok()) << table.status();
+    if (!table.ok()) return values;
+    auto numbers = table->NewCursor<int64_t>(0);
+    auto texts = table->NewCursor<std::string_view>(1);
+    for (uint64_t row = 0; row < table->num_rows(); ++row) {
+      const auto number = numbers->Get(row);
+      const auto text = texts->Get(row);
+      EXPECT_TRUE(number.ok() && text.ok()) << number.status() << text.status();
+      if (!number.ok() || !text.ok()) return values;
+      values.push_back(**number);
+      EXPECT_EQ(**text, "text " + std::to_string(**number));
+    }
+    return values;
+  }
+
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    const auto table = TableReader::Open(storage_);
+    EXPECT_TRUE(table.ok()) << table.status();
+    for (size_t part = 0; table.ok() && part < table->num_parts(); ++part) {
+      names.push_back(table->part(part)->name);
+    }
+    return names;
+  }
+
+  // The paths of all files, except table.cft, that begin with `prefix`.
+  std::vector<std::string> Files(const std::string& prefix) const {
+    std::vector<std::string> paths;
+    const std::vector<StorageEntry> files = *storage_->List("");
+    for (const StorageEntry& file : files) {
+      if (file.path.starts_with(prefix) && file.path != "table.cft") paths.push_back(file.path);
+    }
+    return paths;
+  }
+
+  std::string Bytes(const std::string& path) const {
+    return storage_->Read(path, UINT64_MAX)->bytes;
+  }
+  void Write(const std::string& path, std::string_view bytes) {
+    auto sink = storage_->Create(path);
+    ASSERT_TRUE(sink.ok() && (*sink)->Append(encodings::AsBytes(bytes)).ok());
+    ASSERT_TRUE((*sink)->Finish().ok());
+  }
+  // Inverts the bits of one byte.
+  void Damage(const std::string& path, size_t offset) {
+    std::string bytes = Bytes(path);
+    ASSERT_LT(offset, bytes.size());
+    bytes[offset] = static_cast<char>(~bytes[offset]);
+    Write(path, bytes);
+  }
+  void LoseTable() { ASSERT_TRUE(storage_->Delete("table.cft").ok()); }
+
+  RepairReport MustRepair(const RepairOptions& options = {}) {
+    auto report = Repair(storage_, options);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.ok() ? *std::move(report) : RepairReport();
+  }
+
+  // The states of the parts in the report that are not kept, by name.
+  static std::map<std::string, State> States(const RepairReport& report) {
+    std::map<std::string, State> states;
+    for (const RepairedPart& part : report.parts) {
+      if (part.state != State::kKept) states[part.name] = part.state;
+      EXPECT_EQ(part.reason.empty(), part.state == State::kKept) << part.reason;
+    }
+    return states;
+  }
+
+  const Schema schema_ = {.columns = {{.name = "a", .type = ColumnType::Int64()},
+                                      {.name = "b", .type = ColumnType::String()}}};
+  std::shared_ptr<Storage> storage_ = NewMemoryStorage("t");
+  int64_t next_ = 0;
+};
+
+TEST_F(TableRepairTest, SoundTablesAreLeftAlone) {
+  AppendParts(3);
+  const VersionedObject before = *storage_->Read("table.cft", 10'000);
+  for (const bool salvage : {false, true}) {
+    const RepairReport report = MustRepair({.salvage = salvage});
+    EXPECT_FALSE(report.changed);
+    EXPECT_TRUE(report.complete());
+    EXPECT_EQ(report.damage, "");
+    EXPECT_EQ(report.num_parts, 3);
+    EXPECT_EQ(report.num_rows, 3 * kRows);
+    EXPECT_EQ(report.parts.size(), 3);
+  }
+  EXPECT_EQ(storage_->Read("table.cft", 10'000)->version, before.version);
+}
+
+TEST_F(TableRepairTest, NothingToRepair) {
+  EXPECT_EQ(Repair(storage_).status().code(), absl::StatusCode::kNotFound);
+  AppendParts(1);
+  LoseTable();
+  const std::string name = Files("part-")[0].substr(0, 37);
+  for (const std::string& file : Files(name + "/part-")) ASSERT_TRUE(storage_->Delete(file).ok());
+  const absl::Status status = Repair(storage_).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("an earlier version"));
+}
+
+// After random changes, the rebuilt table has the same parts in the same order as the lost one.
+TEST_F(TableRepairTest, RebuildsLostTables) {
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    storage_ = NewMemoryStorage("t");
+    AppendParts(1 + static_cast<int>(random() % 3));
+    for (int step = 0; step < 30; ++step) {
+      const std::vector<std::string> names = Names();
+      std::vector<std::string> chosen;
+      for (const std::string& name : names) {
+        if (random() % 3 == 0) chosen.push_back(name);
+      }
+      absl::Status status;
+      switch (random() % 8) {
+        case 0:
+          status = Compact(storage_, chosen);
+          break;
+        case 1:
+          if (chosen.size() < names.size()) status = DropParts(storage_, chosen);
+          break;
+        case 2: {
+          auto writer = TableWriter::Replace(storage_, chosen);
+          ASSERT_TRUE(writer.ok());
+          Fill(*writer, {next_++, next_++});
+          status = writer->Finish();
+          break;
+        }
+        case 3:
+          status = CollectGarbage(storage_, std::chrono::seconds(0)).status();
+          break;
+        case 4: {
+          const std::vector<int64_t> before = Values();
+          LoseTable();
+          const RepairReport report = MustRepair();
+          EXPECT_TRUE(report.changed && report.complete());
+          EXPECT_THAT(Values(), ElementsAreArray(before));
+          EXPECT_THAT(Names(), ElementsAreArray(names));
+          break;
+        }
+        default:
+          AppendParts(1);
+      }
+      ASSERT_TRUE(status.ok()) << status;
+    }
+    const std::vector<int64_t> before = Values();
+    const std::vector<std::string> names = Names();
+    if (random() % 2 == 0) {
+      LoseTable();
+    } else {
+      Damage("table.cft", random() % Bytes("table.cft").size());
+    }
+    MustRepair();
+    EXPECT_THAT(Values(), ElementsAreArray(before));
+    EXPECT_THAT(Names(), ElementsAreArray(names));
+    AppendParts(1);
+    EXPECT_EQ(Values().size(), before.size() + kRows);
+  }
+}
+
+TEST_F(TableRepairTest, KeepsTheDamagedFile) {
+  AppendParts(2);
+  const std::vector<int64_t> before = Values();
+  Damage("table.cft", 30);
+  const std::string damaged = Bytes("table.cft");
+  const RepairReport dry = MustRepair({.dry_run = true});
+  EXPECT_TRUE(dry.changed);
+  EXPECT_EQ(dry.num_rows, before.size());
+  EXPECT_EQ(Bytes("table.cft"), damaged);
+  const RepairReport report = MustRepair();
+  EXPECT_THAT(report.damage, HasSubstr("CRC32C"));
+  EXPECT_THAT(report.kept_as, testing::StartsWith("table.cft.damaged-"));
+  EXPECT_EQ(Bytes(report.kept_as), damaged);
+  EXPECT_THAT(Values(), ElementsAreArray(before));
+  EXPECT_FALSE(MustRepair().changed);
+}
+
+TEST_F(TableRepairTest, DroppedPartsStayDropped) {
+  AppendParts(4);
+  const std::vector<std::string> names = Names();
+  ASSERT_TRUE(DropParts(storage_, {&names[3], 1}).ok());
+  ASSERT_TRUE(Compact(storage_, std::vector{names[0], names[1]}).ok());
+  const std::vector<int64_t> before = Values();
+  LoseTable();
+  const RepairReport report = MustRepair();
+  EXPECT_TRUE(report.complete());
+  EXPECT_THAT(States(report), testing::UnorderedElementsAre(std::pair(names[0], State::kDropped),
+                                                            std::pair(names[1], State::kDropped),
+                                                            std::pair(names[3], State::kDropped)));
+  EXPECT_THAT(Values(), ElementsAreArray(before));
+  // Garbage collection still finds them.
+  EXPECT_EQ(CollectGarbage(storage_, std::chrono::seconds(0))->size(), 3);
+  EXPECT_THAT(Values(), ElementsAreArray(before));
+}
+
+// A collection of garbage is killed at each step, and files of a folder vanish in any order.
+TEST_F(TableRepairTest, HalfCollectedPartsStayDropped) {
+  for (int calls = 0;; ++calls) {
+    storage_ = NewMemoryStorage("t");
+    AppendParts(3);
+    const std::vector<std::string> names = Names();
+    ASSERT_TRUE(DropParts(storage_, {&names[1], 1}).ok());
+    const auto stopping = std::make_shared<StoppingStorage>(storage_);
+    stopping->calls_left = calls;
+    stopping->keeps_columns = true;
+    (void)CollectGarbage(stopping, std::chrono::seconds(0));
+    LoseTable();
+    MustRepair();
+    EXPECT_THAT(Names(), ElementsAre(names[0], names[2])) << calls;
+    if (!stopping->stopped) break;
+  }
+}
+
+TEST_F(TableRepairTest, AllPartsDropped) {
+  AppendParts(2);
+  ASSERT_TRUE(DropParts(storage_, Names()).ok());
+  LoseTable();
+  EXPECT_EQ(MustRepair().num_parts, 0);
+  AppendParts(1);
+  EXPECT_EQ(Values().size(), kRows);
+  LoseTable();
+  EXPECT_EQ(MustRepair().num_parts, 1);
+}
+
+// The other folders of parts: of writers that have not finished, and damaged copies.
+TEST_F(TableRepairTest, PartsWithoutCopies) {
+  AppendParts(3);
+  const std::vector<std::string> names = Names();
+  const std::vector<int64_t> before = Values();
+  const std::string unfinished = "part-" + std::string(32, 'a');
+  Write(unfinished + "/0000-a.cfile", Bytes(Files(names[0] + "/0000")[0]));
+  Write(unfinished + "/0001-b.cfile", Bytes(Files(names[0] + "/0001")[0]));
+  Damage(Files(names[1] + "/part-")[0], 50);
+  LoseTable();
+  const RepairReport report = MustRepair();
+  EXPECT_FALSE(report.complete());
+  EXPECT_THAT(States(report),
+              testing::UnorderedElementsAre(std::pair(names[1], State::kUnknown),
+                                            std::pair(unfinished, State::kUnknown)));
+  EXPECT_THAT(Names(), ElementsAre(names[0], names[2]));
+}
+
+// A writer is killed at each step of a change, and then table.cft is lost. The table is the one
+// before or after the change.
+TEST_F(TableRepairTest, PowerCutsAndLostTables) {
+  const std::function<absl::Status(std::shared_ptr<Storage>)> changes[] = {
+      [&](const std::shared_ptr<Storage>& storage) { return Append(storage); },
+      [&](const std::shared_ptr<Storage>& storage) {
+        return DropParts(storage, {&Names()[1], 1});
+      },
+      [&](const std::shared_ptr<Storage>& storage) { return Compact(storage); },
+  };
+  for (const auto& change : changes) {
+    for (const bool lose : {false, true}) {
+      bool done = false;
+      std::vector<bool> changed;
+      for (int calls = 0; !done; ++calls) {
+        storage_ = NewMemoryStorage("t");
+        next_ = 0;
+        AppendParts(4);
+        const std::vector<int64_t> before = Values();
+        const std::vector<std::string> names_before = Names();
+        const auto stopping = std::make_shared<StoppingStorage>(storage_);
+        stopping->calls_left = calls;
+        (void)change(stopping);
+        done = !stopping->stopped;
+        if (lose) {
+          LoseTable();
+          MustRepair();
+        }
+        const std::vector<std::string> names = Names();
+        changed.push_back(names != names_before);
+        const std::vector<int64_t> values = Values();
+        EXPECT_TRUE(!changed.back() || values.size() != before.size() || values == before);
+        // Whatever the state is, another commit and a loss do not change it.
+        AppendParts(1);
+        if (!lose) {
+          const std::vector<std::string> next = Names();
+          LoseTable();
+          const RepairReport report = MustRepair();
+          EXPECT_THAT(Names(), ElementsAreArray(next)) << calls;
+        }
+      }
+      EXPECT_FALSE(changed.front());
+      EXPECT_TRUE(changed.back());
+      EXPECT_TRUE(std::is_sorted(changed.begin(), changed.end()));
+    }
+  }
+}
+
+// A drop that meets another commit and fails leaves no mark in a part that stays.
+TEST_F(TableRepairTest, FailedDropsLeaveNoMarks) {
+  AppendParts(3);
+  const std::vector<std::string> names = Names();
+  const auto stopping = std::make_shared<StoppingStorage>(storage_);
+  stopping->before_commit = [&] { ASSERT_TRUE(DropParts(storage_, {&names[1], 1}).ok()); };
+  EXPECT_EQ(DropParts(stopping, std::vector{names[0], names[1]}).code(),
+            absl::StatusCode::kNotFound);
+  LoseTable();
+  MustRepair();
+  EXPECT_THAT(Names(), ElementsAre(names[0], names[2]));
+}
+
+// With many parts, the table has chunks. A damaged chunk is rebuilt; parts that the rest of the
+// manifest names need no copies.
+TEST_F(TableRepairTest, DamagedChunks) {
+  AppendParts(150);
+  const std::vector<std::string> names = Names();
+  const std::vector<int64_t> before = Values();
+  const std::vector<std::string> chunks = Files("chunk-");
+  ASSERT_EQ(chunks.size(), 2);
+  for (const bool missing : {false, true}) {
+    SCOPED_TRACE(missing);
+    const std::string chunk = Files("chunk-")[0];
+    ASSERT_TRUE(missing ? storage_->Delete(chunk).ok() : (Damage(chunk, 100), true));
+    const RepairReport report = MustRepair();
+    EXPECT_THAT(report.damage, HasSubstr(chunk));
+    EXPECT_TRUE(report.complete());
+    EXPECT_THAT(Names(), ElementsAreArray(names));
+    EXPECT_THAT(Values(), ElementsAreArray(before));
+    // Of the damaged chunk and of those that were replaced, nothing is left after a collection.
+    ASSERT_TRUE(CollectGarbage(storage_, std::chrono::seconds(0)).ok());
+    EXPECT_EQ(Files("chunk-").size(), 2);
+    EXPECT_FALSE(MustRepair().changed);
+  }
+}
+
+TEST_F(TableRepairTest, MissingColumns) {
+  AppendParts(3);
+  const std::vector<std::string> names = Names();
+  const std::string file = Files(names[1] + "/0001")[0];
+  const std::string bytes = Bytes(file);
+  ASSERT_TRUE(storage_->Delete(file).ok());
+  const RepairReport report = MustRepair();
+  EXPECT_TRUE(report.changed);
+  EXPECT_FALSE(report.complete());
+  EXPECT_THAT(States(report), ElementsAre(std::pair(names[1], State::kDamaged)));
+  EXPECT_EQ(report.parts[1].lost_rows, kRows);
+  EXPECT_EQ(report.num_rows, 2 * kRows);
+  EXPECT_THAT(Names(), ElementsAre(names[0], names[2]));
+  // The file is found again.
+  Write(file, bytes);
+  EXPECT_FALSE(MustRepair().changed);
+  EXPECT_TRUE(MustRepair({.force = true}).complete());
+  EXPECT_THAT(Names(), ElementsAreArray(names));
+  // Salvaging cannot recover a missing column.
+  ASSERT_TRUE(storage_->Delete(file).ok());
+  const RepairReport salvaged = MustRepair({.salvage = true});
+  EXPECT_THAT(States(salvaged), ElementsAre(std::pair(names[1], State::kDamaged)));
+  EXPECT_THAT(Names(), ElementsAre(names[0], names[2]));
+}
+
+// The rows that all columns still have come back, also if table.cft is lost, too.
+TEST_F(TableRepairTest, SalvagesColumns) {
+  for (const bool lose : {false, true}) {
+    SCOPED_TRACE(lose);
+    storage_ = NewMemoryStorage("t");
+    next_ = 0;
+    AppendParts(1);
+    constexpr int64_t kMany = 20'000;
+    const WriterOptions options{
+        .encoding = Encoding::kPlain, .value_index = false, .block_size_bytes = 4096};
+    auto writer = TableWriter::Append(storage_, {&options, 1});
+    ASSERT_TRUE(writer.ok());
+    std::vector<int64_t> values;
+    for (int64_t i = 0; i < kMany; ++i) values.push_back(kRows + i);
+    Fill(*writer, values);
+    ASSERT_TRUE(writer->Finish().ok());
+    next_ = kRows + kMany;
+    AppendParts(1);
+    const std::vector<std::string> names = Names();
+    for (const std::string column : {"/0000", "/0001"}) {
+      const std::string file = Files(names[1] + column)[0];
+      Damage(file, Bytes(file).size() / (column == "/0000" ? 2 : 3));
+    }
+    if (lose) LoseTable();
+    EXPECT_EQ(MustRepair({.dry_run = true}).changed, lose);  // the files can be opened
+    const RepairReport dry = MustRepair({.salvage = true, .dry_run = true});
+    EXPECT_THAT(States(dry), ElementsAre(std::pair(names[1], State::kSalvaged)));
+    const RepairReport report = MustRepair({.salvage = true});
+    ASSERT_EQ(report.parts.size(), 3);
+    EXPECT_THAT(States(report), ElementsAre(std::pair(names[1], State::kSalvaged)));
+    const std::vector<int64_t> after = Values();
+    EXPECT_EQ(report.num_rows, after.size());
+    EXPECT_EQ(report.num_parts, 3);
+    EXPECT_EQ(after.size() + report.parts[1].lost_rows, 2 * kRows + kMany);
+    // Each damage costs one block of at most 4 KiB: 512 numbers, or some texts.
+    EXPECT_GT(report.parts[1].lost_rows, 512);
+    EXPECT_LT(report.parts[1].lost_rows, 2000);
+    EXPECT_TRUE(std::is_sorted(after.begin(), after.end()));
+    EXPECT_EQ(after.back(), next_ - 1);
+    EXPECT_THAT(Files("temporary-"), IsEmpty());
+    EXPECT_FALSE(MustRepair({.salvage = true}).changed);
+    // The damaged part does not come back.
+    LoseTable();
+    MustRepair();
+    EXPECT_THAT(Values(), ElementsAreArray(after));
+  }
+}
+
+// Repairs of tables of many types, with compound keys and nested columns.
+TEST_F(TableRepairTest, SalvagesKeysAndLevels) {
+  const Schema schema = Schema::OfRecords(
+      *RecordSchema::Parse("message m { required int64 id; repeated int64 number; }"));
+  Schema keyed = schema;
+  keyed.key_columns = {0};
+  auto writer = TableWriter::Create(storage_, keyed);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  std::vector<int64_t> ids;
+  std::vector<uint16_t> repetition, definition;
+  for (int64_t i = 0; i < 100; ++i) {
+    ids.push_back(i);
+    repetition.insert(repetition.end(), {0, 1});
+    definition.insert(definition.end(), {1, 1});
+  }
+  std::vector<int64_t> numbers(200, 7);
+  ASSERT_TRUE(writer->Append<int64_t>(0, ids).ok());
+  ASSERT_TRUE(writer->AppendLevels<int64_t>(1, repetition, definition, numbers).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const std::string name = Names()[0];
+  // The keys can be made anew.
+  ASSERT_TRUE(storage_->Delete(Files(name + "/0002")[0]).ok());
+  LoseTable();
+  const RepairReport report = MustRepair({.salvage = true});
+  EXPECT_EQ(report.parts[0].state, State::kSalvaged);
+  EXPECT_EQ(report.parts[0].lost_rows, 0);
+  const auto table = TableReader::Open(storage_);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->num_rows(), 100);
+  for (size_t column = 0; column < 3; ++column) EXPECT_TRUE(table->VerifyColumn(0, column).ok());
+}
+
+// A copy with a byte changed anywhere costs its part at most, and never crashes.
+TEST_F(TableRepairTest, EachDamagedByteOfACopy) {
+  AppendParts(2);
+  const std::vector<std::string> names = Names();
+  const std::string copy = Files(names[0] + "/part-")[0];
+  const std::string bytes = Bytes(copy);
+  LoseTable();
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    Damage(copy, i);
+    const RepairReport report = MustRepair({.dry_run = true});
+    EXPECT_EQ(report.num_parts, 1) << i;
+    EXPECT_THAT(States(report), ElementsAre(std::pair(names[0], State::kUnknown)));
+    Write(copy, bytes);
+  }
+  EXPECT_EQ(MustRepair().num_parts, 2);
+}
+
+// A drop that a power cut interrupted, then later commits: they show that it did not take place.
+TEST_F(TableRepairTest, LaterCommitsDisproveMarks) {
+  AppendParts(3);
+  const std::vector<std::string> names = Names();
+  const auto contents = internal::ParseTable(Bytes("table.cft"), "table.cft");
+  ASSERT_TRUE(contents.ok());
+  EXPECT_EQ(contents->sequence, 3);
+  EXPECT_EQ(contents->commit_ids.size(), 3);
+  Write(names[1] + "/" + internal::DroppedMarkName({.sequence = 4, .id = 1}), "");
+  const auto lost = *storage_->Read("table.cft", 10'000);
+  LoseTable();
+  EXPECT_EQ(MustRepair({.dry_run = true}).num_parts, 2);
+  ASSERT_TRUE(storage_->Commit("table.cft", std::nullopt, lost.bytes).ok());
+  AppendParts(1);
+  EXPECT_EQ(Names().size(), 4);
+  LoseTable();
+  EXPECT_EQ(MustRepair().num_parts, 4);
+  EXPECT_THAT(Files(names[1] + "/dropped"), IsEmpty());
+}
+
+// Stale copies and marks are garbage; the copies of the table's parts are not.
+TEST_F(TableRepairTest, GarbageOfFailedCommits) {
+  AppendParts(2);
+  const std::vector<std::string> names = Names();
+  const std::vector<std::string> before = Files("");
+  const std::string copy = Bytes(Files(names[0] + "/part-")[0]);
+  for (const uint64_t sequence : {1, 2, 3}) {
+    Write(names[0] + "/" + internal::PartCopyName({.sequence = sequence, .id = 5}), copy);
+    Write(names[0] + "/" + internal::DroppedMarkName({.sequence = sequence, .id = 5}), "");
+  }
+  Write(names[0] + "/dropped", "");
+  EXPECT_EQ(CollectGarbage(storage_, std::chrono::seconds(0))->size(), 7);
+  EXPECT_THAT(Files(""), ElementsAreArray(before));
+}
+
+TEST(TableRepairLocal, RepairsADirectory) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("table");
+  for (uint64_t part = 0; part < 3; ++part) {
+    auto writer = CreateOrAppend(path, ManyTypes());
+    ASSERT_TRUE(writer.ok() && AppendRows(*writer, 100 * part, 100).ok() && writer->Finish().ok());
+  }
+  for (const bool lose : {false, true}) {
+    if (lose) {
+      fs::remove(path + "/table.cft");
+    } else {
+      WriteFile(path + "/table.cft", "");
+    }
+    const auto report = Repair(path);
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_TRUE(report->complete());
+    ExpectTable(*TableReader::Open(path), 300);
+  }
+}
+
+}  // namespace
+}  // namespace cfile
