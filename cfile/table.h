@@ -33,6 +33,10 @@
 
 namespace cfile {
 
+namespace internal {
+class TableWriterAccess;
+}  // namespace internal
+
 // Writes one new part. Its rows become visible, in all columns at once, when Finish succeeds. A
 // writer that is destroyed earlier removes the files of its own part, whose name is unique, and no
 // others. If removal fails (no write permission in the folder, no memory for paths), the leftover
@@ -110,6 +114,7 @@ class TableWriter {
   size_t memory_usage_bytes() const;
 
  private:
+  friend class internal::TableWriterAccess;
   class Impl;
   explicit TableWriter(std::unique_ptr<Impl> impl);
 

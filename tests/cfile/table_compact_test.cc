@@ -127,7 +127,7 @@ TEST_P(CompactTest, MergesAllParts) {
   std::mt19937_64 random(3);
   for (const size_t rows : {2000, 0, 1, 3000, 500}) Write(rows, random);
   const TableReader before = Open();
-  ASSERT_EQ(Compact(path_), absl::OkStatus());
+  ASSERT_EQ(Compact(path_).status(), absl::OkStatus());
   const TableReader after = Open();
   EXPECT_EQ(after.num_parts(), 1u);
   EXPECT_EQ(Read(after), Expected());
@@ -140,7 +140,7 @@ TEST_P(CompactTest, MergesAllParts) {
   EXPECT_EQ(Read(before), rows_);
   // One part needs no merging.
   const std::string name = after.part(0)->name;
-  ASSERT_EQ(Compact(path_), absl::OkStatus());
+  ASSERT_EQ(Compact(path_).status(), absl::OkStatus());
   EXPECT_EQ(Open().part(0)->name, name);
 }
 
@@ -149,7 +149,7 @@ TEST_P(CompactTest, MergesChosenParts) {
   for (const size_t rows : {300, 400, 500, 600}) Write(rows, random);
   const TableReader before = Open();
   const std::vector<std::string> names = {before.part(1)->name, before.part(2)->name};
-  ASSERT_EQ(Compact(path_, names), absl::OkStatus());
+  ASSERT_EQ(Compact(path_, names).status(), absl::OkStatus());
   const TableReader after = Open();
   ASSERT_EQ(after.num_parts(), 3u);
   std::vector<Row> read = Read(after);
@@ -158,7 +158,7 @@ TEST_P(CompactTest, MergesChosenParts) {
   std::sort(read.begin(), read.end(), by_id);
   EXPECT_EQ(read, expected);
   const std::vector<std::string> unknown = {"part-x"};
-  const absl::Status status = Compact(path_, unknown);
+  const absl::Status status = Compact(path_, unknown).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(status.message()), HasSubstr("the table has no part part-x"));
 }
