@@ -144,6 +144,32 @@ TEST_P(CompactTest, MergesAllParts) {
   EXPECT_EQ(Open().part(0)->name, name);
 }
 
+TEST_P(CompactTest, CopiesBlocks) {
+  std::mt19937_64 random(7);
+  for (const size_t rows : {2000, 0, 1, 3000, 500}) Write(rows, random);
+  const WriterOptions options = {.block_size_bytes = 900};
+  const auto report = Compact(path_, {}, {&options, 1});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->rows, rows_.size());
+  // The sorted parts overlap, so their rows do not stay together.
+  EXPECT_EQ(report->copied_blocks > 20, GetParam() == Sorted::kNo);
+  EXPECT_GT(report->recoded_blocks, 0u);
+  const TableReader table = Open();
+  EXPECT_EQ(Read(table), Expected());
+  for (size_t column = 0; column < 4; ++column) {
+    const VerifyReport verified = table.VerifyColumn(0, column);
+    EXPECT_TRUE(verified.ok()) << column << ": " << verified.damages[0].status;
+  }
+  // A part without rows changes nothing but the part: all blocks can be copied, also those of the
+  // lists.
+  Write(0, random);
+  const auto again = Compact(path_, {}, {&options, 1});
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_GT(again->copied_blocks, 60u);
+  EXPECT_EQ(Read(Open()), Expected());
+  EXPECT_TRUE(Open().VerifyColumn(0, 3).ok());
+}
+
 TEST_P(CompactTest, MergesChosenParts) {
   std::mt19937_64 random(4);
   for (const size_t rows : {300, 400, 500, 600}) Write(rows, random);
