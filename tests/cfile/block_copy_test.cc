@@ -28,7 +28,7 @@ namespace {
 using namespace testing_support;  // NOLINT
 
 // Blocks of these files have at most 500 rows.
-WriterOptions SmallBlocks() { return {.block_size_bytes = 4000, .max_values_per_block = 500}; }
+WriterOptions SmallBlocks() { return {.block_size_bytes = 6000, .max_values_per_block = 500}; }
 
 // Numbers that no encoding and no codec makes smaller.
 Column<int64_t> Noise(size_t num_rows, std::mt19937_64& random) {

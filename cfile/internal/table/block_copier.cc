@@ -14,13 +14,13 @@ namespace cfile::internal {
 using encodings::DataLoss;
 
 BlockCopier::BlockCopier(std::shared_ptr<FileReader> file, KeyOfRow key_of_row, ColumnWriter& to,
-                         CompactReport& report)
-    : file_(std::move(file)), key_of_row_(std::move(key_of_row)), to_(to), report_(report) {}
+                         CopyTotals& totals)
+    : file_(std::move(file)), key_of_row_(std::move(key_of_row)), to_(to), totals_(totals) {}
 
 absl::StatusOr<std::unique_ptr<BlockCopier>> BlockCopier::Create(const Reader& from,
                                                                  const ColumnSchema& column,
                                                                  bool needs_keys, ColumnWriter& to,
-                                                                 CompactReport& report) {
+                                                                 CopyTotals& totals) {
   std::shared_ptr<FileReader> file = ReaderAccess::File(from);
   const FileInfo& info = file->info();
   const bool same_form =
@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<BlockCopier>> BlockCopier::Create(const Reader& f
         }));
   }
   std::unique_ptr<BlockCopier> copier(
-      new BlockCopier(std::move(file), std::move(key_of_row), to, report));
+      new BlockCopier(std::move(file), std::move(key_of_row), to, totals));
   if (copier->file_ != nullptr) CFILE_RETURN_IF_ERROR(copier->Begin());
   return copier;
 }
@@ -102,8 +102,8 @@ absl::StatusOr<bool> BlockCopier::CopyBlock() {
     CFILE_ASSIGN_OR_RETURN(block.last_key, key_of_row_(end_ - 1));
   }
   CFILE_RETURN_IF_ERROR(to_.CopyBlock(block));
-  ++report_.copied_blocks;
-  report_.copied_bytes += stored.bytes.size();
+  ++totals_.blocks;
+  totals_.bytes += stored.bytes.size();
   return true;
 }
 

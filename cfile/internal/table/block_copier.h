@@ -15,20 +15,25 @@
 #include "cfile/reader.h"
 #include "cfile/schema.h"
 #include "cfile/statistics.h"
-#include "cfile/table_maintenance.h"
 
 namespace cfile::internal {
+
+// What was copied.
+struct CopyTotals {
+  uint64_t blocks = 0;
+  uint64_t bytes = 0;  // as stored
+};
 
 // Memory: like that of a scan. Thread-compatible.
 class BlockCopier {
  public:
-  // `column`: of the file that `to` writes. `needs_keys`: that file has a value index. `report`: the
-  // copied blocks are added to it. `to` and `report` must outlive the copier. Errors as
+  // `column`: of the file that `to` writes. `needs_keys`: that file has a value index. `totals`: the
+  // copied blocks are added to it. `to` and `totals` must outlive the copier. Errors as
   // Reader::NewCursor.
   static absl::StatusOr<std::unique_ptr<BlockCopier>> Create(const Reader& from,
                                                              const ColumnSchema& column,
                                                              bool needs_keys, ColumnWriter& to,
-                                                             CompactReport& report);
+                                                             CopyTotals& totals);
 
   struct Result {
     uint64_t copied_rows = 0;    // from `begin` on
@@ -44,7 +49,7 @@ class BlockCopier {
   using KeyOfRow = std::function<absl::StatusOr<std::string>(uint64_t row)>;
 
   BlockCopier(std::shared_ptr<FileReader> file, KeyOfRow key_of_row, ColumnWriter& to,
-              CompactReport& report);
+              CopyTotals& totals);
   // Goes to the first block.
   absl::Status Begin();
   absl::Status NextBlock();
@@ -54,7 +59,7 @@ class BlockCopier {
   const std::shared_ptr<FileReader> file_;  // null: no block of the file can be copied
   const KeyOfRow key_of_row_;               // null: no keys are needed
   ColumnWriter& to_;
-  CompactReport& report_;
+  CopyTotals& totals_;
   std::shared_ptr<const FileStatistics> statistics_;  // null: the file has none
   BlockFetcher fetcher_;
   BlockBuffer buffer_;

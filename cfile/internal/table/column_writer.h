@@ -15,9 +15,12 @@
 #include "cfile/levels.h"
 #include "cfile/schema.h"
 #include "cfile/storage.h"
-#include "cfile/table.h"
 #include "cfile/writer.h"
 #include "encodings/core/status.h"
+
+namespace cfile {
+class TableWriter;  // cfile/table.h
+}  // namespace cfile
 
 namespace cfile::internal {
 

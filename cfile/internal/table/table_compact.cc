@@ -107,14 +107,15 @@ class Compaction {
   }
 
   // Call last, after writer.Finish.
-  CompactReport Report(const TableWriter& writer) {
-    report_.rows = num_rows_;
+  CompactReport Report(const TableWriter& writer) const {
+    CompactReport report{
+        .rows = num_rows_, .copied_blocks = copied_.blocks, .copied_bytes = copied_.bytes};
     for (size_t column = 0; column < num_columns(); ++column) {
       for (const EncodingTotals& totals : writer.totals(column).encodings)
-        report_.recoded_blocks += totals.blocks;
+        report.recoded_blocks += totals.blocks;
     }
-    report_.recoded_blocks -= report_.copied_blocks;
-    return report_;
+    report.recoded_blocks -= report.copied_blocks;
+    return report;
   }
 
  private:
@@ -257,7 +258,7 @@ class Compaction {
             CFILE_ASSIGN_OR_RETURN(
                 file.copier, internal::BlockCopier::Create(
                                  reader, schema, column == sort_column_,
-                                 internal::TableWriterAccess::Column(writer, column), report_));
+                                 internal::TableWriterAccess::Column(writer, column), copied_));
           }
         }
         const uint64_t end = run.begin + run.count;
@@ -308,7 +309,7 @@ class Compaction {
   // The sort column, if its blocks may be copied.
   std::optional<size_t> sort_column_;
   internal::ColumnBatch batch_;
-  CompactReport report_;
+  internal::CopyTotals copied_;
   std::vector<PartInfo> parts_;
   std::vector<Run> runs_;  // the rows that are merged at this time, in the order of the new part
   uint64_t num_rows_ = 0;  // of the new part so far
