@@ -40,6 +40,12 @@
 
 namespace cfile {
 
+namespace internal {
+struct CopiedBlock;
+template <typename W>
+class TypedColumnWriter;
+}  // namespace internal
+
 // Writes one leaf column into one file. LevelLimits (cfile/types.h) gives the maximum levels and
 // their layout in the file. As with a Writer, different threads may use a LevelWriter, but only one
 // at a time; failure is sticky; and a writer that is destroyed without Finish leaves no files. The
@@ -101,7 +107,11 @@ class LevelWriter {
 
  private:
   class Impl;
+  template <typename W>
+  friend class internal::TypedColumnWriter;
   explicit LevelWriter(std::unique_ptr<Impl> impl);
+  bool Takes(const internal::CopiedBlock& block) const;
+  absl::Status CopyBlock(const internal::CopiedBlock& block);
 
   std::unique_ptr<Impl> impl_;
 };

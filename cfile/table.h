@@ -34,6 +34,9 @@
 namespace cfile {
 
 class TableReader;
+namespace internal {
+class TableWriterAccess;
+}  // namespace internal
 
 // Writes one new part. Its rows become visible, in all columns at once, when Finish succeeds. A
 // writer that is destroyed earlier removes the files of its own part, whose name is unique, and no
@@ -120,6 +123,7 @@ class TableWriter {
   size_t memory_usage_bytes() const;
 
  private:
+  friend class internal::TableWriterAccess;
   class Impl;
   explicit TableWriter(std::unique_ptr<Impl> impl);
 

@@ -35,6 +35,14 @@ class TableWriter;  // cfile/table.h
 absl::Status DropParts(const TableLocation& table, std::span<const std::string> parts,
                        const ReaderOptions& options = {});
 
+// What Compact has done. All 0: there were fewer than two parts.
+struct CompactReport {
+  uint64_t rows = 0;            // of the new part
+  uint64_t copied_blocks = 0;   // data blocks of the new part that are copies
+  uint64_t recoded_blocks = 0;  // data blocks of the new part that were encoded again
+  uint64_t copied_bytes = 0;    // stored bytes of the copied blocks
+};
+
 // Merges parts into one new part, in one commit. `parts`: the names of the parts; empty: all parts.
 // Does nothing if there are fewer than two.
 //
@@ -44,21 +52,30 @@ absl::Status DropParts(const TableLocation& table, std::span<const std::string> 
 // one per column, for the files of the new part; `value_index` is set for the column that gives the
 // order and cleared for all others.
 //
+// Blocks are copied without decoding their values, if their rows stay together and the new part may
+// have such blocks: the files have movable blocks (WriterOptions::movable_blocks) and no Bloom
+// filter, the block needs no dictionary, and `options` do not ask for another encoding, goal, codec
+// or size. The default options ask for none. Small blocks are joined with the blocks beside them.
+// All other values are encoded again, also those of the column that gives the order if parts
+// overlap in this order.
+//
 // Memory: that of a TableWriter; one block of the column that gives the order and one block of one
 // other column for each part that has begun and not ended; at most 24 MiB for the order of the rows.
-// Encodes all values again. The replaced parts stay until CollectGarbage removes them.
+// The replaced parts stay until CollectGarbage removes them.
 //
 // kNotFound: there is no table, or it has no part of one of these names. kAborted: meanwhile, one of
 // the parts was dropped or replaced. Other errors as TableReader::OpenColumn and
 // TableWriter::Finish.
-absl::Status Compact(const TableLocation& table, std::span<const std::string> parts = {},
-                     std::span<const WriterOptions> options = {});
+absl::StatusOr<CompactReport> Compact(const TableLocation& table,
+                                      std::span<const std::string> parts = {},
+                                      std::span<const WriterOptions> options = {});
 
 // Called with the number of rows that are merged or being merged. An error ends the work.
 using MergeProgress = std::function<absl::Status(uint64_t rows)>;
 
 // Appends the rows of all parts of `from` to the part that `to` writes, in the order in which
-// Compact merges them: so a program can sort more rows than fit into memory. `progress` is called
+// Compact merges them: so a program can sort more rows than fit into memory. Encodes all values with
+// the options of `to`, and copies no blocks. `progress` is called
 // from time to time, at least once for each 16 million rows; null: no calls. Does not call
 // to.Finish. Memory as Compact.
 //

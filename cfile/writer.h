@@ -25,6 +25,12 @@
 
 namespace cfile {
 
+namespace internal {
+struct CopiedBlock;
+template <typename W>
+class TypedColumnWriter;
+}  // namespace internal
+
 // Writes values of type T; cfile/types.h says which T each ColumnType takes. Movable; a writer that
 // was moved from may only be destroyed or assigned to. Different threads may use a writer, but only
 // one at a time. Different writers are independent.
@@ -112,8 +118,12 @@ class Writer {
   size_t memory_usage_bytes() const;
 
  private:
+  template <typename W>
+  friend class internal::TypedColumnWriter;
   class Impl;
   explicit Writer(std::unique_ptr<Impl> impl);
+  bool Takes(const internal::CopiedBlock& block) const;
+  absl::Status CopyBlock(const internal::CopiedBlock& block);
   absl::Status AppendBatch(const Batch<T>& batch);
 
   std::unique_ptr<Impl> impl_;

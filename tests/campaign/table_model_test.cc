@@ -260,7 +260,7 @@ class TableModel {
         parts, position, rows);
     SortByKey(rows);
     parts.insert(parts.begin() + static_cast<ptrdiff_t>(position), rows);
-    return Compact(storage_, names, Options());
+    return Compact(storage_, names, Options()).status();
   }
 
   absl::Status Drop(std::vector<Part>& parts) {

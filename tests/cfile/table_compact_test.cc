@@ -127,7 +127,7 @@ TEST_P(CompactTest, MergesAllParts) {
   std::mt19937_64 random(3);
   for (const size_t rows : {2000, 0, 1, 3000, 500}) Write(rows, random);
   const TableReader before = Open();
-  ASSERT_EQ(Compact(path_), absl::OkStatus());
+  ASSERT_EQ(Compact(path_).status(), absl::OkStatus());
   const TableReader after = Open();
   EXPECT_EQ(after.num_parts(), 1u);
   EXPECT_EQ(Read(after), Expected());
@@ -140,8 +140,34 @@ TEST_P(CompactTest, MergesAllParts) {
   EXPECT_EQ(Read(before), rows_);
   // One part needs no merging.
   const std::string name = after.part(0)->name;
-  ASSERT_EQ(Compact(path_), absl::OkStatus());
+  ASSERT_EQ(Compact(path_).status(), absl::OkStatus());
   EXPECT_EQ(Open().part(0)->name, name);
+}
+
+TEST_P(CompactTest, CopiesBlocks) {
+  std::mt19937_64 random(7);
+  for (const size_t rows : {2000, 0, 1, 3000, 500}) Write(rows, random);
+  const WriterOptions options = {.block_size_bytes = 900};
+  const auto report = Compact(path_, {}, {&options, 1});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->rows, rows_.size());
+  // The sorted parts overlap, so their rows do not stay together.
+  EXPECT_EQ(report->copied_blocks > 20, GetParam() == Sorted::kNo);
+  EXPECT_GT(report->recoded_blocks, 0u);
+  const TableReader table = Open();
+  EXPECT_EQ(Read(table), Expected());
+  for (size_t column = 0; column < 4; ++column) {
+    const VerifyReport verified = table.VerifyColumn(0, column);
+    EXPECT_TRUE(verified.ok()) << column << ": " << verified.damages[0].status;
+  }
+  // A part without rows changes nothing but the part: all blocks can be copied, also those of the
+  // lists.
+  Write(0, random);
+  const auto again = Compact(path_, {}, {&options, 1});
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_GT(again->copied_blocks, 40u);
+  EXPECT_EQ(Read(Open()), Expected());
+  EXPECT_TRUE(Open().VerifyColumn(0, 3).ok());
 }
 
 TEST_P(CompactTest, MergesChosenParts) {
@@ -149,7 +175,7 @@ TEST_P(CompactTest, MergesChosenParts) {
   for (const size_t rows : {300, 400, 500, 600}) Write(rows, random);
   const TableReader before = Open();
   const std::vector<std::string> names = {before.part(1)->name, before.part(2)->name};
-  ASSERT_EQ(Compact(path_, names), absl::OkStatus());
+  ASSERT_EQ(Compact(path_, names).status(), absl::OkStatus());
   const TableReader after = Open();
   ASSERT_EQ(after.num_parts(), 3u);
   std::vector<Row> read = Read(after);
@@ -158,7 +184,7 @@ TEST_P(CompactTest, MergesChosenParts) {
   std::sort(read.begin(), read.end(), by_id);
   EXPECT_EQ(read, expected);
   const std::vector<std::string> unknown = {"part-x"};
-  const absl::Status status = Compact(path_, unknown);
+  const absl::Status status = Compact(path_, unknown).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(status.message()), HasSubstr("the table has no part part-x"));
 }

@@ -487,7 +487,7 @@ TEST_P(NullableKeyTest, SeeksAndReadsInKeyOrder) {
 
 TEST_P(NullableKeyTest, CompactMergesParts) {
   std::vector<Row> rows = WriteRandomParts();
-  ASSERT_EQ(Compact(path_), absl::OkStatus());
+  ASSERT_EQ(Compact(path_).status(), absl::OkStatus());
   std::stable_sort(rows.begin(), rows.end(),
                    [this](const Row& a, const Row& b) { return Less(a, b); });
   const auto expect_rows = [&] {

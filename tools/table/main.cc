@@ -84,8 +84,11 @@ ExitCode PrintParts(const Arguments& arguments) {
 }
 
 ExitCode CompactParts(const Arguments& arguments) {
-  const absl::Status status = Compact(arguments.directory, arguments.parts);
-  return status.ok() ? kFine : Fail(status);
+  const absl::StatusOr<CompactReport> report = Compact(arguments.directory, arguments.parts);
+  if (!report.ok()) return Fail(report.status());
+  return Print(kTool, absl::StrCat("merged ", report->rows, " rows: ", report->copied_blocks,
+                                   " blocks copied (", report->copied_bytes, " bytes), ",
+                                   report->recoded_blocks, " blocks encoded again\n"));
 }
 
 ExitCode Drop(const Arguments& arguments) {

@@ -1,6 +1,7 @@
 #include "cfile/internal/format/statistics_block.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <string_view>
 #include <type_traits>
@@ -151,6 +152,21 @@ void StatisticsWriter<T>::FinishBlock(uint64_t num_entries) {
   file_.Merge(block_);
   null_count_ += null_count;
   block_.Clear();
+}
+
+template <typename T>
+void StatisticsWriter<T>::AddBlock(const BlockStatistics& statistics) {
+  if (!enabled_) return;
+  [[maybe_unused]] const bool set = block_.Set(statistics);
+  assert(set);
+  FinishBlock(statistics.num_entries());
+}
+
+template <typename T>
+bool StatisticsWriter<T>::CanAddBlock(const BlockStatistics* statistics) const {
+  if (!enabled_) return true;
+  ValueSummary<T> summary;
+  return statistics != nullptr && summary.Set(*statistics);
 }
 
 template <typename T>

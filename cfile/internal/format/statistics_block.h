@@ -43,6 +43,15 @@ class StatisticsWriter {
   // file with levels, the number of its entries.
   void FinishBlock(uint64_t num_entries);
 
+  // Adds a finished block by its statistics instead of its values. Precondition: no values of
+  // another block were added since the last FinishBlock; CanAddBlock(&statistics). The values of
+  // the block must go to AddToBloomFilter if the file gets a Bloom filter.
+  void AddBlock(const BlockStatistics& statistics);
+  // False if the statistics of the file would become less exact, or if `statistics` is null.
+  bool CanAddBlock(const BlockStatistics* statistics) const;
+  void AddToBloomFilter(std::span<const T> values) { bloom_->AddValues(values); }
+  bool has_bloom_filter() const { return bloom_.has_value(); }
+
   // Returns the statistics, valid as long as this object. Call once, last. kOutOfRange: the Bloom
   // filter exceeds the limit of the options, or the statistics that contain it exceed
   // max_block_size_bytes.

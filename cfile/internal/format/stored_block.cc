@@ -169,12 +169,36 @@ absl::StatusOr<BlockPointer> BlockAppender::AppendMovable(
   return PointerFrom(begin);
 }
 
+absl::StatusOr<BlockPointer> BlockAppender::AppendMoved(const BlockHead& head,
+                                                        std::span<const uint8_t> stored,
+                                                        uint64_t from_offset,
+                                                        uint32_t first_ordinal) {
+  CFILE_RETURN_IF_ERROR(CheckSize(head.unpacked_bytes(), {}));
+  joined_.Clear();
+  joined_.PutBytes(stored.first(head.size_bytes()));
+  SetFirstOrdinal({joined_.data(), joined_.size()}, first_ordinal);
+  if (!head.sections[kBody].compressed())
+    CFILE_RETURN_IF_ERROR(Align(kAlignment - static_cast<size_t>(from_offset % kAlignment)));
+  const uint64_t begin = offset_;
+  CFILE_RETURN_IF_ERROR(Write(joined_.span()));
+  CFILE_RETURN_IF_ERROR(Write(stored.subspan(head.size_bytes())));
+  last_compressed_ = head.compressed();
+  return PointerFrom(begin);
+}
+
 namespace {
 
 // Reads the stored bytes of the block at `pointer`. See FetchBlock.
 absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
-                                                    const BlockPointer& pointer, uint64_t read_end,
+                                                    const BlockPointer& pointer,
+                                                    size_t max_block_size_bytes, uint64_t read_end,
                                                     BlockBuffer& buffer) {
+  // Do not read a block that exceeds twice the limit. A valid block is smaller than that, even if
+  // the codec has made the block larger.
+  if (pointer.size / 2 > max_block_size_bytes) {
+    return OutOfRange("the block's ", pointer.size, " stored bytes are far ",
+                      AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+  }
   if (const auto memory = source.InMemory(); !memory.empty()) {
     const auto stored = memory.subspan(pointer.offset, pointer.size);
     // Decoders begin at the front, and many of them also read the end: fetch both from memory at
@@ -200,16 +224,14 @@ absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
   return buffer.stored.span().first(pointer.size);
 }
 
-// FetchBlock for the movable block `stored`, whose bytes are in the source's memory if `in_source`.
-absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool in_source,
-                                           Compression of_file, bool verify,
-                                           size_t max_block_size_bytes, BlockBuffer& buffer) {
+// Reads the head of the movable block `stored`, and checks that it fits the block and the file.
+absl::StatusOr<BlockHead> ReadHead(std::span<const uint8_t> stored, Compression of_file,
+                                   bool verify, size_t max_block_size_bytes) {
   CFILE_ASSIGN_OR_RETURN(const BlockHead head, ParseBlockHead(stored, verify));
   if (head.stored_bytes() != stored.size()) {
     return DataLoss("the head describes a block of ", head.stored_bytes(), " bytes, found ",
                     stored.size());
   }
-  if (verify) CFILE_RETURN_IF_ERROR(CheckParts(head, stored));
   if (head.compressed() && of_file == Compression::kNone) {
     return DataLoss("the block is compressed with ", CompressionName(head.compression),
                     ", but the footer names no codec");
@@ -224,6 +246,16 @@ absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool
     return OutOfRange("the block's ", head.unpacked_bytes(), " uncompressed bytes are ",
                       AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
   }
+  return head;
+}
+
+// FetchBlock for the movable block `stored`, whose bytes are in the source's memory if `in_source`.
+absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool in_source,
+                                           Compression of_file, bool verify,
+                                           size_t max_block_size_bytes, BlockBuffer& buffer) {
+  CFILE_ASSIGN_OR_RETURN(const BlockHead head,
+                         ReadHead(stored, of_file, verify, max_block_size_bytes));
+  if (verify) CFILE_RETURN_IF_ERROR(CheckParts(head, stored));
   FetchedBlock block{.bytes = stored,
                      .compressed = head.compressed(),
                      .in_source = in_source && !head.compressed(),
@@ -253,13 +285,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer) {
-  // Do not read a block that exceeds twice the limit. A valid block is smaller than that, even if
-  // the codec has made the block larger.
-  if (pointer.size / 2 > max_block_size_bytes) {
-    return OutOfRange("the block's ", pointer.size, " stored bytes are far ",
-                      AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
-  }
-  CFILE_ASSIGN_OR_RETURN(auto stored, ReadStored(source, pointer, read_end, buffer));
+  CFILE_ASSIGN_OR_RETURN(auto stored,
+                         ReadStored(source, pointer, max_block_size_bytes, read_end, buffer));
   const bool in_source = !source.InMemory().empty();
   if (format.movable) {
     return UnpackMovable(stored, in_source, format.compression, verify, max_block_size_bytes,
@@ -326,6 +353,19 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   block.bytes = buffer.uncompressed.span();
   block.compressed = true;
   block.in_source = false;
+  return block;
+}
+
+absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFormat& format,
+                                             const BlockPointer& pointer,
+                                             size_t max_block_size_bytes, uint64_t read_end,
+                                             BlockBuffer& buffer) {
+  assert(format.movable);
+  StoredBlock block;
+  CFILE_ASSIGN_OR_RETURN(block.bytes,
+                         ReadStored(source, pointer, max_block_size_bytes, read_end, buffer));
+  CFILE_ASSIGN_OR_RETURN(
+      block.head, ReadHead(block.bytes, format.compression, /*verify=*/true, max_block_size_bytes));
   return block;
 }
 

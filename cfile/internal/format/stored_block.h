@@ -72,6 +72,12 @@ class BlockAppender {
       BlockHead head, std::array<std::span<const uint8_t>, kBlockSections> sections,
       const BlockStorage& storage);
 
+  // Stores a copy of a movable block with another first ordinal. `stored`: the bytes of the block
+  // in another file, where they begin at `from_offset`; `head`: their head. The body gets the same
+  // alignment as in the other file.
+  absl::StatusOr<BlockPointer> AppendMoved(const BlockHead& head, std::span<const uint8_t> stored,
+                                           uint64_t from_offset, uint32_t first_ordinal);
+
   // The file's size so far, in bytes.
   uint64_t offset() const { return offset_; }
   // True if the last block was stored compressed.
@@ -134,6 +140,19 @@ absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const FileInfo& info,
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, BlockBuffer& buffer);
+
+// A movable block as it is stored. Valid as FetchedBlock.
+struct StoredBlock {
+  BlockHead head;
+  std::span<const uint8_t> bytes;
+};
+
+// Reads a movable block as FetchBlock does, but does not decompress it. Verifies only the checksum
+// of the head; call CheckParts before the sections are used.
+absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFormat& format,
+                                             const BlockPointer& pointer,
+                                             size_t max_block_size_bytes, uint64_t read_end,
+                                             BlockBuffer& buffer);
 
 // Puts the names of the file and of the block before the message of `status`. A name that the
 // message already has is not added.

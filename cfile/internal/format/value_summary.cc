@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "cfile/internal/format/key_codec.h"
 #include "encodings/core/bytes_min_max.h"
@@ -36,6 +37,16 @@ bool Less(const T& a, const T& b) {
   } else {
     return a < b;
   }
+}
+
+// A string whose first kMaxBoundBytes bytes RoundedUp turns into `bound`. It is one byte longer, so
+// that it counts as cut.
+std::string BeforeRounding(std::optional<std::string> bound) {
+  std::string bytes = std::move(bound).value_or("");
+  if (!bytes.empty()) bytes.back() = static_cast<char>(static_cast<uint8_t>(bytes.back()) - 1);
+  bytes.resize(kMaxBoundBytes, '\xff');
+  bytes.push_back('\0');
+  return bytes;
 }
 
 }  // namespace
@@ -89,6 +100,24 @@ void ValueSummary<T>::Merge(const ValueSummary& other) {
   }
   present_count_ += other.present_count_;
   nan_count_ += other.nan_count_;
+}
+
+template <typename T>
+bool ValueSummary<T>::Set(const BlockStatistics& statistics) {
+  present_count_ = statistics.present_count;
+  nan_count_ = statistics.nan_count;
+  if constexpr (kIsBytes<T>) {
+    min_ = statistics.min_key.value_or("");
+    if (!statistics.min_exact) min_.push_back('\0');
+    max_ =
+        statistics.max_exact ? statistics.max_key.value_or("") : BeforeRounding(statistics.max_key);
+  } else if constexpr (kHasOrder<T>) {
+    if (has_bounds() && !(statistics.min_key && ParseKey<T>(*statistics.min_key, min_) &&
+                          statistics.max_key && ParseKey<T>(*statistics.max_key, max_))) {
+      return false;
+    }
+  }
+  return Statistics(statistics.null_count) == statistics;
 }
 
 template <typename T>

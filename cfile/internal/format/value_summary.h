@@ -32,6 +32,10 @@ class ValueSummary {
   // Adds all values that were added to `other`.
   void Merge(const ValueSummary& other);
 
+  // Makes this the summary of a block that has these statistics. False if there is no such summary:
+  // Statistics(statistics.null_count) would not return the same statistics.
+  bool Set(const BlockStatistics& statistics);
+
   // The statistics of all values added, with `null_count` nulls. For Int96, which has no order,
   // only the counts are set.
   BlockStatistics Statistics(uint64_t null_count) const;

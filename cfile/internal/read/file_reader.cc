@@ -289,6 +289,29 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   return loaded;
 }
 
+absl::StatusOr<StoredBlock> FileReader::FetchStored(const IndexNode& leaf, uint32_t entry,
+                                                    BlockFetcher& fetcher,
+                                                    BlockBuffer& buffer) const {
+  const BlockPointer& pointer = leaf.entry_pointer(entry);
+  auto block = [&]() -> absl::StatusOr<StoredBlock> {
+    uint64_t read_end = pointer.end();
+    if (in_memory()) {
+      AnnounceScan(pointer, buffer);
+    } else {
+      const auto is_cached = [](const BlockPointer&) { return false; };
+      CFILE_ASSIGN_OR_RETURN(read_end, fetcher.Prepare(*source_, options_, leaf, entry,
+                                                       BlockAccess::kScan, is_cached, buffer));
+    }
+    return FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes, read_end,
+                            buffer);
+  }();
+  if (!block.ok()) {
+    buffer.stored.Clear();  // so the next try reads the block again
+    return InBlock(block.status(), source_->name(), pointer);
+  }
+  return block;
+}
+
 std::shared_ptr<const ResidentBlock> FileReader::KeepBlock(const FetchedBlock& fetched,
                                                            const CachedBlocks::Key& key,
                                                            BlockBuffer& buffer) {

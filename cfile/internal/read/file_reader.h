@@ -84,6 +84,11 @@ class FileReader {
                                             BlockAccess access, BlockFetcher& fetcher,
                                             BlockBuffer& buffer);
 
+  // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock), for a reader of
+  // blocks in order. Precondition: the file has movable blocks. Errors name the file and the block.
+  absl::StatusOr<StoredBlock> FetchStored(const IndexNode& leaf, uint32_t entry,
+                                          BlockFetcher& fetcher, BlockBuffer& buffer) const;
+
   // Keeps `index`, which was built for `block`, a result of LoadDataBlock for `pointer`. Returns
   // the kept index, or nullptr if there is no room for it.
   const encodings::SeekIndex* KeepSeekIndex(const LoadedBlock& block, const BlockPointer& pointer,

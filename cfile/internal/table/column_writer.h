@@ -11,11 +11,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/internal/table/table_file.h"
+#include "cfile/internal/write/copied_block.h"
 #include "cfile/levels.h"
 #include "cfile/schema.h"
 #include "cfile/storage.h"
 #include "cfile/writer.h"
 #include "encodings/core/status.h"
+
+namespace cfile {
+class TableWriter;  // cfile/table.h
+}  // namespace cfile
 
 namespace cfile::internal {
 
@@ -27,8 +32,22 @@ class ColumnWriter {
   virtual absl::Status status() = 0;
   // Completes the file. Returns its description for table.cft.
   virtual absl::StatusOr<TablePartColumn> Finish() = 0;
+  // True if CopyBlock may be called for `block`, before any other call. Otherwise its rows must be
+  // appended: the options ask for other blocks, the block is too small or too large, or its
+  // statistics are not known. Does not look at the keys of `block`.
+  virtual bool Takes(const CopiedBlock& block) const = 0;
+  // Writes a copy of `block` after the rows so far, of which the last record is complete. The rows
+  // so far and the later ones get blocks of their own. Errors as Writer::Append.
+  virtual absl::Status CopyBlock(const CopiedBlock& block) = 0;
   virtual ColumnTotals totals() const = 0;
   virtual size_t memory_usage_bytes() const = 0;
+};
+
+// Gives the library access to the files of a TableWriter.
+class TableWriterAccess {
+ public:
+  // The writer of a column or of the key index. Precondition: it exists.
+  static ColumnWriter& Column(TableWriter& writer, size_t column);
 };
 
 // The description of a finished file for table.cft.
@@ -55,6 +74,8 @@ class TypedColumnWriter final : public ColumnWriter {
     return DescribeColumn(file_name_, writer_.totals());
   }
 
+  bool Takes(const CopiedBlock& block) const override { return writer_.Takes(block); }
+  absl::Status CopyBlock(const CopiedBlock& block) override { return writer_.CopyBlock(block); }
   ColumnTotals totals() const override { return writer_.totals(); }
   size_t memory_usage_bytes() const override { return writer_.memory_usage_bytes(); }
 

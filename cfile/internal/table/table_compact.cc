@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/read/row_reader.h"
+#include "cfile/internal/table/block_copier.h"
+#include "cfile/internal/table/column_writer.h"
 #include "cfile/key_cursor.h"
 #include "cfile/table.h"
 #include "encodings/core/key_order.h"
@@ -38,8 +41,13 @@ absl::Status AppendBatch(TableWriter& writer, size_t column, const Batch<T>& bat
 class Compaction {
  public:
   // `chosen[part]`: whether to merge the part; empty: all parts. `progress`: see AppendMerged.
-  Compaction(const TableReader& table, std::vector<bool> chosen, MergeProgress progress = nullptr)
-      : table_(table), chosen_(std::move(chosen)), progress_(std::move(progress)) {}
+  // `copies`: whether blocks may be copied.
+  Compaction(const TableReader& table, std::vector<bool> chosen, bool copies,
+             MergeProgress progress = nullptr)
+      : table_(table),
+        chosen_(std::move(chosen)),
+        copies_(copies),
+        progress_(std::move(progress)) {}
 
   // Call first. Reads the descriptions of the parts.
   absl::Status Begin() {
@@ -85,6 +93,11 @@ class Compaction {
   // *low; null: all rows.
   template <typename T>
   absl::Status WriteSorted(size_t sort_column, const T* low, TableWriter& writer) {
+    CFILE_ASSIGN_OR_RETURN(const bool whole, OrderParts(sort_column, low));
+    if (whole) {
+      sort_column_ = sort_column;
+      return CopyColumns(std::nullopt, writer);
+    }
     CFILE_ASSIGN_OR_RETURN(KeyCursor<T> cursor, table_.NewKeyCursor<T>(sort_column));
     if (low != nullptr) CFILE_RETURN_IF_ERROR(cursor.SeekToKey(*low).status());
     do {
@@ -94,15 +107,79 @@ class Compaction {
     return absl::OkStatus();
   }
 
+  // Call last, after writer.Finish.
+  CompactReport Report(const TableWriter& writer) const {
+    CompactReport report{
+        .rows = num_rows_, .copied_blocks = copied_.blocks, .copied_bytes = copied_.bytes};
+    for (size_t column = 0; column < num_columns(); ++column) {
+      for (const EncodingTotals& totals : writer.totals(column).encodings)
+        report.recoded_blocks += totals.blocks;
+    }
+    report.recoded_blocks -= report.copied_blocks;
+    return report;
+  }
+
  private:
   // The rows that are merged at a time: at most kMaxRuns runs, which bounds the memory, and at most
   // kMaxRows rows. Both are large, because each column's blocks on the border are read twice.
   static constexpr size_t kMaxRuns = size_t{1} << 20;
   static constexpr uint64_t kMaxRows = uint64_t{16} << 20;
 
+  // The columns of the schema, and the key index.
+  size_t num_columns() const {
+    return table_.schema().columns.size() + table_.schema().key_index().has_value();
+  }
+
   ColumnType TypeOf(size_t column) const {
     const Schema& schema = table_.schema();
     return column == schema.key_index() ? ColumnType::Binary() : schema.columns[column].type;
+  }
+
+  // Sets runs_ to all rows to merge, if the parts follow each other in the order of the sort column,
+  // so that no rows of one part belong between rows of another. Otherwise returns false. `low` as
+  // in WriteSorted.
+  template <typename T>
+  absl::StatusOr<bool> OrderParts(size_t sort_column, const T* low) {
+    // The compound keys can be read in order only.
+    if (!copies_ || sort_column == table_.schema().key_index()) return false;
+    std::string low_key;
+    if (low != nullptr) internal::AppendKey<T>(*low, low_key);
+    struct Bounds {
+      std::string min_key, max_key;
+      size_t part;
+    };
+    std::vector<Bounds> order;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      if (!chosen_[part] || parts_[part].num_rows == 0) continue;
+      CFILE_ASSIGN_OR_RETURN(BlockStatistics bounds, table_.part_bounds(part, sort_column));
+      if (!bounds.min_key || !bounds.max_key || !bounds.min_exact) return false;
+      if (*bounds.max_key < low_key) continue;
+      order.push_back({*std::move(bounds.min_key), *std::move(bounds.max_key), part});
+    }
+    const auto before = [](const Bounds& a, const Bounds& b) {
+      return a.max_key < b.min_key || (a.max_key == b.min_key && a.part < b.part);
+    };
+    std::sort(order.begin(), order.end(), [](const Bounds& a, const Bounds& b) {
+      return std::tie(a.min_key, a.max_key, a.part) < std::tie(b.min_key, b.max_key, b.part);
+    });
+    for (size_t i = 1; i < order.size(); ++i) {
+      if (!before(order[i - 1], order[i])) return false;
+    }
+    std::vector<Run> runs;
+    for (const Bounds& bounds : order) {
+      CFILE_ASSIGN_OR_RETURN(const Reader file, table_.OpenColumn(bounds.part, sort_column));
+      if (!file.info().positional_index_root) return false;
+      uint64_t begin = 0;
+      if (low != nullptr && bounds.min_key < low_key) {
+        CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, file.NewCursor<T>());
+        CFILE_ASSIGN_OR_RETURN(const KeyPosition found, cursor.SeekToKey(*low));
+        begin = found.ordinal;
+      }
+      const uint64_t end = parts_[bounds.part].num_rows;
+      if (begin < end) runs.push_back({bounds.part, begin, end - begin});
+    }
+    runs_ = std::move(runs);
+    return true;
   }
 
   absl::Status CopyColumns(std::optional<size_t> except, TableWriter& writer) {
@@ -163,42 +240,77 @@ class Compaction {
     return static_cast<size_t>(after - parts_.begin()) - 1;
   }
 
-  absl::Status CopyColumn(size_t column, TableWriter& writer) const {
+  // The file of a part from which a column is copied.
+  struct OpenFile {
+    std::unique_ptr<internal::RowReader> reader;
+    std::unique_ptr<internal::BlockCopier> copier;  // null: blocks may not be copied
+  };
+
+  absl::Status CopyColumn(size_t column, TableWriter& writer) {
     const ColumnSchema& schema = table_.schema().columns[column];
     return VisitType(schema.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
-      std::vector<std::unique_ptr<internal::RowReader>> readers(parts_.size());
-      internal::ColumnBatch batch;
+      std::vector<OpenFile> files(parts_.size());
       for (const Run& run : runs_) {
-        std::unique_ptr<internal::RowReader>& reader = readers[run.part];
-        if (reader == nullptr && run.count > 0) {
-          CFILE_ASSIGN_OR_RETURN(const Reader file, table_.OpenColumn(run.part, column));
-          CFILE_ASSIGN_OR_RETURN(reader, internal::NewRowReader<T>(file));
-        }
-        for (uint64_t done = 0; done < run.count;) {
-          const internal::ChosenRows rows{
-              .first = run.begin + done,
-              .count = static_cast<size_t>(std::min<uint64_t>(run.count - done, kMaxBatchRows))};
-          CFILE_ASSIGN_OR_RETURN(const size_t in_block, reader->Enter(rows));
-          CFILE_ASSIGN_OR_RETURN(const size_t count, reader->Read(rows.Part(0, in_block), batch));
-          if (schema.has_levels()) {
-            const auto& levels = std::get<LevelBatch<T>>(batch);
-            CFILE_RETURN_IF_ERROR(writer.AppendLevels<T>(column, levels.repetition,
-                                                         levels.definition, levels.values));
-          } else {
-            CFILE_RETURN_IF_ERROR(AppendBatch(writer, column, std::get<Batch<T>>(batch)));
+        OpenFile& file = files[run.part];
+        if (file.reader == nullptr && run.count > 0) {
+          CFILE_ASSIGN_OR_RETURN(const Reader reader, table_.OpenColumn(run.part, column));
+          CFILE_ASSIGN_OR_RETURN(file.reader, internal::NewRowReader<T>(reader));
+          if (copies_) {
+            CFILE_ASSIGN_OR_RETURN(
+                file.copier, internal::BlockCopier::Create(
+                                 reader, schema, column == sort_column_,
+                                 internal::TableWriterAccess::Column(writer, column), copied_));
           }
-          done += count;
+        }
+        const uint64_t end = run.begin + run.count;
+        for (uint64_t row = run.begin; row < end;) {
+          uint64_t count = end - row;
+          if (file.copier != nullptr) {
+            CFILE_ASSIGN_OR_RETURN(const auto copied, file.copier->Copy(row, end));
+            row += copied.copied_rows;
+            count = copied.rows_to_write;
+          }
+          CFILE_RETURN_IF_ERROR(
+              WriteRows<T>(column, schema.has_levels(), row, count, *file.reader, writer));
+          row += count;
         }
         // Frees the block of a part that was read to its end.
-        if (run.begin + run.count == parts_[run.part].num_rows) reader.reset();
+        if (end == parts_[run.part].num_rows) file = {};
       }
       return absl::OkStatus();
     });
   }
 
+  // Appends `count` rows of a file, from row `first` on.
+  template <typename T>
+  absl::Status WriteRows(size_t column, bool has_levels, uint64_t first, uint64_t count,
+                         internal::RowReader& reader, TableWriter& writer) {
+    while (count > 0) {
+      const internal::ChosenRows rows{
+          .first = first, .count = static_cast<size_t>(std::min<uint64_t>(count, kMaxBatchRows))};
+      CFILE_ASSIGN_OR_RETURN(const size_t in_block, reader.Enter(rows));
+      CFILE_ASSIGN_OR_RETURN(const size_t read, reader.Read(rows.Part(0, in_block), batch_));
+      if (has_levels) {
+        const auto& levels = std::get<LevelBatch<T>>(batch_);
+        CFILE_RETURN_IF_ERROR(
+            writer.AppendLevels<T>(column, levels.repetition, levels.definition, levels.values));
+      } else {
+        CFILE_RETURN_IF_ERROR(AppendBatch(writer, column, std::get<Batch<T>>(batch_)));
+      }
+      first += read;
+      count -= read;
+    }
+    return absl::OkStatus();
+  }
+
   const TableReader& table_;
   std::vector<bool> chosen_;
+  const bool copies_;
   const MergeProgress progress_;
+  // The sort column, if its blocks may be copied.
+  std::optional<size_t> sort_column_;
+  internal::ColumnBatch batch_;
+  internal::CopyTotals copied_;
   std::vector<PartInfo> parts_;
   std::vector<Run> runs_;  // the rows that are merged at this time, in the order of the new part
   uint64_t num_rows_ = 0;  // of the new part so far
@@ -218,8 +330,9 @@ std::vector<WriterOptions> OptionsOfColumns(const Schema& schema, std::optional<
 
 }  // namespace
 
-absl::Status Compact(const TableLocation& location, std::span<const std::string> parts,
-                     std::span<const WriterOptions> options) {
+absl::StatusOr<CompactReport> Compact(const TableLocation& location,
+                                      std::span<const std::string> parts,
+                                      std::span<const WriterOptions> options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location));
   std::vector<bool>
       chosen;  // grows with the parts that are read, because num_parts is only a claim
@@ -234,8 +347,8 @@ absl::Status Compact(const TableLocation& location, std::span<const std::string>
     if (std::find(names.begin(), names.end(), name) == names.end())
       return absl::NotFoundError(absl::StrCat(table.directory(), ": the table has no part ", name));
   }
-  if (names.size() < 2) return absl::OkStatus();
-  Compaction compaction(table, std::move(chosen));
+  if (names.size() < 2) return CompactReport{};
+  Compaction compaction(table, std::move(chosen), /*copies=*/true);
   CFILE_RETURN_IF_ERROR(compaction.Begin());
   CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
   CFILE_ASSIGN_OR_RETURN(
@@ -243,7 +356,8 @@ absl::Status Compact(const TableLocation& location, std::span<const std::string>
       TableWriter::Replace(location, table, names,
                            OptionsOfColumns(table.schema(), sort_column, options)));
   CFILE_RETURN_IF_ERROR(compaction.Write(sort_column, writer));
-  return writer.Finish();
+  CFILE_RETURN_IF_ERROR(writer.Finish());
+  return compaction.Report(writer);
 }
 
 absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeProgress& progress) {
@@ -251,7 +365,7 @@ absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeP
     return absl::InvalidArgumentError(absl::StrCat(
         from.directory(), ": the table to which its rows are appended has another schema"));
   }
-  Compaction compaction(from, {}, progress);
+  Compaction compaction(from, {}, /*copies=*/false, progress);
   CFILE_RETURN_IF_ERROR(compaction.Begin());
   CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
   return compaction.Write(sort_column, to);
@@ -279,7 +393,7 @@ absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T
     names.push_back(info.name);
     all_below = all_below && *bounds.max_key < low;
   }
-  Compaction compaction(table, std::move(chosen));
+  Compaction compaction(table, std::move(chosen), /*copies=*/true);
   CFILE_RETURN_IF_ERROR(compaction.Begin());
   CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
   if (table.num_rows() > 0 && sort_column != column) {

@@ -349,6 +349,11 @@ class TableWriter::Impl {
   bool derives_keys_ = false;  // the caller has appended no compound keys
 };
 
+internal::ColumnWriter& internal::TableWriterAccess::Column(TableWriter& writer, size_t column) {
+  assert(column < writer.impl_->columns().size());
+  return *writer.impl_->columns()[column];
+}
+
 TableWriter::TableWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 TableWriter::TableWriter(TableWriter&&) noexcept = default;
 TableWriter& TableWriter::operator=(TableWriter&&) noexcept = default;

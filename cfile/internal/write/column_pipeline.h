@@ -14,6 +14,7 @@
 #include "cfile/internal/format/statistics_block.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/write/column_encoder.h"
+#include "cfile/internal/write/copied_block.h"
 #include "cfile/internal/write/file_writer.h"
 #include "cfile/internal/write/sticky_status.h"
 #include "cfile/io.h"
@@ -61,6 +62,22 @@ class ColumnPipeline {
     append_prefix(prefix_);
     statistics_.FinishBlock(rows.num_entries);
     return file_.AppendBlock(block_, rows, value_key, prefix_);
+  }
+
+  // True if `block` may be copied (MayCopy) and does not leave a small block before it. `entries`
+  // and `bytes`: of the current block.
+  bool Takes(const CopiedBlock& block, uint64_t entries, size_t bytes) const {
+    return MayCopy(block, file_.info(), options_) &&
+           !JoinsBlocks(block, entries, bytes, options_) && !statistics_.has_bloom_filter() &&
+           statistics_.CanAddBlock(block.statistics);
+  }
+
+  // Writes a copy of `block`. Preconditions: Takes has returned true; the current block has no
+  // entries.
+  absl::Status WriteCopy(const CopiedBlock& block, uint64_t first_ordinal,
+                         std::string_view value_key) {
+    if (block.statistics != nullptr) statistics_.AddBlock(*block.statistics);
+    return file_.CopyBlock(block, first_ordinal, value_key);
   }
 
   // Writes the rest of the file after the data blocks, and makes the file visible. `num_entries` is

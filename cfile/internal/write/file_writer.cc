@@ -1,6 +1,7 @@
 #include "cfile/internal/write/file_writer.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "cfile/internal/format/statistics_block.h"
 #include "cfile/internal/format/writer_choices.h"
 #include "cfile/internal/io/named_status.h"
+#include "cfile/internal/write/copied_block.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
@@ -113,8 +115,24 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, const
                     head, {prefix.span(), block.skip_table.span(), block.bytes.span()}, storage)
               : appender_->Append(prefix.span(), block.bytes.span(), storage));
   AddTotals(encoding, pointer);
+  return AddToIndexes(rows.first_ordinal, value_key, pointer);
+}
+
+absl::Status FileWriter::CopyBlock(const CopiedBlock& block, uint64_t first_ordinal,
+                                   std::string_view value_key) {
+  assert(info_.has_movable_blocks());
+  if (value_) CFILE_RETURN_IF_ERROR(value_->MakeRoom(value_key, *appender_));
+  CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,
+                         appender_->AppendMoved(block.head, block.bytes, block.offset,
+                                                static_cast<uint32_t>(first_ordinal)));
+  AddTotals(block.head.encoding, pointer);
+  return AddToIndexes(first_ordinal, value_key, pointer);
+}
+
+absl::Status FileWriter::AddToIndexes(uint64_t first_ordinal, std::string_view value_key,
+                                      const BlockPointer& pointer) {
   if (positional_)
-    CFILE_RETURN_IF_ERROR(positional_->Add(OrdinalKey(rows.first_ordinal), pointer, *appender_));
+    CFILE_RETURN_IF_ERROR(positional_->Add(OrdinalKey(first_ordinal), pointer, *appender_));
   if (value_) CFILE_RETURN_IF_ERROR(value_->Add(value_key, pointer, *appender_));
   return CheckIndexSize();
 }

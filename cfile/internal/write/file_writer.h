@@ -21,6 +21,7 @@
 
 namespace cfile::internal {
 
+struct CopiedBlock;
 struct StatisticsBytes;
 
 // The rows of a block. (In a file with levels: records; num_entries: their entries.)
@@ -52,6 +53,11 @@ class FileWriter {
   // appends the envelope's fields to `prefix`.
   absl::Status AppendBlock(const encodings::EncodedBlock& block, const BlockRows& rows,
                            std::string_view value_key, ByteWriter& prefix);
+
+  // Writes a copy of a movable block of another file (CopiedBlock) as the block that begins with
+  // row `first_ordinal`. `value_key` as in AppendBlock. Precondition: the file has movable blocks.
+  absl::Status CopyBlock(const CopiedBlock& block, uint64_t first_ordinal,
+                         std::string_view value_key);
 
   // kInvalidArgument if `key` is reserved for the library.
   absl::Status AddFooterMetadata(std::string_view key, std::string_view value);
@@ -85,6 +91,8 @@ class FileWriter {
   bool chooses() const { return options_.encoding == Encoding::kAuto; }
   // Call after the block at `pointer` was appended.
   void AddTotals(Encoding encoding, const BlockPointer& pointer);
+  absl::Status AddToIndexes(uint64_t first_ordinal, std::string_view value_key,
+                            const BlockPointer& pointer);
 
   std::unique_ptr<Sink> sink_;
   WriterOptions options_;

@@ -1,6 +1,7 @@
 #include "cfile/levels.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <string>
 #include <utility>
@@ -64,6 +65,15 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
   absl::Status Append(std::span<const uint16_t> repetition, std::span<const uint16_t> definition,
                       std::span<const T> values) {
     return failure_.Run([&] { return AppendEntries(repetition, definition, values); });
+  }
+
+  // As Writer::Impl. Precondition of CopyBlock: the last record is complete.
+  bool Takes(const internal::CopiedBlock& block) const {
+    return Base::Takes(block, block_entries_, encoder_->size_bytes() + levels_.size_bytes());
+  }
+  absl::Status CopyBlock(const internal::CopiedBlock& block) {
+    assert(Takes(block));
+    return failure_.Run([&] { return Copy(block); });
   }
 
   absl::Status Finish() {
@@ -200,11 +210,8 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
     const uint64_t records = part.repetition == nullptr
                                  ? part.count
                                  : internal::CountLevels(part.repetition, part.count, 0);
-    if (records > kMax32 - num_records_ || part.count > kMax32 - block_entries_) {
-      return absl::OutOfRangeError(
-          absl::StrCat(file_.name(), ": a file holds at most ", kMax32,
-                       " records and a block at most as many entries: begin another part"));
-    }
+    if (records > kMax32 - num_records_ || part.count > kMax32 - block_entries_)
+      return TooManyRecords();
     CFILE_RETURN_IF_ERROR(internal::Named(
         levels_.Add(part.repetition, part.definition, part.count, num_entries_), file_.name()));
     statistics_.Add(values);
@@ -231,6 +238,22 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
     }
     block_due_ |= block_entries_ >= options_.max_values_per_block;
     return part;
+  }
+
+  absl::Status TooManyRecords() const {
+    return absl::OutOfRangeError(
+        absl::StrCat(file_.name(), ": a file holds at most ", kMax32,
+                     " records and a block at most as many entries: begin another part"));
+  }
+
+  absl::Status Copy(const internal::CopiedBlock& block) {
+    if (block.head.num_rows > kMax32 - num_records_) return TooManyRecords();
+    if (block_entries_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
+    CFILE_RETURN_IF_ERROR(this->WriteCopy(block, num_records_, {}));
+    num_records_ += block.head.num_rows;
+    num_entries_ += block.head.num_entries;
+    num_present_ += block.head.present_count;
+    return absl::OkStatus();
   }
 
   // True if the entry begins a record (not the first of its block) whose first value, of `size`
@@ -342,6 +365,14 @@ absl::Status LevelWriter<T>::Append(std::span<const uint16_t> repetition,
 template <typename T>
 absl::Status LevelWriter<T>::AddMetadata(std::string_view key, std::string_view value) {
   return impl_->AddMetadata(key, value);
+}
+template <typename T>
+bool LevelWriter<T>::Takes(const internal::CopiedBlock& block) const {
+  return impl_->Takes(block);
+}
+template <typename T>
+absl::Status LevelWriter<T>::CopyBlock(const internal::CopiedBlock& block) {
+  return impl_->CopyBlock(block);
 }
 template <typename T>
 absl::Status LevelWriter<T>::Finish() {

@@ -84,6 +84,19 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
     return failure_.Run([&] { return AppendNulls(1); });
   }
 
+  // True if CopyBlock may be called for `block`; otherwise append its rows. Does not look at the
+  // keys of `block`.
+  bool Takes(const internal::CopiedBlock& block) const {
+    return block.head.num_entries == block.head.num_rows &&
+           (options_.nullable || block.head.present_count == block.head.num_rows) &&
+           Base::Takes(block, block_rows_, encoder_->size_bytes() + validity_.size_bytes());
+  }
+
+  absl::Status CopyBlock(const internal::CopiedBlock& block) {
+    assert(Takes(block));
+    return failure_.Run([&] { return Copy(block); });
+  }
+
   absl::Status Finish() {
     return failure_.Finish([this] { return FinishFile(); });
   }
@@ -244,6 +257,26 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
     return absl::OkStatus();
   }
 
+  absl::Status Copy(const internal::CopiedBlock& block) {
+    const uint32_t rows = block.head.num_rows;
+    CFILE_RETURN_IF_ERROR(CheckRoom(rows));
+    if (block_rows_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
+    if (options_.value_index) {
+      Owned<T> first{}, last{};
+      [[maybe_unused]] const bool parsed = internal::ParseKey<T>(block.first_key, first) &&
+                                           internal::ParseKey<T>(block.last_key, last);
+      assert(parsed);
+      const T least(first);
+      CFILE_RETURN_IF_ERROR(CheckOrder({&least, 1}));
+      BeginKey(least);
+      last_value_ = last;
+    }
+    CFILE_RETURN_IF_ERROR(this->WriteCopy(block, num_rows_, block_key_));
+    num_rows_ += rows;
+    null_count_ += rows - block.head.present_count;
+    return absl::OkStatus();
+  }
+
   void AddValidity(const uint8_t* validity, size_t begin, size_t rows) {
     if (!options_.nullable) return;
     if (validity == nullptr) {
@@ -397,6 +430,14 @@ absl::Status Writer<T>::AppendNull() {
 template <typename T>
 absl::Status Writer<T>::AddMetadata(std::string_view key, std::string_view value) {
   return impl_->AddMetadata(key, value);
+}
+template <typename T>
+bool Writer<T>::Takes(const internal::CopiedBlock& block) const {
+  return impl_->Takes(block);
+}
+template <typename T>
+absl::Status Writer<T>::CopyBlock(const internal::CopiedBlock& block) {
+  return impl_->CopyBlock(block);
 }
 template <typename T>
 absl::Status Writer<T>::Finish() {

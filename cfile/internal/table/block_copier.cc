@@ -1,0 +1,129 @@
+#include "cfile/internal/table/block_copier.h"
+
+#include <algorithm>
+#include <cassert>
+#include <optional>
+#include <utility>
+
+#include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/read/reader_access.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+
+using encodings::DataLoss;
+
+BlockCopier::BlockCopier(std::shared_ptr<FileReader> file, KeyOfRow key_of_row, ColumnWriter& to,
+                         CopyTotals& totals)
+    : file_(std::move(file)), key_of_row_(std::move(key_of_row)), to_(to), totals_(totals) {}
+
+absl::StatusOr<std::unique_ptr<BlockCopier>> BlockCopier::Create(const Reader& from,
+                                                                 const ColumnSchema& column,
+                                                                 bool needs_keys, ColumnWriter& to,
+                                                                 CopyTotals& totals) {
+  std::shared_ptr<FileReader> file = ReaderAccess::File(from);
+  const FileInfo& info = file->info();
+  const bool same_form =
+      info.type == column.type && info.has_levels() == column.has_levels() &&
+      (column.has_levels() ? info.levels == column.levels : info.nullable == column.nullable);
+  if (!same_form || !info.has_movable_blocks() || !info.positional_index_root) file = nullptr;
+  KeyOfRow key_of_row;
+  if (file != nullptr && needs_keys) {
+    CFILE_RETURN_IF_ERROR(
+        VisitType(column.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
+          CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, from.NewCursor<T>());
+          key_of_row = [name = file->source().name(),
+                        cursor = std::make_shared<Cursor<T>>(std::move(cursor))](
+                           uint64_t row) -> absl::StatusOr<std::string> {
+            CFILE_ASSIGN_OR_RETURN(const std::optional<T> value, cursor->Get(row));
+            if (!value.has_value() || !encodings::IsKey(*value))
+              return DataLoss(name, ": the value of row ", row, " cannot be a key");
+            std::string key;
+            AppendKey<T>(*value, key);
+            return key;
+          };
+          return absl::OkStatus();
+        }));
+  }
+  std::unique_ptr<BlockCopier> copier(
+      new BlockCopier(std::move(file), std::move(key_of_row), to, totals));
+  if (copier->file_ != nullptr) CFILE_RETURN_IF_ERROR(copier->Begin());
+  return copier;
+}
+
+absl::Status BlockCopier::Begin() {
+  CFILE_ASSIGN_OR_RETURN(statistics_, file_->Statistics());
+  next_ = IndexWalk(file_.get(), IndexKind::kPositional);
+  return next_.SeekToOrdinal(0);
+}
+
+absl::Status BlockCopier::NextBlock() {
+  const uint64_t num_rows = file_->info().num_rows;
+  if (!next_.valid()) {
+    return DataLoss(file_->source().name(), ": the blocks end at row ", end_,
+                    ", but the footer says ", num_rows, " rows");
+  }
+  const bool first = !walk_.valid();
+  IndexWalk after = next_;
+  CFILE_RETURN_IF_ERROR(after.Next());
+  walk_ = std::exchange(next_, std::move(after));
+  if (!first) ++number_;
+  begin_ = walk_.leaf().ordinal(walk_.entry());
+  end_ = next_.valid() ? next_.leaf().ordinal(next_.entry()) : num_rows;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> BlockCopier::CopyBlock() {
+  CFILE_ASSIGN_OR_RETURN(const StoredBlock stored,
+                         file_->FetchStored(walk_.leaf(), walk_.entry(), fetcher_, buffer_));
+  const BlockHead& head = stored.head;
+  const auto damaged = [&](const absl::Status& status) {
+    return InBlock(status, file_->source().name(), walk_.pointer());
+  };
+  if (head.first_ordinal != begin_ || head.num_rows != end_ - begin_) {
+    return damaged(DataLoss("expected the rows ", begin_, " to ", end_, ", found ", head.num_rows,
+                            " rows from ", head.first_ordinal, " on"));
+  }
+  CopiedBlock block{.head = head,
+                    .bytes = stored.bytes,
+                    .offset = walk_.pointer().offset,
+                    .codec = file_->info().compression};
+  if (statistics_ != nullptr && number_ < statistics_->blocks.size()) {
+    const BlockStatistics& statistics = statistics_->blocks[number_];
+    if (statistics.num_entries() == head.num_entries &&
+        statistics.present_count == head.present_count) {
+      block.statistics = &statistics;
+    }
+  }
+  if (!to_.Takes(block)) return false;
+  if (absl::Status status = CheckParts(head, stored.bytes); !status.ok()) return damaged(status);
+  if (key_of_row_ != nullptr) {
+    CFILE_ASSIGN_OR_RETURN(block.first_key, key_of_row_(begin_));
+    CFILE_ASSIGN_OR_RETURN(block.last_key, key_of_row_(end_ - 1));
+  }
+  CFILE_RETURN_IF_ERROR(to_.CopyBlock(block));
+  ++totals_.blocks;
+  totals_.bytes += stored.bytes.size();
+  return true;
+}
+
+absl::StatusOr<BlockCopier::Result> BlockCopier::Copy(uint64_t begin, uint64_t end) {
+  assert(begin < end);
+  if (file_ == nullptr) return Result{.rows_to_write = end - begin};
+  Result result;
+  for (uint64_t row = begin; row < end; row = end_) {
+    while (end_ <= row) CFILE_RETURN_IF_ERROR(NextBlock());
+    bool copied = false;
+    if (begin_ == row && end_ <= end) {
+      CFILE_ASSIGN_OR_RETURN(copied, CopyBlock());
+    }
+    if (!copied) {
+      result.rows_to_write = std::min(end_, end) - row;
+      break;
+    }
+    result.copied_rows = end_ - begin;
+  }
+  return result;
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,64 @@
+#include "cfile/internal/write/copied_block.h"
+
+#include "encodings/registry.h"
+
+namespace cfile::internal {
+namespace {
+
+// A block is small if it has less than one part in kSmall of the bytes and the entries that the
+// options ask for, and large if it has more than kLarge times the bytes.
+constexpr uint64_t kSmall = 4;
+constexpr uint64_t kLarge = 4;
+
+bool IsSmall(uint64_t entries, uint64_t bytes, const WriterOptions& options) {
+  return bytes < options.block_size_bytes / kSmall &&
+         entries < options.max_values_per_block / kSmall;
+}
+
+bool KeepsEncoding(const BlockHead& head, const FileInfo& info, const WriterOptions& options) {
+  const encodings::EncodingRow* row = encodings::FindEncoding(head.encoding);
+  // A block with codes would need the dictionary of its file.
+  if (row == nullptr || row->has_dictionary || !row->Supports(info.type.physical())) return false;
+  return options.encoding == Encoding::kAuto ? options.goal == Goal::kBalanced
+                                             : options.encoding == head.encoding;
+}
+
+bool KeepsCodec(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
+  const Compression codec = block.head.compression;
+  // The writer's own choice of a level is 1. The level of a compressed block is not known.
+  if (codec != Compression::kNone && options.compression_level > 1) return false;
+  // Blocks may have other codecs than the footer names, but not if it names none.
+  if (options.compression == Compression::kDefault)
+    return codec == Compression::kNone || info.compression != Compression::kNone;
+  // A block that this codec did not make smaller is not compressed.
+  return codec == options.compression ||
+         (codec == Compression::kNone && block.codec == options.compression);
+}
+
+bool IsWithinLimits(const BlockHead& head, const FileInfo& info, const WriterOptions& options) {
+  // The sizes of the values are not known.
+  if (info.type.physical() == PhysicalType::kBytes && options.max_value_size_bytes < SIZE_MAX)
+    return false;
+  if (head.unpacked_bytes() > options.max_block_size_bytes) return false;
+  // One row is not divided.
+  return head.num_rows == 1 || (head.num_entries <= options.max_values_per_block &&
+                                head.unpacked_bytes() <= kLarge * options.block_size_bytes);
+}
+
+}  // namespace
+
+bool MayCopy(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
+  return info.has_movable_blocks() && KeepsEncoding(block.head, info, options) &&
+         KeepsCodec(block, info, options) && IsWithinLimits(block.head, info, options);
+}
+
+bool JoinsBlocks(const CopiedBlock& block, uint64_t entries, size_t bytes,
+                 const WriterOptions& options) {
+  const uint64_t block_bytes = block.head.unpacked_bytes();
+  if (IsSmall(block.head.num_entries, block_bytes, options)) return true;
+  return entries > 0 && IsSmall(entries, bytes, options) &&
+         bytes + block_bytes <= options.block_size_bytes &&
+         entries + block.head.num_entries <= options.max_values_per_block;
+}
+
+}  // namespace cfile::internal

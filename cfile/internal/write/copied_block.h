@@ -1,0 +1,41 @@
+// Copies movable blocks of other files (cfile/FORMAT.md, Movable blocks).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "cfile/file_info.h"
+#include "cfile/internal/format/movable_block.h"
+#include "cfile/options.h"
+#include "cfile/statistics.h"
+#include "cfile/types.h"
+
+namespace cfile::internal {
+
+// A block of another file that has the same type, nullability and levels.
+struct CopiedBlock {
+  BlockHead head;
+  std::span<const uint8_t> bytes;               // as stored, checksums verified
+  uint64_t offset = 0;                          // of the block in the other file
+  Compression codec = Compression::kNone;       // that the other file's footer names
+  const BlockStatistics* statistics = nullptr;  // of the block; null: not known
+  // Only for a column with a value index: the first and the last value in memcmp form.
+  std::string first_key;
+  std::string last_key;
+};
+
+// True if a file that `options` and `info` describe may have a copy of `block`: its encoding and
+// its codec are those that the options ask for, it needs no dictionary, and it is within the limits
+// of the options. With the options' defaults, a block keeps its encoding and codec. Precondition:
+// ResolveChoices was called for `options`.
+bool MayCopy(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options);
+
+// True if the rows of `block` should join those of the blocks beside it, because either `block` or
+// the block before it, which has `entries` entries and about `bytes` bytes so far, is small. So
+// files that are merged again and again do not get many small blocks.
+bool JoinsBlocks(const CopiedBlock& block, uint64_t entries, size_t bytes,
+                 const WriterOptions& options);
+
+}  // namespace cfile::internal
