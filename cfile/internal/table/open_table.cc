@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/manifest/part_bounds.h"
+#include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/table/compound_key_check.h"
 #include "cfile/internal/table/default_column.h"
 #include "cfile/internal/table/table_commit.h"
@@ -65,7 +66,7 @@ absl::StatusOr<std::map<std::string, std::string>> FileIdentitiesOf(const Storag
 TableReader::Impl::Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options,
                         TableContents root, Identities identities)
     : storage_(std::move(storage)),
-      options_(options),
+      options_(internal::OptionsOfTable(options)),
       identities_(std::move(identities)),
       manifest_(std::move(root), storage_->name(), options.max_metadata_size_bytes,
                 [this](const std::string& file_name, uint64_t) -> absl::StatusOr<std::string> {
@@ -165,7 +166,9 @@ absl::StatusOr<Reader> TableReader::Impl::OpenFile(const TablePart& part, size_t
   // Check the identity after the file was opened, because an open file cannot be replaced.
   CFILE_RETURN_IF_ERROR(CheckNotReplaced(part.directory, path));
   CFILE_RETURN_IF_ERROR(source.status());
-  CFILE_ASSIGN_OR_RETURN(Reader reader, Reader::Open(*std::move(source), options_));
+  CFILE_ASSIGN_OR_RETURN(auto file,
+                         internal::FileReader::Open(*std::move(source), options_, files_.usage()));
+  Reader reader = internal::ReaderAccess::Make(std::move(file));
   CFILE_RETURN_IF_ERROR(CheckColumnFile(internal::ColumnFilePath(name(), part, column),
                                         reader.info(), part.columns[column], columns()[column]));
   return reader;
