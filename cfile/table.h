@@ -201,9 +201,9 @@ class TableReader {
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
   // Returns a cursor over all parts of a column without levels, at ordinal 0. The key index can be
-  // searched by compound keys, but its cursor cannot seek to an ordinal other than 0.
-  // kInvalidArgument: the column has levels (use TableLevelCursor). Other errors as
-  // Reader::NewCursor.
+  // searched by compound keys, but its cursor cannot seek to an ordinal other than 0. Opens no files;
+  // the cursor opens them when it needs them. kInvalidArgument: the column has levels (use
+  // TableLevelCursor) or does not hold T.
   template <typename T>
   absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
 

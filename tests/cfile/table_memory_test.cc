@@ -166,6 +166,18 @@ TEST_F(ManyPartsTest, CountersIncludeClosedFiles) {
                                              table->OpenColumn(4, 0)->memory_usage_bytes());
 }
 
+TEST_F(ManyPartsTest, SeeksOpenOnlyThePartsOfTheKey) {
+  WriteParts(130);
+  const TableReader table = *TableReader::Open(storage_);
+  auto cursor = table.NewCursor<int64_t>(0);
+  EXPECT_EQ(table.counters().files_opened, 0u);
+  EXPECT_EQ(cursor->SeekToKey(70 * kRowsPerPart)->ordinal, 70 * kRowsPerPart);
+  EXPECT_EQ(table.counters().files_opened, 1u);
+  auto keys = table.NewKeyCursor<int64_t>(0);
+  EXPECT_EQ(keys->SeekToKey(71 * kRowsPerPart)->ordinal, 71 * kRowsPerPart);
+  EXPECT_EQ(table.counters().files_opened, 2u);
+}
+
 // The last parts are in table.cft itself, so a scan of their rows needs no chunk.
 TEST_F(ManyPartsTest, RangesReadOnlyTheirChunks) {
   WriteParts(130);
